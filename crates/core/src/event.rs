@@ -1,0 +1,433 @@
+//! Events: the facts of a run, in order. They are the truth; everything else is derived from them.
+//!
+//! The types here are what is on disk. A change must keep old histories loading: add fields with
+//! defaults, add kinds, and raise [`VERSION`] when a reader has to tell old from new. The golden
+//! histories in `crates/core/tests/golden` hold every version we have written.
+
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::ids::{RunId, Seq, Time};
+use crate::path::Path;
+use crate::plan::PlanHash;
+use crate::value::Value;
+
+/// The version of the event schema that this build writes.
+pub const VERSION: u32 = 1;
+
+/// One fact about a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Schema version.
+    pub v: u32,
+    /// Position in the run's history.
+    pub seq: Seq,
+    /// When it was decided.
+    pub at: Time,
+    /// What made it happen.
+    pub cause: Cause,
+    /// What happened.
+    pub event: Kind,
+}
+
+/// What made an event happen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Cause {
+    /// Another event of the run.
+    Event(Seq),
+    /// Something outside of the run: a request, the engine's start, the clock.
+    Outside(Outside),
+}
+
+/// Causes outside of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Outside {
+    /// Somebody asked for it.
+    Request,
+    /// A moment came.
+    Clock,
+    /// The engine started again after a crash, or took the run over.
+    Recovery,
+    /// The engine stopped in order.
+    Shutdown,
+}
+
+/// What can happen to a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Kind {
+    /// The first event of every run.
+    RunStarted {
+        /// The workflow's name.
+        workflow: String,
+        /// The plan it keeps.
+        plan: PlanHash,
+        /// What it was given.
+        input: Value,
+        /// When it fails with `run_timeout`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<Time>,
+        /// How many automatic retries are left.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        retries_left: u32,
+        /// The run that it retries.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<RunId>,
+    },
+    /// A node's recorded outcome was taken over from the source run.
+    NodeImported {
+        /// The node.
+        node: Path,
+        /// How it ended there.
+        status: ImportedStatus,
+        /// Its result there.
+        #[serde(default)]
+        result: Value,
+        /// Its recorded state there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<Value>,
+        /// Its failure there, if it was a soft one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
+        /// When it began there.
+        started_at: Time,
+        /// When it ended there.
+        ended_at: Time,
+    },
+    /// A user function is about to be called.
+    CallStarted {
+        /// The node it belongs to.
+        node: Path,
+        /// The call's number, never used again within the node.
+        call: u32,
+        /// What the function does for the node.
+        role: Role,
+        /// Which charged attempt this is.
+        attempt: u32,
+        /// When it times out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<Time>,
+    },
+    /// The function returned.
+    CallSucceeded {
+        /// The node.
+        node: Path,
+        /// The call.
+        call: u32,
+        /// What it returned.
+        result: Value,
+        /// What it put into its `state`, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<Value>,
+        /// It asked to count as skipped.
+        #[serde(default, skip_serializing_if = "is_false")]
+        skipped: bool,
+    },
+    /// The function failed or timed out, and this was decided.
+    CallFailed {
+        /// The node.
+        node: Path,
+        /// The call.
+        call: u32,
+        /// What went wrong.
+        failure: Failure,
+        /// What it had put into its `state`, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<Value>,
+        /// What happens next.
+        verdict: Verdict,
+    },
+    /// The call was cut short and says nothing about the function.
+    CallLost {
+        /// The node.
+        node: Path,
+        /// The call.
+        call: u32,
+        /// Why.
+        reason: LostReason,
+    },
+    /// The call was stopped because the run is being cancelled or has timed out.
+    CallCancelled {
+        /// The node.
+        node: Path,
+        /// The call.
+        call: u32,
+        /// It did not settle within the grace period and was left behind.
+        #[serde(default, skip_serializing_if = "is_false")]
+        forced: bool,
+    },
+    /// A supervisor started its children.
+    NodeStarted {
+        /// The node.
+        node: Path,
+    },
+    /// A supervisor's children are done.
+    NodeCompleted {
+        /// The node.
+        node: Path,
+        /// The event that holds its result, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<Seq>,
+    },
+    /// A supervisor failed because a child did.
+    NodeFailed {
+        /// The node.
+        node: Path,
+        /// The child whose failure it was.
+        child: Path,
+    },
+    /// A node that had not ended was stopped by a cancel or run timeout.
+    NodeCancelled {
+        /// The node.
+        node: Path,
+    },
+    /// A node is next, but the run is paused or the engine is stopping.
+    NodeHeld {
+        /// The node.
+        node: Path,
+    },
+    /// A node cannot go on without help.
+    NodeBlocked {
+        /// The node.
+        node: Path,
+        /// Why.
+        reason: BlockedReason,
+    },
+    /// A blocked node is looked at again.
+    NodeUnblocked {
+        /// The node.
+        node: Path,
+    },
+    /// A sleep began.
+    SleepStarted {
+        /// The node.
+        node: Path,
+        /// When it ends.
+        until: Time,
+    },
+    /// A sleep ended.
+    SleepEnded {
+        /// The node.
+        node: Path,
+    },
+    /// Somebody asked to cancel the run.
+    CancelRequested {
+        /// In their words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// When calls that have not settled are left behind.
+        force_at: Time,
+    },
+    /// Somebody paused the run.
+    RunPaused {},
+    /// Somebody let a paused or blocked run go on.
+    RunResumed {},
+    /// The run is going to fail; its calls settle and its handler is called first.
+    RunFailing {
+        /// Why.
+        failure: Failure,
+        /// The node that failed, if one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<Path>,
+        /// When calls that have not settled are left behind.
+        force_at: Time,
+    },
+    /// The run is done.
+    RunCompleted {
+        /// The event that holds its output, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Seq>,
+    },
+    /// The run failed.
+    RunFailed {
+        /// Why.
+        failure: Failure,
+        /// The node that failed, if one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<Path>,
+        /// The run that retries it by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retried_as: Option<RunId>,
+    },
+    /// The run was cancelled.
+    RunCancelled {
+        /// In the words of the request.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+/// What a function does for its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    /// It is the step.
+    Step,
+    /// It handles the node's failure.
+    OnError,
+    /// It maps the input of a nested workflow.
+    Input,
+    /// It says how long to sleep.
+    Wait,
+}
+
+/// How an imported node ended in its source run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ImportedStatus {
+    /// With a result.
+    Completed,
+    /// It asked to be skipped.
+    Skipped,
+    /// It failed, and the run went on.
+    Failed,
+}
+
+/// What follows a failed call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Verdict {
+    /// Another attempt at this time.
+    RetryAt(Time),
+    /// The node has failed.
+    Fail,
+    /// The node has failed, and the run goes on.
+    Continue,
+}
+
+/// Why a call was cut short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LostReason {
+    /// The process ended without a word.
+    Crash,
+    /// The engine stopped in order; this never counts against the step.
+    Shutdown,
+}
+
+/// Why a node cannot go on without help.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum BlockedReason {
+    /// The workflow's definition has no such function any more.
+    FunctionMissing {
+        /// The function's name.
+        function: String,
+    },
+    /// The process died too often while this call ran.
+    Quarantined {
+        /// How often.
+        interruptions: u32,
+    },
+    /// A recorded value does not decode into what the function asks for.
+    Undecodable {
+        /// What the decoder said.
+        message: String,
+    },
+}
+
+impl Kind {
+    /// The node that the event is about.
+    pub fn node(&self) -> Option<&Path> {
+        match self {
+            Self::NodeImported { node, .. }
+            | Self::CallStarted { node, .. }
+            | Self::CallSucceeded { node, .. }
+            | Self::CallFailed { node, .. }
+            | Self::CallLost { node, .. }
+            | Self::CallCancelled { node, .. }
+            | Self::NodeStarted { node }
+            | Self::NodeCompleted { node, .. }
+            | Self::NodeFailed { node, .. }
+            | Self::NodeCancelled { node }
+            | Self::NodeHeld { node }
+            | Self::NodeBlocked { node, .. }
+            | Self::NodeUnblocked { node }
+            | Self::SleepStarted { node, .. }
+            | Self::SleepEnded { node } => Some(node),
+            Self::RunFailing { node, .. } | Self::RunFailed { node, .. } => node.as_ref(),
+            Self::RunStarted { .. }
+            | Self::CancelRequested { .. }
+            | Self::RunPaused {}
+            | Self::RunResumed {}
+            | Self::RunCompleted { .. }
+            | Self::RunCancelled { .. } => None,
+        }
+    }
+
+    /// Whether the run ends with this event.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Self::RunCompleted { .. } | Self::RunFailed { .. } | Self::RunCancelled { .. })
+    }
+
+    /// The recorded value that this event holds, if it holds one.
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Self::RunStarted { input: value, .. }
+            | Self::CallSucceeded { result: value, .. }
+            | Self::NodeImported { result: value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The step state that this event holds, if it holds one.
+    pub fn state(&self) -> Option<&Value> {
+        match self {
+            Self::CallSucceeded { state, .. }
+            | Self::CallFailed { state, .. }
+            | Self::NodeImported { state, .. } => state.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The failure that this event holds, if it holds one.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::CallFailed { failure, .. }
+            | Self::RunFailing { failure, .. }
+            | Self::RunFailed { failure, .. } => Some(failure),
+            Self::NodeImported { failure, .. } => failure.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// A stored history that this build cannot read.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// The bytes are not events.
+    #[error("stored events are damaged: {0}")]
+    Damaged(#[from] serde_json::Error),
+    /// A later version of Rival wrote them.
+    #[error("event {seq} has schema version {found}, but this build reads up to {VERSION}: use a newer rival")]
+    TooNew {
+        /// The event.
+        seq: Seq,
+        /// Its version.
+        found: u32,
+    },
+}
+
+/// Writes events as they are stored: a JSON array.
+pub fn encode(events: &[Event]) -> Vec<u8> {
+    serde_json::to_vec(events).expect("events have only string keys and recorded values")
+}
+
+/// Reads events as they were stored.
+pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, DecodeError> {
+    let events: Vec<Event> = serde_json::from_slice(bytes)?;
+    match events.iter().find(|event| event.v > VERSION) {
+        Some(event) => Err(DecodeError::TooNew { seq: event.seq, found: event.v }),
+        None => Ok(events),
+    }
+}
+
+fn is_false(b: &bool) -> bool {
+    !*b
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}

@@ -1,0 +1,170 @@
+//! What goes wrong in user functions, and what the function asks for when it does.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::BackoffKind;
+use crate::value::Value;
+
+/// Codes of failures that the engine itself raises; a function's own error has the code `error`
+/// unless it names one.
+pub mod code {
+    /// The function returned an error without a code.
+    pub const ERROR: &str = "error";
+    /// The function panicked.
+    pub const PANIC: &str = "panic";
+    /// The attempt outlived the step's `timeout`.
+    pub const TIMEOUT: &str = "timeout";
+    /// The run outlived its `timeout`.
+    pub const RUN_TIMEOUT: &str = "run_timeout";
+    /// A step marked at-most-once was cut short by a crash.
+    pub const INTERRUPTED: &str = "interrupted";
+    /// A result or recorded state is larger than the limit.
+    pub const TOO_LARGE: &str = "payload_too_large";
+    /// A result cannot be written as JSON (NaN, a map key that is no string, too deep).
+    pub const NOT_JSON: &str = "not_json";
+    /// An input does not match the schema.
+    pub const INVALID_INPUT: &str = "invalid_input";
+    /// A recorded value does not decode into the type that the function asks for.
+    pub const DECODE: &str = "decode";
+    /// The run was cancelled.
+    pub const CANCELLED: &str = "cancelled";
+}
+
+/// A failure as it is recorded in events and shown to people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// A stable word for programs: one of [`code`], or the function's own.
+    pub code: String,
+    /// One sentence for people.
+    pub message: String,
+    /// Anything else the function wants to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+}
+
+impl Failure {
+    /// A failure with a code and a message.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), details: None }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// What a failing function wants to happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behavior {
+    /// A plain error: tried again while the step's own attempts last.
+    Plain,
+    /// End the step now, even if attempts remain.
+    Stop,
+    /// Record the failure and go on.
+    Continue,
+    /// Try again, as often as asked but never more often than the step's own limit allows.
+    Retry,
+}
+
+/// The error of a step.
+///
+/// Any error converts into it with `?` and then is a *plain* error. To say what should happen next,
+/// use [`StepError::stop`], [`StepError::proceed`] or [`StepError::retry`].
+///
+/// It does not implement `std::error::Error` itself, because that is what lets every other error convert.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepError {
+    /// What is recorded.
+    pub failure: Failure,
+    /// What should happen next.
+    pub behavior: Behavior,
+    /// With [`Behavior::Retry`]: total attempts wanted.
+    pub max_attempts: Option<u32>,
+    /// With [`Behavior::Retry`]: how the delay grows.
+    pub backoff: Option<BackoffKind>,
+    /// With [`Behavior::Retry`]: the base delay.
+    pub backoff_ms: Option<u64>,
+}
+
+impl StepError {
+    /// A plain error: retried while attempts remain.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::with_behavior(message, Behavior::Plain)
+    }
+
+    /// Ends the step, and with it the run, even if attempts remain.
+    pub fn stop(message: impl Into<String>) -> Self {
+        Self::with_behavior(message, Behavior::Stop)
+    }
+
+    /// Records the failure and lets the run go on (`continue` in other languages).
+    pub fn proceed(message: impl Into<String>) -> Self {
+        Self::with_behavior(message, Behavior::Continue)
+    }
+
+    /// Asks for another attempt.
+    pub fn retry(message: impl Into<String>) -> Self {
+        Self::with_behavior(message, Behavior::Retry)
+    }
+
+    fn with_behavior(message: impl Into<String>, behavior: Behavior) -> Self {
+        let failure = Failure::new(code::ERROR, message);
+        Self { failure, behavior, max_attempts: None, backoff: None, backoff_ms: None }
+    }
+
+    /// Sets a stable code that programs can match on.
+    #[must_use]
+    pub fn code(mut self, code: impl Into<String>) -> Self {
+        self.failure.code = code.into();
+        self
+    }
+
+    /// Adds details that are recorded with the failure.
+    #[must_use]
+    pub fn details(mut self, details: impl Into<Value>) -> Self {
+        self.failure.details = Some(details.into());
+        self
+    }
+
+    /// With `retry`: the total number of attempts wanted.
+    #[must_use]
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.max_attempts = Some(attempts);
+        self
+    }
+
+    /// With `retry`: how the delay grows, and from what base.
+    #[must_use]
+    pub fn backoff(mut self, kind: BackoffKind, base: std::time::Duration) -> Self {
+        self.backoff = Some(kind);
+        self.backoff_ms = Some(u64::try_from(base.as_millis()).unwrap_or(u64::MAX));
+        self
+    }
+}
+
+impl fmt::Display for StepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.failure.fmt(f)
+    }
+}
+
+impl<E: Into<Box<dyn StdError + Send + Sync>>> From<E> for StepError {
+    fn from(error: E) -> Self {
+        let error = error.into();
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let text = cause.to_string();
+            if !message.contains(&text) {
+                message = format!("{message}: {text}");
+            }
+            source = cause.source();
+        }
+        Self::new(message)
+    }
+}

@@ -1,0 +1,24 @@
+//! The pure core of Rival.
+//!
+//! Two functions and data: State::apply folds events into a state, the machine decides which events
+//! and effects an input leads to. No clock, no I/O, no randomness, no threads: the same machine runs in
+//! the engine, under a virtual clock in tests, and in a simulator.
+
+pub mod event;
+pub mod failure;
+mod ids;
+pub mod machine;
+mod path;
+pub mod plan;
+pub mod state;
+mod status;
+mod value;
+
+pub use event::Event;
+pub use failure::{Behavior, Failure, StepError};
+pub use ids::{RunId, Seq, Time};
+pub use path::Path;
+pub use plan::{IndexedPlan, Plan, PlanHash};
+pub use state::State;
+pub use status::{NodeStatus, RunStatus, UnknownStatus};
+pub use value::Value;

@@ -1,0 +1,1 @@
+//! Decides what an input leads to.

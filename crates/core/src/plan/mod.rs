@@ -1,0 +1,460 @@
+//! The plan: a workflow's structure as data.
+//!
+//! A plan holds no functions, only their names. It drives execution, validation, versioning and the
+//! picture in the UI. Its JSON form is canonical, so that [`Plan::hash`] names a version.
+
+mod check;
+mod index;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use check::{PlanError, check_id};
+pub use index::{IndexedPlan, NodeRef};
+
+/// The name under which a definition holds a user function.
+pub type FunctionName = String;
+
+/// A workflow's structure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Plan {
+    /// The workflow's name.
+    pub workflow: String,
+    /// What runs.
+    pub block: Block,
+    /// Called once when a run fails, before its terminal event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_error: Option<FunctionName>,
+    /// A run that is older fails with `run_timeout`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// How often a failed run is retried by itself, as a new run from the failed node.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub max_retries: u32,
+}
+
+/// Nodes in order, or a graph of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Block {
+    /// How the nodes follow each other.
+    #[serde(default, skip_serializing_if = "Order::is_sequence")]
+    pub order: Order,
+    /// The nodes.
+    pub nodes: Vec<Node>,
+}
+
+/// How the nodes of a block follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Order {
+    /// One after the other.
+    #[default]
+    Sequence,
+    /// Each as soon as its dependencies are done.
+    Graph,
+}
+
+impl Order {
+    fn is_sequence(&self) -> bool {
+        matches!(self, Self::Sequence)
+    }
+}
+
+/// One element of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Node {
+    /// Unique within its block.
+    pub id: String,
+    /// In a graph: the nodes of the same block that come before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: NodeKind,
+}
+
+/// What a node is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum NodeKind {
+    /// Calls a function.
+    Step(Step),
+    /// Waits for a time.
+    Sleep(Sleep),
+    /// Waits for a message from outside.
+    Signal(Signal),
+    /// Runs one of several blocks.
+    Branch(Branch),
+    /// Runs a block again and again.
+    Loop(Loop),
+    /// Runs a block for each item of a list.
+    ForEach(ForEach),
+    /// Runs blocks side by side.
+    Parallel(Parallel),
+    /// Runs another workflow's block in place.
+    Workflow(Nested),
+}
+
+impl NodeKind {
+    /// The glossary's word for the kind.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Step(_) => "step",
+            Self::Sleep(_) => "sleep",
+            Self::Signal(_) => "signal",
+            Self::Branch(_) => "branch",
+            Self::Loop(_) => "loop",
+            Self::ForEach(_) => "forEach",
+            Self::Parallel(_) => "parallel",
+            Self::Workflow(_) => "workflow",
+        }
+    }
+}
+
+/// A leaf that calls a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Step {
+    /// The function.
+    pub function: FunctionName,
+    /// When and how often it is tried.
+    #[serde(flatten)]
+    pub retry: Retry,
+    /// Longest time one attempt may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// What a timeout does.
+    #[serde(skip_serializing_if = "is_default")]
+    pub on_timeout: OnTimeout,
+    /// Called at the step's terminal failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_error: Option<FunctionName>,
+    /// A failure is recorded and the run goes on.
+    #[serde(skip_serializing_if = "is_default")]
+    pub continue_on_error: bool,
+    /// A call cut short by a crash fails the step instead of being made again.
+    #[serde(skip_serializing_if = "is_default")]
+    pub at_most_once: bool,
+    /// Undoes the step when the run fails or is cancelled later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compensate: Option<Compensation>,
+}
+
+/// How a step is undone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Compensation {
+    /// The function.
+    pub function: FunctionName,
+    /// When and how often it is tried.
+    #[serde(flatten)]
+    pub retry: Retry,
+    /// Longest time one attempt may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}
+
+/// When and how often a function is tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Retry {
+    /// Total attempts; absent means one, and lets an error's own wish decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_attempts: Option<u32>,
+    /// How the delay between attempts grows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backoff: Option<BackoffKind>,
+    /// The base delay; absent means one second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backoff_ms: Option<u64>,
+    /// Shortens each delay by up to half, so that failures do not return in step.
+    #[serde(skip_serializing_if = "is_default")]
+    pub jitter: bool,
+}
+
+/// How the delay between attempts grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum BackoffKind {
+    /// Base × n.
+    #[default]
+    Linear,
+    /// Base × 2ⁿ⁻¹.
+    Exponential,
+}
+
+/// What a timeout does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OnTimeout {
+    /// The step fails.
+    #[default]
+    Stop,
+    /// The step is tried again while attempts remain.
+    Retry,
+}
+
+/// A wait for a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sleep {
+    /// How long, or until when.
+    pub wait: Wait,
+}
+
+/// How long a sleep lasts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Wait {
+    /// This many milliseconds.
+    ForMs(u64),
+    /// Until this moment, in milliseconds since the Unix epoch.
+    UntilMs(i64),
+    /// What this function says: `{"forMs": n}` or `{"untilMs": n}`.
+    Computed(FunctionName),
+}
+
+/// A wait for a message from outside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Signal {
+    /// The signal's name.
+    pub signal: String,
+    /// How long to wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Whether a timeout is a value (`null`) rather than a failure.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub timeout_is_value: bool,
+}
+
+/// A choice between blocks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Branch {
+    /// Says which case applies; `true` and `false` mean the cases `then` and `else`.
+    pub choose: FunctionName,
+    /// The cases in the order they were written.
+    pub cases: Vec<NamedBlock>,
+    /// Runs when no case applies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Block>,
+}
+
+/// A block with a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NamedBlock {
+    /// The branch's or case's name.
+    pub name: String,
+    /// What it runs.
+    pub block: Block,
+}
+
+/// A block that runs again and again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Loop {
+    /// What is repeated.
+    pub body: Block,
+    /// When to stop.
+    pub test: LoopTest,
+    /// More iterations than this are an error.
+    pub max_iterations: u32,
+}
+
+/// When a loop stops.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LoopTest {
+    /// Checked after each iteration; true ends the loop.
+    Until(FunctionName),
+    /// Checked before each iteration; false ends the loop.
+    While(FunctionName),
+}
+
+/// A block that runs for each item of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForEach {
+    /// Gives the list.
+    pub items: FunctionName,
+    /// What runs for each.
+    pub body: Block,
+    /// How many items run at a time; one means in order.
+    pub concurrency: u32,
+    /// More items than this are an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
+}
+
+/// Blocks that run side by side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Parallel {
+    /// The branches, in definition order.
+    pub branches: Vec<NamedBlock>,
+    /// What it waits for.
+    #[serde(default)]
+    pub join: Join,
+    /// Whether a hard failure fails the block, or all branches finish and show their failures.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_failure: OnFailure,
+    /// Maps the joined result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finally: Option<FunctionName>,
+}
+
+/// What a parallel block waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Join {
+    /// Every branch.
+    #[default]
+    All,
+    /// The first success.
+    First,
+    /// This many successes.
+    N(u32),
+}
+
+/// What a hard failure in a branch does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OnFailure {
+    /// The block fails.
+    #[default]
+    Fail,
+    /// All branches finish; failures are shown per branch.
+    Collect,
+}
+
+/// Another workflow's block, run in place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Nested {
+    /// The nested workflow's name.
+    pub workflow: String,
+    /// What it runs.
+    pub block: Block,
+    /// Gives the nested input; absent means the parent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<FunctionName>,
+    /// The nested workflow's own error handler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_error: Option<FunctionName>,
+}
+
+/// Names a version of a plan: the SHA-256 of its canonical JSON.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PlanHash(std::sync::Arc<str>);
+
+impl PlanHash {
+    /// A hash as it was stored.
+    pub fn new(hex: impl Into<std::sync::Arc<str>>) -> Self {
+        Self(hex.into())
+    }
+
+    /// The hexadecimal text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PlanHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for PlanHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PlanHash({})", self.0)
+    }
+}
+
+impl Plan {
+    /// The canonical JSON: field order is fixed, defaults are left out.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a plan has only string keys and finite numbers")
+    }
+
+    /// Reads a stored plan.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// Names this version of the plan.
+    pub fn hash(&self) -> PlanHash {
+        let digest = Sha256::digest(self.to_json().as_bytes());
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        PlanHash::new(hex)
+    }
+
+    /// How many steps it has, in all blocks.
+    pub fn step_count(&self) -> usize {
+        self.block.step_count()
+    }
+}
+
+impl Block {
+    /// A sequence of nodes.
+    pub fn sequence(nodes: Vec<Node>) -> Self {
+        Self { order: Order::Sequence, nodes }
+    }
+
+    fn step_count(&self) -> usize {
+        self.nodes.iter().map(Node::step_count).sum()
+    }
+}
+
+impl Node {
+    /// A node without explicit dependencies.
+    pub fn new(id: impl Into<String>, kind: NodeKind) -> Self {
+        Self { id: id.into(), after: Vec::new(), kind }
+    }
+
+    /// The blocks inside this node, each with the path segment it adds (none for a plain body).
+    pub fn blocks(&self) -> Vec<(Option<&str>, &Block)> {
+        match &self.kind {
+            NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_) => Vec::new(),
+            NodeKind::Branch(branch) => {
+                let cases = branch.cases.iter().map(|case| (Some(case.name.as_str()), &case.block));
+                cases.chain(branch.default.as_ref().map(|block| (Some("default"), block))).collect()
+            }
+            NodeKind::Loop(each) => vec![(None, &each.body)],
+            NodeKind::ForEach(each) => vec![(None, &each.body)],
+            NodeKind::Parallel(parallel) => {
+                parallel.branches.iter().map(|branch| (Some(branch.name.as_str()), &branch.block)).collect()
+            }
+            NodeKind::Workflow(nested) => vec![(None, &nested.block)],
+        }
+    }
+
+    fn step_count(&self) -> usize {
+        match &self.kind {
+            NodeKind::Step(_) => 1,
+            NodeKind::Sleep(_)
+            | NodeKind::Signal(_)
+            | NodeKind::Branch(_)
+            | NodeKind::Loop(_)
+            | NodeKind::ForEach(_)
+            | NodeKind::Parallel(_)
+            | NodeKind::Workflow(_) => self.blocks().iter().map(|(_, block)| block.step_count()).sum(),
+        }
+    }
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,94 @@
+//! JSON values as the text they were recorded as.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// A JSON value, kept as text: recorded once and read back byte for byte, never re-encoded.
+///
+/// Cheap to clone. What a step reads is exactly what was recorded, big integers included.
+#[derive(Clone)]
+pub struct Value(Arc<RawValue>);
+
+impl Value {
+    /// `null`, the result of a function that returns nothing.
+    pub fn null() -> Self {
+        Self(Arc::from(RawValue::NULL.to_owned()))
+    }
+
+    /// Takes text that must be JSON.
+    pub fn from_json(text: String) -> Result<Self, serde_json::Error> {
+        RawValue::from_string(text).map(|raw| Self(raw.into()))
+    }
+
+    /// Encodes a serialisable value. Non-finite floats become `null` here; results of steps go
+    /// through the engine's stricter encoder.
+    pub fn encode(value: &impl Serialize) -> Result<Self, serde_json::Error> {
+        serde_json::value::to_raw_value(value).map(|raw| Self(raw.into()))
+    }
+
+    /// The JSON text.
+    pub fn as_json(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Decodes into a Rust type.
+    pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.0.get())
+    }
+
+    /// Decodes into a `serde_json::Value`; any recorded value has one.
+    pub fn to_json(&self) -> serde_json::Value {
+        self.decode().unwrap_or(serde_json::Value::Null)
+    }
+
+    /// Length of the JSON text in bytes.
+    pub fn len_bytes(&self) -> usize {
+        self.0.get().len()
+    }
+
+    /// Whether this is `null`.
+    pub fn is_null(&self) -> bool {
+        self.0.get() == "null"
+    }
+}
+
+impl Default for Value {
+    fn default() -> Self {
+        Self::null()
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_json() == other.as_json()
+    }
+}
+
+impl Eq for Value {}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_json())
+    }
+}
+
+impl From<serde_json::Value> for Value {
+    fn from(value: serde_json::Value) -> Self {
+        Self::encode(&value).expect("a serde_json::Value always encodes")
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.as_ref().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.into()))
+    }
+}

@@ -1,0 +1,47 @@
+//! A workflow as the engine holds it: a plan, its functions, its input schema.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use rival_core::{Path, Plan};
+
+use crate::function::Function;
+
+/// A workflow that can be registered.
+#[derive(Clone)]
+pub struct Definition {
+    /// Its structure.
+    pub plan: Plan,
+    /// Its functions, by the names that the plan uses.
+    pub functions: BTreeMap<String, Arc<dyn Function>>,
+    /// JSON Schema of its input; absent means that any input will do.
+    pub input_schema: Option<serde_json::Value>,
+    /// JSON Schemas of nested workflows whose input is mapped, by the path of the node.
+    pub nested_schemas: BTreeMap<Path, serde_json::Value>,
+    /// One line for people.
+    pub description: Option<String>,
+    /// What its functions expect to be provided.
+    pub resources: Vec<ResourceNeed>,
+}
+
+/// A shared resource that a function asks for.
+#[derive(Clone, Debug)]
+pub struct ResourceNeed {
+    /// The function.
+    pub function: String,
+    /// The resource's type.
+    pub type_id: TypeId,
+    /// The type's name, for messages.
+    pub type_name: &'static str,
+}
+
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Definition")
+            .field("workflow", &self.plan.workflow)
+            .field("functions", &self.functions.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,37 @@
+//! The one shape that every user function has for the engine, whatever it was written in.
+
+use futures::future::BoxFuture;
+use rival_core::{StepError, Value};
+
+use crate::context::CallContext;
+
+/// A user function: a step, a handler, a mapper, a computed sleep.
+///
+/// The engine calls it at least once and records its outcome once. The future is dropped when the call
+/// is cancelled or times out, unless [`Needs::cancellation`] is set. A panic is a failure.
+pub trait Function: Send + Sync + 'static {
+    /// What the engine has to have ready before the call.
+    fn needs(&self) -> &Needs;
+
+    /// Calls it. What it puts into `context.state` is recorded, also when it fails.
+    fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, StepError>>;
+}
+
+/// What a function asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    /// Results of earlier steps, which the engine loads before the call.
+    pub outputs: Vec<OutputNeed>,
+    /// The node before it.
+    pub last_step: bool,
+    /// It watches the cancellation token: on cancel it is told and given the grace period, instead of being
+    /// dropped at its next await.
+    pub cancellation: bool,
+}
+
+/// A result of an earlier step that a function asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputNeed {
+    /// The name of the function that produces it.
+    pub function: String,
+}

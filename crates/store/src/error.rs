@@ -1,0 +1,91 @@
+//! What can go wrong in a store.
+
+use rival_core::{RunId, Seq};
+
+use crate::types::Epoch;
+
+/// The world failed: the disk, the file, the connection.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// No room left.
+    #[error("the disk is full: {0}; free some space and the engine goes on by itself")]
+    Full(String),
+    /// The file or file system does not take writes.
+    #[error("the store is read-only: {0}; make it writable and the engine goes on by itself")]
+    ReadOnly(String),
+    /// Another process holds the file, or a lock was not given in time.
+    #[error("the store is in use: {0}")]
+    Locked(String),
+    /// Reading or writing failed.
+    #[error("reading or writing the store failed: {0}")]
+    Io(String),
+    /// A sync failed: what is on disk is unknown until the store is opened again.
+    #[error("a write could not be made durable: {0}; the store takes no more writes until it is opened again")]
+    Poisoned(String),
+    /// The stored data contradicts itself.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    /// The store cannot be opened at all.
+    #[error("cannot open the store: {0}")]
+    Open(String),
+    /// The store has been closed.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl StoreError {
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Full(_) => "store_full",
+            Self::ReadOnly(_) => "store_read_only",
+            Self::Locked(_) => "store_locked",
+            Self::Io(_) => "store_io",
+            Self::Poisoned(_) => "store_poisoned",
+            Self::Damaged(_) => "store_damaged",
+            Self::Open(_) => "store_open",
+            Self::Closed => "store_closed",
+        }
+    }
+
+    /// Whether the same write may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            // Nothing of the write is there: the transaction was rolled back.
+            Self::Full(_) | Self::ReadOnly(_) | Self::Locked(_) | Self::Io(_) => true,
+            // The kernel may have dropped dirty pages: only a fresh look at the disk can tell.
+            Self::Poisoned(_) | Self::Damaged(_) | Self::Open(_) | Self::Closed => false,
+        }
+    }
+}
+
+/// Why a commit was not written.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// The events do not begin right after the last one.
+    #[error("run `{run}`: expected event {expected}, got {actual}")]
+    Sequence {
+        /// The run.
+        run: RunId,
+        /// Last + 1.
+        expected: Seq,
+        /// What the commit began with.
+        actual: Seq,
+    },
+    /// Somebody else owns the run now, or it has ended.
+    #[error("run `{run}` is no longer owned at epoch {epoch}")]
+    Fenced {
+        /// The run.
+        run: RunId,
+        /// The epoch of the refused writer.
+        epoch: Epoch,
+    },
+    /// There is no such run.
+    #[error("run `{0}` not found")]
+    NotFound(RunId),
+    /// The world failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,101 @@
+//! What Rival needs of a store, and one store that keeps everything in memory.
+//!
+//! A transition of a run is one [`Commit`]: its events, its row, the messages it sends and consumes, the
+//! runs it starts. All of it becomes durable or none. A store knows nothing of plans or of what events
+//! mean: it keeps bytes in order and refuses whoever does not own the run.
+//!
+//! The [`conformance`] suite says what every store must do; each store runs all of it.
+
+pub mod conformance;
+mod error;
+mod memory;
+mod types;
+
+use async_trait::async_trait;
+use rival_core::{PlanHash, RunId, Seq, Time};
+
+pub use error::{CommitError, StoreError};
+pub use memory::MemoryStore;
+pub use types::{
+    Batch, Claim, Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, Message, MessageNo, NewMessage, NewRun,
+    Page, RunFilter, RunRow, Snapshot, Standing, Started,
+};
+
+/// Where runs live.
+///
+/// Every method that changes something returns only after the change is durable.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Registers an engine as an owner of runs. Runs owned by engines that are gone can be claimed.
+    async fn join(&self) -> Result<EngineId, StoreError>;
+
+    /// Says that an engine is gone; whatever it still owned can be claimed at once.
+    async fn leave(&self, engine: EngineId) -> Result<(), StoreError>;
+
+    /// Creates a run with its first events. A run id that exists is no error: the row that is there is
+    /// returned as [`Started::Exists`] and nothing is written.
+    async fn start(&self, run: NewRun) -> Result<Started, StoreError>;
+
+    /// Writes one transition of a run, whole or not at all.
+    ///
+    /// Refused unless the caller owns the run at the given epoch ([`CommitError::Fenced`]) and the events
+    /// begin right after the last one ([`CommitError::Sequence`]).
+    async fn commit(&self, commit: Commit) -> Result<(), CommitError>;
+
+    /// Leaves a message for a run and makes the run due, so that somebody claims it. A message whose `id`
+    /// the run has been sent before is not kept twice. `None`: the run has ended, the message is counted and dropped.
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Option<MessageNo>, StoreError>;
+
+    /// The messages that wait for a run, oldest first.
+    async fn messages(&self, run: &RunId) -> Result<Vec<Message>, StoreError>;
+
+    /// Takes a run over if nobody alive owns it and it has not ended. The epoch grows with every claim,
+    /// so that whoever owned it before is refused from now on.
+    async fn claim(&self, run: &RunId, engine: EngineId) -> Result<Option<Claim>, StoreError>;
+
+    /// Claims runs whose wake-up time has come and runs of engines that are gone, the earliest first.
+    async fn claim_due(&self, engine: EngineId, now: Time, limit: usize) -> Result<Vec<Claim>, StoreError>;
+
+    /// Claims queued runs, the oldest first. They become `running`.
+    async fn claim_queued(&self, engine: EngineId, limit: usize) -> Result<Vec<Claim>, StoreError>;
+
+    /// The earliest wake-up time of a run that nobody owns.
+    async fn next_wake(&self) -> Result<Option<Time>, StoreError>;
+
+    /// Makes the blocked runs of a workflow due, because its definition is there (again).
+    /// Gives the number of runs.
+    async fn wake_blocked(&self, workflow: &str, now: Time) -> Result<u64, StoreError>;
+
+    /// The batches that hold the events after `after`, in order, about `limit` events at most (always at
+    /// least one batch if there is one). The first batch may begin before `after + 1`.
+    /// Unknown runs have no events.
+    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>, StoreError>;
+
+    /// The latest snapshot of a run.
+    async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, StoreError>;
+
+    /// A run's row.
+    async fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError>;
+
+    /// Rows of runs that match, the newest first, a page at a time.
+    async fn runs(&self, filter: &RunFilter, page: &Page) -> Result<Vec<RunRow>, StoreError>;
+
+    /// Keeps a plan under its hash; keeping it again does nothing.
+    async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError>;
+
+    /// A kept plan.
+    async fn plan(&self, hash: &PlanHash) -> Result<Option<String>, StoreError>;
+
+    /// Adds log lines. Lines of unknown runs are dropped.
+    async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError>;
+
+    /// Log lines of a run, oldest first.
+    async fn logs(&self, run: &RunId, filter: &LogFilter) -> Result<Vec<LogLine>, StoreError>;
+
+    /// Removes up to `limit` runs that ended before `ended_before`, with everything of theirs, oldest first;
+    /// a run with a live child stays. Gives the number of runs removed.
+    async fn purge(&self, ended_before: Time, limit: usize) -> Result<u64, StoreError>;
+
+    /// Fails if the store cannot take writes now; an engine asks before it tries again after a fault.
+    async fn check_writable(&self) -> Result<(), StoreError>;
+}

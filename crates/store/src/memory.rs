@@ -1,0 +1,5 @@
+//! A store in memory.
+
+/// Keeps everything in memory.
+#[derive(Debug, Default)]
+pub struct MemoryStore {}

@@ -1,0 +1,307 @@
+//! What goes into a store and comes out of it.
+
+use std::fmt;
+
+use rival_core::{PlanHash, RunId, RunStatus, Seq, Time, Value};
+use serde::{Deserialize, Serialize};
+
+/// Names an engine that has joined a store. Never given twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EngineId(pub i64);
+
+/// Grows each time a run is claimed; fences whoever owned it before. A run is created with epoch 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Epoch(pub i64);
+
+impl fmt::Display for Epoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Numbers a message within a store, in the order in which its receiver must see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageNo(pub i64);
+
+/// Events that were written together, as bytes that a store does not look into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The first event's number.
+    pub first: Seq,
+    /// How many there are; at least one.
+    pub count: u32,
+    /// The encoded events.
+    pub body: Vec<u8>,
+}
+
+impl Batch {
+    /// The last event's number.
+    pub fn last(&self) -> Seq {
+        Seq(self.first.0 + u64::from(self.count) - 1)
+    }
+}
+
+/// Where a run stands, as its row shows it. Part of every commit that changes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The run's status.
+    pub status: RunStatus,
+    /// Whether the committing engine keeps the run. If not, the run has no owner afterwards.
+    pub keep: bool,
+    /// When somebody must look at the run again; only for runs without an owner.
+    pub wake_at: Option<Time>,
+    /// When the run ended; set with a terminal status.
+    pub ended_at: Option<Time>,
+    /// One line for lists: the failure's message, or why the run is blocked.
+    pub note: Option<String>,
+}
+
+/// A run to be created.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    /// Its id.
+    pub id: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// Its plan.
+    pub plan: PlanHash,
+    /// Hash of workflow and canonical input: tells a repeated start from a conflicting one.
+    pub fingerprint: Vec<u8>,
+    /// When it was started.
+    pub created_at: Time,
+    /// The run that started it as a child.
+    pub parent: Option<RunId>,
+    /// The run that it retries.
+    pub source: Option<RunId>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// Its first events; the first one's number is 1.
+    pub events: Batch,
+    /// Where it stands after them.
+    pub standing: Standing,
+    /// Who owns it when `standing.keep` is set.
+    pub engine: EngineId,
+}
+
+/// What became of a start.
+#[derive(Clone, Debug)]
+pub enum Started {
+    /// The run was created, with epoch 1.
+    Created,
+    /// A run with this id was there already.
+    Exists(Box<RunRow>),
+}
+
+/// One transition of a run.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// The run.
+    pub run: RunId,
+    /// The epoch at which the caller owns it.
+    pub epoch: Epoch,
+    /// New events, if any.
+    pub events: Option<Batch>,
+    /// Where the run stands now, if its row changes.
+    pub standing: Option<Standing>,
+    /// Messages to other runs; those to runs that have ended, or do not exist, are dropped.
+    pub messages: Vec<(RunId, NewMessage)>,
+    /// Messages that this transition acts on; they are gone afterwards.
+    pub consumed: Vec<MessageNo>,
+    /// Runs that this transition starts. An id that exists already is left as it is.
+    pub runs: Vec<NewRun>,
+    /// Log lines that belong to the calls that ended.
+    pub logs: Vec<LogLine>,
+    /// A snapshot of the state after the events; replaces the last one.
+    pub snapshot: Option<Snapshot>,
+    /// The time of the transition.
+    pub now: Time,
+}
+
+impl Commit {
+    /// A commit that changes nothing yet.
+    pub fn new(run: RunId, epoch: Epoch, now: Time) -> Self {
+        Self {
+            run,
+            epoch,
+            events: None,
+            standing: None,
+            messages: Vec::new(),
+            consumed: Vec::new(),
+            runs: Vec::new(),
+            logs: Vec::new(),
+            snapshot: None,
+            now,
+        }
+    }
+}
+
+/// A run that the caller owns from now on.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// Its row.
+    pub row: RunRow,
+    /// The epoch to commit with.
+    pub epoch: Epoch,
+}
+
+/// A message to be sent.
+#[derive(Clone, Debug)]
+pub struct NewMessage {
+    /// Makes sending idempotent: a run keeps at most one message with this id, ever.
+    pub id: Option<String>,
+    /// What it says; a store does not look into it.
+    pub body: Value,
+}
+
+/// A message that waits for its receiver.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// Its place in the order.
+    pub no: MessageNo,
+    /// The sender's id for it.
+    pub id: Option<String>,
+    /// What it says.
+    pub body: Value,
+    /// When it was sent.
+    pub sent_at: Time,
+}
+
+/// A folded state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The last event that is in it.
+    pub seq: Seq,
+    /// The version of the fold that made it.
+    pub fold: u32,
+    /// The plan it was folded under.
+    pub plan: PlanHash,
+    /// The encoded state.
+    pub body: Vec<u8>,
+}
+
+/// A run as lists show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRow {
+    /// Its id.
+    pub id: RunId,
+    /// Its place in the order of all runs; pages continue from it.
+    pub no: i64,
+    /// Its workflow.
+    pub workflow: String,
+    /// Its plan.
+    pub plan: PlanHash,
+    /// See [`NewRun::fingerprint`].
+    pub fingerprint: Vec<u8>,
+    /// Its status.
+    pub status: RunStatus,
+    /// When it was started.
+    pub created_at: Time,
+    /// When it ended.
+    pub ended_at: Option<Time>,
+    /// When somebody must look at it again.
+    pub wake_at: Option<Time>,
+    /// Who owns it.
+    pub owner: Option<EngineId>,
+    /// How often it has been claimed, plus one.
+    pub epoch: Epoch,
+    /// The run that started it as a child.
+    pub parent: Option<RunId>,
+    /// The run that it retries.
+    pub source: Option<RunId>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// One line: the failure's message, or why it is blocked.
+    pub note: Option<String>,
+    /// Messages that came after its end.
+    pub dropped_messages: u32,
+}
+
+/// Which runs to list; empty means all.
+#[derive(Clone, Debug, Default)]
+pub struct RunFilter {
+    /// Only of this workflow.
+    pub workflow: Option<String>,
+    /// Only with one of these statuses.
+    pub statuses: Vec<RunStatus>,
+    /// Only started at or after.
+    pub created_from: Option<Time>,
+    /// Only started before.
+    pub created_to: Option<Time>,
+    /// Only children of this run.
+    pub parent: Option<RunId>,
+    /// Only with this tag.
+    pub tag: Option<String>,
+}
+
+/// A part of a list.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Continue after the run with this number, the last of the page before.
+    pub before: Option<i64>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Self { before: None, limit: 100 }
+    }
+}
+
+/// How much a log line matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// For the author.
+    Debug,
+    /// Normal.
+    Info,
+    /// Odd.
+    Warn,
+    /// Wrong.
+    Error,
+}
+
+impl LogLevel {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// A line that a step wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// The run.
+    pub run: RunId,
+    /// The node's path.
+    pub node: String,
+    /// The charged attempt.
+    pub attempt: u32,
+    /// The call.
+    pub call: u32,
+    /// When.
+    pub at: Time,
+    /// How much it matters.
+    pub level: LogLevel,
+    /// The text.
+    pub message: String,
+    /// The fields, a JSON object.
+    pub fields: Option<Value>,
+}
+
+/// Which log lines to read.
+#[derive(Clone, Debug, Default)]
+pub struct LogFilter {
+    /// Only of this node.
+    pub node: Option<String>,
+    /// Only this level and above.
+    pub level: Option<LogLevel>,
+    /// How many at most, the latest ones; absent means all.
+    pub limit: Option<usize>,
+}

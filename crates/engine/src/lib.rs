@@ -10,7 +10,9 @@ mod json;
 mod log;
 mod resources;
 
-pub use context::{CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState};
+pub use context::{
+    CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState,
+};
 pub use definition::{Definition, ResourceNeed};
 pub use function::{Function, Needs, OutputNeed};
 pub use json::{EncodeError, encode};

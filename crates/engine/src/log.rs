@@ -71,10 +71,18 @@ impl Log {
         let (workflow, node, attempt) = (&self.run.workflow, &self.run.node, self.run.attempt);
         let fields = fields.map_or("", Value::as_json);
         match level {
-            LogLevel::Debug => tracing::debug!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}"),
-            LogLevel::Info => tracing::info!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}"),
-            LogLevel::Warn => tracing::warn!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}"),
-            LogLevel::Error => tracing::error!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}"),
+            LogLevel::Debug => {
+                tracing::debug!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}")
+            }
+            LogLevel::Info => {
+                tracing::info!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}")
+            }
+            LogLevel::Warn => {
+                tracing::warn!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}")
+            }
+            LogLevel::Error => {
+                tracing::error!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}")
+            }
         }
     }
 }

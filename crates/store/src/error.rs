@@ -21,7 +21,9 @@ pub enum StoreError {
     #[error("reading or writing the store failed: {0}")]
     Io(String),
     /// A sync failed: what is on disk is unknown until the store is opened again.
-    #[error("a write could not be made durable: {0}; the store takes no more writes until it is opened again")]
+    #[error(
+        "a write could not be made durable: {0}; the store takes no more writes until it is opened again"
+    )]
     Poisoned(String),
     /// The stored data contradicts itself.
     #[error("the store is damaged: {0}")]

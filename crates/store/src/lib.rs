@@ -17,8 +17,8 @@ use rival_core::{PlanHash, RunId, Seq, Time};
 pub use error::{CommitError, StoreError};
 pub use memory::MemoryStore;
 pub use types::{
-    Batch, Claim, Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, Message, MessageNo, NewMessage, NewRun,
-    Page, RunFilter, RunRow, Snapshot, Standing, Started,
+    Batch, Claim, Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, Message, MessageNo, NewMessage,
+    NewRun, Page, RunFilter, RunRow, Snapshot, Standing, Started,
 };
 
 /// Where runs live.
@@ -44,7 +44,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// Leaves a message for a run and makes the run due, so that somebody claims it. A message whose `id`
     /// the run has been sent before is not kept twice. `None`: the run has ended, the message is counted and dropped.
-    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Option<MessageNo>, StoreError>;
+    async fn send(
+        &self,
+        run: &RunId,
+        message: NewMessage,
+        now: Time,
+    ) -> Result<Option<MessageNo>, StoreError>;
 
     /// The messages that wait for a run, oldest first.
     async fn messages(&self, run: &RunId) -> Result<Vec<Message>, StoreError>;

@@ -38,13 +38,8 @@ impl IndexedPlan {
     /// Indexes a plan.
     pub fn new(plan: Plan) -> Self {
         let hash = plan.hash();
-        let mut index = Self {
-            plan,
-            hash,
-            nodes: Vec::new(),
-            by_path: BTreeMap::new(),
-            by_function: BTreeMap::new(),
-        };
+        let mut index =
+            Self { plan, hash, nodes: Vec::new(), by_path: BTreeMap::new(), by_function: BTreeMap::new() };
         let block = index.plan.block.clone();
         index.add(&block, "");
         index

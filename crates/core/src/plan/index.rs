@@ -157,6 +157,11 @@ impl<'a> NodeRef<'a> {
         &self.plan.nodes[self.number].node
     }
 
+    /// The node's place in the plan, counted through all blocks.
+    pub fn place(&self) -> usize {
+        self.number
+    }
+
     /// The next node of a sequence.
     pub fn next(&self) -> Option<&'a Node> {
         self.plan.nodes[self.number].next.map(|number| &self.plan.nodes[number].node)

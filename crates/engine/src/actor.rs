@@ -12,7 +12,9 @@ use rival_core::event;
 use rival_core::machine::{self, Effect, Env, Input};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, IndexedPlan, Path, RunId, RunStatus, Seq, State};
-use rival_store::{Batch, Commit, CommitError, Epoch, LogLine, MessageNo, NewRun, Snapshot, Standing, StoreError};
+use rival_store::{
+    Batch, Commit, CommitError, Epoch, LogLine, MessageNo, NewRun, Snapshot, Standing, StoreError,
+};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::call::RunningCall;
@@ -58,7 +60,7 @@ pub(crate) struct Work {
     pub(crate) logs: Vec<LogLine>,
     pub(crate) answers: Vec<oneshot::Sender<RunStatus>>,
     /// The engine stops now.
-    let_go: bool,
+    pub(crate) let_go: bool,
 }
 
 /// Whether the actor goes on.
@@ -146,7 +148,9 @@ impl Actor {
             work.consumed.push(message.no);
             match message.body.decode::<Command>() {
                 Ok(command) => self.decide(command.into_input(), work),
-                Err(error) => tracing::warn!(run = %self.run, %error, "a message is not understood and was dropped"),
+                Err(error) => {
+                    tracing::warn!(run = %self.run, %error, "a message is not understood and was dropped");
+                }
             }
         }
     }
@@ -198,12 +202,22 @@ impl Actor {
         } else {
             timer
         };
-        Standing { status: self.state.status(), keep, wake_at, ended_at: ended.map(|end| end.at), note: self.note() }
+        Standing {
+            status: self.state.status(),
+            keep,
+            wake_at,
+            ended_at: ended.map(|end| end.at),
+            note: self.note(),
+        }
     }
 
     fn note(&self) -> Option<String> {
         if let Some(end) = &self.state.end {
-            return end.failure.as_ref().map(|failure| failure.message.clone()).or_else(|| end.reason.clone());
+            return end
+                .failure
+                .as_ref()
+                .map(|failure| failure.message.clone())
+                .or_else(|| end.reason.clone());
         }
         let blocked = self.state.blocked.first()?;
         let reason = self.state.node(blocked)?.blocked.as_ref()?;

@@ -17,7 +17,9 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::actor::Actor;
-use crate::context::{CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState};
+use crate::context::{
+    CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState,
+};
 use crate::function::Function;
 use crate::log::Log;
 use crate::mail::{Mail, Mailbox, Sighting};
@@ -90,7 +92,12 @@ impl Actor {
         let Some(function) = self.registered.function(&call.function).cloned() else {
             let reason = BlockedReason::FunctionMissing { function: call.function };
             let outcome = Outcome::Blocked(reason);
-            return teller.tell(Mail::Finished { node: call.node, call: call.number, outcome, logs: Vec::new() });
+            return teller.tell(Mail::Finished {
+                node: call.node,
+                call: call.number,
+                outcome,
+                logs: Vec::new(),
+            });
         };
         let token = CancellationToken::new();
         let cooperative = function.needs().cancellation;
@@ -256,7 +263,8 @@ impl Job {
     }
 
     async fn context(&mut self, log: &Log, state: &StateCell) -> Result<CallContext, ReadError> {
-        let input = self.input.read(&*self.store, &self.run).await?.event.value().cloned().unwrap_or_default();
+        let input =
+            self.input.read(&*self.store, &self.run).await?.event.value().cloned().unwrap_or_default();
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for output in std::mem::take(&mut self.outputs) {
             outputs.push(match output {
@@ -292,7 +300,8 @@ impl Job {
         let (mailbox, store) = (self.teller.mailbox.clone(), Arc::clone(&self.store));
         let (run, from) = (self.run.clone(), self.call.node.clone());
         StepsReader::new(move |name| {
-            let (mailbox, store, run, from) = (mailbox.clone(), Arc::clone(&store), run.clone(), from.clone());
+            let (mailbox, store, run, from) =
+                (mailbox.clone(), Arc::clone(&store), run.clone(), from.clone());
             Box::pin(async move {
                 let (answer, answered) = oneshot::channel();
                 mailbox.send(Mail::Look { from, name, answer });
@@ -391,7 +400,11 @@ impl Job {
             let violations = self.registered.check_nested_input(&self.call.node, &result);
             if !violations.is_empty() {
                 let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
-                let message = format!("the input of nested workflow `{}` is not valid: {}", self.call.node, list.join("; "));
+                let message = format!(
+                    "the input of nested workflow `{}` is not valid: {}",
+                    self.call.node,
+                    list.join("; ")
+                );
                 return Err(StepError::stop(message).code(code::INVALID_INPUT));
             }
         }
@@ -440,7 +453,8 @@ pub(crate) async fn handle_refused_input(
 ) {
     let plan = &registered.definition.plan;
     let Some(function) = plan.on_error.as_ref().and_then(|name| registered.function(name)) else { return };
-    let run = RunInfo { run_id: None, workflow: plan.workflow.clone(), node: Path::root(), attempt: 1, call: 1 };
+    let run =
+        RunInfo { run_id: None, workflow: plan.workflow.clone(), node: Path::root(), attempt: 1, call: 1 };
     let steps = StepsReader::fixed(Vec::new());
     let failure = FailureContext {
         error,
@@ -481,6 +495,6 @@ pub(crate) async fn handle_refused_input(
 fn panicked(panic: &(dyn std::any::Any + Send)) -> StepError {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    StepError::new(format!("the function panicked: {}", text.as_deref().unwrap_or("no message"))).code(code::PANIC)
+    StepError::new(format!("the function panicked: {}", text.as_deref().unwrap_or("no message")))
+        .code(code::PANIC)
 }
-

@@ -36,7 +36,11 @@ impl Command {
 }
 
 /// Sends a command and waits until the run has acted on it. Gives the run's status then.
-pub(crate) async fn command(shared: &Arc<Shared>, run: &RunId, command: &Command) -> Result<RunStatus, RunError> {
+pub(crate) async fn command(
+    shared: &Arc<Shared>,
+    run: &RunId,
+    command: &Command,
+) -> Result<RunStatus, RunError> {
     if shared.is_stopping() {
         return Err(RunError::ShuttingDown);
     }

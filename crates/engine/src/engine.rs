@@ -166,6 +166,7 @@ impl Engine {
 
     /// Starts a run: `engine.run(&workflow, input).await`, or with more to say,
     /// `engine.run("order", input).id("order-7").await`. It returns as soon as the start is durable.
+    #[expect(clippy::needless_pass_by_value, reason = "`run(&workflow, input)` is how it reads best")]
     pub fn run<I: Serialize, T: RunTarget<I>>(&self, workflow: T, input: I) -> RunRequest<T::Output> {
         RunRequest::new(self.clone(), workflow.workflow(), &input)
     }
@@ -185,7 +186,9 @@ impl Engine {
     pub async fn wait_for(&self, run: &RunId, timeout: Duration) -> Result<RunOutcome, RunError> {
         let told = self.shared.hub.wait(run);
         // Registered first, looked second: an end between the two is not missed.
-        if self.shared.mailbox(run).is_none() && self.row(run).await.inspect_err(|_| self.shared.hub.gave_up(run))?.status.is_terminal() {
+        if self.shared.mailbox(run).is_none()
+            && self.row(run).await.inspect_err(|_| self.shared.hub.gave_up(run))?.status.is_terminal()
+        {
             drop(told);
             self.shared.hub.gave_up(run);
             return self.outcome(run).await;
@@ -237,7 +240,8 @@ impl Engine {
     /// A run with everything that is known of it.
     pub async fn get(&self, run: &RunId) -> Result<RunView, RunError> {
         let row = self.row(run).await?;
-        let plan = self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
+        let plan =
+            self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
         let (history, state) = self.folded(run).await?;
         // The row was read first; if the run has moved on since, its own events are right.
         let row = RunRow { status: if state.is_terminal() { state.status() } else { row.status }, ..row };
@@ -355,7 +359,8 @@ impl Engine {
 
     async fn outcome(&self, run: &RunId) -> Result<RunOutcome, RunError> {
         let row = self.row(run).await?;
-        let plan = self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
+        let plan =
+            self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
         let (history, state) = self.folded(run).await?;
         let event = |seq: Seq| history.event(seq);
         view::outcome(run, &plan, &state, &event).ok_or(RunError::ShuttingDown)

@@ -32,7 +32,9 @@ pub enum RegisterError {
         function: String,
     },
     /// A function asks for a resource that nobody provides.
-    #[error("step `{function}` of workflow `{workflow}` asks for Res<{resource}>: provide one with `.provide(..)`")]
+    #[error(
+        "step `{function}` of workflow `{workflow}` asks for Res<{resource}>: provide one with `.provide(..)`"
+    )]
     ResourceMissing {
         /// The workflow.
         workflow: String,
@@ -169,7 +171,11 @@ pub struct Violation {
 
 impl std::fmt::Display for Violation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.path.is_empty() { f.write_str(&self.message) } else { write!(f, "{}: {}", self.path, self.message) }
+        if self.path.is_empty() {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "{}: {}", self.path, self.message)
+        }
     }
 }
 

@@ -14,7 +14,10 @@ pub(crate) fn explain(row: &RunRow, state: &State, now: Time) -> String {
         return format!("run `{run}` {} {} ago{why}", end.status, ago(now, end.at));
     }
     if row.status == RunStatus::Blocked && state.blocked.is_empty() {
-        return format!("run `{run}` is blocked: {}", row.note.as_deref().unwrap_or("its history cannot be read"));
+        return format!(
+            "run `{run}` is blocked: {}",
+            row.note.as_deref().unwrap_or("its history cannot be read")
+        );
     }
     let what = match state.status() {
         RunStatus::Queued => format!("waits for room since {}", ago(now, row.created_at)),
@@ -40,7 +43,11 @@ fn at_work(state: &State, now: Time) -> String {
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let name = if node.is_root() { "the workflow's error handler".to_owned() } else { format!("`{node}`") };
     match state.node(node).and_then(|node| node.call.as_ref()) {
-        Some(call) => format!("waits for {name}{more}, attempt {}, called {} ago", call.attempt, ago(now, call.started_at)),
+        Some(call) => format!(
+            "waits for {name}{more}, attempt {}, called {} ago",
+            call.attempt,
+            ago(now, call.started_at)
+        ),
         None => format!("waits for {name}{more}"),
     }
 }
@@ -48,7 +55,8 @@ fn at_work(state: &State, now: Time) -> String {
 fn waits(state: &State, now: Time) -> String {
     let next = state.waits.iter().filter_map(|path| Some((state.node(path)?.wake_at?, path))).min();
     let Some((at, path)) = next else { return "waits".to_owned() };
-    let left = if at > now { format!("for another {}", span(at.ms_since(now))) } else { "and is due".to_owned() };
+    let left =
+        if at > now { format!("for another {}", span(at.ms_since(now))) } else { "and is due".to_owned() };
     match state.node(path) {
         Some(node) if node.status == NodeStatus::WaitingRetry => {
             let attempt = node.due.map_or(0, |due| due.attempt);
@@ -70,7 +78,9 @@ fn is_blocked(state: &State, now: Time) -> String {
 pub(crate) fn blocked(node: &Path, reason: &BlockedReason) -> String {
     match reason {
         BlockedReason::FunctionMissing { function } => {
-            format!("`{node}` needs the function `{function}`, which its workflow no longer has; register one that has it")
+            format!(
+                "`{node}` needs the function `{function}`, which its workflow no longer has; register one that has it"
+            )
         }
         BlockedReason::Quarantined { interruptions } => {
             format!("the process died {interruptions} times while `{node}` ran; `resume` tries it again")

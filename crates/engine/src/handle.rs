@@ -70,7 +70,8 @@ impl<O: DeserializeOwned> RunHandle<O> {
             return Err(RunError::NotCompleted { run, status: outcome.status, failure: outcome.error });
         }
         let output = outcome.output.unwrap_or_default();
-        serde_json::from_str(output.as_json()).map_err(|error| RunError::Output { run, message: error.to_string() })
+        serde_json::from_str(output.as_json())
+            .map_err(|error| RunError::Output { run, message: error.to_string() })
     }
 }
 
@@ -82,6 +83,9 @@ impl<O> Clone for RunHandle<O> {
 
 impl<O> fmt::Debug for RunHandle<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunHandle").field("run", &self.run).field("status", &self.status).finish_non_exhaustive()
+        f.debug_struct("RunHandle")
+            .field("run", &self.run)
+            .field("status", &self.status)
+            .finish_non_exhaustive()
     }
 }

@@ -24,7 +24,6 @@ pub enum EncodeError {
     TooDeep,
 }
 
-
 /// Encodes a value, refusing what JSON cannot say.
 pub fn encode(value: &(impl Serialize + ?Sized)) -> Result<Value, EncodeError> {
     let text = serde_json::to_string(value).map_err(|error| EncodeError::NotJson(error.to_string()))?;
@@ -131,7 +130,11 @@ impl ser::Serializer for FiniteCheck {
         Ok(())
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), NotFinite> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), NotFinite> {
         value.serialize(self)
     }
 
@@ -157,7 +160,13 @@ impl ser::Serializer for FiniteCheck {
         Ok(self)
     }
 
-    fn serialize_tuple_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, NotFinite> {
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, NotFinite> {
         Ok(self)
     }
 
@@ -169,7 +178,13 @@ impl ser::Serializer for FiniteCheck {
         Ok(self)
     }
 
-    fn serialize_struct_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, NotFinite> {
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, NotFinite> {
         Ok(self)
     }
 }

@@ -138,16 +138,12 @@ impl Keeper {
 
 /// Keeps time until the engine stops.
 pub(crate) async fn keep(shared: Arc<Shared>) {
-    let mut pause = None;
     while !shared.is_stopping() {
-        match pass(&shared).await {
-            Ok(()) => pause = None,
-            Err(error) => {
-                tracing::warn!(%error, "the store cannot be asked for due runs; trying again");
-                pause = Some(Duration::from_millis(500));
-            }
+        let failed = pass(&shared).await.err();
+        if let Some(error) = &failed {
+            tracing::warn!(%error, "the store cannot be asked for due runs; trying again");
         }
-        wait(&shared, pause).await;
+        wait(&shared, failed.map(|_| Duration::from_millis(500))).await;
     }
 }
 

@@ -29,7 +29,9 @@ mod values;
 mod view;
 
 pub use clock::{Clock, VirtualClock};
-pub use context::{CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState};
+pub use context::{
+    CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState,
+};
 pub use definition::{Definition, ResourceNeed};
 pub use engine::{Engine, EngineBuilder, WAIT_DEFAULT, WorkflowInfo};
 pub use error::{BuildError, RegisterError, RunError, StartError, Violation};

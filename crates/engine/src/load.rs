@@ -160,7 +160,8 @@ async fn set_aside(shared: &Arc<Shared>, claim: &Claim, error: &LoadError) {
         | LoadError::PlanMissing
         | LoadError::Gap(_) => (RunStatus::Blocked, None),
     };
-    commit.standing = Some(Standing { status, keep: false, wake_at, ended_at: None, note: Some(error.to_string()) });
+    commit.standing =
+        Some(Standing { status, keep: false, wake_at, ended_at: None, note: Some(error.to_string()) });
     if let Err(error) = shared.store.commit(commit).await {
         tracing::error!(%run, %error, "the run could not be set aside; it is found again at the next start");
     }

@@ -73,16 +73,16 @@ impl Log {
         let fields = fields.map_or("", Value::as_json);
         match level {
             LogLevel::Debug => {
-                tracing::debug!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}")
+                tracing::debug!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}");
             }
             LogLevel::Info => {
-                tracing::info!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}")
+                tracing::info!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}");
             }
             LogLevel::Warn => {
-                tracing::warn!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}")
+                tracing::warn!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}");
             }
             LogLevel::Error => {
-                tracing::error!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}")
+                tracing::error!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}");
             }
         }
     }

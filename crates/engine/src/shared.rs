@@ -105,7 +105,11 @@ impl Shared {
     }
 
     /// The plan with this hash, indexed: the registered one, one that was read before, or from the store.
-    pub(crate) async fn plan(&self, workflow: &str, hash: &PlanHash) -> Result<Option<Arc<IndexedPlan>>, StoreError> {
+    pub(crate) async fn plan(
+        &self,
+        workflow: &str,
+        hash: &PlanHash,
+    ) -> Result<Option<Arc<IndexedPlan>>, StoreError> {
         let registered = self.registry.get(workflow).filter(|registered| registered.plan.hash() == hash);
         if let Some(registered) = registered {
             return Ok(Some(Arc::clone(&registered.plan)));
@@ -114,7 +118,8 @@ impl Shared {
             return Ok(Some(plan));
         }
         let Some(json) = self.store.plan(hash).await? else { return Ok(None) };
-        let plan = Plan::from_json(&json).map_err(|error| StoreError::Damaged(format!("plan {hash}: {error}")))?;
+        let plan =
+            Plan::from_json(&json).map_err(|error| StoreError::Damaged(format!("plan {hash}: {error}")))?;
         Ok(Some(self.registry.keep_plan(hash, plan)))
     }
 }

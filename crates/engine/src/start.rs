@@ -78,7 +78,13 @@ pub(crate) struct Options {
 impl<O> RunRequest<O> {
     pub(crate) fn new(engine: Engine, workflow: &str, input: &impl Serialize) -> Self {
         let input = json::encode(input);
-        Self { engine, workflow: workflow.to_owned(), input, options: Options::default(), output: PhantomData }
+        Self {
+            engine,
+            workflow: workflow.to_owned(),
+            input,
+            options: Options::default(),
+            output: PhantomData,
+        }
     }
 
     /// Names the run. Starting it again with the same workflow and input gives the same run.
@@ -172,7 +178,11 @@ fn fingerprint(workflow: &str, input: &Value) -> Vec<u8> {
     hash.update([0]);
     let text = input.as_json();
     // Objects are parsed into sorted maps; anything else is canonical as it is.
-    if text.contains('{') { hash.update(input.to_json().to_string()) } else { hash.update(text) }
+    if text.contains('{') {
+        hash.update(input.to_json().to_string());
+    } else {
+        hash.update(text);
+    }
     hash.finalize()[..16].to_vec()
 }
 
@@ -191,7 +201,7 @@ async fn launch(
     }
     // Whoever comes later must not overtake those that queue.
     let place = if shared.keeper.wants_room() { None } else { shared.try_admit() };
-    let newborn = Newborn::new(shared, registered, run, begin, fingerprint, tags, place);
+    let newborn = Newborn::new(shared, registered, &run, begin, fingerprint, tags, place);
     let (answer, answered) = oneshot::channel();
     shared.gauge.add();
     let shared = Arc::clone(shared);
@@ -212,7 +222,7 @@ impl Newborn {
     fn new(
         shared: &Arc<Shared>,
         registered: Arc<Registered>,
-        run: RunId,
+        run: &RunId,
         begin: Start,
         fingerprint: Vec<u8>,
         tags: Vec<String>,
@@ -220,12 +230,16 @@ impl Newborn {
     ) -> Self {
         let now = shared.clock.now();
         let source = begin.source.clone();
-        let (new, state, turn) = first_turn(&registered.plan, &run, begin, now, place.is_some());
+        let (new, state, turn) = first_turn(&registered.plan, run, begin, now, place.is_some());
         let new = NewRun { fingerprint, tags, source, engine: shared.id, ..new };
         Self { new, registered, state, turn, place }
     }
 
-    async fn live(mut self, shared: Arc<Shared>, answer: oneshot::Sender<Result<(RunId, RunStatus), StartError>>) {
+    async fn live(
+        mut self,
+        shared: Arc<Shared>,
+        answer: oneshot::Sender<Result<(RunId, RunStatus), StartError>>,
+    ) {
         let run = self.new.id.clone();
         let status = self.new.standing.status;
         let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.gauge));
@@ -323,7 +337,8 @@ pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -
     let shared = &actor.shared;
     let history = load::load_history(&*shared.store, &actor.run).await?;
     let tags = shared.store.run(&actor.run).await?.map_or_else(Vec::new, |row| row.tags);
-    let events = history.into_iter().chain(last.iter().cloned()).map(|event| (event.seq, Arc::new(event))).collect();
+    let events =
+        history.into_iter().chain(last.iter().cloned()).map(|event| (event.seq, Arc::new(event))).collect();
     let begin = retry_of(&actor.run, &actor.state, &events, actor.state.retries_left.checked_sub(1));
     let input = begin.input.clone();
     let (new, _, _) = first_turn(&actor.plan, id, begin, shared.clock.now(), false);
@@ -341,7 +356,11 @@ fn retry_of(run: &RunId, state: &State, events: &HashMap<Seq, Arc<Event>>, retri
     begin
 }
 
-fn import(path: &Path, node: &rival_core::state::NodeState, events: &HashMap<Seq, Arc<Event>>) -> Option<Import> {
+fn import(
+    path: &Path,
+    node: &rival_core::state::NodeState,
+    events: &HashMap<Seq, Arc<Event>>,
+) -> Option<Import> {
     let status = match node.status {
         NodeStatus::Completed => ImportedStatus::Completed,
         NodeStatus::Skipped => ImportedStatus::Skipped,

@@ -186,7 +186,9 @@ pub(crate) fn outcome<'e>(
 }
 
 fn output<'e>(state: &State, event: &impl Fn(Seq) -> Option<&'e Event>) -> Option<Option<Value>> {
-    let Some(end) = state.end.as_ref().filter(|end| end.status == RunStatus::Completed) else { return Some(None) };
+    let Some(end) = state.end.as_ref().filter(|end| end.status == RunStatus::Completed) else {
+        return Some(None);
+    };
     match end.output {
         None => Some(Some(Value::null())),
         Some(seq) => Some(event(seq)?.event.value().cloned()),
@@ -267,7 +269,9 @@ fn steps(plan: &IndexedPlan, state: &State, events: &[Event]) -> Vec<StepMetrics
             kind: planned.node().kind.word(),
             status: node.status,
             result: event(node.result).and_then(|event| event.event.value().cloned()),
-            state: event(node.state).and_then(|event| event.event.state().cloned()).unwrap_or_else(empty_state),
+            state: event(node.state)
+                .and_then(|event| event.event.state().cloned())
+                .unwrap_or_else(empty_state),
             started_at: node.started_at,
             completed_at: node.ended_at,
             duration: node.started_at.zip(node.ended_at).map(|(from, to)| to.ms_since(from)),

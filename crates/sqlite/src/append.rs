@@ -1,0 +1,203 @@
+//! Starting runs and writing their transitions.
+
+use rival_core::{Seq, Time};
+use rival_store::{
+    Batch, Commit, CommitError, EngineId, Epoch, MessageNo, NewRun, Snapshot, Standing, Started,
+};
+use rusqlite::{OptionalExtension, params};
+
+use crate::fault::Result;
+use crate::query;
+use crate::tables::{Hot, Known, Tables};
+
+/// A standing as its columns: an ended run has no owner and never wakes, an owned one is not waited for.
+struct Columns<'s> {
+    status: &'static str,
+    ended_at: Option<i64>,
+    wake_at: Option<i64>,
+    owned: bool,
+    note: Option<&'s str>,
+}
+
+impl<'s> Columns<'s> {
+    fn of(standing: &'s Standing, now: Time) -> Self {
+        let ended = standing.status.is_terminal();
+        let owned = standing.keep && !ended;
+        Self {
+            status: standing.status.word(),
+            ended_at: ended.then(|| standing.ended_at.unwrap_or(now).0),
+            wake_at: standing.wake_at.filter(|_| !owned && !ended).map(|time| time.0),
+            owned,
+            note: standing.note.as_deref(),
+        }
+    }
+}
+
+impl Tables<'_> {
+    pub(crate) fn start(&mut self, run: &NewRun) -> Result<Started> {
+        match query::row_by_id(self.connection, &run.id)? {
+            Some(row) => Ok(Started::Exists(Box::new(row))),
+            None => {
+                self.create(run)?;
+                Ok(Started::Created)
+            }
+        }
+    }
+
+    fn create(&mut self, run: &NewRun) -> Result<()> {
+        let no = self.next_run();
+        self.insert_run(no, run)?;
+        self.insert_batch(no, &run.events)?;
+        for tag in &run.tags {
+            self.sql("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?.execute(params![tag, no])?;
+        }
+        if run.standing.keep && !run.standing.status.is_terminal() {
+            self.engines.note_owner(run.engine.0);
+            self.remember(&run.id, Hot { no, epoch: 1, last: run.events.last() });
+        }
+        Ok(())
+    }
+
+    fn insert_run(&mut self, no: i64, run: &NewRun) -> Result<()> {
+        let columns = Columns::of(&run.standing, run.created_at);
+        let EngineId(engine) = run.engine;
+        self.insert_run.execute(params![
+            no,
+            run.id.as_str(),
+            run.workflow,
+            run.plan.as_str(),
+            columns.status,
+            run.fingerprint,
+            run.created_at.0,
+            columns.ended_at,
+            columns.wake_at,
+            columns.owned.then_some(engine),
+            run.parent.as_ref().map(|id| id.as_str()),
+            run.source.as_ref().map(|id| id.as_str()),
+            query::encode_tags(&run.tags),
+            columns.note,
+        ])?;
+        Ok(())
+    }
+
+    fn insert_batch(&mut self, run: i64, batch: &Batch) -> Result<()> {
+        self.insert_event.execute(params![run, batch.first.0.cast_signed(), batch.count, batch.body])?;
+        Ok(())
+    }
+
+    /// Checks everything before it writes anything: a refused commit leaves its group alone.
+    pub(crate) fn commit(&mut self, commit: &Commit) -> Result<std::result::Result<(), CommitError>> {
+        let hot = match self.owned(commit)? {
+            Ok(hot) => hot,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        if let Some(refusal) = out_of_sequence(commit, hot.last) {
+            return Ok(Err(refusal));
+        }
+        if !self.all_wait(hot.no, &commit.consumed)? {
+            return Ok(Err(fenced(commit)));
+        }
+        self.write_transition(hot, commit)?;
+        Ok(Ok(()))
+    }
+
+    fn owned(&mut self, commit: &Commit) -> Result<std::result::Result<Hot, CommitError>> {
+        Ok(match self.known(&commit.run)? {
+            Known::Owned(hot) if Epoch(hot.epoch) == commit.epoch => Ok(hot),
+            Known::Owned(_) | Known::NotOwned => Err(fenced(commit)),
+            Known::Unknown => Err(CommitError::NotFound(commit.run.clone())),
+        })
+    }
+
+    fn write_transition(&mut self, hot: Hot, commit: &Commit) -> Result<()> {
+        if let Some(batch) = &commit.events {
+            self.insert_batch(hot.no, batch)?;
+            self.set_last(&commit.run, batch.last());
+        }
+        if let Some(standing) = &commit.standing {
+            self.write_standing(hot.no, standing, commit)?;
+        }
+        if let Some(snapshot) = &commit.snapshot {
+            self.write_snapshot(hot.no, snapshot)?;
+        }
+        for MessageNo(no) in &commit.consumed {
+            self.consume(*no)?;
+        }
+        for run in &commit.runs {
+            self.start_unless_there(run)?;
+        }
+        // After the new runs and the standing: a message may be for one of them, or for this very run.
+        for (receiver, message) in &commit.messages {
+            self.send(receiver, message, commit.now)?;
+        }
+        self.append_logs(&commit.logs)
+    }
+
+    fn start_unless_there(&mut self, run: &NewRun) -> Result<()> {
+        let there = self.sql("SELECT 1 FROM runs WHERE id = ?1")?.exists([run.id.as_str()])?;
+        if there { Ok(()) } else { self.create(run) }
+    }
+
+    fn write_standing(&mut self, no: i64, standing: &Standing, commit: &Commit) -> Result<()> {
+        let columns = Columns::of(standing, commit.now);
+        self.set_standing.execute(params![
+            no,
+            columns.status,
+            columns.ended_at,
+            columns.wake_at,
+            columns.note,
+            columns.owned
+        ])?;
+        if !columns.owned {
+            self.drop_hot(&commit.run);
+        }
+        Ok(())
+    }
+
+    fn write_snapshot(&mut self, run: i64, snapshot: &Snapshot) -> Result<()> {
+        self.sql(
+            "INSERT OR REPLACE INTO snapshots (run, seq, fold, plan, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![
+            run,
+            snapshot.seq.0.cast_signed(),
+            snapshot.fold,
+            snapshot.plan.as_str(),
+            snapshot.body
+        ])?;
+        Ok(())
+    }
+
+    pub(crate) fn put_plan(&mut self, hash: &str, json: &str) -> Result<()> {
+        self.sql("INSERT OR IGNORE INTO plans (hash, json) VALUES (?1, ?2)")?.execute([hash, json])?;
+        Ok(())
+    }
+
+    /// A real write of one row: only that shows whether the disk takes writes.
+    pub(crate) fn probe(&mut self) -> Result<()> {
+        self.sql("UPDATE meta SET probes = probes + 1")?.execute([])?;
+        Ok(())
+    }
+
+    pub(crate) fn number_of(&self, run: &rival_core::RunId) -> Result<Option<i64>> {
+        Ok(self
+            .sql("SELECT no FROM runs WHERE id = ?1")?
+            .query_row([run.as_str()], |row| row.get(0))
+            .optional()?)
+    }
+}
+
+fn fenced(commit: &Commit) -> CommitError {
+    CommitError::Fenced { run: commit.run.clone(), epoch: commit.epoch }
+}
+
+fn out_of_sequence(commit: &Commit, last: Seq) -> Option<CommitError> {
+    let batch = commit.events.as_ref()?;
+    // A batch without events would take the next one's place.
+    let fits = batch.first == last.next() && batch.count > 0;
+    (!fits).then(|| CommitError::Sequence {
+        run: commit.run.clone(),
+        expected: last.next(),
+        actual: batch.first,
+    })
+}

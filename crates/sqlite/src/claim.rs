@@ -1,0 +1,109 @@
+//! Who owns which run.
+
+use rival_core::{RunId, RunStatus, Time};
+use rival_store::{Claim, EngineId, Epoch, RunRow};
+use rusqlite::{Params, params};
+
+use crate::fault::Result;
+use crate::query::{self, COLUMNS};
+use crate::tables::Tables;
+
+impl Tables<'_> {
+    pub(crate) fn join(&mut self) -> Result<EngineId> {
+        let id = self.sql("INSERT INTO engines DEFAULT VALUES")?.insert([])?;
+        self.engines.alive.insert(id);
+        Ok(EngineId(id))
+    }
+
+    pub(crate) fn leave(&mut self, engine: EngineId) -> Result<()> {
+        self.sql("DELETE FROM engines WHERE id = ?1")?.execute([engine.0])?;
+        self.engines.alive.remove(&engine.0);
+        self.engines.note_owner(engine.0);
+        Ok(())
+    }
+
+    pub(crate) fn claim(&mut self, run: &RunId, engine: EngineId) -> Result<Option<Claim>> {
+        let Some(row) = query::row_by_id(self.connection, run)? else { return Ok(None) };
+        let owned = row.owner.is_some_and(|owner| self.engines.alive.contains(&owner.0));
+        if owned || row.status.is_terminal() {
+            return Ok(None);
+        }
+        Ok(Some(self.take(admitted(row), engine)?))
+    }
+
+    pub(crate) fn claim_due(&mut self, engine: EngineId, now: Time, limit: usize) -> Result<Vec<Claim>> {
+        let mut rows = self.select(
+            "WHERE wake_at <= ?1 AND owner IS NULL ORDER BY wake_at, no LIMIT ?2",
+            params![now.0, as_limit(limit)],
+        )?;
+        self.add_orphans(&mut rows, limit)?;
+        rows.into_iter().map(|row| self.take(row, engine)).collect()
+    }
+
+    /// Runs of engines that are gone; an engine without any is struck off.
+    fn add_orphans(&mut self, rows: &mut Vec<RunRow>, limit: usize) -> Result<()> {
+        while let Some(&gone) = self.engines.gone.first() {
+            let room = limit.saturating_sub(rows.len());
+            if room == 0 {
+                return Ok(());
+            }
+            let found = self.select(
+                "INDEXED BY runs_by_owner WHERE owner = ?1 AND owner IS NOT NULL LIMIT ?2",
+                params![gone, as_limit(room)],
+            )?;
+            if found.len() < room {
+                self.engines.gone.remove(0);
+            }
+            rows.extend(found);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn claim_queued(&mut self, engine: EngineId, limit: usize) -> Result<Vec<Claim>> {
+        let rows = self.select(
+            "INDEXED BY runs_by_status WHERE status = 'queued' AND owner IS NULL ORDER BY no LIMIT ?1",
+            params![as_limit(limit)],
+        )?;
+        rows.into_iter().map(|row| self.take(admitted(row), engine)).collect()
+    }
+
+    fn select(&self, rest: &str, params: impl Params) -> Result<Vec<RunRow>> {
+        let mut statement = self.sql(&format!("SELECT {COLUMNS} FROM runs {rest}"))?;
+        let rows = statement.query_and_then(params, query::decode_row)?;
+        rows.collect()
+    }
+
+    fn take(&mut self, mut row: RunRow, engine: EngineId) -> Result<Claim> {
+        row.owner = Some(engine);
+        row.epoch = Epoch(row.epoch.0 + 1);
+        row.wake_at = None;
+        self.sql("UPDATE runs SET owner = ?2, epoch = ?3, wake_at = NULL, status = ?4 WHERE no = ?1")?
+            .execute(params![row.no, engine.0, row.epoch.0, row.status.word()])?;
+        // Whoever owned it before may be remembered at the old epoch.
+        self.drop_hot(&row.id);
+        self.engines.note_owner(engine.0);
+        Ok(Claim { epoch: row.epoch, row })
+    }
+
+    pub(crate) fn wake_blocked(&mut self, workflow: &str, now: Time) -> Result<u64> {
+        let woken = self
+            .sql(
+                "UPDATE runs INDEXED BY runs_by_status SET wake_at = ?2
+                 WHERE status = 'blocked' AND workflow = ?1 AND owner IS NULL",
+            )?
+            .execute(params![workflow, now.0])?;
+        Ok(woken as u64)
+    }
+}
+
+fn admitted(mut row: RunRow) -> RunRow {
+    if row.status == RunStatus::Queued {
+        row.status = RunStatus::Running;
+    }
+    row
+}
+
+/// A limit for SQL, where a negative number would mean none.
+pub(crate) fn as_limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

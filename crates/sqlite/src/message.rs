@@ -1,0 +1,102 @@
+//! Messages between runs.
+
+use rival_core::{RunId, Time, Value};
+use rival_store::{Message, MessageNo, NewMessage};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::fault::{Fault, Result};
+use crate::tables::Tables;
+
+impl Tables<'_> {
+    pub(crate) fn send(&mut self, run: &RunId, message: &NewMessage, now: Time) -> Result<Option<MessageNo>> {
+        let Some((no, ended)) = self.receiver(run)? else { return Ok(None) };
+        if ended {
+            self.sql("UPDATE runs SET dropped = dropped + 1 WHERE no = ?1")?.execute([no])?;
+            return Ok(None);
+        }
+        if let Some(sent) = self.sent_before(no, message)? {
+            return Ok(Some(sent));
+        }
+        let sent = self.insert_message(no, message, now)?;
+        self.make_due(no, now)?;
+        Ok(Some(sent))
+    }
+
+    fn receiver(&self, run: &RunId) -> Result<Option<(i64, bool)>> {
+        Ok(self
+            .sql("SELECT no, ended_at IS NOT NULL FROM runs WHERE id = ?1")?
+            .query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?)
+    }
+
+    fn sent_before(&self, run: i64, message: &NewMessage) -> Result<Option<MessageNo>> {
+        let Some(id) = &message.id else { return Ok(None) };
+        Ok(self
+            .sql("SELECT no FROM messages WHERE run = ?1 AND id = ?2")?
+            .query_row(params![run, id], |row| row.get(0).map(MessageNo))
+            .optional()?)
+    }
+
+    fn insert_message(&mut self, run: i64, message: &NewMessage, now: Time) -> Result<MessageNo> {
+        let no = self.next_message();
+        self.sql("INSERT INTO messages (no, run, id, body, sent_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute(params![no, run, message.id, message.body.as_json(), now.0])?;
+        Ok(MessageNo(no))
+    }
+
+    /// An owner hears of the message itself, and a queued run's turn comes by admission.
+    fn make_due(&self, run: i64, now: Time) -> Result<()> {
+        self.sql(
+            "UPDATE runs SET wake_at = min(coalesce(wake_at, ?2), ?2)
+             WHERE no = ?1 AND owner IS NULL AND status <> 'queued'",
+        )?
+        .execute(params![run, now.0])?;
+        Ok(())
+    }
+
+    /// Whether all of these wait for this run.
+    pub(crate) fn all_wait(&self, run: i64, messages: &[MessageNo]) -> Result<bool> {
+        for MessageNo(no) in messages {
+            let waits = self
+                .sql("SELECT 1 FROM messages WHERE no = ?1 AND run = ?2 AND body IS NOT NULL")?
+                .exists(params![no, run])?;
+            if !waits {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Removes a message; of one with an id, the id stays for as long as the run.
+    pub(crate) fn consume(&self, no: i64) -> Result<()> {
+        let kept =
+            self.sql("UPDATE messages SET body = NULL WHERE no = ?1 AND id IS NOT NULL")?.execute([no])?;
+        if kept == 0 {
+            self.sql("DELETE FROM messages WHERE no = ?1")?.execute([no])?;
+        }
+        Ok(())
+    }
+}
+
+/// The messages that wait for a run.
+pub(crate) fn waiting(connection: &Connection, run: &RunId) -> Result<Vec<Message>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT m.no, m.id, m.body, m.sent_at FROM messages m
+         WHERE m.run = (SELECT no FROM runs WHERE id = ?1) AND m.body IS NOT NULL ORDER BY m.no",
+    )?;
+    let rows = statement.query_and_then([run.as_str()], decode)?;
+    rows.collect()
+}
+
+fn decode(row: &Row<'_>) -> Result<Message> {
+    Ok(Message {
+        no: MessageNo(row.get(0)?),
+        id: row.get(1)?,
+        body: decode_value(row.get(2)?)?,
+        sent_at: Time(row.get(3)?),
+    })
+}
+
+pub(crate) fn decode_value(text: String) -> Result<Value> {
+    Value::from_json(text).map_err(|error| Fault::Damaged(format!("a stored value is no JSON: {error}")))
+}

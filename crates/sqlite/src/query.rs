@@ -1,0 +1,207 @@
+//! Reading runs, their events, snapshots and plans.
+
+use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
+use rival_store::{Batch, EngineId, Epoch, Page, RunFilter, RunRow, Snapshot};
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+
+use crate::claim::as_limit;
+use crate::fault::{Fault, Result};
+
+/// A run's row, in the order in which [`decode_row`] reads it.
+pub(crate) const COLUMNS: &str = "runs.no, runs.id, runs.workflow, runs.plan, runs.status, runs.fingerprint,
+    runs.created_at, runs.ended_at, runs.wake_at, runs.owner, runs.epoch, runs.parent, runs.source, runs.tags,
+    runs.note, runs.dropped";
+
+pub(crate) fn row_by_id(connection: &Connection, run: &RunId) -> Result<Option<RunRow>> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"))?;
+    statement.query_and_then([run.as_str()], decode_row)?.next().transpose()
+}
+
+pub(crate) fn decode_row(row: &Row<'_>) -> Result<RunRow> {
+    Ok(RunRow {
+        no: row.get(0)?,
+        id: RunId::new(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?),
+        workflow: row.get(2)?,
+        plan: PlanHash::new(row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?),
+        status: decode_status(row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?)?,
+        fingerprint: row.get(5)?,
+        created_at: Time(row.get(6)?),
+        ended_at: row.get::<_, Option<i64>>(7)?.map(Time),
+        wake_at: row.get::<_, Option<i64>>(8)?.map(Time),
+        owner: row.get::<_, Option<i64>>(9)?.map(EngineId),
+        epoch: Epoch(row.get(10)?),
+        parent: row.get::<_, Option<String>>(11)?.map(RunId::from),
+        source: row.get::<_, Option<String>>(12)?.map(RunId::from),
+        tags: decode_tags(row.get(13)?)?,
+        note: row.get(14)?,
+        dropped_messages: row.get(15)?,
+    })
+}
+
+fn decode_status(word: &str) -> Result<RunStatus> {
+    word.parse().map_err(|error: rival_core::UnknownStatus| Fault::Damaged(error.to_string()))
+}
+
+/// No tags are no text: most runs have none.
+pub(crate) fn encode_tags(tags: &[String]) -> Option<String> {
+    let text = || serde_json::to_string(tags).expect("a list of strings always encodes");
+    (!tags.is_empty()).then(text)
+}
+
+fn decode_tags(text: Option<String>) -> Result<Vec<String>> {
+    let Some(text) = text else { return Ok(Vec::new()) };
+    serde_json::from_str(&text).map_err(|error| Fault::Damaged(format!("tags are no list: {error}")))
+}
+
+/// A page of rows, the newest first.
+///
+/// Each status is asked for by itself: one walk down an index that stops at the limit, where a set of
+/// statuses would have SQLite collect and sort all of their runs.
+pub(crate) fn rows(connection: &Connection, filter: &RunFilter, page: &Page) -> Result<Vec<RunRow>> {
+    let by_index = !filter.statuses.is_empty() && !filter.statuses.contains(&RunStatus::Completed);
+    if !by_index || filter.parent.is_some() || filter.tag.is_some() {
+        return Walk::new(filter, page, &filter.statuses).run(connection, page.limit);
+    }
+    let mut rows = Vec::new();
+    for status in distinct(&filter.statuses) {
+        rows.extend(Walk::new(filter, page, &[status]).run(connection, page.limit)?);
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.no));
+    rows.truncate(page.limit);
+    Ok(rows)
+}
+
+fn distinct(statuses: &[RunStatus]) -> Vec<RunStatus> {
+    RunStatus::ALL.into_iter().filter(|status| statuses.contains(status)).collect()
+}
+
+/// One walk from the newest run down, with its conditions.
+struct Walk {
+    from: &'static str,
+    number: &'static str,
+    conditions: Vec<String>,
+    values: Vec<Sql>,
+}
+
+impl Walk {
+    fn new(filter: &RunFilter, page: &Page, statuses: &[RunStatus]) -> Self {
+        let (from, number) = source(filter, statuses);
+        let mut walk = Self { from, number, conditions: Vec::new(), values: Vec::new() };
+        if let Some(before) = page.before {
+            walk.add(&format!("{number} <"), Sql::Integer(before));
+        }
+        if let Some(tag) = &filter.tag {
+            walk.add("tags.tag =", Sql::Text(tag.clone()));
+        }
+        if let Some(parent) = &filter.parent {
+            walk.add("runs.parent =", Sql::Text(parent.as_str().to_owned()));
+        }
+        if let Some(workflow) = &filter.workflow {
+            walk.add("runs.workflow =", Sql::Text(workflow.clone()));
+        }
+        if let Some(from) = filter.created_from {
+            walk.add("runs.created_at >=", Sql::Integer(from.0));
+        }
+        if let Some(to) = filter.created_to {
+            walk.add("runs.created_at <", Sql::Integer(to.0));
+        }
+        walk.add_statuses(statuses);
+        walk
+    }
+
+    fn add(&mut self, left: &str, value: Sql) {
+        self.conditions.push(format!("{left} ?"));
+        self.values.push(value);
+    }
+
+    /// As words in the text, because SQLite uses the partial index only if it sees which ones they are.
+    fn add_statuses(&mut self, statuses: &[RunStatus]) {
+        match statuses {
+            [] => {}
+            [one] => self.conditions.push(format!("runs.status = '{}'", one.word())),
+            several => {
+                let words: Vec<_> = several.iter().map(|status| format!("'{}'", status.word())).collect();
+                self.conditions.push(format!("runs.status IN ({})", words.join(", ")));
+            }
+        }
+    }
+
+    fn run(mut self, connection: &Connection, limit: usize) -> Result<Vec<RunRow>> {
+        self.values.push(Sql::Integer(as_limit(limit)));
+        let all = if self.conditions.is_empty() { "1".to_owned() } else { self.conditions.join(" AND ") };
+        let sql =
+            format!("SELECT {COLUMNS} FROM {} WHERE {all} ORDER BY {} DESC LIMIT ?", self.from, self.number);
+        let mut statement = connection.prepare_cached(&sql)?;
+        let rows = statement.query_and_then(params_from_iter(self.values), decode_row)?;
+        rows.collect()
+    }
+}
+
+/// Which index to walk: the one that leaves the fewest runs. Named, because SQLite has no statistics to
+/// choose by and every one of them must give the order without sorting.
+fn source(filter: &RunFilter, statuses: &[RunStatus]) -> (&'static str, &'static str) {
+    match statuses {
+        _ if filter.tag.is_some() => ("tags CROSS JOIN runs ON runs.no = tags.run", "tags.run"),
+        _ if filter.parent.is_some() => ("runs INDEXED BY runs_by_parent", "runs.no"),
+        [one] if *one != RunStatus::Completed => ("runs INDEXED BY runs_by_status", "runs.no"),
+        _ if filter.workflow.is_some() => ("runs INDEXED BY runs_by_workflow", "runs.no"),
+        _ => ("runs NOT INDEXED", "runs.no"),
+    }
+}
+
+/// The batches that hold the events after `after`.
+pub(crate) fn batches(connection: &Connection, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>> {
+    let mut statement = connection.prepare_cached(
+        "WITH r (no) AS (SELECT no FROM runs WHERE id = ?1)
+         SELECT first, count, body FROM events
+         WHERE run = (SELECT no FROM r) AND first + count > ?2 AND first >= coalesce(
+             (SELECT first FROM events WHERE run = (SELECT no FROM r) AND first <= ?2
+              ORDER BY first DESC LIMIT 1), 0)
+         ORDER BY first",
+    )?;
+    // No number of an event is that large; saturating keeps "beyond the end" what it is.
+    let next = i64::try_from(after.0).unwrap_or(i64::MAX).saturating_add(1);
+    let mut rows = statement.query(params![run.as_str(), next])?;
+    let mut batches = Vec::new();
+    let mut events = 0_usize;
+    while let Some(row) = rows.next()? {
+        let batch = decode_batch(row)?;
+        events = events.saturating_add(batch.count as usize);
+        if events > limit && !batches.is_empty() {
+            break;
+        }
+        batches.push(batch);
+    }
+    Ok(batches)
+}
+
+fn decode_batch(row: &Row<'_>) -> Result<Batch> {
+    Ok(Batch { first: Seq(row.get::<_, i64>(0)?.cast_unsigned()), count: row.get(1)?, body: row.get(2)? })
+}
+
+pub(crate) fn snapshot(connection: &Connection, run: &RunId) -> Result<Option<Snapshot>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, fold, plan, body FROM snapshots WHERE run = (SELECT no FROM runs WHERE id = ?1)",
+    )?;
+    let decode = |row: &Row<'_>| {
+        Ok(Snapshot {
+            seq: Seq(row.get::<_, i64>(0)?.cast_unsigned()),
+            fold: row.get(1)?,
+            plan: PlanHash::new(row.get::<_, String>(2)?),
+            body: row.get(3)?,
+        })
+    };
+    Ok(statement.query_row([run.as_str()], decode).optional()?)
+}
+
+pub(crate) fn plan(connection: &Connection, hash: &str) -> Result<Option<String>> {
+    let mut statement = connection.prepare_cached("SELECT json FROM plans WHERE hash = ?1")?;
+    Ok(statement.query_row([hash], |row| row.get(0)).optional()?)
+}
+
+pub(crate) fn next_wake(connection: &Connection) -> Result<Option<Time>> {
+    let mut statement =
+        connection.prepare_cached("SELECT min(wake_at) FROM runs WHERE wake_at IS NOT NULL")?;
+    Ok(statement.query_row([], |row| row.get::<_, Option<i64>>(0))?.map(Time))
+}

@@ -1,0 +1,27 @@
+//! The threads that read, beside the writer and never in its way.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+use tokio::sync::mpsc;
+
+/// Two: a long list must not hold up a short look.
+pub(crate) const READERS: usize = 2;
+
+/// Something to read; it answers whoever asked by itself.
+pub(crate) type Read = Box<dyn FnOnce(&Connection) + Send>;
+
+/// A queue from which several threads take.
+pub(crate) type Queue = Arc<Mutex<mpsc::Receiver<Read>>>;
+
+/// Runs until every sender is gone.
+pub(crate) fn run(connection: &Connection, queue: &Queue) {
+    while let Some(read) = next(queue) {
+        read(connection);
+    }
+}
+
+/// Waiting with the lock held is fine: whoever else is free waits for the lock, and so for its turn.
+fn next(queue: &Queue) -> Option<Read> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv()
+}

@@ -1,0 +1,231 @@
+//! The one thread that writes.
+//!
+//! Everything that waits becomes one transaction, so that one sync serves all of it; each caller is
+//! answered after the commit returned, and not before. The order of the queue is the order of the world.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+use rival_store::StoreError;
+use rusqlite::{Connection, Statement};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::fault::{Fault, Result};
+use crate::tables::Tables;
+
+/// How many jobs wait before callers do.
+pub(crate) const QUEUE: usize = 4096;
+/// How many jobs share a transaction at most: bounds how long the first one waits for its answer.
+const GROUP: usize = 1000;
+/// How many pages the write-ahead log may hold before they are moved into the database file. Larger logs
+/// write a page that changes often less often, but are slower to recover; measured with `append_speed`.
+pub(crate) const CHECKPOINT_PAGES: i32 = 4000;
+/// Beyond this, readers must have kept the log from starting over: wait for them.
+const RESTART_PAGES: i32 = 16 * CHECKPOINT_PAGES;
+
+/// Something to write, with somebody who waits for the answer.
+pub(crate) trait Job: Send {
+    /// Writes. May be called again after a rollback.
+    fn perform(&mut self, tables: &mut Tables<'_>) -> Result<()>;
+    /// Answers: the commit returned, or the world failed and nothing was written.
+    fn settle(self: Box<Self>, failure: Option<StoreError>);
+}
+
+/// A closure as a job.
+pub(crate) struct Task<F, T> {
+    pub(crate) work: F,
+    pub(crate) answer: Option<T>,
+    pub(crate) reply: oneshot::Sender<std::result::Result<T, StoreError>>,
+}
+
+impl<F, T> Job for Task<F, T>
+where
+    F: FnMut(&mut Tables<'_>) -> Result<T> + Send,
+    T: Send,
+{
+    fn perform(&mut self, tables: &mut Tables<'_>) -> Result<()> {
+        self.answer = Some((self.work)(tables)?);
+        Ok(())
+    }
+
+    fn settle(self: Box<Self>, failure: Option<StoreError>) {
+        let answer = match (failure, self.answer) {
+            (None, Some(answer)) => Ok(answer),
+            (Some(error), _) => Err(error),
+            (None, None) => Err(StoreError::Closed),
+        };
+        // Whoever asked may have gone; what is written stays written.
+        let _ = self.reply.send(answer);
+    }
+}
+
+/// What the writer has done, for benchmarks.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) transactions: AtomicU64,
+    pub(crate) jobs: AtomicU64,
+}
+
+/// Runs until every sender is gone and the queue is empty.
+pub(crate) fn run(
+    mut connection: Connection,
+    path: &Path,
+    mut queue: mpsc::Receiver<Box<dyn Job>>,
+    counters: &Counters,
+) {
+    let wal_pages = Arc::new(AtomicI32::new(0));
+    let ready = count_pages(&mut connection, wal_pages.clone());
+    match ready.and_then(|()| Writer::new(&connection, path.to_path_buf(), wal_pages, counters)) {
+        Ok(mut writer) => {
+            let mut jobs = Vec::with_capacity(GROUP);
+            while queue.blocking_recv_many(&mut jobs, GROUP) > 0 {
+                writer.serve(&mut jobs);
+            }
+        }
+        Err(fault) => {
+            while let Some(job) = queue.blocking_recv() {
+                job.settle(Some(fault.to_store_error(path)));
+            }
+        }
+    }
+}
+
+/// Replaces SQLite's own checkpoints, which run before the commit returns and swallow their errors.
+fn count_pages(connection: &mut Connection, pages: Arc<AtomicI32>) -> Result<()> {
+    connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, in_log| {
+        pages.store(in_log, Ordering::Relaxed);
+        Ok(())
+    }))?;
+    Ok(())
+}
+
+struct Writer<'c> {
+    path: PathBuf,
+    tables: Tables<'c>,
+    begin: Statement<'c>,
+    commit: Statement<'c>,
+    wal_pages: Arc<AtomicI32>,
+    /// How long the log may grow before the next attempt to move it.
+    checkpoint_at: i32,
+    counters: &'c Counters,
+    poison: Option<StoreError>,
+}
+
+impl<'c> Writer<'c> {
+    fn new(
+        connection: &'c Connection,
+        path: PathBuf,
+        wal_pages: Arc<AtomicI32>,
+        counters: &'c Counters,
+    ) -> Result<Self> {
+        Ok(Self {
+            path,
+            tables: Tables::new(connection)?,
+            begin: connection.prepare("BEGIN IMMEDIATE")?,
+            commit: connection.prepare("COMMIT")?,
+            wal_pages,
+            checkpoint_at: CHECKPOINT_PAGES,
+            counters,
+            poison: None,
+        })
+    }
+
+    fn serve(&mut self, jobs: &mut Vec<Box<dyn Job>>) {
+        self.counters.jobs.fetch_add(jobs.len() as u64, Ordering::Relaxed);
+        self.answer(jobs);
+        // After the answers: callers prepare their next job meanwhile.
+        if self.poison.is_none() && self.wal_pages.load(Ordering::Relaxed) >= self.checkpoint_at {
+            self.checkpoint();
+        }
+    }
+
+    fn answer(&mut self, jobs: &mut Vec<Box<dyn Job>>) {
+        if let Some(poison) = &self.poison {
+            return settle_all(jobs, Some(poison));
+        }
+        match self.transact(jobs) {
+            Ok(()) => settle_all(jobs, None),
+            // Whichever it was, the others must not suffer for it.
+            Err(fault) if jobs.len() > 1 && fault.is_of_one_job() => {
+                for job in std::mem::take(jobs) {
+                    self.answer(&mut vec![job]);
+                }
+            }
+            Err(fault) => {
+                let error = self.judge(&fault);
+                settle_all(jobs, Some(&error));
+            }
+        }
+    }
+
+    fn transact(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<()> {
+        let before = self.tables.connection.total_changes();
+        let result = self.write(jobs);
+        if result.is_err() {
+            self.undo();
+        } else if self.tables.connection.total_changes() != before {
+            self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+        }
+        result
+    }
+
+    fn write(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<()> {
+        self.begin.execute([])?;
+        self.tables.refresh()?;
+        for job in jobs {
+            job.perform(&mut self.tables)?;
+        }
+        // Costs no sync when nothing was written.
+        self.commit.execute([])?;
+        Ok(())
+    }
+
+    fn undo(&mut self) {
+        // What is remembered may not be what is stored any more.
+        self.tables.forget();
+        if !self.tables.connection.is_autocommit() {
+            // A rollback that fails leaves the transaction open, and the next BEGIN says so.
+            let _ = self.tables.connection.execute_batch("ROLLBACK");
+        }
+    }
+
+    fn judge(&mut self, fault: &Fault) -> StoreError {
+        let error = fault.to_store_error(&self.path);
+        if fault.is_failed_sync() {
+            self.poison = Some(error.clone());
+            keep_log_on_close(self.tables.connection);
+        }
+        error
+    }
+
+    /// Moves the log's pages into the database file. Nothing acknowledged depends on it: if it fails,
+    /// the log keeps everything and the next attempt begins where this one did.
+    fn checkpoint(&mut self) {
+        let pages = self.wal_pages.load(Ordering::Relaxed);
+        let mode = if pages >= RESTART_PAGES { "RESTART" } else { "PASSIVE" };
+        let moved = self.tables.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
+            Ok(row.get::<_, i32>(1)? == row.get::<_, i32>(2)?)
+        });
+        match moved {
+            // All of it is moved, so the next commit starts the log over.
+            Ok(true) => self.checkpoint_at = CHECKPOINT_PAGES,
+            Ok(false) => self.checkpoint_at = pages.saturating_add(CHECKPOINT_PAGES),
+            Err(error) => {
+                self.checkpoint_at = pages.saturating_add(CHECKPOINT_PAGES);
+                self.judge(&Fault::from(error));
+            }
+        }
+    }
+}
+
+/// After a failed sync the log is the only witness: leave it for whoever opens the file next.
+fn keep_log_on_close(connection: &Connection) {
+    let _ = connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+}
+
+fn settle_all(jobs: &mut Vec<Box<dyn Job>>, failure: Option<&StoreError>) {
+    for job in jobs.drain(..) {
+        job.settle(failure.cloned());
+    }
+}

@@ -87,12 +87,7 @@ mod workflow;
 #[path = "private.rs"]
 pub mod __private;
 
-/// Help for tests of steps and workflows.
-pub mod testing {
-    mod unit;
-
-    pub use unit::log;
-}
+pub mod testing;
 
 pub use batch::IntoSteps;
 pub use config::StepConfig;
@@ -105,9 +100,19 @@ pub use extract::{
 pub use handle::StepHandle;
 pub use nested::{NamedWorkflow, NestedWorkflow};
 pub use returns::{IntoStepError, StepResult, StepReturn};
+pub use rival_core::event;
 pub use rival_core::plan::{BackoffKind, OnTimeout, Plan, PlanHash};
-pub use rival_core::{NodeStatus, Path, RunId, RunStatus, StepError, Time, Value};
-pub use rival_engine::{Definition, FailedStep, FailureContext, Log, WorkflowState};
+pub use rival_core::{Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, Value};
+pub use rival_engine::{
+    CancellationToken, Clock, Definition, Engine, EngineBuilder, FailedAt, FailedStep, FailureContext, Log,
+    RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, StartError, StepFailure,
+    StepMetrics, StepResult as StepOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
+};
 pub use rival_macros::step;
+#[cfg(feature = "sqlite")]
+pub use rival_sqlite::SqliteStore;
+pub use rival_store::{
+    LogFilter, LogLevel, LogLine, MemoryStore, Page, RunFilter, RunRow, Store, StoreError,
+};
 pub use step::{IntoStep, StepFn, TypedStep};
 pub use workflow::{Workflow, WorkflowBuilder};

@@ -2,7 +2,7 @@
 
 pub use rival_core::StepError;
 pub use rival_core::plan::{BackoffKind, OnTimeout};
-pub use rival_engine::Log;
+pub use rival_engine::{Engine, Log};
 pub use rival_macros::step;
 
 pub use crate::config::StepConfig;

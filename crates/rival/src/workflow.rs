@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rival_core::{Plan, PlanHash};
-use rival_engine::Definition;
+use rival_engine::{Definition, RunTarget};
+use serde::Serialize;
 
 use crate::batch::IntoSteps;
 use crate::build::{Built, Draft, InputType, NodePart, Part};
@@ -85,6 +86,14 @@ impl<I, O> From<&Workflow<I, O>> for Definition {
 impl<I, O> From<Workflow<I, O>> for Definition {
     fn from(workflow: Workflow<I, O>) -> Self {
         workflow.definition()
+    }
+}
+
+impl<I: Serialize, O> RunTarget<I> for &Workflow<I, O> {
+    type Output = O;
+
+    fn workflow(&self) -> &str {
+        self.name()
     }
 }
 

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use rival_core::{Failure as Recorded, NodeStatus, Path, RunId, RunStatus, StepError, Time, Value};
-use rival_engine::{FailedStep, FailureContext, Log, RunInfo, StepView, StepsReader, WorkflowState};
+use rival_engine::{
+    Clock, FailedStep, FailureContext, Log, RunInfo, StepView, StepsReader, VirtualClock, WorkflowState,
+};
 
 use crate::data::Data;
 use crate::extract::{Cancellation, Failure, LastStep, Run, State, StepRecord, Steps};
 
 /// A log whose lines `Log::take` gives back.
 pub fn log() -> Log {
-    Log::new(run_info(), Arc::new(|| Time(0)))
+    Log::new(run_info(), Clock::Virtual(VirtualClock::at(Time(0))))
 }
 
 fn run_info() -> RunInfo {

@@ -19,7 +19,7 @@ impl fmt::Display for Epoch {
     }
 }
 
-/// Numbers a message within a store, in the order in which its receiver must see it.
+/// Numbers a message within a store, in the order in which its receiver must see it. Never given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageNo(pub i64);
 
@@ -197,7 +197,8 @@ pub struct Snapshot {
 pub struct RunRow {
     /// Its id.
     pub id: RunId,
-    /// Its place in the order of all runs, which is the order of their creation; pages continue from it.
+    /// Its place in the order of all runs, which is the order of their creation; pages continue from
+    /// it. Never given twice, also not after the run was removed.
     pub no: i64,
     /// Its workflow.
     pub workflow: String,

@@ -82,6 +82,7 @@ pub async fn pages_give_every_batch_once(h: &impl Harness) {
             let before_last: u32 = page[..page.len() - 1].iter().map(|batch| batch.count).sum();
             assert!(page.len() == 1 || (before_last as usize) < limit, "limit {limit}: {page:?}");
             read.extend(page);
+            assert!(read.len() <= whole.len(), "a page began again: {read:?}");
         }
         assert_eq!(read, whole, "limit {limit}");
     }

@@ -149,6 +149,7 @@ macro_rules! store_conformance {
                 a_run_is_due_at_its_time_and_not_before,
                 a_limit_leaves_the_later_ones,
                 a_due_run_keeps_its_status_and_loses_its_wake_up,
+                a_due_queued_run_stays_queued,
                 a_kept_run_has_no_wake_up,
                 next_wake_is_the_earliest_of_runs_that_nobody_owns,
                 blocked_runs_of_a_workflow_are_woken,

@@ -69,6 +69,17 @@ pub async fn next_wake_is_the_earliest_of_runs_that_nobody_owns(h: &impl Harness
     assert_eq!(store.next_wake().await.unwrap(), None);
 }
 
+/// One with a deadline is looked at in time, and does not count as let in.
+pub async fn a_due_queued_run_stays_queued(h: &impl Harness) {
+    let (store, engine) = one_run(h).await;
+    let queued = Standing { wake_at: Some(at(5)), ..standing(RunStatus::Queued) };
+    create_standing(&store, "queued", engine, queued).await;
+    let claims = store.claim_due(engine, at(5), MANY).await.unwrap();
+    assert_eq!(claimed(&claims), ["queued"]);
+    assert_eq!((claims[0].row.status, claims[0].row.owner), (RunStatus::Queued, Some(engine)));
+    assert!(store.claim_queued(engine, MANY).await.unwrap().is_empty());
+}
+
 pub async fn blocked_runs_of_a_workflow_are_woken(h: &impl Harness) {
     let (store, engine) = one_run(h).await;
     let blocked = standing(RunStatus::Blocked);

@@ -1,0 +1,56 @@
+//! Benchmarks of Rival.
+//!
+//! Machines differ and are noisy, so what counts is a ratio of two figures taken in the same run: the engine
+//! against a bare group-commit writer on the same disk, late steps against early ones, a run's latency against
+//! the disk's own sync.
+
+mod disk;
+mod latency;
+mod limit;
+mod long_plan;
+mod report;
+mod sleepers;
+mod throughput;
+
+use anyhow::Result;
+
+pub use report::{Figure, Report};
+
+/// How much work to do: the full size for figures, a small one to see that everything works.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// Runs of the throughput benchmark.
+    pub runs: usize,
+    /// Runs of the latency benchmark.
+    pub latency_runs: usize,
+    /// Runs asleep.
+    pub sleepers: usize,
+    /// Steps of the long plan; the first and last twentieth are compared.
+    pub long_plan: usize,
+}
+
+impl Size {
+    /// The size whose figures are published.
+    pub const FULL: Self = Self { runs: 50_000, latency_runs: 1_000, sleepers: 100_000, long_plan: 20_000 };
+    /// A small one.
+    pub const SMOKE: Self = Self { runs: 500, latency_runs: 20, sleepers: 500, long_plan: 400 };
+}
+
+/// Runs the benchmarks whose name contains `only`, all of them if it is empty.
+pub async fn run(size: Size, only: &str) -> Result<Report> {
+    let mut report = Report::default();
+    let wanted = |name: &str| name.contains(only);
+    if wanted("throughput") {
+        throughput::measure(size, &mut report).await?;
+    }
+    if wanted("latency") {
+        latency::measure(size, &mut report).await?;
+    }
+    if wanted("sleepers") {
+        sleepers::measure(size, &mut report).await?;
+    }
+    if wanted("long_plan") {
+        long_plan::measure(size, &mut report).await?;
+    }
+    Ok(report)
+}

@@ -1,0 +1,47 @@
+//! Whether a step late in a long plan costs more than an early one.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use rival::prelude::*;
+use rival::{RunStatus, SqliteStore};
+
+use crate::report::Report;
+use crate::{Size, disk};
+
+/// CPU time of the process at the start of each step.
+#[derive(Default)]
+struct Marks(Mutex<Vec<Duration>>);
+
+#[step]
+async fn mark(marks: Res<Arc<Marks>>) -> Result<(), StepError> {
+    let now = disk::cpu_time()?;
+    marks.0.lock().map_err(|_| "another step panicked")?.push(now);
+    Ok(())
+}
+
+pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let marks = Arc::new(Marks::default());
+    let mut workflow = Workflow::new("long").step(mark);
+    for _ in 1..size.long_plan {
+        workflow = workflow.step(mark);
+    }
+    let workflow = workflow.build()?;
+    let store = SqliteStore::open(dir.path().join("long.db"))?;
+    let engine =
+        Engine::builder().store(store).provide(Arc::clone(&marks)).workflow(&workflow).build().await?;
+    let outcome = engine.run(&workflow, ()).await?.wait_for(Duration::from_secs(1_800)).await?;
+    ensure!(outcome.status == RunStatus::Completed, "the run ended as {}", outcome.status);
+    let marks = marks.0.lock().ok().context("a step panicked")?;
+    let part = size.long_plan / 20;
+    let cost = |from: usize| (marks[from + part - 1] - marks[from]).as_secs_f64() * 1e6 / (part - 1) as f64;
+    // The very first steps pay for pages and caches that are still cold.
+    let (early, late) = (cost(part / 10), cost(marks.len() - part));
+    let note =
+        format!("{} steps; {early:.1} us CPU per step early, {late:.1} late; at most 1.2", size.long_plan);
+    report.add("late_step_cost_ratio", late / early, "", note);
+    Ok(())
+}

@@ -187,6 +187,7 @@ impl<M, S: StepFn<M>> IntoStep<StepMark<M>> for S {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoStep<DelayMark> for Delay {
     type Out = ();
 

@@ -9,7 +9,7 @@ use syn::{Attribute, Error, FnArg, GenericArgument, ItemFn, PathArguments, Retur
 const ARGUMENTS_MAX: usize = 12;
 
 /// The function untouched, then its handle and checks, or what is wrong with it.
-pub(crate) fn expand(options: &TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
@@ -20,7 +20,15 @@ pub(crate) fn expand(options: &TokenStream, item: TokenStream) -> TokenStream {
     match accept(options, &function) {
         Ok(parts) => {
             let added = parts.expand(&function);
-            quote!(#function #added)
+            // A step cannot choose how its arguments come, nor is it async for its own sake.
+            quote! {
+                #[allow(
+                    clippy::needless_pass_by_value, clippy::unused_async,
+                    reason = "the signature of a step is what it asks for"
+                )]
+                #function
+                #added
+            }
         }
         // The function stays, so that its callers do not fail as well.
         Err(error) => {

@@ -33,7 +33,7 @@ impl Use<'_> {
     /// Functions whose name is not their own are called like the node, if they are its main function.
     pub(super) fn node_name(&self) -> Option<&str> {
         let named = match self.role {
-            Role::Step => self.draft.named.is_some() || self.draft.kind_name.is_some(),
+            Role::Step => self.draft.named.is_some() || self.draft.default_name.is_some(),
             Role::Delay => true,
             Role::Handler | Role::WorkflowHandler | Role::Mapper => false,
         };
@@ -82,7 +82,7 @@ pub(super) fn uses<'a>(draft: &'a Draft, ids: &'a [String]) -> Vec<Use<'a>> {
                 DelayWait::Computed(function) => uses.push(of(function, Role::Delay)),
             },
             NodePart::Nested { input, .. } => {
-                uses.extend(input.as_ref().map(|input| of(input, Role::Mapper)))
+                uses.extend(input.as_ref().map(|input| of(input, Role::Mapper)));
             }
         }
     }

@@ -46,8 +46,8 @@ async fn steps_by_name_have_test_doubles() -> Result<(), StepError> {
 
     let last = LastStep::test(StepRecord::test("plant", 3));
     assert_eq!((last.name(), last.get::<u32>()?), (Some("plant"), 3));
-    let first = LastStep::default().get::<u32>().unwrap_err();
-    assert_eq!(first.to_string(), "step `` asks for the result of the last step, but it is the first");
+    let first = LastStep::test(None).get::<u32>().unwrap_err();
+    assert_eq!(first.to_string(), "step `test` asks for the result of the last step, but it is the first");
     Ok(())
 }
 

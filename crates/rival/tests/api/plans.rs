@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use expect_test::{Expect, expect};
 use rival::prelude::*;
-use rival::{Data, Time};
+use rival::{Data, Time, TypedStep};
 
 use crate::trees::{Chopped, Order, chop_tree, count, find_tree, sweep, tell_forester};
 
@@ -174,6 +174,30 @@ fn a_function_used_twice_is_numbered() {
     let ids: Vec<_> = workflow.plan().block.nodes.iter().map(|node| node.id.as_str()).collect();
     assert_eq!(ids, ["sweep", "sweep_2", "last", "sweep_3"]);
     assert_eq!(workflow.definition().functions.len(), 1);
+}
+
+#[test]
+fn ready_made_steps_are_numbered_and_keep_apart() {
+    let fetch = |n: u32| (move || Ok::<u32, StepError>(n)).default_name("http");
+    let workflow = Workflow::new("w")
+        .step(fetch(1))
+        .step(fetch(2).retry(3))
+        .step(fetch(3).named("last"))
+        .build()
+        .unwrap();
+    let ids: Vec<_> = workflow.plan().block.nodes.iter().map(|node| node.id.as_str()).collect();
+    assert_eq!(ids, ["http", "http_2", "last"]);
+    assert_eq!(workflow.definition().functions.keys().collect::<Vec<_>>(), ["http", "http_2", "last"]);
+}
+
+#[test]
+fn a_configured_step_can_be_reused() {
+    fn patient<M, S: StepFn<M>>(step: S) -> TypedStep<S::Out> {
+        step.timeout(Duration::from_secs(60)).retry(5)
+    }
+    let patient_sweep = patient(sweep);
+    let workflow = Workflow::new("w").step(patient_sweep.clone()).step(patient_sweep).build().unwrap();
+    assert_eq!(workflow.plan().step_count(), 2);
 }
 
 #[step]

@@ -35,12 +35,11 @@ async fn unload_truck(failure: Failure, logs: Output<reserve>, log: Log) -> Resu
 /// Called once when a run fails, also for input that was refused: then there is no run, and no step has run.
 #[step]
 async fn tell_forester(failure: Failure, logs: Option<Output<reserve>>, log: Log) -> Result<(), StepError> {
-    let step = &failure.failed_step.step_name;
-    match failure.workflow_state.run_id.as_ref() {
-        Some(run) => {
-            log.error(&failure.error, format_args!("run {run} failed at {step}, {} reserved", logs.is_some()))
-        }
-        None => log.error(&failure.error, format_args!("refused {:?}", failure.workflow_state.input)),
+    let (step, state) = (&failure.failed_step.step_name, &failure.workflow_state);
+    let reserved = logs.map_or(0, Output::into_inner);
+    match &state.run_id {
+        Some(run) => log.error((), format_args!("run {run} failed at {step} with {reserved} logs reserved")),
+        None => log.error((), format_args!("refused {:?}: {}", state.input, failure.error)),
     }
     Ok(())
 }

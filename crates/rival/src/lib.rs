@@ -44,6 +44,14 @@
 //! comes before `chop_tree`, and that the workflow's input is an `Order`, is checked by `build()`, which reports
 //! everything that is wrong at once. Nothing of this is left to the run.
 //!
+//! Then an engine runs it, and goes on with it after a restart:
+//!
+//! ```ignore
+//! let engine = Engine::builder().store(store).workflow(&trees).build().await?;
+//! let run = engine.run(&trees, Order { id: 7 }).await?;
+//! let outcome = run.wait().await?;
+//! ```
+//!
 //! A step stays a function. In a unit test, call it: `chop_tree(Output::new(tree), State::test()).await`.
 //!
 //! # What a step can ask for
@@ -105,8 +113,9 @@ pub use extract::{
 pub use handle::StepHandle;
 pub use nested::{NamedWorkflow, NestedWorkflow};
 pub use returns::{IntoStepError, StepResult, StepReturn};
+pub use rival_core::failure;
 pub use rival_core::plan::{BackoffKind, OnTimeout, Plan, PlanHash};
-pub use rival_core::{NodeStatus, Path, RunId, RunStatus, StepError, Time, Value};
+pub use rival_core::{Behavior, NodeStatus, Path, RunId, RunStatus, StepError, Time, Value};
 pub use rival_engine::{Definition, FailedStep, FailureContext, Log, WorkflowState};
 pub use rival_macros::step;
 pub use step::{IntoStep, StepFn, TypedStep};

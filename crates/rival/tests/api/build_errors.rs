@@ -39,8 +39,8 @@ mod other {
     }
 }
 
-async fn generic<T: Send + 'static>() -> Result<(), StepError> {
-    Ok(())
+async fn generic<T: Default + rival::Data>() -> Result<T, StepError> {
+    Ok(T::default())
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

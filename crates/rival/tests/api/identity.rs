@@ -78,3 +78,19 @@ fn steps_may_have_awkward_names() {
     let workflow = Workflow::new("w").step(r#match).step(check).build().unwrap();
     assert_eq!(workflow.edges(), [("match".to_owned(), "check".to_owned())]);
 }
+
+type Counted = Result<u32, StepError>;
+
+#[test]
+fn the_return_type_may_be_an_alias() {
+    #[step]
+    async fn plain() -> Counted {
+        Ok(1)
+    }
+    #[step]
+    async fn next(plain: Output<plain>) -> Counted {
+        Ok(*plain + 1)
+    }
+    let workflow: Workflow<(), u32> = Workflow::new("w").step(plain).step(next).build().unwrap();
+    assert_eq!(workflow.edges().len(), 1);
+}

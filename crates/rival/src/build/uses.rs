@@ -40,6 +40,11 @@ impl Use<'_> {
         named.then_some(self.node)
     }
 
+    /// Whether there is no name to fall back on if another function has the same.
+    pub(super) fn is_bound_to_its_name(&self) -> bool {
+        self.draft.named.is_none() && self.node_name().is_none()
+    }
+
     /// Whether options are set that mean nothing for this use.
     pub(super) fn has_idle_options(&self) -> bool {
         let StepDraft { config, continue_on_error, on_error, .. } = self.draft;

@@ -221,6 +221,21 @@ fn options_where_they_mean_nothing() {
 }
 
 #[test]
+fn a_delay_that_asks_for_what_is_not_there() {
+    async fn as_long_as_a(a: Output<a>) -> Result<Duration, StepError> {
+        Ok(Duration::from_secs((*a).into()))
+    }
+    assert_eq!(
+        messages(new().step(delay_by(as_long_as_a)).step(a)),
+        ["delay `delay` asks for Output<a>, but `a` does not come before it"]
+    );
+    assert_eq!(
+        messages(new().step(a).step(delay_by(as_long_as_a.retry(2)).named("nap"))),
+        ["delay `nap` has options of a step: only `.named(\"..\")` means something there"]
+    );
+}
+
+#[test]
 fn all_errors_come_at_once_each_with_its_line() {
     let first = line!() + 1;
     let builder = new().step(use_a);

@@ -255,3 +255,50 @@ async fn computed_delays_answer_in_the_engines_form() {
     assert_eq!(answer("for_a_while").await.as_json(), r#"{"forMs":1500}"#);
     assert_eq!(answer("until").await.as_json(), r#"{"untilMs":99}"#);
 }
+
+#[tokio::test]
+async fn a_function_may_be_a_step_and_compute_a_delay() {
+    #[step]
+    async fn pause() -> Result<Duration, StepError> {
+        Ok(Duration::from_secs(2))
+    }
+    #[step]
+    async fn reader(pause: Output<pause>) -> Result<u64, StepError> {
+        Ok(pause.as_secs())
+    }
+    let workflow = Workflow::new("w")
+        .step(delay_by(pause))
+        .step(pause)
+        .step(delay_by(pause))
+        .step(reader)
+        .build()
+        .unwrap();
+    let definition = workflow.definition();
+    assert_eq!(definition.functions.keys().collect::<Vec<_>>(), ["delay", "pause", "reader"]);
+    let answer = async |function| call(&definition, function, context("w", json!(null))).await.unwrap();
+    assert_eq!(answer("delay").await.as_json(), r#"{"forMs":2000}"#);
+    assert_eq!(answer("pause").await.as_json(), r#"{"secs":2,"nanos":0}"#);
+    assert_eq!(workflow.edges(), [("pause".to_owned(), "reader".to_owned())]);
+}
+
+struct Count<'a>(&'a std::sync::atomic::AtomicU32);
+
+impl Drop for Count<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_call_of_an_async_step_is_dropped_inside() {
+    static DROPPED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    #[step]
+    async fn forever() -> Result<(), StepError> {
+        let _count = Count(&DROPPED);
+        std::future::pending().await
+    }
+    let definition = Workflow::new("w").step(forever).build().unwrap().definition();
+    let call = call(&definition, "forever", context("forever", json!(null)));
+    assert!(tokio::time::timeout(Duration::from_millis(5), call).await.is_err());
+    assert_eq!(DROPPED.load(std::sync::atomic::Ordering::SeqCst), 1);
+}

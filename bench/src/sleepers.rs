@@ -17,8 +17,8 @@ struct Until {
 }
 
 /// Sleeps until the moment in the input.
-async fn moment(Input(until): Input<Until>) -> Result<rival::Moment, StepError> {
-    Ok(rival::Moment::at_ms(until.at_ms))
+async fn moment(Input(until): Input<Until>) -> Result<rival::Time, StepError> {
+    Ok(rival::Time(until.at_ms))
 }
 
 #[step]

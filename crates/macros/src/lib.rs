@@ -13,5 +13,5 @@ use proc_macro::TokenStream;
 /// The attribute takes no options: set them where the step is used, `.step(f.named("..").retry(3))`.
 #[proc_macro_attribute]
 pub fn step(options: TokenStream, item: TokenStream) -> TokenStream {
-    step::expand(&options.into(), item.into()).into()
+    step::expand(&options.into(), &item.into()).into()
 }

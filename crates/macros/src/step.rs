@@ -9,7 +9,7 @@ use syn::{Attribute, Error, FnArg, GenericArgument, ItemFn, PathArguments, Retur
 const ARGUMENTS_MAX: usize = 12;
 
 /// The function untouched, then its handle and checks, or what is wrong with it.
-pub(crate) fn expand(options: &TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
@@ -20,7 +20,15 @@ pub(crate) fn expand(options: &TokenStream, item: TokenStream) -> TokenStream {
     match accept(options, &function) {
         Ok(parts) => {
             let added = parts.expand(&function);
-            quote!(#function #added)
+            // A step cannot choose how its arguments come, nor is it async for its own sake.
+            quote! {
+                #[allow(
+                    clippy::needless_pass_by_value, clippy::unused_async,
+                    reason = "the signature of a step is what it asks for"
+                )]
+                #function
+                #added
+            }
         }
         // The function stays, so that its callers do not fail as well.
         Err(error) => {
@@ -39,21 +47,21 @@ struct Parts {
 fn accept(options: &TokenStream, function: &ItemFn) -> Result<Parts, Error> {
     if !options.is_empty() {
         let help = "#[step] takes no options: set them where the step is used, e.g. `.step(f.named(\"..\").retry(3))`";
-        return Err(Error::new(options.span(), help));
+        return Err(Error::new_spanned(options, help));
     }
     if !function.sig.generics.params.is_empty() {
         let help = "a step cannot be generic: its name alone must say which function it is";
-        return Err(Error::new(function.sig.generics.span(), help));
+        return Err(Error::new_spanned(&function.sig.generics, help));
     }
     let arguments = function.sig.inputs.iter().map(argument).collect::<Result<Vec<_>, _>>()?;
     if arguments.len() > ARGUMENTS_MAX {
         let help = format!("a step takes at most {ARGUMENTS_MAX} arguments");
-        return Err(Error::new(function.sig.inputs.span(), help));
+        return Err(Error::new_spanned(&function.sig.inputs, help));
     }
     let ReturnType::Type(_, returns) = &function.sig.output else {
         let help =
             "a step returns `Result<T, E>`: write `-> Result<(), StepError>` if it has nothing to give";
-        return Err(Error::new(function.sig.ident.span(), help));
+        return Err(Error::new_spanned(&function.sig.ident, help));
     };
     Ok(Parts { arguments, returns: (**returns).clone() })
 }
@@ -62,12 +70,12 @@ fn argument(argument: &FnArg) -> Result<Type, Error> {
     match argument {
         FnArg::Receiver(receiver) => {
             let help = "a step is a free function: for shared things (pools, clients) ask for `Res<T>`";
-            Err(Error::new(receiver.span(), help))
+            Err(Error::new_spanned(receiver, help))
         }
         FnArg::Typed(typed) => match &*typed.ty {
             Type::ImplTrait(ty) => {
                 let help = "a step cannot be generic: write the type itself";
-                Err(Error::new(ty.span(), help))
+                Err(Error::new_spanned(ty, help))
             }
             ty => Ok(ty.clone()),
         },
@@ -107,18 +115,25 @@ impl Parts {
         }
     }
 
-    /// `T` of `Result<T, ..>` as it is written: asking the trait instead would repeat its error.
+    /// What the step gives: `T` of `Result<T, ..>` as it is written, else what the trait says.
     fn output(&self) -> TokenStream {
+        if let Some(ok) = self.written_output() {
+            return quote!(#ok);
+        }
+        let returns = &self.returns;
+        quote_spanned!(returns.span()=> <#returns as ::rival::StepResult>::Ok)
+    }
+
+    fn written_output(&self) -> Option<&Type> {
         if let Type::Path(path) = &self.returns
             && let Some(last) = path.path.segments.last()
             && last.ident == "Result"
             && let PathArguments::AngleBracketed(arguments) = &last.arguments
             && let Some(GenericArgument::Type(ok)) = arguments.args.first()
         {
-            return quote!(#ok);
+            return Some(ok);
         }
-        let returns = &self.returns;
-        quote!(<#returns as ::rival::StepResult>::Ok)
+        None
     }
 
     /// Each check has the span of what it checks. They live in a closure, because a helper with a name
@@ -127,12 +142,11 @@ impl Parts {
         let arguments = self.arguments.iter().map(|ty| {
             quote_spanned! {ty.span()=> ::rival::__private::argument::<#ty>(); }
         });
-        let returns = &self.returns;
-        let result = if function.sig.asyncness.is_some() {
+        // Where the trait was asked for the output, it has already checked the type: once is enough.
+        let result = self.written_output().map(|_| {
+            let returns = &self.returns;
             quote_spanned! {returns.span()=> ::rival::__private::result::<#returns>(); }
-        } else {
-            quote_spanned! {returns.span()=> ::rival::__private::result_or_future::<#returns, _>(); }
-        };
+        });
         let name = &function.sig.ident;
         let send = format_ident!("send{}", self.arguments.len());
         let send = quote_spanned! {name.span()=> ::rival::__private::#send(#name); };

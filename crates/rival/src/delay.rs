@@ -44,6 +44,7 @@ pub fn delay_step(duration: Duration) -> Delay {
 }
 
 /// Waits until a moment; one that has passed does not wait.
+#[allow(clippy::needless_pass_by_value, reason = "moments are small, and callers write them in place")]
 pub fn delay_until(moment: impl Moment) -> Delay {
     Delay::new(DelayWait::Given(Wait::UntilMs(moment.epoch_ms())))
 }

@@ -50,7 +50,7 @@ pub struct BuildErrors {
 }
 
 impl BuildErrors {
-    /// Each of them, in the order of the workflow.
+    /// Each of them, in the order of the code.
     pub fn iter(&self) -> impl Iterator<Item = &BuildError> {
         self.errors.iter()
     }

@@ -19,6 +19,8 @@ type Body = Arc<dyn Fn(&Call) -> Started + Send + Sync>;
 pub(crate) enum Identity {
     /// A function with a name, told by its type.
     Item(TypeId),
+    /// The same with its result changed, which must not be mistaken for the function itself.
+    Mapped(TypeId),
     /// Anything else. Two values of one closure type may hold different things, so each is its own.
     Value(u64),
 }
@@ -53,7 +55,11 @@ impl Erased {
             let result = inner(call)?;
             Ok(Box::pin(async move { change(&result.await?) }))
         };
-        Self { body: Arc::new(body), ..self }
+        let identity = match self.identity {
+            Identity::Item(id) => Identity::Mapped(id),
+            Identity::Mapped(_) | Identity::Value(_) => next_value(),
+        };
+        Self { identity, body: Arc::new(body), name: self.name, asks: self.asks }
     }
 
     /// The function as part of a workflow, which knows under which name each output is produced.

@@ -44,6 +44,14 @@
 //! comes before `chop_tree`, and that the workflow's input is an `Order`, is checked by `build()`, which reports
 //! everything that is wrong at once. Nothing of this is left to the run.
 //!
+//! Then an engine runs it, and goes on with it after a restart:
+//!
+//! ```ignore
+//! let engine = Engine::builder().store(store).workflow(&trees).build().await?;
+//! let run = engine.run(&trees, Order { id: 7 }).await?;
+//! let outcome = run.wait().await?;
+//! ```
+//!
 //! A step stays a function. In a unit test, call it: `chop_tree(Output::new(tree), State::test()).await`.
 //!
 //! # What a step can ask for
@@ -101,12 +109,13 @@ pub use handle::StepHandle;
 pub use nested::{NamedWorkflow, NestedWorkflow};
 pub use returns::{IntoStepError, StepResult, StepReturn};
 pub use rival_core::event;
+pub use rival_core::failure;
 pub use rival_core::plan::{BackoffKind, OnTimeout, Plan, PlanHash};
-pub use rival_core::{Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, Value};
+pub use rival_core::{Behavior, Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, Value};
 pub use rival_engine::{
-    CancellationToken, Clock, Definition, Engine, EngineBuilder, FailedAt, FailedStep, FailureContext, Log,
-    RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, StartError, StepFailure,
-    StepMetrics, StepResult as StepOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
+    BuildError as EngineError, CancellationToken, Clock, Definition, Engine, EngineBuilder, FailedAt, FailedStep,
+    FailureContext, Log, RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, StartError,
+    StepFailure, StepMetrics, StepResult as StepOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
 };
 pub use rival_macros::step;
 #[cfg(feature = "sqlite")]

@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId};
 
 use crate::extract::FromStep;
-use crate::returns::{StepResult, StepReturn};
+use crate::returns::StepResult;
 
 /// The identity of a function: the same that `.step(function)` sees.
 pub fn id_of<F: Any>(_function: &F) -> TypeId {
@@ -13,11 +13,8 @@ pub fn id_of<F: Any>(_function: &F) -> TypeId {
 /// Checks an argument.
 pub fn argument<T: FromStep>() {}
 
-/// Checks what an `async fn` returns.
+/// Checks what a step returns.
 pub fn result<T: StepResult>() {}
-
-/// Checks what a `fn` returns.
-pub fn result_or_future<T: StepReturn<K>, K>() {}
 
 macro_rules! send {
     ($name:ident $($argument:ident)*) => {

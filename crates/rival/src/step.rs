@@ -34,6 +34,12 @@ pub trait StepFn<M>: Sized {
         self.set(|draft| draft.named = Some(name.into()))
     }
 
+    /// The id where no name is given, for ready-made steps that are closures inside: used again it is numbered, as
+    /// `http`, `http_2`.
+    fn default_name(self, kind: &'static str) -> TypedStep<Self::Out> {
+        self.set(|draft| draft.default_name = Some(kind))
+    }
+
     /// The longest time that one attempt may take; then the step fails, see
     /// [`on_timeout_retry`](Self::on_timeout_retry).
     fn timeout(self, timeout: Duration) -> TypedStep<Self::Out> {
@@ -107,7 +113,7 @@ pub trait IntoStep<M> {
 }
 
 /// A function with the options of one use of it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct TypedStep<O> {
     pub(crate) draft: StepDraft,
     out: PhantomData<fn() -> O>,
@@ -117,7 +123,7 @@ impl<O> TypedStep<O> {
     pub(crate) fn new(function: Erased) -> Self {
         let draft = StepDraft {
             function,
-            kind_name: None,
+            default_name: None,
             named: None,
             config: StepConfig::default(),
             continue_on_error: false,
@@ -131,13 +137,20 @@ impl<O> TypedStep<O> {
     }
 }
 
+// Derived, it would ask for `O: Clone`.
+impl<O> Clone for TypedStep<O> {
+    fn clone(&self) -> Self {
+        Self { draft: self.draft.clone(), out: PhantomData }
+    }
+}
+
 /// What the builder holds of a step until `build()`.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct StepDraft {
     pub(crate) function: Erased,
-    /// For predefined steps: their kind, which is their id where no name is given.
-    pub(crate) kind_name: Option<&'static str>,
+    /// The id where no name is given, instead of the function's name.
+    pub(crate) default_name: Option<&'static str>,
     pub(crate) named: Option<String>,
     pub(crate) config: StepConfig,
     pub(crate) continue_on_error: bool,
@@ -187,6 +200,7 @@ impl<M, S: StepFn<M>> IntoStep<StepMark<M>> for S {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoStep<DelayMark> for Delay {
     type Out = ();
 

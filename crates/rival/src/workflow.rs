@@ -146,14 +146,14 @@ impl<I, O> WorkflowBuilder<I, O> {
 
     /// Adds a step: a function, a function with options, or a delay.
     #[track_caller]
-    pub fn step<M, S: IntoStep<M>>(mut self, step: S) -> WorkflowBuilder<I, S::Out> {
+    pub fn step<M, P>(mut self, step: impl IntoStep<M, Out = P>) -> WorkflowBuilder<I, P> {
         self.draft.push(step.into_draft(), Location::caller());
         self.retyped()
     }
 
     /// Adds several steps at once: `.steps((find_tree, chop_tree.retry(3)))`.
     #[track_caller]
-    pub fn steps<M, S: IntoSteps<M>>(mut self, steps: S) -> WorkflowBuilder<I, S::Out> {
+    pub fn steps<M, P>(mut self, steps: impl IntoSteps<M, Out = P>) -> WorkflowBuilder<I, P> {
         let location = Location::caller();
         let mut drafts = Vec::new();
         steps.into_drafts(&mut drafts);

@@ -18,10 +18,10 @@ impl Keys {
     /// Names every function: by its own name, or if another function has that one, by the name given here.
     pub(super) fn assign(uses: &[Use<'_>], problems: &mut Vec<BuildError>) -> Self {
         let mut keys = Self::default();
-        // Uses with a given name can step aside, so the others choose first.
-        let (plain, named): (Vec<&Use<'_>>, Vec<_>) =
-            uses.iter().partition(|use_| use_.draft.named.is_none());
-        for use_ in plain.into_iter().chain(named) {
+        // Some can take another name than their function's, so the others choose first.
+        let (fixed, flexible): (Vec<&Use<'_>>, Vec<_>) =
+            uses.iter().partition(|use_| use_.is_bound_to_its_name());
+        for use_ in fixed.into_iter().chain(flexible) {
             keys.claim(use_, problems);
         }
         keys

@@ -17,7 +17,7 @@ use rival_engine::{Definition, Function, ResourceNeed};
 
 use crate::data::InputData;
 use crate::delay::Delay;
-use crate::error::BuildErrors;
+use crate::error::{BuildError, BuildErrors};
 use crate::extract::TypeAsk;
 use crate::function::Bound;
 use crate::nested::NestedDraft;
@@ -103,6 +103,8 @@ impl Draft {
         let plan = compile::plan(&self, &ids, &mut keys);
         problems::of_plan(&self, &ids, &plan, &mut problems);
         if !problems.is_empty() {
+            // In the order of the code, whichever check found them.
+            problems.sort_by_key(BuildError::location);
             return Err(BuildErrors { workflow: self.name, errors: problems });
         }
         let nested_schemas = nested_schemas(&self.parts, &ids);

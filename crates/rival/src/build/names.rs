@@ -28,7 +28,7 @@ fn own_name(part: &NodePart) -> Name<'_> {
     let (given, base) = match part {
         NodePart::Step(step) => {
             // Without any name it is refused later; the word only keeps the plan readable until then.
-            (&step.named, step.kind_name.or(step.function.name).unwrap_or("unnamed"))
+            (&step.named, step.default_name.or(step.function.name).unwrap_or("unnamed"))
         }
         NodePart::Sleep(delay) => (&delay.named, "delay"),
         NodePart::Nested { nested, .. } => (&nested.named, nested.built.plan.workflow.as_str()),

@@ -33,11 +33,16 @@ impl Use<'_> {
     /// Functions whose name is not their own are called like the node, if they are its main function.
     pub(super) fn node_name(&self) -> Option<&str> {
         let named = match self.role {
-            Role::Step => self.draft.named.is_some() || self.draft.kind_name.is_some(),
+            Role::Step => self.draft.named.is_some() || self.draft.default_name.is_some(),
             Role::Delay => true,
             Role::Handler | Role::WorkflowHandler | Role::Mapper => false,
         };
         named.then_some(self.node)
+    }
+
+    /// Whether there is no name to fall back on if another function has the same.
+    pub(super) fn is_bound_to_its_name(&self) -> bool {
+        self.draft.named.is_none() && self.node_name().is_none()
     }
 
     /// Whether options are set that mean nothing for this use.
@@ -82,7 +87,7 @@ pub(super) fn uses<'a>(draft: &'a Draft, ids: &'a [String]) -> Vec<Use<'a>> {
                 DelayWait::Computed(function) => uses.push(of(function, Role::Delay)),
             },
             NodePart::Nested { input, .. } => {
-                uses.extend(input.as_ref().map(|input| of(input, Role::Mapper)))
+                uses.extend(input.as_ref().map(|input| of(input, Role::Mapper)));
             }
         }
     }

@@ -17,7 +17,8 @@ pub(crate) const MISSING_OUTPUT: &str = "missing_output";
 
 /// What an earlier step returned: `tree: Output<find_tree>` reads like the value itself.
 ///
-/// Ask for `Option<Output<find_tree>>` where that step may have failed and let the run go on.
+/// Ask for `Option<Output<find_tree>>` where that step may have failed and let the run go on, or where a nested
+/// workflow reads a step of the one around it: alone, it then has `None`.
 pub struct Output<H> {
     // Not `H::Output`: that would need a bound on `H` here, and one wrong `H` would then be reported many times.
     value: Box<dyn Any + Send + Sync>,

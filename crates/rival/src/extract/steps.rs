@@ -49,7 +49,7 @@ impl FromStep for Steps {
 
 /// The step before this one, whichever it is; inside a nested workflow its first step sees the one before the
 /// workflow.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LastStep {
     pub(crate) record: Option<StepRecord>,
     /// Who asks, for messages.

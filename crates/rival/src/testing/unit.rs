@@ -60,6 +60,7 @@ impl Cancellation {
 
 impl StepRecord {
     /// A completed step with this result, for unit tests. It panics if the result is not JSON.
+    #[allow(clippy::needless_pass_by_value, reason = "tests write the result in place")]
     pub fn test(name: impl Into<String>, result: impl Data) -> Self {
         let result = rival_engine::encode(&result).expect("a result in a test is JSON");
         let state = Value::from(serde_json::json!({}));
@@ -84,9 +85,9 @@ impl Steps {
 }
 
 impl LastStep {
-    /// This step came before, for calling a step in a unit test; [`LastStep::default`] means that none did.
-    pub fn test(step: StepRecord) -> Self {
-        Self { record: Some(step), step: "test".to_owned() }
+    /// This step came before, or none did, for calling a step in a unit test.
+    pub fn test(step: impl Into<Option<StepRecord>>) -> Self {
+        Self { record: step.into(), step: "test".to_owned() }
     }
 }
 

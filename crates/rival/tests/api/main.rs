@@ -1,0 +1,11 @@
+//! The authoring API as its users see it.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
+
+mod build_errors;
+mod calls;
+mod examples;
+mod identity;
+mod nested;
+mod plain_functions;
+mod plans;
+mod trees;

@@ -1,0 +1,28 @@
+// An argument that is not an extractor.
+use rival::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Order {
+    id: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Tree {
+    height: u32,
+}
+
+#[step]
+async fn find_tree(Input(order): Input<Order>) -> Result<Tree, StepError> {
+    Ok(Tree { height: order.id })
+}
+
+#[step]
+async fn chop(order: Order) -> Result<u32, StepError> {
+    Ok(order.id)
+}
+
+fn main() {
+    let _ = Workflow::new("w").input::<Order>().step(find_tree).step(chop).build();
+}

@@ -6,7 +6,7 @@ use rival_store::{
 };
 use rusqlite::{OptionalExtension, params};
 
-use crate::fault::Result;
+use crate::fault::{Fault, Result};
 use crate::query;
 use crate::tables::{Hot, Known, Tables};
 
@@ -35,18 +35,21 @@ impl<'s> Columns<'s> {
 
 impl Tables<'_> {
     pub(crate) fn start(&mut self, run: &NewRun) -> Result<Started> {
+        if self.create(run)? {
+            return Ok(Started::Created);
+        }
         match query::row_by_id(self.connection, &run.id)? {
             Some(row) => Ok(Started::Exists(Box::new(row))),
-            None => {
-                self.create(run)?;
-                Ok(Started::Created)
-            }
+            None => Err(Fault::Damaged(format!("run `{}` is there and is not", run.id))),
         }
     }
 
-    fn create(&mut self, run: &NewRun) -> Result<()> {
+    /// Creates a run unless its id is there: the insert finds out by itself, without a look before.
+    fn create(&mut self, run: &NewRun) -> Result<bool> {
         let no = self.next_run();
-        self.insert_run(no, run)?;
+        if !self.insert_run(no, run)? {
+            return Ok(false);
+        }
         self.insert_batch(no, &run.events)?;
         for tag in &run.tags {
             self.sql("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?.execute(params![tag, no])?;
@@ -55,17 +58,18 @@ impl Tables<'_> {
             self.engines.note_owner(run.engine.0);
             self.remember(&run.id, Hot { no, epoch: 1, last: run.events.last() });
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn insert_run(&mut self, no: i64, run: &NewRun) -> Result<()> {
+    fn insert_run(&mut self, no: i64, run: &NewRun) -> Result<bool> {
         let columns = Columns::of(&run.standing, run.created_at);
         let EngineId(engine) = run.engine;
-        self.insert_run.execute(params![
+        let (workflow, plan) = (self.name(&run.workflow)?, self.name(run.plan.as_str())?);
+        let inserted = self.insert_run.execute(params![
             no,
             run.id.as_str(),
-            run.workflow,
-            run.plan.as_str(),
+            workflow,
+            plan,
             columns.status,
             run.fingerprint,
             run.created_at.0,
@@ -77,7 +81,7 @@ impl Tables<'_> {
             query::encode_tags(&run.tags),
             columns.note,
         ])?;
-        Ok(())
+        Ok(inserted == 1)
     }
 
     fn insert_batch(&mut self, run: i64, batch: &Batch) -> Result<()> {
@@ -87,6 +91,9 @@ impl Tables<'_> {
 
     /// Checks everything before it writes anything: a refused commit leaves its group alone.
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<std::result::Result<(), CommitError>> {
+        if let Some(done) = self.append_only(commit)? {
+            return Ok(done);
+        }
         let hot = match self.owned(commit)? {
             Ok(hot) => hot,
             Err(refusal) => return Ok(Err(refusal)),
@@ -99,6 +106,22 @@ impl Tables<'_> {
         }
         self.write_transition(hot, commit)?;
         Ok(Ok(()))
+    }
+
+    /// The usual commit, of a remembered run and with nothing but events: one look, one insert.
+    fn append_only(&mut self, commit: &Commit) -> Result<Option<std::result::Result<(), CommitError>>> {
+        let Some(batch) = commit.events.as_ref().filter(|_| has_only_events(commit)) else { return Ok(None) };
+        let Some(hot) = self.hot.get_mut(&commit.run) else { return Ok(None) };
+        if Epoch(hot.epoch) != commit.epoch {
+            return Ok(Some(Err(fenced(commit))));
+        }
+        if let Some(refusal) = out_of_sequence(commit, hot.last) {
+            return Ok(Some(Err(refusal)));
+        }
+        hot.last = batch.last();
+        let no = hot.no;
+        self.insert_batch(no, batch)?;
+        Ok(Some(Ok(())))
     }
 
     fn owned(&mut self, commit: &Commit) -> Result<std::result::Result<Hot, CommitError>> {
@@ -124,18 +147,13 @@ impl Tables<'_> {
             self.consume(*no)?;
         }
         for run in &commit.runs {
-            self.start_unless_there(run)?;
+            self.create(run)?;
         }
         // After the new runs and the standing: a message may be for one of them, or for this very run.
         for (receiver, message) in &commit.messages {
             self.send(receiver, message, commit.now)?;
         }
         self.append_logs(&commit.logs)
-    }
-
-    fn start_unless_there(&mut self, run: &NewRun) -> Result<()> {
-        let there = self.sql("SELECT 1 FROM runs WHERE id = ?1")?.exists([run.id.as_str()])?;
-        if there { Ok(()) } else { self.create(run) }
     }
 
     fn write_standing(&mut self, no: i64, standing: &Standing, commit: &Commit) -> Result<()> {
@@ -185,6 +203,15 @@ impl Tables<'_> {
             .query_row([run.as_str()], |row| row.get(0))
             .optional()?)
     }
+}
+
+fn has_only_events(commit: &Commit) -> bool {
+    commit.standing.is_none()
+        && commit.snapshot.is_none()
+        && commit.consumed.is_empty()
+        && commit.runs.is_empty()
+        && commit.messages.is_empty()
+        && commit.logs.is_empty()
 }
 
 fn fenced(commit: &Commit) -> CommitError {

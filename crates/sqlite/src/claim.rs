@@ -61,7 +61,8 @@ impl Tables<'_> {
 
     pub(crate) fn claim_queued(&mut self, engine: EngineId, limit: usize) -> Result<Vec<Claim>> {
         let rows = self.select(
-            "INDEXED BY runs_by_status WHERE status = 'queued' AND owner IS NULL ORDER BY no LIMIT ?1",
+            "INDEXED BY runs_by_status WHERE status = 'queued' AND status <> 'completed'
+                 AND owner IS NULL ORDER BY no LIMIT ?1",
             params![as_limit(limit)],
         )?;
         rows.into_iter().map(|row| self.take(admitted(row), engine)).collect()
@@ -89,7 +90,7 @@ impl Tables<'_> {
         let woken = self
             .sql(
                 "UPDATE runs INDEXED BY runs_by_status SET wake_at = ?2
-                 WHERE status = 'blocked' AND workflow = ?1 AND owner IS NULL",
+                 WHERE status = 'blocked' AND status <> 'completed' AND workflow = (SELECT no FROM names WHERE text = ?1) AND owner IS NULL",
             )?
             .execute(params![workflow, now.0])?;
         Ok(woken as u64)

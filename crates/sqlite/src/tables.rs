@@ -48,7 +48,8 @@ pub(crate) struct Tables<'c> {
     pub(crate) insert_run: Statement<'c>,
     pub(crate) set_standing: Statement<'c>,
     pub(crate) engines: Engines,
-    hot: HashMap<RunId, Hot>,
+    pub(crate) names: HashMap<String, i64>,
+    pub(crate) hot: HashMap<RunId, Hot>,
     last_run: i64,
     last_message: i64,
     stale: bool,
@@ -64,13 +65,15 @@ impl<'c> Tables<'c> {
             insert_run: connection.prepare(
                 "INSERT INTO runs (no, id, workflow, plan, status, fingerprint, created_at, ended_at,
                      wake_at, owner, epoch, parent, source, tags, note)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12, ?13, ?14)",
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12, ?13, ?14)
+                 ON CONFLICT (id) DO NOTHING",
             )?,
             set_standing: connection.prepare(
                 "UPDATE runs SET status = ?2, ended_at = ?3, wake_at = ?4, note = ?5,
                      owner = CASE WHEN ?6 THEN owner END WHERE no = ?1",
             )?,
             engines: Engines::default(),
+            names: HashMap::new(),
             hot: HashMap::new(),
             last_run: 0,
             last_message: 0,
@@ -86,6 +89,7 @@ impl<'c> Tables<'c> {
     /// Trusts nothing that is remembered.
     pub(crate) fn forget(&mut self) {
         self.hot.clear();
+        self.names.clear();
         self.stale = true;
     }
 

@@ -1,6 +1,7 @@
 //! What the tests share: a folder of their own, runs, and a second process.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses some of it")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "only tests use it")]
 
 use std::io::{BufRead, BufReader, Lines};
 use std::path::{Path, PathBuf};

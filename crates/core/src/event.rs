@@ -185,8 +185,11 @@ pub enum Kind {
     },
     /// A node is next, but the run is paused or the engine is stopping.
     NodeHeld {
-        /// The node.
+        /// The node; the root means that the run has not begun.
         node: Path,
+        /// The call that is due, for a node that had begun or begins with a call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        due: Option<Due>,
     },
     /// A node cannot go on without help.
     NodeBlocked {
@@ -273,6 +276,15 @@ pub enum Role {
     Wait,
 }
 
+/// A call that is to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Due {
+    /// What the function does for the node.
+    pub role: Role,
+    /// Which charged attempt it will be.
+    pub attempt: u32,
+}
+
 /// How an imported node ended in its source run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -342,7 +354,7 @@ impl Kind {
             | Self::NodeCompleted { node, .. }
             | Self::NodeFailed { node, .. }
             | Self::NodeCancelled { node }
-            | Self::NodeHeld { node }
+            | Self::NodeHeld { node, .. }
             | Self::NodeBlocked { node, .. }
             | Self::NodeUnblocked { node }
             | Self::SleepStarted { node, .. }
@@ -401,7 +413,9 @@ pub enum DecodeError {
     #[error("stored events are damaged: {0}")]
     Damaged(#[from] serde_json::Error),
     /// A later version of Rival wrote them.
-    #[error("event {seq} has schema version {found}, but this build reads up to {VERSION}: use a newer rival")]
+    #[error(
+        "event {seq} has schema version {found}, but this build reads up to {VERSION}: use a newer rival"
+    )]
     TooNew {
         /// The event.
         seq: Seq,

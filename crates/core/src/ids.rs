@@ -20,6 +20,14 @@ impl RunId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The id of the run that retries this one by itself: `order-7`, `order-7~1`, `order-7~2` …
+    #[must_use]
+    pub fn next_retry(&self) -> Self {
+        let numbered = self.0.rsplit_once('~').and_then(|(id, n)| Some((id, n.parse::<u32>().ok()?)));
+        let (id, n) = numbered.unwrap_or((&self.0, 0));
+        Self::new(format!("{id}~{}", n.saturating_add(1)))
+    }
 }
 
 impl fmt::Display for RunId {

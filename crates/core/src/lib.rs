@@ -1,6 +1,6 @@
 //! The pure core of Rival.
 //!
-//! Two functions and data: State::apply folds events into a state, the machine decides which events
+//! Two functions and data: [`State::apply`] folds events into a state, [`machine::decide`] decides which events
 //! and effects an input leads to. No clock, no I/O, no randomness, no threads: the same machine runs in
 //! the engine, under a virtual clock in tests, and in a simulator.
 

@@ -76,14 +76,19 @@ impl fmt::Display for RunStatus {
 
 /// A word that is no run status.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is not a run status; the statuses are queued, running, waiting, paused, blocked, cancelling, compensating, completed, failed, cancelled")]
+#[error(
+    "`{0}` is not a run status; the statuses are queued, running, waiting, paused, blocked, cancelling, compensating, completed, failed, cancelled"
+)]
 pub struct UnknownStatus(String);
 
 impl FromStr for RunStatus {
     type Err = UnknownStatus;
 
     fn from_str(word: &str) -> Result<Self, UnknownStatus> {
-        Self::ALL.into_iter().find(|status| status.word() == word).ok_or_else(|| UnknownStatus(word.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|status| status.word() == word)
+            .ok_or_else(|| UnknownStatus(word.to_owned()))
     }
 }
 

@@ -76,7 +76,9 @@ pub struct StepView {
 
 /// Finds earlier steps by name.
 #[derive(Clone)]
-pub struct StepsReader(Arc<dyn Fn(String) -> BoxFuture<'static, Result<Option<StepView>, StepError>> + Send + Sync>);
+pub struct StepsReader(
+    Arc<dyn Fn(String) -> BoxFuture<'static, Result<Option<StepView>, StepError>> + Send + Sync>,
+);
 
 impl StepsReader {
     /// A reader over a lookup.

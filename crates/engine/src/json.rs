@@ -1,18 +1,267 @@
-//! Encodes results strictly: what cannot be read back exactly is refused, never changed.
+//! Encodes values strictly: what could not be read back exactly is refused, never changed.
+//!
+//! `serde_json` writes NaN and infinity as `null`. So when a text contains `null`, a second pass over the
+//! value looks for a float that is not finite; other values pay nothing.
 
 use rival_core::Value;
-use serde::Serialize;
+use serde::ser::{self, Serialize};
+
+/// How deep a value may nest; what is deeper could not be read back.
+const DEPTH_MAX: usize = 120;
 
 /// Why a value cannot be recorded.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// It is not JSON.
+    /// It holds NaN or an infinity.
+    #[error("it holds {0}, which JSON cannot say; use an Option or a string")]
+    NotFinite(String),
+    /// It is not JSON, for example because of a map whose keys are no strings.
     #[error("it is not JSON: {0}")]
     NotJson(String),
+    /// It nests too deep.
+    #[error("it nests deeper than {DEPTH_MAX} levels")]
+    TooDeep,
 }
 
 /// Encodes a value, refusing what JSON cannot say.
-pub fn encode(value: &impl Serialize) -> Result<Value, EncodeError> {
-    Value::encode(value).map_err(|error| EncodeError::NotJson(error.to_string()))
+pub fn encode(value: &(impl Serialize + ?Sized)) -> Result<Value, EncodeError> {
+    let text = serde_json::to_string(value).map_err(|error| EncodeError::NotJson(error.to_string()))?;
+    if text.contains("null") {
+        value.serialize(FiniteCheck).map_err(|NotFinite(text)| EncodeError::NotFinite(text))?;
+    }
+    if is_too_deep(&text) {
+        return Err(EncodeError::TooDeep);
+    }
+    Value::from_json(text).map_err(|error| EncodeError::NotJson(error.to_string()))
+}
+
+fn is_too_deep(text: &str) -> bool {
+    if text.len() <= 2 * DEPTH_MAX {
+        return false;
+    }
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => depth += 1,
+            b']' | b'}' if !in_string => depth -= 1,
+            _ => {}
+        }
+        if depth > DEPTH_MAX {
+            return true;
+        }
+    }
+    false
+}
+
+/// Serialises to nothing; fails at the first float that is not finite.
+#[derive(Clone, Copy)]
+struct FiniteCheck;
+
+#[derive(Debug)]
+struct NotFinite(String);
+
+impl std::fmt::Display for NotFinite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotFinite {}
+
+impl ser::Error for NotFinite {
+    fn custom<T: std::fmt::Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+}
+
+fn finite(value: f64) -> Result<(), NotFinite> {
+    if value.is_finite() { Ok(()) } else { Err(NotFinite(value.to_string())) }
+}
+
+macro_rules! accept {
+    ($($method:ident: $type:ty),* $(,)?) => {
+        $(fn $method(self, _: $type) -> Result<(), NotFinite> { Ok(()) })*
+    };
+}
+
+impl ser::Serializer for FiniteCheck {
+    type Ok = ();
+    type Error = NotFinite;
+    type SerializeSeq = Self;
+    type SerializeTuple = Self;
+    type SerializeTupleStruct = Self;
+    type SerializeTupleVariant = Self;
+    type SerializeMap = Self;
+    type SerializeStruct = Self;
+    type SerializeStructVariant = Self;
+
+    accept! {
+        serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
+        serialize_i128: i128, serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64,
+        serialize_u128: u128, serialize_char: char, serialize_str: &str, serialize_bytes: &[u8],
+        serialize_unit_struct: &'static str,
+    }
+
+    fn serialize_f32(self, value: f32) -> Result<(), NotFinite> {
+        finite(value.into())
+    }
+
+    fn serialize_f64(self, value: f64) -> Result<(), NotFinite> {
+        finite(value)
+    }
+
+    fn serialize_none(self) -> Result<(), NotFinite> {
+        Ok(())
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NotFinite> {
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Result<(), NotFinite> {
+        Ok(())
+    }
+
+    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Result<(), NotFinite> {
+        Ok(())
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), NotFinite> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), NotFinite> {
+        value.serialize(self)
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Self, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Self, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Self, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, NotFinite> {
+        Ok(self)
+    }
+}
+
+macro_rules! accept_parts {
+    ($($trait:ident: $method:ident($($key:ty)?)),* $(,)?) => {$(
+        impl ser::$trait for FiniteCheck {
+            type Ok = ();
+            type Error = NotFinite;
+            fn $method<T: Serialize + ?Sized>(&mut self, $(_: $key,)? value: &T) -> Result<(), NotFinite> {
+                value.serialize(*self)
+            }
+            fn end(self) -> Result<(), NotFinite> {
+                Ok(())
+            }
+        }
+    )*};
+}
+
+accept_parts! {
+    SerializeSeq: serialize_element(),
+    SerializeTuple: serialize_element(),
+    SerializeTupleStruct: serialize_field(),
+    SerializeTupleVariant: serialize_field(),
+    SerializeStruct: serialize_field(&'static str),
+    SerializeStructVariant: serialize_field(&'static str),
+}
+
+impl ser::SerializeMap for FiniteCheck {
+    type Ok = ();
+    type Error = NotFinite;
+
+    // `serde_json` has written the keys already and refuses those that are not finite.
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, _: &T) -> Result<(), NotFinite> {
+        Ok(())
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotFinite> {
+        value.serialize(*self)
+    }
+
+    fn end(self) -> Result<(), NotFinite> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn what_json_can_say_is_encoded_as_it_is() {
+        assert_eq!(encode(&(1, "null", Option::<f64>::None)).unwrap().as_json(), r#"[1,"null",null]"#);
+        assert_eq!(encode(&u64::MAX).unwrap().as_json(), "18446744073709551615");
+    }
+
+    #[test]
+    fn a_float_that_is_not_finite_is_refused_wherever_it_is() {
+        let error = encode(&BTreeMap::from([("deep", vec![Some((1, f64::NAN))])])).unwrap_err();
+        assert_eq!(error, EncodeError::NotFinite("NaN".into()));
+        assert_eq!(encode(&f32::INFINITY).unwrap_err(), EncodeError::NotFinite("inf".into()));
+    }
+
+    #[test]
+    fn a_map_with_keys_that_are_no_strings_is_refused() {
+        assert!(matches!(encode(&BTreeMap::from([((1, 2), 3)])), Err(EncodeError::NotJson(_))));
+    }
+
+    #[test]
+    fn what_nests_too_deep_to_be_read_back_is_refused() {
+        let mut value = serde_json::json!("[[[[");
+        for _ in 0..DEPTH_MAX {
+            value = serde_json::json!([value]);
+        }
+        assert!(encode(&value).unwrap().decode::<serde_json::Value>().is_ok());
+        assert_eq!(encode(&serde_json::json!([value])).unwrap_err(), EncodeError::TooDeep);
+    }
 }

@@ -3,19 +3,45 @@
 //!
 //! Rust users normally come through the `rival` crate, which adds typed steps and the builder.
 
+mod actor;
+mod call;
+mod clock;
 mod context;
+mod control;
 mod definition;
+mod engine;
+mod error;
+mod explain;
 mod function;
+mod gauge;
+mod handle;
+mod hub;
 mod json;
+mod keeper;
+mod load;
 mod log;
+mod mail;
+mod registry;
 mod resources;
+mod shared;
+mod start;
+mod values;
+mod view;
 
-pub use context::{CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState};
+pub use clock::{Clock, VirtualClock};
+pub use context::{
+    CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState,
+};
 pub use definition::{Definition, ResourceNeed};
+pub use engine::{Engine, EngineBuilder, WAIT_DEFAULT, WorkflowInfo};
+pub use error::{BuildError, RegisterError, RunError, StartError, Violation};
 pub use function::{Function, Needs, OutputNeed};
+pub use handle::RunHandle;
 pub use json::{EncodeError, encode};
 pub use log::Log;
 pub use resources::Resources;
 pub use rival_core as core;
 pub use rival_store as store;
+pub use start::{RunRequest, RunTarget};
 pub use tokio_util::sync::CancellationToken;
+pub use view::{FailedAt, RunOutcome, RunView, StepFailure, StepMetrics, StepResult};

@@ -3,24 +3,25 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rival_core::{Time, Value};
+use rival_core::Value;
 use rival_store::{LogLevel, LogLine};
 use serde::Serialize;
 
+use crate::clock::Clock;
 use crate::context::RunInfo;
 
 /// Writes log lines for one call.
 #[derive(Clone)]
 pub struct Log {
     run: Arc<RunInfo>,
-    now: Arc<dyn Fn() -> Time + Send + Sync>,
+    clock: Clock,
     lines: Arc<Mutex<Vec<LogLine>>>,
 }
 
 impl Log {
     /// A log for one call.
-    pub fn new(run: RunInfo, now: Arc<dyn Fn() -> Time + Send + Sync>) -> Self {
-        Self { run: Arc::new(run), now, lines: Arc::default() }
+    pub fn new(run: RunInfo, clock: Clock) -> Self {
+        Self { run: Arc::new(run), clock, lines: Arc::default() }
     }
 
     /// For the author: `log.debug(fields, message)`; `()` for no fields.
@@ -58,7 +59,7 @@ impl Log {
             node: self.run.node.to_string(),
             attempt: self.run.attempt,
             call: self.run.call,
-            at: (self.now)(),
+            at: self.clock.now(),
             level,
             message,
             fields,
@@ -71,10 +72,18 @@ impl Log {
         let (workflow, node, attempt) = (&self.run.workflow, &self.run.node, self.run.attempt);
         let fields = fields.map_or("", Value::as_json);
         match level {
-            LogLevel::Debug => tracing::debug!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}"),
-            LogLevel::Info => tracing::info!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}"),
-            LogLevel::Warn => tracing::warn!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}"),
-            LogLevel::Error => tracing::error!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}"),
+            LogLevel::Debug => {
+                tracing::debug!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}");
+            }
+            LogLevel::Info => {
+                tracing::info!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}");
+            }
+            LogLevel::Warn => {
+                tracing::warn!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}");
+            }
+            LogLevel::Error => {
+                tracing::error!(target: "rival::step", run, workflow, %node, attempt, fields, "{message}");
+            }
         }
     }
 }

@@ -1,1 +1,118 @@
-//! rival
+//! Durable workflows as plain functions.
+//!
+//! A step is an `async fn` whose name is its id and whose arguments say what it needs. A workflow is a list of
+//! steps. Rival runs them, records what they return, and goes on after a crash where it was.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use rival::prelude::*;
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize, JsonSchema)]
+//! struct Order { id: u32 }
+//! #[derive(Serialize, Deserialize)]
+//! struct Tree { species: String }
+//! #[derive(Serialize, Deserialize)]
+//! struct Chopped { logs: u32 }
+//!
+//! #[step]
+//! async fn find_tree(Input(order): Input<Order>, log: Log) -> Result<Tree, StepError> {
+//!     log.info((), format_args!("looking for a tree for order {}", order.id));
+//!     Ok(Tree { species: "oak".into() })
+//! }
+//!
+//! #[step]
+//! async fn chop_tree(tree: Output<find_tree>, state: State) -> Result<Chopped, StepError> {
+//!     state.describe(format!("chopped an {}", tree.species));
+//!     Ok(Chopped { logs: 12 })
+//! }
+//!
+//! # fn main() -> Result<(), rival::BuildErrors> {
+//! let trees: Workflow<Order, Chopped> = Workflow::new("treeProcessing")
+//!     .input::<Order>()
+//!     .step(find_tree)
+//!     .step(chop_tree.timeout(Duration::from_secs(60)).retry(3))
+//!     .build()?;
+//! # assert_eq!(trees.edges(), [("find_tree".to_owned(), "chop_tree".to_owned())]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `tree: Output<find_tree>` has the type that `find_tree` returns: a wrong use does not compile. That `find_tree`
+//! comes before `chop_tree`, and that the workflow's input is an `Order`, is checked by `build()`, which reports
+//! everything that is wrong at once. Nothing of this is left to the run.
+//!
+//! A step stays a function. In a unit test, call it: `chop_tree(Output::new(tree), State::test()).await`.
+//!
+//! # What a step can ask for
+//!
+//! | argument | what it is |
+//! | --- | --- |
+//! | [`Input<T>`] | the workflow's input |
+//! | [`Output<step>`](Output), `Option<Output<step>>` | what an earlier step returned |
+//! | [`State`] | its own state: recorded, shown to people, read by later steps |
+//! | [`Log`] | its log |
+//! | [`Res<T>`] | something shared that was provided to the engine |
+//! | [`Steps`], [`LastStep`] | earlier steps by name |
+//! | [`Run`] | run id, attempt, idempotency key |
+//! | [`Cancellation`] | tells it that it should end |
+//! | [`Failure`] | in error handlers: what went wrong |
+//!
+//! Implement [`FromStep`] for arguments of your own.
+//!
+//! # What a step returns
+//!
+//! `Result<T, E>`, where `T` can be written and read by serde and `E` is any error. [`StepError`] says what should
+//! happen next: stop, go on, try again. An `async fn` runs on the engine's threads and must not block them; a plain
+//! `fn` may block, it is given a thread of its own. A panic is a failure of the step.
+
+mod batch;
+mod build;
+mod config;
+mod data;
+mod delay;
+mod error;
+mod extract;
+mod function;
+mod handle;
+mod nested;
+pub mod prelude;
+mod returns;
+mod step;
+mod workflow;
+
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+
+pub mod testing;
+
+pub use batch::IntoSteps;
+pub use config::StepConfig;
+pub use data::{Data, InputData};
+pub use delay::{Delay, DelayLength, Moment, delay_by, delay_step, delay_until};
+pub use error::{BuildError, BuildErrors};
+pub use extract::{
+    Asks, Call, Cancellation, Failure, FromStep, Input, LastStep, Output, Res, Run, State, StepRecord, Steps,
+};
+pub use handle::StepHandle;
+pub use nested::{NamedWorkflow, NestedWorkflow};
+pub use returns::{IntoStepError, StepResult, StepReturn};
+pub use rival_core::event;
+pub use rival_core::plan::{BackoffKind, OnTimeout, Plan, PlanHash};
+pub use rival_core::{Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, Value};
+pub use rival_engine::{
+    CancellationToken, Clock, Definition, Engine, EngineBuilder, FailedAt, FailedStep, FailureContext, Log,
+    RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, StartError, StepFailure,
+    StepMetrics, StepResult as StepOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
+};
+pub use rival_macros::step;
+#[cfg(feature = "sqlite")]
+pub use rival_sqlite::SqliteStore;
+pub use rival_store::{
+    LogFilter, LogLevel, LogLine, MemoryStore, Page, RunFilter, RunRow, Store, StoreError,
+};
+pub use step::{IntoStep, StepFn, TypedStep};
+pub use workflow::{Workflow, WorkflowBuilder};

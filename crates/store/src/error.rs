@@ -21,7 +21,9 @@ pub enum StoreError {
     #[error("reading or writing the store failed: {0}")]
     Io(String),
     /// A sync failed: what is on disk is unknown until the store is opened again.
-    #[error("a write could not be made durable: {0}; the store takes no more writes until it is opened again")]
+    #[error(
+        "a write could not be made durable: {0}; the store takes no more writes until it is opened again"
+    )]
     Poisoned(String),
     /// The stored data contradicts itself.
     #[error("the store is damaged: {0}")]
@@ -29,6 +31,9 @@ pub enum StoreError {
     /// The store cannot be opened at all.
     #[error("cannot open the store: {0}")]
     Open(String),
+    /// The caller asked for what no store may write, such as a batch without events: a bug of the caller.
+    #[error("the store cannot write this: {0}")]
+    Invalid(String),
     /// The store has been closed.
     #[error("the store is closed")]
     Closed,
@@ -45,6 +50,7 @@ impl StoreError {
             Self::Poisoned(_) => "store_poisoned",
             Self::Damaged(_) => "store_damaged",
             Self::Open(_) => "store_open",
+            Self::Invalid(_) => "store_invalid",
             Self::Closed => "store_closed",
         }
     }
@@ -56,6 +62,8 @@ impl StoreError {
             Self::Full(_) | Self::ReadOnly(_) | Self::Locked(_) | Self::Io(_) => true,
             // The kernel may have dropped dirty pages: only a fresh look at the disk can tell.
             Self::Poisoned(_) | Self::Damaged(_) | Self::Open(_) | Self::Closed => false,
+            // The same request stays wrong.
+            Self::Invalid(_) => false,
         }
     }
 }
@@ -74,7 +82,8 @@ pub enum CommitError {
         /// What the commit began with.
         actual: Seq,
     },
-    /// Somebody else owns the run now, or it has ended.
+    /// Somebody else owns the run now, or nobody does, or it has ended, or a message that the commit acts on
+    /// has been acted on already.
     #[error("run `{run}` is no longer owned at epoch {epoch}")]
     Fenced {
         /// The run.

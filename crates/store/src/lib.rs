@@ -4,8 +4,9 @@
 //! runs it starts. All of it becomes durable or none. A store knows nothing of plans or of what events
 //! mean: it keeps bytes in order and refuses whoever does not own the run.
 //!
-//! The [`conformance`] suite says what every store must do; each store runs all of it.
+//! The suite in `conformance` (a feature of that name) says what every store must do; each store runs all of it.
 
+#[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
 mod memory;
@@ -17,8 +18,8 @@ use rival_core::{PlanHash, RunId, Seq, Time};
 pub use error::{CommitError, StoreError};
 pub use memory::MemoryStore;
 pub use types::{
-    Batch, Claim, Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, Message, MessageNo, NewMessage, NewRun,
-    Page, RunFilter, RunRow, Snapshot, Standing, Started,
+    Batch, Claim, Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, Message, MessageNo, NewMessage,
+    NewRun, Page, RunFilter, RunRow, Snapshot, Standing, Started,
 };
 
 /// Where runs live.
@@ -26,10 +27,12 @@ pub use types::{
 /// Every method that changes something returns only after the change is durable.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Registers an engine as an owner of runs. Runs owned by engines that are gone can be claimed.
+    /// Registers an engine as an owner of runs. Runs owned by engines that are gone can be claimed. An id is
+    /// never given twice, also not after the store was opened again; all engines from before are gone then.
     async fn join(&self) -> Result<EngineId, StoreError>;
 
-    /// Says that an engine is gone; whatever it still owned can be claimed at once.
+    /// Says that an engine is gone; whatever it still owned can be claimed at once, and its own commits and
+    /// claims are refused from now on. Leaving twice, or without having joined, does nothing.
     async fn leave(&self, engine: EngineId) -> Result<(), StoreError>;
 
     /// Creates a run with its first events. A run id that exists is no error: the row that is there is
@@ -38,32 +41,46 @@ pub trait Store: Send + Sync + 'static {
 
     /// Writes one transition of a run, whole or not at all.
     ///
-    /// Refused unless the caller owns the run at the given epoch ([`CommitError::Fenced`]) and the events
-    /// begin right after the last one ([`CommitError::Sequence`]).
+    /// Refused unless the run exists ([`CommitError::NotFound`]), its owner is alive and has it at the given
+    /// epoch, it has not ended, the consumed messages still wait ([`CommitError::Fenced`]), and the events
+    /// begin right after the last one ([`CommitError::Sequence`]). The checks are made in this order.
     async fn commit(&self, commit: Commit) -> Result<(), CommitError>;
 
-    /// Leaves a message for a run and makes the run due, so that somebody claims it. A message whose `id`
-    /// the run has been sent before is not kept twice. `None`: the run has ended, the message is counted and dropped.
-    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Option<MessageNo>, StoreError>;
+    /// Leaves a message for a run and makes the run due, so that somebody claims it: one that nobody owns
+    /// wakes at `now` or earlier. An owned run is left to its owner, and a queued one stays where it is in the
+    /// queue.
+    ///
+    /// A message whose `id` the run has been sent before is not kept twice: the first one's number is
+    /// returned and nothing changes. `None`: the run has ended, the message (new or not) is counted and
+    /// dropped; or there is no such run, and nothing to count it on.
+    async fn send(
+        &self,
+        run: &RunId,
+        message: NewMessage,
+        now: Time,
+    ) -> Result<Option<MessageNo>, StoreError>;
 
     /// The messages that wait for a run, oldest first.
     async fn messages(&self, run: &RunId) -> Result<Vec<Message>, StoreError>;
 
-    /// Takes a run over if nobody alive owns it and it has not ended. The epoch grows with every claim,
-    /// so that whoever owned it before is refused from now on.
+    /// Takes a run over if nobody alive (the claiming engine included) owns it and it has not ended. A queued
+    /// run becomes `running`. The epoch grows by one with every claim, so that whoever owned it before is
+    /// refused from now on; a claimed run has no wake-up.
     async fn claim(&self, run: &RunId, engine: EngineId) -> Result<Option<Claim>, StoreError>;
 
-    /// Claims runs whose wake-up time has come and runs of engines that are gone, the earliest first.
+    /// Claims up to `limit` runs: those of engines that are gone (in any order; first, because there is an
+    /// end to them), then those that nobody owns and whose wake-up time has come, the earliest first. Their
+    /// status stays as it is.
     async fn claim_due(&self, engine: EngineId, now: Time, limit: usize) -> Result<Vec<Claim>, StoreError>;
 
-    /// Claims queued runs, the oldest first. They become `running`.
+    /// Claims up to `limit` queued runs that nobody owns, the oldest first. They become `running`.
     async fn claim_queued(&self, engine: EngineId, limit: usize) -> Result<Vec<Claim>, StoreError>;
 
-    /// The earliest wake-up time of a run that nobody owns.
+    /// The earliest wake-up time of a run that nobody owns; runs of engines that are gone have none.
     async fn next_wake(&self) -> Result<Option<Time>, StoreError>;
 
-    /// Makes the blocked runs of a workflow due, because its definition is there (again).
-    /// Gives the number of runs.
+    /// Makes the blocked runs of a workflow that nobody owns due at `now` or earlier, because its definition
+    /// is there (again). Gives the number of such runs.
     async fn wake_blocked(&self, workflow: &str, now: Time) -> Result<u64, StoreError>;
 
     /// The batches that hold the events after `after`, in order, about `limit` events at most (always at
@@ -80,20 +97,21 @@ pub trait Store: Send + Sync + 'static {
     /// Rows of runs that match, the newest first, a page at a time.
     async fn runs(&self, filter: &RunFilter, page: &Page) -> Result<Vec<RunRow>, StoreError>;
 
-    /// Keeps a plan under its hash; keeping it again does nothing.
+    /// Keeps a plan under its hash; keeping it again does nothing. Plans outlive the runs that had them.
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError>;
 
     /// A kept plan.
     async fn plan(&self, hash: &PlanHash) -> Result<Option<String>, StoreError>;
 
-    /// Adds log lines. Lines of unknown runs are dropped.
+    /// Adds log lines, also of runs that have ended. Lines of unknown runs are dropped.
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError>;
 
-    /// Log lines of a run, oldest first.
+    /// Log lines of a run, oldest first: in the order in which they were added.
     async fn logs(&self, run: &RunId, filter: &LogFilter) -> Result<Vec<LogLine>, StoreError>;
 
     /// Removes up to `limit` runs that ended before `ended_before`, with everything of theirs, oldest first;
-    /// a run with a live child stays. Gives the number of runs removed.
+    /// a run with a live child stays, and does not count. Gives the number of runs removed. Their ids are free
+    /// again.
     async fn purge(&self, ended_before: Time, limit: usize) -> Result<u64, StoreError>;
 
     /// Fails if the store cannot take writes now; an engine asks before it tries again after a fault.

@@ -19,7 +19,7 @@ impl fmt::Display for Epoch {
     }
 }
 
-/// Numbers a message within a store, in the order in which its receiver must see it.
+/// Numbers a message within a store, in the order in which its receiver must see it. Never given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageNo(pub i64);
 
@@ -41,16 +41,19 @@ impl Batch {
     }
 }
 
-/// Where a run stands, as its row shows it. Part of every commit that changes it.
+/// Where a run stands, as its row shows it. Part of every commit that changes it; replaces all of what was
+/// there before.
+///
+/// A run with a terminal status has neither owner nor wake-up, whatever `keep` and `wake_at` say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The run's status.
     pub status: RunStatus,
     /// Whether the committing engine keeps the run. If not, the run has no owner afterwards.
     pub keep: bool,
-    /// When somebody must look at the run again; only for runs without an owner.
+    /// When somebody must look at the run again; only for runs without an owner, ignored otherwise.
     pub wake_at: Option<Time>,
-    /// When the run ended; set with a terminal status.
+    /// When the run ended; set with a terminal status, ignored otherwise.
     pub ended_at: Option<Time>,
     /// One line for lists: the failure's message, or why the run is blocked.
     pub note: Option<String>,
@@ -75,11 +78,13 @@ pub struct NewRun {
     pub source: Option<RunId>,
     /// Words to find it by.
     pub tags: Vec<String>,
-    /// Its first events; the first one's number is 1.
+    /// Its first events; the first one's number is 1. Anything else is refused: by a commit with
+    /// [`CommitError::Sequence`](crate::CommitError::Sequence), by a start with
+    /// [`StoreError::Invalid`](crate::StoreError::Invalid).
     pub events: Batch,
     /// Where it stands after them.
     pub standing: Standing,
-    /// Who owns it when `standing.keep` is set.
+    /// Who owns it when `standing.keep` is set. If that engine is gone, the run can be claimed at once.
     pub engine: EngineId,
 }
 
@@ -93,6 +98,9 @@ pub enum Started {
 }
 
 /// One transition of a run.
+///
+/// Written in this order: `events`, `snapshot` and `consumed`, `standing`, `runs`, `messages`, `logs`. So a run
+/// that is started here can be sent a message here.
 #[derive(Clone, Debug)]
 pub struct Commit {
     /// The run.
@@ -101,11 +109,15 @@ pub struct Commit {
     pub epoch: Epoch,
     /// New events, if any.
     pub events: Option<Batch>,
-    /// Where the run stands now, if its row changes.
+    /// Where the run stands now, if its row changes. While messages other than the consumed ones wait, a run
+    /// that is let go is due at `now` or earlier (unless it is queued): they came too late for this writer to
+    /// see, and nobody else would look. At its end, they are dropped and counted.
     pub standing: Option<Standing>,
-    /// Messages to other runs; those to runs that have ended, or do not exist, are dropped.
+    /// Messages to other runs, with the rules of [`Store::send`](crate::Store::send): those to runs that have
+    /// ended, or do not exist, are dropped.
     pub messages: Vec<(RunId, NewMessage)>,
-    /// Messages that this transition acts on; they are gone afterwards.
+    /// Messages that this transition acts on; they are gone afterwards. Naming one that does not wait for this
+    /// run (any more) refuses the commit as fenced: acting on it would be a second delivery.
     pub consumed: Vec<MessageNo>,
     /// Runs that this transition starts. An id that exists already is left as it is.
     pub runs: Vec<NewRun>,
@@ -138,16 +150,17 @@ impl Commit {
 /// A run that the caller owns from now on.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// Its row.
+    /// Its row, as it is after the claim.
     pub row: RunRow,
-    /// The epoch to commit with.
+    /// The epoch to commit with, that of the row.
     pub epoch: Epoch,
 }
 
 /// A message to be sent.
 #[derive(Clone, Debug)]
 pub struct NewMessage {
-    /// Makes sending idempotent: a run keeps at most one message with this id, ever.
+    /// Makes sending idempotent: a run keeps at most one message with this id, ever, also after it was
+    /// consumed.
     pub id: Option<String>,
     /// What it says; a store does not look into it.
     pub body: Value,
@@ -184,7 +197,8 @@ pub struct Snapshot {
 pub struct RunRow {
     /// Its id.
     pub id: RunId,
-    /// Its place in the order of all runs; pages continue from it.
+    /// Its place in the order of all runs, which is the order of their creation; pages continue from
+    /// it. Never given twice, also not after the run was removed.
     pub no: i64,
     /// Its workflow.
     pub workflow: String,
@@ -212,11 +226,11 @@ pub struct RunRow {
     pub tags: Vec<String>,
     /// One line: the failure's message, or why it is blocked.
     pub note: Option<String>,
-    /// Messages that came after its end.
+    /// Messages that came after its end, or waited unread when it ended.
     pub dropped_messages: u32,
 }
 
-/// Which runs to list; empty means all.
+/// Which runs to list; empty means all. A run must pass every filter that is set.
 #[derive(Clone, Debug, Default)]
 pub struct RunFilter {
     /// Only of this workflow.

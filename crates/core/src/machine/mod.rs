@@ -1,1 +1,287 @@
-//! Decides what an input leads to.
+//! The machine: what an input leads to.
+//!
+//! [`decide`] is the only door. It emits events, folds each into the state at once, and collects the
+//! effects that the engine performs after the events are durable. Work is proportional to what changes:
+//! nothing here walks the plan or the history.
+//!
+//! One file per concept, each with its transition table at the top: [`call`](self) for the life of a
+//! call, `sequence` for nodes in order, `sleep`, `nested`, `ending` for failing and cancelling, `hold`
+//! for pause and orderly stop, `recover` for what a crash left behind.
+
+mod backoff;
+mod call;
+mod ending;
+mod hold;
+mod nested;
+mod recover;
+mod sequence;
+mod sleep;
+mod timer;
+
+use std::collections::VecDeque;
+
+use crate::event::{self, BlockedReason, Cause, Event, ImportedStatus, Kind, Outside, Role};
+use crate::failure::{Failure, StepError};
+use crate::ids::{RunId, Seq, Time};
+use crate::path::Path;
+use crate::plan::IndexedPlan;
+use crate::state::State;
+use crate::value::Value;
+
+/// How long calls may take to settle after a cancel, before they are left behind.
+pub const GRACE_MS: u64 = 30_000;
+/// How long an error handler may take.
+pub const HANDLER_TIMEOUT_MS: u64 = 300_000;
+/// A call that a crash cut short this often is not made again without help.
+pub const INTERRUPTIONS_MAX: u32 = 5;
+
+/// Something that happened outside of the machine.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// The run begins.
+    Start(Start),
+    /// The run was loaded from its history: deal with what a crash or an orderly stop left behind.
+    Activate,
+    /// A function returned, failed, or settled after it was told to stop.
+    CallFinished {
+        /// The node.
+        node: Path,
+        /// The call; any but the current one is ignored.
+        call: u32,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// Time has passed.
+    Tick,
+    /// Somebody asked to cancel.
+    Cancel {
+        /// In their words.
+        reason: Option<String>,
+    },
+    /// Somebody asked to pause.
+    Pause,
+    /// Somebody asked to go on.
+    Resume,
+    /// The engine stops in order: let go of what still runs.
+    LetGo,
+}
+
+/// What a run begins with.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// What it was given.
+    pub input: Value,
+    /// Overrides the plan's timeout.
+    pub timeout_ms: Option<u64>,
+    /// Overrides the plan's automatic retries.
+    pub max_retries: Option<u32>,
+    /// The run that it retries.
+    pub source: Option<RunId>,
+    /// Outcomes taken over from there.
+    pub imports: Vec<Import>,
+}
+
+impl Start {
+    /// A plain start.
+    pub fn new(input: Value) -> Self {
+        Self { input, timeout_ms: None, max_retries: None, source: None, imports: Vec::new() }
+    }
+}
+
+/// A node's outcome taken over from another run.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The node.
+    pub node: Path,
+    /// How it ended.
+    pub status: ImportedStatus,
+    /// Its result.
+    pub result: Value,
+    /// Its recorded state.
+    pub state: Option<Value>,
+    /// Its failure, if it was a soft one.
+    pub failure: Option<Failure>,
+    /// When it began.
+    pub started_at: Time,
+    /// When it ended.
+    pub ended_at: Time,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// With a result.
+    Success {
+        /// What it returned.
+        result: Value,
+        /// What it put into its state.
+        state: Option<Value>,
+        /// It asked to count as skipped.
+        skipped: bool,
+    },
+    /// With an error.
+    Failure {
+        /// What it said.
+        error: StepError,
+        /// What it had put into its state.
+        state: Option<Value>,
+    },
+    /// It stopped because it was told to.
+    Stopped,
+    /// It could not be made, or cannot go on without help.
+    Blocked(BlockedReason),
+}
+
+/// Something for the engine to do once the events are durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Call this function.
+    Call(Call),
+    /// Tell this call to stop; its outcome no longer counts unless it settles before it is left behind.
+    Stop {
+        /// The node.
+        node: Path,
+        /// The call.
+        call: u32,
+        /// Why.
+        why: StopReason,
+    },
+}
+
+/// A call to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The node.
+    pub node: Path,
+    /// The call's number.
+    pub number: u32,
+    /// What the function does for the node.
+    pub role: Role,
+    /// The function's name.
+    pub function: String,
+    /// Which charged attempt it is.
+    pub attempt: u32,
+}
+
+/// Why a call is told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The run is being cancelled or has timed out; the call may settle within the grace period.
+    Ending,
+    /// The call has timed out, and its outcome is recorded as such.
+    Timeout,
+}
+
+/// What the engine brings to a decision.
+#[derive(Clone, Copy, Debug)]
+pub struct Env<'a> {
+    /// The run's id: it decides jitter, so that the same history gives the same delays.
+    pub run: &'a RunId,
+    /// The time.
+    pub now: Time,
+    /// Whether new calls may start; an engine that stops in order, or has no room, says no.
+    pub admit: bool,
+}
+
+/// What an input led to.
+#[derive(Debug, Default)]
+pub struct Turn {
+    /// New events, already folded into the state.
+    pub events: Vec<Event>,
+    /// What to do once they are durable.
+    pub effects: Vec<Effect>,
+}
+
+/// Decides what an input leads to. The state is ahead of the store until the events are committed: if
+/// they cannot be, throw the state away.
+pub fn decide(plan: &IndexedPlan, state: &mut State, input: Input, env: Env<'_>) -> Turn {
+    if state.is_terminal() {
+        return Turn::default();
+    }
+    let now = env.now.max(state.at);
+    let mut machine =
+        Machine { plan, state, env: Env { now, ..env }, turn: Turn::default(), todo: VecDeque::new() };
+    machine.take(input);
+    machine.settle();
+    machine.turn
+}
+
+/// One decision in the making.
+struct Machine<'a> {
+    plan: &'a IndexedPlan,
+    state: &'a mut State,
+    env: Env<'a>,
+    turn: Turn,
+    /// What follows, as a queue and not as recursion: a plan of 100,000 nodes may fall through at once.
+    todo: VecDeque<Todo>,
+}
+
+enum Todo {
+    /// A node's turn has come.
+    Start(Path, Seq),
+    /// A node has ended; its supervisor must hear of it.
+    Ended(Path, Seq),
+}
+
+impl Machine<'_> {
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Start(start) => self.start_run(start),
+            Input::Activate => self.activate(),
+            Input::CallFinished { node, call, outcome } => self.call_finished(&node, call, outcome),
+            Input::Tick => self.tick(),
+            Input::Cancel { reason } => self.cancel(reason),
+            Input::Pause => self.pause(),
+            Input::Resume => self.resume(),
+            Input::LetGo => self.let_go(),
+        }
+    }
+
+    fn settle(&mut self) {
+        loop {
+            while let Some(todo) = self.todo.pop_front() {
+                match todo {
+                    Todo::Start(node, cause) => self.start_node(&node, cause),
+                    Todo::Ended(node, cause) => self.node_ended(&node, cause),
+                }
+            }
+            if !self.come_to_an_end() {
+                break;
+            }
+        }
+    }
+
+    fn start_run(&mut self, start: Start) {
+        let plan = self.plan.plan();
+        let timeout_ms = start.timeout_ms.or(plan.timeout_ms);
+        let event = Kind::RunStarted {
+            workflow: plan.workflow.clone(),
+            plan: self.plan.hash().clone(),
+            input: start.input,
+            deadline: timeout_ms.map(|ms| self.env.now.plus_ms(ms)),
+            retries_left: start.max_retries.unwrap_or(plan.max_retries),
+            source: start.source,
+        };
+        let started = self.emit(event, Cause::Outside(Outside::Request));
+        for import in start.imports {
+            let Import { node, status, result, state, failure, started_at, ended_at } = import;
+            let event = Kind::NodeImported { node, status, result, state, failure, started_at, ended_at };
+            self.emit(event, Cause::Event(started));
+        }
+        self.todo.push_back(Todo::Start(Path::root(), started));
+    }
+
+    /// Writes an event and folds it in.
+    fn emit(&mut self, kind: Kind, cause: Cause) -> Seq {
+        let seq = self.state.seq.next();
+        let event = Event { v: event::VERSION, seq, at: self.env.now, cause, event: kind };
+        self.state.apply(&event);
+        self.turn.events.push(event);
+        seq
+    }
+
+    /// Writes an event that another event led to.
+    fn follow(&mut self, kind: Kind, cause: Seq) -> Seq {
+        self.emit(kind, Cause::Event(cause))
+    }
+}

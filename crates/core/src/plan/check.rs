@@ -20,7 +20,9 @@ pub enum PlanError {
         id: String,
     },
     /// A name that cannot be part of a path.
-    #[error("`{name}` is not a name for {what}: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside")]
+    #[error(
+        "`{name}` is not a name for {what}: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside"
+    )]
     BadName {
         /// What has the name.
         what: &'static str,

@@ -38,13 +38,8 @@ impl IndexedPlan {
     /// Indexes a plan.
     pub fn new(plan: Plan) -> Self {
         let hash = plan.hash();
-        let mut index = Self {
-            plan,
-            hash,
-            nodes: Vec::new(),
-            by_path: BTreeMap::new(),
-            by_function: BTreeMap::new(),
-        };
+        let mut index =
+            Self { plan, hash, nodes: Vec::new(), by_path: BTreeMap::new(), by_function: BTreeMap::new() };
         let block = index.plan.block.clone();
         index.add(&block, "");
         index
@@ -160,6 +155,11 @@ impl<'a> NodeRef<'a> {
     /// The node. Blocks inside it are empty here: ask the index for their nodes.
     pub fn node(&self) -> &'a Node {
         &self.plan.nodes[self.number].node
+    }
+
+    /// The node's place in the plan, counted through all blocks.
+    pub fn place(&self) -> usize {
+        self.number
     }
 
     /// The next node of a sequence.

@@ -1,5 +1,186 @@
 //! The state of a run, folded from its events.
+//!
+//! [`State::apply`] is total: it takes any event that the machine wrote. The state holds results by
+//! reference to the event that recorded them, so that its size is that of the plan, not of the data.
 
-/// The state of a run.
-#[derive(Clone, Debug)]
-pub struct State {}
+mod fold;
+mod node;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+pub use node::{HardFailure, NodeState, OpenCall};
+
+use crate::failure::Failure;
+use crate::ids::{RunId, Seq, Time};
+use crate::path::Path;
+use crate::plan::PlanHash;
+use crate::status::RunStatus;
+
+/// The version of the fold. A snapshot of another version is ignored and the history folded again, so
+/// raise it whenever the meaning or shape of [`State`] changes.
+pub const FOLD_VERSION: u32 = 1;
+
+/// Where a run stands after its last event.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// The last event.
+    pub seq: Seq,
+    /// When it was decided. Time never goes backwards within a run.
+    pub at: Time,
+    /// The workflow's name.
+    pub workflow: String,
+    /// The plan that the run keeps.
+    pub plan: Option<PlanHash>,
+    /// When the run began.
+    pub started_at: Time,
+    /// How many automatic retries are left.
+    pub retries_left: u32,
+    /// The run that this one retries.
+    pub source: Option<RunId>,
+    /// Nodes that have begun or were imported.
+    pub nodes: BTreeMap<Path, NodeState>,
+    /// Moments that matter, the earliest first.
+    pub timers: BTreeSet<Timer>,
+    /// Nodes with a function at work.
+    pub calls: BTreeSet<Path>,
+    /// Nodes that are asleep or between two attempts.
+    pub waits: BTreeSet<Path>,
+    /// Nodes with children that have not ended.
+    pub supervising: BTreeSet<Path>,
+    /// Nodes that are next, but held by a pause or an orderly stop.
+    pub held: BTreeSet<Path>,
+    /// Nodes that cannot go on without help.
+    pub blocked: BTreeSet<Path>,
+    /// Somebody paused the run.
+    pub paused: bool,
+    /// The run is on its way to an end that is not completion.
+    pub ending: Option<Ending>,
+    /// How the run ended.
+    pub end: Option<End>,
+}
+
+/// A moment that matters to a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Timer {
+    /// When.
+    pub at: Time,
+    /// For which node; the root for the run itself.
+    pub node: Path,
+    /// What for.
+    pub kind: TimerKind,
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum TimerKind {
+    /// The call with this number times out.
+    Timeout(u32),
+    /// The next attempt is due.
+    Retry,
+    /// A sleep ends.
+    Sleep,
+    /// The run times out.
+    RunDeadline,
+    /// Calls that have not settled are left behind.
+    Force,
+}
+
+impl TimerKind {
+    /// A pause holds what would start something new; it does not excuse a call from its timeout.
+    fn acts_while_paused(self) -> bool {
+        match self {
+            Self::Timeout(_) | Self::Force => true,
+            Self::Retry | Self::Sleep | Self::RunDeadline => false,
+        }
+    }
+}
+
+/// An end that is coming.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ending {
+    /// Somebody asked to cancel.
+    Cancelling {
+        /// In their words.
+        reason: Option<String>,
+    },
+    /// A node failed, or the run timed out.
+    Failing {
+        /// Why.
+        failure: Failure,
+        /// The node.
+        node: Option<Path>,
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// The terminal status.
+    pub status: RunStatus,
+    /// When.
+    pub at: Time,
+    /// The event that holds the output.
+    pub output: Option<Seq>,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+    /// The node that failed.
+    pub failed: Option<Path>,
+    /// Why it was cancelled.
+    pub reason: Option<String>,
+    /// The run that retries it by itself.
+    pub retried_as: Option<RunId>,
+}
+
+impl State {
+    /// The run's status, as users see it.
+    pub fn status(&self) -> RunStatus {
+        if let Some(end) = &self.end {
+            return end.status;
+        }
+        match &self.ending {
+            Some(Ending::Cancelling { .. }) => return RunStatus::Cancelling,
+            Some(Ending::Failing { .. }) => return RunStatus::Running,
+            None => {}
+        }
+        if self.paused {
+            RunStatus::Paused
+        } else if !self.calls.is_empty() {
+            RunStatus::Running
+        } else if self.waits.is_empty() && !self.blocked.is_empty() {
+            RunStatus::Blocked
+        } else if !self.waits.is_empty() {
+            RunStatus::Waiting
+        } else if self.held.contains(&Path::root()) {
+            RunStatus::Queued
+        } else {
+            RunStatus::Running
+        }
+    }
+
+    /// Whether the run has ended.
+    pub fn is_terminal(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// The earliest moment at which something must be done.
+    pub fn next_timer(&self) -> Option<Time> {
+        self.timers.iter().find(|timer| !self.paused || timer.kind.acts_while_paused()).map(|timer| timer.at)
+    }
+
+    /// The timers that are due, in order.
+    pub(crate) fn due_timers(&self, now: Time) -> Vec<Timer> {
+        self.timers
+            .iter()
+            .take_while(|timer| timer.at <= now)
+            .filter(|timer| !self.paused || timer.kind.acts_while_paused())
+            .cloned()
+            .collect()
+    }
+
+    /// A node's state, if it has begun.
+    pub fn node(&self, path: &Path) -> Option<&NodeState> {
+        self.nodes.get(path)
+    }
+}

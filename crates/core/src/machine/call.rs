@@ -1,0 +1,233 @@
+//! The life of a call: one start of a user function.
+//!
+//! | state | what happens | then |
+//! | --- | --- | --- |
+//! | due | the run may go on | `CallStarted`, and the function is called |
+//! | due | the run is paused, or the engine stops | `NodeHeld` |
+//! | at work | it returns | `CallSucceeded` |
+//! | at work | it fails, attempts remain | `CallFailed` with `retryAt`; due again at that time |
+//! | at work | it fails for good | `CallFailed`; the step's handler is called, then the node has ended |
+//! | at work | its deadline comes | `CallFailed` with code `timeout`, as `onTimeout` says; it is told to stop |
+//! | at work | the run is ending | it is told to stop; `CallCancelled` when it settles |
+//! | at work | the process dies | `CallLost`; due again, uncharged, up to five times |
+//! | at work | it cannot go on without help | `NodeBlocked` |
+//! | ended | anything | ignored: the call's number is not the current one |
+
+use super::backoff::delay_ms;
+use super::{Call, Effect, HANDLER_TIMEOUT_MS, Machine, Outcome, StopReason, Todo};
+use crate::event::{Cause, Due, Kind, Outside, Role, Verdict};
+use crate::failure::{Behavior, Failure, StepError, code};
+use crate::ids::{Seq, Time};
+use crate::path::Path;
+use crate::plan::{NodeKind, OnTimeout, Step, Wait};
+use crate::state::OpenCall;
+use crate::value::Value;
+
+impl Machine<'_> {
+    /// Starts a call, or holds it.
+    pub(super) fn begin_call(&mut self, node: &Path, due: Due, cause: Seq) {
+        if !self.hold(node, Some(due), cause) {
+            self.start_call(node, due, Cause::Event(cause));
+        }
+    }
+
+    pub(super) fn start_call(&mut self, node: &Path, due: Due, cause: Cause) {
+        let Some(function) = self.function(node, due.role) else { return };
+        let number = self.state.node(node).map_or(0, |node| node.calls) + 1;
+        let deadline = self.timeout_ms(node, due.role).map(|ms| self.env.now.plus_ms(ms));
+        let Due { role, attempt } = due;
+        self.emit(Kind::CallStarted { node: node.clone(), call: number, role, attempt, deadline }, cause);
+        self.turn.effects.push(Effect::Call(Call { node: node.clone(), number, role, function, attempt }));
+    }
+
+    pub(super) fn call_finished(&mut self, node: &Path, call: u32, outcome: Outcome) {
+        let open = self.state.node(node).and_then(|node| node.call.clone());
+        let Some(open) = open.filter(|open| open.number == call) else { return };
+        match outcome {
+            Outcome::Success { result, state, skipped } => {
+                self.call_succeeded(node, &open, result, state, skipped);
+            }
+            Outcome::Failure { error, state } => {
+                let verdict = self.verdict(node, &open, &error);
+                self.call_failed(node, &open, error.failure, state, verdict, Cause::Event(open.started));
+            }
+            Outcome::Stopped => self.call_stopped(node, &open),
+            Outcome::Blocked(reason) => {
+                self.follow(Kind::NodeBlocked { node: node.clone(), reason }, open.started);
+            }
+        }
+    }
+
+    fn call_succeeded(
+        &mut self,
+        node: &Path,
+        call: &OpenCall,
+        result: Value,
+        state: Option<Value>,
+        skipped: bool,
+    ) {
+        let until = match call.role {
+            Role::Wait => match self.computed_wait(&result) {
+                Ok(until) => until,
+                Err(failure) => {
+                    let cause = Cause::Event(call.started);
+                    return self.call_failed(node, call, failure, state, Verdict::Fail, cause);
+                }
+            },
+            Role::Step | Role::Input | Role::OnError => Time::default(),
+        };
+        let skipped = skipped && call.role == Role::Step;
+        let event = Kind::CallSucceeded { node: node.clone(), call: call.number, result, state, skipped };
+        let seq = self.follow(event, call.started);
+        match call.role {
+            Role::Step | Role::OnError => self.todo.push_back(Todo::Ended(node.clone(), seq)),
+            Role::Input => self.mapped_input(node, seq),
+            Role::Wait => self.sleep_until(node, until, seq),
+        }
+    }
+
+    fn mapped_input(&mut self, node: &Path, cause: Seq) {
+        if self.state.ending.is_none() && !self.hold(node, None, cause) {
+            self.start_nested_block(node, cause);
+        }
+    }
+
+    pub(super) fn call_failed(
+        &mut self,
+        node: &Path,
+        call: &OpenCall,
+        failure: Failure,
+        state: Option<Value>,
+        verdict: Verdict,
+        cause: Cause,
+    ) {
+        let event = Kind::CallFailed { node: node.clone(), call: call.number, failure, state, verdict };
+        let seq = self.emit(event, cause);
+        if matches!(verdict, Verdict::RetryAt(_)) {
+            return;
+        }
+        if call.role == Role::Step && self.step(node).is_some_and(|step| step.on_error.is_some()) {
+            if self.state.ending.is_none() {
+                self.begin_call(node, Due { role: Role::OnError, attempt: 1 }, seq);
+            }
+        } else {
+            self.todo.push_back(Todo::Ended(node.clone(), seq));
+        }
+    }
+
+    pub(super) fn call_timed_out(&mut self, node: &Path, call: u32) {
+        let open = self.state.node(node).and_then(|node| node.call.clone());
+        let Some(open) = open.filter(|open| open.number == call) else { return };
+        let ms = open.deadline.map_or(0, |deadline| deadline.ms_since(open.started_at));
+        let failure = Failure::new(code::TIMEOUT, format!("`{node}` took longer than {ms} ms"));
+        let verdict = self.timeout_verdict(node, &open);
+        self.call_failed(node, &open, failure, None, verdict, Cause::Outside(Outside::Clock));
+        self.turn.effects.push(Effect::Stop { node: node.clone(), call, why: StopReason::Timeout });
+    }
+
+    /// The call settled after it was told to stop. If nobody told it to, it was lost.
+    fn call_stopped(&mut self, node: &Path, call: &OpenCall) {
+        if self.state.ending.is_some() {
+            let event = Kind::CallCancelled { node: node.clone(), call: call.number, forced: false };
+            self.follow(event, call.started);
+        } else {
+            self.call_was_lost(node, call, Cause::Event(call.started));
+        }
+    }
+
+    /// Makes the call that a node waits for.
+    pub(super) fn make_due_call(&mut self, node: &Path, cause: Cause) {
+        let Some(due) = self.state.node(node).and_then(|node| node.due) else { return };
+        if self.holding() {
+            self.emit(Kind::NodeHeld { node: node.clone(), due: Some(due) }, cause);
+        } else {
+            self.start_call(node, due, cause);
+        }
+    }
+
+    fn verdict(&self, node: &Path, call: &OpenCall, error: &StepError) -> Verdict {
+        if call.role != Role::Step || self.state.ending.is_some() {
+            return Verdict::Fail;
+        }
+        let Some(step) = self.step(node) else { return Verdict::Fail };
+        let configured = step.retry.max_attempts;
+        let allowed = match error.behavior {
+            Behavior::Stop | Behavior::Continue => 0,
+            Behavior::Plain => configured.unwrap_or(1),
+            Behavior::Retry => {
+                let wanted = error.max_attempts.or(configured).unwrap_or(1);
+                wanted.min(configured.unwrap_or(u32::MAX))
+            }
+        };
+        let proceed = error.behavior == Behavior::Continue;
+        self.verdict_within(step, node, call, allowed, Some(error), proceed)
+    }
+
+    fn timeout_verdict(&self, node: &Path, call: &OpenCall) -> Verdict {
+        let step = self.step(node).filter(|_| call.role == Role::Step && self.state.ending.is_none());
+        let Some(step) = step else { return Verdict::Fail };
+        let allowed = match step.on_timeout {
+            OnTimeout::Stop => 0,
+            OnTimeout::Retry => step.retry.max_attempts.unwrap_or(1),
+        };
+        self.verdict_within(step, node, call, allowed, None, false)
+    }
+
+    fn verdict_within(
+        &self,
+        step: &Step,
+        node: &Path,
+        call: &OpenCall,
+        allowed: u32,
+        error: Option<&StepError>,
+        proceed: bool,
+    ) -> Verdict {
+        if call.attempt < allowed {
+            let delay = delay_ms(&step.retry, error, call.attempt, self.env.run, node);
+            Verdict::RetryAt(self.env.now.plus_ms(delay))
+        } else if proceed || step.continue_on_error {
+            Verdict::Continue
+        } else {
+            Verdict::Fail
+        }
+    }
+
+    pub(super) fn step(&self, node: &Path) -> Option<&Step> {
+        match &self.plan.node(node)?.node().kind {
+            NodeKind::Step(step) => Some(step),
+            NodeKind::Sleep(_)
+            | NodeKind::Signal(_)
+            | NodeKind::Branch(_)
+            | NodeKind::Loop(_)
+            | NodeKind::ForEach(_)
+            | NodeKind::Parallel(_)
+            | NodeKind::Workflow(_) => None,
+        }
+    }
+
+    fn function(&self, node: &Path, role: Role) -> Option<String> {
+        if node.is_root() {
+            return self.plan.plan().on_error.clone();
+        }
+        match (&self.plan.node(node)?.node().kind, role) {
+            (NodeKind::Step(step), Role::Step) => Some(step.function.clone()),
+            (NodeKind::Step(step), Role::OnError) => step.on_error.clone(),
+            (NodeKind::Workflow(nested), Role::Input) => nested.input.clone(),
+            (NodeKind::Workflow(nested), Role::OnError) => nested.on_error.clone(),
+            (NodeKind::Sleep(sleep), Role::Wait) => match &sleep.wait {
+                Wait::Computed(function) => Some(function.clone()),
+                Wait::ForMs(_) | Wait::UntilMs(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn timeout_ms(&self, node: &Path, role: Role) -> Option<u64> {
+        match role {
+            Role::Step => self.step(node)?.timeout_ms,
+            // A handler that hangs must not keep its run from ending.
+            Role::OnError => Some(HANDLER_TIMEOUT_MS),
+            Role::Input | Role::Wait => None,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Ends that are not completion: failing, timing out, cancelling.
+//!
+//! | state | what happens | then |
+//! | --- | --- | --- |
+//! | going on | a node fails, nothing runs, no handler | `RunFailed` |
+//! | going on | a node fails, or the run times out | `RunFailing`; calls are told to stop, waits are cancelled |
+//! | going on | cancel is asked for | `CancelRequested`; calls are told to stop, waits are cancelled |
+//! | failing, all settled | there is a handler | the handler is called, once |
+//! | failing, all settled | there is none, or it has ended | `RunFailed` |
+//! | cancelling, all settled | | `RunCancelled` |
+//! | ending | the grace period is over | calls are left behind: `CallCancelled` with `forced` |
+//! | ending | cancel or pause is asked for | nothing: the end is decided |
+
+use super::{Effect, GRACE_MS, Machine, StopReason};
+use crate::event::{Cause, Due, Kind, Outside, Role};
+use crate::failure::{Failure, code};
+use crate::ids::Seq;
+use crate::path::Path;
+use crate::state::{Ending, HardFailure};
+
+impl Machine<'_> {
+    /// A node of the outermost block failed, so the run fails. The node that began it may lie deeper.
+    pub(super) fn node_fails_run(&mut self, failed: &Path, cause: Seq) {
+        let Some(HardFailure { failure, origin }) =
+            self.state.node(failed).and_then(|node| node.hard.clone())
+        else {
+            return;
+        };
+        let node = Some(origin);
+        let settled = self.nothing_open() && self.plan.plan().on_error.is_none();
+        if settled {
+            self.run_failed(failure, node, cause);
+        } else {
+            self.fail_run(failure, node, Cause::Event(cause));
+        }
+    }
+
+    pub(super) fn run_timed_out(&mut self) {
+        let ms = self.env.now.ms_since(self.state.started_at);
+        let failure =
+            Failure::new(code::RUN_TIMEOUT, format!("the run took longer than its timeout: {ms} ms"));
+        if self.state.ending.is_none() {
+            self.fail_run(failure, None, Cause::Outside(Outside::Clock));
+        }
+    }
+
+    fn fail_run(&mut self, failure: Failure, node: Option<Path>, cause: Cause) {
+        let force_at = self.env.now.plus_ms(GRACE_MS);
+        let seq = self.emit(Kind::RunFailing { failure, node, force_at }, cause);
+        self.stop_everything(seq);
+    }
+
+    pub(super) fn cancel(&mut self, reason: Option<String>) {
+        if self.state.ending.is_some() {
+            return;
+        }
+        let force_at = self.env.now.plus_ms(GRACE_MS);
+        let cause = Cause::Outside(Outside::Request);
+        let seq = self.emit(Kind::CancelRequested { reason, force_at }, cause);
+        self.stop_everything(seq);
+    }
+
+    /// Tells calls to stop and ends what only waits, the innermost first.
+    fn stop_everything(&mut self, cause: Seq) {
+        for node in self.state.calls.iter().rev() {
+            let Some(call) = self.state.node(node).and_then(|node| node.call.as_ref()) else { continue };
+            let stop = Effect::Stop { node: node.clone(), call: call.number, why: StopReason::Ending };
+            self.turn.effects.push(stop);
+        }
+        let idle = [&self.state.waits, &self.state.held, &self.state.blocked];
+        let idle: Vec<Path> = idle.into_iter().flatten().filter(|node| !node.is_root()).cloned().collect();
+        for node in idle.into_iter().rev() {
+            self.follow(Kind::NodeCancelled { node }, cause);
+        }
+    }
+
+    /// The grace period is over.
+    pub(super) fn leave_calls_behind(&mut self) {
+        let calls: Vec<Path> = self.state.calls.iter().filter(|node| !node.is_root()).cloned().collect();
+        for node in calls.into_iter().rev() {
+            let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
+            let event = Kind::CallCancelled { node, call: open.number, forced: true };
+            self.emit(event, Cause::Outside(Outside::Clock));
+        }
+    }
+
+    /// Takes the next step towards an end that is coming. Gives whether there was one to take.
+    pub(super) fn come_to_an_end(&mut self) -> bool {
+        if self.state.is_terminal() || !self.nothing_open() {
+            return false;
+        }
+        let cause = self.state.seq;
+        match self.state.ending.clone() {
+            None => false,
+            Some(Ending::Cancelling { reason }) => {
+                self.end_supervisors(cause);
+                self.follow(Kind::RunCancelled { reason }, cause);
+                true
+            }
+            Some(Ending::Failing { failure, node }) => {
+                let handled =
+                    self.state.node(&Path::root()).is_some_and(|root| root.calls > 0 || root.due.is_some());
+                if self.plan.plan().on_error.is_some() && !handled {
+                    self.begin_call(&Path::root(), Due { role: Role::OnError, attempt: 1 }, cause);
+                    return true;
+                }
+                if self.state.held.contains(&Path::root()) || self.state.blocked.contains(&Path::root()) {
+                    return false;
+                }
+                self.end_supervisors(cause);
+                self.run_failed(failure, node, cause);
+                true
+            }
+        }
+    }
+
+    /// The terminal event. A run with automatic retries left names the run that goes on; the engine starts
+    /// that run in the same commit.
+    fn run_failed(&mut self, failure: Failure, node: Option<Path>, cause: Seq) {
+        let retried_as = (self.state.retries_left > 0).then(|| self.env.run.next_retry());
+        self.follow(Kind::RunFailed { failure, node, retried_as }, cause);
+    }
+
+    fn end_supervisors(&mut self, cause: Seq) {
+        let open: Vec<Path> = self.state.supervising.iter().filter(|node| !node.is_root()).cloned().collect();
+        for node in open.into_iter().rev() {
+            self.follow(Kind::NodeCancelled { node }, cause);
+        }
+    }
+
+    fn nothing_open(&self) -> bool {
+        self.state.calls.is_empty() && self.state.waits.is_empty()
+    }
+}

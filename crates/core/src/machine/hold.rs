@@ -1,0 +1,76 @@
+//! Pause, resume, and an orderly stop: what is next is held, and recorded as held.
+//!
+//! | state | what happens | then |
+//! | --- | --- | --- |
+//! | going on | pause is asked for | `RunPaused`; calls at work finish and are recorded |
+//! | paused, or the engine stops | a node's turn comes | `NodeHeld` |
+//! | paused | a retry or sleep is due | nothing until resume |
+//! | paused or blocked | resume is asked for | `RunResumed`; held and blocked nodes go on, due timers act |
+//! | the engine stops | calls are still at work at the end of the drain | `CallLost` with `shutdown`: never counted |
+
+use super::{Machine, Todo};
+use crate::event::{Cause, Due, Kind, LostReason, Outside};
+use crate::ids::Seq;
+use crate::path::Path;
+
+impl Machine<'_> {
+    pub(super) fn holding(&self) -> bool {
+        self.state.paused || !self.env.admit
+    }
+
+    /// Holds a node if nothing new may start now. Gives whether it did.
+    pub(super) fn hold(&mut self, node: &Path, due: Option<Due>, cause: Seq) -> bool {
+        if self.holding() {
+            self.follow(Kind::NodeHeld { node: node.clone(), due }, cause);
+        }
+        self.holding()
+    }
+
+    pub(super) fn pause(&mut self) {
+        if !self.state.paused && self.state.ending.is_none() {
+            self.emit(Kind::RunPaused {}, Cause::Outside(Outside::Request));
+        }
+    }
+
+    pub(super) fn resume(&mut self) {
+        if !self.state.paused && self.state.blocked.is_empty() {
+            return;
+        }
+        let seq = self.emit(Kind::RunResumed {}, Cause::Outside(Outside::Request));
+        self.unblock(seq, |_| true);
+        self.release_held(seq);
+        self.settle();
+        self.tick();
+    }
+
+    /// Lets held nodes go on.
+    pub(super) fn release_held(&mut self, cause: Seq) {
+        if self.holding() {
+            return;
+        }
+        for node in self.state.held.clone() {
+            match self.state.node(&node).and_then(|node| node.due) {
+                Some(due) => self.start_call(&node, due, Cause::Event(cause)),
+                None => self.release_node(node, cause),
+            }
+        }
+    }
+
+    /// A held node without a call that is due: it has not begun, or its mapped input is there and its
+    /// block has not begun.
+    fn release_node(&mut self, node: Path, cause: Seq) {
+        if self.state.node(&node).is_some_and(|node| node.input.is_some()) {
+            self.start_nested_block(&node, cause);
+        } else {
+            self.todo.push_back(Todo::Start(node, cause));
+        }
+    }
+
+    pub(super) fn let_go(&mut self) {
+        for node in self.state.calls.clone() {
+            let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
+            let event = Kind::CallLost { node, call: open.number, reason: LostReason::Shutdown };
+            self.emit(event, Cause::Outside(Outside::Shutdown));
+        }
+    }
+}

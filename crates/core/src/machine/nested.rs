@@ -1,0 +1,46 @@
+//! A nested workflow: another workflow's block, run in place.
+//!
+//! | when | then |
+//! | --- | --- |
+//! | its turn comes, its input is mapped | the mapper is called, then the block starts |
+//! | its turn comes, otherwise | the block starts |
+//! | its block completes | `NodeCompleted` with the last node's result |
+//! | its block fails | `NodeFailed`, its own handler is called, then it counts as ended |
+
+use super::{Machine, Todo};
+use crate::event::{Due, Kind, Role};
+use crate::ids::Seq;
+use crate::path::Path;
+use crate::plan::{Nested, NodeKind};
+
+impl Machine<'_> {
+    pub(super) fn start_nested(&mut self, path: &Path, nested: &Nested, cause: Seq) {
+        if nested.input.is_some() {
+            self.begin_call(path, Due { role: Role::Input, attempt: 1 }, cause);
+        } else if !self.hold(path, None, cause) {
+            self.start_nested_block(path, cause);
+        }
+    }
+
+    pub(super) fn start_nested_block(&mut self, path: &Path, cause: Seq) {
+        let started = self.follow(Kind::NodeStarted { node: path.clone() }, cause);
+        self.start_first_in(path, started);
+    }
+
+    pub(super) fn nested_completed(&mut self, path: &Path, result: Option<Seq>, cause: Seq) {
+        let completed = self.follow(Kind::NodeCompleted { node: path.clone(), result }, cause);
+        self.todo.push_back(Todo::Ended(path.clone(), completed));
+    }
+
+    pub(super) fn nested_failed(&mut self, path: &Path, child: &Path, cause: Seq) {
+        let failed = self.follow(Kind::NodeFailed { node: path.clone(), child: child.clone() }, cause);
+        let handled = self.plan.node(path).is_some_and(
+            |node| matches!(&node.node().kind, NodeKind::Workflow(nested) if nested.on_error.is_some()),
+        );
+        if handled {
+            self.begin_call(path, Due { role: Role::OnError, attempt: 1 }, failed);
+        } else {
+            self.todo.push_back(Todo::Ended(path.clone(), failed));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a crash or an orderly stop left behind, dealt with when the run is loaded.
+//!
+//! | found | and | then |
+//! | --- | --- | --- |
+//! | a call at work | the run is ending | `CallCancelled` |
+//! | | the step is at most once | `CallFailed` with code `interrupted` |
+//! | | it was cut short five times | `NodeBlocked`, quarantined |
+//! | | otherwise | `CallLost` and a new call, uncharged |
+//! | a held node | the run is not paused | it goes on |
+//! | a node blocked for a missing function | | it is tried again |
+//! | a timer that is due | | it acts |
+
+use super::{INTERRUPTIONS_MAX, Machine};
+use crate::event::{BlockedReason, Cause, Kind, LostReason, Outside, Role, Verdict};
+use crate::failure::{Failure, code};
+use crate::ids::Seq;
+use crate::path::Path;
+use crate::state::OpenCall;
+
+impl Machine<'_> {
+    pub(super) fn activate(&mut self) {
+        for node in self.state.calls.clone() {
+            let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
+            self.found_at_work(&node, &open);
+        }
+        let cause = self.state.seq;
+        self.unblock(cause, |reason| matches!(reason, BlockedReason::FunctionMissing { .. }));
+        self.release_held(cause);
+        self.settle();
+        self.tick();
+    }
+
+    fn found_at_work(&mut self, node: &Path, open: &OpenCall) {
+        let cause = Cause::Outside(Outside::Recovery);
+        if self.state.ending.is_some() && !node.is_root() {
+            let event = Kind::CallCancelled { node: node.clone(), call: open.number, forced: false };
+            self.emit(event, cause);
+        } else {
+            self.call_was_lost(node, open, cause);
+        }
+    }
+
+    /// The call says nothing about its function: make it again, unless that is not allowed.
+    pub(super) fn call_was_lost(&mut self, node: &Path, open: &OpenCall, cause: Cause) {
+        if open.role == Role::Step && self.step(node).is_some_and(|step| step.at_most_once) {
+            return self.interrupted_for_good(node, open, cause);
+        }
+        let event = Kind::CallLost { node: node.clone(), call: open.number, reason: LostReason::Crash };
+        let lost = self.emit(event, cause);
+        let interruptions = self.state.node(node).map_or(0, |node| node.interruptions);
+        if interruptions >= INTERRUPTIONS_MAX {
+            let reason = BlockedReason::Quarantined { interruptions };
+            self.follow(Kind::NodeBlocked { node: node.clone(), reason }, lost);
+        } else {
+            self.make_due_call(node, Cause::Event(lost));
+        }
+    }
+
+    fn interrupted_for_good(&mut self, node: &Path, open: &OpenCall, cause: Cause) {
+        let message = format!("`{node}` was interrupted and must not be called again; it may have acted");
+        let failure = Failure::new(code::INTERRUPTED, message);
+        let proceed = self.step(node).is_some_and(|step| step.continue_on_error);
+        let verdict = if proceed { Verdict::Continue } else { Verdict::Fail };
+        self.call_failed(node, open, failure, None, verdict, cause);
+    }
+
+    pub(super) fn unblock(&mut self, cause: Seq, which: impl Fn(&BlockedReason) -> bool) {
+        for node in self.state.blocked.clone() {
+            let Some(state) = self.state.node(&node) else { continue };
+            if !state.blocked.as_ref().is_some_and(&which) {
+                continue;
+            }
+            let due = state.due;
+            let seq = self.follow(Kind::NodeUnblocked { node: node.clone() }, cause);
+            if let Some(due) = due {
+                self.begin_call(&node, due, seq);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A sleep.
+//!
+//! | when | then |
+//! | --- | --- |
+//! | its turn comes, the wait is given | `SleepStarted` |
+//! | its turn comes, the wait is computed | the function is called; its answer gives `SleepStarted` |
+//! | the moment comes | `SleepEnded`, and it counts as ended |
+
+use serde::Deserialize;
+
+use super::{Machine, Todo};
+use crate::event::{Cause, Due, Kind, Outside, Role};
+use crate::failure::{Failure, code};
+use crate::ids::{Seq, Time};
+use crate::path::Path;
+use crate::plan::{Sleep, Wait};
+use crate::value::Value;
+
+/// What a function that computes a wait answers.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+enum Answer {
+    ForMs(u64),
+    UntilMs(i64),
+}
+
+impl Machine<'_> {
+    pub(super) fn start_sleep(&mut self, path: &Path, sleep: &Sleep, cause: Seq) {
+        let until = match &sleep.wait {
+            Wait::Computed(_) => return self.begin_call(path, Due { role: Role::Wait, attempt: 1 }, cause),
+            Wait::ForMs(ms) => self.env.now.plus_ms(*ms),
+            Wait::UntilMs(at) => Time(*at),
+        };
+        if !self.hold(path, None, cause) {
+            self.sleep_until(path, until, cause);
+        }
+    }
+
+    pub(super) fn sleep_until(&mut self, path: &Path, until: Time, cause: Seq) {
+        let started = self.follow(Kind::SleepStarted { node: path.clone(), until }, cause);
+        if until <= self.env.now {
+            self.end_sleep(path, Cause::Event(started));
+        }
+    }
+
+    /// When a computed sleep ends, or why its answer is none.
+    pub(super) fn computed_wait(&self, answer: &Value) -> Result<Time, Failure> {
+        match answer.decode() {
+            Ok(Answer::ForMs(ms)) => Ok(self.env.now.plus_ms(ms)),
+            Ok(Answer::UntilMs(at)) => Ok(Time(at)),
+            Err(_) => Err(Failure::new(
+                code::NOT_JSON,
+                r#"a computed sleep must answer {"forMs": milliseconds} or {"untilMs": milliseconds since 1970}"#,
+            )),
+        }
+    }
+
+    pub(super) fn sleep_is_over(&mut self, path: &Path) {
+        self.end_sleep(path, Cause::Outside(Outside::Clock));
+    }
+
+    fn end_sleep(&mut self, path: &Path, cause: Cause) {
+        let ended = self.emit(Kind::SleepEnded { node: path.clone() }, cause);
+        self.todo.push_back(Todo::Ended(path.clone(), ended));
+    }
+}

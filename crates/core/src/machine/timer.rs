@@ -1,0 +1,30 @@
+//! Moments that have come.
+//!
+//! The input says only that time has passed; the state says what is due. So a wake-up that comes twice,
+//! late or for nothing does no harm.
+
+use super::Machine;
+use crate::event::{Cause, Outside};
+use crate::state::{Timer, TimerKind};
+
+impl Machine<'_> {
+    pub(super) fn tick(&mut self) {
+        for timer in self.state.due_timers(self.env.now) {
+            // An earlier timer of the same tick may have made this one void.
+            if self.state.timers.contains(&timer) {
+                self.fire(&timer);
+                self.settle();
+            }
+        }
+    }
+
+    fn fire(&mut self, timer: &Timer) {
+        match timer.kind {
+            TimerKind::Timeout(call) => self.call_timed_out(&timer.node, call),
+            TimerKind::Retry => self.make_due_call(&timer.node, Cause::Outside(Outside::Clock)),
+            TimerKind::Sleep => self.sleep_is_over(&timer.node),
+            TimerKind::RunDeadline => self.run_timed_out(),
+            TimerKind::Force => self.leave_calls_behind(),
+        }
+    }
+}

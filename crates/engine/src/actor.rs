@@ -1,0 +1,343 @@
+//! The actor of one live run: it takes letters, decides, commits, and performs effects, in that order.
+//!
+//! All letters that wait are decided together and committed together. Effects are performed only after
+//! their events are durable. When the run only waits, the same commit gives it back to the store and the
+//! actor ends.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rival_core::event;
+use rival_core::machine::{self, Effect, Env, Input};
+use rival_core::state::FOLD_VERSION;
+use rival_core::{Event, IndexedPlan, Path, RunId, RunStatus, Seq, State};
+use rival_store::{
+    Batch, Commit, CommitError, Epoch, LogLine, MessageNo, NewRun, Snapshot, Standing, StoreError,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::call::RunningCall;
+use crate::control::Command;
+use crate::load::LoadError;
+use crate::mail::{Mail, Mailbox};
+use crate::registry::Registered;
+use crate::shared::{Place, Shared};
+use crate::values::Values;
+use crate::{start, view};
+
+/// A run that waits no longer than this stays in memory.
+const LINGER_MS: u64 = 1_000;
+/// A snapshot is written after this many events, or after as many as the state has nodes: often enough
+/// to make loading cheap, seldom enough that writing it costs each event the same, however long the run.
+const SNAPSHOT_EVERY: u64 = 1_000;
+
+pub(crate) struct Actor {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) run: RunId,
+    pub(crate) epoch: Epoch,
+    pub(crate) registered: Arc<Registered>,
+    pub(crate) plan: Arc<IndexedPlan>,
+    pub(crate) state: State,
+    pub(crate) values: Values,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) inbox: mpsc::UnboundedReceiver<Mail>,
+    pub(crate) calls: HashMap<Path, RunningCall>,
+    /// What the run's row says.
+    pub(crate) standing: Standing,
+    pub(crate) snapshot: Seq,
+    /// New calls may start.
+    pub(crate) admit: bool,
+    pub(crate) _place: Place,
+}
+
+/// What a batch of letters led to.
+#[derive(Default)]
+pub(crate) struct Work {
+    pub(crate) events: Vec<Event>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) consumed: Vec<MessageNo>,
+    pub(crate) logs: Vec<LogLine>,
+    pub(crate) answers: Vec<oneshot::Sender<RunStatus>>,
+    /// The engine stops now.
+    pub(crate) let_go: bool,
+}
+
+/// Whether the actor goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    GoOn,
+    End,
+}
+
+impl Actor {
+    /// Lives until the run ends, waits, or is lost.
+    pub(crate) async fn live(mut self, first: Work) {
+        let mut letters = Vec::new();
+        let mut next = self.act(first).await;
+        self.shared.gauge.remove(1);
+        while next == Next::GoOn {
+            let count = self.inbox.recv_many(&mut letters, 64).await;
+            let mut work = Work::default();
+            for letter in letters.drain(..) {
+                self.open(letter, &mut work).await;
+            }
+            next = self.act(work).await;
+            if next == Next::GoOn {
+                self.shared.gauge.remove(count);
+            } else {
+                self.close(count);
+            }
+        }
+    }
+
+    /// Refuses what still comes in. Whoever waits for an answer finds the run elsewhere.
+    fn close(&mut self, mut unanswered: usize) {
+        for call in self.calls.values() {
+            call.abandon();
+        }
+        self.inbox.close();
+        while self.inbox.try_recv().is_ok() {
+            unanswered += 1;
+        }
+        self.shared.gauge.remove(unanswered);
+    }
+
+    async fn open(&mut self, letter: Mail, work: &mut Work) {
+        match letter {
+            Mail::Finished { node, call, outcome, logs } => {
+                work.logs.extend(logs);
+                self.calls.retain(|path, running| *path != node || running.number != call);
+                self.decide(Input::CallFinished { node, call, outcome }, work);
+            }
+            Mail::Tick => self.decide(Input::Tick, work),
+            Mail::Messages(answer) => {
+                self.read_messages(work).await;
+                work.answers.push(answer);
+            }
+            Mail::Look { from, name, answer } => {
+                // A function that is gone needs no answer.
+                let _ = answer.send(self.sight(&from, &name));
+            }
+            Mail::Drain => self.admit = false,
+            Mail::LetGo => {
+                self.admit = false;
+                work.let_go = true;
+                self.decide(Input::LetGo, work);
+            }
+        }
+    }
+
+    pub(crate) fn decide(&mut self, input: Input, work: &mut Work) {
+        let env = Env { run: &self.run, now: self.shared.clock.now(), admit: self.admit };
+        let turn = machine::decide(&self.plan, &mut self.state, input, env);
+        work.events.extend(turn.events);
+        work.effects.extend(turn.effects);
+    }
+
+    /// Acts on the messages that wait for the run. If they cannot be read now they stay where they are.
+    pub(crate) async fn read_messages(&mut self, work: &mut Work) {
+        let messages = match self.shared.store.messages(&self.run).await {
+            Ok(messages) => messages,
+            Err(error) => return tracing::warn!(run = %self.run, %error, "messages cannot be read"),
+        };
+        for message in messages {
+            if work.consumed.contains(&message.no) {
+                continue;
+            }
+            work.consumed.push(message.no);
+            match message.body.decode::<Command>() {
+                Ok(command) => self.decide(command.into_input(), work),
+                Err(error) => {
+                    tracing::warn!(run = %self.run, %error, "a message is not understood and was dropped");
+                }
+            }
+        }
+    }
+
+    /// Commits and performs.
+    async fn act(&mut self, mut work: Work) -> Next {
+        let standing = self.stand(&work);
+        let next = if standing.keep { Next::GoOn } else { Next::End };
+        if let Some(mut commit) = self.commit_of(&mut work, standing) {
+            commit.runs.extend(self.automatic_retry(&work.events).await);
+            let retried = !commit.runs.is_empty();
+            if let Err(error) = self.write(commit).await {
+                return self.lost(&error);
+            }
+            self.shared.hub.durable(&self.run, self.state.seq);
+            if retried {
+                self.shared.keeper.queued();
+            }
+        }
+        self.values.keep(work.events);
+        self.perform(work.effects);
+        if next == Next::End {
+            self.leave();
+        } else {
+            self.arm();
+        }
+        let status = self.state.status();
+        for answer in work.answers {
+            // A caller that is gone needs no answer.
+            let _ = answer.send(status);
+        }
+        next
+    }
+
+    /// Where the run stands after this work, and whether it stays in memory.
+    fn stand(&self, work: &Work) -> Standing {
+        let now = self.shared.clock.now();
+        let ended = self.state.end.as_ref();
+        let timer = self.state.next_timer();
+        let near = timer.is_some_and(|at| at <= now.plus_ms(LINGER_MS)) && self.admit;
+        let idle = self.state.calls.is_empty() && !near && self.inbox.is_empty();
+        let keep = ended.is_none() && !idle && !work.let_go;
+        // What was held by an orderly stop is due as soon as somebody is there to look at it.
+        let held = !self.state.paused && !self.state.held.is_empty();
+        let wake_at = if keep || ended.is_some() {
+            None
+        } else if held {
+            Some(now)
+        } else {
+            timer
+        };
+        Standing {
+            status: self.state.status(),
+            keep,
+            wake_at,
+            ended_at: ended.map(|end| end.at),
+            note: self.note(),
+        }
+    }
+
+    fn note(&self) -> Option<String> {
+        if let Some(end) = &self.state.end {
+            return end
+                .failure
+                .as_ref()
+                .map(|failure| failure.message.clone())
+                .or_else(|| end.reason.clone());
+        }
+        let blocked = self.state.blocked.first()?;
+        let reason = self.state.node(blocked)?.blocked.as_ref()?;
+        Some(crate::explain::blocked(blocked, reason))
+    }
+
+    /// The commit for this work; `None` if nothing changes.
+    fn commit_of(&mut self, work: &mut Work, standing: Standing) -> Option<Commit> {
+        let mut commit = Commit::new(self.run.clone(), self.epoch, self.shared.clock.now());
+        if let Some(first) = work.events.first() {
+            let count = u32::try_from(work.events.len()).unwrap_or(u32::MAX);
+            commit.events = Some(Batch { first: first.seq, count, body: event::encode(&work.events) });
+        }
+        commit.consumed = std::mem::take(&mut work.consumed);
+        commit.logs = std::mem::take(&mut work.logs);
+        commit.snapshot = self.snapshot_if_due();
+        if standing != self.standing {
+            self.standing = standing.clone();
+            commit.standing = Some(standing);
+        }
+        let changes = commit.events.is_some()
+            || !commit.consumed.is_empty()
+            || !commit.logs.is_empty()
+            || commit.standing.is_some();
+        changes.then_some(commit)
+    }
+
+    /// The run that goes on where this one failed, if it has retries left.
+    async fn automatic_retry(&self, last: &[Event]) -> Option<NewRun> {
+        let next = self.state.end.as_ref()?.retried_as.as_ref()?;
+        let mut pause = Duration::from_millis(50);
+        loop {
+            match start::automatic_retry(self, next, last).await {
+                Ok(run) => return Some(run),
+                Err(LoadError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
+                    pause = wait_for_store(&self.shared, pause).await;
+                }
+                Err(error) => {
+                    tracing::error!(run = %self.run, %error, "the run cannot be retried by itself");
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn snapshot_if_due(&mut self) -> Option<Snapshot> {
+        let since = self.state.seq.0 - self.snapshot.0;
+        let nodes = u64::try_from(self.state.nodes.len()).unwrap_or(u64::MAX);
+        // A run that ends is folded again only to be looked at.
+        if since < SNAPSHOT_EVERY.max(nodes) || self.state.is_terminal() {
+            return None;
+        }
+        self.snapshot = self.state.seq;
+        let body = serde_json::to_vec(&self.state).expect("a state has only string keys");
+        Some(Snapshot { seq: self.state.seq, fold: FOLD_VERSION, plan: self.plan.hash().clone(), body })
+    }
+
+    /// Writes a commit. A store that cannot take it now is asked again: nothing that ended is lost.
+    async fn write(&self, commit: Commit) -> Result<(), CommitError> {
+        let mut pause = Duration::from_millis(50);
+        let mut written = self.shared.store.commit(commit.clone()).await;
+        loop {
+            match written {
+                Err(CommitError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
+                    tracing::warn!(run = %self.run, %error, "the store takes no writes; trying again");
+                    pause = wait_for_store(&self.shared, pause).await;
+                }
+                other => return other,
+            }
+            written = self.shared.store.commit(commit.clone()).await;
+        }
+    }
+
+    /// The run is no longer ours, or the store is gone: let it be. Whoever loads it next finds what is durable.
+    fn lost(&mut self, error: &CommitError) -> Next {
+        tracing::error!(run = %self.run, %error, "the run was let go");
+        for call in self.calls.values() {
+            call.abandon();
+        }
+        self.leave_quietly();
+        Next::End
+    }
+
+    fn leave_quietly(&self) {
+        self.shared.live().remove(&self.run);
+        self.shared.keeper.disarm(&self.run);
+    }
+
+    /// The run has ended or waits in the store.
+    fn leave(&self) {
+        self.leave_quietly();
+        if !self.state.is_terminal() {
+            self.shared.keeper.expect(self.standing.wake_at);
+            return;
+        }
+        if self.shared.hub.is_awaited(&self.run) {
+            let at_hand = self.events_at_hand();
+            let event = |seq: Seq| at_hand.get(&seq).map(AsRef::as_ref);
+            let outcome = view::outcome(&self.run, &self.plan, &self.state, &event);
+            self.shared.hub.ended(&self.run, &outcome.map(Arc::new));
+        }
+    }
+
+    fn events_at_hand(&self) -> HashMap<Seq, Arc<Event>> {
+        let nodes = self.state.nodes.values().flat_map(|node| [node.result, node.state]);
+        nodes.flatten().filter_map(|seq| Some((seq, self.values.get(seq)?))).collect()
+    }
+
+    /// Asks for a letter at the next moment that matters.
+    fn arm(&self) {
+        if let Some(at) = self.state.next_timer() {
+            self.shared.keeper.arm(&self.run, at);
+        }
+    }
+}
+
+/// Waits a little, longer each time, until the store takes writes. Gives the next pause.
+async fn wait_for_store(shared: &Shared, pause: Duration) -> Duration {
+    tokio::time::sleep(pause).await;
+    let next = (pause * 2).min(Duration::from_secs(5));
+    let writable: Result<(), StoreError> = shared.store.check_writable().await;
+    if writable.is_ok() { Duration::from_millis(50) } else { next }
+}

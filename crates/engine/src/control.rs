@@ -1,0 +1,82 @@
+//! Requests to a run: cancel, pause, resume.
+//!
+//! A request is a message. It is durable before it is acted on, and answered after the run has acted on
+//! it, so that whoever is told "yes" finds it in the history.
+
+use std::sync::Arc;
+
+use rival_core::machine::Input;
+use rival_core::{RunId, RunStatus, Value};
+use rival_store::NewMessage;
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use crate::error::RunError;
+use crate::load;
+use crate::mail::Mail;
+use crate::shared::Shared;
+
+/// What a message can ask for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Command {
+    Cancel { reason: Option<String> },
+    Pause {},
+    Resume {},
+}
+
+impl Command {
+    pub(crate) fn into_input(self) -> Input {
+        match self {
+            Self::Cancel { reason } => Input::Cancel { reason },
+            Self::Pause {} => Input::Pause,
+            Self::Resume {} => Input::Resume,
+        }
+    }
+}
+
+/// Sends a command and waits until the run has acted on it. Gives the run's status then.
+pub(crate) async fn command(
+    shared: &Arc<Shared>,
+    run: &RunId,
+    command: &Command,
+) -> Result<RunStatus, RunError> {
+    if shared.is_stopping() {
+        return Err(RunError::ShuttingDown);
+    }
+    let body = Value::encode(command).expect("a command has only string keys");
+    let sent = shared.store.send(run, NewMessage { id: None, body }, shared.clock.now()).await?;
+    if sent.is_none() {
+        return finished(shared, run).await;
+    }
+    loop {
+        if let Some(status) = deliver(shared, run).await? {
+            return Ok(status);
+        }
+        let row = shared.store.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))?;
+        if row.status.is_terminal() {
+            return finished(shared, run).await;
+        }
+        if shared.is_stopping() {
+            return Err(RunError::ShuttingDown);
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Has the run's actor look at its messages; makes the run live if it is not. `None`: it slipped away.
+async fn deliver(shared: &Arc<Shared>, run: &RunId) -> Result<Option<RunStatus>, RunError> {
+    let (answer, answered) = oneshot::channel();
+    if let Some(mailbox) = shared.mailbox(run) {
+        mailbox.send(Mail::Messages(answer));
+        return Ok(answered.await.ok());
+    }
+    let Some(claim) = shared.store.claim(run, shared.id).await? else { return Ok(None) };
+    load::activate(shared, claim, Some(answer));
+    Ok(answered.await.ok())
+}
+
+async fn finished(shared: &Shared, run: &RunId) -> Result<RunStatus, RunError> {
+    let row = shared.store.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))?;
+    Err(RunError::Finished { run: run.clone(), status: row.status })
+}

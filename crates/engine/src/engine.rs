@@ -1,0 +1,449 @@
+//! The engine: the one thing that users hold.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::stream::{self, BoxStream, StreamExt};
+use rival_core::{Event, Plan, RunId, RunStatus, Seq, State};
+use rival_store::{LogFilter, LogLine, MemoryStore, Page, RunFilter, RunRow, Store};
+use serde::Serialize;
+use tokio::sync::watch;
+
+use crate::clock::Clock;
+use crate::control::{self, Command};
+use crate::definition::Definition;
+use crate::error::{BuildError, RegisterError, RunError, StartError};
+use crate::handle::RunHandle;
+use crate::load::{self, LoadError};
+use crate::mail::Mail;
+use crate::registry::Registered;
+use crate::resources::Resources;
+use crate::shared::{Limits, Shared};
+use crate::start::{self, RunRequest, RunTarget};
+use crate::view::{self, Events, RunOutcome, RunView};
+use crate::{explain, keeper};
+
+/// How long [`Engine::wait`] waits.
+pub const WAIT_DEFAULT: Duration = Duration::from_secs(300);
+
+/// Runs workflows. Cheap to clone; all clones are the same engine.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// A registered workflow, for lists and launch forms.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowInfo {
+    /// Its name.
+    pub name: String,
+    /// One line for people.
+    pub description: Option<String>,
+    /// JSON Schema of its input.
+    pub input_schema: Option<serde_json::Value>,
+    /// How many steps it has.
+    pub step_count: usize,
+    /// The hash of its plan.
+    pub plan_hash: String,
+    /// Its structure.
+    pub plan: Plan,
+}
+
+/// Puts an engine together. Everything has a default; without a store, runs live in memory only.
+#[derive(Default)]
+pub struct EngineBuilder {
+    store: Option<Arc<dyn Store>>,
+    clock: Clock,
+    limits: Limits,
+    resources: Resources,
+    workflows: Vec<Definition>,
+}
+
+impl EngineBuilder {
+    /// Where runs live.
+    #[must_use]
+    pub fn store(self, store: impl Store) -> Self {
+        self.shared_store(Arc::new(store))
+    }
+
+    /// Where runs live, for a store that is used elsewhere too.
+    #[must_use]
+    pub fn shared_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// A workflow to register.
+    #[must_use]
+    pub fn workflow(mut self, workflow: impl Into<Definition>) -> Self {
+        self.workflows.push(workflow.into());
+        self
+    }
+
+    /// Something that steps ask for with `Res<T>`.
+    #[must_use]
+    pub fn provide<T: Send + Sync + 'static>(mut self, resource: T) -> Self {
+        self.resources.insert(resource);
+        self
+    }
+
+    /// How many runs may be in memory at a time (1,000 unless told otherwise). Runs beyond it are queued; runs that
+    /// only wait do not count.
+    #[must_use]
+    pub fn max_live_runs(mut self, runs: usize) -> Self {
+        self.limits.live_max = runs.max(1);
+        self
+    }
+
+    /// The largest input or result in bytes (16 MiB unless told otherwise).
+    #[must_use]
+    pub fn max_payload_bytes(mut self, bytes: usize) -> Self {
+        self.limits.payload_max = bytes;
+        self
+    }
+
+    /// Where the engine's time comes from.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Registers the workflows and starts the engine; runs that were under way go on.
+    pub async fn build(self) -> Result<Engine, BuildError> {
+        let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::default()));
+        let id = store.join().await?;
+        let resources = Arc::new(self.resources);
+        let shared = Arc::new(Shared::new(store, id, self.clock, self.limits, resources));
+        let engine = Engine { shared };
+        for workflow in self.workflows {
+            engine.add(workflow).await?;
+        }
+        engine.shared.keeper.queued();
+        tokio::spawn(keeper::keep(Arc::clone(&engine.shared)));
+        Ok(engine)
+    }
+}
+
+impl fmt::Debug for EngineBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EngineBuilder").field("workflows", &self.workflows).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Puts an engine together.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// Registers a workflow. Runs that were blocked because it was missing go on.
+    pub async fn register(&self, workflow: impl Into<Definition>) -> Result<(), RegisterError> {
+        self.add(workflow.into()).await
+    }
+
+    async fn add(&self, definition: Definition) -> Result<(), RegisterError> {
+        let name = definition.plan.workflow.clone();
+        if self.shared.registry.contains(&name) {
+            return Err(RegisterError::Duplicate(name));
+        }
+        let registered = Registered::new(definition, &self.shared.resources)?;
+        let plan = registered.plan.plan().to_json();
+        self.shared.store.put_plan(registered.plan.hash(), &plan).await?;
+        self.shared.registry.insert(Arc::new(registered))?;
+        if self.shared.store.wake_blocked(&name, self.shared.clock.now()).await? > 0 {
+            self.shared.keeper.look_again();
+        }
+        Ok(())
+    }
+
+    /// The registered workflows.
+    pub fn list(&self) -> Vec<WorkflowInfo> {
+        self.shared.registry.all().iter().map(|registered| info(registered)).collect()
+    }
+
+    /// Starts a run: `engine.run(&workflow, input).await`, or with more to say,
+    /// `engine.run("order", input).id("order-7").await`. It returns as soon as the start is durable.
+    #[expect(clippy::needless_pass_by_value, reason = "`run(&workflow, input)` is how it reads best")]
+    pub fn run<I: Serialize, T: RunTarget<I>>(&self, workflow: T, input: I) -> RunRequest<T::Output> {
+        RunRequest::new(self.clone(), workflow.workflow(), &input)
+    }
+
+    /// A handle for a run that exists.
+    pub async fn handle(&self, run: impl Into<RunId>) -> Result<RunHandle, RunError> {
+        let row = self.row(&run.into()).await?;
+        Ok(RunHandle::new(self.clone(), row.id, row.status))
+    }
+
+    /// Waits for a run's end, up to five minutes.
+    pub async fn wait(&self, run: &RunId) -> Result<RunOutcome, RunError> {
+        self.wait_for(run, WAIT_DEFAULT).await
+    }
+
+    /// Waits for a run's end, up to a time of your own. The run goes on whether it is waited for or not.
+    pub async fn wait_for(&self, run: &RunId, timeout: Duration) -> Result<RunOutcome, RunError> {
+        let told = self.shared.hub.wait(run);
+        // Registered first, looked second: an end between the two is not missed.
+        if self.shared.mailbox(run).is_none()
+            && self.row(run).await.inspect_err(|_| self.shared.hub.gave_up(run))?.status.is_terminal()
+        {
+            drop(told);
+            self.shared.hub.gave_up(run);
+            return self.outcome(run).await;
+        }
+        match tokio::time::timeout(timeout, told).await {
+            Ok(Ok(Some(outcome))) => Ok(Arc::unwrap_or_clone(outcome)),
+            Ok(Ok(None)) => self.outcome(run).await,
+            Ok(Err(_)) => Err(RunError::ShuttingDown),
+            Err(_) => {
+                self.shared.hub.gave_up(run);
+                let row = self.row(run).await?;
+                let (workflow, status) = (row.workflow, row.status);
+                Err(RunError::WaitTimeout { run: run.clone(), workflow, status, ms: timeout.as_millis() })
+            }
+        }
+    }
+
+    /// Asks a run to stop. Calls at work are told and given 30 seconds; nothing new starts. Gives the run's
+    /// status once the request is in its history. Cancelling a cancelled run does nothing; a completed or
+    /// failed one is an error.
+    pub async fn cancel(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
+        let command = Command::Cancel { reason: Some(reason.into()).filter(|reason| !reason.is_empty()) };
+        match control::command(&self.shared, run, &command).await {
+            Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
+            // The run ended before it saw the request: say how.
+            Ok(status @ (RunStatus::Completed | RunStatus::Failed)) => {
+                Err(RunError::Finished { run: run.clone(), status })
+            }
+            other => other,
+        }
+    }
+
+    /// Holds a run: calls at work finish and are recorded, nothing new starts.
+    pub async fn pause(&self, run: &RunId) -> Result<RunStatus, RunError> {
+        control::command(&self.shared, run, &Command::Pause {}).await
+    }
+
+    /// Lets a paused or blocked run go on.
+    pub async fn resume(&self, run: &RunId) -> Result<RunStatus, RunError> {
+        control::command(&self.shared, run, &Command::Resume {}).await
+    }
+
+    /// Starts a new run from the failed step of an old one, with what was recorded before it.
+    pub async fn retry(&self, run: &RunId) -> Result<RunHandle, StartError> {
+        let (run, status) = start::retry(&self.shared, run).await?;
+        Ok(RunHandle::new(self.clone(), run, status))
+    }
+
+    /// A run with everything that is known of it.
+    pub async fn get(&self, run: &RunId) -> Result<RunView, RunError> {
+        let row = self.row(run).await?;
+        let plan =
+            self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
+        let (history, state) = self.folded(run).await?;
+        // The row was read first; if the run has moved on since, its own events are right.
+        let row = RunRow { status: if state.is_terminal() { state.status() } else { row.status }, ..row };
+        Ok(view::run_view(&row, &plan, &state, &history))
+    }
+
+    /// Runs that match, the newest first, a page at a time.
+    pub async fn runs(&self, filter: &RunFilter, page: &Page) -> Result<Vec<RunRow>, RunError> {
+        Ok(self.shared.store.runs(filter, page).await?)
+    }
+
+    /// The runs that this engine has in memory.
+    pub fn active_runs(&self) -> Vec<RunId> {
+        let mut runs: Vec<RunId> = self.shared.live().keys().cloned().collect();
+        runs.sort();
+        runs
+    }
+
+    /// A run's events, all of them.
+    pub async fn history(&self, run: &RunId) -> Result<Vec<Event>, RunError> {
+        self.row(run).await?;
+        self.read(run, load::load_history(&*self.shared.store, run).await)
+    }
+
+    /// What a run's steps wrote, oldest first.
+    pub async fn logs(&self, run: &RunId, filter: &LogFilter) -> Result<Vec<LogLine>, RunError> {
+        self.row(run).await?;
+        Ok(self.shared.store.logs(run, filter).await?)
+    }
+
+    /// In one sentence, what a run is waiting for and since when.
+    pub async fn explain(&self, run: &RunId) -> Result<String, RunError> {
+        let row = self.row(run).await?;
+        let loaded = load::load_state(&*self.shared.store, run, &row.plan).await;
+        let state = match loaded {
+            Ok((state, _)) => state,
+            Err(LoadError::Store(error)) => return Err(error.into()),
+            Err(_) => State::default(),
+        };
+        Ok(explain::explain(&row, &state, self.shared.clock.now()))
+    }
+
+    /// A run's events after a sequence number, as they become durable; ends with the run.
+    pub fn subscribe(&self, run: &RunId, after: Seq) -> BoxStream<'static, Result<Event, RunError>> {
+        let follow = Follow {
+            engine: self.clone(),
+            durable: self.shared.hub.watch(run),
+            run: run.clone(),
+            after,
+            ended: false,
+        };
+        stream::unfold(follow, Follow::next).flat_map(stream::iter).boxed()
+    }
+
+    /// Stops in order: no new runs, nothing new starts, calls at work are given `grace` to finish and are
+    /// recorded; what still runs then is let go without being charged, and goes on at the next start.
+    pub async fn shutdown(&self, grace: Duration) {
+        self.shared.stop();
+        self.shared.keeper.poke();
+        self.tell_all(|| Mail::Drain);
+        if tokio::time::timeout(grace, self.drained()).await.is_err() {
+            self.tell_all(|| Mail::LetGo);
+            // Letting go is one commit per run: it ends unless the store is stuck.
+            let _ = tokio::time::timeout(Duration::from_secs(10), self.drained()).await;
+        }
+        if let Err(error) = self.shared.store.leave(self.shared.id).await {
+            tracing::warn!(%error, "the engine could not sign off");
+        }
+    }
+
+    fn tell_all(&self, letter: impl Fn() -> Mail) {
+        let mailboxes: Vec<_> = self.shared.live().values().cloned().collect();
+        for mailbox in mailboxes {
+            mailbox.send(letter());
+        }
+    }
+
+    async fn drained(&self) {
+        while !self.shared.live().is_empty() {
+            self.shared.gauge.settled().await;
+            if self.shared.live().is_empty() {
+                return;
+            }
+            // A run may have become live after everybody was told.
+            self.tell_all(|| Mail::Drain);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Waits until no call is at work and no letter is unread. For tests: with a virtual clock, nothing
+    /// happens after this until the clock is moved.
+    pub async fn settled(&self) {
+        self.shared.gauge.settled().await;
+    }
+
+    /// Does everything that is due at the clock's time. For tests with a virtual clock.
+    pub async fn tick(&self) -> Result<(), RunError> {
+        Ok(keeper::pass(&self.shared).await?)
+    }
+
+    /// The next moment at which something is due. For tests with a virtual clock.
+    pub async fn next_due(&self) -> Result<Option<rival_core::Time>, RunError> {
+        let stored = self.shared.store.next_wake().await?;
+        Ok([stored, self.shared.keeper.next()].into_iter().flatten().min())
+    }
+
+    /// The engine's clock.
+    pub fn clock(&self) -> &Clock {
+        &self.shared.clock
+    }
+
+    async fn row(&self, run: &RunId) -> Result<RunRow, RunError> {
+        self.shared.store.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))
+    }
+
+    async fn outcome(&self, run: &RunId) -> Result<RunOutcome, RunError> {
+        let row = self.row(run).await?;
+        let plan =
+            self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
+        let (history, state) = self.folded(run).await?;
+        let event = |seq: Seq| history.event(seq);
+        view::outcome(run, &plan, &state, &event).ok_or(RunError::ShuttingDown)
+    }
+
+    async fn folded(&self, run: &RunId) -> Result<(Vec<Event>, State), RunError> {
+        let history = self.read(run, load::load_history(&*self.shared.store, run).await)?;
+        let mut state = State::default();
+        history.iter().for_each(|event| state.apply(event));
+        Ok((history, state))
+    }
+
+    fn read<T>(&self, run: &RunId, loaded: Result<T, LoadError>) -> Result<T, RunError> {
+        loaded.map_err(|error| match error {
+            LoadError::Store(error) => RunError::Store(error),
+            LoadError::Decode(error) => RunError::History { run: run.clone(), error },
+            LoadError::NotRegistered(_) | LoadError::PlanMissing | LoadError::Gap(_) => {
+                RunError::Store(rival_store::StoreError::Damaged(error.to_string()))
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("workflows", &self.shared.registry.names()).finish_non_exhaustive()
+    }
+}
+
+fn info(registered: &Registered) -> WorkflowInfo {
+    let definition = &registered.definition;
+    WorkflowInfo {
+        name: definition.plan.workflow.clone(),
+        description: definition.description.clone(),
+        input_schema: definition.input_schema.clone(),
+        step_count: definition.plan.step_count(),
+        plan_hash: registered.plan.hash().to_string(),
+        plan: definition.plan.clone(),
+    }
+}
+
+/// A subscription: what has been read, and how to learn of more. The store is the only source of events,
+/// so a subscriber that is slow misses nothing and holds nothing up.
+struct Follow {
+    engine: Engine,
+    run: RunId,
+    after: Seq,
+    durable: watch::Receiver<Seq>,
+    ended: bool,
+}
+
+impl Follow {
+    async fn next(mut self) -> Option<(Vec<Result<Event, RunError>>, Self)> {
+        if self.ended {
+            return None;
+        }
+        loop {
+            let store = Arc::clone(&self.engine.shared.store);
+            self.durable.mark_unchanged();
+            let page = load::load_events(&*store, &self.run, self.after, load::PAGE).await;
+            let events = match self.engine.read(&self.run, page) {
+                Ok(events) => events,
+                Err(error) => return Some(self.end_with(error)),
+            };
+            if let Some(last) = events.last() {
+                self.after = last.seq;
+                self.ended = last.event.is_terminal();
+                return Some((events.into_iter().map(Ok).collect(), self));
+            }
+            match self.engine.row(&self.run).await {
+                Err(error) => return Some(self.end_with(error)),
+                // Nothing after `after`, and nothing will come.
+                Ok(row) if row.status.is_terminal() && *self.durable.borrow() <= self.after => return None,
+                Ok(_) => {}
+            }
+            if self.durable.changed().await.is_err() {
+                return None;
+            }
+        }
+    }
+
+    fn end_with(mut self, error: RunError) -> (Vec<Result<Event, RunError>>, Self) {
+        self.ended = true;
+        (vec![Err(error)], self)
+    }
+}

@@ -1,0 +1,288 @@
+//! What can go wrong when an engine is asked for something. One enum per family of operations; every
+//! variant has a stable code.
+
+use rival_core::event::DecodeError;
+use rival_core::plan::PlanError;
+use rival_core::{Failure, RunId, RunStatus};
+use rival_store::StoreError;
+
+use crate::json::EncodeError;
+
+/// A workflow cannot be registered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The name is taken by another workflow.
+    #[error("a workflow called `{0}` is registered already: give one of them another name")]
+    Duplicate(String),
+    /// The plan is wrong.
+    #[error("workflow `{workflow}` cannot run: {}", list(.errors))]
+    Plan {
+        /// The workflow.
+        workflow: String,
+        /// Everything that is wrong.
+        errors: Vec<PlanError>,
+    },
+    /// The plan names a function that the definition does not have.
+    #[error("workflow `{workflow}` has no function `{function}`")]
+    FunctionMissing {
+        /// The workflow.
+        workflow: String,
+        /// The function.
+        function: String,
+    },
+    /// A function asks for a resource that nobody provides.
+    #[error(
+        "step `{function}` of workflow `{workflow}` asks for Res<{resource}>: provide one with `.provide(..)`"
+    )]
+    ResourceMissing {
+        /// The workflow.
+        workflow: String,
+        /// The function.
+        function: String,
+        /// The resource's type.
+        resource: &'static str,
+    },
+    /// The input schema is not a JSON Schema.
+    #[error("the input schema of workflow `{workflow}` is not valid: {message}")]
+    Schema {
+        /// The workflow.
+        workflow: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The world failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl RegisterError {
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Duplicate(_) => "duplicate_workflow",
+            Self::Plan { .. } => "invalid_plan",
+            Self::FunctionMissing { .. } => "function_missing",
+            Self::ResourceMissing { .. } => "resource_missing",
+            Self::Schema { .. } => "invalid_schema",
+            Self::Store(error) => error.code(),
+        }
+    }
+}
+
+/// A run cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// No such workflow.
+    #[error("no workflow is called `{name}`; registered are: {}", known_names(.known))]
+    UnknownWorkflow {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The input does not match the schema.
+    #[error("the input of workflow `{workflow}` is not valid: {}", list(.violations))]
+    InvalidInput {
+        /// The workflow.
+        workflow: String,
+        /// Everything that is wrong, each with its path.
+        violations: Vec<Violation>,
+    },
+    /// The input cannot be written as JSON.
+    #[error("the input of workflow `{workflow}` cannot be recorded: {error}")]
+    InputNotJson {
+        /// The workflow.
+        workflow: String,
+        /// Why.
+        error: EncodeError,
+    },
+    /// The input is too large.
+    #[error("the input of workflow `{workflow}` has {size} bytes, more than the limit of {limit}")]
+    InputTooLarge {
+        /// The workflow.
+        workflow: String,
+        /// Its size.
+        size: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The given id cannot be a run id.
+    #[error("`{0}` is not a run id: use 1 to 200 printable characters without spaces or slashes")]
+    InvalidRunId(String),
+    /// A run with this id exists, with another workflow or input.
+    #[error("run `{0}` exists with another workflow or another input: use another id, or the same input")]
+    Conflict(RunId),
+    /// The run to retry cannot be retried.
+    #[error("run `{run}` is {status}: only a failed or cancelled run can be retried")]
+    NotRetryable {
+        /// The run.
+        run: RunId,
+        /// Where it stands.
+        status: RunStatus,
+    },
+    /// No such run.
+    #[error("run `{0}` not found")]
+    NotFound(RunId),
+    /// The engine is stopping.
+    #[error("the engine is shutting down and takes no new runs")]
+    ShuttingDown,
+    /// A stored history cannot be read.
+    #[error("run `{run}`: {error}")]
+    History {
+        /// The run.
+        run: RunId,
+        /// Why.
+        error: DecodeError,
+    },
+    /// The world failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl StartError {
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownWorkflow { .. } => "unknown_workflow",
+            Self::InvalidInput { .. } => "invalid_input",
+            Self::InputNotJson { .. } => "not_json",
+            Self::InputTooLarge { .. } => "payload_too_large",
+            Self::InvalidRunId(_) => "invalid_run_id",
+            Self::Conflict(_) => "run_conflict",
+            Self::NotRetryable { .. } => "not_retryable",
+            Self::NotFound(_) => "run_not_found",
+            Self::ShuttingDown => "shutting_down",
+            Self::History { .. } => "damaged_history",
+            Self::Store(error) => error.code(),
+        }
+    }
+}
+
+/// One way in which an input does not match its schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Where in the input, as a JSON pointer; empty for the whole.
+    pub path: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.path.is_empty() {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "{}: {}", self.path, self.message)
+        }
+    }
+}
+
+/// A run cannot be waited for, read or controlled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// No such run.
+    #[error("run `{0}` not found")]
+    NotFound(RunId),
+    /// The run did not end in time; it goes on.
+    #[error("run `{run}` of workflow `{workflow}` is still {status} after {ms} ms")]
+    WaitTimeout {
+        /// The run.
+        run: RunId,
+        /// Its workflow.
+        workflow: String,
+        /// Where it stands.
+        status: RunStatus,
+        /// How long was waited.
+        ms: u128,
+    },
+    /// The run has ended, so it cannot be cancelled, paused or resumed.
+    #[error("run `{run}` is {status} already")]
+    Finished {
+        /// The run.
+        run: RunId,
+        /// How it ended.
+        status: RunStatus,
+    },
+    /// The run did not complete, so it has no output.
+    #[error("run `{run}` {}", not_completed(.status, .failure))]
+    NotCompleted {
+        /// The run.
+        run: RunId,
+        /// How it ended.
+        status: RunStatus,
+        /// Why, if it failed.
+        failure: Option<Failure>,
+    },
+    /// The output is not of the type that was asked for.
+    #[error("the output of run `{run}` does not decode: {message}")]
+    Output {
+        /// The run.
+        run: RunId,
+        /// What the decoder said.
+        message: String,
+    },
+    /// A stored history cannot be read.
+    #[error("run `{run}`: {error}")]
+    History {
+        /// The run.
+        run: RunId,
+        /// Why.
+        error: DecodeError,
+    },
+    /// The plan that the run keeps is gone or cannot be read.
+    #[error("the plan of run `{0}` cannot be read from the store")]
+    Plan(RunId),
+    /// The engine is stopping.
+    #[error("the engine is shutting down")]
+    ShuttingDown,
+    /// The world failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl RunError {
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound(_) => "run_not_found",
+            Self::WaitTimeout { .. } => "wait_timeout",
+            Self::Finished { .. } => "run_finished",
+            Self::NotCompleted { .. } => "run_not_completed",
+            Self::Output { .. } => "output_mismatch",
+            Self::History { .. } => "damaged_history",
+            Self::Plan(_) => "plan_missing",
+            Self::ShuttingDown => "shutting_down",
+            Self::Store(error) => error.code(),
+        }
+    }
+}
+
+/// An engine cannot be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A workflow cannot be registered.
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+    /// The world failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn list(items: &[impl ToString]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn known_names(known: &[String]) -> String {
+    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+}
+
+fn not_completed(status: &RunStatus, failure: &Option<Failure>) -> String {
+    match failure {
+        Some(failure) => format!("{status}: {failure}"),
+        None => format!("was {status}"),
+    }
+}

@@ -1,0 +1,106 @@
+//! What a run is waiting for, in one sentence.
+
+use rival_core::event::BlockedReason;
+use rival_core::state::Ending;
+use rival_core::{NodeStatus, Path, RunStatus, State, Time};
+use rival_store::RunRow;
+
+/// Says what a run is waiting for and since when.
+pub(crate) fn explain(row: &RunRow, state: &State, now: Time) -> String {
+    let run = &row.id;
+    if let Some(end) = &state.end {
+        let why = end.failure.as_ref().map(|failure| failure.message.as_str()).or(end.reason.as_deref());
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        return format!("run `{run}` {} {} ago{why}", end.status, ago(now, end.at));
+    }
+    if row.status == RunStatus::Blocked && state.blocked.is_empty() {
+        return format!(
+            "run `{run}` is blocked: {}",
+            row.note.as_deref().unwrap_or("its history cannot be read")
+        );
+    }
+    let what = match state.status() {
+        RunStatus::Queued => format!("waits for room since {}", ago(now, row.created_at)),
+        RunStatus::Paused => format!("is paused since {}; `resume` lets it go on", ago(now, state.at)),
+        RunStatus::Blocked => is_blocked(state, now),
+        RunStatus::Cancelling => format!("is cancelling: {}", at_work(state, now)),
+        RunStatus::Waiting => waits(state, now),
+        RunStatus::Running if matches!(state.ending, Some(Ending::Failing { .. })) => {
+            format!("is failing: {}", at_work(state, now))
+        }
+        RunStatus::Running
+        | RunStatus::Compensating
+        | RunStatus::Completed
+        | RunStatus::Failed
+        | RunStatus::Cancelled => at_work(state, now),
+    };
+    format!("run `{run}` {what}")
+}
+
+fn at_work(state: &State, now: Time) -> String {
+    let Some(node) = state.calls.first() else { return "is about to go on".to_owned() };
+    let more = state.calls.len() - 1;
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let name = if node.is_root() { "the workflow's error handler".to_owned() } else { format!("`{node}`") };
+    match state.node(node).and_then(|node| node.call.as_ref()) {
+        Some(call) => format!(
+            "waits for {name}{more}, attempt {}, called {} ago",
+            call.attempt,
+            ago(now, call.started_at)
+        ),
+        None => format!("waits for {name}{more}"),
+    }
+}
+
+fn waits(state: &State, now: Time) -> String {
+    let next = state.waits.iter().filter_map(|path| Some((state.node(path)?.wake_at?, path))).min();
+    let Some((at, path)) = next else { return "waits".to_owned() };
+    let left =
+        if at > now { format!("for another {}", span(at.ms_since(now))) } else { "and is due".to_owned() };
+    match state.node(path) {
+        Some(node) if node.status == NodeStatus::WaitingRetry => {
+            let attempt = node.due.map_or(0, |due| due.attempt);
+            format!("waits to try `{path}` again (attempt {attempt}) {left}, since {}", ago(now, state.at))
+        }
+        _ => format!("sleeps at `{path}` {left}, since {}", ago(now, state.at)),
+    }
+}
+
+fn is_blocked(state: &State, now: Time) -> String {
+    let Some((path, node)) = state.blocked.first().and_then(|path| Some((path, state.node(path)?))) else {
+        return "is blocked".to_owned();
+    };
+    let reason = node.blocked.as_ref().map_or_else(String::new, |reason| blocked(path, reason));
+    format!("is blocked since {}: {reason}", ago(now, state.at))
+}
+
+/// Why a node is blocked, and what helps.
+pub(crate) fn blocked(node: &Path, reason: &BlockedReason) -> String {
+    match reason {
+        BlockedReason::FunctionMissing { function } => {
+            format!(
+                "`{node}` needs the function `{function}`, which its workflow no longer has; register one that has it"
+            )
+        }
+        BlockedReason::Quarantined { interruptions } => {
+            format!("the process died {interruptions} times while `{node}` ran; `resume` tries it again")
+        }
+        BlockedReason::Undecodable { message } => {
+            format!("`{node}` cannot read a recorded value ({message}); mend the type, then `resume`")
+        }
+    }
+}
+
+fn ago(now: Time, then: Time) -> String {
+    span(now.ms_since(then))
+}
+
+fn span(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..120_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        120_000..7_200_000 => format!("{} min", ms / 60_000),
+        7_200_000..172_800_000 => format!("{} h", ms / 3_600_000),
+        _ => format!("{} days", ms / 86_400_000),
+    }
+}

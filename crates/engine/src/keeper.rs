@@ -1,0 +1,232 @@
+//! Keeps the engine's time: wakes live runs at their moments, and brings sleeping and queued runs back
+//! from the store.
+//!
+//! Near moments of live runs are in memory; all others are in the store, and only the earliest of them is
+//! known here. So the cost is that of what is due, not of what is asleep.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rival_core::{RunId, Time};
+use rival_store::{Claim, StoreError};
+use tokio::sync::Notify;
+
+use crate::load;
+use crate::mail::Mail;
+use crate::shared::Shared;
+
+/// How many runs are brought back from the store at once.
+const CLAIM_MAX: usize = 256;
+
+#[derive(Default)]
+pub(crate) struct Keeper {
+    near: Mutex<Near>,
+    /// The earliest moment of a run that nobody owns; `None` until the store has been asked.
+    far: Mutex<Far>,
+    /// Runs are queued, or due without room.
+    wants_room: AtomicBool,
+    poked: Notify,
+    /// One pass at a time.
+    passing: tokio::sync::Mutex<()>,
+}
+
+/// Moments of live runs.
+#[derive(Default)]
+struct Near {
+    order: BTreeSet<(Time, RunId)>,
+    of_run: HashMap<RunId, Time>,
+}
+
+#[derive(Clone, Copy, Default)]
+enum Far {
+    #[default]
+    Unknown,
+    At(Option<Time>),
+}
+
+impl Keeper {
+    /// Sends a live run a letter at a moment, unless an earlier one is on its way.
+    pub(crate) fn arm(&self, run: &RunId, at: Time) {
+        let mut near = lock(&self.near);
+        match near.of_run.get(run) {
+            Some(armed) if *armed <= at => return,
+            Some(armed) => {
+                let later = (*armed, run.clone());
+                near.order.remove(&later);
+            }
+            None => {}
+        }
+        near.of_run.insert(run.clone(), at);
+        near.order.insert((at, run.clone()));
+        let first = near.order.first().is_some_and(|(_, first)| first == run);
+        drop(near);
+        if first {
+            self.poke();
+        }
+    }
+
+    pub(crate) fn disarm(&self, run: &RunId) {
+        let mut near = lock(&self.near);
+        if let Some(at) = near.of_run.remove(run) {
+            near.order.remove(&(at, run.clone()));
+        }
+    }
+
+    /// A run was given back to the store and is due at this moment.
+    pub(crate) fn expect(&self, at: Option<Time>) {
+        let Some(at) = at else { return };
+        let mut far = lock(&self.far);
+        if let Far::At(known) = *far
+            && known.is_none_or(|known| at < known)
+        {
+            *far = Far::At(Some(at));
+            drop(far);
+            self.poke();
+        }
+    }
+
+    /// Something in the store changed: look again.
+    pub(crate) fn look_again(&self) {
+        *lock(&self.far) = Far::Unknown;
+        self.poke();
+    }
+
+    /// A run was queued.
+    pub(crate) fn queued(&self) {
+        self.wants_room.store(true, Ordering::Release);
+        self.poke();
+    }
+
+    pub(crate) fn wants_room(&self) -> bool {
+        self.wants_room.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn poke(&self) {
+        self.poked.notify_one();
+    }
+
+    /// The next moment that is known.
+    pub(crate) fn next(&self) -> Option<Time> {
+        let near = lock(&self.near).order.first().map(|(at, _)| *at);
+        let far = match *lock(&self.far) {
+            Far::Unknown => None,
+            Far::At(at) => at,
+        };
+        [near, far].into_iter().flatten().min()
+    }
+
+    fn take_due(&self, now: Time) -> Vec<RunId> {
+        let mut near = lock(&self.near);
+        let mut due = Vec::new();
+        while near.order.first().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, run)) = near.order.pop_first() else { break };
+            near.of_run.remove(&run);
+            due.push(run);
+        }
+        due
+    }
+
+    fn far_is_due(&self, now: Time) -> bool {
+        match *lock(&self.far) {
+            Far::Unknown => true,
+            Far::At(at) => at.is_some_and(|at| at <= now),
+        }
+    }
+}
+
+/// Keeps time until the engine stops.
+pub(crate) async fn keep(shared: Arc<Shared>) {
+    while !shared.is_stopping() {
+        let failed = pass(&shared).await.err();
+        if let Some(error) = &failed {
+            tracing::warn!(%error, "the store cannot be asked for due runs; trying again");
+        }
+        wait(&shared, failed.map(|_| Duration::from_millis(500))).await;
+    }
+}
+
+async fn wait(shared: &Shared, pause: Option<Duration>) {
+    let next = if shared.keeper.wants_room() && shared.room() == 0 { None } else { shared.keeper.next() };
+    let moment = async {
+        match (pause, next) {
+            (Some(pause), _) => tokio::time::sleep(pause).await,
+            (None, Some(next)) => shared.clock.until(next).await,
+            (None, None) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = moment => {}
+        () = shared.keeper.poked.notified() => {}
+    }
+}
+
+/// Does everything that is due now.
+pub(crate) async fn pass(shared: &Arc<Shared>) -> Result<(), StoreError> {
+    let _one = shared.keeper.passing.lock().await;
+    let now = shared.clock.now();
+    for run in shared.keeper.take_due(now) {
+        if let Some(mailbox) = shared.mailbox(&run) {
+            mailbox.send(Mail::Tick);
+        }
+    }
+    bring_due(shared, now).await?;
+    bring_queued(shared).await
+}
+
+async fn bring_due(shared: &Arc<Shared>, now: Time) -> Result<(), StoreError> {
+    while shared.keeper.far_is_due(now) && !shared.is_stopping() {
+        let limit = shared.room().min(CLAIM_MAX);
+        if limit == 0 {
+            shared.keeper.wants_room.store(true, Ordering::Release);
+            return Ok(());
+        }
+        let claims = shared.store.claim_due(shared.id, now, limit).await?;
+        let more = claims.len() == limit;
+        activate(shared, claims);
+        if !more {
+            // Runs that were given back since are in the store too, so this cannot miss one.
+            *lock(&shared.keeper.far) = Far::At(None);
+            let next = shared.store.next_wake().await?;
+            let mut far = lock(&shared.keeper.far);
+            *far = match *far {
+                Far::Unknown => Far::Unknown,
+                Far::At(expected) => Far::At([expected, next].into_iter().flatten().min()),
+            };
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+async fn bring_queued(shared: &Arc<Shared>) -> Result<(), StoreError> {
+    while shared.keeper.wants_room() && !shared.is_stopping() {
+        let limit = shared.room().min(CLAIM_MAX);
+        if limit == 0 {
+            return Ok(());
+        }
+        // Cleared before the look: a run that is queued meanwhile sets it again.
+        shared.keeper.wants_room.store(false, Ordering::Release);
+        let claims = shared.store.claim_queued(shared.id, limit).await?;
+        if claims.len() == limit {
+            shared.keeper.wants_room.store(true, Ordering::Release);
+        }
+        activate(shared, claims);
+        if shared.keeper.far_is_due(shared.clock.now()) {
+            shared.keeper.poke();
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn activate(shared: &Arc<Shared>, claims: Vec<Claim>) {
+    for claim in claims {
+        load::activate(shared, claim, None);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,170 @@
+//! Brings a run from the store into memory: snapshot, tail, messages, and what a crash left behind.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rival_core::event::{self, DecodeError};
+use rival_core::machine::Input;
+use rival_core::state::FOLD_VERSION;
+use rival_core::{Event, RunId, RunStatus, Seq, State};
+use rival_store::{Claim, Commit, Standing, Store, StoreError};
+use tokio::sync::oneshot;
+
+use crate::actor::{Actor, Work};
+use crate::mail::Mailbox;
+use crate::shared::Shared;
+use crate::values::Values;
+
+/// How many events are read from the store at once.
+pub(crate) const PAGE: usize = 2_000;
+
+/// Why a run cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LoadError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    #[error("workflow `{0}` is not registered: register it and the run goes on")]
+    NotRegistered(String),
+    #[error("its plan is not in the store")]
+    PlanMissing,
+    #[error("event {0} is missing from its history")]
+    Gap(Seq),
+}
+
+/// Makes a claimed run live, in a task of its own. `answer` is told the run's status after its first turn.
+pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, answer: Option<oneshot::Sender<RunStatus>>) {
+    let shared = Arc::clone(shared);
+    shared.gauge.add();
+    let place = shared.admit();
+    let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.gauge));
+    shared.live().insert(claim.row.id.clone(), mailbox.clone());
+    tokio::spawn(async move {
+        let loaded = load(&shared, &claim).await;
+        let (registered, plan, state, snapshot) = match loaded {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                set_aside(&shared, &claim, &error).await;
+                shared.gauge.remove(1);
+                return;
+            }
+        };
+        let standing = Standing {
+            status: claim.row.status,
+            keep: true,
+            wake_at: None,
+            ended_at: None,
+            note: claim.row.note.clone(),
+        };
+        let mut actor = Actor {
+            run: claim.row.id.clone(),
+            epoch: claim.epoch,
+            registered,
+            plan,
+            state,
+            values: Values::default(),
+            mailbox,
+            inbox,
+            calls: HashMap::new(),
+            standing,
+            snapshot,
+            admit: !shared.is_stopping(),
+            _place: place,
+            shared,
+        };
+        let mut work = Work { answers: answer.into_iter().collect(), ..Work::default() };
+        // Requests first: a run that is to be cancelled should not start anything.
+        actor.read_messages(&mut work).await;
+        actor.decide(Input::Activate, &mut work);
+        actor.live(work).await;
+    });
+}
+
+type Loaded = (Arc<crate::registry::Registered>, Arc<rival_core::IndexedPlan>, State, Seq);
+
+async fn load(shared: &Shared, claim: &Claim) -> Result<Loaded, LoadError> {
+    let row = &claim.row;
+    let registered =
+        shared.registry.get(&row.workflow).ok_or_else(|| LoadError::NotRegistered(row.workflow.clone()))?;
+    let plan = shared.plan(&row.workflow, &row.plan).await?.ok_or(LoadError::PlanMissing)?;
+    let (state, snapshot) = load_state(&*shared.store, &row.id, &row.plan).await?;
+    Ok((registered, plan, state, snapshot))
+}
+
+/// Folds a run's state from its latest usable snapshot and what came after it.
+pub(crate) async fn load_state(
+    store: &dyn Store,
+    run: &RunId,
+    plan: &rival_core::PlanHash,
+) -> Result<(State, Seq), LoadError> {
+    let usable = store.snapshot(run).await?.filter(|it| it.fold == FOLD_VERSION && it.plan == *plan);
+    // A snapshot that does not decode is worth nothing, and nothing is lost with it.
+    let snapshot = usable.and_then(|it| serde_json::from_slice::<State>(&it.body).ok());
+    let mut state = snapshot.unwrap_or_default();
+    let from = state.seq;
+    loop {
+        let events = load_events(store, run, state.seq, PAGE).await?;
+        if events.is_empty() {
+            return Ok((state, from));
+        }
+        for event in &events {
+            if event.seq != state.seq.next() {
+                return Err(LoadError::Gap(state.seq.next()));
+            }
+            state.apply(event);
+        }
+    }
+}
+
+/// The events after `after`, about `limit` of them.
+pub(crate) async fn load_events(
+    store: &dyn Store,
+    run: &RunId,
+    after: Seq,
+    limit: usize,
+) -> Result<Vec<Event>, LoadError> {
+    let mut events = Vec::new();
+    for batch in store.load(run, after, limit).await? {
+        events.extend(event::decode(&batch.body)?.into_iter().filter(|event| event.seq > after));
+    }
+    Ok(events)
+}
+
+/// All events of a run.
+pub(crate) async fn load_history(store: &dyn Store, run: &RunId) -> Result<Vec<Event>, LoadError> {
+    let mut history: Vec<Event> = Vec::new();
+    loop {
+        let after = history.last().map_or(Seq::ZERO, |event| event.seq);
+        let page = load_events(store, run, after, PAGE).await?;
+        if page.is_empty() {
+            return Ok(history);
+        }
+        history.extend(page);
+    }
+}
+
+/// A run that cannot be loaded is blocked, with the reason in its row, and looked at again when its
+/// workflow is registered or somebody resumes it.
+async fn set_aside(shared: &Arc<Shared>, claim: &Claim, error: &LoadError) {
+    let run = &claim.row.id;
+    tracing::error!(%run, %error, "the run cannot go on");
+    let now = shared.clock.now();
+    let mut commit = Commit::new(run.clone(), claim.epoch, now);
+    // A store that fails now may work later; what is wrong in the run itself needs help.
+    let (status, wake_at) = match error {
+        LoadError::Store(error) if error.is_retryable() => (claim.row.status, Some(now.plus_ms(1_000))),
+        LoadError::Store(_)
+        | LoadError::Decode(_)
+        | LoadError::NotRegistered(_)
+        | LoadError::PlanMissing
+        | LoadError::Gap(_) => (RunStatus::Blocked, None),
+    };
+    commit.standing =
+        Some(Standing { status, keep: false, wake_at, ended_at: None, note: Some(error.to_string()) });
+    if let Err(error) = shared.store.commit(commit).await {
+        tracing::error!(%run, %error, "the run could not be set aside; it is found again at the next start");
+    }
+    shared.live().remove(run);
+    shared.keeper.expect(wake_at);
+}

@@ -1,0 +1,69 @@
+//! Letters to the actor of a live run.
+
+use std::sync::Arc;
+
+use rival_core::machine::Outcome;
+use rival_core::{Path, RunStatus};
+use rival_store::LogLine;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::gauge::Gauge;
+use crate::values::Recorded;
+
+/// A letter.
+pub(crate) enum Mail {
+    /// A call ended.
+    Finished { node: Path, call: u32, outcome: Outcome, logs: Vec<LogLine> },
+    /// A moment may have come.
+    Tick,
+    /// Messages are in the store. The answer tells the run's status once they have been acted on.
+    Messages(oneshot::Sender<RunStatus>),
+    /// A function asks for another step.
+    Look { from: Path, name: String, answer: oneshot::Sender<Option<Sighting>> },
+    /// The engine stops: start nothing new.
+    Drain,
+    /// The engine stops now: let go of what still runs.
+    LetGo,
+}
+
+/// A step as a function finds it.
+pub(crate) struct Sighting {
+    pub(crate) name: String,
+    pub(crate) status: rival_core::NodeStatus,
+    pub(crate) result: Option<Recorded>,
+    pub(crate) state: Option<Recorded>,
+}
+
+/// Where letters to one actor go.
+#[derive(Clone)]
+pub(crate) struct Mailbox {
+    sender: mpsc::UnboundedSender<Mail>,
+    gauge: Arc<Gauge>,
+}
+
+impl Mailbox {
+    pub(crate) fn new(gauge: Arc<Gauge>) -> (Self, mpsc::UnboundedReceiver<Mail>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self { sender, gauge }, receiver)
+    }
+
+    /// Sends a letter; `false` if the actor is gone.
+    pub(crate) fn send(&self, mail: Mail) -> bool {
+        self.gauge.add();
+        self.pass_on(mail)
+    }
+
+    /// Sends a letter that the gauge counts already: a call at work becomes the letter that tells its end.
+    pub(crate) fn pass_on(&self, mail: Mail) -> bool {
+        let sent = self.sender.send(mail).is_ok();
+        if !sent {
+            self.gauge.remove(1);
+        }
+        sent
+    }
+
+    /// The call that the gauge counts will not tell its end.
+    pub(crate) fn forget(&self) {
+        self.gauge.remove(1);
+    }
+}

@@ -1,0 +1,138 @@
+//! What the parts of one engine share.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rival_core::{IndexedPlan, Plan, PlanHash, RunId};
+use rival_store::{EngineId, Store, StoreError};
+
+use crate::clock::Clock;
+use crate::gauge::Gauge;
+use crate::hub::Hub;
+use crate::keeper::Keeper;
+use crate::mail::Mailbox;
+use crate::registry::Registry;
+use crate::resources::Resources;
+
+/// Settings of an engine.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// How many runs may be in memory at a time; more are queued.
+    pub(crate) live_max: usize,
+    /// The largest input or result, in bytes.
+    pub(crate) payload_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { live_max: 1_000, payload_max: 16 * 1024 * 1024 }
+    }
+}
+
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) id: EngineId,
+    pub(crate) clock: Clock,
+    pub(crate) limits: Limits,
+    pub(crate) registry: Registry,
+    pub(crate) resources: Arc<Resources>,
+    pub(crate) hub: Hub,
+    pub(crate) keeper: Keeper,
+    pub(crate) gauge: Arc<Gauge>,
+    live: Mutex<HashMap<RunId, Mailbox>>,
+    admitted: AtomicUsize,
+    stopping: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        id: EngineId,
+        clock: Clock,
+        limits: Limits,
+        resources: Arc<Resources>,
+    ) -> Self {
+        Self {
+            store,
+            id,
+            clock,
+            limits,
+            registry: Registry::default(),
+            resources,
+            hub: Hub::default(),
+            keeper: Keeper::default(),
+            gauge: Arc::default(),
+            live: Mutex::default(),
+            admitted: AtomicUsize::new(0),
+            stopping: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes a place for a live run, if there is one.
+    pub(crate) fn try_admit(self: &Arc<Self>) -> Option<Place> {
+        let taken = self.admitted.fetch_update(Ordering::AcqRel, Ordering::Acquire, |admitted| {
+            (admitted < self.limits.live_max).then_some(admitted + 1)
+        });
+        taken.is_ok().then(|| Place(Arc::clone(self)))
+    }
+
+    /// Takes a place whether there is one or not: somebody waits for the answer.
+    pub(crate) fn admit(self: &Arc<Self>) -> Place {
+        self.admitted.fetch_add(1, Ordering::AcqRel);
+        Place(Arc::clone(self))
+    }
+
+    /// How many more runs may become live.
+    pub(crate) fn room(&self) -> usize {
+        self.limits.live_max.saturating_sub(self.admitted.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn live(&self) -> MutexGuard<'_, HashMap<RunId, Mailbox>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn mailbox(&self, run: &RunId) -> Option<Mailbox> {
+        self.live().get(run).cloned()
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    /// The plan with this hash, indexed: the registered one, one that was read before, or from the store.
+    pub(crate) async fn plan(
+        &self,
+        workflow: &str,
+        hash: &PlanHash,
+    ) -> Result<Option<Arc<IndexedPlan>>, StoreError> {
+        let registered = self.registry.get(workflow).filter(|registered| registered.plan.hash() == hash);
+        if let Some(registered) = registered {
+            return Ok(Some(Arc::clone(&registered.plan)));
+        }
+        if let Some(plan) = self.registry.plan(hash) {
+            return Ok(Some(plan));
+        }
+        let Some(json) = self.store.plan(hash).await? else { return Ok(None) };
+        let plan =
+            Plan::from_json(&json).map_err(|error| StoreError::Damaged(format!("plan {hash}: {error}")))?;
+        Ok(Some(self.registry.keep_plan(hash, plan)))
+    }
+}
+
+/// A live run's place; given back when dropped.
+pub(crate) struct Place(Arc<Shared>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let before = self.0.admitted.fetch_sub(1, Ordering::AcqRel);
+        // Somebody may wait for room. With plenty of it, nobody does.
+        if before >= self.0.limits.live_max || self.0.keeper.wants_room() {
+            self.0.keeper.poke();
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Starts runs: checks the input, writes the first events, makes the run live.
+
+use std::collections::HashMap;
+use std::future::IntoFuture;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use rival_core::event::{self, ImportedStatus};
+use rival_core::failure::code;
+use rival_core::machine::{self, Env, Import, Input, Start, Turn};
+use rival_core::{Event, Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, Seq, State, Value};
+use rival_store::{Batch, Epoch, NewRun, Standing, Started, StoreError};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
+
+use crate::actor::{Actor, Work};
+use crate::call::handle_refused_input;
+use crate::engine::Engine;
+use crate::error::StartError;
+use crate::handle::RunHandle;
+use crate::json;
+use crate::load::{self, LoadError};
+use crate::mail::Mailbox;
+use crate::registry::Registered;
+use crate::shared::{Place, Shared};
+use crate::values::Values;
+
+/// What can be run: a workflow's name, or a typed workflow.
+///
+/// `I` is what it may be given, [`RunTarget::Output`] what it leaves.
+pub trait RunTarget<I> {
+    /// The type of the run's output.
+    type Output;
+
+    /// The workflow's name.
+    fn workflow(&self) -> &str;
+}
+
+impl<I: Serialize> RunTarget<I> for &str {
+    type Output = Value;
+
+    fn workflow(&self) -> &str {
+        self
+    }
+}
+
+impl<I: Serialize> RunTarget<I> for &String {
+    type Output = Value;
+
+    fn workflow(&self) -> &str {
+        self
+    }
+}
+
+/// A run about to be started: await it, or say more about it first.
+#[must_use = "a run is started by awaiting it"]
+#[derive(Debug)]
+pub struct RunRequest<O> {
+    engine: Engine,
+    workflow: String,
+    input: Result<Value, json::EncodeError>,
+    options: Options,
+    output: PhantomData<fn() -> O>,
+}
+
+/// What a caller may say about a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options {
+    pub(crate) id: Option<String>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) max_retries: Option<u32>,
+}
+
+impl<O> RunRequest<O> {
+    pub(crate) fn new(engine: Engine, workflow: &str, input: &impl Serialize) -> Self {
+        let input = json::encode(input);
+        Self {
+            engine,
+            workflow: workflow.to_owned(),
+            input,
+            options: Options::default(),
+            output: PhantomData,
+        }
+    }
+
+    /// Names the run. Starting it again with the same workflow and input gives the same run.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.options.id = Some(id.into());
+        self
+    }
+
+    /// Adds a word to find the run by.
+    pub fn tag(mut self, tag: impl Into<String>) -> Self {
+        self.options.tags.push(tag.into());
+        self
+    }
+
+    /// Fails the run with `run_timeout` when it is older; overrides the workflow's own setting.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// Retries the run by itself this often if it fails; overrides the workflow's own setting.
+    pub fn max_retries(mut self, retries: u32) -> Self {
+        self.options.max_retries = Some(retries);
+        self
+    }
+}
+
+impl<O: Send + 'static> IntoFuture for RunRequest<O> {
+    type Output = Result<RunHandle<O>, StartError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let shared = Arc::clone(&self.engine.shared);
+            let (run, status) = start(&shared, &self.workflow, self.input, self.options).await?;
+            Ok(RunHandle::new(self.engine, run, status))
+        })
+    }
+}
+
+async fn start(
+    shared: &Arc<Shared>,
+    workflow: &str,
+    input: Result<Value, json::EncodeError>,
+    options: Options,
+) -> Result<(RunId, RunStatus), StartError> {
+    let registered = shared.registry.get(workflow).ok_or_else(|| StartError::UnknownWorkflow {
+        name: workflow.to_owned(),
+        known: shared.registry.names(),
+    })?;
+    let input = input.map_err(|error| StartError::InputNotJson { workflow: workflow.to_owned(), error })?;
+    check_input(shared, &registered, &input).await?;
+    let run = run_id(options.id.as_deref())?;
+    let mut begin = Start::new(input.clone());
+    begin.timeout_ms = options.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+    begin.max_retries = options.max_retries;
+    let fingerprint = fingerprint(workflow, &input);
+    launch(shared, registered, run, begin, fingerprint, options.tags).await
+}
+
+async fn check_input(shared: &Shared, registered: &Registered, input: &Value) -> Result<(), StartError> {
+    let workflow = registered.definition.plan.workflow.clone();
+    let (size, limit) = (input.len_bytes(), shared.limits.payload_max);
+    if size > limit {
+        return Err(StartError::InputTooLarge { workflow, size, limit });
+    }
+    let violations = registered.check_input(input);
+    if violations.is_empty() {
+        return Ok(());
+    }
+    let error = StartError::InvalidInput { workflow, violations };
+    let failure = Failure::new(code::INVALID_INPUT, error.to_string());
+    handle_refused_input(registered, &shared.resources, shared.clock.clone(), input.clone(), failure).await;
+    Err(error)
+}
+
+fn run_id(given: Option<&str>) -> Result<RunId, StartError> {
+    let Some(id) = given else {
+        let mut text = uuid::Uuid::encode_buffer();
+        return Ok(RunId::new(&*uuid::Uuid::now_v7().hyphenated().encode_lower(&mut text)));
+    };
+    let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/';
+    let good = !id.is_empty() && id.len() <= 200 && id.chars().all(printable);
+    if good { Ok(RunId::from(id)) } else { Err(StartError::InvalidRunId(id.to_owned())) }
+}
+
+/// Names workflow and input, however the input's keys are ordered.
+fn fingerprint(workflow: &str, input: &Value) -> Vec<u8> {
+    let mut hash = Sha256::new();
+    hash.update(workflow.as_bytes());
+    hash.update([0]);
+    let text = input.as_json();
+    // Objects are parsed into sorted maps; anything else is canonical as it is.
+    if text.contains('{') {
+        hash.update(input.to_json().to_string());
+    } else {
+        hash.update(text);
+    }
+    hash.finalize()[..16].to_vec()
+}
+
+/// Writes the first events and makes the run live, in a task of its own: a caller that goes away half-way
+/// leaves no run without an actor.
+async fn launch(
+    shared: &Arc<Shared>,
+    registered: Arc<Registered>,
+    run: RunId,
+    begin: Start,
+    fingerprint: Vec<u8>,
+    tags: Vec<String>,
+) -> Result<(RunId, RunStatus), StartError> {
+    if shared.is_stopping() {
+        return Err(StartError::ShuttingDown);
+    }
+    // Whoever comes later must not overtake those that queue.
+    let place = if shared.keeper.wants_room() { None } else { shared.try_admit() };
+    let newborn = Newborn::new(shared, registered, &run, begin, fingerprint, tags, place);
+    let (answer, answered) = oneshot::channel();
+    shared.gauge.add();
+    let shared = Arc::clone(shared);
+    tokio::spawn(async move { newborn.live(shared, answer).await });
+    answered.await.unwrap_or(Err(StartError::Store(StoreError::Closed)))
+}
+
+/// A run before its first events are durable.
+struct Newborn {
+    new: NewRun,
+    registered: Arc<Registered>,
+    state: State,
+    turn: Turn,
+    place: Option<Place>,
+}
+
+impl Newborn {
+    fn new(
+        shared: &Arc<Shared>,
+        registered: Arc<Registered>,
+        run: &RunId,
+        begin: Start,
+        fingerprint: Vec<u8>,
+        tags: Vec<String>,
+        place: Option<Place>,
+    ) -> Self {
+        let now = shared.clock.now();
+        let source = begin.source.clone();
+        let (new, state, turn) = first_turn(&registered.plan, run, begin, now, place.is_some());
+        let new = NewRun { fingerprint, tags, source, engine: shared.id, ..new };
+        Self { new, registered, state, turn, place }
+    }
+
+    async fn live(
+        mut self,
+        shared: Arc<Shared>,
+        answer: oneshot::Sender<Result<(RunId, RunStatus), StartError>>,
+    ) {
+        let run = self.new.id.clone();
+        let status = self.new.standing.status;
+        let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.gauge));
+        let standing = self.new.standing.clone();
+        let fingerprint = self.new.fingerprint.clone();
+        let started = shared.store.start(self.new).await;
+        let reply = match started {
+            Ok(Started::Created) => Ok((run.clone(), status)),
+            Ok(Started::Exists(row)) if row.fingerprint == fingerprint => Err(Ok((row.id, row.status))),
+            Ok(Started::Exists(row)) => Err(Err(StartError::Conflict(row.id))),
+            Err(error) => Err(Err(StartError::Store(error))),
+        };
+        let created = match reply {
+            Ok(created) => created,
+            Err(other) => {
+                // A caller that is gone needs no answer.
+                let _ = answer.send(other);
+                return shared.gauge.remove(1);
+            }
+        };
+        shared.hub.durable(&run, self.state.seq);
+        if !standing.keep {
+            if status == RunStatus::Queued {
+                shared.keeper.queued();
+            }
+            shared.keeper.expect(standing.wake_at);
+            let _ = answer.send(Ok(created));
+            return shared.gauge.remove(1);
+        }
+        shared.live().insert(run.clone(), mailbox.clone());
+        let _ = answer.send(Ok(created));
+        let place = self.place.take().unwrap_or_else(|| shared.admit());
+        let mut values = Values::default();
+        values.keep(self.turn.events);
+        let actor = Actor {
+            run,
+            epoch: Epoch(1),
+            plan: Arc::clone(&self.registered.plan),
+            registered: self.registered,
+            state: self.state,
+            values,
+            mailbox,
+            inbox,
+            calls: HashMap::new(),
+            standing,
+            snapshot: Seq::ZERO,
+            admit: !shared.is_stopping(),
+            _place: place,
+            shared,
+        };
+        actor.live(Work { effects: self.turn.effects, ..Work::default() }).await;
+    }
+}
+
+/// Decides a run's first turn and makes the row that goes with it.
+fn first_turn(
+    plan: &IndexedPlan,
+    run: &RunId,
+    begin: Start,
+    now: rival_core::Time,
+    admit: bool,
+) -> (NewRun, State, Turn) {
+    let source = begin.source.clone();
+    let mut state = State::default();
+    let turn = machine::decide(plan, &mut state, Input::Start(begin), Env { run, now, admit });
+    let keep = !state.calls.is_empty();
+    let end = state.end.as_ref();
+    let standing = Standing {
+        status: state.status(),
+        keep,
+        wake_at: if keep || end.is_some() { None } else { state.next_timer() },
+        ended_at: end.map(|end| end.at),
+        note: end.and_then(|end| end.failure.as_ref()).map(|failure| failure.message.clone()),
+    };
+    let count = u32::try_from(turn.events.len()).unwrap_or(u32::MAX);
+    let new = NewRun {
+        id: run.clone(),
+        workflow: plan.plan().workflow.clone(),
+        plan: plan.hash().clone(),
+        fingerprint: Vec::new(),
+        created_at: now,
+        parent: None,
+        source,
+        tags: Vec::new(),
+        events: Batch { first: Seq(1), count, body: event::encode(&turn.events) },
+        standing,
+        engine: rival_store::EngineId(0),
+    };
+    (new, state, turn)
+}
+
+/// The run that retries a failed one by itself; it is queued in the same commit that ends the failed one.
+/// `last` are the events of that commit.
+pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -> Result<NewRun, LoadError> {
+    let shared = &actor.shared;
+    let history = load::load_history(&*shared.store, &actor.run).await?;
+    let tags = shared.store.run(&actor.run).await?.map_or_else(Vec::new, |row| row.tags);
+    let events =
+        history.into_iter().chain(last.iter().cloned()).map(|event| (event.seq, Arc::new(event))).collect();
+    let begin = retry_of(&actor.run, &actor.state, &events, actor.state.retries_left.checked_sub(1));
+    let input = begin.input.clone();
+    let (new, _, _) = first_turn(&actor.plan, id, begin, shared.clock.now(), false);
+    let fingerprint = fingerprint(&actor.state.workflow, &input);
+    Ok(NewRun { fingerprint, tags, engine: shared.id, ..new })
+}
+
+/// What a retry begins with: everything that ended well before the failure.
+fn retry_of(run: &RunId, state: &State, events: &HashMap<Seq, Arc<Event>>, retries: Option<u32>) -> Start {
+    let input = events.get(&Seq(1)).and_then(|event| event.event.value().cloned()).unwrap_or_default();
+    let mut begin = Start::new(input);
+    begin.source = Some(run.clone());
+    begin.max_retries = retries;
+    begin.imports = state.nodes.iter().filter_map(|(path, node)| import(path, node, events)).collect();
+    begin
+}
+
+fn import(
+    path: &Path,
+    node: &rival_core::state::NodeState,
+    events: &HashMap<Seq, Arc<Event>>,
+) -> Option<Import> {
+    let status = match node.status {
+        NodeStatus::Completed => ImportedStatus::Completed,
+        NodeStatus::Skipped => ImportedStatus::Skipped,
+        NodeStatus::Failed if node.soft => ImportedStatus::Failed,
+        NodeStatus::Failed
+        | NodeStatus::Pending
+        | NodeStatus::Running
+        | NodeStatus::WaitingRetry
+        | NodeStatus::Waiting
+        | NodeStatus::Blocked
+        | NodeStatus::Cancelled => return None,
+    };
+    let event = |seq: Option<Seq>| seq.and_then(|seq| events.get(&seq));
+    Some(Import {
+        node: path.clone(),
+        status,
+        result: event(node.result).and_then(|event| event.event.value().cloned()).unwrap_or_default(),
+        state: event(node.state).and_then(|event| event.event.state().cloned()),
+        failure: event(node.failure).filter(|_| node.soft).and_then(|event| event.event.failure().cloned()),
+        started_at: node.started_at?,
+        ended_at: node.ended_at?,
+    })
+}
+
+/// Starts a new run from the failed node of an old one.
+pub(crate) async fn retry(shared: &Arc<Shared>, run: &RunId) -> Result<(RunId, RunStatus), StartError> {
+    let row = shared.store.run(run).await?.ok_or_else(|| StartError::NotFound(run.clone()))?;
+    if !matches!(row.status, RunStatus::Failed | RunStatus::Cancelled) {
+        return Err(StartError::NotRetryable { run: run.clone(), status: row.status });
+    }
+    let registered = shared.registry.get(&row.workflow).ok_or_else(|| StartError::UnknownWorkflow {
+        name: row.workflow.clone(),
+        known: shared.registry.names(),
+    })?;
+    let history = load::load_history(&*shared.store, run).await.map_err(|error| match error {
+        LoadError::Store(error) => StartError::Store(error),
+        LoadError::Decode(error) => StartError::History { run: run.clone(), error },
+        other => StartError::Store(StoreError::Damaged(other.to_string())),
+    })?;
+    let mut state = State::default();
+    history.iter().for_each(|event| state.apply(event));
+    let events = history.into_iter().map(|event| (event.seq, Arc::new(event))).collect();
+    let begin = retry_of(run, &state, &events, None);
+    let fingerprint = fingerprint(&row.workflow, &begin.input);
+    launch(shared, registered, run_id(None)?, begin, fingerprint, row.tags).await
+}

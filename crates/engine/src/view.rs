@@ -1,0 +1,295 @@
+//! Runs as users see them.
+
+use rival_core::event::Kind;
+use rival_core::plan::NodeKind;
+use rival_core::{Event, Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, Seq, State, Time, Value};
+use rival_store::RunRow;
+use serde::Serialize;
+
+/// How a run ended, with what its steps left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunOutcome {
+    /// The run.
+    pub run_id: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// How it ended.
+    pub status: RunStatus,
+    /// The result of its last node, if it completed.
+    pub output: Option<Value>,
+    /// What each node of the outermost block left, in plan order.
+    #[serde(serialize_with = "as_map")]
+    pub results: Vec<(String, StepResult)>,
+    /// Why it failed.
+    pub error: Option<Failure>,
+    /// The node of the outermost block that failed.
+    pub failed_step: Option<FailedAt>,
+    /// Why it was cancelled.
+    pub reason: Option<String>,
+    /// The run that retries it by itself.
+    pub retried_as: Option<RunId>,
+}
+
+impl RunOutcome {
+    /// What a node left, by name.
+    pub fn result(&self, name: &str) -> Option<&StepResult> {
+        self.results.iter().find(|(node, _)| node == name).map(|(_, result)| result)
+    }
+}
+
+/// What a node left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StepResult {
+    /// What it returned.
+    pub result: Option<Value>,
+    /// What it put into its state.
+    pub state: Value,
+    /// How it ended.
+    pub status: NodeStatus,
+}
+
+/// Where a run failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedAt {
+    /// The node of the outermost block.
+    pub step_name: String,
+    /// The node that failed first; deeper if it is inside of a nested workflow.
+    pub path: Path,
+}
+
+/// A run with everything that is known of it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunView {
+    /// The run.
+    pub run_id: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// The hash of its plan.
+    pub plan: String,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// What it was given.
+    pub input: Value,
+    /// The result of its last node, if it completed.
+    pub output: Option<Value>,
+    /// Why it failed, or is failing.
+    pub error: Option<Failure>,
+    /// Where it failed.
+    pub failed_step: Option<FailedAt>,
+    /// Why it was cancelled.
+    pub reason: Option<String>,
+    /// When it was started.
+    pub created_at: Time,
+    /// When it ended.
+    pub ended_at: Option<Time>,
+    /// The run that it retries.
+    pub source: Option<RunId>,
+    /// The run that retries it by itself.
+    pub retried_as: Option<RunId>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// One line: why it failed or is blocked.
+    pub note: Option<String>,
+    /// How many events it has.
+    pub events: Seq,
+    /// Its nodes that have begun, in plan order; the others are pending.
+    pub steps: Vec<StepMetrics>,
+}
+
+/// A node with its metrics.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepMetrics {
+    /// Its path.
+    pub path: Path,
+    /// Its id.
+    pub name: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Where it stands.
+    pub status: NodeStatus,
+    /// What it returned.
+    pub result: Option<Value>,
+    /// What it put into its state.
+    pub state: Value,
+    /// When it began.
+    pub started_at: Option<Time>,
+    /// When it ended.
+    pub completed_at: Option<Time>,
+    /// How long it took, in milliseconds.
+    pub duration: Option<u64>,
+    /// Attempts after the first.
+    pub retry_count: u32,
+    /// Calls, with those that a crash cut short.
+    pub calls: u32,
+    /// Its last failure.
+    pub error: Option<StepFailure>,
+    /// When it is tried again or wakes up.
+    pub wake_at: Option<Time>,
+}
+
+/// A failure of an attempt.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepFailure {
+    /// What went wrong.
+    #[serde(flatten)]
+    pub failure: Failure,
+    /// In which attempt.
+    pub attempt_number: u32,
+    /// When.
+    pub occurred_at: Time,
+}
+
+/// Finds the events that a state refers to.
+pub(crate) trait Events {
+    fn event(&self, seq: Seq) -> Option<&Event>;
+}
+
+impl Events for [Event] {
+    fn event(&self, seq: Seq) -> Option<&Event> {
+        // Histories have no gaps, so an event's place follows from its number.
+        let first = self.first()?.seq.0;
+        self.get(usize::try_from(seq.0.checked_sub(first)?).ok()?)
+    }
+}
+
+/// Builds the outcome of a run that has ended; `None` if an event that it refers to is not at hand.
+pub(crate) fn outcome<'e>(
+    run: &RunId,
+    plan: &IndexedPlan,
+    state: &State,
+    event: &impl Fn(Seq) -> Option<&'e Event>,
+) -> Option<RunOutcome> {
+    let end = state.end.as_ref()?;
+    let mut results = Vec::new();
+    for node in &plan.plan().block.nodes {
+        let path = Path::root().child(&node.id);
+        if let Some(result) = step_result(&path, state, event) {
+            results.push((node.id.clone(), result?));
+        }
+    }
+    Some(RunOutcome {
+        run_id: run.clone(),
+        workflow: state.workflow.clone(),
+        status: end.status,
+        output: output(state, event)?,
+        results,
+        error: end.failure.clone(),
+        failed_step: end.failed.as_ref().map(failed_at),
+        reason: end.reason.clone(),
+        retried_as: end.retried_as.clone(),
+    })
+}
+
+fn output<'e>(state: &State, event: &impl Fn(Seq) -> Option<&'e Event>) -> Option<Option<Value>> {
+    let Some(end) = state.end.as_ref().filter(|end| end.status == RunStatus::Completed) else {
+        return Some(None);
+    };
+    match end.output {
+        None => Some(Some(Value::null())),
+        Some(seq) => Some(event(seq)?.event.value().cloned()),
+    }
+}
+
+/// Outer `None`: the node has not begun. Inner `None`: an event is not at hand.
+fn step_result<'e>(
+    path: &Path,
+    state: &State,
+    event: &impl Fn(Seq) -> Option<&'e Event>,
+) -> Option<Option<StepResult>> {
+    let node = state.node(path)?;
+    let look = |seq: Option<Seq>| match seq {
+        None => Some(None),
+        Some(seq) => event(seq).map(Some),
+    };
+    let built = look(node.result).zip(look(node.state)).map(|(result, recorded)| StepResult {
+        result: result.and_then(|event| event.event.value().cloned()),
+        state: recorded.and_then(|event| event.event.state().cloned()).unwrap_or_else(empty_state),
+        status: node.status,
+    });
+    Some(built)
+}
+
+pub(crate) fn empty_state() -> Value {
+    Value::from(serde_json::json!({}))
+}
+
+pub(crate) fn failed_at(path: &Path) -> FailedAt {
+    let step_name = path.as_str().split('/').next().unwrap_or_default();
+    FailedAt { step_name: step_name.split('[').next().unwrap_or_default().to_owned(), path: path.clone() }
+}
+
+/// Builds the view of a run from its row and its whole history.
+pub(crate) fn run_view(row: &RunRow, plan: &IndexedPlan, state: &State, events: &[Event]) -> RunView {
+    let event = |seq: Seq| events.event(seq);
+    let ending = events.iter().rev().find_map(|event| match &event.event {
+        Kind::RunFailing { failure, node, .. } | Kind::RunFailed { failure, node, .. } => {
+            Some((failure.clone(), node.clone()))
+        }
+        _ => None,
+    });
+    let (error, failed) = ending.unzip();
+    RunView {
+        run_id: row.id.clone(),
+        workflow: row.workflow.clone(),
+        plan: row.plan.to_string(),
+        status: row.status,
+        input: events.first().and_then(|event| event.event.value().cloned()).unwrap_or_default(),
+        output: output(state, &event).flatten(),
+        error,
+        failed_step: failed.flatten().as_ref().map(failed_at),
+        reason: state.end.as_ref().and_then(|end| end.reason.clone()),
+        created_at: row.created_at,
+        ended_at: row.ended_at,
+        source: row.source.clone(),
+        retried_as: state.end.as_ref().and_then(|end| end.retried_as.clone()),
+        tags: row.tags.clone(),
+        note: row.note.clone(),
+        events: state.seq,
+        steps: steps(plan, state, events),
+    }
+}
+
+fn steps(plan: &IndexedPlan, state: &State, events: &[Event]) -> Vec<StepMetrics> {
+    let mut steps: Vec<(usize, StepMetrics)> = Vec::new();
+    for (path, node) in &state.nodes {
+        let Some(planned) = plan.node(path) else { continue };
+        let event = |seq: Option<Seq>| seq.and_then(|seq| events.event(seq));
+        let error = event(node.failure).and_then(|event| {
+            let failure = event.event.failure()?.clone();
+            Some(StepFailure { failure, attempt_number: node.attempts.max(1), occurred_at: event.at })
+        });
+        let metrics = StepMetrics {
+            path: path.clone(),
+            name: planned.node().id.clone(),
+            kind: planned.node().kind.word(),
+            status: node.status,
+            result: event(node.result).and_then(|event| event.event.value().cloned()),
+            state: event(node.state)
+                .and_then(|event| event.event.state().cloned())
+                .unwrap_or_else(empty_state),
+            started_at: node.started_at,
+            completed_at: node.ended_at,
+            duration: node.started_at.zip(node.ended_at).map(|(from, to)| to.ms_since(from)),
+            retry_count: if matches!(planned.node().kind, NodeKind::Step(_)) {
+                node.attempts.saturating_sub(1)
+            } else {
+                0
+            },
+            calls: node.calls,
+            error,
+            wake_at: node.wake_at,
+        };
+        steps.push((planned.place(), metrics));
+    }
+    steps.sort_by(|(a, left), (b, right)| a.cmp(b).then_with(|| left.path.cmp(&right.path)));
+    steps.into_iter().map(|(_, metrics)| metrics).collect()
+}
+
+fn as_map<S: serde::Serializer>(results: &[(String, StepResult)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(results.iter().map(|(name, result)| (name, result)))
+}

@@ -1,0 +1,109 @@
+//! The names under which a definition holds its functions.
+
+use std::collections::BTreeMap;
+
+use super::Built;
+use super::uses::Use;
+use crate::error::BuildError;
+use crate::function::{Bound, Erased, Identity};
+
+/// Which function has which name. Plans name functions by them, so they come from the code, never from an order.
+#[derive(Default)]
+pub(super) struct Keys {
+    by_identity: BTreeMap<Identity, String>,
+    functions: BTreeMap<String, Erased>,
+}
+
+impl Keys {
+    /// Names every function: by its own name, or if another function has that one, by the name given here.
+    pub(super) fn assign(uses: &[Use<'_>], problems: &mut Vec<BuildError>) -> Self {
+        let mut keys = Self::default();
+        // Uses with a given name can step aside, so the others choose first.
+        let (plain, named): (Vec<&Use<'_>>, Vec<_>) =
+            uses.iter().partition(|use_| use_.draft.named.is_none());
+        for use_ in plain.into_iter().chain(named) {
+            keys.claim(use_, problems);
+        }
+        keys
+    }
+
+    fn claim(&mut self, use_: &Use<'_>, problems: &mut Vec<BuildError>) {
+        let function = &use_.draft.function;
+        if self.by_identity.contains_key(&function.identity) {
+            return;
+        }
+        let wanted = [function.name, use_.draft.named.as_deref(), use_.node_name()];
+        let mut wanted = wanted.into_iter().flatten().peekable();
+        let Some(first) = wanted.peek().copied() else {
+            problems.push(nameless(use_));
+            return;
+        };
+        match wanted.find(|key| !self.functions.contains_key(*key)) {
+            Some(key) => self.insert(key, function),
+            None => problems.push(taken(first, use_)),
+        }
+    }
+
+    fn insert(&mut self, key: &str, function: &Erased) {
+        self.by_identity.insert(function.identity, key.to_owned());
+        self.functions.insert(key.to_owned(), function.clone());
+    }
+
+    /// Takes in a nested workflow's functions; gives the new names of those whose own is another function's here.
+    pub(super) fn merge(&mut self, node: &str, nested: &Built) -> BTreeMap<String, String> {
+        let mut renamed = BTreeMap::new();
+        for (key, bound) in &nested.functions {
+            let new = match self.by_identity.get(&bound.function.identity) {
+                Some(known) => known.clone(),
+                None => {
+                    let new = self.free(node, key);
+                    self.insert(&new, &bound.function);
+                    new
+                }
+            };
+            if new != *key {
+                renamed.insert(key.clone(), new);
+            }
+        }
+        renamed
+    }
+
+    fn free(&self, node: &str, key: &str) -> String {
+        let mut new = key.to_owned();
+        while self.functions.contains_key(&new) {
+            new = format!("{node}/{new}");
+        }
+        new
+    }
+
+    /// The name of a function.
+    pub(super) fn of(&self, function: &Erased) -> String {
+        // A function without a name was reported; its plan is never used.
+        self.by_identity.get(&function.identity).cloned().unwrap_or_default()
+    }
+
+    /// The functions by name, each knowing the names of those whose output it asks for.
+    pub(super) fn bind(self) -> BTreeMap<String, Bound> {
+        let bind = |function: &Erased| {
+            function.bind(|ask| match self.by_identity.get(&Identity::Item(ask.step)) {
+                Some(key) => key.clone(),
+                // A step of a workflow around this one: no function here can have such a name.
+                None => format!("../{}", ask.name),
+            })
+        };
+        self.functions.iter().map(|(key, function)| (key.clone(), bind(function))).collect()
+    }
+}
+
+fn nameless(use_: &Use<'_>) -> BuildError {
+    let message = "closures, fn pointers and generic functions have no durable name: \
+                   write a `#[step] fn`, or name it with `.named(\"..\")`";
+    BuildError::new(message, use_.location)
+}
+
+fn taken(key: &str, use_: &Use<'_>) -> BuildError {
+    let message = format!(
+        "{use_}: another function is called `{key}`: give one of them another name with `.named(\"..\")`"
+    );
+    BuildError::new(message, use_.location)
+}

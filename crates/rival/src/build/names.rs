@@ -1,0 +1,37 @@
+//! The ids of nodes.
+
+use std::collections::BTreeMap;
+
+use super::{NodePart, Part};
+
+/// The id of each node: the name it was given, else its function's, kind's or workflow's; used again without a
+/// name of its own it is `name_2`. Whether ids clash is checked on the plan.
+pub(super) fn ids(parts: &[Part]) -> Vec<String> {
+    let mut used: BTreeMap<&str, usize> = BTreeMap::new();
+    let id = |part| match own_name(part) {
+        Name::Given(name) => name.to_owned(),
+        Name::Base(base) => {
+            let uses = used.entry(base).or_default();
+            *uses += 1;
+            if *uses == 1 { base.to_owned() } else { format!("{base}_{uses}") }
+        }
+    };
+    parts.iter().map(|part| &part.part).map(id).collect()
+}
+
+enum Name<'a> {
+    Given(&'a str),
+    Base(&'a str),
+}
+
+fn own_name(part: &NodePart) -> Name<'_> {
+    let (given, base) = match part {
+        NodePart::Step(step) => {
+            // Without any name it is refused later; the word only keeps the plan readable until then.
+            (&step.named, step.kind_name.or(step.function.name).unwrap_or("unnamed"))
+        }
+        NodePart::Sleep(delay) => (&delay.named, "delay"),
+        NodePart::Nested { nested, .. } => (&nested.named, nested.built.plan.workflow.as_str()),
+    };
+    given.as_deref().map_or(Name::Base(base), Name::Given)
+}

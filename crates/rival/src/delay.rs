@@ -1,0 +1,117 @@
+//! The predefined delay: a wait that holds no thread and survives a restart.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rival_core::plan::Wait;
+use rival_core::{StepError, Time, Value};
+use serde_json::json;
+
+use crate::config::whole_ms;
+use crate::data::Data;
+use crate::extract::decode;
+use crate::step::{StepDraft, StepFn};
+
+/// A delay, for `.step(..)`. Its id is `delay` unless it is named.
+#[derive(Clone, Debug)]
+pub struct Delay {
+    pub(crate) wait: DelayWait,
+    pub(crate) named: Option<String>,
+}
+
+/// How long a delay lasts.
+#[derive(Clone, Debug)]
+pub(crate) enum DelayWait {
+    Given(Wait),
+    Computed(StepDraft),
+}
+
+impl Delay {
+    fn new(wait: DelayWait) -> Self {
+        Self { wait, named: None }
+    }
+
+    /// Another id than `delay`.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.named = Some(name.into());
+        self
+    }
+}
+
+/// Waits for a time.
+pub fn delay_step(duration: Duration) -> Delay {
+    Delay::new(DelayWait::Given(Wait::ForMs(whole_ms(duration))))
+}
+
+/// Waits until a moment; one that has passed does not wait.
+pub fn delay_until(moment: impl Moment) -> Delay {
+    Delay::new(DelayWait::Given(Wait::UntilMs(moment.epoch_ms())))
+}
+
+/// Waits as long, or until when, a function says. It is asked once, and its answer is recorded.
+///
+/// The function is like a step and returns a `Duration`, a `SystemTime` or a [`Time`].
+pub fn delay_by<M, W: DelayLength>(function: impl StepFn<M, Out = W>) -> Delay {
+    let mut draft = function.into_step().draft;
+    draft.function = draft.function.map(wait_value::<W>);
+    Delay::new(DelayWait::Computed(draft))
+}
+
+/// The form in which the engine expects a computed wait.
+fn wait_value<W: DelayLength>(value: &Value) -> Result<Value, StepError> {
+    let length: W = decode(value, || "the delay".to_owned())?;
+    Ok(Value::from(match length.wait() {
+        Wait::ForMs(ms) => json!({ "forMs": ms }),
+        Wait::UntilMs(ms) => json!({ "untilMs": ms }),
+        Wait::Computed(_) => return Err(StepError::stop("a computed delay must say how long")),
+    }))
+}
+
+/// A point in time: a `SystemTime` or a [`Time`].
+pub trait Moment {
+    /// Milliseconds since the Unix epoch.
+    fn epoch_ms(&self) -> i64;
+}
+
+impl Moment for Time {
+    fn epoch_ms(&self) -> i64 {
+        self.0
+    }
+}
+
+impl Moment for SystemTime {
+    fn epoch_ms(&self) -> i64 {
+        match self.duration_since(UNIX_EPOCH) {
+            Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
+            Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |ms| -ms),
+        }
+    }
+}
+
+/// What a function given to [`delay_by`] returns.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say how long to wait",
+    note = "return a `Duration`, a `SystemTime` or a `rival::Time`"
+)]
+pub trait DelayLength: Data {
+    #[doc(hidden)]
+    fn wait(&self) -> Wait;
+}
+
+impl DelayLength for Duration {
+    fn wait(&self) -> Wait {
+        Wait::ForMs(whole_ms(*self))
+    }
+}
+
+impl DelayLength for SystemTime {
+    fn wait(&self) -> Wait {
+        Wait::UntilMs(self.epoch_ms())
+    }
+}
+
+impl DelayLength for Time {
+    fn wait(&self) -> Wait {
+        Wait::UntilMs(self.0)
+    }
+}

@@ -1,0 +1,109 @@
+//! A typed function with its types erased, as the engine calls it.
+
+use std::any::{TypeId, type_name};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures::future::BoxFuture;
+use rival_core::{StepError, Value};
+use rival_engine::{CallContext, Function, Needs, OutputNeed};
+
+use crate::extract::{Asks, Call, OutputAsk};
+
+type Started = Result<BoxFuture<'static, Result<Value, StepError>>, StepError>;
+type Body = Arc<dyn Fn(&Call) -> Started + Send + Sync>;
+
+/// Which function it is, within one build of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Identity {
+    /// A function with a name, told by its type.
+    Item(TypeId),
+    /// Anything else. Two values of one closure type may hold different things, so each is its own.
+    Value(u64),
+}
+
+/// A function with what it asks for, not yet part of a workflow.
+#[derive(Clone)]
+pub(crate) struct Erased {
+    pub(crate) identity: Identity,
+    /// The function's own name; closures, fn pointers and generic functions have none.
+    pub(crate) name: Option<&'static str>,
+    pub(crate) asks: Arc<Asks>,
+    body: Body,
+}
+
+impl Erased {
+    pub(crate) fn new<F: 'static>(
+        asks: Asks,
+        body: impl Fn(&Call) -> Started + Send + Sync + 'static,
+    ) -> Self {
+        let name = item_name::<F>();
+        let identity = match name {
+            Some(_) => Identity::Item(TypeId::of::<F>()),
+            None => next_value(),
+        };
+        Self { identity, name, asks: Arc::new(asks), body: Arc::new(body) }
+    }
+
+    /// The same function with its result changed before it is recorded.
+    pub(crate) fn map(self, change: fn(&Value) -> Result<Value, StepError>) -> Self {
+        let inner = self.body;
+        let body = move |call: &Call| -> Started {
+            let result = inner(call)?;
+            Ok(Box::pin(async move { change(&result.await?) }))
+        };
+        Self { body: Arc::new(body), ..self }
+    }
+
+    /// The function as part of a workflow, which knows under which name each output is produced.
+    pub(crate) fn bind(&self, key_of: impl Fn(&OutputAsk) -> String) -> Bound {
+        let outputs = self.asks.outputs.iter().map(|ask| OutputNeed { function: key_of(ask) }).collect();
+        let needs = Needs { outputs, last_step: self.asks.last_step, cancellation: self.asks.cancellation };
+        Bound { function: self.clone(), needs }
+    }
+}
+
+fn next_value() -> Identity {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    Identity::Value(NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The name of a plain function from its type's name; anything else has none that would last.
+fn item_name<F>() -> Option<&'static str> {
+    let path = type_name::<F>();
+    let last = path.rsplit("::").next().unwrap_or(path);
+    // `{{closure}}`, `fn(..) -> ..` and `f<T>` are not names. A function inside an async one is.
+    let named = size_of::<F>() == 0 && !last.is_empty() && !path.contains(['<', '(']) && !last.contains('{');
+    named.then(|| last.strip_prefix("r#").unwrap_or(last))
+}
+
+impl fmt::Debug for Erased {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Erased").field("name", &self.name).field("asks", &self.asks).finish_non_exhaustive()
+    }
+}
+
+/// A function of a workflow.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    pub(crate) function: Erased,
+    needs: Needs,
+}
+
+impl Function for Bound {
+    fn needs(&self) -> &Needs {
+        &self.needs
+    }
+
+    fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, StepError>> {
+        let call = Call::new(context, Arc::clone(&self.function.asks));
+        let body = Arc::clone(&self.function.body);
+        // Decoding arguments happens inside the future, so that a slow or panicking one is the step's.
+        Box::pin(async move {
+            let started = body(&call)?;
+            drop(call);
+            started.await
+        })
+    }
+}

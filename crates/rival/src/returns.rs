@@ -1,0 +1,118 @@
+//! What a step function may return: a `Result`, or a future of one.
+
+use std::any::Any;
+
+use futures::future::BoxFuture;
+use rival_core::failure::code;
+use rival_core::{StepError, Value};
+
+use crate::data::Data;
+
+/// An error that a step may return: any error, a string, `anyhow::Error`, or [`StepError`] itself.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a step's error",
+    label = "must be an error, a string or `StepError`",
+    note = "implement `std::error::Error` for `{Self}` (it must also be `Send + Sync + 'static`), or return `StepError`"
+)]
+pub trait IntoStepError {
+    /// The error as a step's.
+    fn into_step_error(self) -> StepError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<StepError>> IntoStepError for E {
+    fn into_step_error(self) -> StepError {
+        self.into()
+    }
+}
+
+/// `Result<T, E>`, what a step gives in the end.
+#[diagnostic::on_unimplemented(
+    message = "a step cannot return `{Self}`",
+    label = "must be `Result<T, E>`",
+    note = "write `Result<{Self}, StepError>`"
+)]
+pub trait StepResult {
+    /// What it returns when all is well.
+    type Ok: Data;
+
+    /// The result with its error as a step's.
+    fn into_result(self) -> Result<Self::Ok, StepError>;
+}
+
+impl<T: Data, E: IntoStepError> StepResult for Result<T, E> {
+    type Ok = T;
+
+    fn into_result(self) -> Result<T, StepError> {
+        self.map_err(IntoStepError::into_step_error)
+    }
+}
+
+/// Marks functions that block: they run on a thread of their own.
+#[derive(Debug)]
+pub enum Blocking {}
+
+/// Marks functions that return a future.
+#[derive(Debug)]
+pub enum Async {}
+
+/// What a step function returns: `K` tells `fn` and `async fn` apart.
+#[diagnostic::on_unimplemented(
+    message = "a step cannot return `{Self}`",
+    label = "must be `Result<T, E>`, or a future of one",
+    note = "write `Result<{Self}, StepError>`"
+)]
+pub trait StepReturn<K> {
+    /// What it returns when all is well.
+    type Ok: Data;
+
+    /// Makes the call and encodes what it gives.
+    #[doc(hidden)]
+    fn start(call: impl FnOnce() -> Self + Send + 'static) -> BoxFuture<'static, Result<Value, StepError>>;
+}
+
+impl<T: Data, E: IntoStepError> StepReturn<Blocking> for Result<T, E> {
+    type Ok = T;
+
+    fn start(call: impl FnOnce() -> Self + Send + 'static) -> BoxFuture<'static, Result<Value, StepError>> {
+        Box::pin(async move {
+            // Errors are converted on the blocking thread, because `E` itself need not be `Send`.
+            let done = tokio::task::spawn_blocking(move || recorded(call())).await;
+            done.unwrap_or_else(|error| Err(not_finished(error)))
+        })
+    }
+}
+
+impl<F, R> StepReturn<Async> for F
+where
+    F: Future<Output = R> + Send + 'static,
+    R: StepResult,
+{
+    type Ok = R::Ok;
+
+    fn start(call: impl FnOnce() -> Self + Send + 'static) -> BoxFuture<'static, Result<Value, StepError>> {
+        Box::pin(async move { recorded(call().await) })
+    }
+}
+
+fn recorded<R: StepResult>(result: R) -> Result<Value, StepError> {
+    let value = result.into_result()?;
+    rival_engine::encode(&value).map_err(|error| {
+        let name = std::any::type_name::<R::Ok>();
+        StepError::stop(format!("the result of type `{name}` cannot be recorded: {error}"))
+            .code(code::NOT_JSON)
+    })
+}
+
+fn not_finished(error: tokio::task::JoinError) -> StepError {
+    match error.try_into_panic() {
+        Ok(panic) => StepError::new(format!("panicked: {}", panic_text(&*panic))).code(code::PANIC),
+        // A blocking task is only cancelled before it begins, when the runtime goes down.
+        Err(_) => StepError::new("the runtime is shutting down").code(code::CANCELLED),
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
+}

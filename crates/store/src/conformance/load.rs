@@ -1,0 +1,100 @@
+//! Reading events back.
+
+use rival_core::Seq;
+
+use super::Harness;
+use super::fixture::*;
+use crate::{Batch, Commit, Store};
+
+/// Events 1 | 2 3 4 | 5 | 6 7 of the run `r`.
+async fn seven_events<H: Harness>(h: &H) -> H::Store {
+    let (store, _) = one_run(h).await;
+    for events in [batch(2, 3), batch(5, 1), batch(6, 2)] {
+        store.commit(Commit { events: Some(events), ..commit("r") }).await.unwrap();
+    }
+    store
+}
+
+async fn since(store: &impl Store, after: u64) -> Vec<Batch> {
+    store.load(&id("r"), Seq(after), MANY).await.unwrap()
+}
+
+pub async fn batches_come_in_order(h: &impl Harness) {
+    let (store, _) = one_run(h).await;
+    for first in 2..30 {
+        store.commit(Commit { events: Some(batch(first, 1)), ..commit("r") }).await.unwrap();
+    }
+    assert_eq!(since(&store, 0).await, (1..30).map(|first| batch(first, 1)).collect::<Vec<_>>());
+}
+
+pub async fn since_zero_gives_all(h: &impl Harness) {
+    let store = seven_events(h).await;
+    assert_eq!(since(&store, 0).await, [batch(1, 1), batch(2, 3), batch(5, 1), batch(6, 2)]);
+}
+
+pub async fn since_the_middle_gives_the_rest(h: &impl Harness) {
+    let store = seven_events(h).await;
+    assert_eq!(since(&store, 1).await, [batch(2, 3), batch(5, 1), batch(6, 2)]);
+    assert_eq!(since(&store, 4).await, [batch(5, 1), batch(6, 2)]);
+    assert_eq!(since(&store, 5).await, [batch(6, 2)]);
+}
+
+/// A batch is never cut: the reader skips what it has.
+pub async fn since_the_middle_of_a_batch_gives_that_batch(h: &impl Harness) {
+    let store = seven_events(h).await;
+    assert_eq!(since(&store, 2).await, [batch(2, 3), batch(5, 1), batch(6, 2)]);
+    assert_eq!(since(&store, 3).await, [batch(2, 3), batch(5, 1), batch(6, 2)]);
+    assert_eq!(since(&store, 6).await, [batch(6, 2)]);
+}
+
+pub async fn since_the_last_or_beyond_gives_nothing(h: &impl Harness) {
+    let store = seven_events(h).await;
+    assert!(since(&store, 7).await.is_empty());
+    assert!(since(&store, 8).await.is_empty());
+    assert!(since(&store, i64::MAX as u64).await.is_empty());
+}
+
+pub async fn an_unknown_run_has_no_events(h: &impl Harness) {
+    let store = seven_events(h).await;
+    assert!(store.load(&id("nobody"), Seq::ZERO, MANY).await.unwrap().is_empty());
+}
+
+pub async fn a_limit_gives_at_least_one_batch(h: &impl Harness) {
+    let store = seven_events(h).await;
+    for limit in [0, 1] {
+        assert_eq!(store.load(&id("r"), Seq(1), limit).await.unwrap(), [batch(2, 3)]);
+    }
+    assert_eq!(store.load(&id("r"), Seq::ZERO, 7).await.unwrap().len(), 4);
+}
+
+pub async fn pages_give_every_batch_once(h: &impl Harness) {
+    let store = seven_events(h).await;
+    let whole = since(&store, 0).await;
+    for limit in 0..9 {
+        let mut read: Vec<Batch> = Vec::new();
+        loop {
+            let after = read.last().map_or(Seq::ZERO, Batch::last);
+            let page = store.load(&id("r"), after, limit).await.unwrap();
+            if page.is_empty() {
+                break;
+            }
+            // "About": the batch that crosses the limit may be in or out, the one after it may not.
+            let before_last: u32 = page[..page.len() - 1].iter().map(|batch| batch.count).sum();
+            assert!(page.len() == 1 || (before_last as usize) < limit, "limit {limit}: {page:?}");
+            read.extend(page);
+            assert!(read.len() <= whole.len(), "a page began again: {read:?}");
+        }
+        assert_eq!(read, whole, "limit {limit}");
+    }
+}
+
+pub async fn a_large_body_comes_back_byte_for_byte(h: &impl Harness) {
+    let (store, _) = one_run(h).await;
+    let body: Vec<u8> = (0..1 << 20).map(|at: u32| at.wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
+    let large = Batch { first: Seq(2), count: 1, body };
+    let image = crate::Snapshot { body: large.body.clone(), ..snapshot(2, "") };
+    let whole = Commit { events: Some(large.clone()), snapshot: Some(image.clone()), ..commit("r") };
+    store.commit(whole).await.unwrap();
+    assert!(since(&store, 1).await == [large], "the events changed");
+    assert!(store.snapshot(&id("r")).await.unwrap() == Some(image), "the snapshot changed");
+}

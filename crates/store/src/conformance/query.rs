@@ -1,0 +1,170 @@
+//! Rows, lists and plans.
+
+use rival_core::{PlanHash, RunStatus};
+
+use super::Harness;
+use super::fixture::*;
+use crate::{NewRun, Page, RunFilter, Store};
+
+async fn list(store: &impl Store, filter: RunFilter) -> Vec<String> {
+    let rows = store.runs(&filter, &Page { before: None, limit: MANY }).await.unwrap();
+    ids(&rows).into_iter().map(str::to_owned).collect()
+}
+
+pub async fn an_unknown_run_has_no_row_and_no_snapshot(h: &impl Harness) {
+    let store = h.open().await;
+    assert!(store.run(&id("nobody")).await.unwrap().is_none());
+    assert!(store.snapshot(&id("nobody")).await.unwrap().is_none());
+    assert!(store.messages(&id("nobody")).await.unwrap().is_empty());
+    assert!(all(&store).await.is_empty());
+    assert_eq!(store.next_wake().await.unwrap(), None);
+}
+
+/// Newest by creation in this store, not by the clock that a caller gave.
+pub async fn runs_come_newest_first(h: &impl Harness) {
+    let (store, engine) = one_run(h).await;
+    for (run, created) in [("b", 5), ("c", 1), ("a", 3)] {
+        create(&store, NewRun { created_at: at(created), ..new_run(run, engine) }).await;
+    }
+    let rows = all(&store).await;
+    assert_eq!(ids(&rows), ["a", "c", "b", "r"]);
+    assert!(rows.is_sorted_by(|newer, older| newer.no > older.no));
+}
+
+pub async fn runs_are_filtered_by_workflow(h: &impl Harness) {
+    let (store, engine) = one_run(h).await;
+    create(&store, NewRun { workflow: "Orders".to_owned(), ..new_run("other", engine) }).await;
+    let of = |workflow: &str| RunFilter { workflow: Some(workflow.to_owned()), ..Default::default() };
+    assert_eq!(list(&store, of("orders")).await, ["r"]);
+    assert_eq!(list(&store, of("Orders")).await, ["other"]);
+    assert!(list(&store, of("order")).await.is_empty());
+}
+
+pub async fn runs_are_filtered_by_status(h: &impl Harness) {
+    let store = h.open().await;
+    let engine = store.join().await.unwrap();
+    for status in RunStatus::ALL {
+        create_standing(&store, status.word(), engine, standing(status)).await;
+    }
+    for status in RunStatus::ALL {
+        let rows = list(&store, RunFilter { statuses: vec![status], ..Default::default() }).await;
+        assert_eq!(rows, [status.word()]);
+    }
+    let statuses = vec![RunStatus::Queued, RunStatus::Failed];
+    assert_eq!(list(&store, RunFilter { statuses, ..Default::default() }).await, ["failed", "queued"]);
+}
+
+/// From is part of the span, to is not: spans that touch share no run.
+pub async fn runs_are_filtered_by_time(h: &impl Harness) {
+    let store = h.open().await;
+    let engine = store.join().await.unwrap();
+    for created in [1, 2, 3, 4] {
+        create(&store, NewRun { created_at: at(created), ..new_run(&created.to_string(), engine) }).await;
+    }
+    let span = |from: Option<i64>, to: Option<i64>| RunFilter {
+        created_from: from.map(at),
+        created_to: to.map(at),
+        ..Default::default()
+    };
+    assert_eq!(list(&store, span(Some(2), Some(4))).await, ["3", "2"]);
+    assert_eq!(list(&store, span(Some(3), None)).await, ["4", "3"]);
+    assert_eq!(list(&store, span(None, Some(2))).await, ["1"]);
+    assert!(list(&store, span(Some(2), Some(2))).await.is_empty());
+}
+
+pub async fn runs_are_filtered_by_parent(h: &impl Harness) {
+    let (store, engine) = one_run(h).await;
+    for (run, parent) in [("a", "r"), ("b", "a"), ("c", "r")] {
+        create(&store, NewRun { parent: Some(id(parent)), ..new_run(run, engine) }).await;
+    }
+    let of = |parent: &str| RunFilter { parent: Some(id(parent)), ..Default::default() };
+    assert_eq!(list(&store, of("r")).await, ["c", "a"]);
+    assert_eq!(list(&store, of("a")).await, ["b"]);
+    assert!(list(&store, of("b")).await.is_empty());
+}
+
+/// A tag is a whole word: neither a part of one nor two at once.
+pub async fn runs_are_filtered_by_tag(h: &impl Harness) {
+    let (store, engine) = one_run(h).await;
+    for (run, tags) in [("a", vec!["red", "blue"]), ("b", vec!["bluegreen"]), ("c", vec!["blue", "blue"])] {
+        let tags = tags.into_iter().map(str::to_owned).collect();
+        create(&store, NewRun { tags, ..new_run(run, engine) }).await;
+    }
+    let of = |tag: &str| RunFilter { tag: Some(tag.to_owned()), ..Default::default() };
+    assert_eq!(list(&store, of("blue")).await, ["c", "a"]);
+    assert_eq!(list(&store, of("red")).await, ["a"]);
+    for no_tag in ["green", "red,blue", "%", "", "Blue"] {
+        assert!(list(&store, of(no_tag)).await.is_empty(), "`{no_tag}`");
+    }
+    assert_eq!(row(&store, "a").await.tags, ["red", "blue"]);
+}
+
+pub async fn filters_are_combined_and_paged(h: &impl Harness) {
+    let (store, engine) = one_run(h).await;
+    for run in 0..40 {
+        let tags = if run % 2 == 0 { vec!["even".to_owned()] } else { Vec::new() };
+        let workflow = if run % 4 == 0 { "fours" } else { "others" }.to_owned();
+        let new = NewRun { tags, workflow, created_at: at(run), ..new_run(&format!("{run:02}"), engine) };
+        create(&store, new).await;
+    }
+    let filter = RunFilter {
+        workflow: Some("others".to_owned()),
+        tag: Some("even".to_owned()),
+        statuses: vec![RunStatus::Running],
+        created_from: Some(at(10)),
+        ..Default::default()
+    };
+    let first = store.runs(&filter, &Page { before: None, limit: 3 }).await.unwrap();
+    assert_eq!(ids(&first), ["38", "34", "30"]);
+    let rest = store.runs(&filter, &Page { before: Some(first[2].no), limit: 100 }).await.unwrap();
+    assert_eq!(ids(&rest), ["26", "22", "18", "14", "10"]);
+}
+
+pub async fn a_thousand_runs_are_paged_without_gap_or_repeat(h: &impl Harness) {
+    let store = h.open().await;
+    let engine = store.join().await.unwrap();
+    for run in 0..1_000 {
+        create(&store, new_run(&format!("{run:04}"), engine)).await;
+    }
+    let mut seen = Vec::new();
+    let mut page = Page { before: None, limit: 70 };
+    loop {
+        let rows = store.runs(&RunFilter::default(), &page).await.unwrap();
+        assert!(rows.len() <= 70);
+        let Some(last) = rows.last() else { break };
+        page.before = Some(last.no);
+        seen.extend(rows.iter().map(|row| row.id.to_string()));
+        assert!(seen.len() <= 1_000, "a page began again");
+    }
+    assert_eq!(seen, (0..1_000).rev().map(|run| format!("{run:04}")).collect::<Vec<_>>());
+    assert_eq!(store.runs(&RunFilter::default(), &Page::default()).await.unwrap().len(), 100);
+    assert!(store.runs(&RunFilter::default(), &Page { before: None, limit: 0 }).await.unwrap().is_empty());
+}
+
+pub async fn pages_stand_still_while_runs_are_added(h: &impl Harness) {
+    let store = h.open().await;
+    let engine = store.join().await.unwrap();
+    for run in ["a", "b", "c", "d"] {
+        create(&store, new_run(run, engine)).await;
+    }
+    let first = store.runs(&RunFilter::default(), &Page { before: None, limit: 2 }).await.unwrap();
+    create(&store, new_run("e", engine)).await;
+    let next = Page { before: Some(first[1].no), limit: 2 };
+    let second = store.runs(&RunFilter::default(), &next).await.unwrap();
+    assert_eq!((ids(&first), ids(&second)), (vec!["d", "c"], vec!["b", "a"]));
+}
+
+pub async fn a_plan_is_kept_under_its_hash(h: &impl Harness) {
+    let store = h.open().await;
+    let (one, two) = (PlanHash::new("one"), PlanHash::new("two"));
+    assert_eq!(store.plan(&one).await.unwrap(), None);
+    store.put_plan(&one, r#"{"name": "größe"}"#).await.unwrap();
+    store.put_plan(&two, "{}").await.unwrap();
+    store.put_plan(&one, "something else").await.unwrap();
+    assert_eq!(store.plan(&one).await.unwrap().as_deref(), Some(r#"{"name": "größe"}"#));
+    assert_eq!(store.plan(&two).await.unwrap().as_deref(), Some("{}"));
+}
+
+pub async fn a_new_store_takes_writes(h: &impl Harness) {
+    h.open().await.check_writable().await.unwrap();
+}

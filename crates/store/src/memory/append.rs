@@ -1,0 +1,196 @@
+//! Starting runs, committing transitions, reading events back.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use rival_core::{RunId, RunStatus, Seq, Time};
+
+use super::state::{Run, RunNo, State};
+use crate::{
+    Batch, Commit, CommitError, EngineId, Epoch, MessageNo, NewRun, RunRow, Snapshot, Standing, Started,
+    StoreError,
+};
+
+impl State {
+    pub(super) fn start(&mut self, new: NewRun) -> Result<Started, StoreError> {
+        if let Some(run) = self.get(&new.id) {
+            return Ok(Started::Exists(Box::new(run.row.clone())));
+        }
+        check_first(&new).map_err(|error| match error {
+            CommitError::Store(error) => error,
+            error => StoreError::Invalid(error.to_string()),
+        })?;
+        self.insert(new);
+        Ok(Started::Created)
+    }
+
+    pub(super) fn commit(&mut self, commit: Commit) -> Result<(), CommitError> {
+        let no = self.check(&commit)?;
+        self.write(no, commit);
+        Ok(())
+    }
+
+    pub(super) fn load(&self, run: &RunId, after: Seq, limit: usize) -> Vec<Batch> {
+        let Some(run) = self.get(run) else { return Vec::new() };
+        let begin = run.history.partition_point(|batch| batch.last() <= after);
+        let mut events = 0;
+        let fits = |batch: &&Batch| {
+            let is_first = events == 0;
+            events += batch.count as usize;
+            is_first || events <= limit
+        };
+        run.history[begin..].iter().take_while(fits).cloned().collect()
+    }
+
+    /// Everything that can refuse a commit, before anything of it is written.
+    fn check(&self, commit: &Commit) -> Result<RunNo, CommitError> {
+        let run = self.get(&commit.run).ok_or_else(|| CommitError::NotFound(commit.run.clone()))?;
+        if !self.is_writer(run, commit.epoch) || !has_messages(run, &commit.consumed) {
+            return Err(CommitError::Fenced { run: commit.run.clone(), epoch: commit.epoch });
+        }
+        if let Some(events) = &commit.events {
+            check_follows(&commit.run, run.last(), events)?;
+        }
+        commit.runs.iter().filter(|new| !self.by_id.contains_key(&new.id)).try_for_each(check_first)?;
+        Ok(run.row.no)
+    }
+
+    fn is_writer(&self, run: &Run, epoch: Epoch) -> bool {
+        run.row.epoch == epoch && !run.row.status.is_terminal() && self.is_owned(&run.row)
+    }
+
+    /// Runs come before messages, so that a new run can be sent one at once; messages are consumed before
+    /// the standing, which depends on whether some still wait.
+    fn write(&mut self, no: RunNo, commit: Commit) {
+        self.write_journal(no, commit.events, commit.snapshot, &commit.consumed);
+        if let Some(standing) = commit.standing {
+            self.stand(no, standing, commit.now);
+        }
+        for new in commit.runs {
+            self.insert(new);
+        }
+        for (receiver, message) in commit.messages {
+            self.send(&receiver, message, commit.now);
+        }
+        self.append_logs(commit.logs);
+    }
+
+    fn write_journal(
+        &mut self,
+        no: RunNo,
+        events: Option<Batch>,
+        snapshot: Option<Snapshot>,
+        consumed: &[MessageNo],
+    ) {
+        let Some(run) = self.runs.get_mut(&no) else { return };
+        run.history.extend(events);
+        run.snapshot = snapshot.or(run.snapshot.take());
+        for message in consumed {
+            run.messages.remove(message);
+        }
+    }
+
+    fn stand(&mut self, no: RunNo, standing: Standing, now: Time) {
+        let Some(run) = self.runs.get_mut(&no) else { return };
+        let is_ended = standing.status.is_terminal();
+        let waiting = run.messages.len();
+        if is_ended {
+            run.messages.clear();
+        }
+        self.change(no, |row| {
+            place(row, standing, row.owner);
+            match waiting {
+                0 => {}
+                _ if is_ended => row.drop_messages(waiting),
+                _ => wake(row, now),
+            }
+        });
+    }
+
+    /// Creates a run; one that exists is left as it is.
+    fn insert(&mut self, new: NewRun) {
+        if self.by_id.contains_key(&new.id) {
+            return;
+        }
+        self.last_run += 1;
+        let no = self.last_run;
+        self.by_id.insert(new.id.clone(), no);
+        if let Some(parent) = &new.parent {
+            self.children.entry(parent.clone()).or_default().insert(no);
+        }
+        let run = Run::new(no, new);
+        self.index.add(&run.row);
+        self.runs.insert(no, run);
+    }
+}
+
+impl Run {
+    fn new(no: RunNo, new: NewRun) -> Self {
+        let mut row = RunRow {
+            id: new.id,
+            no,
+            workflow: new.workflow,
+            plan: new.plan,
+            fingerprint: new.fingerprint,
+            status: new.standing.status,
+            created_at: new.created_at,
+            ended_at: None,
+            wake_at: None,
+            owner: None,
+            epoch: Epoch(1),
+            parent: new.parent,
+            source: new.source,
+            tags: new.tags,
+            note: None,
+            dropped_messages: 0,
+        };
+        place(&mut row, new.standing, Some(new.engine));
+        Self {
+            row,
+            history: vec![new.events],
+            snapshot: None,
+            messages: BTreeMap::new(),
+            sent: HashMap::new(),
+            logs: Vec::new(),
+        }
+    }
+}
+
+/// Puts a run where its writer says it stands. An ended run has neither owner nor wake-up, and an owned one
+/// has no wake-up: its owner looks after it.
+fn place(row: &mut RunRow, standing: Standing, writer: Option<EngineId>) {
+    let is_ended = standing.status.is_terminal();
+    row.owner = writer.filter(|_| standing.keep && !is_ended);
+    row.wake_at = standing.wake_at.filter(|_| !standing.keep && !is_ended);
+    row.status = standing.status;
+    row.ended_at = standing.ended_at.filter(|_| is_ended);
+    row.note = standing.note;
+}
+
+/// Makes a run due, if it is one that waits to be looked at: the owner of an owned run is told otherwise,
+/// and a queued one waits for room.
+pub(super) fn wake(row: &mut RunRow, now: Time) {
+    if row.owner.is_none() && !row.status.is_terminal() && row.status != RunStatus::Queued {
+        row.wake_at = Some(row.wake_at.map_or(now, |at| at.min(now)));
+    }
+}
+
+/// Whether all of the messages wait for the run, each named once.
+fn has_messages(run: &Run, consumed: &[MessageNo]) -> bool {
+    let distinct: BTreeSet<_> = consumed.iter().collect();
+    distinct.len() == consumed.len() && consumed.iter().all(|no| run.messages.contains_key(no))
+}
+
+fn check_first(new: &NewRun) -> Result<(), CommitError> {
+    check_follows(&new.id, Seq::ZERO, &new.events)
+}
+
+fn check_follows(run: &RunId, last: Seq, events: &Batch) -> Result<(), CommitError> {
+    let expected = last.next();
+    if events.first != expected {
+        return Err(CommitError::Sequence { run: run.clone(), expected, actual: events.first });
+    }
+    if events.count == 0 {
+        return Err(StoreError::Invalid(format!("run `{run}`: a batch without events")).into());
+    }
+    Ok(())
+}

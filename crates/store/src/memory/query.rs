@@ -1,0 +1,44 @@
+//! Rows, snapshots and plans.
+
+use std::ops::Bound;
+
+use rival_core::{PlanHash, RunId};
+
+use super::state::State;
+use crate::{Page, RunFilter, RunRow, Snapshot};
+
+impl State {
+    pub(super) fn row(&self, run: &RunId) -> Option<RunRow> {
+        self.get(run).map(|run| run.row.clone())
+    }
+
+    pub(super) fn rows(&self, filter: &RunFilter, page: &Page) -> Vec<RunRow> {
+        let end = page.before.map_or(Bound::Unbounded, Bound::Excluded);
+        let newest_first = self.runs.range((Bound::Unbounded, end)).rev().map(|(_, run)| &run.row);
+        newest_first.filter(|row| filter.accepts(row)).take(page.limit).cloned().collect()
+    }
+
+    pub(super) fn snapshot(&self, run: &RunId) -> Option<Snapshot> {
+        self.get(run)?.snapshot.clone()
+    }
+
+    /// The first one stays: a hash names one plan.
+    pub(super) fn put_plan(&mut self, hash: &PlanHash, json: &str) {
+        self.plans.entry(hash.clone()).or_insert_with(|| json.to_owned());
+    }
+
+    pub(super) fn plan(&self, hash: &PlanHash) -> Option<String> {
+        self.plans.get(hash).cloned()
+    }
+}
+
+impl RunFilter {
+    fn accepts(&self, row: &RunRow) -> bool {
+        self.workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow)
+            && (self.statuses.is_empty() || self.statuses.contains(&row.status))
+            && self.created_from.is_none_or(|from| from <= row.created_at)
+            && self.created_to.is_none_or(|to| row.created_at < to)
+            && (self.parent.is_none() || self.parent == row.parent)
+            && self.tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
+    }
+}

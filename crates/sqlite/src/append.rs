@@ -1,8 +1,8 @@
 //! Starting runs and writing their transitions.
 
-use rival_core::{Seq, Time};
+use rival_core::{RunId, Seq, Time};
 use rival_store::{
-    Batch, Commit, CommitError, EngineId, Epoch, MessageNo, NewRun, Snapshot, Standing, Started,
+    Batch, Commit, CommitError, EngineId, Epoch, MessageNo, NewRun, Snapshot, Standing, Started, StoreError,
 };
 use rusqlite::{OptionalExtension, params};
 
@@ -34,13 +34,16 @@ impl<'s> Columns<'s> {
 }
 
 impl Tables<'_> {
-    pub(crate) fn start(&mut self, run: &NewRun) -> Result<Started> {
-        if self.create(run)? {
-            return Ok(Started::Created);
+    pub(crate) fn start(&mut self, run: &NewRun) -> Result<std::result::Result<Started, StoreError>> {
+        let refusal = misplaced(&run.id, Seq::ZERO, &run.events);
+        if refusal.is_none() && self.create(run)? {
+            return Ok(Ok(Started::Created));
         }
-        match query::row_by_id(self.connection, &run.id)? {
-            Some(row) => Ok(Started::Exists(Box::new(row))),
-            None => Err(Fault::Damaged(format!("run `{}` is there and is not", run.id))),
+        match (query::row_by_id(self.connection, &run.id)?, refusal) {
+            (Some(row), _) => Ok(Ok(Started::Exists(Box::new(row)))),
+            (None, Some(CommitError::Store(error))) => Ok(Err(error)),
+            (None, Some(refusal)) => Ok(Err(StoreError::Invalid(refusal.to_string()))),
+            (None, None) => Err(Fault::Damaged(format!("run `{}` is there and is not", run.id))),
         }
     }
 
@@ -55,10 +58,17 @@ impl Tables<'_> {
             self.sql("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?.execute(params![tag, no])?;
         }
         if run.standing.keep && !run.standing.status.is_terminal() {
-            self.engines.note_owner(run.engine.0);
-            self.remember(&run.id, Hot { no, epoch: 1, last: run.events.last() });
+            self.note_created(no, run);
         }
         Ok(true)
+    }
+
+    /// A run of an engine that is gone can be claimed, and takes no commits until it is.
+    fn note_created(&mut self, no: i64, run: &NewRun) {
+        self.engines.note_owner(run.engine.0);
+        if self.engines.alive.contains(&run.engine.0) {
+            self.remember(&run.id, Hot { no, epoch: 1, last: run.events.last() });
+        }
     }
 
     fn insert_run(&mut self, no: i64, run: &NewRun) -> Result<bool> {
@@ -98,11 +108,15 @@ impl Tables<'_> {
             Ok(hot) => hot,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        if let Some(refusal) = out_of_sequence(commit, hot.last) {
-            return Ok(Err(refusal));
-        }
         if !self.all_wait(hot.no, &commit.consumed)? {
             return Ok(Err(fenced(commit)));
+        }
+        let batch = commit.events.as_ref();
+        if let Some(refusal) = batch.and_then(|batch| misplaced(&commit.run, hot.last, batch)) {
+            return Ok(Err(refusal));
+        }
+        if let Some(refusal) = self.misplaced_start(&commit.runs)? {
+            return Ok(Err(refusal));
         }
         self.write_transition(hot, commit)?;
         Ok(Ok(()))
@@ -115,13 +129,24 @@ impl Tables<'_> {
         if Epoch(hot.epoch) != commit.epoch {
             return Ok(Some(Err(fenced(commit))));
         }
-        if let Some(refusal) = out_of_sequence(commit, hot.last) {
+        if let Some(refusal) = misplaced(&commit.run, hot.last, batch) {
             return Ok(Some(Err(refusal)));
         }
         hot.last = batch.last();
         let no = hot.no;
         self.insert_batch(no, batch)?;
         Ok(Some(Ok(())))
+    }
+
+    /// The first of these runs that is not there yet and does not begin with event 1.
+    fn misplaced_start(&self, runs: &[NewRun]) -> Result<Option<CommitError>> {
+        for run in runs {
+            let refusal = misplaced(&run.id, Seq::ZERO, &run.events);
+            if refusal.is_some() && self.number_of(&run.id)?.is_none() {
+                return Ok(refusal);
+            }
+        }
+        Ok(None)
     }
 
     fn owned(&mut self, commit: &Commit) -> Result<std::result::Result<Hot, CommitError>> {
@@ -137,14 +162,14 @@ impl Tables<'_> {
             self.insert_batch(hot.no, batch)?;
             self.set_last(&commit.run, batch.last());
         }
-        if let Some(standing) = &commit.standing {
-            self.write_standing(hot.no, standing, commit)?;
-        }
         if let Some(snapshot) = &commit.snapshot {
             self.write_snapshot(hot.no, snapshot)?;
         }
         for MessageNo(no) in &commit.consumed {
             self.consume(*no)?;
+        }
+        if let Some(standing) = &commit.standing {
+            self.write_standing(hot.no, standing, commit)?;
         }
         for run in &commit.runs {
             self.create(run)?;
@@ -166,10 +191,11 @@ impl Tables<'_> {
             columns.note,
             columns.owned
         ])?;
-        if !columns.owned {
-            self.drop_hot(&commit.run);
+        if columns.owned {
+            return Ok(());
         }
-        Ok(())
+        self.drop_hot(&commit.run);
+        self.settle_waiting(no, standing.status.is_terminal(), commit.now)
     }
 
     fn write_snapshot(&mut self, run: i64, snapshot: &Snapshot) -> Result<()> {
@@ -197,7 +223,7 @@ impl Tables<'_> {
         Ok(())
     }
 
-    pub(crate) fn number_of(&self, run: &rival_core::RunId) -> Result<Option<i64>> {
+    pub(crate) fn number_of(&self, run: &RunId) -> Result<Option<i64>> {
         Ok(self
             .sql("SELECT no FROM runs WHERE id = ?1")?
             .query_row([run.as_str()], |row| row.get(0))
@@ -218,13 +244,13 @@ fn fenced(commit: &Commit) -> CommitError {
     CommitError::Fenced { run: commit.run.clone(), epoch: commit.epoch }
 }
 
-fn out_of_sequence(commit: &Commit, last: Seq) -> Option<CommitError> {
-    let batch = commit.events.as_ref()?;
-    // A batch without events would take the next one's place.
-    let fits = batch.first == last.next() && batch.count > 0;
-    (!fits).then(|| CommitError::Sequence {
-        run: commit.run.clone(),
-        expected: last.next(),
-        actual: batch.first,
-    })
+/// Why a batch cannot come after the event `last`.
+fn misplaced(run: &RunId, last: Seq, batch: &Batch) -> Option<CommitError> {
+    let expected = last.next();
+    if batch.first != expected {
+        return Some(CommitError::Sequence { run: run.clone(), expected, actual: batch.first });
+    }
+    // It would take the place of the next one.
+    let empty = || StoreError::Invalid(format!("run `{run}`: a batch without events")).into();
+    (batch.count == 0).then(empty)
 }

@@ -202,7 +202,7 @@ impl Store for SqliteStore {
     }
 
     async fn start(&self, run: NewRun) -> Result<Started, StoreError> {
-        self.write(move |tables| tables.start(&run)).await
+        self.write(move |tables| tables.start(&run)).await?
     }
 
     async fn commit(&self, commit: Commit) -> Result<(), CommitError> {

@@ -12,7 +12,7 @@ impl Harness for Sqlite {
     type Store = SqliteStore;
 
     async fn open(&self) -> SqliteStore {
-        SqliteStore::open(self.0.file()).unwrap()
+        SqliteStore::open(self.0.file()).expect("the file opens")
     }
 
     async fn reopen(&self, store: SqliteStore) -> Option<SqliteStore> {

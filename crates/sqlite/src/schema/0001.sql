@@ -58,8 +58,9 @@ CREATE TABLE snapshots (
 ) STRICT;
 
 -- A consumed message with an id stays without its body, so that it is not taken twice.
+-- AUTOINCREMENT: a number is never given again, also not after its message is gone.
 CREATE TABLE messages (
-    no      INTEGER PRIMARY KEY,
+    no      INTEGER PRIMARY KEY AUTOINCREMENT,
     run     INTEGER NOT NULL,
     id      TEXT,
     body    TEXT,

@@ -54,7 +54,7 @@ async fn bare(plan: &Plan) -> f64 {
     let file = plan.folder.join("bare.db");
     let writer = std::thread::spawn(move || write_bare(&file, queue));
     let next = Arc::new(AtomicU64::new(1));
-    let rate = drive(plan, |_| {
+    let rate = drive(plan, move || {
         let (sender, next) = (sender.clone(), next.clone());
         async move {
             let (reply, answer) = oneshot::channel();
@@ -64,7 +64,6 @@ async fn bare(plan: &Plan) -> f64 {
         }
     })
     .await;
-    drop(sender);
     writer.join().expect("the writer does not panic");
     rate
 }
@@ -73,7 +72,7 @@ fn write_bare(file: &Path, mut queue: mpsc::Receiver<Append>) {
     let connection = Connection::open(file).expect("the file opens");
     connection
         .execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;
+            "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000;
              CREATE TABLE rows (key INTEGER PRIMARY KEY, body BLOB NOT NULL)",
         )
         .expect("the file is set up");
@@ -95,9 +94,9 @@ async fn store(plan: &Plan) -> f64 {
     let store = Arc::new(SqliteStore::open(plan.folder.join("store.db")).expect("the file opens"));
     let engine = store.join().await.expect("an engine can join");
     let next = Arc::new(AtomicU64::new(1));
-    let before = cpu_times();
-    let runs = drive(plan, |_| {
-        let (store, next) = (store.clone(), next.clone());
+    let (before, shared) = (cpu_times(), store.clone());
+    let runs = drive(plan, move || {
+        let (store, next) = (shared.clone(), next.clone());
         async move { one_run(&store, engine, next.fetch_add(1, Ordering::Relaxed)).await }
     })
     .await;
@@ -146,27 +145,27 @@ fn standing(status: RunStatus, ended_at: Option<Time>) -> Standing {
 }
 
 /// Repeats the work in every task until the time is up; gives the rate.
-async fn drive<F: Future<Output = ()> + Send + 'static>(plan: &Plan, work: impl Fn(u64) -> F) -> f64
-where
-    F: Send,
-{
-    let done = Arc::new(AtomicU64::new(0));
+async fn drive<F: Future<Output = ()> + Send + 'static>(
+    plan: &Plan,
+    work: impl Fn() -> F + Clone + Send + 'static,
+) -> f64 {
     let begin = Instant::now();
+    let end = begin + plan.time;
     let mut tasks = tokio::task::JoinSet::new();
-    for task in 0..plan.tasks {
-        tasks.spawn(work(task));
+    for _ in 0..plan.tasks {
+        tasks.spawn(repeat(work.clone(), end));
     }
-    // A task that ends is replaced, so that as many are always in flight.
-    let mut next = plan.tasks;
-    while let Some(ended) = tasks.join_next().await {
-        ended.expect("the work does not panic");
-        done.fetch_add(1, Ordering::Relaxed);
-        if begin.elapsed() < plan.time {
-            tasks.spawn(work(next));
-            next += 1;
-        }
+    let done: u64 = tasks.join_all().await.into_iter().sum();
+    done as f64 / begin.elapsed().as_secs_f64()
+}
+
+async fn repeat<F: Future<Output = ()>>(work: impl Fn() -> F, end: Instant) -> u64 {
+    let mut done = 0;
+    while Instant::now() < end {
+        work().await;
+        done += 1;
     }
-    done.load(Ordering::Relaxed) as f64 / begin.elapsed().as_secs_f64()
+    done
 }
 
 /// CPU time of each thread so far, in clock ticks of 10 ms, by name.
@@ -187,7 +186,7 @@ fn parse_stat(stat: &str) -> Option<(String, u64)> {
 
 fn print_cpu(before: &[(String, u64)], after: &[(String, u64)], jobs: u64) {
     let sum = |times: &[(String, u64)], writer: bool| -> u64 {
-        times.iter().filter(|(name, _)| name.contains("sqlite-wri") == writer).map(|(_, ticks)| ticks).sum()
+        times.iter().filter(|(name, _)| name.contains("sqlite-wr") == writer).map(|(_, ticks)| ticks).sum()
     };
     for (who, writer) in [("writer", true), ("others", false)] {
         let ticks = sum(after, writer).saturating_sub(sum(before, writer));

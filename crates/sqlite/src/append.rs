@@ -1,12 +1,12 @@
 //! Starting runs and writing their transitions.
 
-use rival_core::{Seq, Time};
+use rival_core::{RunId, Seq, Time};
 use rival_store::{
-    Batch, Commit, CommitError, EngineId, Epoch, MessageNo, NewRun, Snapshot, Standing, Started,
+    Batch, Commit, CommitError, EngineId, Epoch, MessageNo, NewRun, Snapshot, Standing, Started, StoreError,
 };
 use rusqlite::{OptionalExtension, params};
 
-use crate::fault::Result;
+use crate::fault::{Fault, Result};
 use crate::query;
 use crate::tables::{Hot, Known, Tables};
 
@@ -34,38 +34,52 @@ impl<'s> Columns<'s> {
 }
 
 impl Tables<'_> {
-    pub(crate) fn start(&mut self, run: &NewRun) -> Result<Started> {
-        match query::row_by_id(self.connection, &run.id)? {
-            Some(row) => Ok(Started::Exists(Box::new(row))),
-            None => {
-                self.create(run)?;
-                Ok(Started::Created)
-            }
+    pub(crate) fn start(&mut self, run: &NewRun) -> Result<std::result::Result<Started, StoreError>> {
+        let refusal = misplaced(&run.id, Seq::ZERO, &run.events);
+        if refusal.is_none() && self.create(run)? {
+            return Ok(Ok(Started::Created));
+        }
+        match (query::row_by_id(self.connection, &run.id)?, refusal) {
+            (Some(row), _) => Ok(Ok(Started::Exists(Box::new(row)))),
+            (None, Some(CommitError::Store(error))) => Ok(Err(error)),
+            (None, Some(refusal)) => Ok(Err(StoreError::Invalid(refusal.to_string()))),
+            (None, None) => Err(Fault::Damaged(format!("run `{}` is there and is not", run.id))),
         }
     }
 
-    fn create(&mut self, run: &NewRun) -> Result<()> {
+    /// Creates a run unless its id is there: the insert finds out by itself, without a look before.
+    fn create(&mut self, run: &NewRun) -> Result<bool> {
         let no = self.next_run();
-        self.insert_run(no, run)?;
+        if !self.insert_run(no, run)? {
+            return Ok(false);
+        }
         self.insert_batch(no, &run.events)?;
         for tag in &run.tags {
             self.sql("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?.execute(params![tag, no])?;
         }
         if run.standing.keep && !run.standing.status.is_terminal() {
-            self.engines.note_owner(run.engine.0);
-            self.remember(&run.id, Hot { no, epoch: 1, last: run.events.last() });
+            self.note_created(no, run);
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn insert_run(&mut self, no: i64, run: &NewRun) -> Result<()> {
+    /// A run of an engine that is gone can be claimed, and takes no commits until it is.
+    fn note_created(&mut self, no: i64, run: &NewRun) {
+        self.engines.note_owner(run.engine.0);
+        if self.engines.alive.contains(&run.engine.0) {
+            self.remember(&run.id, Hot { no, epoch: 1, last: run.events.last() });
+        }
+    }
+
+    fn insert_run(&mut self, no: i64, run: &NewRun) -> Result<bool> {
         let columns = Columns::of(&run.standing, run.created_at);
         let EngineId(engine) = run.engine;
-        self.insert_run.execute(params![
+        let (workflow, plan) = (self.name(&run.workflow)?, self.name(run.plan.as_str())?);
+        let inserted = self.insert_run.execute(params![
             no,
             run.id.as_str(),
-            run.workflow,
-            run.plan.as_str(),
+            workflow,
+            plan,
             columns.status,
             run.fingerprint,
             run.created_at.0,
@@ -77,7 +91,7 @@ impl Tables<'_> {
             query::encode_tags(&run.tags),
             columns.note,
         ])?;
-        Ok(())
+        Ok(inserted == 1)
     }
 
     fn insert_batch(&mut self, run: i64, batch: &Batch) -> Result<()> {
@@ -87,18 +101,52 @@ impl Tables<'_> {
 
     /// Checks everything before it writes anything: a refused commit leaves its group alone.
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<std::result::Result<(), CommitError>> {
+        if let Some(done) = self.append_only(commit)? {
+            return Ok(done);
+        }
         let hot = match self.owned(commit)? {
             Ok(hot) => hot,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        if let Some(refusal) = out_of_sequence(commit, hot.last) {
-            return Ok(Err(refusal));
-        }
         if !self.all_wait(hot.no, &commit.consumed)? {
             return Ok(Err(fenced(commit)));
         }
+        let batch = commit.events.as_ref();
+        if let Some(refusal) = batch.and_then(|batch| misplaced(&commit.run, hot.last, batch)) {
+            return Ok(Err(refusal));
+        }
+        if let Some(refusal) = self.misplaced_start(&commit.runs)? {
+            return Ok(Err(refusal));
+        }
         self.write_transition(hot, commit)?;
         Ok(Ok(()))
+    }
+
+    /// The usual commit, of a remembered run and with nothing but events: one look, one insert.
+    fn append_only(&mut self, commit: &Commit) -> Result<Option<std::result::Result<(), CommitError>>> {
+        let Some(batch) = commit.events.as_ref().filter(|_| has_only_events(commit)) else { return Ok(None) };
+        let Some(hot) = self.hot.get_mut(&commit.run) else { return Ok(None) };
+        if Epoch(hot.epoch) != commit.epoch {
+            return Ok(Some(Err(fenced(commit))));
+        }
+        if let Some(refusal) = misplaced(&commit.run, hot.last, batch) {
+            return Ok(Some(Err(refusal)));
+        }
+        hot.last = batch.last();
+        let no = hot.no;
+        self.insert_batch(no, batch)?;
+        Ok(Some(Ok(())))
+    }
+
+    /// The first of these runs that is not there yet and does not begin with event 1.
+    fn misplaced_start(&self, runs: &[NewRun]) -> Result<Option<CommitError>> {
+        for run in runs {
+            let refusal = misplaced(&run.id, Seq::ZERO, &run.events);
+            if refusal.is_some() && self.number_of(&run.id)?.is_none() {
+                return Ok(refusal);
+            }
+        }
+        Ok(None)
     }
 
     fn owned(&mut self, commit: &Commit) -> Result<std::result::Result<Hot, CommitError>> {
@@ -114,28 +162,23 @@ impl Tables<'_> {
             self.insert_batch(hot.no, batch)?;
             self.set_last(&commit.run, batch.last());
         }
-        if let Some(standing) = &commit.standing {
-            self.write_standing(hot.no, standing, commit)?;
-        }
         if let Some(snapshot) = &commit.snapshot {
             self.write_snapshot(hot.no, snapshot)?;
         }
         for MessageNo(no) in &commit.consumed {
             self.consume(*no)?;
         }
+        if let Some(standing) = &commit.standing {
+            self.write_standing(hot.no, standing, commit)?;
+        }
         for run in &commit.runs {
-            self.start_unless_there(run)?;
+            self.create(run)?;
         }
         // After the new runs and the standing: a message may be for one of them, or for this very run.
         for (receiver, message) in &commit.messages {
             self.send(receiver, message, commit.now)?;
         }
         self.append_logs(&commit.logs)
-    }
-
-    fn start_unless_there(&mut self, run: &NewRun) -> Result<()> {
-        let there = self.sql("SELECT 1 FROM runs WHERE id = ?1")?.exists([run.id.as_str()])?;
-        if there { Ok(()) } else { self.create(run) }
     }
 
     fn write_standing(&mut self, no: i64, standing: &Standing, commit: &Commit) -> Result<()> {
@@ -148,10 +191,11 @@ impl Tables<'_> {
             columns.note,
             columns.owned
         ])?;
-        if !columns.owned {
-            self.drop_hot(&commit.run);
+        if columns.owned {
+            return Ok(());
         }
-        Ok(())
+        self.drop_hot(&commit.run);
+        self.settle_waiting(no, standing.status.is_terminal(), commit.now)
     }
 
     fn write_snapshot(&mut self, run: i64, snapshot: &Snapshot) -> Result<()> {
@@ -179,7 +223,7 @@ impl Tables<'_> {
         Ok(())
     }
 
-    pub(crate) fn number_of(&self, run: &rival_core::RunId) -> Result<Option<i64>> {
+    pub(crate) fn number_of(&self, run: &RunId) -> Result<Option<i64>> {
         Ok(self
             .sql("SELECT no FROM runs WHERE id = ?1")?
             .query_row([run.as_str()], |row| row.get(0))
@@ -187,17 +231,26 @@ impl Tables<'_> {
     }
 }
 
+fn has_only_events(commit: &Commit) -> bool {
+    commit.standing.is_none()
+        && commit.snapshot.is_none()
+        && commit.consumed.is_empty()
+        && commit.runs.is_empty()
+        && commit.messages.is_empty()
+        && commit.logs.is_empty()
+}
+
 fn fenced(commit: &Commit) -> CommitError {
     CommitError::Fenced { run: commit.run.clone(), epoch: commit.epoch }
 }
 
-fn out_of_sequence(commit: &Commit, last: Seq) -> Option<CommitError> {
-    let batch = commit.events.as_ref()?;
-    // A batch without events would take the next one's place.
-    let fits = batch.first == last.next() && batch.count > 0;
-    (!fits).then(|| CommitError::Sequence {
-        run: commit.run.clone(),
-        expected: last.next(),
-        actual: batch.first,
-    })
+/// Why a batch cannot come after the event `last`.
+fn misplaced(run: &RunId, last: Seq, batch: &Batch) -> Option<CommitError> {
+    let expected = last.next();
+    if batch.first != expected {
+        return Some(CommitError::Sequence { run: run.clone(), expected, actual: batch.first });
+    }
+    // It would take the place of the next one.
+    let empty = || StoreError::Invalid(format!("run `{run}`: a batch without events")).into();
+    (batch.count == 0).then(empty)
 }

@@ -19,10 +19,14 @@ impl Tables<'_> {
         self.sql("DELETE FROM engines WHERE id = ?1")?.execute([engine.0])?;
         self.engines.alive.remove(&engine.0);
         self.engines.note_owner(engine.0);
+        self.forget_runs();
         Ok(())
     }
 
     pub(crate) fn claim(&mut self, run: &RunId, engine: EngineId) -> Result<Option<Claim>> {
+        if self.is_gone(engine) {
+            return Ok(None);
+        }
         let Some(row) = query::row_by_id(self.connection, run)? else { return Ok(None) };
         let owned = row.owner.is_some_and(|owner| self.engines.alive.contains(&owner.0));
         if owned || row.status.is_terminal() {
@@ -32,20 +36,25 @@ impl Tables<'_> {
     }
 
     pub(crate) fn claim_due(&mut self, engine: EngineId, now: Time, limit: usize) -> Result<Vec<Claim>> {
-        let mut rows = self.select(
+        if self.is_gone(engine) {
+            return Ok(Vec::new());
+        }
+        // First the orphans: there is an end to them.
+        let mut rows = self.orphans(limit)?;
+        rows.extend(self.select(
             "WHERE wake_at <= ?1 AND owner IS NULL ORDER BY wake_at, no LIMIT ?2",
-            params![now.0, as_limit(limit)],
-        )?;
-        self.add_orphans(&mut rows, limit)?;
+            params![now.0, as_limit(limit - rows.len())],
+        )?);
         rows.into_iter().map(|row| self.take(row, engine)).collect()
     }
 
     /// Runs of engines that are gone; an engine without any is struck off.
-    fn add_orphans(&mut self, rows: &mut Vec<RunRow>, limit: usize) -> Result<()> {
+    fn orphans(&mut self, limit: usize) -> Result<Vec<RunRow>> {
+        let mut rows = Vec::new();
         while let Some(&gone) = self.engines.gone.first() {
             let room = limit.saturating_sub(rows.len());
             if room == 0 {
-                return Ok(());
+                break;
             }
             let found = self.select(
                 "INDEXED BY runs_by_owner WHERE owner = ?1 AND owner IS NOT NULL LIMIT ?2",
@@ -56,15 +65,24 @@ impl Tables<'_> {
             }
             rows.extend(found);
         }
-        Ok(())
+        Ok(rows)
     }
 
     pub(crate) fn claim_queued(&mut self, engine: EngineId, limit: usize) -> Result<Vec<Claim>> {
+        if self.is_gone(engine) {
+            return Ok(Vec::new());
+        }
         let rows = self.select(
-            "INDEXED BY runs_by_status WHERE status = 'queued' AND owner IS NULL ORDER BY no LIMIT ?1",
+            "INDEXED BY runs_by_status WHERE status = 'queued' AND status <> 'completed'
+                 AND owner IS NULL ORDER BY no LIMIT ?1",
             params![as_limit(limit)],
         )?;
         rows.into_iter().map(|row| self.take(admitted(row), engine)).collect()
+    }
+
+    /// Whoever has left claims nothing: what it took could be claimed from it at once.
+    fn is_gone(&self, engine: EngineId) -> bool {
+        !self.engines.alive.contains(&engine.0)
     }
 
     fn select(&self, rest: &str, params: impl Params) -> Result<Vec<RunRow>> {
@@ -81,15 +99,14 @@ impl Tables<'_> {
             .execute(params![row.no, engine.0, row.epoch.0, row.status.word()])?;
         // Whoever owned it before may be remembered at the old epoch.
         self.drop_hot(&row.id);
-        self.engines.note_owner(engine.0);
         Ok(Claim { epoch: row.epoch, row })
     }
 
     pub(crate) fn wake_blocked(&mut self, workflow: &str, now: Time) -> Result<u64> {
         let woken = self
             .sql(
-                "UPDATE runs INDEXED BY runs_by_status SET wake_at = ?2
-                 WHERE status = 'blocked' AND workflow = ?1 AND owner IS NULL",
+                "UPDATE runs INDEXED BY runs_by_status SET wake_at = min(coalesce(wake_at, ?2), ?2)
+                 WHERE status = 'blocked' AND status <> 'completed' AND workflow = (SELECT no FROM names WHERE text = ?1) AND owner IS NULL",
             )?
             .execute(params![workflow, now.0])?;
         Ok(woken as u64)

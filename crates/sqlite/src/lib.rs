@@ -16,6 +16,7 @@ mod fault;
 mod lock;
 mod log;
 mod message;
+mod name;
 mod open;
 mod purge;
 mod query;
@@ -107,11 +108,10 @@ impl SqliteStore {
         &self,
         work: impl FnMut(&mut Tables<'_>) -> fault::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (reply, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or(StoreError::Closed)?;
-        let job = Box::new(Task { work, answer: None, reply });
+        let (job, answer) = Task::new(work);
         jobs.send(job).await.map_err(|_| StoreError::Closed)?;
-        answer.await.map_err(|_| StoreError::Closed)?
+        answer.await.map_err(|_| StoreError::Closed)?.into_answer()
     }
 
     async fn read<T: Send + 'static>(
@@ -172,11 +172,14 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
+        // A thread that panicked has nothing left to finish.
         drop(self.reads.take());
+        for thread in self.readers.drain(..) {
+            let _ = thread.join();
+        }
+        // The writer goes last: the last connection to close moves the log into the file, and a reader cannot.
         drop(self.jobs.take());
-        // The writer last: the last connection to close moves the log into the file.
-        for thread in self.readers.drain(..).chain(self.writer.take()) {
-            // A thread that panicked has nothing left to finish.
+        if let Some(thread) = self.writer.take() {
             let _ = thread.join();
         }
     }
@@ -199,7 +202,7 @@ impl Store for SqliteStore {
     }
 
     async fn start(&self, run: NewRun) -> Result<Started, StoreError> {
-        self.write(move |tables| tables.start(&run)).await
+        self.write(move |tables| tables.start(&run)).await?
     }
 
     async fn commit(&self, commit: Commit) -> Result<(), CommitError> {

@@ -38,9 +38,9 @@ impl Tables<'_> {
     }
 
     fn insert_message(&mut self, run: i64, message: &NewMessage, now: Time) -> Result<MessageNo> {
-        let no = self.next_message();
-        self.sql("INSERT INTO messages (no, run, id, body, sent_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![no, run, message.id, message.body.as_json(), now.0])?;
+        let no = self
+            .sql("INSERT INTO messages (run, id, body, sent_at) VALUES (?1, ?2, ?3, ?4)")?
+            .insert(params![run, message.id, message.body.as_json(), now.0])?;
         Ok(MessageNo(no))
     }
 
@@ -54,17 +54,32 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Whether all of these wait for this run.
+    /// Whether all of these wait for this run, each named once.
     pub(crate) fn all_wait(&self, run: i64, messages: &[MessageNo]) -> Result<bool> {
-        for MessageNo(no) in messages {
+        for (index, MessageNo(no)) in messages.iter().enumerate() {
             let waits = self
                 .sql("SELECT 1 FROM messages WHERE no = ?1 AND run = ?2 AND body IS NOT NULL")?
                 .exists(params![no, run])?;
-            if !waits {
+            if !waits || messages[..index].contains(&MessageNo(*no)) {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// What still waits when a run is let go came too late for its owner to see: the run is due at once.
+    /// When the run has ended, nobody will ever see it: it is counted and dropped.
+    pub(crate) fn settle_waiting(&mut self, run: i64, ended: bool, now: Time) -> Result<()> {
+        let waiting: i64 = self.count_waiting.query_row([run], |row| row.get(0))?;
+        if waiting == 0 {
+            return Ok(());
+        }
+        if !ended {
+            return self.make_due(run, now);
+        }
+        self.sql("UPDATE runs SET dropped = dropped + ?2 WHERE no = ?1")?.execute([run, waiting])?;
+        self.sql("DELETE FROM messages WHERE run = ?1 AND body IS NOT NULL")?.execute([run])?;
+        Ok(())
     }
 
     /// Removes a message; of one with an id, the id stays for as long as the run.

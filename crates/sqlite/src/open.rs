@@ -16,8 +16,10 @@ use crate::schema::{self, APPLICATION_ID};
 const OLDEST_SQLITE: i32 = 3_051_003;
 /// How long another program, such as a shell, may hold the file before a write gives up.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Of the writer; negative is KiB. Holds the right edge of every index of a large database.
-const WRITER_CACHE: i32 = -65_536;
+/// Measured with `append_speed`, as is the next one.
+const PAGE_SIZE: i32 = 8192;
+/// Negative is KiB. Holds the right edge of every index; more of it is only more memory to touch.
+const WRITER_CACHE: i32 = -16_384;
 const READER_CACHE: i32 = -16_384;
 
 /// A file that is ours, with its connections.
@@ -115,6 +117,8 @@ fn open_writer(path: &Path) -> Result<Connection, StoreError> {
 
 fn set_up_writer(writer: &Connection) -> rusqlite::Result<()> {
     writer.busy_timeout(PATIENCE)?;
+    // Only a new file takes it. Larger pages take fewer calls per byte on the way to the log and the file.
+    writer.pragma_update(None, "page_size", PAGE_SIZE)?;
     let application: i32 = writer.query_row("PRAGMA application_id", [], |row| row.get(0))?;
     if application != APPLICATION_ID {
         // Before the log exists, so that the header always tells whose file this is.

@@ -9,7 +9,8 @@ use crate::claim::as_limit;
 use crate::fault::{Fault, Result};
 
 /// A run's row, in the order in which [`decode_row`] reads it.
-pub(crate) const COLUMNS: &str = "runs.no, runs.id, runs.workflow, runs.plan, runs.status, runs.fingerprint,
+pub(crate) const COLUMNS: &str = "runs.no, runs.id,
+    (SELECT text FROM names WHERE no = runs.workflow), (SELECT text FROM names WHERE no = runs.plan), runs.status, runs.fingerprint,
     runs.created_at, runs.ended_at, runs.wake_at, runs.owner, runs.epoch, runs.parent, runs.source, runs.tags,
     runs.note, runs.dropped";
 
@@ -98,7 +99,10 @@ impl Walk {
             walk.add("runs.parent =", Sql::Text(parent.as_str().to_owned()));
         }
         if let Some(workflow) = &filter.workflow {
-            walk.add("runs.workflow =", Sql::Text(workflow.clone()));
+            walk.add_condition(
+                "runs.workflow = (SELECT no FROM names WHERE text = ?)",
+                Sql::Text(workflow.clone()),
+            );
         }
         if let Some(from) = filter.created_from {
             walk.add("runs.created_at >=", Sql::Integer(from.0));
@@ -111,7 +115,11 @@ impl Walk {
     }
 
     fn add(&mut self, left: &str, value: Sql) {
-        self.conditions.push(format!("{left} ?"));
+        self.add_condition(&format!("{left} ?"), value);
+    }
+
+    fn add_condition(&mut self, condition: &str, value: Sql) {
+        self.conditions.push(condition.to_owned());
         self.values.push(value);
     }
 
@@ -119,7 +127,13 @@ impl Walk {
     fn add_statuses(&mut self, statuses: &[RunStatus]) {
         match statuses {
             [] => {}
-            [one] => self.conditions.push(format!("runs.status = '{}'", one.word())),
+            [one] => {
+                self.conditions.push(format!("runs.status = '{}'", one.word()));
+                if *one != RunStatus::Completed {
+                    // SQLite does not see by itself that the index holds all of these.
+                    self.conditions.push("runs.status <> 'completed'".to_owned());
+                }
+            }
             several => {
                 let words: Vec<_> = several.iter().map(|status| format!("'{}'", status.word())).collect();
                 self.conditions.push(format!("runs.status IN ({})", words.join(", ")));

@@ -10,7 +10,7 @@ use crate::fault::Result;
 /// How many runs are remembered; past that all are forgotten and read again as they are needed.
 const REMEMBERED: usize = 1 << 16;
 
-/// A run that somebody owns, as the last commit left it. Lets a commit be checked without a read.
+/// A run that somebody alive owns, as the last commit left it. Lets a commit be checked without a read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hot {
     pub(crate) no: i64,
@@ -21,7 +21,7 @@ pub(crate) struct Hot {
 /// What a run id stands for.
 pub(crate) enum Known {
     Owned(Hot),
-    /// Ended, or nobody's.
+    /// Ended, or of nobody alive.
     NotOwned,
     Unknown,
 }
@@ -47,10 +47,11 @@ pub(crate) struct Tables<'c> {
     pub(crate) insert_event: Statement<'c>,
     pub(crate) insert_run: Statement<'c>,
     pub(crate) set_standing: Statement<'c>,
+    pub(crate) count_waiting: Statement<'c>,
     pub(crate) engines: Engines,
-    hot: HashMap<RunId, Hot>,
+    pub(crate) names: HashMap<String, i64>,
+    pub(crate) hot: HashMap<RunId, Hot>,
     last_run: i64,
-    last_message: i64,
     stale: bool,
 }
 
@@ -64,16 +65,19 @@ impl<'c> Tables<'c> {
             insert_run: connection.prepare(
                 "INSERT INTO runs (no, id, workflow, plan, status, fingerprint, created_at, ended_at,
                      wake_at, owner, epoch, parent, source, tags, note)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12, ?13, ?14)",
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12, ?13, ?14)
+                 ON CONFLICT (id) DO NOTHING",
             )?,
             set_standing: connection.prepare(
                 "UPDATE runs SET status = ?2, ended_at = ?3, wake_at = ?4, note = ?5,
                      owner = CASE WHEN ?6 THEN owner END WHERE no = ?1",
             )?,
+            count_waiting: connection
+                .prepare("SELECT count(*) FROM messages WHERE run = ?1 AND body IS NOT NULL")?,
             engines: Engines::default(),
+            names: HashMap::new(),
             hot: HashMap::new(),
             last_run: 0,
-            last_message: 0,
             stale: true,
         })
     }
@@ -83,9 +87,15 @@ impl<'c> Tables<'c> {
         Ok(self.connection.prepare_cached(text)?)
     }
 
+    /// Looks every run up again, because one of the owners is gone.
+    pub(crate) fn forget_runs(&mut self) {
+        self.hot.clear();
+    }
+
     /// Trusts nothing that is remembered.
     pub(crate) fn forget(&mut self) {
         self.hot.clear();
+        self.names.clear();
         self.stale = true;
     }
 
@@ -96,7 +106,6 @@ impl<'c> Tables<'c> {
         }
         self.last_run =
             self.number("SELECT max(last_run, (SELECT coalesce(max(no), 0) FROM runs)) FROM meta")?;
-        self.last_message = self.last_message.max(self.number("SELECT coalesce(max(no), 0) FROM messages")?);
         self.engines = self.read_engines()?;
         self.stale = false;
         Ok(())
@@ -131,11 +140,6 @@ impl<'c> Tables<'c> {
         self.last_run
     }
 
-    pub(crate) fn next_message(&mut self) -> i64 {
-        self.last_message += 1;
-        self.last_message
-    }
-
     /// What a commit must know about its run; read at most once while somebody owns it.
     pub(crate) fn known(&mut self, run: &RunId) -> Result<Known> {
         if let Some(hot) = self.hot.get(run) {
@@ -150,13 +154,16 @@ impl<'c> Tables<'c> {
 
     fn read_known(&self, run: &RunId) -> Result<Known> {
         let found = self
-            .sql("SELECT no, epoch, owner IS NOT NULL AND ended_at IS NULL FROM runs WHERE id = ?1")?
-            .query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, bool>(2)?)))
+            .sql("SELECT no, epoch, owner FROM runs WHERE id = ?1")?
+            .query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<i64>>(2)?)))
             .optional()?;
         match found {
             None => Ok(Known::Unknown),
-            Some((_, _, false)) => Ok(Known::NotOwned),
-            Some((no, epoch, true)) => Ok(Known::Owned(Hot { no, epoch, last: self.read_last(no)? })),
+            Some((no, epoch, Some(owner))) if self.engines.alive.contains(&owner) => {
+                Ok(Known::Owned(Hot { no, epoch, last: self.read_last(no)? }))
+            }
+            // One that has ended has no owner.
+            Some(_) => Ok(Known::NotOwned),
         }
     }
 

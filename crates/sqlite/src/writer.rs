@@ -20,7 +20,7 @@ pub(crate) const QUEUE: usize = 4096;
 const GROUP: usize = 1000;
 /// How many pages the write-ahead log may hold before they are moved into the database file. Larger logs
 /// write a page that changes often less often, but are slower to recover; measured with `append_speed`.
-pub(crate) const CHECKPOINT_PAGES: i32 = 4000;
+pub(crate) const CHECKPOINT_PAGES: i32 = 2000;
 /// Beyond this, readers must have kept the log from starting over: wait for them.
 const RESTART_PAGES: i32 = 16 * CHECKPOINT_PAGES;
 
@@ -32,11 +32,23 @@ pub(crate) trait Job: Send {
     fn settle(self: Box<Self>, failure: Option<StoreError>);
 }
 
-/// A closure as a job.
+/// A closure as a job. It goes back to whoever asked with its answer, to be freed where it was made: that
+/// is cheaper than here, and the writer's time is what everybody waits for.
 pub(crate) struct Task<F, T> {
-    pub(crate) work: F,
-    pub(crate) answer: Option<T>,
-    pub(crate) reply: oneshot::Sender<std::result::Result<T, StoreError>>,
+    work: F,
+    answer: Option<std::result::Result<T, StoreError>>,
+    reply: Option<oneshot::Sender<Box<Self>>>,
+}
+
+impl<F, T> Task<F, T> {
+    pub(crate) fn new(work: F) -> (Box<Self>, oneshot::Receiver<Box<Self>>) {
+        let (reply, answer) = oneshot::channel();
+        (Box::new(Self { work, answer: None, reply: Some(reply) }), answer)
+    }
+
+    pub(crate) fn into_answer(self) -> std::result::Result<T, StoreError> {
+        self.answer.unwrap_or(Err(StoreError::Closed))
+    }
 }
 
 impl<F, T> Job for Task<F, T>
@@ -45,18 +57,18 @@ where
     T: Send,
 {
     fn perform(&mut self, tables: &mut Tables<'_>) -> Result<()> {
-        self.answer = Some((self.work)(tables)?);
+        self.answer = Some(Ok((self.work)(tables)?));
         Ok(())
     }
 
-    fn settle(self: Box<Self>, failure: Option<StoreError>) {
-        let answer = match (failure, self.answer) {
-            (None, Some(answer)) => Ok(answer),
-            (Some(error), _) => Err(error),
-            (None, None) => Err(StoreError::Closed),
-        };
-        // Whoever asked may have gone; what is written stays written.
-        let _ = self.reply.send(answer);
+    fn settle(mut self: Box<Self>, failure: Option<StoreError>) {
+        if let Some(error) = failure {
+            self.answer = Some(Err(error));
+        }
+        if let Some(reply) = self.reply.take() {
+            // Whoever asked may have gone; what is written stays written.
+            let _ = reply.send(self);
+        }
     }
 }
 

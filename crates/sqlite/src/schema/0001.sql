@@ -2,8 +2,8 @@
 CREATE TABLE runs (
     no          INTEGER PRIMARY KEY,
     id          TEXT NOT NULL UNIQUE,
-    workflow    TEXT NOT NULL,
-    plan        TEXT NOT NULL,
+    workflow    INTEGER NOT NULL,            -- names.no
+    plan        INTEGER NOT NULL,            -- names.no
     status      TEXT NOT NULL,
     fingerprint BLOB NOT NULL,
     created_at  INTEGER NOT NULL,
@@ -26,6 +26,12 @@ CREATE INDEX runs_by_status ON runs (status, no) WHERE status <> 'completed';
 CREATE INDEX runs_by_workflow ON runs (workflow, no);
 CREATE INDEX runs_by_parent ON runs (parent, no) WHERE parent IS NOT NULL;
 CREATE INDEX runs_by_end ON runs (ended_at) WHERE ended_at IS NOT NULL;
+
+-- Texts that many runs share: names of workflows, hashes of plans.
+CREATE TABLE names (
+    no   INTEGER PRIMARY KEY,
+    text TEXT NOT NULL UNIQUE
+) STRICT;
 
 CREATE TABLE tags (
     tag TEXT NOT NULL,
@@ -52,8 +58,9 @@ CREATE TABLE snapshots (
 ) STRICT;
 
 -- A consumed message with an id stays without its body, so that it is not taken twice.
+-- AUTOINCREMENT: a number is never given again, also not after its message is gone.
 CREATE TABLE messages (
-    no      INTEGER PRIMARY KEY,
+    no      INTEGER PRIMARY KEY AUTOINCREMENT,
     run     INTEGER NOT NULL,
     id      TEXT,
     body    TEXT,

@@ -113,9 +113,10 @@ pub use rival_core::failure;
 pub use rival_core::plan::{BackoffKind, OnTimeout, Plan, PlanHash};
 pub use rival_core::{Behavior, Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, Value};
 pub use rival_engine::{
-    BuildError as EngineError, CancellationToken, Clock, Definition, Engine, EngineBuilder, FailedAt, FailedStep,
-    FailureContext, Log, RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, StartError,
-    StepFailure, StepMetrics, StepResult as StepOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
+    BuildError as EngineError, CancellationToken, Clock, Definition, Engine, EngineBuilder, FailedAt,
+    FailedStep, FailureContext, Log, RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget,
+    RunView, StartError, StepFailure, StepMetrics, StepResult as StepOutcome, Violation, VirtualClock,
+    WorkflowInfo, WorkflowState,
 };
 pub use rival_macros::step;
 #[cfg(feature = "sqlite")]

@@ -1,14 +1,14 @@
 //! The example programs without their `main`: their workflows build, and their own tests run.
 
-#[path = "../../examples-pending/dynamic.rs"]
+#[path = "../../examples/dynamic.rs"]
 mod dynamic;
-#[path = "../../examples-pending/handlers.rs"]
+#[path = "../../examples/handlers.rs"]
 mod handlers;
-#[path = "../../examples-pending/nested.rs"]
+#[path = "../../examples/nested.rs"]
 mod nested;
-#[path = "../../examples-pending/readme.rs"]
+#[path = "../../examples/readme.rs"]
 mod readme;
-#[path = "../../examples-pending/resources.rs"]
+#[path = "../../examples/resources.rs"]
 mod resources;
-#[path = "../../examples-pending/retries.rs"]
+#[path = "../../examples/retries.rs"]
 mod retries;

@@ -1,0 +1,11 @@
+//! The tests of the core: traces by concept, properties against a reference, golden histories, plans.
+
+mod call;
+mod ending;
+mod hold;
+mod import;
+mod nested;
+mod recover;
+mod sequence;
+mod sleep;
+mod support;

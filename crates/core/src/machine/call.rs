@@ -125,7 +125,12 @@ impl Machine<'_> {
         let open = self.state.node(node).and_then(|node| node.call.clone());
         let Some(open) = open.filter(|open| open.number == call) else { return };
         let ms = open.deadline.map_or(0, |deadline| deadline.ms_since(open.started_at));
-        let failure = Failure::new(code::TIMEOUT, format!("`{node}` took longer than {ms} ms"));
+        let who = match open.role {
+            Role::OnError if node.is_root() => "the run's handler".to_owned(),
+            Role::OnError => format!("the handler of `{node}`"),
+            Role::Step | Role::Input | Role::Wait => format!("`{node}`"),
+        };
+        let failure = Failure::new(code::TIMEOUT, format!("{who} took longer than {ms} ms"));
         let verdict = self.timeout_verdict(node, &open);
         self.call_failed(node, &open, failure, None, verdict, Cause::Outside(Outside::Clock));
         self.turn.effects.push(Effect::Stop { node: node.clone(), call, why: StopReason::Timeout });

@@ -536,7 +536,7 @@ fn a_handler_that_hangs_times_out_and_changes_nothing() {
                3 <2        a#1 failed: error `meh`, continue
                4 <3        a#2 called: onError attempt 1, until 300000
             > tick, at 300000
-               5 clock     a#2 failed: timeout ``a` took longer than 300000 ms`, fail
+               5 clock     a#2 failed: timeout `the handler of `a` took longer than 300000 ms`, fail
                6 <5        b#1 called: step attempt 1
                 stop a#2: timeout
             > b#1 returns "b!", at 300000

@@ -77,7 +77,7 @@ fn a_handler_of_the_run_that_hangs_times_out() {
                4 <3        run failing in a: error `no`, forced at 30000
                5 <4        (run)#1 called: onError attempt 1, until 300000
             > tick, at 300000
-               6 clock     (run)#1 failed: timeout ``` took longer than 300000 ms`, fail
+               6 clock     (run)#1 failed: timeout `the run's handler took longer than 300000 ms`, fail
                7 <6        run failed in a: error `no`
                 stop (run)#1: timeout
         "#]]);
@@ -166,19 +166,16 @@ fn a_run_that_takes_too_long_while_asleep_fails_at_once() {
 
 #[test]
 fn a_run_that_takes_too_long_while_queued_fails_at_once() {
-    with_timeout(plan(vec![step("a")]))
-        .full()
-        .start()
-        .tick_after(1_000)
-        .status(RunStatus::Failed)
-        .then(expect![[r#"
+    with_timeout(plan(vec![step("a")])).full().start().tick_after(1_000).status(RunStatus::Failed).then(
+        expect![[r#"
             > start, at 0
                1 request   run started, until 1000
                2 <1        (run) held
             > tick, at 1000
                3 clock     run failing: run_timeout `the run took longer than 1000 ms`, forced at 31000
                4 <3        run failed: run_timeout `the run took longer than 1000 ms`
-        "#]]);
+        "#]],
+    );
 }
 
 #[test]

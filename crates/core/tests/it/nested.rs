@@ -116,13 +116,13 @@ fn a_handler_of_a_nested_workflow_that_hangs_times_out() {
         .status(RunStatus::Failed)
         .then(expect![[r#"
             > tick, at 300000
-              12 clock     x/y#1 failed: timeout ``x/y` took longer than 300000 ms`, fail
+              12 clock     x/y#1 failed: timeout `the handler of `x/y` took longer than 300000 ms`, fail
               13 <12       x failed because of x/y
               14 <13       run failing in x/y/z/a: error `no`, forced at 330000
               15 <14       (run)#1 called: onError attempt 1, until 600000
                 stop x/y#1: timeout
             > tick, at 600000
-              16 clock     (run)#1 failed: timeout ``` took longer than 300000 ms`, fail
+              16 clock     (run)#1 failed: timeout `the run's handler took longer than 300000 ms`, fail
               17 <16       run failed in x/y/z/a: error `no`
                 stop (run)#1: timeout
         "#]]);

@@ -46,7 +46,7 @@ impl Machine<'_> {
         let Some(open) = open.filter(|open| open.number == call) else { return };
         match outcome {
             Outcome::Success { result, state, skipped } => {
-                self.call_succeeded(node, &open, result, state, skipped)
+                self.call_succeeded(node, &open, result, state, skipped);
             }
             Outcome::Failure { error, state } => {
                 let verdict = self.verdict(node, &open, &error);

@@ -2,9 +2,11 @@
 
 mod call;
 mod ending;
+mod golden;
 mod hold;
 mod import;
 mod nested;
+mod plan;
 mod properties;
 mod recover;
 mod reference;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Rule, Violation};
-use crate::event::{Cause, Due, Event, Kind, LostReason, Outside, Role, Verdict};
+use crate::event::{Cause, Due, Event, ImportedStatus, Kind, LostReason, Outside, Role, Verdict};
 use crate::failure::Failure;
 use crate::ids::{Seq, Time};
 use crate::machine::INTERRUPTIONS_MAX;
@@ -80,6 +80,8 @@ struct History<'a> {
     deadline: Option<Time>,
     paused: bool,
     ending: Option<Ending<'a>>,
+    /// Something other than the start and the imports has happened.
+    begun: bool,
     ended: bool,
 }
 
@@ -98,6 +100,7 @@ impl<'a> History<'a> {
             deadline: None,
             paused: false,
             ending: None,
+            begun: false,
             ended: false,
         }
     }
@@ -123,6 +126,7 @@ impl<'a> History<'a> {
         self.require(first == starts, seq, Rule::Ends, || "a run starts with its first event, once".into());
         let after_end = self.ended;
         self.require(!after_end, seq, Rule::Ends, || "it comes after the run's end".into());
+        self.begun |= !matches!(event.event, Kind::RunStarted { .. } | Kind::NodeImported { .. });
     }
 
     fn happened(&mut self, event: &'a Event) {
@@ -131,16 +135,11 @@ impl<'a> History<'a> {
         match &event.event {
             Kind::RunStarted { deadline, .. } => self.deadline = *deadline,
             Kind::NodeImported { node, status, .. } => {
-                let early = self.events[..self.events.len().min(index(seq))]
-                    .iter()
-                    .skip(1)
-                    .all(|event| matches!(event.event, Kind::NodeImported { .. }));
+                let early = !self.begun;
                 self.require(early, seq, Rule::Ends, || "imports follow the start of the run".into());
                 let outcome = match status {
-                    crate::event::ImportedStatus::Completed | crate::event::ImportedStatus::Skipped => {
-                        Outcome::Good
-                    }
-                    crate::event::ImportedStatus::Failed => Outcome::Failed,
+                    ImportedStatus::Completed | ImportedStatus::Skipped => Outcome::Good,
+                    ImportedStatus::Failed => Outcome::Failed,
                 };
                 self.end(node, outcome, seq);
             }
@@ -436,10 +435,10 @@ impl<'a> History<'a> {
         let started = self.node(node).started;
         self.require(started, seq, Rule::Outcomes, || format!("{} ends but did not start", name(node)));
         let inside = format!("{node}/");
-        let open =
-            self.nodes.iter().find(|(path, node)| path.as_str().starts_with(&inside) && node.is_open());
-        let open = open.map(|(path, _)| path.clone());
-        self.require(open.is_none(), seq, Rule::Outcomes, || format!("{open:?} inside it has not ended"));
+        let nodes = self.nodes.range(Path::new(inside.as_str())..);
+        let mut nodes = nodes.take_while(|(path, _)| path.as_str().starts_with(&inside));
+        let open = nodes.find(|(_, node)| node.is_open()).map(|(path, _)| name(path)).unwrap_or_default();
+        self.require(open.is_empty(), seq, Rule::Outcomes, || format!("{open} inside it has not ended"));
     }
 
     fn has_failed(&mut self, node: &Path, seq: Seq) {

@@ -107,18 +107,17 @@ impl<'a> Planned<'a> {
             Kind::SleepStarted { node, .. } | Kind::NodeHeld { node, .. } => self.begins(node, seq),
             Kind::SleepEnded { node } => self.settle(node),
             Kind::CancelRequested { .. } | Kind::RunFailing { .. } => {
-                self.nothing_owed(seq, "the run ends");
                 self.facts.ending = true;
             }
             Kind::RunCompleted { .. } => {
                 let open = self.places.keys().find(|path| {
                     path.parent().is_some_and(|parent| parent.is_root()) && !self.facts.ended.contains(*path)
                 });
-                let open = open.cloned();
-                self.require(open.is_none(), seq, Rule::Order, || format!("{open:?} has not ended"));
+                let open = open.map(|path| format!("`{path}`")).unwrap_or_default();
+                self.require(open.is_empty(), seq, Rule::Order, || format!("{open} has not ended"));
             }
             Kind::RunFailed { .. } => {
-                self.nothing_owed(seq, "the run fails");
+                self.no_handler_is_owed(seq);
                 let owed = plan.plan().on_error.is_some() && !self.facts.roles.contains_key(&Path::root());
                 self.require(!owed, seq, Rule::Settings, || "the run's handler was not called".into());
             }
@@ -199,16 +198,11 @@ impl<'a> Planned<'a> {
         }
     }
 
-    /// Every handler that was to be called has been called, unless the run stopped it first.
-    fn nothing_owed(&mut self, seq: Seq, what: &str) {
-        let skipped: Vec<Path> = self.facts.handler_owed.iter().cloned().collect();
-        for node in skipped {
-            let called = self.facts.roles.get(&node) == Some(&Role::OnError);
-            // A cancel or a run timeout may come between the failure and its handler, held by a pause.
-            let cut_short = what == "the run ends";
-            self.require(called || cut_short, seq, Rule::Settings, || {
-                format!("{what} and the handler of `{node}` was not called")
-            });
-        }
+    /// Every handler that was to be called has been called, or was dropped because the run was ending.
+    fn no_handler_is_owed(&mut self, seq: Seq) {
+        let owed = self.facts.handler_owed.first().map(|node| format!("`{node}`")).unwrap_or_default();
+        self.require(owed.is_empty(), seq, Rule::Settings, || {
+            format!("the handler of {owed} was not called")
+        });
     }
 }

@@ -13,3 +13,4 @@ mod reference;
 mod sequence;
 mod sleep;
 mod support;
+mod verify;

@@ -82,6 +82,8 @@ impl Machine<'_> {
     }
 
     pub(super) fn let_go(&mut self) {
+        // Whatever follows from letting go is held: an engine that stops starts nothing.
+        self.env.admit = false;
         for node in self.state.calls.clone() {
             let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
             self.let_go_of(node, &open);

@@ -8,7 +8,7 @@
 //! | | it was cut short five times | `NodeBlocked`, quarantined |
 //! | | otherwise | `CallLost` and a new call, uncharged |
 //! | a held node | the run is not paused | it goes on |
-//! | a node blocked for a missing function | | it is tried again |
+//! | a node blocked for a missing function or a value that does not decode | | it is tried again |
 //! | a timer that is due | | it acts |
 
 use super::{INTERRUPTIONS_MAX, Machine};
@@ -26,7 +26,12 @@ impl Machine<'_> {
             self.found_at_work(&node, &open);
         }
         let cause = self.state.seq;
-        self.unblock(cause, |reason| matches!(reason, BlockedReason::FunctionMissing { .. }));
+        self.unblock(cause, |reason| match reason {
+            // The code may be another one now.
+            BlockedReason::FunctionMissing { .. } | BlockedReason::Undecodable { .. } => true,
+            // A call that kills the process is not made again without somebody's word.
+            BlockedReason::Quarantined { .. } => false,
+        });
         self.release_held(cause);
         self.settle();
         self.tick();

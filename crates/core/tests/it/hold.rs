@@ -423,6 +423,27 @@ fn an_orderly_stop_fails_a_step_that_is_at_most_once() {
 }
 
 #[test]
+fn nothing_starts_in_the_turn_that_lets_go() {
+    let once = step_with("a", |step| {
+        step.at_most_once = true;
+        step.continue_on_error = true;
+    });
+    Case::of(vec![once, step("b")]).start().let_go().activate().ok("b", 1).then(expect![[r#"
+        > start, at 0
+           1 request   run started
+           2 <1        a#1 called: step attempt 1
+        > let go, at 0
+           3 shutdown  a#1 failed: interrupted ``a` was interrupted and must not be called again; it may have acted`, continue
+           4 <3        b held, due: step attempt 1
+        > activate, at 0
+           5 <4        b#1 called: step attempt 1
+        > b#1 returns "b!", at 0
+           6 <5        b#1 succeeded: "b!"
+           7 <6        run completed, output in 6
+    "#]]);
+}
+
+#[test]
 fn an_orderly_stop_settles_the_calls_of_a_run_that_is_cancelled() {
     Case::of(vec![step("a")])
         .start()

@@ -98,6 +98,12 @@ enum Trouble {
     Pause,
     Resume,
     Crash,
+    /// A turn's events do not reach the store: the state is thrown away and the run loaded again.
+    LostCommit,
+    /// The process dies again and again, until the node is quarantined.
+    CrashLoop,
+    /// The engine admits nothing new for a turn; what is next is held until it is loaded again.
+    Drain,
     /// The engine drains, lets go and starts again.
     Stop,
     /// Time passes and a wake-up comes, for nothing or not.
@@ -114,6 +120,9 @@ fn trouble() -> impl Strategy<Value = Trouble> {
         2 => Just(Trouble::Pause),
         2 => Just(Trouble::Resume),
         2 => Just(Trouble::Crash),
+        1 => Just(Trouble::LostCommit),
+        1 => Just(Trouble::CrashLoop),
+        1 => Just(Trouble::Drain),
         1 => Just(Trouble::Stop),
         1 => (0_u64..3_000).prop_map(Trouble::Tick),
         1 => Just(Trouble::Stale),
@@ -182,6 +191,8 @@ impl Driver {
     /// Runs to the end, with trouble on the way.
     fn run(&mut self, trouble: &[Trouble], cut: Option<Cut>) -> Option<State> {
         let mut at_cut = None;
+        // Some runs find no room at first.
+        self.case.admit = self.script.seed % 4 != 0;
         self.input(Input::Start(Start::new(Value::null())));
         let mut trouble = trouble.iter();
         let mut turn = 0;
@@ -204,14 +215,20 @@ impl Driver {
             Trouble::Pause => self.input(Input::Pause),
             Trouble::Resume => self.input(Input::Resume),
             Trouble::Crash => self.crash(),
-            Trouble::Stop => {
-                self.case.admit = false;
-                self.note_interrupted();
-                self.input(Input::LetGo);
+            Trouble::LostCommit => {
+                let stored = self.case.events.len();
+                self.progress();
+                self.case.events.truncate(stored);
                 self.load();
-                self.case.admit = true;
-                self.input(Input::Activate);
+                self.crash();
             }
+            Trouble::CrashLoop => (0..6).for_each(|_| self.crash()),
+            Trouble::Drain => {
+                self.case.admit = false;
+                self.progress();
+                self.stop_in_order();
+            }
+            Trouble::Stop => self.stop_in_order(),
             Trouble::Tick(ms) => {
                 // Functions that do not hang return before their timeout.
                 let latest = self.state().next_timer().map_or(Time(i64::MAX), |at| Time(at.0 - 1));
@@ -235,6 +252,15 @@ impl Driver {
                 }
             }
         }
+    }
+
+    fn stop_in_order(&mut self) {
+        self.case.admit = false;
+        self.note_interrupted();
+        self.input(Input::LetGo);
+        self.load();
+        self.case.admit = true;
+        self.input(Input::Activate);
     }
 
     fn crash(&mut self) {
@@ -274,6 +300,10 @@ impl Driver {
             self.input(Input::Tick);
         } else if self.state().paused || !self.state().blocked.is_empty() {
             self.input(Input::Resume);
+        } else if !self.case.admit {
+            self.case.admit = true;
+            self.load();
+            self.input(Input::Activate);
         } else {
             panic!("nothing is left to do:\n{}", history(&self.case.events));
         }

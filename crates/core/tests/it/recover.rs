@@ -1,7 +1,9 @@
 //! What a crash left behind: `machine/recover.rs`.
 
 use expect_test::expect;
+use rival_core::event::BlockedReason;
 use rival_core::failure::StepError;
+use rival_core::machine::Outcome;
 use rival_core::plan::Wait;
 use rival_core::{NodeStatus, Plan, RunStatus};
 use serde_json::json as j;
@@ -314,6 +316,30 @@ fn a_missing_function_blocks_its_node_and_is_looked_for_again_when_the_run_is_lo
             > a#3 returns "a!", at 1000
               10 <9        a#3 succeeded: "a!"
               11 <10       run completed, output in 10
+        "#]]);
+}
+
+#[test]
+fn a_value_that_does_not_decode_blocks_its_node_and_is_tried_again_when_the_run_is_loaded() {
+    let reason = BlockedReason::Undecodable { message: "not a number".into() };
+    Case::of(vec![step("a")])
+        .start()
+        .finish("a", 1, "cannot decode", Outcome::Blocked(reason))
+        .status(RunStatus::Blocked)
+        .activate()
+        .ok("a", 2)
+        .then(expect![[r#"
+            > start, at 0
+               1 request   run started
+               2 <1        a#1 called: step attempt 1
+            > a#1 cannot decode, at 0
+               3 <2        a blocked: not a number
+            > activate, at 0
+               4 <3        a unblocked
+               5 <4        a#2 called: step attempt 1
+            > a#2 returns "a!", at 0
+               6 <5        a#2 succeeded: "a!"
+               7 <6        run completed, output in 6
         "#]]);
 }
 

@@ -74,4 +74,5 @@ fn many_nodes_fall_through_without_recursion() {
     let case = Case::of(nodes).start();
     assert_eq!(case.state.status(), RunStatus::Completed);
     assert_eq!(case.events.len(), 40_002);
+    case.check();
 }

@@ -145,7 +145,7 @@ fn golden_histories_are_recorded_on_request() {
 
 /// Every kind, by its word: an added kind does not compile here until it has a word, and the words must
 /// all be found.
-fn word(kind: &Kind) -> &'static str {
+pub(crate) fn word(kind: &Kind) -> &'static str {
     match kind {
         Kind::RunStarted { .. } => WORDS[0],
         Kind::NodeImported { .. } => WORDS[1],
@@ -173,7 +173,7 @@ fn word(kind: &Kind) -> &'static str {
     }
 }
 
-const WORDS: [&str; 23] = [
+pub(crate) const WORDS: [&str; 23] = [
     "runStarted",
     "nodeImported",
     "callStarted",

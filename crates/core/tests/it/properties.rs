@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rival_core::event::{BlockedReason, Kind, Role};
 use rival_core::failure::StepError;
@@ -15,6 +16,7 @@ use rival_core::machine::{Call, Effect, Input, Outcome, Start, StopReason};
 use rival_core::plan::{BackoffKind, Block, Nested, Node, NodeKind, OnTimeout, Retry, Sleep, Step, Wait};
 use rival_core::{NodeStatus, Path, Plan, RunStatus, State, Time, Value, verify};
 
+use crate::golden::{WORDS, word};
 use crate::reference::{Does, NodeSummary, Script, Summary, evaluate, result_of};
 use crate::support::{Case, fold, history, list, reload};
 
@@ -480,4 +482,26 @@ fn a_fold_may_go_on_from_a_snapshot_at_any_event() {
             Ok(())
         })
         .expect("every split folds to the same state");
+}
+
+/// A property over runs that never fail, sleep or block would say little.
+#[test]
+fn random_runs_reach_every_kind_of_event_except_imports() {
+    let mut runner = TestRunner::deterministic();
+    let cases = (plan(), script(), vec(trouble(), 0..40), cut());
+    let mut found = BTreeMap::<&str, u32>::new();
+    for _ in 0..200 {
+        let (mut plan, script, trouble, cut) =
+            cases.new_tree(&mut runner).expect("a case can be made").current();
+        if let Cut::Timeout { ms } = cut {
+            plan.timeout_ms = Some(ms);
+        }
+        let mut driver = Driver::new(plan, script);
+        driver.run(&trouble, Some(cut));
+        for event in &driver.case.events {
+            *found.entry(word(&event.event)).or_default() += 1;
+        }
+    }
+    let rare: Vec<&&str> = WORDS.iter().filter(|word| found.get(**word).is_none_or(|n| *n < 10)).collect();
+    assert_eq!(rare, [&"nodeImported"], "{found:#?}");
 }

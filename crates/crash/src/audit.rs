@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use rival::{Path, RunId, RunStatus, Seq, Value};
-use rival_core::event::{self, Kind, Role, Verdict};
+use rival_core::event::{Kind, Role, Verdict};
 use rival_core::failure::code;
-use rival_core::{Event, Failure, State};
+use rival_core::{Event, Failure};
 use rival_engine::verify::{self, Examined, Invariant, Report};
-use rival_store::{LogFilter, Page, RunFilter, Store};
+use rival_store::{LogFilter, RunFilter, Store, StoreError};
 
 use crate::Folder;
 use crate::ledger::{self, Ack, Sighting};
@@ -63,7 +63,7 @@ pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> 
     let mut ledgers = Ledgers::read(folder)?;
     let mut audit = ledgers.counted();
     let mut lines = Vec::new();
-    audit.report = verify::check_each(store, |run, report| {
+    audit.report = verify::check_runs(store, &RunFilter::default(), |run, report| {
         ledgers.check(run, report);
         lines.extend(lines_owed(run));
     })
@@ -82,21 +82,10 @@ pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> 
     Ok(audit)
 }
 
-/// Runs that are owned, or have a call at work.
-pub async fn open_calls(store: &dyn Store) -> anyhow::Result<Vec<RunId>> {
+/// Judges what has not ended, which is what the last worker left.
+pub async fn unfinished(store: &dyn Store) -> Result<Report, StoreError> {
     let statuses: Vec<RunStatus> = RunStatus::ALL.into_iter().filter(|it| !it.is_terminal()).collect();
-    let filter = RunFilter { statuses, ..RunFilter::default() };
-    let mut open = Vec::new();
-    for row in store.runs(&filter, &Page { before: None, limit: usize::MAX >> 1 }).await? {
-        let mut state = State::default();
-        for batch in store.load(&row.id, Seq::ZERO, usize::MAX).await? {
-            event::decode(&batch.body)?.iter().for_each(|event| state.apply(event));
-        }
-        if row.owner.is_some() || !state.calls.is_empty() {
-            open.push(row.id);
-        }
-    }
-    Ok(open)
+    verify::check_runs(store, &RunFilter { statuses, ..RunFilter::default() }, |_, _| {}).await
 }
 
 /// Log lines that were committed with the end of the calls that wrote them.

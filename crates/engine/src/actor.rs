@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::call::RunningCall;
 use crate::control::Command;
 use crate::load::LoadError;
-use crate::mail::{Mail, Mailbox};
+use crate::mail::{self, Mail, Mailbox};
 use crate::registry::Registered;
 use crate::shared::{Place, Shared};
 use crate::values::Values;
@@ -74,33 +74,27 @@ impl Actor {
     /// Lives until the run ends, waits, or is lost.
     pub(crate) async fn live(mut self: Box<Self>, first: Work) {
         let mut letters = Vec::new();
+        // What it begins with is counted like a letter.
+        let mut count = 1;
         let mut next = self.act(first).await;
-        self.shared.gauge.remove(1);
         while next == Next::GoOn {
-            let count = self.inbox.recv_many(&mut letters, 64).await;
+            self.shared.gauge.remove(count);
+            count = self.inbox.recv_many(&mut letters, 64).await;
             let mut work = Work::default();
             for letter in letters.drain(..) {
                 self.open(letter, &mut work).await;
             }
             next = self.act(work).await;
-            if next == Next::GoOn {
-                self.shared.gauge.remove(count);
-            } else {
-                self.close(count);
-            }
         }
+        self.close(count);
     }
 
     /// Refuses what still comes in. Whoever waits for an answer finds the run elsewhere.
-    fn close(&mut self, mut unanswered: usize) {
+    fn close(&mut self, unanswered: usize) {
         for call in self.calls.values() {
             call.abandon();
         }
-        self.inbox.close();
-        while self.inbox.try_recv().is_ok() {
-            unanswered += 1;
-        }
-        self.shared.gauge.remove(unanswered);
+        self.shared.gauge.remove(unanswered + mail::refuse(&mut self.inbox));
     }
 
     async fn open(&mut self, letter: Mail, work: &mut Work) {

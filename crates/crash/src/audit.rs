@@ -33,6 +33,28 @@ pub struct Audit {
     pub sightings: usize,
     /// Values that functions saw.
     pub seen: usize,
+    /// How often it came to what: a story without them proves little.
+    pub came_to: BTreeMap<&'static str, u64>,
+}
+
+/// What a story should come to, sooner or later.
+fn came_to(event: &Kind) -> Option<&'static str> {
+    match event {
+        Kind::CallFailed { failure, .. } if failure.code == code::TIMEOUT => Some("timeouts"),
+        Kind::CallFailed { failure, .. } if failure.code == code::INTERRUPTED => Some("interrupted for good"),
+        Kind::CallFailed { verdict: Verdict::RetryAt(_), .. } => Some("retries"),
+        Kind::CallFailed { verdict: Verdict::Continue, .. } => Some("soft failures"),
+        Kind::CallSucceeded { skipped: true, .. } => Some("skipped"),
+        Kind::CallStarted { role: Role::OnError, .. } => Some("handlers"),
+        Kind::CallCancelled { .. } => Some("cancelled calls"),
+        Kind::NodeHeld { .. } => Some("held"),
+        Kind::NodeBlocked { .. } => Some("quarantined"),
+        Kind::NodeImported { .. } => Some("imported"),
+        Kind::SleepEnded { .. } => Some("sleeps"),
+        Kind::RunPaused {} => Some("pauses"),
+        Kind::CancelRequested { .. } => Some("cancels"),
+        _ => None,
+    }
 }
 
 impl fmt::Display for Audit {
@@ -54,6 +76,7 @@ impl fmt::Display for Audit {
             "clients were told {} things: {} starts, {} ends, {} requests, {} events",
             self.acks, self.started, self.ended, self.requests, self.told_events
         )?;
+        writeln!(f, "it came to {:?}", self.came_to)?;
         write!(f, "functions were seen to start {} times, and saw {} values", self.sightings, self.seen)
     }
 }
@@ -63,11 +86,16 @@ pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> 
     let mut ledgers = Ledgers::read(folder)?;
     let mut audit = ledgers.counted();
     let mut lines = Vec::new();
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     audit.report = verify::check_runs(store, &RunFilter::default(), |run, report| {
         ledgers.check(run, report);
         lines.extend(lines_owed(run));
+        for word in run.events.iter().filter_map(|event| came_to(&event.event)) {
+            *counts.entry(word).or_default() += 1;
+        }
     })
     .await?;
+    audit.came_to = counts;
     ledgers.check_missing(&mut audit.report);
     for (run, line) in lines {
         let logs = store.logs(&run, &LogFilter::default()).await?;
@@ -82,10 +110,13 @@ pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> 
     Ok(audit)
 }
 
-/// Judges what has not ended, which is what the last worker left.
-pub async fn unfinished(store: &dyn Store) -> Result<Report, StoreError> {
+/// Judges what has not ended, which is what workers left.
+pub async fn unfinished(
+    store: &dyn Store,
+    look: impl FnMut(&Examined, &mut Report),
+) -> Result<Report, StoreError> {
     let statuses: Vec<RunStatus> = RunStatus::ALL.into_iter().filter(|it| !it.is_terminal()).collect();
-    verify::check_runs(store, &RunFilter { statuses, ..RunFilter::default() }, |_, _| {}).await
+    verify::check_runs(store, &RunFilter { statuses, ..RunFilter::default() }, look).await
 }
 
 /// Log lines that were committed with the end of the calls that wrote them.

@@ -47,7 +47,8 @@ async fn work(folder: &Folder, seed: u64) -> Result<()> {
     println!("ready");
     let clients = tokio::spawn(clients.work(seed));
     terminate.recv().await;
-    engine.shutdown(Duration::from_millis(seed % 40)).await;
+    // Often too short for what is at work.
+    engine.shutdown(Duration::from_millis(seed % 3 * 10)).await;
     clients.await??;
     println!("done");
     Ok(())

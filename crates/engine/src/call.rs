@@ -115,13 +115,16 @@ impl Actor {
             let outcome = Outcome::Stopped;
             return running.teller.tell(Mail::Finished { node, call, outcome, logs: Vec::new() });
         }
-        // Its outcome is recorded already, or will be when the grace period is over; the code may still
-        // be cleaning up, and is dropped after the same time.
-        if why == StopReason::Timeout {
-            let abort = running.abort.clone();
+        // Its outcome is recorded. The code may still be cleaning up, also after the run's end, and is dropped
+        // after the same time as in a cancel.
+        if why == StopReason::Timeout
+            && let Some(running) = self.calls.remove(&node)
+        {
+            let clock = self.shared.clock.clone();
+            let grace_ends = clock.now().plus_ms(GRACE_MS);
             tokio::spawn(async move {
-                tokio::time::sleep(Duration::from_millis(GRACE_MS)).await;
-                abort.abort();
+                clock.until(grace_ends).await;
+                running.abandon();
             });
         }
     }

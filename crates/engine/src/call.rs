@@ -198,8 +198,11 @@ impl Actor {
                 (FailureSource::Known(failure.clone()), node.clone().unwrap_or_else(Path::root))
             }
             _ => {
-                let seq = self.state.node(handler).and_then(|node| node.failure).unwrap_or(Seq::ZERO);
-                (FailureSource::Recorded(self.recorded(seq)), handler.clone())
+                let node = self.state.node(handler);
+                let seq = node.and_then(|node| node.failure).unwrap_or(Seq::ZERO);
+                // The handler of a nested workflow is told which of its steps it was.
+                let origin = node.and_then(|node| node.hard.as_ref()).map(|hard| hard.origin.clone());
+                (FailureSource::Recorded(self.recorded(seq)), origin.unwrap_or_else(|| handler.clone()))
             }
         };
         WhatFailed { failure, step: self.sighting(&path), path }

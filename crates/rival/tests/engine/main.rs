@@ -8,7 +8,13 @@ mod lab;
 mod steps;
 mod store;
 
+mod cancel;
+mod crash;
+mod delay;
+mod handlers;
+mod nested;
 mod order;
+mod pause;
 mod retry;
 mod start;
 mod timeout;

@@ -3,7 +3,8 @@
 
 mod build_errors;
 mod calls;
-mod examples;
+#[cfg(feature = "http")]
+mod http;
 mod identity;
 mod nested;
 mod plain_functions;

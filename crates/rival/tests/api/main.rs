@@ -3,6 +3,8 @@
 
 mod build_errors;
 mod calls;
+#[cfg(all(feature = "http", feature = "sqlite"))]
+mod examples;
 #[cfg(feature = "http")]
 mod http;
 mod identity;

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
 use crate::plan::PlanHash;
-use crate::value::Value;
+use crate::value::{self, Value};
 
 /// The version of the event schema that this build writes.
 pub const VERSION: u32 = 1;
@@ -86,7 +86,7 @@ pub enum Kind {
         #[serde(default)]
         result: Value,
         /// Its recorded state there.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value::present")]
         state: Option<Value>,
         /// Its failure there, if it was a soft one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,7 +119,7 @@ pub enum Kind {
         /// What it returned.
         result: Value,
         /// What it put into its `state`, if anything.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value::present")]
         state: Option<Value>,
         /// It asked to count as skipped.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -134,7 +134,7 @@ pub enum Kind {
         /// What went wrong.
         failure: Failure,
         /// What it had put into its `state`, if anything.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value::present")]
         state: Option<Value>,
         /// What happens next.
         verdict: Verdict,

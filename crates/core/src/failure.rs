@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::BackoffKind;
-use crate::value::Value;
+use crate::value::{self, Value};
 
 /// Codes of failures that the engine itself raises; a function's own error has the code `error`
 /// unless it names one.
@@ -41,7 +41,7 @@ pub struct Failure {
     /// One sentence for people.
     pub message: String,
     /// Anything else the function wants to say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value::present")]
     pub details: Option<Value>,
 }
 

@@ -13,6 +13,7 @@ pub mod plan;
 pub mod state;
 mod status;
 mod value;
+pub mod verify;
 
 pub use event::Event;
 pub use failure::{Behavior, Failure, StepError};

@@ -92,3 +92,8 @@ impl<'de> Deserialize<'de> for Value {
         Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.into()))
     }
 }
+
+/// Reads a field that is there: `null` is a value like any other, not the absence of one.
+pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}

@@ -72,7 +72,7 @@ pub(crate) enum Next {
 
 impl Actor {
     /// Lives until the run ends, waits, or is lost.
-    pub(crate) async fn live(mut self, first: Work) {
+    pub(crate) async fn live(mut self: Box<Self>, first: Work) {
         let mut letters = Vec::new();
         let mut next = self.act(first).await;
         self.shared.gauge.remove(1);
@@ -155,34 +155,49 @@ impl Actor {
         }
     }
 
-    /// Commits and performs.
+    /// Commits and performs, until there is nothing left to do but to wait.
     async fn act(&mut self, mut work: Work) -> Next {
-        let standing = self.stand(&work);
-        let next = if standing.keep { Next::GoOn } else { Next::End };
-        if let Some(mut commit) = self.commit_of(&mut work, standing) {
-            commit.runs.extend(self.automatic_retry(&work.events).await);
-            let retried = !commit.runs.is_empty();
-            if let Err(error) = self.write(commit).await {
+        loop {
+            let standing = self.stand(&work);
+            let next = if standing.keep { Next::GoOn } else { Next::End };
+            if let Err(error) = self.commit(&mut work, standing).await {
                 return self.lost(&error);
             }
-            self.shared.hub.durable(&self.run, self.state.seq);
-            if retried {
-                self.shared.keeper.queued();
+            self.values.keep(std::mem::take(&mut work.events));
+            let mut more = self.perform(std::mem::take(&mut work.effects)).await;
+            if next == Next::End {
+                self.leave();
             }
+            let status = self.state.status();
+            for answer in work.answers {
+                // A caller that is gone needs no answer.
+                let _ = answer.send(status);
+            }
+            if next == Next::End || (more.events.is_empty() && more.logs.is_empty()) {
+                self.arm();
+                return next;
+            }
+            // A run whose steps all end at once must still hear of a cancel.
+            let mut read = 0;
+            while let Ok(letter) = self.inbox.try_recv() {
+                self.open(letter, &mut more).await;
+                read += 1;
+            }
+            self.shared.gauge.remove(read);
+            work = more;
         }
-        self.values.keep(work.events);
-        self.perform(work.effects);
-        if next == Next::End {
-            self.leave();
-        } else {
-            self.arm();
+    }
+
+    async fn commit(&mut self, work: &mut Work, standing: Standing) -> Result<(), CommitError> {
+        let Some(mut commit) = self.commit_of(work, standing) else { return Ok(()) };
+        commit.runs.extend(self.automatic_retry(&work.events).await);
+        let retried = !commit.runs.is_empty();
+        self.write(commit).await?;
+        self.shared.hub.durable(&self.run, self.state.seq);
+        if retried {
+            self.shared.keeper.queued();
         }
-        let status = self.state.status();
-        for answer in work.answers {
-            // A caller that is gone needs no answer.
-            let _ = answer.send(status);
-        }
-        next
+        Ok(())
     }
 
     /// Where the run stands after this work, and whether it stays in memory.
@@ -328,7 +343,9 @@ impl Actor {
 
     /// Asks for a letter at the next moment that matters.
     fn arm(&self) {
-        if let Some(at) = self.state.next_timer() {
+        if self.standing.keep
+            && let Some(at) = self.state.next_timer()
+        {
             self.shared.keeper.arm(&self.run, at);
         }
     }

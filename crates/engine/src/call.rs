@@ -3,12 +3,13 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use futures::FutureExt;
 use rival_core::event::{BlockedReason, Role};
 use rival_core::failure::code;
-use rival_core::machine::{Call, Effect, GRACE_MS, Outcome, StopReason};
+use rival_core::machine::{Call, Effect, GRACE_MS, Input, Outcome, StopReason};
 use rival_core::state::{Ending, NodeState};
 use rival_core::{Failure, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Value};
 use rival_store::{LogLine, Store};
@@ -16,7 +17,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Work};
 use crate::context::{
     CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState,
 };
@@ -72,38 +73,48 @@ impl Teller {
 }
 
 impl Actor {
-    pub(crate) fn perform(&mut self, effects: Vec<Effect>) {
+    /// Does what was decided. What ends at once is decided in turn, and is part of the work that is returned.
+    pub(crate) async fn perform(&mut self, effects: Vec<Effect>) -> Work {
+        let mut work = Work::default();
+        let alone = effects.len() == 1;
         for effect in effects {
             match effect {
-                Effect::Call(call) => self.call(call),
+                Effect::Call(call) => self.call(call, alone, &mut work).await,
                 Effect::Stop { node, call, why } => self.stop_call(node, call, why),
             }
         }
+        work
     }
 
-    fn call(&mut self, call: Call) {
+    async fn call(&mut self, call: Call, alone: bool, work: &mut Work) {
         // A later event of the same turn may have ended it.
         let current = self.state.node(&call.node).and_then(|node| node.call.as_ref());
         if current.is_none_or(|open| open.number != call.number) {
             return;
         }
-        self.shared.gauge.add();
-        let teller = Teller { mailbox: self.mailbox.clone(), told: Arc::default() };
+        let (node, number) = (call.node.clone(), call.number);
         let Some(function) = self.registered.function(&call.function).cloned() else {
-            let reason = BlockedReason::FunctionMissing { function: call.function };
-            let outcome = Outcome::Blocked(reason);
-            return teller.tell(Mail::Finished {
-                node: call.node,
-                call: call.number,
-                outcome,
-                logs: Vec::new(),
-            });
+            let outcome = Outcome::Blocked(BlockedReason::FunctionMissing { function: call.function });
+            return self.decide(Input::CallFinished { node, call: number, outcome }, work);
         };
         let token = CancellationToken::new();
         let cooperative = function.needs().cancellation;
-        let (node, number) = (call.node.clone(), call.number);
-        let job = self.job(call, function, token.clone(), teller.clone());
-        let abort = tokio::spawn(job.run()).abort_handle();
+        let mut ending = Box::pin(self.job(call, function, token.clone()).run());
+        // A function that ends at its first poll costs no task. Only one that is called alone is tried
+        // here: the others of a group should start side by side.
+        if alone && let Poll::Ready((outcome, logs)) = futures::poll!(ending.as_mut()) {
+            work.logs.extend(logs);
+            return self.decide(Input::CallFinished { node, call: number, outcome }, work);
+        }
+        self.shared.gauge.add();
+        let teller = Teller { mailbox: self.mailbox.clone(), told: Arc::default() };
+        let told = teller.clone();
+        let at = node.clone();
+        let task = tokio::spawn(async move {
+            let (outcome, logs) = ending.await;
+            told.tell(Mail::Finished { node: at, call: number, outcome, logs });
+        });
+        let abort = task.abort_handle();
         self.calls.insert(node, RunningCall { number, token, abort, cooperative, teller });
     }
 
@@ -126,7 +137,7 @@ impl Actor {
         }
     }
 
-    fn job(&self, call: Call, function: Arc<dyn Function>, token: CancellationToken, teller: Teller) -> Job {
+    fn job(&self, call: Call, function: Arc<dyn Function>, token: CancellationToken) -> Job {
         let needs = function.needs();
         let outputs = needs.outputs.iter().map(|need| {
             let path = self.plan.producer(&call.node, &need.function)?;
@@ -136,9 +147,16 @@ impl Actor {
         let before = if needs.last_step { self.plan.before(&call.node) } else { None };
         let last_step = before.and_then(|path| self.sighting(&path));
         let failure = (call.role == Role::OnError).then(|| self.what_failed(&call.node));
+        let info = Arc::new(RunInfo {
+            run_id: Some(self.run.clone()),
+            workflow: Arc::clone(&self.registered.name),
+            node: call.node.clone(),
+            attempt: call.attempt,
+            call: call.number,
+        });
         Job {
             run: self.run.clone(),
-            workflow: self.state.workflow.clone(),
+            info,
             input: self.recorded(self.input_of(&call.node, call.role)),
             outputs,
             last_step,
@@ -147,7 +165,7 @@ impl Actor {
             call,
             function,
             token,
-            teller,
+            mailbox: self.mailbox.clone(),
             store: Arc::clone(&self.shared.store),
             resources: Arc::clone(&self.shared.resources),
             registered: Arc::clone(&self.registered),
@@ -217,7 +235,7 @@ enum FailureSource {
 /// One call, ready to be made in a task of its own.
 struct Job {
     run: RunId,
-    workflow: String,
+    info: Arc<RunInfo>,
     call: Call,
     function: Arc<dyn Function>,
     input: Recorded,
@@ -226,7 +244,7 @@ struct Job {
     failure: Option<WhatFailed>,
     status: RunStatus,
     token: CancellationToken,
-    teller: Teller,
+    mailbox: Mailbox,
     store: Arc<dyn Store>,
     resources: Arc<Resources>,
     registered: Arc<Registered>,
@@ -235,31 +253,21 @@ struct Job {
 }
 
 impl Job {
-    async fn run(mut self) {
-        let log = Log::new(self.run_info(), self.clock.clone());
+    /// Makes the call. Gives how it ended, and the lines that are not stored yet.
+    async fn run(mut self) -> (Outcome, Vec<LogLine>) {
+        let log = Log::new(Arc::clone(&self.info), self.clock.clone());
         let state = StateCell::default();
         let outcome = match self.context(&log, &state).await {
             Ok(context) => self.make(context, &log, &state).await,
             Err(error) => self.unreadable(&error),
         };
-        let Call { node, number, .. } = self.call;
-        self.teller.tell(Mail::Finished { node, call: number, outcome, logs: log.take() });
+        (outcome, log.take())
     }
 
     /// A recorded value cannot be read: the call was never made, and somebody has to look.
     fn unreadable(&self, error: &ReadError) -> Outcome {
         tracing::error!(run = %self.run, node = %self.call.node, %error, "a recorded value cannot be read");
         Outcome::Blocked(BlockedReason::Undecodable { message: error.to_string() })
-    }
-
-    fn run_info(&self) -> RunInfo {
-        RunInfo {
-            run_id: Some(self.run.clone()),
-            workflow: self.workflow.clone(),
-            node: self.call.node.clone(),
-            attempt: self.call.attempt,
-            call: self.call.number,
-        }
     }
 
     async fn context(&mut self, log: &Log, state: &StateCell) -> Result<CallContext, ReadError> {
@@ -288,7 +296,7 @@ impl Job {
             steps,
             state: state.clone(),
             log: log.clone(),
-            run: self.run_info(),
+            run: Arc::clone(&self.info),
             cancellation: self.token.clone(),
             resources: Arc::clone(&self.resources),
             failure,
@@ -297,7 +305,7 @@ impl Job {
 
     /// Asks the run's actor, so that nothing is copied for functions that do not ask.
     fn steps_reader(&self) -> StepsReader {
-        let (mailbox, store) = (self.teller.mailbox.clone(), Arc::clone(&self.store));
+        let (mailbox, store) = (self.mailbox.clone(), Arc::clone(&self.store));
         let (run, from) = (self.run.clone(), self.call.node.clone());
         StepsReader::new(move |name| {
             let (mailbox, store, run, from) =
@@ -341,7 +349,7 @@ impl Job {
             },
             workflow_state: WorkflowState {
                 run_id: Some(self.run.clone()),
-                workflow_name: self.workflow.clone(),
+                workflow_name: self.info.workflow.to_string(),
                 input: input.clone(),
                 steps: steps.clone(),
                 status: self.status,
@@ -373,11 +381,11 @@ impl Job {
         // Most calls that end at once need no timer.
         let mut ended = futures::poll!(call.as_mut());
         loop {
-            if let std::task::Poll::Ready(ended) = ended {
+            if let Poll::Ready(ended) = ended {
                 return ended.unwrap_or_else(|panic| Err(panicked(&*panic)));
             }
             match tokio::time::timeout(LOG_FLUSH, call.as_mut()).await {
-                Ok(result) => ended = std::task::Poll::Ready(result),
+                Ok(result) => ended = Poll::Ready(result),
                 Err(_) => self.flush(log.take()).await,
             }
         }
@@ -453,8 +461,8 @@ pub(crate) async fn handle_refused_input(
 ) {
     let plan = &registered.definition.plan;
     let Some(function) = plan.on_error.as_ref().and_then(|name| registered.function(name)) else { return };
-    let run =
-        RunInfo { run_id: None, workflow: plan.workflow.clone(), node: Path::root(), attempt: 1, call: 1 };
+    let workflow = Arc::clone(&registered.name);
+    let run = Arc::new(RunInfo { run_id: None, workflow, node: Path::root(), attempt: 1, call: 1 });
     let steps = StepsReader::fixed(Vec::new());
     let failure = FailureContext {
         error,
@@ -479,7 +487,7 @@ pub(crate) async fn handle_refused_input(
         last_step: None,
         steps,
         state: StateCell::default(),
-        log: Log::new(run.clone(), clock),
+        log: Log::new(Arc::clone(&run), clock),
         run,
         cancellation: CancellationToken::new(),
         resources: Arc::clone(resources),

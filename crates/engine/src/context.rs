@@ -27,7 +27,7 @@ pub struct CallContext {
     /// The step's log.
     pub log: Log,
     /// Which run, and which call of it.
-    pub run: RunInfo,
+    pub run: Arc<RunInfo>,
     /// Triggered when the call is cancelled or has timed out.
     pub cancellation: CancellationToken,
     /// What was provided at registration.
@@ -42,7 +42,7 @@ pub struct RunInfo {
     /// The run; absent only in a handler for input that was refused.
     pub run_id: Option<RunId>,
     /// The workflow's name.
-    pub workflow: String,
+    pub workflow: Arc<str>,
     /// The node.
     pub node: Path,
     /// The charged attempt, from 1.

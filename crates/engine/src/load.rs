@@ -57,7 +57,7 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, answer: Option<onesho
             ended_at: None,
             note: claim.row.note.clone(),
         };
-        let mut actor = Actor {
+        let mut actor = Box::new(Actor {
             run: claim.row.id.clone(),
             epoch: claim.epoch,
             registered,
@@ -72,7 +72,7 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, answer: Option<onesho
             admit: !shared.is_stopping(),
             _place: place,
             shared,
-        };
+        });
         let mut work = Work { answers: answer.into_iter().collect(), ..Work::default() };
         // Requests first: a run that is to be cancelled should not start anything.
         actor.read_messages(&mut work).await;

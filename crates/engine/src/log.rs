@@ -20,8 +20,8 @@ pub struct Log {
 
 impl Log {
     /// A log for one call.
-    pub fn new(run: RunInfo, clock: Clock) -> Self {
-        Self { run: Arc::new(run), clock, lines: Arc::default() }
+    pub fn new(run: Arc<RunInfo>, clock: Clock) -> Self {
+        Self { run, clock, lines: Arc::default() }
     }
 
     /// For the author: `log.debug(fields, message)`; `()` for no fields.
@@ -69,7 +69,7 @@ impl Log {
 
     fn trace(&self, level: LogLevel, fields: Option<&Value>, message: &str) {
         let run = self.run.run_id.as_ref().map_or("-", |run| run.as_str());
-        let (workflow, node, attempt) = (&self.run.workflow, &self.run.node, self.run.attempt);
+        let (workflow, node, attempt) = (&*self.run.workflow, &self.run.node, self.run.attempt);
         let fields = fields.map_or("", Value::as_json);
         match level {
             LogLevel::Debug => {

@@ -13,6 +13,7 @@ use crate::resources::Resources;
 
 /// A registered workflow.
 pub(crate) struct Registered {
+    pub(crate) name: Arc<str>,
     pub(crate) definition: Definition,
     pub(crate) plan: Arc<IndexedPlan>,
     input: Option<jsonschema::Validator>,
@@ -46,7 +47,7 @@ impl Registered {
             nested.insert(path.clone(), validator(schema)?);
         }
         let plan = Arc::new(IndexedPlan::new(definition.plan.clone()));
-        Ok(Self { definition, plan, input, nested })
+        Ok(Self { name: workflow.into(), definition, plan, input, nested })
     }
 
     pub(crate) fn function(&self, name: &str) -> Option<&Arc<dyn Function>> {

@@ -274,7 +274,7 @@ impl Newborn {
         let place = self.place.take().unwrap_or_else(|| shared.admit());
         let mut values = Values::default();
         values.keep(self.turn.events);
-        let actor = Actor {
+        let actor = Box::new(Actor {
             run,
             epoch: Epoch(1),
             plan: Arc::clone(&self.registered.plan),
@@ -289,7 +289,7 @@ impl Newborn {
             admit: !shared.is_stopping(),
             _place: place,
             shared,
-        };
+        });
         actor.live(Work { effects: self.turn.effects, ..Work::default() }).await;
     }
 }

@@ -1,7 +1,7 @@
 //! Rival on one SQLite file.
 //!
 //! One thread writes and groups whatever waits into one transaction, so that hundreds of runs share a sync;
-//! an answer comes only after that sync. Two more threads read beside it. The file belongs to one process
+//! an answer comes only after that sync. Two more threads read beside it, and one gives the answers of large groups. The file belongs to one process
 //! at a time, which a lock beside it makes sure of.
 //!
 //! ```no_run

@@ -16,7 +16,7 @@ use crate::schema::{self, APPLICATION_ID};
 const OLDEST_SQLITE: i32 = 3_051_003;
 /// How long another program, such as a shell, may hold the file before a write gives up.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Measured with `append_speed`, as is the next one.
+/// With `append_speed`: 195 k commits/s at 4096, 229 k at 8192, 210 k at 16384, one run each.
 const PAGE_SIZE: i32 = 8192;
 /// Negative is KiB. Holds the right edge of every index; more of it is only more memory to touch.
 const WRITER_CACHE: i32 = -16_384;

@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::mpsc as std_mpsc;
+use std::thread;
 
 use rival_store::StoreError;
 use rusqlite::{Connection, Statement};
@@ -18,8 +20,12 @@ use crate::tables::Tables;
 pub(crate) const QUEUE: usize = 4096;
 /// How many jobs share a transaction at most: bounds how long the first one waits for its answer.
 const GROUP: usize = 1000;
+/// From this many jobs on, answers are given by a thread of their own: waking hundreds of tasks takes as long
+/// as writing for them. A few are answered at once, which saves them the way through another thread.
+const MANY: usize = 32;
 /// How many pages the write-ahead log may hold before they are moved into the database file. Larger logs
-/// write a page that changes often less often, but are slower to recover; measured with `append_speed`.
+/// write a page that changes often less often, but are slower to recover. 8 to 64 MiB were alike within
+/// the noise of a shared machine (`append_speed`): appended pages are moved once in any case.
 pub(crate) const CHECKPOINT_PAGES: i32 = 2000;
 /// Beyond this, readers must have kept the log from starting over: wait for them.
 const RESTART_PAGES: i32 = 16 * CHECKPOINT_PAGES;
@@ -89,12 +95,19 @@ pub(crate) fn run(
     let wal_pages = Arc::new(AtomicI32::new(0));
     let ready = count_pages(&mut connection, wal_pages.clone());
     match ready.and_then(|()| Writer::new(&connection, path.to_path_buf(), wal_pages, counters)) {
-        Ok(mut writer) => {
+        Ok(mut writer) => thread::scope(|scope| {
+            let (done, answers) = std_mpsc::channel();
+            let answerer = thread::Builder::new().name("rival-sqlite-answers".to_owned());
+            // Without that thread the writer answers by itself.
+            let spawned = answerer.spawn_scoped(scope, move || give_answers(&answers));
+            writer.done = spawned.is_ok().then_some(done);
             let mut jobs = Vec::with_capacity(GROUP);
             while queue.blocking_recv_many(&mut jobs, GROUP) > 0 {
                 writer.serve(&mut jobs);
             }
-        }
+            // Without a sender the thread ends, and with it the scope.
+            writer.done = None;
+        }),
         Err(fault) => {
             while let Some(job) = queue.blocking_recv() {
                 job.settle(Some(fault.to_store_error(path)));
@@ -122,6 +135,7 @@ struct Writer<'c> {
     checkpoint_at: i32,
     counters: &'c Counters,
     poison: Option<StoreError>,
+    done: Option<std_mpsc::Sender<Vec<Box<dyn Job>>>>,
 }
 
 impl<'c> Writer<'c> {
@@ -140,6 +154,7 @@ impl<'c> Writer<'c> {
             checkpoint_at: CHECKPOINT_PAGES,
             counters,
             poison: None,
+            done: None,
         })
     }
 
@@ -157,7 +172,7 @@ impl<'c> Writer<'c> {
             return settle_all(jobs, Some(poison));
         }
         match self.transact(jobs) {
-            Ok(()) => settle_all(jobs, None),
+            Ok(()) => self.acknowledge(jobs),
             // Whichever it was, the others must not suffer for it.
             Err(fault) if jobs.len() > 1 && fault.is_of_one_job() => {
                 for job in std::mem::take(jobs) {
@@ -168,6 +183,17 @@ impl<'c> Writer<'c> {
                 let error = self.judge(&fault);
                 settle_all(jobs, Some(&error));
             }
+        }
+    }
+
+    fn acknowledge(&self, jobs: &mut Vec<Box<dyn Job>>) {
+        match &self.done {
+            Some(done) if jobs.len() >= MANY => {
+                let group = std::mem::replace(jobs, Vec::with_capacity(GROUP));
+                // It is there for as long as the writer is; if it panicked, the callers learn that they have no answer.
+                let _ = done.send(group);
+            }
+            _ => settle_all(jobs, None),
         }
     }
 
@@ -234,6 +260,12 @@ impl<'c> Writer<'c> {
 /// After a failed sync the log is the only witness: leave it for whoever opens the file next.
 fn keep_log_on_close(connection: &Connection) {
     let _ = connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+}
+
+fn give_answers(groups: &std_mpsc::Receiver<Vec<Box<dyn Job>>>) {
+    while let Ok(mut jobs) = groups.recv() {
+        settle_all(&mut jobs, None);
+    }
 }
 
 fn settle_all(jobs: &mut Vec<Box<dyn Job>>, failure: Option<&StoreError>) {

@@ -9,6 +9,7 @@
 //! | at work | it fails for good | `CallFailed`; the step's handler is called, then the node has ended |
 //! | at work | its deadline comes | `CallFailed` with code `timeout`, as `onTimeout` says; it is told to stop |
 //! | at work | the run is ending | it is told to stop; `CallCancelled` when it settles |
+//! | at work | it returns while the run is ending | `CallSucceeded`; what would follow does not start |
 //! | at work | the process dies | `CallLost`; due again, uncharged, up to five times |
 //! | at work | it cannot go on without help | `NodeBlocked` |
 //! | ended | anything | ignored: the call's number is not the current one |
@@ -52,6 +53,7 @@ impl Machine<'_> {
                 self.call_failed(node, &open, error.failure, state, verdict, Cause::Event(open.started));
             }
             Outcome::Stopped => self.call_stopped(node, &open),
+            Outcome::Blocked(_) if self.is_being_stopped(node) => self.call_stopped(node, &open),
             Outcome::Blocked(reason) => {
                 self.follow(Kind::NodeBlocked { node: node.clone(), reason }, open.started);
             }
@@ -81,13 +83,17 @@ impl Machine<'_> {
         let seq = self.follow(event, call.started);
         match call.role {
             Role::Step | Role::OnError => self.todo.push_back(Todo::Ended(node.clone(), seq)),
+            // The node has not ended with this call, and what would follow does not start any more.
+            Role::Input | Role::Wait if self.state.ending.is_some() => {
+                self.follow(Kind::NodeCancelled { node: node.clone() }, seq);
+            }
             Role::Input => self.mapped_input(node, seq),
             Role::Wait => self.sleep_until(node, until, seq),
         }
     }
 
     fn mapped_input(&mut self, node: &Path, cause: Seq) {
-        if self.state.ending.is_none() && !self.hold(node, None, cause) {
+        if !self.hold(node, None, cause) {
             self.start_nested_block(node, cause);
         }
     }
@@ -119,7 +125,12 @@ impl Machine<'_> {
         let open = self.state.node(node).and_then(|node| node.call.clone());
         let Some(open) = open.filter(|open| open.number == call) else { return };
         let ms = open.deadline.map_or(0, |deadline| deadline.ms_since(open.started_at));
-        let failure = Failure::new(code::TIMEOUT, format!("`{node}` took longer than {ms} ms"));
+        let who = match open.role {
+            Role::OnError if node.is_root() => "the run's handler".to_owned(),
+            Role::OnError => format!("the handler of `{node}`"),
+            Role::Step | Role::Input | Role::Wait => format!("`{node}`"),
+        };
+        let failure = Failure::new(code::TIMEOUT, format!("{who} took longer than {ms} ms"));
         let verdict = self.timeout_verdict(node, &open);
         self.call_failed(node, &open, failure, None, verdict, Cause::Outside(Outside::Clock));
         self.turn.effects.push(Effect::Stop { node: node.clone(), call, why: StopReason::Timeout });
@@ -127,12 +138,17 @@ impl Machine<'_> {
 
     /// The call settled after it was told to stop. If nobody told it to, it was lost.
     fn call_stopped(&mut self, node: &Path, call: &OpenCall) {
-        if self.state.ending.is_some() {
+        if self.is_being_stopped(node) {
             let event = Kind::CallCancelled { node: node.clone(), call: call.number, forced: false };
             self.follow(event, call.started);
         } else {
             self.call_was_lost(node, call, Cause::Event(call.started));
         }
+    }
+
+    /// Whether a call was told to stop: all are when the run is ending, except the run's own handler.
+    pub(super) fn is_being_stopped(&self, node: &Path) -> bool {
+        self.state.ending.is_some() && !node.is_root()
     }
 
     /// Makes the call that a node waits for.

@@ -16,7 +16,7 @@ use crate::event::{Cause, Due, Kind, Outside, Role};
 use crate::failure::{Failure, code};
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::state::{Ending, HardFailure};
+use crate::state::{Ending, HardFailure, TimerKind};
 
 impl Machine<'_> {
     /// A node of the outermost block failed, so the run fails. The node that began it may lie deeper.
@@ -35,13 +35,14 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn run_timed_out(&mut self) {
-        let ms = self.env.now.ms_since(self.state.started_at);
-        let failure =
-            Failure::new(code::RUN_TIMEOUT, format!("the run took longer than its timeout: {ms} ms"));
-        if self.state.ending.is_none() {
-            self.fail_run(failure, None, Cause::Outside(Outside::Clock));
-        }
+    /// Fails the run if its deadline has come. Asked before anything else that time may lead to, so that
+    /// nothing starts in a run that is over.
+    pub(super) fn keep_deadline(&mut self) {
+        let due = self.state.due_timers(self.env.now);
+        let Some(timer) = due.into_iter().find(|timer| timer.kind == TimerKind::RunDeadline) else { return };
+        let ms = timer.at.ms_since(self.state.started_at);
+        let failure = Failure::new(code::RUN_TIMEOUT, format!("the run took longer than {ms} ms"));
+        self.fail_run(failure, None, Cause::Outside(Outside::Clock));
     }
 
     fn fail_run(&mut self, failure: Failure, node: Option<Path>, cause: Cause) {
@@ -98,14 +99,15 @@ impl Machine<'_> {
                 true
             }
             Some(Ending::Failing { failure, node }) => {
-                let handled =
-                    self.state.node(&Path::root()).is_some_and(|root| root.calls > 0 || root.due.is_some());
+                let root = self.state.node(&Path::root());
+                let waits = root.is_some_and(|root| root.due.is_some());
+                let handled = root.is_some_and(|root| root.calls > 0);
+                if waits {
+                    return false;
+                }
                 if self.plan.plan().on_error.is_some() && !handled {
                     self.begin_call(&Path::root(), Due { role: Role::OnError, attempt: 1 }, cause);
                     return true;
-                }
-                if self.state.held.contains(&Path::root()) || self.state.blocked.contains(&Path::root()) {
-                    return false;
                 }
                 self.end_supervisors(cause);
                 self.run_failed(failure, node, cause);

@@ -7,11 +7,14 @@
 //! | paused | a retry or sleep is due | nothing until resume |
 //! | paused or blocked | resume is asked for | `RunResumed`; held and blocked nodes go on, due timers act |
 //! | the engine stops | calls are still at work at the end of the drain | `CallLost` with `shutdown`: never counted |
+//! | | the step is at most once | `CallFailed` with code `interrupted`, as after a crash |
+//! | | the run is ending | `CallCancelled`: it was told to stop |
 
 use super::{Machine, Todo};
 use crate::event::{Cause, Due, Kind, LostReason, Outside};
 use crate::ids::Seq;
 use crate::path::Path;
+use crate::state::OpenCall;
 
 impl Machine<'_> {
     pub(super) fn holding(&self) -> bool {
@@ -37,6 +40,7 @@ impl Machine<'_> {
             return;
         }
         let seq = self.emit(Kind::RunResumed {}, Cause::Outside(Outside::Request));
+        self.keep_deadline();
         self.unblock(seq, |_| true);
         self.release_held(seq);
         self.settle();
@@ -66,11 +70,23 @@ impl Machine<'_> {
         }
     }
 
+    fn let_go_of(&mut self, node: Path, open: &OpenCall) {
+        let cause = Cause::Outside(Outside::Shutdown);
+        if self.is_being_stopped(&node) {
+            self.emit(Kind::CallCancelled { node, call: open.number, forced: false }, cause);
+        } else if self.must_not_be_called_again(&node, open) {
+            self.interrupted_for_good(&node, open, cause);
+        } else {
+            self.emit(Kind::CallLost { node, call: open.number, reason: LostReason::Shutdown }, cause);
+        }
+    }
+
     pub(super) fn let_go(&mut self) {
+        // Whatever follows from letting go is held: an engine that stops starts nothing.
+        self.env.admit = false;
         for node in self.state.calls.clone() {
             let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
-            let event = Kind::CallLost { node, call: open.number, reason: LostReason::Shutdown };
-            self.emit(event, Cause::Outside(Outside::Shutdown));
+            self.let_go_of(node, &open);
         }
     }
 }

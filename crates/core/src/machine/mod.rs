@@ -195,7 +195,9 @@ pub struct Turn {
 /// Decides what an input leads to. The state is ahead of the store until the events are committed: if
 /// they cannot be, throw the state away.
 pub fn decide(plan: &IndexedPlan, state: &mut State, input: Input, env: Env<'_>) -> Turn {
-    if state.is_terminal() {
+    // A run starts once, nothing happens before that, and nothing after its end.
+    let starts = matches!(input, Input::Start(_));
+    if state.is_terminal() || starts != (state.seq == Seq::ZERO) {
         return Turn::default();
     }
     let now = env.now.max(state.at);

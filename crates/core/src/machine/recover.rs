@@ -2,12 +2,13 @@
 //!
 //! | found | and | then |
 //! | --- | --- | --- |
+//! | a run past its deadline | it is not paused | `RunFailing`, before anything starts |
 //! | a call at work | the run is ending | `CallCancelled` |
 //! | | the step is at most once | `CallFailed` with code `interrupted` |
 //! | | it was cut short five times | `NodeBlocked`, quarantined |
 //! | | otherwise | `CallLost` and a new call, uncharged |
 //! | a held node | the run is not paused | it goes on |
-//! | a node blocked for a missing function | | it is tried again |
+//! | a node blocked for a missing function or a value that does not decode | | it is tried again |
 //! | a timer that is due | | it acts |
 
 use super::{INTERRUPTIONS_MAX, Machine};
@@ -19,12 +20,18 @@ use crate::state::OpenCall;
 
 impl Machine<'_> {
     pub(super) fn activate(&mut self) {
+        self.keep_deadline();
         for node in self.state.calls.clone() {
             let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
             self.found_at_work(&node, &open);
         }
         let cause = self.state.seq;
-        self.unblock(cause, |reason| matches!(reason, BlockedReason::FunctionMissing { .. }));
+        self.unblock(cause, |reason| match reason {
+            // The code may be another one now.
+            BlockedReason::FunctionMissing { .. } | BlockedReason::Undecodable { .. } => true,
+            // A call that kills the process is not made again without somebody's word.
+            BlockedReason::Quarantined { .. } => false,
+        });
         self.release_held(cause);
         self.settle();
         self.tick();
@@ -32,7 +39,7 @@ impl Machine<'_> {
 
     fn found_at_work(&mut self, node: &Path, open: &OpenCall) {
         let cause = Cause::Outside(Outside::Recovery);
-        if self.state.ending.is_some() && !node.is_root() {
+        if self.is_being_stopped(node) {
             let event = Kind::CallCancelled { node: node.clone(), call: open.number, forced: false };
             self.emit(event, cause);
         } else {
@@ -42,7 +49,7 @@ impl Machine<'_> {
 
     /// The call says nothing about its function: make it again, unless that is not allowed.
     pub(super) fn call_was_lost(&mut self, node: &Path, open: &OpenCall, cause: Cause) {
-        if open.role == Role::Step && self.step(node).is_some_and(|step| step.at_most_once) {
+        if self.must_not_be_called_again(node, open) {
             return self.interrupted_for_good(node, open, cause);
         }
         let event = Kind::CallLost { node: node.clone(), call: open.number, reason: LostReason::Crash };
@@ -56,7 +63,11 @@ impl Machine<'_> {
         }
     }
 
-    fn interrupted_for_good(&mut self, node: &Path, open: &OpenCall, cause: Cause) {
+    pub(super) fn must_not_be_called_again(&self, node: &Path, open: &OpenCall) -> bool {
+        open.role == Role::Step && self.step(node).is_some_and(|step| step.at_most_once)
+    }
+
+    pub(super) fn interrupted_for_good(&mut self, node: &Path, open: &OpenCall, cause: Cause) {
         let message = format!("`{node}` was interrupted and must not be called again; it may have acted");
         let failure = Failure::new(code::INTERRUPTED, message);
         let proceed = self.step(node).is_some_and(|step| step.continue_on_error);

@@ -9,6 +9,8 @@ use crate::state::{Timer, TimerKind};
 
 impl Machine<'_> {
     pub(super) fn tick(&mut self) {
+        self.keep_deadline();
+        self.settle();
         for timer in self.state.due_timers(self.env.now) {
             // An earlier timer of the same tick may have made this one void.
             if self.state.timers.contains(&timer) {
@@ -23,7 +25,7 @@ impl Machine<'_> {
             TimerKind::Timeout(call) => self.call_timed_out(&timer.node, call),
             TimerKind::Retry => self.make_due_call(&timer.node, Cause::Outside(Outside::Clock)),
             TimerKind::Sleep => self.sleep_is_over(&timer.node),
-            TimerKind::RunDeadline => self.run_timed_out(),
+            TimerKind::RunDeadline => self.keep_deadline(),
             TimerKind::Force => self.leave_calls_behind(),
         }
     }

@@ -13,6 +13,8 @@ pub struct IndexedPlan {
     hash: PlanHash,
     nodes: Vec<Entry>,
     by_path: BTreeMap<Box<str>, usize>,
+    /// The first node of each block, by the path of the block.
+    first: BTreeMap<Box<str>, usize>,
     /// Function names of each block, by the path of the block: which node calls this function?
     by_function: BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<usize>>>,
 }
@@ -38,8 +40,14 @@ impl IndexedPlan {
     /// Indexes a plan.
     pub fn new(plan: Plan) -> Self {
         let hash = plan.hash();
-        let mut index =
-            Self { plan, hash, nodes: Vec::new(), by_path: BTreeMap::new(), by_function: BTreeMap::new() };
+        let mut index = Self {
+            plan,
+            hash,
+            nodes: Vec::new(),
+            by_path: BTreeMap::new(),
+            first: BTreeMap::new(),
+            by_function: BTreeMap::new(),
+        };
         let block = index.plan.block.clone();
         index.add(&block, "");
         index
@@ -50,8 +58,9 @@ impl IndexedPlan {
         for (position, node) in block.nodes.iter().enumerate() {
             let number = self.nodes.len();
             let path = join(at, &node.id);
-            if let Some(previous) = previous {
-                self.nodes[previous].next = Some(number);
+            match previous {
+                Some(previous) => self.nodes[previous].next = Some(number),
+                None => drop(self.first.insert(at.into(), number)),
             }
             if let NodeKind::Step(step) = &node.kind {
                 let functions = self.by_function.entry(at.into()).or_default();
@@ -90,15 +99,11 @@ impl IndexedPlan {
         Some(NodeRef { plan: self, number })
     }
 
-    /// The first node of the block that a path owns: of the run itself for the root.
+    /// The first node of the block that a path owns: of the run itself for the root, of one branch for a
+    /// path such as `check/then`.
     pub fn first_in(&self, owner: &Path) -> Option<NodeRef<'_>> {
-        if owner.is_root() {
-            return (!self.nodes.is_empty()).then_some(NodeRef { plan: self, number: 0 });
-        }
-        let number = *self.by_path.get(owner.in_plan().as_ref())?;
-        let first = number + 1;
-        let owned = self.nodes.get(first).is_some_and(|entry| *entry.block == *owner.in_plan());
-        owned.then_some(NodeRef { plan: self, number: first })
+        let number = *self.first.get(owner.in_plan().as_ref())?;
+        Some(NodeRef { plan: self, number })
     }
 
     /// The node that a function running at `from` means by another step's function name: the latest

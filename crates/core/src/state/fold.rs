@@ -85,6 +85,9 @@ impl State {
             }
             Kind::NodeHeld { node, due } => {
                 self.stop_waiting(node);
+                if node.is_root() && due.is_some() {
+                    self.all_settled();
+                }
                 self.held.insert(node.clone());
                 let state = self.entry(node);
                 state.due = *due;
@@ -147,6 +150,9 @@ impl State {
     }
 
     fn call_started(&mut self, node: &Path, call: OpenCall) {
+        if node.is_root() {
+            self.all_settled();
+        }
         self.stop_waiting(node);
         self.held.remove(node);
         self.blocked.remove(node);
@@ -281,8 +287,15 @@ impl State {
         state.blocked = None;
     }
 
+    /// The run is ending: its deadline means nothing any more.
     fn force(&mut self, at: Time) {
+        self.timers.retain(|timer| timer.kind != TimerKind::RunDeadline);
         self.timers.insert(Timer { at, node: Path::root(), kind: TimerKind::Force });
+    }
+
+    /// The run's handler is next, so all calls have settled and there is none to leave behind.
+    fn all_settled(&mut self) {
+        self.timers.retain(|timer| timer.kind != TimerKind::Force);
     }
 
     fn finish(&mut self, status: RunStatus, at: Time) -> &mut End {

@@ -139,11 +139,11 @@ impl State {
         if let Some(end) = &self.end {
             return end.status;
         }
-        match &self.ending {
+        let failing = match &self.ending {
             Some(Ending::Cancelling { .. }) => return RunStatus::Cancelling,
-            Some(Ending::Failing { .. }) => return RunStatus::Running,
-            None => {}
-        }
+            Some(Ending::Failing { .. }) => true,
+            None => false,
+        };
         if self.paused {
             RunStatus::Paused
         } else if !self.calls.is_empty() {
@@ -152,7 +152,7 @@ impl State {
             RunStatus::Blocked
         } else if !self.waits.is_empty() {
             RunStatus::Waiting
-        } else if self.held.contains(&Path::root()) {
+        } else if self.held.contains(&Path::root()) && !failing {
             RunStatus::Queued
         } else {
             RunStatus::Running

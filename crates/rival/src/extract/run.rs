@@ -1,13 +1,15 @@
 //! Which run and which call this is, and whether it should end early.
 
 use rival_core::{Path, RunId, StepError};
+use std::sync::Arc;
+
 use rival_engine::{CancellationToken, RunInfo};
 
 use super::{Asks, Call, FromStep};
 
 /// Which run a step works for, and which call of it this is.
 #[derive(Clone, Debug)]
-pub struct Run(pub(crate) RunInfo);
+pub struct Run(pub(crate) Arc<RunInfo>);
 
 impl Run {
     /// The run; absent only in a handler for input that was refused.

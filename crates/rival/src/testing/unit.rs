@@ -15,14 +15,14 @@ pub fn log() -> Log {
     Log::new(run_info(), Clock::Virtual(VirtualClock::at(Time(0))))
 }
 
-fn run_info() -> RunInfo {
-    RunInfo {
+fn run_info() -> Arc<RunInfo> {
+    Arc::new(RunInfo {
         run_id: Some(RunId::from("test")),
-        workflow: "test".to_owned(),
+        workflow: "test".into(),
         node: Path::from("test"),
         attempt: 1,
         call: 1,
-    }
+    })
 }
 
 impl State {
@@ -41,7 +41,7 @@ impl Run {
     /// The same in another attempt.
     #[must_use]
     pub fn with_attempt(mut self, attempt: u32) -> Self {
-        self.0.attempt = attempt;
+        Arc::make_mut(&mut self.0).attempt = attempt;
         self
     }
 }

@@ -13,13 +13,13 @@ use serde_json::json;
 use crate::trees::{Forest, Order, chop_tree, find_tree};
 
 fn context(step: &str, input: serde_json::Value) -> CallContext {
-    let run = RunInfo {
+    let run = Arc::new(RunInfo {
         run_id: Some(RunId::from("r1")),
         workflow: "w".into(),
         node: Path::from(step),
         attempt: 2,
         call: 3,
-    };
+    });
     CallContext {
         input: Value::from(input),
         outputs: Vec::new(),

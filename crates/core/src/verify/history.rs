@@ -1,0 +1,485 @@
+//! The rules that need only the events.
+
+use std::collections::BTreeMap;
+
+use super::{Rule, Violation};
+use crate::event::{Cause, Due, Event, ImportedStatus, Kind, LostReason, Outside, Role, Verdict};
+use crate::failure::Failure;
+use crate::ids::{Seq, Time};
+use crate::machine::INTERRUPTIONS_MAX;
+use crate::path::Path;
+
+pub(super) fn check(events: &[Event], violations: &mut Vec<Violation>) {
+    let mut history = History { events, at: Time(i64::MIN), ..History::empty(violations) };
+    for (event, seq) in events.iter().zip(1..) {
+        history.position(event, Seq(seq));
+        history.happened(event);
+    }
+}
+
+/// What a node has been through so far.
+#[derive(Default)]
+struct Node {
+    call: Option<Open>,
+    calls: u32,
+    /// What the next call must be, after a retry, a loss or a block.
+    due: Option<Due>,
+    retry_at: Option<Time>,
+    sleeps_until: Option<Time>,
+    started: bool,
+    held: bool,
+    blocked: bool,
+    interruptions: u32,
+    outcome: Option<Outcome>,
+    handler: Handler,
+    mapped: bool,
+}
+
+struct Open {
+    number: u32,
+    role: Role,
+    attempt: u32,
+    deadline: Option<Time>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Good,
+    Failed,
+    Cancelled,
+}
+
+/// Where the handler of a node stands.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Handler {
+    #[default]
+    None,
+    Due,
+    Done,
+}
+
+impl Node {
+    fn is_open(&self) -> bool {
+        let handler_due = self.handler == Handler::Due && (self.call.is_some() || self.held || self.blocked);
+        let begun = self.call.is_some()
+            || self.due.is_some()
+            || self.started
+            || self.mapped
+            || self.sleeps_until.is_some()
+            || self.held
+            || self.blocked;
+        handler_due || (begun && self.outcome.is_none())
+    }
+}
+
+struct History<'a> {
+    events: &'a [Event],
+    violations: &'a mut Vec<Violation>,
+    at: Time,
+    nodes: BTreeMap<Path, Node>,
+    deadline: Option<Time>,
+    paused: bool,
+    ending: Option<Ending<'a>>,
+    /// Something other than the start and the imports has happened.
+    begun: bool,
+    ended: bool,
+}
+
+enum Ending<'a> {
+    Cancelling { force_at: Time },
+    Failing { failure: &'a Failure, force_at: Time },
+}
+
+impl<'a> History<'a> {
+    fn empty(violations: &'a mut Vec<Violation>) -> Self {
+        Self {
+            events: &[],
+            violations,
+            at: Time::default(),
+            nodes: BTreeMap::new(),
+            deadline: None,
+            paused: false,
+            ending: None,
+            begun: false,
+            ended: false,
+        }
+    }
+
+    fn require(&mut self, holds: bool, seq: Seq, rule: Rule, message: impl FnOnce() -> String) {
+        if !holds {
+            self.violations.push(Violation { seq, rule, message: message() });
+        }
+    }
+
+    fn position(&mut self, event: &Event, expected: Seq) {
+        let seq = event.seq;
+        self.require(seq == expected, seq, Rule::Sequence, || format!("it should have number {expected}"));
+        let before = self.at;
+        self.require(event.at >= before, seq, Rule::Sequence, || "time goes backwards".into());
+        self.at = before.max(event.at);
+        if let Cause::Event(cause) = event.cause {
+            let earlier = Seq::ZERO < cause && cause < seq;
+            self.require(earlier, seq, Rule::Sequence, || format!("its cause, {cause}, is not before it"));
+        }
+        let first = expected == Seq(1);
+        let starts = matches!(event.event, Kind::RunStarted { .. });
+        self.require(first == starts, seq, Rule::Ends, || "a run starts with its first event, once".into());
+        let after_end = self.ended;
+        self.require(!after_end, seq, Rule::Ends, || "it comes after the run's end".into());
+        self.begun |= !matches!(event.event, Kind::RunStarted { .. } | Kind::NodeImported { .. });
+    }
+
+    fn happened(&mut self, event: &'a Event) {
+        let seq = event.seq;
+        let by_clock = event.cause == Cause::Outside(Outside::Clock);
+        match &event.event {
+            Kind::RunStarted { deadline, .. } => self.deadline = *deadline,
+            Kind::NodeImported { node, status, .. } => {
+                let early = !self.begun;
+                self.require(early, seq, Rule::Ends, || "imports follow the start of the run".into());
+                let outcome = match status {
+                    ImportedStatus::Completed | ImportedStatus::Skipped => Outcome::Good,
+                    ImportedStatus::Failed => Outcome::Failed,
+                };
+                self.end(node, outcome, seq);
+            }
+            Kind::CallStarted { node, call, role, attempt, deadline } => {
+                let open = Open { number: *call, role: *role, attempt: *attempt, deadline: *deadline };
+                self.call_started(node, open, event);
+            }
+            Kind::CallSucceeded { node, call, .. } => {
+                let Some(open) = self.close(node, *call, seq) else { return };
+                match open.role {
+                    Role::Step => self.end(node, Outcome::Good, seq),
+                    Role::OnError => self.node(node).handler = Handler::Done,
+                    Role::Input | Role::Wait => self.node(node).mapped = true,
+                }
+            }
+            Kind::CallFailed { node, call, verdict, .. } => {
+                let Some(open) = self.close(node, *call, seq) else { return };
+                if by_clock {
+                    let late = open.deadline.is_some_and(|deadline| deadline <= event.at);
+                    self.require(late, seq, Rule::Timers, || "the call times out before its deadline".into());
+                }
+                self.call_failed(node, &open, *verdict, seq);
+            }
+            Kind::CallLost { node, call, reason } => {
+                let Some(open) = self.close(node, *call, seq) else { return };
+                let state = self.node(node);
+                state.due = Some(Due { role: open.role, attempt: open.attempt });
+                state.held = true;
+                match reason {
+                    LostReason::Crash => state.interruptions += 1,
+                    LostReason::Shutdown => {}
+                }
+            }
+            Kind::CallCancelled { node, call, forced } => {
+                let Some(open) = self.close(node, *call, seq) else { return };
+                self.stopped(seq, "a call is cancelled");
+                if *forced {
+                    self.forced(event);
+                }
+                match open.role {
+                    Role::Step | Role::Input | Role::Wait => self.end(node, Outcome::Cancelled, seq),
+                    Role::OnError => self.node(node).handler = Handler::Done,
+                }
+            }
+            Kind::NodeStarted { node } => {
+                let again = self.node(node).started;
+                self.require(!again, seq, Rule::Outcomes, || format!("{} starts again", name(node)));
+                self.starts(seq, "a block starts");
+                let state = self.node(node);
+                state.started = true;
+                state.held = false;
+            }
+            Kind::NodeCompleted { node, result } => {
+                self.supervised(node, seq);
+                self.holds_value(*result, seq);
+                self.end(node, Outcome::Good, seq);
+            }
+            Kind::NodeFailed { node, child } => {
+                self.supervised(node, seq);
+                self.has_failed(child, seq);
+                self.end(node, Outcome::Failed, seq);
+            }
+            Kind::NodeCancelled { node } => self.node_cancelled(node, seq),
+            Kind::NodeHeld { node, due } => {
+                self.retry_is_due(node, event);
+                let state = self.node(node);
+                state.held = true;
+                if due.is_some_and(|due| due.role == Role::OnError) {
+                    state.handler = Handler::Due;
+                }
+                if state.due.is_some() && state.due != *due {
+                    let message = format!("{} is held with another call than the due one", name(node));
+                    self.violations.push(Violation { seq, rule: Rule::Attempts, message });
+                } else {
+                    state.due = *due;
+                }
+            }
+            Kind::NodeBlocked { node, .. } => {
+                let state = self.node(node);
+                if let Some(open) = state.call.take() {
+                    state.due = Some(Due { role: open.role, attempt: open.attempt });
+                }
+                state.held = false;
+                state.blocked = true;
+                let callable = state.due.is_some();
+                self.require(callable, seq, Rule::Calls, || format!("{} blocks without a call", name(node)));
+            }
+            Kind::NodeUnblocked { node } => {
+                let state = self.node(node);
+                state.interruptions = 0;
+                let was = std::mem::take(&mut state.blocked);
+                state.held = true;
+                self.require(was, seq, Rule::Outcomes, || format!("{} was not blocked", name(node)));
+            }
+            Kind::SleepStarted { node, until } => {
+                let state = self.node(node);
+                let again = state.sleeps_until.is_some() || state.outcome.is_some() || state.call.is_some();
+                state.sleeps_until = Some(*until);
+                state.held = false;
+                self.require(!again, seq, Rule::Timers, || format!("{} sleeps again", name(node)));
+                let ending = self.ending.is_some();
+                self.require(!ending, seq, Rule::Ending, || "a sleep starts although the run ends".into());
+            }
+            Kind::SleepEnded { node } => {
+                let until = self.node(node).sleeps_until.take();
+                let due = until.is_some_and(|until| until <= event.at);
+                self.require(due, seq, Rule::Timers, || format!("{} wakes up before its time", name(node)));
+                self.end(node, Outcome::Good, seq);
+            }
+            Kind::CancelRequested { force_at, .. } => {
+                self.ends_once(seq);
+                self.ending = Some(Ending::Cancelling { force_at: *force_at });
+            }
+            Kind::RunPaused {} => {
+                let fits = !self.paused && self.ending.is_none();
+                self.require(fits, seq, Rule::Holding, || "the run is paused or ending already".into());
+                self.paused = true;
+            }
+            Kind::RunResumed {} => {
+                let fits = self.paused || self.nodes.values().any(|node| node.blocked);
+                self.require(fits, seq, Rule::Holding, || "the run was neither paused nor blocked".into());
+                self.paused = false;
+            }
+            Kind::RunFailing { failure, node, force_at } => {
+                self.ends_once(seq);
+                if by_clock {
+                    let late = self.deadline.is_some_and(|deadline| deadline <= event.at);
+                    self.require(late, seq, Rule::Timers, || "the run times out before its deadline".into());
+                }
+                if let Some(node) = node {
+                    self.has_failed(node, seq);
+                }
+                self.ending = Some(Ending::Failing { failure, force_at: *force_at });
+            }
+            Kind::RunCompleted { output } => {
+                let plain = self.ending.is_none();
+                self.require(plain, seq, Rule::Ending, || "a run that was ending completes".into());
+                self.holds_value(*output, seq);
+                self.run_ended(seq);
+            }
+            Kind::RunFailed { failure, node, .. } => {
+                let fits = match &self.ending {
+                    None => true,
+                    Some(Ending::Failing { failure: before, .. }) => *before == failure,
+                    Some(Ending::Cancelling { .. }) => false,
+                };
+                self.require(fits, seq, Rule::Ending, || {
+                    "the run fails in another way than it was to".into()
+                });
+                if let Some(node) = node {
+                    self.has_failed(node, seq);
+                }
+                self.run_ended(seq);
+            }
+            Kind::RunCancelled { .. } => {
+                let asked = matches!(self.ending, Some(Ending::Cancelling { .. }));
+                self.require(asked, seq, Rule::Ending, || "nobody asked to cancel the run".into());
+                self.run_ended(seq);
+            }
+        }
+    }
+
+    fn node(&mut self, node: &Path) -> &mut Node {
+        self.nodes.entry(node.clone()).or_default()
+    }
+
+    fn call_started(&mut self, node: &Path, open: Open, event: &Event) {
+        let seq = event.seq;
+        self.retry_is_due(node, event);
+        let state = self.node(node);
+        let next = state.calls + 1;
+        let busy = state.call.is_some() || state.sleeps_until.is_some() || state.blocked;
+        let due = state.due.take();
+        let (outcome, handler, spent) = (state.outcome, state.handler, state.interruptions);
+        state.held = false;
+        state.calls = open.number;
+        let (number, role, attempt) = (open.number, open.role, open.attempt);
+        if role == Role::OnError {
+            state.handler = Handler::Due;
+        }
+        state.call = Some(open);
+        let who = name(node);
+        self.require(number == next, seq, Rule::Calls, || format!("{who} should make call {next}"));
+        self.require(!busy, seq, Rule::Calls, || format!("{who} is called while it is busy"));
+        let expected = due.unwrap_or(Due { role, attempt: 1 });
+        let fits = expected == Due { role, attempt };
+        self.require(fits, seq, Rule::Attempts, || format!("{who} should make attempt {}", expected.attempt));
+        let fits = match role {
+            Role::Step | Role::Input | Role::Wait => outcome.is_none(),
+            Role::OnError if node.is_root() => handler != Handler::Done,
+            Role::OnError => outcome == Some(Outcome::Failed) && handler != Handler::Done,
+        };
+        self.require(fits, seq, Rule::Outcomes, || {
+            format!("{who} is called after it ended, or handled twice")
+        });
+        let within = spent < INTERRUPTIONS_MAX;
+        self.require(within, seq, Rule::Interruptions, || format!("{who} was cut short {spent} times"));
+        if node.is_root() {
+            let failing = matches!(self.ending, Some(Ending::Failing { .. }));
+            self.require(failing, seq, Rule::Ending, || "the run's handler is called too early".into());
+            let open = self.open_nodes(true);
+            self.require(open.is_empty(), seq, Rule::Ending, || format!("{open} did not settle first"));
+            let paused = self.paused;
+            self.require(!paused, seq, Rule::Holding, || "a call starts while the run is paused".into());
+        } else {
+            self.starts(seq, "a call starts");
+        }
+    }
+
+    /// Something new starts.
+    fn starts(&mut self, seq: Seq, what: &str) {
+        let (paused, ending) = (self.paused, self.ending.is_some());
+        self.require(!paused, seq, Rule::Holding, || format!("{what} while the run is paused"));
+        self.require(!ending, seq, Rule::Ending, || format!("{what} although the run is ending"));
+    }
+
+    /// Something is stopped, which only an ending run does.
+    fn stopped(&mut self, seq: Seq, what: &str) {
+        let ending = self.ending.is_some();
+        self.require(ending, seq, Rule::Ending, || format!("{what} although the run is not ending"));
+    }
+
+    fn forced(&mut self, event: &Event) {
+        let force_at = match &self.ending {
+            Some(Ending::Cancelling { force_at } | Ending::Failing { force_at, .. }) => *force_at,
+            None => return,
+        };
+        let late = event.at >= force_at;
+        self.require(late, event.seq, Rule::Timers, || "the call is left behind before its time".into());
+    }
+
+    /// The open call, which must be the one that the event names.
+    fn close(&mut self, node: &Path, call: u32, seq: Seq) -> Option<Open> {
+        let open = self.node(node).call.take().filter(|open| open.number == call);
+        self.require(open.is_some(), seq, Rule::Calls, || {
+            format!("{}#{call} ends but was not at work", name(node))
+        });
+        open
+    }
+
+    fn call_failed(&mut self, node: &Path, open: &Open, verdict: Verdict, seq: Seq) {
+        match (open.role, verdict) {
+            (Role::OnError, _) => self.node(node).handler = Handler::Done,
+            (Role::Step | Role::Input | Role::Wait, Verdict::RetryAt(at)) => {
+                let ending = self.ending.is_some();
+                self.require(!ending, seq, Rule::Ending, || {
+                    "a retry is planned although the run ends".into()
+                });
+                let state = self.node(node);
+                state.due = Some(Due { role: open.role, attempt: open.attempt + 1 });
+                state.retry_at = Some(at);
+            }
+            (Role::Step | Role::Input | Role::Wait, Verdict::Fail | Verdict::Continue) => {
+                self.end(node, Outcome::Failed, seq);
+            }
+        }
+    }
+
+    fn retry_is_due(&mut self, node: &Path, event: &Event) {
+        let retry_at = self.node(node).retry_at.take();
+        let due = retry_at.is_none_or(|at| at <= event.at);
+        self.require(due, event.seq, Rule::Timers, || format!("{} is tried again too early", name(node)));
+    }
+
+    fn node_cancelled(&mut self, node: &Path, seq: Seq) {
+        self.stopped(seq, "a node is cancelled");
+        let state = self.node(node);
+        let at_work = state.call.is_some();
+        // A handler that was due when the run began to end is dropped; its node has ended before.
+        let handler = state.handler == Handler::Due && (state.held || state.blocked);
+        state.held = false;
+        state.blocked = false;
+        state.sleeps_until = None;
+        state.retry_at = None;
+        state.due = None;
+        self.require(!at_work, seq, Rule::Calls, || format!("{} has a call at work", name(node)));
+        if handler {
+            self.node(node).handler = Handler::Done;
+        } else {
+            self.end(node, Outcome::Cancelled, seq);
+        }
+    }
+
+    fn end(&mut self, node: &Path, outcome: Outcome, seq: Seq) {
+        let state = self.node(node);
+        let again = state.outcome.is_some();
+        state.outcome.get_or_insert(outcome);
+        state.due = None;
+        self.require(!again, seq, Rule::Outcomes, || format!("{} ends twice", name(node)));
+    }
+
+    fn supervised(&mut self, node: &Path, seq: Seq) {
+        let started = self.node(node).started;
+        self.require(started, seq, Rule::Outcomes, || format!("{} ends but did not start", name(node)));
+        let inside = format!("{node}/");
+        let nodes = self.nodes.range(Path::new(inside.as_str())..);
+        let mut nodes = nodes.take_while(|(path, _)| path.as_str().starts_with(&inside));
+        let open = nodes.find(|(_, node)| node.is_open()).map(|(path, _)| name(path)).unwrap_or_default();
+        self.require(open.is_empty(), seq, Rule::Outcomes, || format!("{open} inside it has not ended"));
+    }
+
+    fn has_failed(&mut self, node: &Path, seq: Seq) {
+        let failed = self.node(node).outcome == Some(Outcome::Failed);
+        self.require(failed, seq, Rule::References, || format!("{} has not failed", name(node)));
+    }
+
+    fn holds_value(&mut self, holder: Option<Seq>, seq: Seq) {
+        let Some(holder) = holder else { return };
+        let events = self.events;
+        let held =
+            holder < seq && events.get(index(holder)).is_some_and(|event| event.event.value().is_some());
+        self.require(held, seq, Rule::References, || format!("event {holder} holds no value"));
+    }
+
+    fn ends_once(&mut self, seq: Seq) {
+        let ending = self.ending.is_some();
+        self.require(!ending, seq, Rule::Ending, || "the run is ending already".into());
+    }
+
+    fn run_ended(&mut self, seq: Seq) {
+        self.ended = true;
+        let open = self.open_nodes(false);
+        self.require(open.is_empty(), seq, Rule::Outcomes, || format!("{open} left open"));
+    }
+
+    /// The nodes that have begun and not ended. The run itself counts as open only through its handler;
+    /// blocks around what ended are closed with the run.
+    fn open_nodes(&self, blocks_may_be_open: bool) -> String {
+        let open = self.nodes.iter().filter(|(path, node)| {
+            let block = blocks_may_be_open && node.started;
+            if path.is_root() { node.call.is_some() && !blocks_may_be_open } else { node.is_open() && !block }
+        });
+        open.map(|(path, _)| name(path)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn index(seq: Seq) -> usize {
+    usize::try_from(seq.0).map_or(usize::MAX, |seq| seq.saturating_sub(1))
+}
+
+fn name(node: &Path) -> String {
+    if node.is_root() { "the run".to_owned() } else { format!("`{node}`") }
+}

@@ -1,0 +1,318 @@
+//! Recorded histories: what any version has written must load and fold to the same state forever.
+//!
+//! `tests/golden/v1-*.json` hold a plan, a history and the state it folds to. They are written once per
+//! version of the event schema, with `UPDATE_GOLDEN=1 cargo test -p rival-core golden`, and never edited.
+//! When the states fail to compare although the histories load, the fold has changed its meaning or its
+//! shape: raise `FOLD_VERSION`, regenerate, and look at the difference. When a history fails to load, the
+//! change breaks runs on disk: keep reading the old form instead.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use rival_core::event::{self, ImportedStatus, Kind, VERSION};
+use rival_core::failure::{Failure, StepError};
+use rival_core::machine::{Import, Start};
+use rival_core::plan::Wait;
+use rival_core::state::FOLD_VERSION;
+use rival_core::{Event, IndexedPlan, Plan, State, Value, verify};
+use serde::{Deserialize, Serialize};
+use serde_json::json as j;
+use serde_json::value::RawValue;
+
+use crate::support::{
+    Case, attempts, fold, import, json, list, nested, nested_with, plan, sleep, step, step_with,
+};
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Golden {
+    plan: Plan,
+    fold_version: u32,
+    /// The history as it is stored.
+    events: Box<RawValue>,
+    /// A snapshot after half of the events, as it is stored.
+    snapshot: Box<RawValue>,
+    /// The state after all of them.
+    state: Box<RawValue>,
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+fn files() -> Vec<(String, Golden)> {
+    let entries = fs::read_dir(folder()).expect("tests/golden is there");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("a golden file can be read");
+        let golden = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        (path.display().to_string(), golden)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+fn events(golden: &Golden) -> Vec<Event> {
+    event::decode(golden.events.get().as_bytes()).expect("a recorded history decodes")
+}
+
+fn raw(value: &impl Serialize) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value).expect("it is JSON")
+}
+
+#[test]
+fn recorded_histories_load_and_keep_the_rules() {
+    for (file, golden) in files() {
+        let events = events(&golden);
+        let violations = verify::check_run(&IndexedPlan::new(golden.plan), &events);
+        assert!(violations.is_empty(), "{file}\n{}", list(&violations));
+    }
+}
+
+#[test]
+fn recorded_histories_fold_to_their_recorded_states() {
+    for (file, golden) in files() {
+        let folded = fold(&events(&golden));
+        if golden.fold_version == FOLD_VERSION {
+            assert_eq!(raw(&folded).get(), golden.state.get(), "{file}: see the top of this test");
+        }
+    }
+}
+
+/// When this fails, bump `FOLD_VERSION` and regenerate: stored snapshots no longer mean what they meant.
+#[test]
+fn recorded_snapshots_are_the_folds_of_their_histories() {
+    for (file, golden) in files() {
+        if golden.fold_version != FOLD_VERSION {
+            continue;
+        }
+        let events = events(&golden);
+        let mut state: State = serde_json::from_str(golden.snapshot.get())
+            .unwrap_or_else(|error| panic!("{file}: a stored snapshot no longer loads: {error}"));
+        let (before, after) = events.split_at(events.len() / 2);
+        assert_eq!(state, fold(before), "{file}");
+        after.iter().for_each(|event| state.apply(event));
+        assert_eq!(state, fold(&events), "{file}");
+    }
+}
+
+#[test]
+fn this_fold_version_has_recorded_snapshots() {
+    assert!(files().iter().any(|(_, golden)| golden.fold_version == FOLD_VERSION));
+}
+
+#[test]
+fn every_kind_of_event_is_in_a_recorded_history() {
+    let found: BTreeSet<&str> =
+        files().iter().flat_map(|(_, golden)| events(golden)).map(|event| word(&event.event)).collect();
+    let missing: Vec<&&str> = WORDS.iter().filter(|word| !found.contains(**word)).collect();
+    assert!(missing.is_empty(), "no golden history has {missing:?}: add one and record it");
+}
+
+#[test]
+fn a_history_of_a_later_version_is_refused_with_advice() {
+    let mut event = Case::of(vec![step("a")]).start().events.remove(0);
+    event.v = VERSION + 1;
+    let error = event::decode(&event::encode(&[event])).expect_err("it is too new");
+    assert_eq!(
+        error.to_string(),
+        "event 1 has schema version 2, but this build reads up to 1: use a newer rival"
+    );
+    let error = event::decode(b"[{").expect_err("it is damaged");
+    assert!(error.to_string().starts_with("stored events are damaged: "), "{error}");
+}
+
+#[test]
+fn golden_histories_are_recorded_on_request() {
+    let cases = recordings();
+    cases.iter().for_each(|(_, case)| case.check());
+    if std::env::var_os("UPDATE_GOLDEN").is_none() {
+        return;
+    }
+    for (name, case) in cases {
+        let golden = Golden {
+            plan: case.plan.plan().clone(),
+            fold_version: FOLD_VERSION,
+            events: raw(&case.events),
+            snapshot: raw(&fold(&case.events[..case.events.len() / 2])),
+            state: raw(&case.state),
+        };
+        let text = serde_json::to_string_pretty(&golden).expect("it is JSON") + "\n";
+        fs::write(folder().join(format!("v{VERSION}-{name}.json")), text).expect("it can be written");
+    }
+}
+
+/// Every kind, by its word: an added kind does not compile here until it has a word, and the words must
+/// all be found.
+pub(crate) fn word(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::RunStarted { .. } => WORDS[0],
+        Kind::NodeImported { .. } => WORDS[1],
+        Kind::CallStarted { .. } => WORDS[2],
+        Kind::CallSucceeded { .. } => WORDS[3],
+        Kind::CallFailed { .. } => WORDS[4],
+        Kind::CallLost { .. } => WORDS[5],
+        Kind::CallCancelled { .. } => WORDS[6],
+        Kind::NodeStarted { .. } => WORDS[7],
+        Kind::NodeCompleted { .. } => WORDS[8],
+        Kind::NodeFailed { .. } => WORDS[9],
+        Kind::NodeCancelled { .. } => WORDS[10],
+        Kind::NodeHeld { .. } => WORDS[11],
+        Kind::NodeBlocked { .. } => WORDS[12],
+        Kind::NodeUnblocked { .. } => WORDS[13],
+        Kind::SleepStarted { .. } => WORDS[14],
+        Kind::SleepEnded { .. } => WORDS[15],
+        Kind::CancelRequested { .. } => WORDS[16],
+        Kind::RunPaused {} => WORDS[17],
+        Kind::RunResumed {} => WORDS[18],
+        Kind::RunFailing { .. } => WORDS[19],
+        Kind::RunCompleted { .. } => WORDS[20],
+        Kind::RunFailed { .. } => WORDS[21],
+        Kind::RunCancelled { .. } => WORDS[22],
+    }
+}
+
+pub(crate) const WORDS: [&str; 23] = [
+    "runStarted",
+    "nodeImported",
+    "callStarted",
+    "callSucceeded",
+    "callFailed",
+    "callLost",
+    "callCancelled",
+    "nodeStarted",
+    "nodeCompleted",
+    "nodeFailed",
+    "nodeCancelled",
+    "nodeHeld",
+    "nodeBlocked",
+    "nodeUnblocked",
+    "sleepStarted",
+    "sleepEnded",
+    "cancelRequested",
+    "runPaused",
+    "runResumed",
+    "runFailing",
+    "runCompleted",
+    "runFailed",
+    "runCancelled",
+];
+
+fn recordings() -> Vec<(&'static str, Case)> {
+    vec![
+        ("completed", completed()),
+        ("failed", failed()),
+        ("cancelled", cancelled()),
+        ("timed-out", timed_out()),
+        ("retried", retried()),
+        ("recovered", recovered()),
+        ("paused", paused()),
+        ("asleep", asleep()),
+    ]
+}
+
+fn completed() -> Case {
+    let inner = vec![step("a"), sleep("z", Wait::Computed("f".into()))];
+    let n = nested_with("n", inner, |nested| nested.input = Some("m".into()));
+    let outcome = rival_core::machine::Outcome::Success {
+        result: Value::from_json(r#"{"big": 12345678901234567890, "text": "ü\n"}"#.into())
+            .expect("it is JSON"),
+        state: Some(json(j!({"description": "done"}))),
+        skipped: false,
+    };
+    Case::of(vec![n, step("b"), step("c")])
+        .full()
+        .start()
+        .roomy()
+        .activate()
+        .gives("n", 1, j!({"own": 1}))
+        .ok("n/a", 1)
+        .gives("n/z", 1, j!({"forMs": 50}))
+        .tick_after(50)
+        .skips("b", 1)
+        .finish("c", 1, "returns", outcome)
+}
+
+fn failed() -> Case {
+    let a = step_with("a", |step| {
+        step.retry = attempts(2);
+        step.timeout_ms = Some(100);
+        step.on_error = Some("h".into());
+    });
+    let n = nested_with("n", vec![a], |nested| nested.on_error = Some("h".into()));
+    let error = StepError::new("no").code("mine").details(j!({"n": [1, 2]}));
+    Case::with(Plan { on_error: Some("h".into()), max_retries: 2, ..plan(vec![n]) }, |_| {})
+        .start()
+        .fails("n/a", 1, error)
+        .tick_after(1_000)
+        .tick_after(100)
+        .ok("n/a", 3)
+        .fails("n", 1, StepError::new("a broken handler"))
+        .ok("", 1)
+}
+
+fn cancelled() -> Case {
+    Case::of(vec![nested("n", vec![step("a"), step("b")])]).start().ok("n/a", 1).cancel().tick_after(30_000)
+}
+
+fn timed_out() -> Case {
+    Case::with(plan(vec![nested("n", vec![sleep("z", Wait::ForMs(5_000))])]), |plan| {
+        plan.timeout_ms = Some(1_000);
+    })
+    .start()
+    .tick_after(1_000)
+}
+
+fn retried() -> Case {
+    let soft = Import {
+        failure: Some(Failure::new("error", "meh")),
+        state: Some(json(j!({"tries": 2}))),
+        ..import("b", ImportedStatus::Failed, j!(null))
+    };
+    let imports = vec![
+        import("a", ImportedStatus::Completed, j!(1)),
+        soft,
+        import("c", ImportedStatus::Skipped, j!(null)),
+    ];
+    let start = Start { source: Some("r0".into()), imports, ..Start::new(json(j!({"n": 1}))) };
+    Case::of(vec![step("a"), step("b"), step("c"), step("d")]).named("r0~1").start_with(start).ok("d", 1)
+}
+
+fn recovered() -> Case {
+    let once = step_with("b", |step| {
+        step.at_most_once = true;
+        step.continue_on_error = true;
+    });
+    Case::of(vec![step("a"), once, step("c")])
+        .start()
+        .crashes(5)
+        .resume()
+        .ok("a", 6)
+        .crash()
+        .function_missing("c", 1)
+        .activate()
+        .full()
+        .let_go()
+        .roomy()
+        .activate()
+        .ok("c", 3)
+}
+
+fn paused() -> Case {
+    Case::of(vec![step("a"), step("b"), step("c")])
+        .start()
+        .pause()
+        .fails("a", 1, StepError::proceed("meh"))
+        .resume()
+        .pause()
+        .ok("b", 1)
+}
+
+fn asleep() -> Case {
+    let a = step_with("a", |step| step.retry = attempts(3));
+    Case::with(plan(vec![sleep("z", Wait::UntilMs(10)), a]), |plan| plan.timeout_ms = Some(60_000))
+        .start()
+        .tick_after(10)
+        .fails("a", 1, StepError::new("no"))
+}

@@ -1,0 +1,16 @@
+//! The tests of the core: traces by concept, properties against a reference, golden histories, plans.
+
+mod call;
+mod ending;
+mod golden;
+mod hold;
+mod import;
+mod nested;
+mod plan;
+mod properties;
+mod recover;
+mod reference;
+mod sequence;
+mod sleep;
+mod support;
+mod verify;

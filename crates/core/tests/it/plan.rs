@@ -1,0 +1,324 @@
+//! The plan: what is wrong with it, where its nodes are, how it is written.
+
+use expect_test::expect;
+use rival_core::plan::{
+    BackoffKind, Block, Branch, Compensation, ForEach, Join, Loop, LoopTest, NamedBlock, Node, NodeKind,
+    OnFailure, OnTimeout, Order, Parallel, Retry, Signal, Wait, check_id,
+};
+use rival_core::{IndexedPlan, Path, Plan};
+
+use crate::support::{nested, nested_with, plan, sleep, step, step_with};
+
+fn named(name: &str, nodes: Vec<Node>) -> NamedBlock {
+    NamedBlock { name: name.into(), block: Block::sequence(nodes) }
+}
+
+fn branch(id: &str, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
+    let kind = Branch {
+        choose: "choose".into(),
+        cases: vec![named("then", then), named("else", otherwise)],
+        default: None,
+    };
+    Node::new(id, NodeKind::Branch(kind))
+}
+
+fn each(id: &str, concurrency: u32, nodes: Vec<Node>) -> Node {
+    let kind =
+        ForEach { items: "items".into(), body: Block::sequence(nodes), concurrency, max_iterations: None };
+    Node::new(id, NodeKind::ForEach(kind))
+}
+
+fn parallel(id: &str, join: Join, branches: Vec<NamedBlock>) -> Node {
+    let kind = Parallel { branches, join, on_failure: OnFailure::Fail, finally: None };
+    Node::new(id, NodeKind::Parallel(kind))
+}
+
+fn errors(plan: &Plan) -> String {
+    plan.check().iter().map(|error| format!("{error}\n")).collect()
+}
+
+#[test]
+fn a_sound_plan_has_no_errors() {
+    let good = plan(vec![step("a"), sleep("z", Wait::ForMs(0)), nested("n", vec![step("a")])]);
+    assert_eq!(good.check(), []);
+}
+
+#[test]
+fn an_empty_workflow_is_refused_also_inside() {
+    expect![[r#"
+        workflow `w` has no steps: add at least one
+    "#]]
+    .assert_eq(&errors(&plan(vec![])));
+    expect![[r#"
+        `n` has no steps: add at least one
+    "#]]
+    .assert_eq(&errors(&plan(vec![nested("n", vec![])])));
+}
+
+#[test]
+fn everything_that_is_wrong_is_said_at_once() {
+    let bad_step = step_with("s", |step| {
+        step.timeout_ms = Some(0);
+        step.retry.max_attempts = Some(0);
+        step.compensate = Some(Compensation {
+            function: "c".into(),
+            retry: Retry { max_attempts: Some(0), ..Retry::default() },
+            timeout_ms: Some(0),
+        });
+    });
+    let bad_loop = Loop { body: Block::default(), test: LoopTest::Until("u".into()), max_iterations: 0 };
+    let signal = Signal { signal: "go".into(), timeout_ms: Some(0), timeout_is_value: false };
+    let mut plan = plan(vec![
+        bad_step,
+        step("same"),
+        step("same"),
+        step("a/b"),
+        nested("n", vec![step("x[1]"), step("")]),
+        Node::new("l", NodeKind::Loop(bad_loop)),
+        Node::new("g", NodeKind::Signal(signal)),
+        each("e", 0, vec![step("a")]),
+        parallel("p", Join::N(3), vec![named("one", vec![]), named("two", vec![step("a")])]),
+        parallel("q", Join::N(0), vec![named("one", vec![step("a")])]),
+        branch("b", vec![step("a")], vec![]),
+    ]);
+    plan.workflow = " padded".into();
+    plan.timeout_ms = Some(0);
+    expect![[r#"
+        ` padded` is not a name for a workflow: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
+        ` padded`: timeout must be at least 1
+        `s`: timeout must be at least 1
+        `s`: maxAttempts must be at least 1
+        `s`: timeout must be at least 1
+        `s`: maxAttempts must be at least 1
+        two nodes of workflow ` padded` are called `same`: give one of them another name
+        `a/b` is not a name for a node: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
+        `x[1]` is not a name for a node: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
+        `` is not a name for a node: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
+        `l`: maxIterations must be at least 1
+        `l` is a loop, which this version of rival does not run
+        `l` has no steps: add at least one
+        `g`: timeout must be at least 1
+        `g` is a signal, which this version of rival does not run
+        `e`: concurrency must be at least 1
+        `e` is a forEach, which this version of rival does not run
+        `p` waits for 3 branches but has 2
+        `p` is a parallel, which this version of rival does not run
+        `p/one` has no steps: add at least one
+        `q`: join must be at least 1
+        `q` is a parallel, which this version of rival does not run
+        `b` is a branch, which this version of rival does not run
+        `b/else` has no steps: add at least one
+    "#]].assert_eq(&errors(&plan));
+}
+
+#[test]
+fn names_are_checked_for_what_paths_and_urls_allow() {
+    for good in ["a", "createUser", "größe", "a b", "a.b", "a:b-c_d", &"x".repeat(128)] {
+        assert!(check_id("a node", good).is_ok(), "{good}");
+    }
+    for bad in ["", ".", "..", " a", "a ", "a/b", "a[1]", "a\n", "a?b", "a~1", &"x".repeat(129)] {
+        assert!(check_id("a node", bad).is_err(), "{bad}");
+    }
+}
+
+/// `a, n(b, m(c, a), d), check(then: x, a | else: y), items(i, j), last`.
+fn index() -> IndexedPlan {
+    let shared = |id: &str| step_with(id, |step| step.function = "shared".into());
+    IndexedPlan::new(plan(vec![
+        shared("a"),
+        nested("n", vec![shared("b"), nested("m", vec![step("c"), shared("a")]), step("d")]),
+        branch("check", vec![step("x"), shared("a")], vec![step("y")]),
+        each("items", 1, vec![step("i"), shared("j")]),
+        step("last"),
+    ]))
+}
+
+fn shown(path: Option<Path>) -> String {
+    path.map_or_else(|| "-".into(), |path| path.to_string())
+}
+
+#[test]
+fn a_function_means_the_latest_node_before_it_in_its_block_then_further_out() {
+    let plan = index();
+    let producer = |from: &str| shown(plan.producer(&Path::from(from), "shared"));
+    assert_eq!(producer("a"), "-", "a node does not see itself");
+    assert_eq!(producer("n/b"), "a");
+    assert_eq!(producer("n/m/c"), "n/b");
+    assert_eq!(producer("n/m/a"), "n/b", "a node does not see itself inside either");
+    assert_eq!(producer("n/d"), "n/b", "what is inside an earlier block is not visible");
+    assert_eq!(producer("check/then/x"), "a");
+    assert_eq!(producer("check/else/y"), "a", "the other case is not visible");
+    assert_eq!(producer("items[3]/i"), "a", "what comes later in its block is not visible");
+    assert_eq!(producer("last"), "a");
+    assert_eq!(producer(""), "a", "the run's handler sees the outermost block");
+    assert_eq!(shown(plan.producer(&Path::from("last"), "y")), "-");
+    assert_eq!(shown(plan.producer(&Path::from("items[3]/j"), "i")), "items[3]/i");
+}
+
+#[test]
+fn an_id_means_the_nearest_node_before_it() {
+    let plan = index();
+    let visible = |from: &str, id: &str| shown(plan.visible(&Path::from(from), id));
+    assert_eq!(visible("n/m/c", "a"), "a", "a later one in its own block does not hide it");
+    assert_eq!(visible("n/m/a", "c"), "n/m/c");
+    assert_eq!(visible("n/m/a", "b"), "n/b");
+    assert_eq!(visible("n/m/a", "d"), "-", "later nodes are not visible");
+    assert_eq!(visible("n/m/a", "m"), "-", "nor is the block around it");
+    assert_eq!(visible("check/then/a", "x"), "check/then/x");
+    assert_eq!(visible("check/else/y", "x"), "-");
+    assert_eq!(visible("check/then/x", "n"), "n");
+    assert_eq!(visible("items[3]/j", "i"), "items[3]/i");
+    assert_eq!(visible("items[3]/j", "check"), "check");
+    assert_eq!(visible("last", "c"), "-", "the inside of a block is not visible outside");
+    assert_eq!(visible("", "last"), "last");
+}
+
+#[test]
+fn the_node_before_the_first_of_a_block_is_the_one_before_the_block() {
+    let plan = index();
+    let before = |path: &str| shown(plan.before(&Path::from(path)));
+    assert_eq!(before("a"), "-");
+    assert_eq!(before("n"), "a");
+    assert_eq!(before("n/b"), "a");
+    assert_eq!(before("n/m/c"), "n/b");
+    assert_eq!(before("n/m/a"), "n/m/c");
+    assert_eq!(before("n/d"), "n/m");
+    assert_eq!(before("check/then/x"), "n");
+    assert_eq!(before("check/then/a"), "check/then/x");
+    assert_eq!(before("check/else/y"), "n");
+    assert_eq!(before("items[3]/j"), "items[3]/i");
+    assert_eq!(before("items[3]/i"), "check");
+    assert_eq!(before("last"), "items");
+}
+
+#[test]
+fn the_first_node_of_a_block_is_found_by_the_blocks_path() {
+    let plan = index();
+    let first = |path: &str| plan.first_in(&Path::from(path)).map_or("-", |node| node.node().id.as_str());
+    assert_eq!(first(""), "a");
+    assert_eq!(first("n"), "b");
+    assert_eq!(first("n/m"), "c");
+    assert_eq!(first("items[7]"), "i");
+    assert_eq!(first("check/then"), "x");
+    assert_eq!(first("check/else"), "y");
+    assert_eq!(first("check"), "-", "a branch has several blocks");
+    assert_eq!(first("a"), "-", "a step has none");
+    assert_eq!(first("nowhere"), "-");
+}
+
+#[test]
+fn a_node_knows_the_next_one_of_its_block() {
+    let plan = index();
+    let next =
+        |path: &str| plan.node(&Path::from(path)).and_then(|node| node.next()).map_or("-", |node| &node.id);
+    assert_eq!(next("a"), "n");
+    assert_eq!(next("n"), "check");
+    assert_eq!(next("n/m"), "d");
+    assert_eq!(next("n/m/a"), "-");
+    assert_eq!(next("check/then/a"), "-");
+    assert_eq!(next("last"), "-");
+}
+
+/// One of everything.
+fn everything() -> Plan {
+    let full = step_with("full", |step| {
+        step.retry = Retry {
+            max_attempts: Some(3),
+            backoff: Some(BackoffKind::Exponential),
+            backoff_ms: Some(250),
+            jitter: true,
+        };
+        step.timeout_ms = Some(1_000);
+        step.on_timeout = OnTimeout::Retry;
+        step.on_error = Some("h".into());
+        step.continue_on_error = true;
+        step.at_most_once = true;
+        step.compensate = Some(Compensation {
+            function: "undo".into(),
+            retry: Retry { max_attempts: Some(2), ..Retry::default() },
+            timeout_ms: Some(5),
+        });
+    });
+    let signal = Signal { signal: "go".into(), timeout_ms: Some(9), timeout_is_value: true };
+    let until =
+        Loop { body: Block::sequence(vec![step("a")]), test: LoopTest::Until("u".into()), max_iterations: 5 };
+    let looped = Loop { test: LoopTest::While("w".into()), ..until.clone() };
+    let choice = Branch {
+        choose: "c".into(),
+        cases: vec![named("x", vec![step("a")])],
+        default: Some(Block::sequence(vec![step("b")])),
+    };
+    let list = ForEach {
+        items: "i".into(),
+        body: Block::sequence(vec![step("a")]),
+        concurrency: 4,
+        max_iterations: Some(100),
+    };
+    let race = Parallel {
+        branches: vec![named("l", vec![step("a")]), named("r", vec![step("b")])],
+        join: Join::N(1),
+        on_failure: OnFailure::Collect,
+        finally: Some("f".into()),
+    };
+    let mut graph = nested("graph", vec![step("a"), Node { after: vec!["a".into()], ..step("b") }]);
+    if let NodeKind::Workflow(nested) = &mut graph.kind {
+        nested.block.order = Order::Graph;
+    }
+    let inner = nested_with("n", vec![step("a")], |nested| {
+        nested.input = Some("m".into());
+        nested.on_error = Some("h".into());
+    });
+    let nodes = vec![
+        step("plain"),
+        full,
+        sleep("for", Wait::ForMs(u64::MAX)),
+        sleep("until", Wait::UntilMs(-1)),
+        sleep("computed", Wait::Computed("w".into())),
+        Node::new("signal", NodeKind::Signal(signal)),
+        Node::new("branch", NodeKind::Branch(choice)),
+        Node::new("until-loop", NodeKind::Loop(until)),
+        Node::new("while-loop", NodeKind::Loop(looped)),
+        Node::new("each", NodeKind::ForEach(list)),
+        Node::new("race", NodeKind::Parallel(race)),
+        parallel("first", Join::First, vec![named("l", vec![step("a")])]),
+        parallel("all", Join::All, vec![named("l", vec![step("a")])]),
+        graph,
+        inner,
+    ];
+    Plan { on_error: Some("h".into()), timeout_ms: Some(7), max_retries: 2, ..plan(nodes) }
+}
+
+#[test]
+fn a_plan_with_every_kind_of_node_is_read_back_as_it_was_written() {
+    let plan = everything();
+    let text = plan.to_json();
+    let back = Plan::from_json(&text).expect("a stored plan is read back");
+    assert_eq!(back, plan);
+    assert_eq!(back.to_json(), text, "its JSON is canonical");
+    assert_eq!(back.hash(), plan.hash());
+    assert_eq!(plan.step_count(), 14);
+}
+
+/// Runs name their plan by this hash. When this fails, plans on disk get another name: keep the JSON of
+/// existing settings as it is, and leave new ones out when they have their default.
+#[test]
+fn the_hash_of_a_plan_is_stable() {
+    expect!["fa2080c07b2600535611bcc549368e98aaba976bbdcf22df573d43b9dc093381"]
+        .assert_eq(everything().hash().as_str());
+    expect![[r#"{"workflow":"w","block":{"nodes":[{"id":"a","kind":"step","function":"a"}]}}"#]]
+        .assert_eq(&plan(vec![step("a")]).to_json());
+    expect!["ba6d5a41bccd7dd941bb8236fd346e17c3e576a23eb913b0289f4e2e0078b76e"]
+        .assert_eq(plan(vec![step("a")]).hash().as_str());
+}
+
+#[test]
+fn another_setting_is_another_plan() {
+    let other = plan(vec![step_with("a", |step| step.at_most_once = true)]);
+    assert_ne!(plan(vec![step("a")]).hash(), other.hash());
+}
+
+#[test]
+fn an_unknown_setting_of_a_plan_is_refused() {
+    let error = Plan::from_json(r#"{"workflow": "w", "block": {"nodes": []}, "colour": "red"}"#);
+    assert!(error.expect_err("it is unknown").to_string().starts_with("unknown field `colour`"));
+}

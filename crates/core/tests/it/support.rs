@@ -1,0 +1,408 @@
+//! Traces: a plan and inputs are given, the history they lead to is compared line by line.
+//!
+//! Each line of a trace is one event: its number, what caused it (`<3` an event, else a word), and what
+//! happened. Every trace is also folded again, sent through its stored form, and judged by `verify`.
+
+use std::fmt::Write;
+
+use expect_test::Expect;
+use rival_core::event::{
+    self, BlockedReason, Cause, Due, Event, ImportedStatus, Kind, LostReason, Role, Verdict,
+};
+use rival_core::failure::StepError;
+use rival_core::machine::{self, Effect, Env, Import, Input, Outcome, Start, StopReason, Turn};
+use rival_core::plan::{Block, Nested, Node, NodeKind, Retry, Sleep, Step, Wait};
+use rival_core::{IndexedPlan, NodeStatus, Path, Plan, RunId, RunStatus, State, Time, Value, verify};
+
+pub(crate) fn plan(nodes: Vec<Node>) -> Plan {
+    Plan {
+        workflow: "w".into(),
+        block: Block::sequence(nodes),
+        on_error: None,
+        timeout_ms: None,
+        max_retries: 0,
+    }
+}
+
+pub(crate) fn step(id: &str) -> Node {
+    step_with(id, |_| {})
+}
+
+pub(crate) fn step_with(id: &str, set: impl FnOnce(&mut Step)) -> Node {
+    let mut step = Step { function: id.into(), ..Step::default() };
+    set(&mut step);
+    Node::new(id, NodeKind::Step(step))
+}
+
+pub(crate) fn tried(id: &str, max_attempts: u32) -> Node {
+    step_with(id, |step| step.retry = attempts(max_attempts))
+}
+
+pub(crate) fn attempts(max: u32) -> Retry {
+    Retry { max_attempts: Some(max), ..Retry::default() }
+}
+
+pub(crate) fn sleep(id: &str, wait: Wait) -> Node {
+    Node::new(id, NodeKind::Sleep(Sleep { wait }))
+}
+
+pub(crate) fn nested(id: &str, nodes: Vec<Node>) -> Node {
+    nested_with(id, nodes, |_| {})
+}
+
+pub(crate) fn nested_with(id: &str, nodes: Vec<Node>, set: impl FnOnce(&mut Nested)) -> Node {
+    let mut nested =
+        Nested { workflow: id.into(), block: Block::sequence(nodes), input: None, on_error: None };
+    set(&mut nested);
+    Node::new(id, NodeKind::Workflow(nested))
+}
+
+pub(crate) fn json(value: serde_json::Value) -> Value {
+    value.into()
+}
+
+pub(crate) fn success(value: serde_json::Value) -> Outcome {
+    Outcome::Success { result: json(value), state: None, skipped: false }
+}
+
+pub(crate) fn import(node: &str, status: ImportedStatus, result: serde_json::Value) -> Import {
+    Import {
+        node: Path::from(node),
+        status,
+        result: json(result),
+        state: None,
+        failure: None,
+        started_at: Time(-20),
+        ended_at: Time(-10),
+    }
+}
+
+/// One run under test.
+pub(crate) struct Case {
+    pub(crate) plan: IndexedPlan,
+    pub(crate) state: State,
+    pub(crate) events: Vec<Event>,
+    pub(crate) now: Time,
+    pub(crate) admit: bool,
+    run: RunId,
+    trace: String,
+}
+
+impl Case {
+    pub(crate) fn of(nodes: Vec<Node>) -> Self {
+        Self::with(plan(nodes), |_| {})
+    }
+
+    pub(crate) fn with(mut plan: Plan, set: impl FnOnce(&mut Plan)) -> Self {
+        set(&mut plan);
+        assert_eq!(plan.check(), [], "the plan of a case is sound");
+        Self {
+            plan: IndexedPlan::new(plan),
+            state: State::default(),
+            events: Vec::new(),
+            now: Time(0),
+            admit: true,
+            run: RunId::from("r"),
+            trace: String::new(),
+        }
+    }
+
+    /// Names the run.
+    pub(crate) fn named(mut self, run: &str) -> Self {
+        self.run = RunId::from(run);
+        self
+    }
+
+    /// An engine that has no room, or is stopping.
+    pub(crate) fn full(mut self) -> Self {
+        self.admit = false;
+        self
+    }
+
+    pub(crate) fn roomy(mut self) -> Self {
+        self.admit = true;
+        self
+    }
+
+    /// Lets time pass; nobody tells the machine.
+    pub(crate) fn after(mut self, ms: u64) -> Self {
+        self.now = self.now.plus_ms(ms);
+        self
+    }
+
+    pub(crate) fn decide(&mut self, input: Input) -> Turn {
+        let env = Env { run: &self.run, now: self.now, admit: self.admit };
+        let turn = machine::decide(&self.plan, &mut self.state, input, env);
+        self.events.extend(turn.events.iter().cloned());
+        turn
+    }
+
+    fn when(mut self, what: &str, input: Input) -> Self {
+        let turn = self.decide(input);
+        let line = format!("> {what}, at {}", self.now.0);
+        writeln!(self.trace, "{line}").expect("a string takes any text");
+        for event in &turn.events {
+            writeln!(self.trace, "{}", render(event)).expect("a string takes any text");
+        }
+        for effect in &turn.effects {
+            if let Effect::Stop { node, call, why } = effect {
+                let why = match why {
+                    StopReason::Ending => "ending",
+                    StopReason::Timeout => "timeout",
+                };
+                writeln!(self.trace, "    stop {}#{call}: {why}", at(node)).expect("a string takes any text");
+            }
+        }
+        assert_calls_match_events(&turn);
+        self
+    }
+
+    pub(crate) fn start(self) -> Self {
+        self.start_with(Start::new(json(serde_json::json!({"n": 1}))))
+    }
+
+    pub(crate) fn start_with(self, start: Start) -> Self {
+        self.when("start", Input::Start(start))
+    }
+
+    pub(crate) fn finish(self, node: &str, call: u32, what: &str, outcome: Outcome) -> Self {
+        let input = Input::CallFinished { node: Path::from(node), call, outcome };
+        self.when(&format!("{}#{call} {what}", at(&Path::from(node))), input)
+    }
+
+    pub(crate) fn ok(self, node: &str, call: u32) -> Self {
+        self.gives(node, call, serde_json::json!(format!("{node}!")))
+    }
+
+    pub(crate) fn gives(self, node: &str, call: u32, result: serde_json::Value) -> Self {
+        let what = format!("returns {result}");
+        self.finish(node, call, &what, success(result))
+    }
+
+    pub(crate) fn skips(self, node: &str, call: u32) -> Self {
+        let state = Some(json(serde_json::json!({"skipped": true})));
+        self.finish(node, call, "skips", Outcome::Success { result: Value::null(), state, skipped: true })
+    }
+
+    pub(crate) fn fails(self, node: &str, call: u32, error: StepError) -> Self {
+        let what = format!("fails ({:?})", error.behavior);
+        self.finish(node, call, &what, Outcome::Failure { error, state: None })
+    }
+
+    pub(crate) fn stopped(self, node: &str, call: u32) -> Self {
+        self.finish(node, call, "stopped", Outcome::Stopped)
+    }
+
+    pub(crate) fn function_missing(self, node: &str, call: u32) -> Self {
+        let reason = BlockedReason::FunctionMissing { function: "f".into() };
+        self.finish(node, call, "has no function", Outcome::Blocked(reason))
+    }
+
+    pub(crate) fn tick(self) -> Self {
+        self.when("tick", Input::Tick)
+    }
+
+    /// Lets time pass and says so.
+    pub(crate) fn tick_after(self, ms: u64) -> Self {
+        self.after(ms).tick()
+    }
+
+    pub(crate) fn cancel(self) -> Self {
+        self.when("cancel", Input::Cancel { reason: Some("enough".into()) })
+    }
+
+    pub(crate) fn pause(self) -> Self {
+        self.when("pause", Input::Pause)
+    }
+
+    pub(crate) fn resume(self) -> Self {
+        self.when("resume", Input::Resume)
+    }
+
+    pub(crate) fn let_go(self) -> Self {
+        self.when("let go", Input::LetGo)
+    }
+
+    /// Loads the run from its history, as after an orderly stop, or to look at it again.
+    pub(crate) fn activate(mut self) -> Self {
+        self.state = fold(&reload(&self.events));
+        self.when("activate", Input::Activate)
+    }
+
+    /// The process dies and the run is loaded again.
+    pub(crate) fn crash(self) -> Self {
+        self.activate()
+    }
+
+    pub(crate) fn crashes(self, times: u32) -> Self {
+        (0..times).fold(self, |case, _| case.crash())
+    }
+
+    pub(crate) fn status(self, status: RunStatus) -> Self {
+        assert_eq!(self.state.status(), status, "the run's status after\n{}", self.trace);
+        self
+    }
+
+    pub(crate) fn node(self, node: &str, status: NodeStatus) -> Self {
+        let found = self.state.node(&Path::from(node)).map(|node| node.status).unwrap_or_default();
+        assert_eq!(found, status, "the status of {node} after\n{}", self.trace);
+        self
+    }
+
+    pub(crate) fn next_timer(self, at: Option<i64>) -> Self {
+        assert_eq!(self.state.next_timer(), at.map(Time), "the next timer after\n{}", self.trace);
+        self
+    }
+
+    /// Forgets the trace so far, so that the interesting part stands alone.
+    pub(crate) fn quietly(mut self) -> Self {
+        self.trace.clear();
+        self
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "`then(expect![..])` reads best")]
+    pub(crate) fn then(self, trace: Expect) {
+        trace.assert_eq(&self.trace);
+        self.check();
+    }
+
+    /// What must hold for every history.
+    pub(crate) fn check(&self) {
+        let stored = reload(&self.events);
+        assert_eq!(stored, self.events, "the stored form loses nothing");
+        assert_eq!(fold(&stored), self.state, "the fold of the stored history is the live state");
+        let violations = verify::check_run(&self.plan, &self.events);
+        assert!(violations.is_empty(), "{}\nviolates\n{}", history(&self.events), list(&violations));
+    }
+}
+
+/// Each started call is asked of the engine, and nothing else is.
+fn assert_calls_match_events(turn: &Turn) {
+    let started = turn.events.iter().filter_map(|event| match &event.event {
+        Kind::CallStarted { node, call, role, attempt, .. } => Some((node, *call, *role, *attempt)),
+        _ => None,
+    });
+    let asked = turn.effects.iter().filter_map(|effect| match effect {
+        Effect::Call(call) => Some((&call.node, call.number, call.role, call.attempt)),
+        Effect::Stop { .. } => None,
+    });
+    assert!(started.eq(asked), "calls are asked for as they are recorded");
+}
+
+pub(crate) fn fold(events: &[Event]) -> State {
+    let mut state = State::default();
+    events.iter().for_each(|event| state.apply(event));
+    state
+}
+
+pub(crate) fn reload(events: &[Event]) -> Vec<Event> {
+    event::decode(&event::encode(events)).expect("what was encoded decodes")
+}
+
+pub(crate) fn history(events: &[Event]) -> String {
+    events.iter().map(|event| render(event) + "\n").collect()
+}
+
+pub(crate) fn list(violations: &[verify::Violation]) -> String {
+    violations.iter().map(|violation| format!("{violation}\n")).collect()
+}
+
+fn at(node: &Path) -> &str {
+    if node.is_root() { "(run)" } else { node.as_str() }
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Step => "step",
+        Role::OnError => "onError",
+        Role::Input => "input",
+        Role::Wait => "wait",
+    }
+}
+
+fn due(due: Option<Due>) -> String {
+    due.map(|due| format!(", due: {} attempt {}", role(due.role), due.attempt)).unwrap_or_default()
+}
+
+/// One event on one line.
+pub(crate) fn render(event: &Event) -> String {
+    let cause = match &event.cause {
+        Cause::Event(seq) => format!("<{seq}"),
+        Cause::Outside(outside) => format!("{outside:?}").to_lowercase(),
+    };
+    format!("  {:>2} {cause:<9} {}", event.seq, what(&event.event))
+}
+
+fn what(kind: &Kind) -> String {
+    match kind {
+        Kind::RunStarted { deadline, retries_left, source, .. } => {
+            let deadline = deadline.map(|at| format!(", until {}", at.0)).unwrap_or_default();
+            let source = source.as_ref().map(|run| format!(", retries {run}")).unwrap_or_default();
+            let left =
+                if *retries_left > 0 { format!(", {retries_left} retries left") } else { String::new() };
+            format!("run started{deadline}{left}{source}")
+        }
+        Kind::NodeImported { node, status, result, .. } => format!("{node} imported: {status:?} {result:?}"),
+        Kind::CallStarted { node, call, role: what, attempt, deadline } => {
+            let deadline = deadline.map(|at| format!(", until {}", at.0)).unwrap_or_default();
+            format!("{}#{call} called: {} attempt {attempt}{deadline}", at(node), role(*what))
+        }
+        Kind::CallSucceeded { node, call, result, skipped, .. } => {
+            let skipped = if *skipped { ", skipped" } else { "" };
+            format!("{}#{call} succeeded: {result:?}{skipped}", at(node))
+        }
+        Kind::CallFailed { node, call, failure, verdict, .. } => {
+            let verdict = match verdict {
+                Verdict::RetryAt(at) => format!("retry at {}", at.0),
+                Verdict::Fail => "fail".into(),
+                Verdict::Continue => "continue".into(),
+            };
+            format!("{}#{call} failed: {} `{}`, {verdict}", at(node), failure.code, failure.message)
+        }
+        Kind::CallLost { node, call, reason } => {
+            let reason = match reason {
+                LostReason::Crash => "crash",
+                LostReason::Shutdown => "shutdown",
+            };
+            format!("{}#{call} lost: {reason}", at(node))
+        }
+        Kind::CallCancelled { node, call, forced } => {
+            format!("{}#{call} cancelled{}", at(node), if *forced { ", forced" } else { "" })
+        }
+        Kind::NodeStarted { node } => format!("{} started", at(node)),
+        Kind::NodeCompleted { node, result } => {
+            format!("{node} completed{}", result.map(|seq| format!(", result in {seq}")).unwrap_or_default())
+        }
+        Kind::NodeFailed { node, child } => format!("{node} failed because of {child}"),
+        Kind::NodeCancelled { node } => format!("{node} cancelled"),
+        Kind::NodeHeld { node, due: what } => format!("{} held{}", at(node), due(*what)),
+        Kind::NodeBlocked { node, reason } => match reason {
+            BlockedReason::FunctionMissing { function } => format!("{} blocked: no `{function}`", at(node)),
+            BlockedReason::Quarantined { interruptions } => {
+                format!("{} blocked: quarantined after {interruptions}", at(node))
+            }
+            BlockedReason::Undecodable { message } => format!("{} blocked: {message}", at(node)),
+        },
+        Kind::NodeUnblocked { node } => format!("{} unblocked", at(node)),
+        Kind::SleepStarted { node, until } => format!("{node} sleeps until {}", until.0),
+        Kind::SleepEnded { node } => format!("{node} slept"),
+        Kind::CancelRequested { reason, force_at } => {
+            format!("cancel requested: {}, forced at {}", reason.as_deref().unwrap_or("-"), force_at.0)
+        }
+        Kind::RunPaused {} => "run paused".into(),
+        Kind::RunResumed {} => "run resumed".into(),
+        Kind::RunFailing { failure, node, force_at } => {
+            let node = node.as_ref().map(|node| format!(" in {node}")).unwrap_or_default();
+            format!("run failing{node}: {} `{}`, forced at {}", failure.code, failure.message, force_at.0)
+        }
+        Kind::RunCompleted { output } => {
+            format!("run completed{}", output.map(|seq| format!(", output in {seq}")).unwrap_or_default())
+        }
+        Kind::RunFailed { failure, node, retried_as } => {
+            let node = node.as_ref().map(|node| format!(" in {node}")).unwrap_or_default();
+            let retried = retried_as.as_ref().map(|run| format!(", retried as {run}")).unwrap_or_default();
+            format!("run failed{node}: {} `{}`{retried}", failure.code, failure.message)
+        }
+        Kind::RunCancelled { reason } => format!("run cancelled: {}", reason.as_deref().unwrap_or("-")),
+    }
+}

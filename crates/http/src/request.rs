@@ -71,6 +71,7 @@ impl Http {
 
     /// Adds `key=value` to the query, encoded as it must be.
     #[must_use]
+    #[allow(clippy::needless_pass_by_value, reason = "callers write the value in place")]
     pub fn query(mut self, key: impl Into<String>, value: impl ToString) -> Self {
         self.query.push((key.into(), value.to_string()));
         self

@@ -3,6 +3,7 @@
 
 mod build_errors;
 mod calls;
+mod errors;
 #[cfg(all(feature = "http", feature = "sqlite"))]
 mod examples;
 #[cfg(feature = "http")]

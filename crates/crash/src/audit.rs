@@ -11,7 +11,7 @@ use rival_engine::verify::{self, Examined, Invariant, Report};
 use rival_store::{LogFilter, RunFilter, Store, StoreError};
 
 use crate::Folder;
-use crate::ledger::{self, Ack, Sighting};
+use crate::ledger::{self, Ack, Request, Sighting};
 use crate::steps::Receipt;
 
 /// What was found.
@@ -154,6 +154,7 @@ impl Ledgers {
         for ack in self.acks.values().flatten() {
             audit.acks += 1;
             match ack {
+                Ack::Asking { .. } => audit.acks -= 1,
                 Ack::Started { .. } => audit.started += 1,
                 Ack::Ended { .. } => audit.ended += 1,
                 Ack::Event { .. } => audit.told_events += 1,
@@ -167,9 +168,9 @@ impl Ledgers {
     /// Checks one run, and takes what is about it out of the ledgers.
     fn check(&mut self, run: &Examined, report: &mut Report) {
         let mut case = Case::new(run, report);
-        for ack in self.acks.remove(&run.row.id).unwrap_or_default() {
-            case.check_ack(&ack);
-        }
+        let acks = self.acks.remove(&run.row.id).unwrap_or_default();
+        acks.iter().for_each(|ack| case.check_ack(ack));
+        case.check_heard_once(&acks);
         let sightings = self.sightings.remove(&run.row.id).unwrap_or_default();
         case.check_sightings(&sightings);
         case.check_backoff();
@@ -192,6 +193,7 @@ impl Ack {
             Self::Started { run, .. }
             | Self::Conflict { run }
             | Self::Ended { run, .. }
+            | Self::Asking { run, .. }
             | Self::Cancelled { run, .. }
             | Self::Paused { run, .. }
             | Self::Resumed { run, .. }
@@ -199,6 +201,16 @@ impl Ack {
             | Self::Retried { run, .. }
             | Self::Event { run, .. } => run,
         }
+    }
+}
+
+/// The request that an event is the answer to.
+fn answers(event: &Kind) -> Option<Request> {
+    match event {
+        Kind::CancelRequested { .. } => Some(Request::Cancel),
+        Kind::RunPaused {} => Some(Request::Pause),
+        Kind::RunResumed {} => Some(Request::Resume),
+        _ => None,
     }
 }
 
@@ -248,7 +260,7 @@ impl<'a> Case<'a> {
                     self.run.row.workflow == *workflow && self.value(Some(Seq(1))).as_ref() == Some(input);
                 self.require(same, Invariant::Identity, || "it has another workflow or input".into());
             }
-            Ack::Conflict { .. } => {}
+            Ack::Conflict { .. } | Ack::Asking { .. } => {}
             Ack::Ended { status, output, error, retried_as, .. } => {
                 self.check_end(*status, output.as_ref(), error.as_ref(), retried_as.as_ref());
             }
@@ -290,6 +302,19 @@ impl<'a> Case<'a> {
                     format!("a client was told of an event that is not there: {event:?}")
                 });
             }
+        }
+    }
+
+    /// A request is acted on once, if at all: before and after a crash alike.
+    fn check_heard_once(&mut self, acks: &[Ack]) {
+        for request in [Request::Cancel, Request::Pause, Request::Resume] {
+            let asked =
+                acks.iter().filter(|ack| matches!(ack, Ack::Asking { request: it, .. } if *it == request));
+            let heard = self.run.events.iter().filter(|event| answers(&event.event) == Some(request));
+            let (asked, heard) = (asked.count(), heard.count());
+            self.require(heard <= asked, Invariant::Acknowledged, || {
+                format!("{request:?} was asked for {asked} times and acted on {heard} times")
+            });
         }
     }
 

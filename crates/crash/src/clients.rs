@@ -12,7 +12,7 @@ use rival::{Engine, Page, RunError, RunFilter, RunHandle, RunId, RunOutcome, Run
 
 use crate::Folder;
 use crate::flows::FLOWS;
-use crate::ledger::{self, Ack, Ledger};
+use crate::ledger::{self, Ack, Ledger, Request};
 use crate::steps::Ticket;
 
 /// Clients at work at a time.
@@ -83,6 +83,10 @@ impl Clients {
         Ok(Some(()))
     }
 
+    fn asking(&self, run: &RunId, request: Request) -> anyhow::Result<Option<()>> {
+        self.told(&Ack::Asking { run: run.clone(), request })
+    }
+
     /// Starts a run, under a given id or not. `None`: the engine is stopping.
     async fn start(&self, rng: &mut Rng) -> anyhow::Result<Option<RunHandle>> {
         let given = rng.u8(0..3).gt(&0).then(|| self.next.fetch_add(1, Ordering::Relaxed));
@@ -138,6 +142,7 @@ impl Clients {
 
     async fn cancel(&self, run: &RunHandle, rng: &mut Rng) -> anyhow::Result<Option<()>> {
         tokio::time::sleep(Duration::from_millis(rng.u64(0..25))).await;
+        self.asking(run.id(), Request::Cancel)?;
         let answer = run.cancel("enough").await;
         let told = self.answered(run.id(), answer, |run, status| Ack::Cancelled { run, status })?;
         if told.is_some() && rng.bool() { self.wait(run).await } else { Ok(told) }
@@ -145,12 +150,14 @@ impl Clients {
 
     async fn pause(&self, run: &RunHandle, rng: &mut Rng) -> anyhow::Result<Option<()>> {
         tokio::time::sleep(Duration::from_millis(rng.u64(0..15))).await;
+        self.asking(run.id(), Request::Pause)?;
         let answer = self.engine.pause(run.id()).await;
         let told = self.answered(run.id(), answer, |run, status| Ack::Paused { run, status })?;
         if told.is_none() || rng.u8(0..4) == 0 {
             return Ok(told);
         }
         tokio::time::sleep(Duration::from_millis(rng.u64(0..15))).await;
+        self.asking(run.id(), Request::Resume)?;
         let answer = self.engine.resume(run.id()).await;
         self.answered(run.id(), answer, |run, status| Ack::Resumed { run, status })
     }
@@ -208,7 +215,7 @@ fn flow_of(number: u64) -> &'static str {
 }
 
 /// Lets everything come to its end: what is paused or blocked is let go on.
-pub async fn drain(engine: &Engine, patience: Duration) -> anyhow::Result<()> {
+pub async fn drain(engine: &Engine, acks: Option<&Ledger<Ack>>, patience: Duration) -> anyhow::Result<()> {
     let end = Instant::now() + patience;
     let statuses: Vec<RunStatus> = RunStatus::ALL.into_iter().filter(|it| !it.is_terminal()).collect();
     let filter = RunFilter { statuses, ..RunFilter::default() };
@@ -218,6 +225,9 @@ pub async fn drain(engine: &Engine, patience: Duration) -> anyhow::Result<()> {
             return Ok(());
         }
         for row in rows.iter().filter(|row| matches!(row.status, RunStatus::Paused | RunStatus::Blocked)) {
+            if let Some(acks) = acks {
+                acks.write(&Ack::Asking { run: row.id.clone(), request: Request::Resume })?;
+            }
             match engine.resume(&row.id).await {
                 Ok(_) | Err(RunError::Finished { .. }) => {}
                 Err(error) => return Err(error).context("cannot resume"),

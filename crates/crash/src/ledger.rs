@@ -46,6 +46,13 @@ pub enum Ack {
         /// The run that goes on in its place.
         retried_as: Option<RunId>,
     },
+    /// A client is about to ask for this; whether it was heard is not known yet.
+    Asking {
+        /// The run.
+        run: RunId,
+        /// For what.
+        request: Request,
+    },
     /// A cancel is in the history, or an end was decided before.
     Cancelled {
         /// The run.
@@ -88,6 +95,18 @@ pub enum Ack {
         /// The event, as JSON.
         event: Value,
     },
+}
+
+/// What a client can ask of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// To stop.
+    Cancel,
+    /// To hold.
+    Pause,
+    /// To go on.
+    Resume,
 }
 
 /// What a function saw when it began.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub use audit::{Audit, audit, unfinished};
 pub use clients::{Clients, drain};
 pub use flows::{FLOWS, definitions};
-pub use ledger::{Ack, Ledger, Sighting, read};
+pub use ledger::{Ack, Ledger, Request, Sighting, read};
 pub use parent::{End, Worker};
 pub use prefix::Prefixes;
 pub use steps::{Part, Receipt, Ticket};

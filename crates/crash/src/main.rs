@@ -57,7 +57,7 @@ async fn work(folder: &Folder, seed: u64) -> Result<()> {
 async fn finish(folder: &Folder) -> Result<()> {
     let engine = engine(folder, 256).await?;
     println!("ready");
-    drain(&engine, PATIENCE).await?;
+    drain(&engine, Some(&Ledger::open(&folder.acks())?), PATIENCE).await?;
     engine.shutdown(Duration::from_secs(5)).await;
     println!("done");
     Ok(())

@@ -217,7 +217,7 @@ fn child_dies_on_a_full_disk() {
         scene.gate.0.add_permits(1_000);
         let store = Arc::new(SqliteStore::open(&file).unwrap());
         let engine = engine(&store, &scene).await;
-        rival_crash::drain(&engine, Duration::from_secs(30)).await.unwrap();
+        rival_crash::drain(&engine, None, Duration::from_secs(30)).await.unwrap();
         assert_eq!(scene.starts.repeated(), []);
         engine.shutdown(Duration::from_secs(5)).await;
         assert_sound(&*store, acknowledged).await;

@@ -6,13 +6,13 @@ use rival::prelude::*;
 use rival::{BuildErrors, Definition};
 
 use crate::steps::{
-    Part, Ticket, chatty, first, flaky, fourth, heavy, how_long, inner, inner_slow, look_back, mourn,
+    Part, Ticket, chatty, doomed, first, flaky, fourth, heavy, how_long, inner, inner_slow, look_back, mourn,
     only_once, part_of, polite, second, skipping, slow, soft, third,
 };
 
 /// Their names; the number in a ticket chooses one.
-pub const FLOWS: [&str; 9] =
-    ["plain", "flaky", "sleeping", "napping", "nesting", "slow", "soft", "talking", "once"];
+pub const FLOWS: [&str; 10] =
+    ["plain", "flaky", "sleeping", "napping", "nesting", "slow", "soft", "talking", "once", "doomed"];
 
 /// All of them.
 pub fn definitions() -> Result<Vec<Definition>, BuildErrors> {
@@ -26,6 +26,7 @@ pub fn definitions() -> Result<Vec<Definition>, BuildErrors> {
         soft_trees()?,
         talking()?,
         once()?,
+        doomed_trees()?,
     ])
 }
 
@@ -80,5 +81,10 @@ fn talking() -> Result<Definition, BuildErrors> {
 
 fn once() -> Result<Definition, BuildErrors> {
     let flow = Workflow::new("once").input::<Ticket>().step(first).step(only_once.at_most_once());
+    Ok(flow.step(look_back).build()?.into())
+}
+
+fn doomed_trees() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("doomed").input::<Ticket>().steps((first, doomed));
     Ok(flow.step(look_back).build()?.into())
 }

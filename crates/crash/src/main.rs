@@ -14,7 +14,7 @@ use rival_crash::{Clients, Folder, Ledger, Sighting, definitions, drain};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Few enough that runs are queued now and then.
-const LIVE_MAX: usize = 12;
+const LIVE_MAX: usize = 16;
 /// How long the last worker may take to finish what all others left.
 const PATIENCE: Duration = Duration::from_secs(60);
 

@@ -211,6 +211,15 @@ pub(crate) fn heavy(work: Work<Ticket>) -> Result<Receipt, StepError> {
     Ok(receipt)
 }
 
+/// Now and then takes so long that every worker is killed over it, until it is set aside.
+#[step]
+pub(crate) async fn doomed(work: Work<Ticket>) -> Result<Receipt, StepError> {
+    let receipt = work.begin()?;
+    let ms = if work.fate().is_multiple_of(6) { 250 } else { 1 };
+    tokio::time::sleep(Duration::from_millis(ms)).await;
+    Ok(receipt)
+}
+
 /// Must never begin twice.
 #[step]
 pub(crate) async fn only_once(work: Work<Ticket>) -> Result<Receipt, StepError> {

@@ -11,7 +11,9 @@ use rival_engine::{CallContext, Function, Needs, OutputNeed};
 
 use crate::extract::{Asks, Call, OutputAsk};
 
-type Started = Result<BoxFuture<'static, Result<Value, StepError>>, StepError>;
+/// A call under way.
+pub(crate) type Pending = BoxFuture<'static, Result<Value, StepError>>;
+type Started = Result<Pending, StepError>;
 type Body = Arc<dyn Fn(&Call) -> Started + Send + Sync>;
 
 /// Which function it is, within one build of the program.
@@ -50,11 +52,13 @@ impl Erased {
 
     /// The same function with its result changed before it is recorded.
     pub(crate) fn map(self, change: fn(&Value) -> Result<Value, StepError>) -> Self {
+        self.around(move |_, result| Box::pin(async move { change(&result.await?) }))
+    }
+
+    /// The same function with something done around it.
+    pub(crate) fn around(self, wrap: impl Fn(&Call, Pending) -> Pending + Send + Sync + 'static) -> Self {
         let inner = self.body;
-        let body = move |call: &Call| -> Started {
-            let result = inner(call)?;
-            Ok(Box::pin(async move { change(&result.await?) }))
-        };
+        let body = move |call: &Call| -> Started { Ok(wrap(call, inner(call)?)) };
         let identity = match self.identity {
             Identity::Item(id) => Identity::Mapped(id),
             Identity::Mapped(_) | Identity::Value(_) => next_value(),

@@ -85,6 +85,8 @@ mod error;
 mod extract;
 mod function;
 mod handle;
+#[cfg(feature = "http")]
+mod http;
 mod nested;
 pub mod prelude;
 mod returns;
@@ -106,6 +108,8 @@ pub use extract::{
     Asks, Call, Cancellation, Failure, FromStep, Input, LastStep, Output, Res, Run, State, StepRecord, Steps,
 };
 pub use handle::StepHandle;
+#[cfg(feature = "http")]
+pub use http::{http_by, http_step};
 pub use nested::{NamedWorkflow, NestedWorkflow};
 pub use returns::{IntoStepError, StepResult, StepReturn};
 pub use rival_core::event;
@@ -118,6 +122,8 @@ pub use rival_engine::{
     RunView, StartError, StepFailure, StepMetrics, StepResult as StepOutcome, Violation, VirtualClock,
     WorkflowInfo, WorkflowState,
 };
+#[cfg(feature = "http")]
+pub use rival_http::{Http, HttpResponse};
 pub use rival_macros::step;
 #[cfg(feature = "sqlite")]
 pub use rival_sqlite::SqliteStore;

@@ -132,7 +132,8 @@ impl<O> TypedStep<O> {
         Self { draft, out: PhantomData }
     }
 
-    fn retyped<P>(self) -> TypedStep<P> {
+    /// The same step, whose function has been made to return something else.
+    pub(crate) fn retyped<P>(self) -> TypedStep<P> {
         TypedStep { draft: self.draft, out: PhantomData }
     }
 }

@@ -3,7 +3,11 @@
 
 mod build_errors;
 mod calls;
+mod errors;
+#[cfg(all(feature = "http", feature = "sqlite"))]
 mod examples;
+#[cfg(feature = "http")]
+mod http;
 mod identity;
 mod nested;
 mod plain_functions;

@@ -66,13 +66,18 @@ fn workflow() -> Result<Workflow<Value, bool>, rival::BuildErrors> {
         .build()
 }
 
-#[cfg(not(test))]
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workflow = workflow()?;
-    let engine = rival::Engine::builder().workflow(&workflow).build().await?;
-    let outcome = engine.run(&workflow, json!({ "trees": 3 })).await?.wait().await?;
-    println!("{outcome:?}");
+    let engine = Engine::builder().workflow(&workflow).build().await?;
+    let outcome = engine.run(&workflow, json!({ "trees": 0 })).await?.wait().await?;
+    for (name, step) in &outcome.results {
+        println!(
+            "{name:<9} {:<9} {}",
+            step.status,
+            step.result.as_ref().map_or("-", |result| result.as_json())
+        );
+    }
     Ok(())
 }
 

@@ -57,14 +57,13 @@ fn workflow() -> Result<Workflow<Order, Receipt>, rival::BuildErrors> {
         .build()
 }
 
-#[cfg(not(test))]
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workflow = workflow()?;
-    let engine = rival::Engine::builder().workflow(&workflow).build().await?;
+    let engine = Engine::builder().workflow(&workflow).build().await?;
     let run = engine.run(&workflow, Order { id: 7 }).await?;
-    let outcome = run.wait().await?;
-    println!("{outcome:?}");
+    let receipt = run.output().await?;
+    println!("order {}: {} logs", receipt.order, receipt.logs);
     Ok(())
 }
 

@@ -63,13 +63,16 @@ fn workflow() -> Result<Workflow<(), String>, rival::BuildErrors> {
         .build()
 }
 
-#[cfg(not(test))]
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workflow = workflow()?;
-    let engine = rival::Engine::builder().workflow(&workflow).build().await?;
-    let outcome = engine.run(&workflow, ()).await?.wait().await?;
-    println!("{outcome:?}");
+    let engine = Engine::builder().workflow(&workflow).build().await?;
+    let run = engine.run(&workflow, ()).await?;
+    println!("{}", run.output().await?);
+    for step in run.state().await?.steps {
+        let error = step.error.map_or_else(String::new, |error| format!(" ({})", error.failure));
+        println!("{:<13} {:<9} attempts: {}{error}", step.name, step.status, step.retry_count + 1);
+    }
     Ok(())
 }
 

@@ -53,13 +53,16 @@ fn workflow() -> Result<Workflow<Order, ()>, rival::BuildErrors> {
         .build()
 }
 
-#[cfg(not(test))]
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workflow = workflow()?;
-    let engine = rival::Engine::builder().workflow(&workflow).build().await?;
-    let outcome = engine.run(&workflow, Order { logs: 5 }).await?.wait().await?;
-    println!("{outcome:?}");
+    let engine = Engine::builder().workflow(&workflow).build().await?;
+    let run = engine.run(&workflow, Order { logs: 5 }).await?;
+    let outcome = run.wait().await?;
+    println!("{}: {}", outcome.status, outcome.error.map_or_else(String::new, |error| error.to_string()));
+    for line in engine.logs(run.id(), &rival::LogFilter::default()).await? {
+        println!("{:?}: {}", line.level, line.message.replace(run.id().as_str(), "<id>"));
+    }
     Ok(())
 }
 

@@ -54,14 +54,12 @@ fn workflow() -> Result<Workflow<Order, String>, rival::BuildErrors> {
     Workflow::new("order").input::<Order>().step(chop).workflow_with(&shipping()?, pack).step(bill).build()
 }
 
-#[cfg(not(test))]
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workflow = workflow()?;
-    let engine = rival::Engine::builder().workflow(&workflow).build().await?;
+    let engine = Engine::builder().workflow(&workflow).build().await?;
     let order = Order { customer: "Ada".into(), logs: 4 };
-    let outcome = engine.run(&workflow, order).await?.wait().await?;
-    println!("{outcome:?}");
+    println!("{}", engine.run(&workflow, order).await?.output().await?);
     Ok(())
 }
 

@@ -54,14 +54,15 @@ fn workflow() -> Result<Workflow<Order, u32>, rival::BuildErrors> {
     Workflow::new("charging").input::<Order>().step(charge.at_most_once()).build()
 }
 
-#[cfg(not(test))]
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workflow = workflow()?;
     // Without `provide`, the engine refuses the workflow here.
-    let engine = rival::Engine::builder().provide(Accounts::default()).workflow(&workflow).build().await?;
-    let outcome = engine.run(&workflow, Order { customer: "Ada".into() }).await?.wait().await?;
-    println!("{outcome:?}");
+    let engine = Engine::builder().provide(Accounts::default()).workflow(&workflow).build().await?;
+    for customer in ["Ada", "Ada", "Ben"] {
+        let run = engine.run(&workflow, Order { customer: customer.into() }).await?;
+        println!("{customer} owes {}", run.output().await?);
+    }
     Ok(())
 }
 

@@ -1,0 +1,43 @@
+# `make` lists what there is. Every target works in a fresh clone on a machine with a Rust toolchain.
+
+CARGO ?= cargo
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check bench clean
+
+help: ## Show this list
+	@echo "Rival: durable workflows. Targets:"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install what the others need and is missing: a C compiler, cargo-nextest
+	@CARGO="$(CARGO)" sh tools/setup.sh
+
+run: ## Start the demo; kill it half-way and start it again
+	@CARGO="$(CARGO)" sh tools/setup.sh build
+	@$(CARGO) build --quiet --package rival-cli
+	@exec $(CARGO) run --quiet --package rival-cli -- demo $(ARGS)
+
+test: ## Run all tests, the examples and the code in the docs
+	@CARGO="$(CARGO)" sh tools/setup.sh
+	$(CARGO) nextest run --workspace $(ARGS)
+	$(CARGO) test --doc --workspace
+
+check: ## Formatting, lints, docs, and that the core builds without an operating system
+	@CARGO="$(CARGO)" sh tools/setup.sh build
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	@if ls "$$(rustc --print sysroot)/lib/rustlib" | grep -q '^wasm32-unknown-unknown$$'; then \
+		echo "$(CARGO) build --package rival-core --target wasm32-unknown-unknown"; \
+		$(CARGO) build --package rival-core --target wasm32-unknown-unknown; \
+	else \
+		echo "skipped: a build of rival-core for wasm32-unknown-unknown (the target is not installed)"; \
+	fi
+
+bench: ## Measure this machine, print the figures, write target/bench.json
+	@CARGO="$(CARGO)" sh tools/setup.sh build
+	$(CARGO) run --release --quiet --package rival-cli -- bench $(ARGS)
+
+clean: ## Remove what was built; the demo's store in ./data stays
+	$(CARGO) clean

@@ -1,0 +1,229 @@
+//! Sends requests.
+
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Method, Response, Url};
+use rival_core::StepError;
+use rival_core::failure::code as core_code;
+use serde_json::json;
+
+use crate::code;
+use crate::request::Http;
+use crate::response::HttpResponse;
+
+const USER_AGENT: &str = concat!("rival/", env!("CARGO_PKG_VERSION"));
+/// How much of a body a failure shows.
+const EXCERPT_CHARS: usize = 200;
+
+/// An answer, and the line that describes it: `GET /x -> 200 (12 ms)`.
+#[derive(Debug)]
+pub struct Answer {
+    /// The answer.
+    pub response: HttpResponse,
+    /// One line for people.
+    pub description: String,
+}
+
+/// A failure, and the line that describes it: `GET /x -> 503 (12 ms)`.
+#[derive(Debug)]
+pub struct Failed {
+    /// What the step fails with.
+    pub error: StepError,
+    /// One line for people.
+    pub description: String,
+}
+
+/// Sends a request. One that may change something carries `key` as `Idempotency-Key`, so that a server that
+/// understands it acts once however often the step is called.
+pub async fn send(http: &Http, key: &str) -> Result<Answer, Failed> {
+    let start = Instant::now();
+    let target = match Target::of(http) {
+        Ok(target) => target,
+        Err(error) => {
+            let description = format!("{} -> not sent", http.method);
+            return Err(Failed { error, description });
+        }
+    };
+    let line = target.line();
+    let ended = match exchange(http, target, key).await {
+        Ok(response) => judge(http, response, &line),
+        Err(error) => Err(error),
+    };
+    let word = match &ended {
+        Ok(response) => response.status.to_string(),
+        Err(error) => word(error),
+    };
+    let description = format!("{} -> {word} ({} ms)", line.short, start.elapsed().as_millis());
+    match ended {
+        Ok(response) => Ok(Answer { response, description }),
+        Err(error) => Err(Failed { error, description }),
+    }
+}
+
+/// Where a request goes, checked.
+struct Target {
+    method: Method,
+    url: Url,
+    headers: HeaderMap,
+}
+
+/// A request in words. Queries and user names may hold secrets, so they are in none.
+struct Line {
+    /// `GET /x`.
+    short: String,
+    /// `GET https://example.com/x`.
+    long: String,
+}
+
+impl Target {
+    fn of(http: &Http) -> Result<Self, StepError> {
+        let wrong =
+            |what: String| StepError::stop(format!("the request is wrong: {what}")).code(code::REQUEST);
+        if let Some(problem) = &http.problem {
+            return Err(wrong(problem.clone()));
+        }
+        let method = Method::from_bytes(http.method.as_bytes())
+            .map_err(|_| wrong(format!("`{}` is no method", http.method)))?;
+        let mut url = Url::parse(&http.url).map_err(|error| wrong(format!("its URL: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong(format!(
+                "its URL begins with `{}:`, not with `https:` or `http:`",
+                url.scheme()
+            )));
+        }
+        if !http.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&http.query);
+        }
+        let mut headers = HeaderMap::new();
+        for (name, value) in &http.headers {
+            let bad = || wrong(format!("its header `{name}`"));
+            let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| bad())?;
+            headers.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, value);
+        }
+        Ok(Self { method, url, headers })
+    }
+
+    fn line(&self) -> Line {
+        let (method, url) = (&self.method, &self.url);
+        let long = format!("{method} {}{}", url.origin().ascii_serialization(), url.path());
+        Line { short: format!("{method} {}", url.path()), long }
+    }
+}
+
+async fn exchange(http: &Http, target: Target, key: &str) -> Result<HttpResponse, StepError> {
+    let line = target.line().long;
+    let mut request =
+        client().request(target.method, target.url).headers(target.headers).timeout(http.timeout);
+    if http.changes_something() && !http.has_header("idempotency-key") {
+        // Keys hold run ids, which may be any text; a header takes its bytes.
+        if let Ok(key) = HeaderValue::from_bytes(key.as_bytes()) {
+            request = request.header("idempotency-key", key);
+        }
+    }
+    if let Some(body) = &http.body {
+        request = request.body(body.clone());
+    }
+    let broken = |error: reqwest::Error| failed(http, &line, error);
+    let mut response = request.send().await.map_err(broken)?;
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(broken)? {
+        if body.len() + chunk.len() > http.body_max {
+            let message = format!(
+                "{line}: the answer has more than {} bytes; allow more with `.max_body_bytes(..)`",
+                http.body_max
+            );
+            return Err(StepError::stop(message).code(core_code::TOO_LARGE));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(HttpResponse::read(response.status().as_u16(), headers(&response), &body))
+}
+
+fn headers(response: &Response) -> BTreeMap<String, String> {
+    let mut headers = BTreeMap::<String, String>::new();
+    for (name, value) in response.headers() {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        headers
+            .entry(name.as_str().to_owned())
+            .and_modify(|known| *known = format!("{known}, {value}"))
+            .or_insert_with(|| value.clone().into_owned());
+    }
+    headers
+}
+
+fn failed(http: &Http, line: &str, error: reqwest::Error) -> StepError {
+    // The URL in the client's own message has the query in it.
+    let error = error.without_url();
+    if error.is_timeout() {
+        let ms = http.timeout.as_millis();
+        return StepError::new(format!("{line}: no answer within {ms} ms")).code(code::TIMEOUT);
+    }
+    let mut why = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        why = cause.to_string();
+        source = cause.source();
+    }
+    if error.is_connect() {
+        StepError::new(format!("{line}: cannot connect: {why}")).code(code::CONNECT)
+    } else if error.is_builder() {
+        StepError::stop(format!("{line}: {why}")).code(code::REQUEST)
+    } else {
+        StepError::new(format!("{line}: {why}")).code(code::BROKEN)
+    }
+}
+
+/// Whether an answer counts as one. A status that asks to come back later, or that says that the server is at
+/// fault, is a plain error and tried again while attempts remain; any other is not, as it would stay the same.
+fn judge(http: &Http, response: HttpResponse, line: &Line) -> Result<HttpResponse, StepError> {
+    if http.any_status || response.is_success() {
+        return Ok(response);
+    }
+    let HttpResponse { status, body, .. } = &response;
+    let message = format!("{} answered {status}{}", line.long, excerpt(body));
+    let error = match status {
+        408 | 425 | 429 | 500.. => StepError::new(message),
+        _ => StepError::stop(message),
+    };
+    Err(error.code(code::STATUS).details(json!({ "status": status, "body": body })))
+}
+
+fn excerpt(body: &serde_json::Value) -> String {
+    let text = match body {
+        serde_json::Value::Null => return String::new(),
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let mut excerpt: String = text.chars().take(EXCERPT_CHARS).collect();
+    if excerpt.len() < text.len() {
+        excerpt.push('…');
+    }
+    format!(": {excerpt}")
+}
+
+/// How it ended, in the place where a status would be.
+fn word(error: &StepError) -> String {
+    let status = error.failure.details.as_ref().and_then(|details| details.to_json()["status"].as_u64());
+    match (error.failure.code.as_str(), status) {
+        (_, Some(status)) => status.to_string(),
+        (code::TIMEOUT, _) => "timed out".to_owned(),
+        (code::CONNECT, _) => "cannot connect".to_owned(),
+        (core_code::TOO_LARGE, _) => "too large".to_owned(),
+        _ => "broken off".to_owned(),
+    }
+}
+
+/// One client for all steps, so that connections are used again.
+fn client() -> &'static Client {
+    static CLIENT: OnceLock<Client> = OnceLock::new();
+    CLIENT.get_or_init(|| {
+        let builder = || Client::builder().user_agent(USER_AGENT);
+        // A machine without certificates can still speak plain HTTP; HTTPS then fails when it is tried.
+        let client = builder().build().or_else(|_| builder().tls_certs_only([]).build());
+        client.expect("a client without certificates needs nothing of the machine")
+    })
+}

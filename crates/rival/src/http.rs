@@ -1,0 +1,87 @@
+//! The predefined HTTP step.
+
+use rival_core::failure::code;
+use rival_core::{StepError, Value};
+use rival_http::{Http, HttpResponse};
+
+use crate::extract::{Call, FromStep, Run, State, decode};
+use crate::function::Pending;
+use crate::step::{StepFn, TypedStep};
+
+/// Sends a request and records the answer. Its id is `http` unless it is named.
+///
+/// ```
+/// use std::time::Duration;
+/// use rival::prelude::*;
+///
+/// # fn main() -> Result<(), rival::BuildErrors> {
+/// let workflow: Workflow<(), HttpResponse> = Workflow::new("weather")
+///     .step(http_step(Http::get("https://example.com/weather").timeout(Duration::from_secs(5))).retry(3))
+///     .build()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Any status but 2xx is a failure with the code `http_status`, tried again while attempts remain if it may pass
+/// (5xx, 408, 425, 429, and when no answer came at all); [`Http::any_status`] takes every answer as a result. Requests
+/// that may change something carry the header `Idempotency-Key`, the same in every attempt. The step's description
+/// reads `GET /weather -> 200 (12 ms)`.
+pub fn http_step(http: Http) -> TypedStep<HttpResponse> {
+    http_by(move || std::future::ready(Ok::<_, StepError>(http.clone())))
+}
+
+/// Sends the request that a function makes from the workflow's input and the results before it.
+///
+/// ```
+/// use rival::prelude::*;
+///
+/// #[step]
+/// async fn city() -> Result<String, StepError> {
+///     Ok("Lisbon".into())
+/// }
+///
+/// async fn weather(city: Output<city>) -> Result<Http, StepError> {
+///     Ok(Http::get("https://example.com/weather").query("city", &*city))
+/// }
+///
+/// #[step]
+/// async fn pack(last: LastStep) -> Result<String, StepError> {
+///     let weather: HttpResponse = last.get()?;
+///     Ok(if weather.body["rain"] == true { "umbrella".into() } else { "hat".into() })
+/// }
+///
+/// # fn main() -> Result<(), rival::BuildErrors> {
+/// let workflow = Workflow::new("packing").step(city).step(http_by(weather).retry(3)).step(pack).build()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The function is called again in every attempt; what it returns is not recorded, the answer is.
+pub fn http_by<M>(request: impl StepFn<M, Out = Http>) -> TypedStep<HttpResponse> {
+    let step = request.into_step().set(|draft| draft.function = draft.function.clone().around(exchange));
+    step.retyped().default_name("http")
+}
+
+fn exchange(call: &Call, request: Pending) -> Pending {
+    let taken = State::from_step(call).and_then(|state| Ok((state, Run::from_step(call)?)));
+    Box::pin(async move {
+        let (state, run) = taken?;
+        let http: Http = decode(&request.await?, || "the request".to_owned())?;
+        match rival_http::send(&http, &run.idempotency_key()).await {
+            Ok(answer) => {
+                state.describe(answer.description);
+                recorded(&answer.response)
+            }
+            Err(failed) => {
+                state.describe(failed.description);
+                Err(failed.error)
+            }
+        }
+    })
+}
+
+fn recorded(response: &HttpResponse) -> Result<Value, StepError> {
+    rival_engine::encode(response).map_err(|error| {
+        StepError::stop(format!("the answer cannot be recorded: {error}")).code(code::NOT_JSON)
+    })
+}

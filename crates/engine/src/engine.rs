@@ -314,6 +314,7 @@ impl Engine {
         if let Err(error) = self.shared.store.leave(self.shared.id).await {
             tracing::warn!(%error, "the engine could not sign off");
         }
+        self.shared.hub.close();
     }
 
     fn tell_all(&self, letter: impl Fn() -> Mail) {
@@ -441,7 +442,7 @@ impl Follow {
                 Ok(_) => {}
             }
             if self.durable.changed().await.is_err() {
-                return None;
+                return Some(self.end_with(RunError::ShuttingDown));
             }
         }
     }

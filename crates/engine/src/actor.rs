@@ -86,11 +86,15 @@ impl Actor {
             }
             next = self.act(work).await;
         }
-        self.close(read).await;
+        read += self.close().await;
+        // Its place is free before it counts as done, so that whoever waits for rest sees who takes it.
+        let shared = Arc::clone(&self.shared);
+        drop(self);
+        shared.gauge.remove(read);
     }
 
-    /// Refuses what still comes in. Whoever waits for an answer finds the run elsewhere.
-    async fn close(&mut self, mut read: usize) {
+    /// Refuses what still comes in, and gives how much there was. Whoever waits for an answer finds the run elsewhere.
+    async fn close(&mut self) -> usize {
         let mut lines = Vec::new();
         for call in self.calls.values() {
             call.abandon();
@@ -98,10 +102,11 @@ impl Actor {
         }
         self.store_lines(lines).await;
         self.inbox.close();
+        let mut unread = 0;
         while self.inbox.try_recv().is_ok() {
-            read += 1;
+            unread += 1;
         }
-        self.shared.gauge.remove(read);
+        unread
     }
 
     async fn open(&mut self, letter: Mail, work: &mut Work) {

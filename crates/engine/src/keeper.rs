@@ -184,9 +184,22 @@ async fn wait(shared: &Shared, pause: Option<Duration>) {
     }
 }
 
+/// Whether there is room for runs that want it.
+pub(crate) fn has_work(shared: &Shared) -> bool {
+    shared.room() > 0 && (shared.keeper.wants_room() || shared.keeper.far_is_due(shared.clock.now()))
+}
+
 /// Does everything that is due now.
 pub(crate) async fn pass(shared: &Arc<Shared>) -> Result<(), StoreError> {
     let _one = shared.keeper.passing.lock().await;
+    // Runs that are being claimed are neither in line nor live: somebody is busy with them.
+    shared.gauge.add();
+    let passed = pass_once(shared).await;
+    shared.gauge.remove(1);
+    passed
+}
+
+async fn pass_once(shared: &Arc<Shared>) -> Result<(), StoreError> {
     let now = shared.clock.now();
     for run in shared.keeper.take_due(now) {
         if let Some(mailbox) = shared.mailbox(&run) {

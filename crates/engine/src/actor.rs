@@ -131,6 +131,8 @@ impl Actor {
     }
 
     pub(crate) fn decide(&mut self, input: Input, work: &mut Work) {
+        // The letter that says so may lie unread behind calls that end at once.
+        self.admit &= !self.shared.is_stopping();
         let env = Env { run: &self.run, now: self.shared.clock.now(), admit: self.admit };
         let turn = machine::decide(&self.plan, &mut self.state, input, env);
         work.events.extend(turn.events);

@@ -18,7 +18,8 @@ pub const VERSION: u32 = 1;
 /// One fact about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// Schema version.
+    /// Schema version; events of version 1 do not write it.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
     pub v: u32,
     /// Position in the run's history.
     pub seq: Seq,
@@ -103,8 +104,10 @@ pub enum Kind {
         /// The call's number, never used again within the node.
         call: u32,
         /// What the function does for the node.
+        #[serde(default, skip_serializing_if = "Role::is_step")]
         role: Role,
         /// Which charged attempt this is.
+        #[serde(default = "first", skip_serializing_if = "is_first")]
         attempt: u32,
         /// When it times out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,6 +120,7 @@ pub enum Kind {
         /// The call.
         call: u32,
         /// What it returned.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
         result: Value,
         /// What it put into its `state`, if anything.
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value::present")]
@@ -263,10 +267,11 @@ pub enum Kind {
 }
 
 /// What a function does for its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Role {
     /// It is the step.
+    #[default]
     Step,
     /// It handles the node's failure.
     OnError,
@@ -274,6 +279,12 @@ pub enum Role {
     Input,
     /// It says how long to sleep.
     Wait,
+}
+
+impl Role {
+    fn is_step(&self) -> bool {
+        matches!(self, Self::Step)
+    }
 }
 
 /// A call that is to be made.
@@ -424,9 +435,12 @@ pub enum DecodeError {
     },
 }
 
-/// Writes events as they are stored: a JSON array.
+/// Writes events as they are stored: a JSON array. What is as in most events is left out, because events are
+/// most of what is written.
 pub fn encode(events: &[Event]) -> Vec<u8> {
-    serde_json::to_vec(events).expect("events have only string keys and recorded values")
+    let mut bytes = Vec::with_capacity(160 * events.len());
+    serde_json::to_writer(&mut bytes, events).expect("events have only string keys and recorded values");
+    bytes
 }
 
 /// Reads events as they were stored.
@@ -444,4 +458,12 @@ fn is_false(b: &bool) -> bool {
 
 fn is_zero(n: &u32) -> bool {
     *n == 0
+}
+
+fn first() -> u32 {
+    1
+}
+
+fn is_first(n: &u32) -> bool {
+    *n == 1
 }

@@ -135,24 +135,47 @@ impl Actor {
         work.effects.extend(turn.effects);
     }
 
-    /// Acts on the messages that wait for the run. If they cannot be read now they stay where they are.
-    pub(crate) async fn read_messages(&mut self, work: &mut Work) {
+    /// Deals with what a crash or an orderly stop left behind, and with the messages that wait.
+    pub(crate) async fn activate(&mut self, work: &mut Work) {
+        let mut inputs = self.requests(work).await;
+        // Requests first: a run that is to be cancelled should not start anything. But what a resume starts was not
+        // left behind by anybody.
+        let resume = inputs.iter().position(|input| matches!(input, Input::Resume));
+        inputs.insert(resume.unwrap_or(inputs.len()), Input::Activate);
+        for input in inputs {
+            self.decide(input, work);
+        }
+    }
+
+    async fn read_messages(&mut self, work: &mut Work) {
+        for input in self.requests(work).await {
+            self.decide(input, work);
+        }
+    }
+
+    /// What the messages that wait for the run ask for. If they cannot be read now they stay where they are.
+    async fn requests(&self, work: &mut Work) -> Vec<Input> {
         let messages = match self.shared.store.messages(&self.run).await {
             Ok(messages) => messages,
-            Err(error) => return tracing::warn!(run = %self.run, %error, "messages cannot be read"),
+            Err(error) => {
+                tracing::warn!(run = %self.run, %error, "messages cannot be read");
+                return Vec::new();
+            }
         };
+        let mut requests = Vec::new();
         for message in messages {
             if work.consumed.contains(&message.no) {
                 continue;
             }
             work.consumed.push(message.no);
             match message.body.decode::<Command>() {
-                Ok(command) => self.decide(command.into_input(), work),
+                Ok(command) => requests.push(command.into_input()),
                 Err(error) => {
                     tracing::warn!(run = %self.run, %error, "a message is not understood and was dropped");
                 }
             }
         }
+        requests
     }
 
     /// Commits and performs, until there is nothing left to do but to wait.

@@ -126,13 +126,16 @@ impl Actor {
             let outcome = Outcome::Stopped;
             return running.teller.tell(Mail::Finished { node, call, outcome, logs: Vec::new() });
         }
-        // Its outcome is recorded already, or will be when the grace period is over; the code may still
-        // be cleaning up, and is dropped after the same time.
-        if why == StopReason::Timeout {
-            let abort = running.abort.clone();
+        // Its outcome is recorded. The code may still be cleaning up, also after the run's end, and is dropped
+        // after the same time as in a cancel.
+        if why == StopReason::Timeout
+            && let Some(running) = self.calls.remove(&node)
+        {
+            let clock = self.shared.clock.clone();
+            let grace_ends = clock.now().plus_ms(GRACE_MS);
             tokio::spawn(async move {
-                tokio::time::sleep(Duration::from_millis(GRACE_MS)).await;
-                abort.abort();
+                clock.until(grace_ends).await;
+                running.abandon();
             });
         }
     }
@@ -213,8 +216,11 @@ impl Actor {
                 (FailureSource::Known(failure.clone()), node.clone().unwrap_or_else(Path::root))
             }
             _ => {
-                let seq = self.state.node(handler).and_then(|node| node.failure).unwrap_or(Seq::ZERO);
-                (FailureSource::Recorded(self.recorded(seq)), handler.clone())
+                let node = self.state.node(handler);
+                let seq = node.and_then(|node| node.failure).unwrap_or(Seq::ZERO);
+                // The handler of a nested workflow is told which of its steps it was.
+                let origin = node.and_then(|node| node.hard.as_ref()).map(|hard| hard.origin.clone());
+                (FailureSource::Recorded(self.recorded(seq)), origin.unwrap_or_else(|| handler.clone()))
             }
         };
         WhatFailed { failure, step: self.sighting(&path), path }

@@ -122,6 +122,10 @@ impl EngineBuilder {
             engine.add(workflow).await?;
         }
         engine.shared.keeper.queued();
+        // Whoever waits in the store comes first. Only then is it known that new runs need not queue behind them.
+        if let Err(error) = keeper::pass(&engine.shared).await {
+            tracing::warn!(%error, "the store cannot be asked for due runs yet");
+        }
         tokio::spawn(keeper::keep(Arc::clone(&engine.shared)));
         Ok(engine)
     }

@@ -26,6 +26,7 @@ mod resources;
 mod shared;
 mod start;
 mod values;
+pub mod verify;
 mod view;
 
 pub use clock::{Clock, VirtualClock};

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rival_core::event::{self, DecodeError};
-use rival_core::machine::Input;
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, RunId, RunStatus, Seq, State};
 use rival_store::{Claim, Commit, Standing, Store, StoreError};
@@ -74,9 +73,7 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, answer: Option<onesho
             shared,
         });
         let mut work = Work { answers: answer.into_iter().collect(), ..Work::default() };
-        // Requests first: a run that is to be cancelled should not start anything.
-        actor.read_messages(&mut work).await;
-        actor.decide(Input::Activate, &mut work);
+        actor.activate(&mut work).await;
         actor.live(work).await;
     });
 }

@@ -1,5 +1,7 @@
 //! Runs as users see them.
 
+use std::collections::HashMap;
+
 use rival_core::event::Kind;
 use rival_core::plan::NodeKind;
 use rival_core::{Event, Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, Seq, State, Time, Value};
@@ -256,12 +258,14 @@ pub(crate) fn run_view(row: &RunRow, plan: &IndexedPlan, state: &State, events: 
 
 fn steps(plan: &IndexedPlan, state: &State, events: &[Event]) -> Vec<StepMetrics> {
     let mut steps: Vec<(usize, StepMetrics)> = Vec::new();
+    let attempts = attempts(events);
     for (path, node) in &state.nodes {
         let Some(planned) = plan.node(path) else { continue };
         let event = |seq: Option<Seq>| seq.and_then(|seq| events.event(seq));
         let error = event(node.failure).and_then(|event| {
             let failure = event.event.failure()?.clone();
-            Some(StepFailure { failure, attempt_number: node.attempts.max(1), occurred_at: event.at })
+            let attempt_number = attempt_of(&event.event, &attempts);
+            Some(StepFailure { failure, attempt_number, occurred_at: event.at })
         });
         let metrics = StepMetrics {
             path: path.clone(),
@@ -288,6 +292,23 @@ fn steps(plan: &IndexedPlan, state: &State, events: &[Event]) -> Vec<StepMetrics
     }
     steps.sort_by(|(a, left), (b, right)| a.cmp(b).then_with(|| left.path.cmp(&right.path)));
     steps.into_iter().map(|(_, metrics)| metrics).collect()
+}
+
+/// Which attempt each call was.
+fn attempts(events: &[Event]) -> HashMap<(&Path, u32), u32> {
+    let started = events.iter().filter_map(|event| match &event.event {
+        Kind::CallStarted { node, call, attempt, .. } => Some(((node, *call), *attempt)),
+        _ => None,
+    });
+    started.collect()
+}
+
+/// The attempt that failed with this event; an imported failure does not say which it was.
+fn attempt_of(failed: &Kind, attempts: &HashMap<(&Path, u32), u32>) -> u32 {
+    match failed {
+        Kind::CallFailed { node, call, .. } => attempts.get(&(node, *call)).copied().unwrap_or(1),
+        _ => 1,
+    }
 }
 
 fn as_map<S: serde::Serializer>(results: &[(String, StepResult)], serializer: S) -> Result<S::Ok, S::Error> {

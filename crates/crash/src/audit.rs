@@ -1,0 +1,409 @@
+//! Holds a store against the ledgers: what clients were told, and what steps saw.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+
+use rival::{Path, RunId, RunStatus, Seq, Value};
+use rival_core::event::{self, Kind, Role, Verdict};
+use rival_core::failure::code;
+use rival_core::{Event, Failure, State};
+use rival_engine::verify::{self, Examined, Invariant, Report};
+use rival_store::{LogFilter, Page, RunFilter, Store};
+
+use crate::Folder;
+use crate::ledger::{self, Ack, Sighting};
+use crate::steps::Receipt;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Audit {
+    /// What the store alone tells, and every breach.
+    pub report: Report,
+    /// What clients were told.
+    pub acks: usize,
+    /// Starts that they were told of.
+    pub started: usize,
+    /// Ends that they were told of.
+    pub ended: usize,
+    /// Cancels, pauses, resumes and retries that they were told of.
+    pub requests: usize,
+    /// Events that they were told of.
+    pub told_events: usize,
+    /// Starts of functions.
+    pub sightings: usize,
+    /// Values that functions saw.
+    pub seen: usize,
+}
+
+impl fmt::Display for Audit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let report = &self.report;
+        writeln!(
+            f,
+            "{} runs {:?}, {} events, {} calls: {} lost to a crash, {} to a shutdown; {} runs took over from others",
+            report.run_count(),
+            report.runs,
+            report.events,
+            report.calls,
+            report.lost_to_crash,
+            report.lost_to_shutdown,
+            report.importing,
+        )?;
+        writeln!(
+            f,
+            "clients were told {} things: {} starts, {} ends, {} requests, {} events",
+            self.acks, self.started, self.ended, self.requests, self.told_events
+        )?;
+        write!(f, "functions were seen to start {} times, and saw {} values", self.sightings, self.seen)
+    }
+}
+
+/// Judges a store on which no engine runs, with the ledgers of its folder.
+pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> {
+    let mut ledgers = Ledgers::read(folder)?;
+    let mut audit = ledgers.counted();
+    let mut lines = Vec::new();
+    audit.report = verify::check_each(store, |run, report| {
+        ledgers.check(run, report);
+        lines.extend(lines_owed(run));
+    })
+    .await?;
+    ledgers.check_missing(&mut audit.report);
+    for (run, line) in lines {
+        let logs = store.logs(&run, &LogFilter::default()).await?;
+        if logs.iter().filter(|it| it.message == line).count() != 1 {
+            audit.report.breach(
+                &run,
+                Invariant::Acknowledged,
+                format!("log line `{line}` is not there once"),
+            );
+        }
+    }
+    Ok(audit)
+}
+
+/// Runs that are owned, or have a call at work.
+pub async fn open_calls(store: &dyn Store) -> anyhow::Result<Vec<RunId>> {
+    let statuses: Vec<RunStatus> = RunStatus::ALL.into_iter().filter(|it| !it.is_terminal()).collect();
+    let filter = RunFilter { statuses, ..RunFilter::default() };
+    let mut open = Vec::new();
+    for row in store.runs(&filter, &Page { before: None, limit: usize::MAX >> 1 }).await? {
+        let mut state = State::default();
+        for batch in store.load(&row.id, Seq::ZERO, usize::MAX).await? {
+            event::decode(&batch.body)?.iter().for_each(|event| state.apply(event));
+        }
+        if row.owner.is_some() || !state.calls.is_empty() {
+            open.push(row.id);
+        }
+    }
+    Ok(open)
+}
+
+/// Log lines that were committed with the end of the calls that wrote them.
+fn lines_owed(run: &Examined) -> Vec<(RunId, String)> {
+    let ends = run.events.iter().filter_map(|event| match &event.event {
+        Kind::CallSucceeded { node, result, .. } if node.id() == "chatty" => result.decode::<Receipt>().ok(),
+        _ => None,
+    });
+    ends.map(|receipt| (run.row.id.clone(), format!("nonce {}", receipt.nonce))).collect()
+}
+
+struct Ledgers {
+    acks: HashMap<RunId, Vec<Ack>>,
+    sightings: HashMap<RunId, Vec<Sighting>>,
+    nonces: usize,
+}
+
+impl Ledgers {
+    fn read(folder: &Folder) -> anyhow::Result<Self> {
+        let mut acks: HashMap<RunId, Vec<Ack>> = HashMap::new();
+        for ack in ledger::read::<Ack>(&folder.acks())? {
+            acks.entry(ack.run().clone()).or_default().push(ack);
+        }
+        let mut sightings: HashMap<RunId, Vec<Sighting>> = HashMap::new();
+        for sighting in ledger::read::<Sighting>(&folder.sightings())? {
+            sightings.entry(sighting.run.clone()).or_default().push(sighting);
+        }
+        let nonces = sightings.values().flatten().map(|it| it.nonce).collect::<HashSet<_>>().len();
+        Ok(Self { acks, sightings, nonces })
+    }
+
+    fn counted(&self) -> Audit {
+        let mut audit = Audit { sightings: self.nonces, ..Audit::default() };
+        audit.seen = self.sightings.values().flatten().map(|it| it.seen.len() + 1).sum();
+        for ack in self.acks.values().flatten() {
+            audit.acks += 1;
+            match ack {
+                Ack::Started { .. } => audit.started += 1,
+                Ack::Ended { .. } => audit.ended += 1,
+                Ack::Event { .. } => audit.told_events += 1,
+                Ack::Cancelled { .. } | Ack::Paused { .. } | Ack::Resumed { .. } => audit.requests += 1,
+                Ack::Retried { .. } | Ack::Refused { .. } | Ack::Conflict { .. } => audit.requests += 1,
+            }
+        }
+        audit
+    }
+
+    /// Checks one run, and takes what is about it out of the ledgers.
+    fn check(&mut self, run: &Examined, report: &mut Report) {
+        let mut case = Case::new(run, report);
+        for ack in self.acks.remove(&run.row.id).unwrap_or_default() {
+            case.check_ack(&ack);
+        }
+        let sightings = self.sightings.remove(&run.row.id).unwrap_or_default();
+        case.check_sightings(&sightings);
+        case.check_backoff();
+    }
+
+    /// What is left is about runs that are not there.
+    fn check_missing(&self, report: &mut Report) {
+        for run in self.acks.keys() {
+            report.breach(run, Invariant::Acknowledged, "a client was told of it, and it is not there");
+        }
+        for run in self.sightings.keys() {
+            report.breach(run, Invariant::NoRepeat, "its functions were called, and it is not there");
+        }
+    }
+}
+
+impl Ack {
+    fn run(&self) -> &RunId {
+        match self {
+            Self::Started { run, .. }
+            | Self::Conflict { run }
+            | Self::Ended { run, .. }
+            | Self::Cancelled { run, .. }
+            | Self::Paused { run, .. }
+            | Self::Resumed { run, .. }
+            | Self::Refused { run, .. }
+            | Self::Retried { run, .. }
+            | Self::Event { run, .. } => run,
+        }
+    }
+}
+
+/// One run against its ledgers.
+struct Case<'a> {
+    run: &'a Examined,
+    report: &'a mut Report,
+    /// Starts of calls: node and number give role and attempt.
+    calls: BTreeMap<(&'a str, u32), (Role, u32)>,
+}
+
+impl<'a> Case<'a> {
+    fn new(run: &'a Examined, report: &'a mut Report) -> Self {
+        let calls = run.events.iter().filter_map(|event| match &event.event {
+            Kind::CallStarted { node, call, role, attempt, .. } => {
+                Some(((node.as_str(), *call), (*role, *attempt)))
+            }
+            _ => None,
+        });
+        Self { run, report, calls: calls.collect() }
+    }
+
+    fn require(&mut self, holds: bool, invariant: Invariant, message: impl FnOnce() -> String) {
+        if !holds {
+            self.report.breach(&self.run.row.id, invariant, message());
+        }
+    }
+
+    fn has(&self, kind: impl Fn(&Kind) -> bool) -> bool {
+        self.run.events.iter().any(|event| kind(&event.event))
+    }
+
+    fn event(&self, seq: Seq) -> Option<&'a Event> {
+        let place = usize::try_from(seq.0).ok()?.checked_sub(1)?;
+        self.run.events.get(place)
+    }
+
+    fn value(&self, seq: Option<Seq>) -> Option<Value> {
+        self.event(seq?)?.event.value().cloned()
+    }
+
+    fn check_ack(&mut self, ack: &Ack) {
+        let status = self.run.row.status;
+        match ack {
+            Ack::Started { workflow, input, .. } => {
+                let same =
+                    self.run.row.workflow == *workflow && self.value(Some(Seq(1))).as_ref() == Some(input);
+                self.require(same, Invariant::Identity, || "it has another workflow or input".into());
+            }
+            Ack::Conflict { .. } => {}
+            Ack::Ended { status, output, error, retried_as, .. } => {
+                self.check_end(*status, output.as_ref(), error.as_ref(), retried_as.as_ref());
+            }
+            Ack::Cancelled { .. } => {
+                let asked = self.has(|kind| matches!(kind, Kind::CancelRequested { .. }));
+                let decided =
+                    self.has(|kind| matches!(kind, Kind::RunFailing { .. } | Kind::RunFailed { .. }));
+                self.require(asked || decided, Invariant::Acknowledged, || {
+                    "its cancel was acknowledged and is not there".into()
+                });
+                let ended = !status.is_terminal() || !asked || status == RunStatus::Cancelled;
+                self.require(ended, Invariant::Ending, || format!("it was cancelled, and is {status}"));
+            }
+            Ack::Paused { status: told, .. } => {
+                let there = *told != RunStatus::Paused || self.has(|kind| matches!(kind, Kind::RunPaused {}));
+                self.require(there, Invariant::Acknowledged, || "its pause is not there".into());
+            }
+            Ack::Resumed { .. } => {
+                let paused = self.has(|kind| matches!(kind, Kind::RunPaused {}));
+                let resumed = self.has(|kind| matches!(kind, Kind::RunResumed {}));
+                let ending = self.run.state.is_terminal();
+                self.require(resumed || !paused || ending, Invariant::Acknowledged, || {
+                    "its resume is not there".into()
+                });
+            }
+            Ack::Refused { status: told, .. } => {
+                self.require(status == *told, Invariant::Acknowledged, || {
+                    format!("a client was told that it is {told}, and it is {status}")
+                });
+            }
+            Ack::Retried { source, .. } => {
+                let same = self.run.state.source.as_ref() == Some(source);
+                self.require(same, Invariant::Acknowledged, || format!("it does not retry `{source}`"));
+            }
+            Ack::Event { event, .. } => {
+                let told = event.decode::<Event>().ok();
+                let stored = told.as_ref().and_then(|told| self.event(told.seq));
+                self.require(told.is_some() && stored == told.as_ref(), Invariant::Prefix, || {
+                    format!("a client was told of an event that is not there: {event:?}")
+                });
+            }
+        }
+    }
+
+    fn check_end(
+        &mut self,
+        status: RunStatus,
+        output: Option<&Value>,
+        error: Option<&Failure>,
+        retried_as: Option<&RunId>,
+    ) {
+        let end = self.run.state.end.as_ref();
+        let stored = self.value(end.and_then(|end| end.output));
+        let same = end.is_some_and(|end| {
+            end.status == status && end.failure.as_ref() == error && end.retried_as.as_ref() == retried_as
+        });
+        let same = same && (status != RunStatus::Completed || stored.as_ref() == output);
+        self.require(same, Invariant::Acknowledged, || {
+            format!("a client was told of another end: {status} {output:?} {error:?}, not {end:?} {stored:?}")
+        });
+    }
+
+    fn check_sightings(&mut self, sightings: &[Sighting]) {
+        let mut begun: HashMap<(&str, u32), u64> = HashMap::new();
+        for sighting in sightings {
+            let place = (sighting.node.as_str(), sighting.call);
+            let again = begun.insert(place, sighting.nonce).is_some();
+            self.require(!again, Invariant::NoRepeat, || format!("call {place:?} was made twice"));
+            self.check_sighting(sighting);
+        }
+        for event in &self.run.events {
+            self.check_was_called(event, &begun);
+        }
+        self.check_once(sightings);
+    }
+
+    fn check_sighting(&mut self, sighting: &Sighting) {
+        let Sighting { node, call, attempt, .. } = sighting;
+        let Some((role, recorded)) = self.calls.get(&(node.as_str(), *call)).copied() else {
+            return self.require(false, Invariant::NoRepeat, || {
+                format!("call {call} of `{node}` was made, and its start was not durable")
+            });
+        };
+        self.require(recorded == *attempt, Invariant::Calls, || {
+            format!("call {call} of `{node}` was attempt {attempt}, and its history says {recorded}")
+        });
+        let path = Path::new(node.as_str());
+        let input = self.value(Some(self.input_of(&path, role)));
+        self.require(input.as_ref() == Some(&sighting.input), Invariant::Values, || {
+            format!("call {call} of `{node}` saw another input: {:?}, not {input:?}", sighting.input)
+        });
+        for (name, seen) in &sighting.seen {
+            let recorded = self.result_of(&path, name);
+            self.require(recorded == *seen, Invariant::Values, || {
+                format!("call {call} of `{node}` saw {seen:?} of `{name}`, and its history has {recorded:?}")
+            });
+        }
+        if let Some(failure) = &sighting.failure {
+            let handled = self.has(|kind| kind.failure() == Some(failure));
+            self.require(handled, Invariant::Values, || {
+                format!("`{node}` handled another failure: {failure}")
+            });
+        }
+    }
+
+    /// The event that holds the input which a function at this node sees.
+    fn input_of(&self, node: &Path, role: Role) -> Seq {
+        let mut at = if role == Role::Input { node.parent() } else { Some(node.clone()) };
+        while let Some(path) = at {
+            if let Some(input) = self.run.state.node(&path).and_then(|node| node.input) {
+                return input;
+            }
+            at = path.parent();
+        }
+        Seq(1)
+    }
+
+    /// What an earlier node left, the nearest of this name.
+    fn result_of(&self, from: &Path, name: &str) -> Option<Value> {
+        let mut at = from.parent();
+        while let Some(block) = at {
+            if let Some(node) = self.run.state.node(&block.child(name)) {
+                return self.value(node.result);
+            }
+            at = block.parent();
+        }
+        None
+    }
+
+    /// What has an outcome was called, and a result is that of its own call.
+    fn check_was_called(&mut self, event: &Event, begun: &HashMap<(&str, u32), u64>) {
+        match &event.event {
+            Kind::CallSucceeded { node, call, result, .. } => {
+                let nonce = begun.get(&(node.as_str(), *call));
+                self.require(nonce.is_some(), Invariant::Budget, || {
+                    format!("call {call} of `{node}` has a result and was never made")
+                });
+                let other = result.decode::<Receipt>().is_ok_and(|receipt| Some(&receipt.nonce) != nonce);
+                self.require(!other, Invariant::Values, || {
+                    format!("call {call} of `{node}` has the result of another call")
+                });
+            }
+            Kind::CallFailed { node, call, failure, .. } => {
+                let by_engine = failure.code == code::TIMEOUT || failure.code == code::INTERRUPTED;
+                let called = by_engine || begun.contains_key(&(node.as_str(), *call));
+                self.require(called, Invariant::Budget, || {
+                    format!("call {call} of `{node}` failed and was never made: {failure}")
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn check_once(&mut self, sightings: &[Sighting]) {
+        let starts = sightings.iter().filter(|sighting| sighting.node == "only_once").count();
+        self.require(starts <= 1, Invariant::Budget, || format!("`only_once` began {starts} times"));
+    }
+
+    /// No attempt begins before the one that failed asked for it.
+    fn check_backoff(&mut self) {
+        let mut due: BTreeMap<&Path, rival::Time> = BTreeMap::new();
+        let mut early = Vec::new();
+        for event in &self.run.events {
+            match &event.event {
+                Kind::CallFailed { node, verdict: Verdict::RetryAt(at), .. } => {
+                    due.insert(node, *at);
+                }
+                Kind::CallStarted { node, .. } => {
+                    early.extend(due.remove(node).filter(|at| event.at < *at).map(|_| node));
+                }
+                _ => {}
+            }
+        }
+        for node in early {
+            self.require(false, Invariant::Backoff, || format!("`{node}` was tried again too early"));
+        }
+    }
+}

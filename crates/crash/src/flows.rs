@@ -1,0 +1,84 @@
+//! The workflows that are cut short.
+
+use std::time::Duration;
+
+use rival::prelude::*;
+use rival::{BuildErrors, Definition};
+
+use crate::steps::{
+    Part, Ticket, chatty, first, flaky, fourth, heavy, how_long, inner, inner_slow, look_back, mourn,
+    only_once, part_of, polite, second, skipping, slow, soft, third,
+};
+
+/// Their names; the number in a ticket chooses one.
+pub const FLOWS: [&str; 9] =
+    ["plain", "flaky", "sleeping", "napping", "nesting", "slow", "soft", "talking", "once"];
+
+/// All of them.
+pub fn definitions() -> Result<Vec<Definition>, BuildErrors> {
+    Ok(vec![
+        plain()?,
+        flaky_trees()?,
+        sleeping()?,
+        napping()?,
+        nesting()?,
+        slow_trees()?,
+        soft_trees()?,
+        talking()?,
+        once()?,
+    ])
+}
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn plain() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("plain").input::<Ticket>();
+    Ok(flow.steps((first, second, third, fourth, look_back)).build()?.into())
+}
+
+fn flaky_trees() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("flaky").input::<Ticket>().max_retries(1).on_error(mourn);
+    let trying = flaky.retry(4).backoff(BackoffKind::Linear, ms(4)).on_error(mourn);
+    Ok(flow.step(first).step(trying).step(look_back).build()?.into())
+}
+
+fn sleeping() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("sleeping").input::<Ticket>().step(first).step(delay_step(ms(25)));
+    Ok(flow.step(second).step(delay_by(how_long)).step(look_back).build()?.into())
+}
+
+/// Sleeps long enough to leave memory.
+fn napping() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("napping").input::<Ticket>().step(first).step(delay_step(ms(1_200)));
+    Ok(flow.step(look_back).build()?.into())
+}
+
+fn nesting() -> Result<Definition, BuildErrors> {
+    let part = Workflow::new("part").input::<Part>().step(inner).step(inner_slow.retry(2)).build()?;
+    let flow = Workflow::new("nesting").input::<Ticket>().on_error(mourn).step(first);
+    Ok(flow.workflow_with(&part, part_of).step(look_back).build()?.into())
+}
+
+fn slow_trees() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("slow").input::<Ticket>().timeout(Duration::from_secs(20)).step(first);
+    let slow = slow.timeout(ms(20)).on_timeout_retry().retry(3).backoff(BackoffKind::Linear, ms(2));
+    let polite = polite.timeout(ms(15)).continue_on_error().on_error(mourn);
+    Ok(flow.step(slow).step(polite).step(heavy).step(look_back).build()?.into())
+}
+
+fn soft_trees() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("soft").input::<Ticket>().steps((first, soft.on_error(mourn), skipping));
+    Ok(flow.step(look_back).build()?.into())
+}
+
+fn talking() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("talking").input::<Ticket>();
+    Ok(flow.steps((first, chatty, heavy, look_back)).build()?.into())
+}
+
+fn once() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("once").input::<Ticket>().step(first).step(only_once.at_most_once());
+    Ok(flow.step(look_back).build()?.into())
+}

@@ -1,0 +1,152 @@
+//! Ledgers: files beside the store that only grow, one line per fact.
+//!
+//! A line is written with one call, after the fact and before anything that depends on it. That survives a killed
+//! process without a sync: the kernel has the line.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::marker::PhantomData;
+use std::path::Path;
+use std::{fs, io};
+
+use rival::{RunId, RunStatus, Value};
+use rival_core::Failure;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Something that a client was told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ack {
+    /// The run is durable.
+    Started {
+        /// The run.
+        run: RunId,
+        /// The number in its id, if the client chose it.
+        given: Option<u64>,
+        /// Its workflow.
+        workflow: String,
+        /// Its input.
+        input: Value,
+    },
+    /// The id exists with another input.
+    Conflict {
+        /// The run.
+        run: RunId,
+    },
+    /// The run ended so.
+    Ended {
+        /// The run.
+        run: RunId,
+        /// How.
+        status: RunStatus,
+        /// With what.
+        output: Option<Value>,
+        /// Why it failed.
+        error: Option<Failure>,
+        /// The run that goes on in its place.
+        retried_as: Option<RunId>,
+    },
+    /// A cancel is in the history, or an end was decided before.
+    Cancelled {
+        /// The run.
+        run: RunId,
+        /// Where it stands since.
+        status: RunStatus,
+    },
+    /// A pause was acted on.
+    Paused {
+        /// The run.
+        run: RunId,
+        /// Where it stands since.
+        status: RunStatus,
+    },
+    /// A resume was acted on.
+    Resumed {
+        /// The run.
+        run: RunId,
+        /// Where it stands since.
+        status: RunStatus,
+    },
+    /// The run has ended, so nothing can be asked of it.
+    Refused {
+        /// The run.
+        run: RunId,
+        /// How it ended.
+        status: RunStatus,
+    },
+    /// A new run goes on where another failed.
+    Retried {
+        /// The new run.
+        run: RunId,
+        /// The other.
+        source: RunId,
+    },
+    /// This event happened.
+    Event {
+        /// The run.
+        run: RunId,
+        /// The event, as JSON.
+        event: Value,
+    },
+}
+
+/// What a function saw when it began.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sighting {
+    /// The run.
+    pub run: RunId,
+    /// The node.
+    pub node: String,
+    /// The call.
+    pub call: u32,
+    /// The attempt.
+    pub attempt: u32,
+    /// A number that no other call has; the result carries it.
+    pub nonce: u64,
+    /// The input.
+    pub input: Value,
+    /// Earlier steps by id, and what they returned.
+    pub seen: Vec<(String, Option<Value>)>,
+    /// For a handler: what went wrong.
+    pub failure: Option<Failure>,
+}
+
+/// A file that only grows.
+#[derive(Debug)]
+pub struct Ledger<T> {
+    file: File,
+    line: PhantomData<fn(T)>,
+}
+
+impl<T: Serialize> Ledger<T> {
+    /// Opens a ledger, and closes the line that a killed process may have left open.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+        if file.seek(SeekFrom::End(0))? > 0 {
+            file.seek(SeekFrom::End(-1))?;
+            let mut last = [0];
+            file.read_exact(&mut last)?;
+            if last != *b"\n" {
+                file.write_all(b"\n")?;
+            }
+        }
+        Ok(Self { file, line: PhantomData })
+    }
+
+    /// Adds a line with one call, so that lines of several threads do not mix.
+    pub fn write(&self, line: &T) -> io::Result<()> {
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        (&self.file).write_all(&text)
+    }
+}
+
+/// All whole lines of a ledger. A line that was cut short is passed over: nobody was told yet.
+pub fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Vec<T>> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let text = fs::read_to_string(path)?;
+    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+}

@@ -1,0 +1,423 @@
+//! Judges a whole store: every run's history, and what the store keeps beside it, against the invariants.
+//!
+//! What can be told from one history is [`rival_core::verify`]'s to say. Here is what needs the store: that rows,
+//! snapshots and wake-ups are what the history says, and that runs agree with the runs they come from.
+//!
+//! A store can be judged while no engine runs on it, however the last one ended.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use rival_core::event::{ImportedStatus, Kind, LostReason};
+use rival_core::state::{FOLD_VERSION, NodeState};
+use rival_core::verify::{self, Rule};
+use rival_core::{Event, IndexedPlan, Path, Plan, PlanHash, RunId, RunStatus, Seq, State, Time, Value};
+use rival_store::{Page, RunFilter, RunRow, Store, StoreError};
+
+use crate::load::{self, LoadError};
+
+/// What must hold, by the number under which the reliability plan lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Invariant {
+    /// A history can be read, and its numbers are 1, 2, 3 …
+    Sequence,
+    /// What was read once stays as it was.
+    Prefix,
+    /// A history begins with the start of the run, and nothing follows its end.
+    Ends,
+    /// Row, snapshot and wake-up are what the history folds to.
+    Projection,
+    /// What was acknowledged is there, once.
+    Acknowledged,
+    /// One run per id; another input changes nothing.
+    Identity,
+    /// A call starts before it ends; attempts have no gaps; a node ends once.
+    Calls,
+    /// Nothing is called whose outcome is durable, or whose start is not.
+    NoRepeat,
+    /// What completed was called; limits on attempts and interruptions hold.
+    Budget,
+    /// No attempt begins before its backoff is over.
+    Backoff,
+    /// What is read is what was recorded, byte for byte.
+    Values,
+    /// Nodes start in their order, and not while the run is paused.
+    Order,
+    /// A timer acts once and never early.
+    Timers,
+    /// A run starts what is to go on in its place, once.
+    Successor,
+    /// After a cancel or a failure the run ends so, and starts nothing new.
+    Ending,
+    /// Every run is at its end, or waits for something that will come.
+    Liveness,
+    /// What has ended holds nothing.
+    Resources,
+}
+
+impl Invariant {
+    /// Its number in the reliability plan.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Sequence => 1,
+            Self::Prefix => 2,
+            Self::Ends => 3,
+            Self::Projection => 4,
+            Self::Acknowledged => 6,
+            Self::Identity => 7,
+            Self::Calls => 8,
+            Self::NoRepeat => 9,
+            Self::Budget => 10,
+            Self::Backoff => 11,
+            Self::Values => 12,
+            Self::Order => 13,
+            Self::Timers => 16,
+            Self::Successor => 18,
+            Self::Ending => 20,
+            Self::Liveness => 26,
+            Self::Resources => 29,
+        }
+    }
+
+    fn of(rule: Rule) -> Self {
+        match rule {
+            Rule::Sequence => Self::Sequence,
+            Rule::Ends => Self::Ends,
+            Rule::Interruptions | Rule::Settings => Self::Budget,
+            Rule::Timers => Self::Timers,
+            Rule::Holding | Rule::Order => Self::Order,
+            Rule::Ending => Self::Ending,
+            Rule::References => Self::Values,
+            // Calls, attempts and outcomes; and rules that came later, until they are listed here.
+            _ => Self::Calls,
+        }
+    }
+}
+
+/// A place where a store breaks an invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The run.
+    pub run: RunId,
+    /// The invariant.
+    pub invariant: Invariant,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { run, invariant, message } = self;
+        write!(f, "invariant {} ({invariant:?}), run `{run}`: {message}", invariant.number())
+    }
+}
+
+/// What was looked at, and what was wrong with it.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Everything that is wrong.
+    pub breaches: Vec<Breach>,
+    /// How many runs there are, by status.
+    pub runs: BTreeMap<RunStatus, u64>,
+    /// How many events they have.
+    pub events: u64,
+    /// Calls that were started.
+    pub calls: u64,
+    /// Calls that a crash cut short.
+    pub lost_to_crash: u64,
+    /// Calls that an orderly stop cut short.
+    pub lost_to_shutdown: u64,
+    /// Calls that are at work, or were when the engine died.
+    pub open_calls: u64,
+    /// Runs that an engine owns, or owned when it died.
+    pub owned: u64,
+    /// Runs with a snapshot.
+    pub snapshots: u64,
+    /// Runs that took something over from another run.
+    pub importing: u64,
+    /// Messages that wait to be read.
+    pub messages: u64,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.breaches.is_empty()
+    }
+
+    /// All runs.
+    pub fn run_count(&self) -> u64 {
+        self.runs.values().sum()
+    }
+
+    /// Runs that have not ended.
+    pub fn unfinished(&self) -> u64 {
+        self.runs.iter().filter(|(status, _)| !status.is_terminal()).map(|(_, count)| count).sum()
+    }
+
+    /// Adds something that is wrong.
+    pub fn breach(&mut self, run: &RunId, invariant: Invariant, message: impl Into<String>) {
+        self.breaches.push(Breach { run: run.clone(), invariant, message: message.into() });
+    }
+
+    fn require(&mut self, holds: bool, run: &RunId, invariant: Invariant, message: impl FnOnce() -> String) {
+        if !holds {
+            self.breach(run, invariant, message());
+        }
+    }
+}
+
+/// A run as a judge sees it: its row, its whole history, and what that folds to.
+#[derive(Clone, Debug)]
+pub struct Examined {
+    /// The row.
+    pub row: RunRow,
+    /// All events.
+    pub events: Vec<Event>,
+    /// What they fold to.
+    pub state: State,
+}
+
+/// Judges every run of a store on which no engine runs.
+pub async fn check_store(store: &dyn Store) -> Result<Report, StoreError> {
+    check_each(store, |_, _| {}).await
+}
+
+/// Judges every run, and shows each to `look`, the newest first, so that more can be asked of it.
+pub async fn check_each(
+    store: &dyn Store,
+    mut look: impl FnMut(&Examined, &mut Report),
+) -> Result<Report, StoreError> {
+    let mut judge = Judge { store, plans: BTreeMap::new(), report: Report::default() };
+    let mut page = Page { before: None, limit: 256 };
+    loop {
+        let rows = store.runs(&RunFilter::default(), &page).await?;
+        let Some(last) = rows.last() else { return Ok(judge.report) };
+        page.before = Some(last.no);
+        for row in rows {
+            if let Some(examined) = judge.examine(row).await? {
+                look(&examined, &mut judge.report);
+            }
+        }
+    }
+}
+
+struct Judge<'a> {
+    store: &'a dyn Store,
+    plans: BTreeMap<PlanHash, Option<IndexedPlan>>,
+    report: Report,
+}
+
+impl Judge<'_> {
+    async fn examine(&mut self, row: RunRow) -> Result<Option<Examined>, StoreError> {
+        *self.report.runs.entry(row.status).or_default() += 1;
+        let events = match load::load_history(self.store, &row.id).await {
+            Ok(events) => events,
+            Err(LoadError::Store(error)) => return Err(error),
+            Err(error) => {
+                self.report.breach(&row.id, Invariant::Sequence, error.to_string());
+                return Ok(None);
+            }
+        };
+        let mut state = State::default();
+        events.iter().for_each(|event| state.apply(event));
+        let run = Examined { row, events, state };
+        self.count(&run);
+        self.check_history(&run).await?;
+        self.check_row(&run);
+        self.check_wake(&run).await?;
+        self.check_snapshot(&run).await?;
+        self.check_origin(&run).await?;
+        self.check_successor(&run).await?;
+        Ok(Some(run))
+    }
+
+    fn count(&mut self, run: &Examined) {
+        let report = &mut self.report;
+        report.events += run.events.len() as u64;
+        report.open_calls += run.state.calls.len() as u64;
+        report.owned += u64::from(run.row.owner.is_some());
+        report.importing += u64::from(run.state.nodes.values().any(|node| node.imported));
+        for event in &run.events {
+            match &event.event {
+                Kind::CallStarted { .. } => report.calls += 1,
+                Kind::CallLost { reason: LostReason::Crash, .. } => report.lost_to_crash += 1,
+                Kind::CallLost { reason: LostReason::Shutdown, .. } => report.lost_to_shutdown += 1,
+                _ => {}
+            }
+        }
+    }
+
+    async fn check_history(&mut self, run: &Examined) -> Result<(), StoreError> {
+        let id = &run.row.id;
+        let hash = &run.row.plan;
+        if !self.plans.contains_key(hash) {
+            let plan = self.store.plan(hash).await?.and_then(|json| Plan::from_json(&json).ok());
+            self.plans.insert(hash.clone(), plan.map(IndexedPlan::new));
+        }
+        let plan = self.plans.get(hash).and_then(Option::as_ref);
+        let violations = match plan {
+            Some(plan) => verify::check_run(plan, &run.events),
+            None => verify::check_history(&run.events),
+        };
+        let known = plan.is_some_and(|plan| plan.hash() == hash);
+        self.report.require(known, id, Invariant::Projection, || format!("plan {hash} is not in the store"));
+        for violation in violations {
+            let invariant = Invariant::of(violation.rule);
+            self.report.breach(id, invariant, violation.to_string());
+        }
+        Ok(())
+    }
+
+    fn check_row(&mut self, run: &Examined) {
+        let (row, state) = (&run.row, &run.state);
+        let mut require = |holds: bool, message: String| {
+            self.report.require(holds, &row.id, Invariant::Projection, || message);
+        };
+        require(may_say(row, state), format!("its row says {}, its history {}", row.status, state.status()));
+        let ended = state.end.as_ref().map(|end| end.at);
+        require(row.ended_at == ended, format!("ended at {:?}, its history says {ended:?}", row.ended_at));
+        require(row.workflow == state.workflow, format!("its row names workflow `{}`", row.workflow));
+        require(Some(&row.plan) == state.plan.as_ref(), format!("its row names plan {}", row.plan));
+        require(row.source == state.source, format!("its row names the source {:?}", row.source));
+        let idle = row.owner.is_none() && row.wake_at.is_none();
+        let holds = ended.is_none() || idle;
+        self.report.require(holds, &row.id, Invariant::Resources, || "it has ended and is still held".into());
+    }
+
+    /// A run that nobody owns must be looked at no later than its history asks for.
+    async fn check_wake(&mut self, run: &Examined) -> Result<(), StoreError> {
+        let (row, state) = (&run.row, &run.state);
+        let waiting = self.store.messages(&row.id).await?.len();
+        self.report.messages += waiting as u64;
+        let holds = !state.is_terminal() || waiting == 0;
+        self.report.require(holds, &row.id, Invariant::Resources, || "its messages outlive it".into());
+        if row.owner.is_some() || state.is_terminal() || row.status == RunStatus::Queued {
+            let holds = row.owner.is_none() || row.wake_at.is_none();
+            let message = || "it is owned and has a wake-up too".to_owned();
+            self.report.require(holds, &row.id, Invariant::Projection, message);
+            return Ok(());
+        }
+        let needed = needed_wake(state, waiting);
+        let in_time = needed.is_none_or(|needed| row.wake_at.is_some_and(|wake| wake <= needed));
+        self.report.require(in_time, &row.id, Invariant::Liveness, || {
+            format!("nobody owns it and it wakes at {:?}, needed is {needed:?}", row.wake_at)
+        });
+        let hopeful = needed.is_some() || row.wake_at.is_some() || waits_for_people(row, state);
+        self.report.require(hopeful, &row.id, Invariant::Liveness, || {
+            format!("it is {} and waits for nothing that will come", state.status())
+        });
+        Ok(())
+    }
+
+    async fn check_snapshot(&mut self, run: &Examined) -> Result<(), StoreError> {
+        let id = &run.row.id;
+        let Some(snapshot) = self.store.snapshot(id).await? else { return Ok(()) };
+        self.report.snapshots += 1;
+        if snapshot.fold != FOLD_VERSION || snapshot.plan != run.row.plan {
+            return Ok(());
+        }
+        let folded = match load::load_state(self.store, id, &run.row.plan).await {
+            Ok((state, _)) => Some(state),
+            Err(LoadError::Store(error)) => return Err(error),
+            Err(_) => None,
+        };
+        let same = folded.as_ref() == Some(&run.state) && snapshot.seq <= run.state.seq;
+        self.report.require(same, id, Invariant::Projection, || {
+            format!("its snapshot of event {} and what follows fold to another state", snapshot.seq)
+        });
+        Ok(())
+    }
+
+    /// What was taken over from another run is what that run recorded.
+    async fn check_origin(&mut self, run: &Examined) -> Result<(), StoreError> {
+        let Some(source) = &run.state.source else { return Ok(()) };
+        let Some(origin) = self.fold(source).await? else { return Ok(()) };
+        for event in &run.events {
+            let Kind::NodeImported { node, status, result, .. } = &event.event else { continue };
+            let same = origin.recorded(node) == Some((*status, result.clone()));
+            self.report.require(same, &run.row.id, Invariant::Values, || {
+                format!("`{node}` is not what run `{source}` recorded")
+            });
+        }
+        Ok(())
+    }
+
+    async fn check_successor(&mut self, run: &Examined) -> Result<(), StoreError> {
+        let Some(next) = run.state.end.as_ref().and_then(|end| end.retried_as.as_ref()) else {
+            return Ok(());
+        };
+        let there = self.store.run(next).await?.is_some_and(|row| row.source.as_ref() == Some(&run.row.id));
+        self.report.require(there, &run.row.id, Invariant::Successor, || {
+            format!("run `{next}`, which goes on in its place, is not there")
+        });
+        Ok(())
+    }
+
+    async fn fold(&self, run: &RunId) -> Result<Option<Origin>, StoreError> {
+        match load::load_history(self.store, run).await {
+            Ok(events) => Ok((!events.is_empty()).then(|| Origin::new(events))),
+            Err(LoadError::Store(error)) => Err(error),
+            // Its own examination says so.
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// A run that another one took over from.
+struct Origin {
+    events: BTreeMap<Seq, Event>,
+    state: State,
+}
+
+impl Origin {
+    fn new(events: Vec<Event>) -> Self {
+        let mut state = State::default();
+        events.iter().for_each(|event| state.apply(event));
+        Self { events: events.into_iter().map(|event| (event.seq, event)).collect(), state }
+    }
+
+    fn recorded(&self, node: &Path) -> Option<(ImportedStatus, Value)> {
+        let node = self.state.node(node)?;
+        let value = node.result.and_then(|seq| self.events.get(&seq)?.event.value().cloned());
+        Some((imported_as(node)?, value.unwrap_or_default()))
+    }
+}
+
+fn imported_as(node: &NodeState) -> Option<ImportedStatus> {
+    use rival_core::NodeStatus as Status;
+    match node.status {
+        Status::Completed => Some(ImportedStatus::Completed),
+        Status::Skipped => Some(ImportedStatus::Skipped),
+        Status::Failed if node.soft => Some(ImportedStatus::Failed),
+        Status::Failed
+        | Status::Pending
+        | Status::Running
+        | Status::WaitingRetry
+        | Status::Waiting
+        | Status::Blocked
+        | Status::Cancelled => None,
+    }
+}
+
+/// Whether a row may say what it says about a run in this state.
+fn may_say(row: &RunRow, state: &State) -> bool {
+    let claimed =
+        state.status() == RunStatus::Queued && row.status == RunStatus::Running && row.owner.is_some();
+    // A run that could not be loaded is set aside without an event.
+    let set_aside = row.status == RunStatus::Blocked && !state.is_terminal() && row.note.is_some();
+    row.status == state.status() || claimed || set_aside
+}
+
+/// When somebody must look at a run that nobody owns.
+fn needed_wake(state: &State, messages: usize) -> Option<Time> {
+    let held = !state.paused && !state.held.is_empty();
+    // At once, whenever that was.
+    let at_once = (held || messages > 0).then_some(Time(i64::MAX));
+    [at_once, state.next_timer()].into_iter().flatten().min()
+}
+
+fn waits_for_people(row: &RunRow, state: &State) -> bool {
+    state.paused || !state.blocked.is_empty() || row.status == RunStatus::Blocked
+}

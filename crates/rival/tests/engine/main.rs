@@ -1,0 +1,21 @@
+//! The engine over its stores: every fact holds on the memory store and on SQLite.
+//!
+//! A fact is an `async fn` that takes a [`Lab`](lab::Lab); each file lists its facts once, at the top. Time is virtual
+//! throughout, and nothing sleeps: a test waits for something that happens, or moves the clock.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
+
+mod lab;
+mod steps;
+mod store;
+
+mod cancel;
+mod crash;
+mod delay;
+mod handlers;
+mod nested;
+mod order;
+mod pause;
+mod retry;
+mod start;
+mod timeout;
+mod wait;

@@ -1,0 +1,207 @@
+//! A store that does as a test says: it fails, damages snapshots, and counts what is read.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use rival::{LogFilter, LogLine, Page, PlanHash, RunFilter, RunId, RunRow, Seq, Store, StoreError, Time};
+use rival_store::{
+    Batch, Claim, Commit, CommitError, EngineId, Message, MessageNo, NewMessage, NewRun, Snapshot, Started,
+};
+
+/// Another store, and what the test wants of it.
+pub(crate) struct TestStore {
+    inner: Arc<dyn Store>,
+    engines: Mutex<Vec<EngineId>>,
+    /// What the next commits do; `None` lets one through.
+    commits: Mutex<VecDeque<Option<StoreError>>>,
+    starts: Mutex<VecDeque<Option<StoreError>>>,
+    /// What snapshots are read as.
+    snapshots: Mutex<Snapshots>,
+    events_read: AtomicU64,
+    commits_written: AtomicU64,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Snapshots {
+    #[default]
+    Kept,
+    Dropped,
+    Damaged,
+}
+
+impl TestStore {
+    pub(crate) fn new(inner: Arc<dyn Store>) -> Self {
+        Self {
+            inner,
+            engines: Mutex::default(),
+            commits: Mutex::default(),
+            starts: Mutex::default(),
+            snapshots: Mutex::default(),
+            events_read: AtomicU64::default(),
+            commits_written: AtomicU64::default(),
+        }
+    }
+
+    /// Whoever joined is dead.
+    pub(crate) async fn bury(&self) {
+        let engines = std::mem::take(&mut *self.engines.lock().unwrap());
+        for engine in engines {
+            self.inner.leave(engine).await.unwrap();
+        }
+    }
+
+    /// Lets `after` commits through and fails the one that follows, then `more` others.
+    pub(crate) fn fail_commits(&self, after: usize, count: usize, error: &StoreError) {
+        let mut commits = self.commits.lock().unwrap();
+        commits.clear();
+        commits.extend(std::iter::repeat_n(None, after));
+        commits.extend(std::iter::repeat_n(Some(error.clone()), count));
+    }
+
+    pub(crate) fn fail_next_start(&self, error: StoreError) {
+        self.starts.lock().unwrap().push_back(Some(error));
+    }
+
+    /// How many of the failures asked for are still to come.
+    pub(crate) fn failures_left(&self) -> usize {
+        self.commits.lock().unwrap().iter().flatten().count()
+    }
+
+    pub(crate) fn read_snapshots_as(&self, how: Snapshots) {
+        *self.snapshots.lock().unwrap() = how;
+    }
+
+    /// How many events have been read.
+    pub(crate) fn events_read(&self) -> u64 {
+        self.events_read.load(Ordering::SeqCst)
+    }
+
+    /// How many commits have been written.
+    pub(crate) fn commits_written(&self) -> u64 {
+        self.commits_written.load(Ordering::SeqCst)
+    }
+
+    /// Another engine takes a run over, as if its owner were dead.
+    pub(crate) async fn steal(&self, run: &RunId) {
+        self.bury().await;
+        let thief = self.inner.join().await.unwrap();
+        assert!(self.inner.claim(run, thief).await.unwrap().is_some(), "the run can be claimed");
+    }
+}
+
+#[async_trait]
+impl Store for TestStore {
+    async fn join(&self) -> Result<EngineId, StoreError> {
+        let engine = self.inner.join().await?;
+        self.engines.lock().unwrap().push(engine);
+        Ok(engine)
+    }
+
+    async fn leave(&self, engine: EngineId) -> Result<(), StoreError> {
+        self.inner.leave(engine).await
+    }
+
+    async fn start(&self, run: NewRun) -> Result<Started, StoreError> {
+        let fault = self.starts.lock().unwrap().pop_front().flatten();
+        match fault {
+            Some(error) => Err(error),
+            None => self.inner.start(run).await,
+        }
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
+        let fault = self.commits.lock().unwrap().pop_front().flatten();
+        if let Some(error) = fault {
+            return Err(error.into());
+        }
+        self.inner.commit(commit).await?;
+        self.commits_written.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    async fn send(
+        &self,
+        run: &RunId,
+        message: NewMessage,
+        now: Time,
+    ) -> Result<Option<MessageNo>, StoreError> {
+        self.inner.send(run, message, now).await
+    }
+
+    async fn messages(&self, run: &RunId) -> Result<Vec<Message>, StoreError> {
+        self.inner.messages(run).await
+    }
+
+    async fn claim(&self, run: &RunId, engine: EngineId) -> Result<Option<Claim>, StoreError> {
+        self.inner.claim(run, engine).await
+    }
+
+    async fn claim_due(&self, engine: EngineId, now: Time, limit: usize) -> Result<Vec<Claim>, StoreError> {
+        self.inner.claim_due(engine, now, limit).await
+    }
+
+    async fn claim_queued(&self, engine: EngineId, limit: usize) -> Result<Vec<Claim>, StoreError> {
+        self.inner.claim_queued(engine, limit).await
+    }
+
+    async fn next_wake(&self) -> Result<Option<Time>, StoreError> {
+        self.inner.next_wake().await
+    }
+
+    async fn wake_blocked(&self, workflow: &str, now: Time) -> Result<u64, StoreError> {
+        self.inner.wake_blocked(workflow, now).await
+    }
+
+    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>, StoreError> {
+        let batches = self.inner.load(run, after, limit).await?;
+        let read = batches.iter().map(|batch| u64::from(batch.count)).sum();
+        self.events_read.fetch_add(read, Ordering::SeqCst);
+        Ok(batches)
+    }
+
+    async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, StoreError> {
+        let snapshot = self.inner.snapshot(run).await?;
+        let how = *self.snapshots.lock().unwrap();
+        Ok(match how {
+            Snapshots::Kept => snapshot,
+            Snapshots::Dropped => None,
+            Snapshots::Damaged => {
+                snapshot.map(|snapshot| Snapshot { body: b"{\"seq\":".to_vec(), ..snapshot })
+            }
+        })
+    }
+
+    async fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+        self.inner.run(run).await
+    }
+
+    async fn runs(&self, filter: &RunFilter, page: &Page) -> Result<Vec<RunRow>, StoreError> {
+        self.inner.runs(filter, page).await
+    }
+
+    async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError> {
+        self.inner.put_plan(hash, json).await
+    }
+
+    async fn plan(&self, hash: &PlanHash) -> Result<Option<String>, StoreError> {
+        self.inner.plan(hash).await
+    }
+
+    async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError> {
+        self.inner.append_logs(lines).await
+    }
+
+    async fn logs(&self, run: &RunId, filter: &LogFilter) -> Result<Vec<LogLine>, StoreError> {
+        self.inner.logs(run, filter).await
+    }
+
+    async fn purge(&self, ended_before: Time, limit: usize) -> Result<u64, StoreError> {
+        self.inner.purge(ended_before, limit).await
+    }
+
+    async fn check_writable(&self) -> Result<(), StoreError> {
+        self.inner.check_writable().await
+    }
+}

@@ -74,33 +74,39 @@ impl Actor {
     /// Lives until the run ends, waits, or is lost.
     pub(crate) async fn live(mut self: Box<Self>, first: Work) {
         let mut letters = Vec::new();
+        // What it begins with counts as a letter.
+        let mut read = 1;
         let mut next = self.act(first).await;
-        self.shared.gauge.remove(1);
         while next == Next::GoOn {
-            let count = self.inbox.recv_many(&mut letters, 64).await;
+            self.shared.gauge.remove(read);
+            read = self.inbox.recv_many(&mut letters, 64).await;
             let mut work = Work::default();
             for letter in letters.drain(..) {
                 self.open(letter, &mut work).await;
             }
             next = self.act(work).await;
-            if next == Next::GoOn {
-                self.shared.gauge.remove(count);
-            } else {
-                self.close(count);
-            }
         }
+        read += self.close().await;
+        // Its place is free before it counts as done, so that whoever waits for rest sees who takes it.
+        let shared = Arc::clone(&self.shared);
+        drop(self);
+        shared.gauge.remove(read);
     }
 
-    /// Refuses what still comes in. Whoever waits for an answer finds the run elsewhere.
-    fn close(&mut self, mut unanswered: usize) {
+    /// Refuses what still comes in, and gives how much there was. Whoever waits for an answer finds the run elsewhere.
+    async fn close(&mut self) -> usize {
+        let mut lines = Vec::new();
         for call in self.calls.values() {
             call.abandon();
+            lines.extend(call.unstored());
         }
+        self.store_lines(lines).await;
         self.inbox.close();
+        let mut unread = 0;
         while self.inbox.try_recv().is_ok() {
-            unanswered += 1;
+            unread += 1;
         }
-        self.shared.gauge.remove(unanswered);
+        unread
     }
 
     async fn open(&mut self, letter: Mail, work: &mut Work) {
@@ -123,6 +129,7 @@ impl Actor {
             Mail::LetGo => {
                 self.admit = false;
                 work.let_go = true;
+                self.calls.values().for_each(|call| work.logs.extend(call.unstored()));
                 self.decide(Input::LetGo, work);
             }
         }

@@ -40,9 +40,15 @@ pub(crate) struct RunningCall {
     /// It watches its token, so it is told and given time.
     cooperative: bool,
     teller: Teller,
+    log: Log,
 }
 
 impl RunningCall {
+    /// The lines that it has written and nobody has stored.
+    pub(crate) fn unstored(&self) -> Vec<LogLine> {
+        self.log.take()
+    }
+
     /// Nobody is interested any more.
     pub(crate) fn abandon(&self) {
         self.token.cancel();
@@ -80,7 +86,7 @@ impl Actor {
         for effect in effects {
             match effect {
                 Effect::Call(call) => self.call(call, alone, &mut work).await,
-                Effect::Stop { node, call, why } => self.stop_call(node, call, why),
+                Effect::Stop { node, call, why } => self.stop_call(node, call, why).await,
             }
         }
         work
@@ -99,7 +105,9 @@ impl Actor {
         };
         let token = CancellationToken::new();
         let cooperative = function.needs().cancellation;
-        let mut ending = Box::pin(self.job(call, function, token.clone()).run());
+        let job = self.job(call, function, token.clone());
+        let log = job.log.clone();
+        let mut ending = Box::pin(job.run());
         // A function that ends at its first poll costs no task. Only one that is called alone is tried
         // here: the others of a group should start side by side.
         if alone && let Poll::Ready((outcome, logs)) = futures::poll!(ending.as_mut()) {
@@ -115,16 +123,18 @@ impl Actor {
             told.tell(Mail::Finished { node: at, call: number, outcome, logs });
         });
         let abort = task.abort_handle();
-        self.calls.insert(node, RunningCall { number, token, abort, cooperative, teller });
+        self.calls.insert(node, RunningCall { number, token, abort, cooperative, teller, log });
     }
 
-    fn stop_call(&mut self, node: Path, call: u32, why: StopReason) {
+    async fn stop_call(&mut self, node: Path, call: u32, why: StopReason) {
         let Some(running) = self.calls.get(&node).filter(|running| running.number == call) else { return };
         running.token.cancel();
         if !running.cooperative {
             running.abort.abort();
-            let outcome = Outcome::Stopped;
-            return running.teller.tell(Mail::Finished { node, call, outcome, logs: Vec::new() });
+            let (lines, outcome) = (running.unstored(), Outcome::Stopped);
+            running.teller.tell(Mail::Finished { node, call, outcome, logs: Vec::new() });
+            // Not with the letter: the run may have ended, and then nobody opens it.
+            return self.store_lines(lines).await;
         }
         // Its outcome is recorded. The code may still be cleaning up, also after the run's end, and is dropped
         // after the same time as in a cancel.
@@ -137,6 +147,15 @@ impl Actor {
                 clock.until(grace_ends).await;
                 running.abandon();
             });
+        }
+    }
+
+    pub(crate) async fn store_lines(&self, lines: Vec<LogLine>) {
+        if lines.is_empty() {
+            return;
+        }
+        if let Err(error) = self.shared.store.append_logs(lines).await {
+            tracing::warn!(run = %self.run, %error, "log lines could not be stored");
         }
     }
 
@@ -159,6 +178,7 @@ impl Actor {
         });
         Job {
             run: self.run.clone(),
+            log: Log::new(Arc::clone(&info), self.shared.clock.clone()),
             info,
             input: self.recorded(self.input_of(&call.node, call.role)),
             outputs,
@@ -172,7 +192,6 @@ impl Actor {
             store: Arc::clone(&self.shared.store),
             resources: Arc::clone(&self.shared.resources),
             registered: Arc::clone(&self.registered),
-            clock: self.shared.clock.clone(),
             payload_max: self.shared.limits.payload_max,
         }
     }
@@ -242,6 +261,7 @@ enum FailureSource {
 struct Job {
     run: RunId,
     info: Arc<RunInfo>,
+    log: Log,
     call: Call,
     function: Arc<dyn Function>,
     input: Recorded,
@@ -254,14 +274,13 @@ struct Job {
     store: Arc<dyn Store>,
     resources: Arc<Resources>,
     registered: Arc<Registered>,
-    clock: crate::clock::Clock,
     payload_max: usize,
 }
 
 impl Job {
     /// Makes the call. Gives how it ended, and the lines that are not stored yet.
     async fn run(mut self) -> (Outcome, Vec<LogLine>) {
-        let log = Log::new(Arc::clone(&self.info), self.clock.clone());
+        let log = self.log.clone();
         let state = StateCell::default();
         let outcome = match self.context(&log, &state).await {
             Ok(context) => self.make(context, &log, &state).await,

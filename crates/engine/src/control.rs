@@ -72,7 +72,7 @@ async fn deliver(shared: &Arc<Shared>, run: &RunId) -> Result<Option<RunStatus>,
         return Ok(answered.await.ok());
     }
     let Some(claim) = shared.store.claim(run, shared.id).await? else { return Ok(None) };
-    load::activate(shared, claim, Some(answer));
+    load::activate(shared, claim, shared.admit(), Some(answer));
     Ok(answered.await.ok())
 }
 

@@ -314,6 +314,7 @@ impl Engine {
         if let Err(error) = self.shared.store.leave(self.shared.id).await {
             tracing::warn!(%error, "the engine could not sign off");
         }
+        self.shared.hub.close();
     }
 
     fn tell_all(&self, letter: impl Fn() -> Mail) {
@@ -335,10 +336,17 @@ impl Engine {
         }
     }
 
-    /// Waits until no call is at work and no letter is unread. For tests: with a virtual clock, nothing
-    /// happens after this until the clock is moved.
+    /// Waits until no call is at work, no letter is unread, and no run that could begin stands in line. For tests: with
+    /// a virtual clock, nothing happens after this until the clock is moved.
     pub async fn settled(&self) {
-        self.shared.gauge.settled().await;
+        loop {
+            self.shared.gauge.settled().await;
+            if self.shared.is_stopping() || !keeper::has_work(&self.shared) {
+                return;
+            }
+            // The keeper has been told.
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Does everything that is due at the clock's time. For tests with a virtual clock.
@@ -441,7 +449,7 @@ impl Follow {
                 Ok(_) => {}
             }
             if self.durable.changed().await.is_err() {
-                return None;
+                return Some(self.end_with(RunError::ShuttingDown));
             }
         }
     }

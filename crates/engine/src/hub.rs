@@ -1,7 +1,7 @@
 //! Who waits for a run, and who watches one.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rival_core::{RunId, Seq};
@@ -18,13 +18,26 @@ pub(crate) struct Hub {
     watchers: Mutex<HashMap<RunId, watch::Sender<Seq>>>,
     /// How many runs are watched: most have nobody watching, and a commit should not pay for the others.
     watched: AtomicUsize,
+    closed: AtomicBool,
 }
 
 impl Hub {
+    /// The engine has stopped: lets go of everybody, now and from now on, so that they know.
+    pub(crate) fn close(&self) {
+        let (mut waiters, mut watchers) = (lock(&self.waiters), lock(&self.watchers));
+        self.closed.store(true, Ordering::Release);
+        waiters.clear();
+        watchers.clear();
+        self.watched.store(0, Ordering::Release);
+    }
+
     /// Asks to be told when a run ends.
     pub(crate) fn wait(&self, run: &RunId) -> oneshot::Receiver<Ended> {
         let (tell, told) = oneshot::channel();
         let mut waiters = lock(&self.waiters);
+        if self.closed.load(Ordering::Acquire) {
+            return told;
+        }
         let of_run = waiters.entry(run.clone()).or_default();
         of_run.retain(|waiter| !waiter.is_closed());
         of_run.push(tell);
@@ -58,6 +71,9 @@ impl Hub {
     /// Follows the number of a run's last durable event.
     pub(crate) fn watch(&self, run: &RunId) -> watch::Receiver<Seq> {
         let mut watchers = lock(&self.watchers);
+        if self.closed.load(Ordering::Acquire) {
+            return watch::Sender::new(Seq::ZERO).subscribe();
+        }
         let sender = watchers.entry(run.clone()).or_insert_with(|| watch::Sender::new(Seq::ZERO));
         let receiver = sender.subscribe();
         self.watched.store(watchers.len(), Ordering::Release);

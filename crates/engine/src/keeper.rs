@@ -5,7 +5,7 @@
 //! known here. So the cost is that of what is due, not of what is asleep.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::load;
 use crate::mail::Mail;
-use crate::shared::Shared;
+use crate::shared::{Reserved, Shared};
 
 /// How many runs are brought back from the store at once.
 const CLAIM_MAX: usize = 256;
@@ -25,11 +25,33 @@ pub(crate) struct Keeper {
     near: Mutex<Near>,
     /// The earliest moment of a run that nobody owns; `None` until the store has been asked.
     far: Mutex<Far>,
-    /// Runs are queued, or due without room.
-    wants_room: AtomicBool,
+    line: Line,
     poked: Notify,
     /// One pass at a time.
     passing: tokio::sync::Mutex<()>,
+}
+
+/// Whether runs are queued, or due without room. While somebody looks for them more may come, so it counts.
+#[derive(Default)]
+struct Line(AtomicU64);
+
+impl Line {
+    fn join(&self) {
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |line| Some((line + 2) | 1)).ok();
+    }
+
+    fn is_there(&self) -> bool {
+        self.look() & 1 == 1
+    }
+
+    fn look(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Nobody is left of those that stood there at the look.
+    fn dissolve(&self, seen: u64) {
+        self.0.compare_exchange(seen, seen & !1, Ordering::AcqRel, Ordering::Acquire).ok();
+    }
 }
 
 /// Moments of live runs.
@@ -95,12 +117,12 @@ impl Keeper {
 
     /// A run was queued.
     pub(crate) fn queued(&self) {
-        self.wants_room.store(true, Ordering::Release);
+        self.line.join();
         self.poke();
     }
 
     pub(crate) fn wants_room(&self) -> bool {
-        self.wants_room.load(Ordering::Acquire)
+        self.line.is_there()
     }
 
     pub(crate) fn poke(&self) {
@@ -162,9 +184,22 @@ async fn wait(shared: &Shared, pause: Option<Duration>) {
     }
 }
 
+/// Whether there is room for runs that want it.
+pub(crate) fn has_work(shared: &Shared) -> bool {
+    shared.room() > 0 && (shared.keeper.wants_room() || shared.keeper.far_is_due(shared.clock.now()))
+}
+
 /// Does everything that is due now.
 pub(crate) async fn pass(shared: &Arc<Shared>) -> Result<(), StoreError> {
     let _one = shared.keeper.passing.lock().await;
+    // Runs that are being claimed are neither in line nor live: somebody is busy with them.
+    shared.gauge.add();
+    let passed = pass_once(shared).await;
+    shared.gauge.remove(1);
+    passed
+}
+
+async fn pass_once(shared: &Arc<Shared>) -> Result<(), StoreError> {
     let now = shared.clock.now();
     for run in shared.keeper.take_due(now) {
         if let Some(mailbox) = shared.mailbox(&run) {
@@ -177,14 +212,15 @@ pub(crate) async fn pass(shared: &Arc<Shared>) -> Result<(), StoreError> {
 
 async fn bring_due(shared: &Arc<Shared>, now: Time) -> Result<(), StoreError> {
     while shared.keeper.far_is_due(now) && !shared.is_stopping() {
-        let limit = shared.room().min(CLAIM_MAX);
-        if limit == 0 {
-            shared.keeper.wants_room.store(true, Ordering::Release);
+        // Taken before the claim: a run that is started meanwhile must not take the same place.
+        let places = shared.reserve(CLAIM_MAX);
+        if places.count() == 0 {
+            shared.keeper.line.join();
             return Ok(());
         }
-        let claims = shared.store.claim_due(shared.id, now, limit).await?;
-        let more = claims.len() == limit;
-        activate(shared, claims);
+        let claims = shared.store.claim_due(shared.id, now, places.count()).await?;
+        let more = claims.len() == places.count();
+        activate(shared, claims, places);
         if !more {
             // Runs that were given back since are in the store too, so this cannot miss one.
             *lock(&shared.keeper.far) = Far::At(None);
@@ -202,17 +238,18 @@ async fn bring_due(shared: &Arc<Shared>, now: Time) -> Result<(), StoreError> {
 
 async fn bring_queued(shared: &Arc<Shared>) -> Result<(), StoreError> {
     while shared.keeper.wants_room() && !shared.is_stopping() {
-        let limit = shared.room().min(CLAIM_MAX);
-        if limit == 0 {
+        let places = shared.reserve(CLAIM_MAX);
+        if places.count() == 0 {
             return Ok(());
         }
-        // Cleared before the look: a run that is queued meanwhile sets it again.
-        shared.keeper.wants_room.store(false, Ordering::Release);
-        let claims = shared.store.claim_queued(shared.id, limit).await?;
-        if claims.len() == limit {
-            shared.keeper.wants_room.store(true, Ordering::Release);
+        // As long as there is a line, new runs join it: nobody overtakes those that are being claimed.
+        let seen = shared.keeper.line.look();
+        let claims = shared.store.claim_queued(shared.id, places.count()).await?;
+        let all = claims.len() < places.count();
+        activate(shared, claims, places);
+        if all {
+            shared.keeper.line.dissolve(seen);
         }
-        activate(shared, claims);
         if shared.keeper.far_is_due(shared.clock.now()) {
             shared.keeper.poke();
             return Ok(());
@@ -221,9 +258,10 @@ async fn bring_queued(shared: &Arc<Shared>) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn activate(shared: &Arc<Shared>, claims: Vec<Claim>) {
+fn activate(shared: &Arc<Shared>, claims: Vec<Claim>, mut places: Reserved) {
     for claim in claims {
-        load::activate(shared, claim, None);
+        let place = places.take().unwrap_or_else(|| shared.admit());
+        load::activate(shared, claim, place, None);
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::actor::{Actor, Work};
 use crate::mail::Mailbox;
-use crate::shared::Shared;
+use crate::shared::{Place, Shared};
 use crate::values::Values;
 
 /// How many events are read from the store at once.
@@ -33,10 +33,14 @@ pub(crate) enum LoadError {
 }
 
 /// Makes a claimed run live, in a task of its own. `answer` is told the run's status after its first turn.
-pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, answer: Option<oneshot::Sender<RunStatus>>) {
+pub(crate) fn activate(
+    shared: &Arc<Shared>,
+    claim: Claim,
+    place: Place,
+    answer: Option<oneshot::Sender<RunStatus>>,
+) {
     let shared = Arc::clone(shared);
     shared.gauge.add();
-    let place = shared.admit();
     let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.gauge));
     shared.live().insert(claim.row.id.clone(), mailbox.clone());
     tokio::spawn(async move {

@@ -83,6 +83,16 @@ impl Shared {
         Place(Arc::clone(self))
     }
 
+    /// Takes up to `most` places for runs that are about to be claimed.
+    pub(crate) fn reserve(self: &Arc<Self>, most: usize) -> Reserved {
+        let mut count = 0;
+        let _ = self.admitted.fetch_update(Ordering::AcqRel, Ordering::Acquire, |admitted| {
+            count = self.limits.live_max.saturating_sub(admitted).min(most);
+            Some(admitted + count)
+        });
+        Reserved { shared: Arc::clone(self), count }
+    }
+
     /// How many more runs may become live.
     pub(crate) fn room(&self) -> usize {
         self.limits.live_max.saturating_sub(self.admitted.load(Ordering::Acquire))
@@ -121,6 +131,30 @@ impl Shared {
         let plan =
             Plan::from_json(&json).map_err(|error| StoreError::Damaged(format!("plan {hash}: {error}")))?;
         Ok(Some(self.registry.keep_plan(hash, plan)))
+    }
+}
+
+/// Places that nobody has yet. Those that are left are given back in silence: whoever found no room meanwhile has
+/// said so, and is looked for.
+pub(crate) struct Reserved {
+    shared: Arc<Shared>,
+    count: usize,
+}
+
+impl Reserved {
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    pub(crate) fn take(&mut self) -> Option<Place> {
+        self.count = self.count.checked_sub(1)?;
+        Some(Place(Arc::clone(&self.shared)))
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.shared.admitted.fetch_sub(self.count, Ordering::AcqRel);
     }
 }
 

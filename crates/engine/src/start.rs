@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use rival_core::event::{self, ImportedStatus};
+use rival_core::event::{self, ImportedStatus, Kind};
 use rival_core::failure::code;
 use rival_core::machine::{self, Env, Import, Input, Start, Turn};
 use rival_core::{Event, Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, Seq, State, Value};
@@ -348,8 +348,14 @@ pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -
 
 /// What a retry begins with: everything that ended well before the failure.
 fn retry_of(run: &RunId, state: &State, events: &HashMap<Seq, Arc<Event>>, retries: Option<u32>) -> Start {
-    let input = events.get(&Seq(1)).and_then(|event| event.event.value().cloned()).unwrap_or_default();
+    let first = events.get(&Seq(1));
+    let input = first.and_then(|event| event.event.value().cloned()).unwrap_or_default();
     let mut begin = Start::new(input);
+    // As long as the run itself had, whoever said so: the plan or the request.
+    begin.timeout_ms = first.and_then(|event| match &event.event {
+        Kind::RunStarted { deadline, .. } => deadline.map(|deadline| deadline.ms_since(event.at)),
+        _ => None,
+    });
     begin.source = Some(run.clone());
     begin.max_retries = retries;
     begin.imports = state.nodes.iter().filter_map(|(path, node)| import(path, node, events)).collect();

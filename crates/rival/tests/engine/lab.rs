@@ -63,6 +63,10 @@ impl Lab {
         }
     }
 
+    pub(crate) fn is_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+
     fn file(&self) -> PathBuf {
         self.folder.path().join("rival.db")
     }

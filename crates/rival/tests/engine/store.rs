@@ -16,7 +16,8 @@ pub(crate) struct TestStore {
     engines: Mutex<Vec<EngineId>>,
     /// What the next commits do; `None` lets one through.
     commits: Mutex<VecDeque<Option<StoreError>>>,
-    starts: Mutex<VecDeque<Option<StoreError>>>,
+    starts: Mutex<VecDeque<StoreError>>,
+    loads: Mutex<VecDeque<StoreError>>,
     /// What snapshots are read as.
     snapshots: Mutex<Snapshots>,
     events_read: AtomicU64,
@@ -38,6 +39,7 @@ impl TestStore {
             engines: Mutex::default(),
             commits: Mutex::default(),
             starts: Mutex::default(),
+            loads: Mutex::default(),
             snapshots: Mutex::default(),
             events_read: AtomicU64::default(),
             commits_written: AtomicU64::default(),
@@ -52,7 +54,7 @@ impl TestStore {
         }
     }
 
-    /// Lets `after` commits through and fails the one that follows, then `more` others.
+    /// Lets `after` commits through and fails the `count` that follow.
     pub(crate) fn fail_commits(&self, after: usize, count: usize, error: &StoreError) {
         let mut commits = self.commits.lock().unwrap();
         commits.clear();
@@ -61,7 +63,11 @@ impl TestStore {
     }
 
     pub(crate) fn fail_next_start(&self, error: StoreError) {
-        self.starts.lock().unwrap().push_back(Some(error));
+        self.starts.lock().unwrap().push_back(error);
+    }
+
+    pub(crate) fn fail_next_load(&self, error: StoreError) {
+        self.loads.lock().unwrap().push_back(error);
     }
 
     /// How many of the failures asked for are still to come.
@@ -104,7 +110,7 @@ impl Store for TestStore {
     }
 
     async fn start(&self, run: NewRun) -> Result<Started, StoreError> {
-        let fault = self.starts.lock().unwrap().pop_front().flatten();
+        let fault = self.starts.lock().unwrap().pop_front();
         match fault {
             Some(error) => Err(error),
             None => self.inner.start(run).await,
@@ -155,6 +161,9 @@ impl Store for TestStore {
     }
 
     async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>, StoreError> {
+        if let Some(error) = self.loads.lock().unwrap().pop_front() {
+            return Err(error);
+        }
         let batches = self.inner.load(run, after, limit).await?;
         let read = batches.iter().map(|batch| u64::from(batch.count)).sum();
         self.events_read.fetch_add(read, Ordering::SeqCst);

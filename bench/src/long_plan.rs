@@ -26,7 +26,8 @@ pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let store = SqliteStore::open(dir.path().join("long.db"))?;
     let (early, late) = run_long_plan(size.long_plan, Engine::builder().store(store)).await?;
-    let note = format!("{} steps; {early:.1} us CPU per step early, {late:.1} late; at most 1.2", size.long_plan);
+    let note =
+        format!("{} steps; {early:.1} us CPU per step early, {late:.1} late; at most 1.2", size.long_plan);
     report.add("late_step_cost_ratio", late / early, "", note);
     // On a disk the sync is most of the cost. In memory the engine has nothing to hide behind.
     let (early, late) = run_long_plan(size.long_plan, Engine::builder()).await?;

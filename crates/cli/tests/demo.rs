@@ -5,16 +5,20 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-fn demo(data: &Path) -> Command {
+/// A demo that is to be interrupted is slow enough that even a busy machine does it in time; the rest is quick.
+const SLOW: &str = "40";
+const QUICK: &str = "10";
+
+fn demo(data: &Path, pace: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rival"));
-    command.arg("demo").arg("--data").arg(data).args(["--pace", "15"]);
+    command.arg("demo").arg("--data").arg(data).args(["--pace", pace]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
 /// Starts the demo and reads what it prints up to a line that contains `until`.
 fn start(data: &Path, until: &str) -> (Child, String) {
-    let mut child = demo(data).spawn().unwrap();
+    let mut child = demo(data, SLOW).spawn().unwrap();
     let mut printed = String::new();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     while !printed.lines().last().is_some_and(|line| line.contains(until)) {
@@ -26,7 +30,7 @@ fn start(data: &Path, until: &str) -> (Child, String) {
 }
 
 fn finish(data: &Path) -> String {
-    let output = demo(data).output().unwrap();
+    let output = demo(data, QUICK).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
     printed
@@ -45,6 +49,10 @@ fn a_killed_demo_goes_on_and_runs_no_completed_step_again() {
     let data = tempfile::tempdir().unwrap();
     let (mut child, printed) = start(data.path(), "pack_parcel: started");
     assert!(printed.contains("new run "), "{printed}");
+    // The start is durable before the function is called.
+    while begun(data.path(), "pack_parcel") == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
     child.kill().unwrap();
     child.wait().unwrap();
 
@@ -89,7 +97,7 @@ fn an_interrupted_demo_finishes_the_call_at_work_and_goes_on_later() {
 fn a_second_demo_on_the_same_store_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let (mut child, _) = start(data.path(), "check_stock: started");
-    let second = demo(data.path()).output().unwrap();
+    let second = demo(data.path(), QUICK).output().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(second.status.code(), Some(1));

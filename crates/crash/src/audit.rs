@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use rival::{Path, RunId, RunStatus, Seq, Value};
-use rival_core::event::{self, Kind, Role, Verdict};
+use rival_core::event::{Kind, Role, Verdict};
 use rival_core::failure::code;
-use rival_core::{Event, Failure, State};
+use rival_core::{Event, Failure};
 use rival_engine::verify::{self, Examined, Invariant, Report};
-use rival_store::{LogFilter, Page, RunFilter, Store};
+use rival_store::{LogFilter, RunFilter, Store, StoreError};
 
 use crate::Folder;
 use crate::ledger::{self, Ack, Sighting};
@@ -33,6 +33,28 @@ pub struct Audit {
     pub sightings: usize,
     /// Values that functions saw.
     pub seen: usize,
+    /// How often it came to what: a story without them proves little.
+    pub came_to: BTreeMap<&'static str, u64>,
+}
+
+/// What a story should come to, sooner or later.
+fn came_to(event: &Kind) -> Option<&'static str> {
+    match event {
+        Kind::CallFailed { failure, .. } if failure.code == code::TIMEOUT => Some("timeouts"),
+        Kind::CallFailed { failure, .. } if failure.code == code::INTERRUPTED => Some("interrupted for good"),
+        Kind::CallFailed { verdict: Verdict::RetryAt(_), .. } => Some("retries"),
+        Kind::CallFailed { verdict: Verdict::Continue, .. } => Some("soft failures"),
+        Kind::CallSucceeded { skipped: true, .. } => Some("skipped"),
+        Kind::CallStarted { role: Role::OnError, .. } => Some("handlers"),
+        Kind::CallCancelled { .. } => Some("cancelled calls"),
+        Kind::NodeHeld { .. } => Some("held"),
+        Kind::NodeBlocked { .. } => Some("quarantined"),
+        Kind::NodeImported { .. } => Some("imported"),
+        Kind::SleepEnded { .. } => Some("sleeps"),
+        Kind::RunPaused {} => Some("pauses"),
+        Kind::CancelRequested { .. } => Some("cancels"),
+        _ => None,
+    }
 }
 
 impl fmt::Display for Audit {
@@ -54,6 +76,7 @@ impl fmt::Display for Audit {
             "clients were told {} things: {} starts, {} ends, {} requests, {} events",
             self.acks, self.started, self.ended, self.requests, self.told_events
         )?;
+        writeln!(f, "it came to {:?}", self.came_to)?;
         write!(f, "functions were seen to start {} times, and saw {} values", self.sightings, self.seen)
     }
 }
@@ -63,11 +86,16 @@ pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> 
     let mut ledgers = Ledgers::read(folder)?;
     let mut audit = ledgers.counted();
     let mut lines = Vec::new();
-    audit.report = verify::check_each(store, |run, report| {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    audit.report = verify::check_runs(store, &RunFilter::default(), |run, report| {
         ledgers.check(run, report);
         lines.extend(lines_owed(run));
+        for word in run.events.iter().filter_map(|event| came_to(&event.event)) {
+            *counts.entry(word).or_default() += 1;
+        }
     })
     .await?;
+    audit.came_to = counts;
     ledgers.check_missing(&mut audit.report);
     for (run, line) in lines {
         let logs = store.logs(&run, &LogFilter::default()).await?;
@@ -82,21 +110,13 @@ pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> 
     Ok(audit)
 }
 
-/// Runs that are owned, or have a call at work.
-pub async fn open_calls(store: &dyn Store) -> anyhow::Result<Vec<RunId>> {
+/// Judges what has not ended, which is what workers left.
+pub async fn unfinished(
+    store: &dyn Store,
+    look: impl FnMut(&Examined, &mut Report),
+) -> Result<Report, StoreError> {
     let statuses: Vec<RunStatus> = RunStatus::ALL.into_iter().filter(|it| !it.is_terminal()).collect();
-    let filter = RunFilter { statuses, ..RunFilter::default() };
-    let mut open = Vec::new();
-    for row in store.runs(&filter, &Page { before: None, limit: usize::MAX >> 1 }).await? {
-        let mut state = State::default();
-        for batch in store.load(&row.id, Seq::ZERO, usize::MAX).await? {
-            event::decode(&batch.body)?.iter().for_each(|event| state.apply(event));
-        }
-        if row.owner.is_some() || !state.calls.is_empty() {
-            open.push(row.id);
-        }
-    }
-    Ok(open)
+    verify::check_runs(store, &RunFilter { statuses, ..RunFilter::default() }, look).await
 }
 
 /// Log lines that were committed with the end of the calls that wrote them.

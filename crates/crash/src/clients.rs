@@ -21,6 +21,8 @@ const CLIENTS: u64 = 10;
 const STARTS_MAX: u64 = 60;
 /// Given ids begin this far before the last one that was acknowledged, so that some exist already.
 const OVERLAP: u64 = 8;
+/// The last part of the ledger, in bytes: it holds what some workers were told, and reading it takes no time.
+const RECENT: u64 = 256 * 1024;
 /// Numbers of tickets of runs with generated ids.
 const UNNAMED: u64 = 1 << 32;
 
@@ -36,7 +38,7 @@ pub struct Clients {
 impl Clients {
     /// Clients that go on after the last id in the ledger.
     pub fn new(engine: Engine, folder: &Folder) -> io::Result<Self> {
-        let told = ledger::read::<Ack>(&folder.acks())?;
+        let told = ledger::read_end::<Ack>(&folder.acks(), RECENT)?;
         let last = told.iter().filter_map(|ack| match ack {
             Ack::Started { given, .. } => *given,
             _ => None,

@@ -4,10 +4,9 @@
 //! process without a sync: the kernel has the line.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::Path;
-use std::{fs, io};
 
 use rival::{RunId, RunStatus, Value};
 use rival_core::Failure;
@@ -144,9 +143,19 @@ impl<T: Serialize> Ledger<T> {
 
 /// All whole lines of a ledger. A line that was cut short is passed over: nobody was told yet.
 pub fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Vec<T>> {
+    read_end(path, u64::MAX)
+}
+
+/// The whole lines within the last `bytes` of a ledger.
+pub(crate) fn read_end<T: DeserializeOwned>(path: &Path, bytes: u64) -> io::Result<Vec<T>> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let text = fs::read_to_string(path)?;
-    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
+    let lines = text.split(|byte| *byte == b'\n');
+    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }

@@ -16,7 +16,7 @@ mod steps;
 
 use std::path::{Path, PathBuf};
 
-pub use audit::{Audit, audit, open_calls};
+pub use audit::{Audit, audit, unfinished};
 pub use clients::{Clients, drain};
 pub use flows::{FLOWS, definitions};
 pub use ledger::{Ack, Ledger, Sighting, read};

@@ -37,6 +37,11 @@ impl Worker {
         Ok(Self { child, stdout: BufReader::new(stdout) })
     }
 
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until it says this; `false` if it ended without.
     pub fn says(&mut self, word: &str) -> io::Result<bool> {
         let mut line = String::new();

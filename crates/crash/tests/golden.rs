@@ -14,7 +14,7 @@ use rival::testing::TestEngine;
 use rival::{Definition, Page, RunFilter, RunId, RunStatus, SqliteStore, Time, Value, VirtualClock};
 use rival_core::event;
 use rival_core::state::FOLD_VERSION;
-use rival_engine::verify::{Examined, check_each, check_store};
+use rival_engine::verify::{Examined, check_runs, check_store};
 use rival_store::{Commit, LogFilter, NewMessage, Snapshot, Standing, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
@@ -234,7 +234,7 @@ async fn by_hand_into_the_store(path: &Path) {
 async fn summary(path: &Path) -> serde_json::Value {
     let store = open(path);
     let mut runs = Map::new();
-    let report = check_each(&*store, |run, _| {
+    let report = check_runs(&*store, &RunFilter::default(), |run, _| {
         runs.insert(run.row.id.to_string(), describe(run));
     })
     .await

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use rival::SqliteStore;
-use rival_crash::{Audit, End, Folder, Prefixes, Worker, audit};
+use rival_crash::{Audit, End, Folder, Prefixes, Worker, audit, unfinished};
 use rival_engine::verify::{Invariant, Report, check_store};
+use rival_store::Store;
 
 const WORKER: &str = env!("CARGO_BIN_EXE_rival-crash-worker");
 
@@ -69,12 +70,14 @@ fn kill_again_and_again(folder: &Folder, seed: u64, cycles: u64, prefixes: &mut 
         let end = choose_end(&mut rng, cycle);
         let seed = rng.u64(..).to_string();
         let worker = Worker::start(Path::new(WORKER), folder, &["work", &seed]).unwrap();
+        let begun = Instant::now();
         let status = worker.end(end).unwrap();
         match end {
             End::Kill(_) => story.kills += 1,
             End::KillEarly(_) => story.early_kills += 1,
             End::Terminate(_) => {
                 story.shutdowns += 1;
+                assert!(begun.elapsed() < Duration::from_secs(5), "stopping took {:?}", begun.elapsed());
                 assert!(status.success(), "the worker did not stop in order: {status}");
                 nothing_is_left_open(folder);
             }
@@ -89,23 +92,34 @@ fn kill_again_and_again(folder: &Folder, seed: u64, cycles: u64, prefixes: &mut 
 fn choose_end(rng: &mut Rng, cycle: u64) -> End {
     let after = Duration::from_millis(rng.u64(20..150));
     if cycle.is_multiple_of(10) {
-        return End::Terminate(after);
+        // While there is still much to do.
+        return End::Terminate(after / 2);
     }
     if rng.u8(0..10) == 0 { End::KillEarly(after / 3) } else { End::Kill(after) }
 }
 
+/// What a killed worker left is sound too, and later it is still there.
 #[tokio::main(flavor = "current_thread")]
 async fn remember(folder: &Folder, prefixes: &mut Prefixes) {
     let store = SqliteStore::open(folder.store()).unwrap();
+    assert_sound(&unfinished(&store, |_, _| {}).await.unwrap());
     prefixes.look(&store).await.unwrap();
 }
 
-/// After an orderly stop no call was at work, so none is found cut short at the next start.
+/// An orderly stop leaves no run owned, and no call to be found cut short at the next start. What earlier workers were
+/// killed over may still be there.
 #[tokio::main(flavor = "current_thread")]
 async fn nothing_is_left_open(folder: &Folder) {
     let store = SqliteStore::open(folder.store()).unwrap();
-    let open = rival_crash::open_calls(&store).await.unwrap();
-    assert_eq!(open, [], "calls are at work after an orderly stop");
+    let next = store.join().await.unwrap();
+    let report = unfinished(&store, |run, report| {
+        let stopped = run.row.owner.is_some_and(|owner| owner.0 + 1 == next.0);
+        if stopped || (run.row.owner.is_none() && !run.state.calls.is_empty()) {
+            report.breach(&run.row.id, Invariant::Resources, "an orderly stop left it open");
+        }
+    });
+    assert_sound(&report.await.unwrap());
+    store.leave(next).await.unwrap();
 }
 
 fn drain(folder: &Folder) {
@@ -142,6 +156,12 @@ fn assert_told_enough(audit: &Audit, story: &Story, cycles: u64) {
     let lost = audit.report.lost_to_crash;
     assert!(lost * 10 > cycles, "only {lost} calls were cut short");
     assert!(story.kills * 2 > cycles && story.shutdowns * 10 >= cycles - 9, "too few kills: {story:?}");
+    let (shutdown, came_to) = (audit.report.lost_to_shutdown, audit.came_to.len());
+    assert!(
+        cycles < 200 || (shutdown > 0 && came_to == 13),
+        "the story lacks something: {:?}",
+        audit.came_to
+    );
     assert!(audit.started as u64 > cycles && audit.ended as u64 > cycles, "clients were told too little");
 }
 

@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::call::RunningCall;
 use crate::control::Command;
 use crate::load::LoadError;
-use crate::mail::{Mail, Mailbox};
+use crate::mail::{self, Mail, Mailbox};
 use crate::registry::Registered;
 use crate::shared::{Place, Shared};
 use crate::values::Values;
@@ -101,12 +101,7 @@ impl Actor {
             lines.extend(call.unstored());
         }
         self.store_lines(lines).await;
-        self.inbox.close();
-        let mut unread = 0;
-        while self.inbox.try_recv().is_ok() {
-            unread += 1;
-        }
-        unread
+        mail::refuse(&mut self.inbox)
     }
 
     async fn open(&mut self, letter: Mail, work: &mut Work) {

@@ -41,6 +41,8 @@ pub(crate) async fn command(
     run: &RunId,
     command: &Command,
 ) -> Result<RunStatus, RunError> {
+    // Counted first, looked second: an engine that stops waits for this request, or the request sees that it stops.
+    let _busy = shared.gauge.busy();
     if shared.is_stopping() {
         return Err(RunError::ShuttingDown);
     }

@@ -27,6 +27,9 @@ use crate::{explain, keeper};
 /// How long [`Engine::wait`] waits.
 pub const WAIT_DEFAULT: Duration = Duration::from_secs(300);
 
+/// How often an engine that stops looks for runs that became live meanwhile.
+const DRAIN_LOOK: Duration = Duration::from_millis(10);
+
 /// Runs workflows. Cheap to clone; all clones are the same engine.
 #[derive(Clone)]
 pub struct Engine {
@@ -305,11 +308,9 @@ impl Engine {
     pub async fn shutdown(&self, grace: Duration) {
         self.shared.stop();
         self.shared.keeper.poke();
-        self.tell_all(|| Mail::Drain);
-        if tokio::time::timeout(grace, self.drained()).await.is_err() {
-            self.tell_all(|| Mail::LetGo);
+        if tokio::time::timeout(grace, self.drained(|| Mail::Drain)).await.is_err() {
             // Letting go is one commit per run: it ends unless the store is stuck.
-            let _ = tokio::time::timeout(Duration::from_secs(10), self.drained()).await;
+            let _ = tokio::time::timeout(Duration::from_secs(10), self.drained(|| Mail::LetGo)).await;
         }
         if let Err(error) = self.shared.store.leave(self.shared.id).await {
             tracing::warn!(%error, "the engine could not sign off");
@@ -324,15 +325,17 @@ impl Engine {
         }
     }
 
-    async fn drained(&self) {
-        while !self.shared.live().is_empty() {
-            self.shared.gauge.settled().await;
-            if self.shared.live().is_empty() {
+    /// Tells every live run, until there is none. Again and again: a run that was being started or brought back
+    /// when the others were told becomes live only now.
+    async fn drained(&self, letter: impl Fn() -> Mail) {
+        self.tell_all(&letter);
+        self.shared.keeper.pass_is_over().await;
+        loop {
+            let settled = tokio::time::timeout(DRAIN_LOOK, self.shared.gauge.settled()).await.is_ok();
+            if settled && self.shared.live().is_empty() {
                 return;
             }
-            // A run may have become live after everybody was told.
-            self.tell_all(|| Mail::Drain);
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            self.tell_all(&letter);
         }
     }
 

@@ -23,6 +23,12 @@ impl Gauge {
         }
     }
 
+    /// Counts one more until it is dropped.
+    pub(crate) fn busy(&self) -> Busy<'_> {
+        self.add();
+        Busy(self)
+    }
+
     /// Waits until nothing is at work.
     pub(crate) async fn settled(&self) {
         loop {
@@ -35,5 +41,14 @@ impl Gauge {
             }
             idle.await;
         }
+    }
+}
+
+/// Somebody is busy.
+pub(crate) struct Busy<'a>(&'a Gauge);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.remove(1);
     }
 }

@@ -125,6 +125,11 @@ impl Keeper {
         self.line.is_there()
     }
 
+    /// Waits until nobody is bringing runs back from the store.
+    pub(crate) async fn pass_is_over(&self) {
+        drop(self.passing.lock().await);
+    }
+
     pub(crate) fn poke(&self) {
         self.poked.notify_one();
     }

@@ -10,7 +10,7 @@ use rival_store::{Claim, Commit, Standing, Store, StoreError};
 use tokio::sync::oneshot;
 
 use crate::actor::{Actor, Work};
-use crate::mail::Mailbox;
+use crate::mail::{self, Mailbox};
 use crate::shared::{Place, Shared};
 use crate::values::Values;
 
@@ -41,7 +41,7 @@ pub(crate) fn activate(
 ) {
     let shared = Arc::clone(shared);
     shared.gauge.add();
-    let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.gauge));
+    let (mailbox, mut inbox) = Mailbox::new(Arc::clone(&shared.gauge));
     shared.live().insert(claim.row.id.clone(), mailbox.clone());
     tokio::spawn(async move {
         let loaded = load(&shared, &claim).await;
@@ -49,8 +49,7 @@ pub(crate) fn activate(
             Ok(loaded) => loaded,
             Err(error) => {
                 set_aside(&shared, &claim, &error).await;
-                shared.gauge.remove(1);
-                return;
+                return shared.gauge.remove(1 + mail::refuse(&mut inbox));
             }
         };
         let standing = Standing {

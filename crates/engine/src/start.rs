@@ -196,14 +196,16 @@ async fn launch(
     fingerprint: Vec<u8>,
     tags: Vec<String>,
 ) -> Result<(RunId, RunStatus), StartError> {
+    // Counted first, looked second: an engine that stops waits for this start, or this start sees that it stops.
+    shared.gauge.add();
     if shared.is_stopping() {
+        shared.gauge.remove(1);
         return Err(StartError::ShuttingDown);
     }
     // Whoever comes later must not overtake those that queue.
     let place = if shared.keeper.wants_room() { None } else { shared.try_admit() };
     let newborn = Newborn::new(shared, registered, &run, begin, fingerprint, tags, place);
     let (answer, answered) = oneshot::channel();
-    shared.gauge.add();
     let shared = Arc::clone(shared);
     tokio::spawn(async move { newborn.live(shared, answer).await });
     answered.await.unwrap_or(Err(StartError::Store(StoreError::Closed)))

@@ -181,18 +181,19 @@ pub struct Examined {
 
 /// Judges every run of a store on which no engine runs.
 pub async fn check_store(store: &dyn Store) -> Result<Report, StoreError> {
-    check_each(store, |_, _| {}).await
+    check_runs(store, &RunFilter::default(), |_, _| {}).await
 }
 
-/// Judges every run, and shows each to `look`, the newest first, so that more can be asked of it.
-pub async fn check_each(
+/// Judges the runs that match, and shows each to `look`, the newest first, so that more can be asked of it.
+pub async fn check_runs(
     store: &dyn Store,
+    filter: &RunFilter,
     mut look: impl FnMut(&Examined, &mut Report),
 ) -> Result<Report, StoreError> {
     let mut judge = Judge { store, plans: BTreeMap::new(), report: Report::default() };
     let mut page = Page { before: None, limit: 256 };
     loop {
-        let rows = store.runs(&RunFilter::default(), &page).await?;
+        let rows = store.runs(filter, &page).await?;
         let Some(last) = rows.last() else { return Ok(judge.report) };
         page.before = Some(last.no);
         for row in rows {

@@ -46,10 +46,20 @@
 //!
 //! Then an engine runs it, and goes on with it after a restart:
 //!
-//! ```ignore
-//! let engine = Engine::builder().store(store).workflow(&trees).build().await?;
-//! let run = engine.run(&trees, Order { id: 7 }).await?;
-//! let outcome = run.wait().await?;
+//! ```
+//! # use rival::prelude::*;
+//! # #[step]
+//! # async fn count() -> Result<u32, StepError> { Ok(12) }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let trees = Workflow::new("trees").input::<u32>().step(count).build()?;
+//! # let order = 7;
+//! let engine = Engine::builder().workflow(&trees).build().await?; // in memory; `.store(..)` for a file
+//! let run = engine.run(&trees, order).await?; // durable from here on
+//! let output = run.output().await?;
+//! # assert_eq!(output, 12);
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! A step stays a function. In a unit test, call it: `chop_tree(Output::new(tree), State::test()).await`.
@@ -75,6 +85,13 @@
 //! `Result<T, E>`, where `T` can be written and read by serde and `E` is any error. [`StepError`] says what should
 //! happen next: stop, go on, try again. An `async fn` runs on the engine's threads and must not block them; a plain
 //! `fn` may block, it is given a thread of its own. A panic is a failure of the step.
+//!
+//! # Features
+//!
+//! | feature | what it adds |
+//! | --- | --- |
+//! | `sqlite` (default) | [`SqliteStore`], with SQLite itself |
+//! | `http` (default) | [`http_step`] and [`http_by`], with a TLS stack |
 
 mod batch;
 mod build;
@@ -132,3 +149,12 @@ pub use rival_store::{
 };
 pub use step::{IntoStep, StepFn, TypedStep};
 pub use workflow::{Workflow, WorkflowBuilder};
+
+/// The code in the guide and the README is compiled and run with the code in these docs.
+#[cfg(all(doctest, feature = "http", feature = "sqlite"))]
+mod pages {
+    #[doc = include_str!("../../../docs/guide.md")]
+    mod guide {}
+    #[doc = include_str!("../../../README.md")]
+    mod readme {}
+}

@@ -20,8 +20,8 @@ pub(crate) fn explain(row: &RunRow, state: &State, now: Time) -> String {
         );
     }
     let what = match state.status() {
-        RunStatus::Queued => format!("waits for room since {}", ago(now, row.created_at)),
-        RunStatus::Paused => format!("is paused since {}; `resume` lets it go on", ago(now, state.at)),
+        RunStatus::Queued => format!("has waited for room for {}", ago(now, row.created_at)),
+        RunStatus::Paused => format!("has been paused for {}; `resume` lets it go on", ago(now, state.at)),
         RunStatus::Blocked => is_blocked(state, now),
         RunStatus::Cancelling => format!("is cancelling: {}", at_work(state, now)),
         RunStatus::Waiting => waits(state, now),
@@ -60,9 +60,9 @@ fn waits(state: &State, now: Time) -> String {
     match state.node(path) {
         Some(node) if node.status == NodeStatus::WaitingRetry => {
             let attempt = node.due.map_or(0, |due| due.attempt);
-            format!("waits to try `{path}` again (attempt {attempt}) {left}, since {}", ago(now, state.at))
+            format!("waits to try `{path}` again (attempt {attempt}) {left}; it began {} ago", ago(now, state.at))
         }
-        _ => format!("sleeps at `{path}` {left}, since {}", ago(now, state.at)),
+        _ => format!("sleeps at `{path}` {left}; it began {} ago", ago(now, state.at)),
     }
 }
 
@@ -71,7 +71,7 @@ fn is_blocked(state: &State, now: Time) -> String {
         return "is blocked".to_owned();
     };
     let reason = node.blocked.as_ref().map_or_else(String::new, |reason| blocked(path, reason));
-    format!("is blocked since {}: {reason}", ago(now, state.at))
+    format!("has been blocked for {}: {reason}", ago(now, state.at))
 }
 
 /// Why a node is blocked, and what helps.

@@ -90,6 +90,8 @@ impl Default for Gate {
 
 impl Gate {
     pub(crate) async fn pass(&self) {
+        // A call that ends at its first poll never was at work. This one is, when it says that it has arrived.
+        tokio::task::yield_now().await;
         self.arrived.send_modify(|arrived| *arrived += 1);
         self.open.subscribe().wait_for(|open| *open).await.unwrap();
     }

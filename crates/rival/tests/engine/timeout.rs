@@ -91,11 +91,8 @@ async fn a_late_result_is_ignored(lab: Lab) {
     let step = move |run: Run, _told: Cancellation| {
         let (late, quick) = (late.clone(), quick.clone());
         async move {
-            if run.call() == 1 {
-                late.pass().await
-            } else {
-                quick.pass().await
-            }
+            let gate = if run.call() == 1 { late } else { quick };
+            gate.pass().await;
             Ok::<_, StepError>(run.call())
         }
     };

@@ -356,16 +356,10 @@ impl Actor {
             return;
         }
         if self.shared.hub.is_awaited(&self.run) {
-            let at_hand = self.events_at_hand();
-            let event = |seq: Seq| at_hand.get(&seq).map(AsRef::as_ref);
+            let event = |seq: Seq| self.values.get(seq).map(AsRef::as_ref);
             let outcome = view::outcome(&self.run, &self.plan, &self.state, &event);
             self.shared.hub.ended(&self.run, &outcome.map(Arc::new));
         }
-    }
-
-    fn events_at_hand(&self) -> HashMap<Seq, Arc<Event>> {
-        let nodes = self.state.nodes.values().flat_map(|node| [node.result, node.state]);
-        nodes.flatten().filter_map(|seq| Some((seq, self.values.get(seq)?))).collect()
     }
 
     /// Asks for a letter at the next moment that matters.

@@ -28,7 +28,7 @@ pub struct CallContext {
     pub log: Log,
     /// Which run, and which call of it.
     pub run: Arc<RunInfo>,
-    /// Triggered when the call is cancelled or has timed out.
+    /// Triggered when the call is cancelled or has timed out, if [`crate::Needs::cancellation`] is set.
     pub cancellation: CancellationToken,
     /// What was provided at registration.
     pub resources: Arc<Resources>,

@@ -60,7 +60,10 @@ fn waits(state: &State, now: Time) -> String {
     match state.node(path) {
         Some(node) if node.status == NodeStatus::WaitingRetry => {
             let attempt = node.due.map_or(0, |due| due.attempt);
-            format!("waits to try `{path}` again (attempt {attempt}) {left}; it began {} ago", ago(now, state.at))
+            format!(
+                "waits to try `{path}` again (attempt {attempt}) {left}; it began {} ago",
+                ago(now, state.at)
+            )
         }
         _ => format!("sleeps at `{path}` {left}; it began {} ago", ago(now, state.at)),
     }

@@ -16,6 +16,7 @@ mod function;
 mod gauge;
 mod handle;
 mod hub;
+mod job;
 mod json;
 mod keeper;
 mod load;

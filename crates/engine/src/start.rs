@@ -17,10 +17,10 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use crate::actor::{Actor, Work};
-use crate::call::handle_refused_input;
 use crate::engine::Engine;
 use crate::error::StartError;
 use crate::handle::RunHandle;
+use crate::job::handle_refused_input;
 use crate::json;
 use crate::load::{self, LoadError};
 use crate::mail::Mailbox;
@@ -204,10 +204,9 @@ async fn launch(
     }
     // Whoever comes later must not overtake those that queue.
     let place = if shared.keeper.wants_room() { None } else { shared.try_admit() };
-    let newborn = Newborn::new(shared, registered, &run, begin, fingerprint, tags, place);
+    let newborn = Box::new(Newborn::new(shared, registered, &run, begin, fingerprint, tags, place));
     let (answer, answered) = oneshot::channel();
-    let shared = Arc::clone(shared);
-    tokio::spawn(async move { newborn.live(shared, answer).await });
+    tokio::spawn(newborn.live(Arc::clone(shared), answer));
     answered.await.unwrap_or(Err(StartError::Store(StoreError::Closed)))
 }
 
@@ -238,7 +237,7 @@ impl Newborn {
     }
 
     async fn live(
-        mut self,
+        mut self: Box<Self>,
         shared: Arc<Shared>,
         answer: oneshot::Sender<Result<(RunId, RunStatus), StartError>>,
     ) {

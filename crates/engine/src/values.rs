@@ -40,10 +40,10 @@ impl Values {
     }
 
     /// The event with this number, if it is at hand.
-    pub(crate) fn get(&self, seq: Seq) -> Option<Arc<Event>> {
+    pub(crate) fn get(&self, seq: Seq) -> Option<&Arc<Event>> {
         match &self.input {
-            Some(input) if input.seq == seq => Some(Arc::clone(input)),
-            _ => self.recent.get(&seq).cloned(),
+            Some(input) if input.seq == seq => Some(input),
+            _ => self.recent.get(&seq),
         }
     }
 }
@@ -74,11 +74,24 @@ pub(crate) enum Recorded {
 }
 
 impl Recorded {
-    pub(crate) async fn read(&self, store: &dyn Store, run: &RunId) -> Result<Arc<Event>, ReadError> {
+    pub(crate) fn is_at_hand(&self) -> bool {
+        matches!(self, Self::AtHand(_))
+    }
+
+    /// The event, if it is at hand.
+    pub(crate) fn event(&self) -> Option<&Arc<Event>> {
         match self {
-            Self::AtHand(event) => Ok(Arc::clone(event)),
-            Self::Stored(seq) => load_event(store, run, *seq).await,
+            Self::AtHand(event) => Some(event),
+            Self::Stored(_) => None,
         }
+    }
+
+    /// Brings it to hand.
+    pub(crate) async fn fetch(&mut self, store: &dyn Store, run: &RunId) -> Result<(), ReadError> {
+        if let Self::Stored(seq) = *self {
+            *self = Self::AtHand(load_event(store, run, seq).await?);
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,352 @@
+//! One call: gathers what the function asked for, runs it, and judges what it returned.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, CatchUnwind};
+use rival_core::event::{BlockedReason, Role};
+use rival_core::failure::code;
+use rival_core::machine::{Call, Outcome};
+use rival_core::{Failure, NodeStatus, Path, RunId, RunStatus, StepError, Value};
+use rival_store::{LogLine, Store};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use crate::context::{
+    CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState,
+};
+use crate::function::Function;
+use crate::log::Log;
+use crate::mail::{Mail, Mailbox, Sighting};
+use crate::registry::Registered;
+use crate::resources::Resources;
+use crate::values::{ReadError, Recorded};
+use crate::view::empty_state;
+
+/// How often the lines of a call that is still at work are stored.
+const LOG_FLUSH: Duration = Duration::from_millis(500);
+
+/// A function at work; a panic in it is caught.
+type Made = CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, StepError>>>>;
+type Returned = std::thread::Result<Result<Value, StepError>>;
+
+/// One call, ready to be made.
+pub(crate) struct Job {
+    pub(crate) run: RunId,
+    pub(crate) info: Arc<RunInfo>,
+    pub(crate) log: Log,
+    pub(crate) state: StateCell,
+    pub(crate) call: Call,
+    pub(crate) function: Arc<dyn Function>,
+    pub(crate) input: Recorded,
+    pub(crate) outputs: Vec<Option<Sighting>>,
+    pub(crate) last_step: Option<Sighting>,
+    pub(crate) failure: Option<WhatFailed>,
+    pub(crate) status: RunStatus,
+    pub(crate) token: CancellationToken,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) resources: Arc<Resources>,
+    pub(crate) registered: Arc<Registered>,
+    pub(crate) payload_max: usize,
+}
+
+/// What an error handler is called for.
+pub(crate) struct WhatFailed {
+    pub(crate) failure: FailureSource,
+    pub(crate) step: Option<Sighting>,
+    pub(crate) path: Path,
+}
+
+pub(crate) enum FailureSource {
+    Known(Failure),
+    Recorded(Recorded),
+}
+
+/// What the actor keeps of a call at work.
+pub(crate) struct Handle {
+    pub(crate) token: CancellationToken,
+    /// It watches its token, so it is told and given time.
+    pub(crate) cooperative: bool,
+    pub(crate) log: Log,
+}
+
+impl Job {
+    pub(crate) fn handle(&self) -> Handle {
+        let cooperative = self.function.needs().cancellation;
+        Handle { token: self.token.clone(), cooperative, log: self.log.clone() }
+    }
+
+    /// Whether everything that the function asked for is at hand.
+    pub(crate) fn is_ready(&self) -> bool {
+        let seen = self.outputs.iter().flatten().chain(&self.last_step);
+        let failed = self.failure.as_ref();
+        self.input.is_at_hand()
+            && seen.chain(failed.and_then(|failed| failed.step.as_ref())).all(Sighting::is_at_hand)
+            && failed.is_none_or(|failed| match &failed.failure {
+                FailureSource::Known(_) => true,
+                FailureSource::Recorded(recorded) => recorded.is_at_hand(),
+            })
+    }
+
+    /// Makes the call, from reading what it asks for to its end.
+    pub(crate) async fn run(mut self) -> Outcome {
+        if let Err(error) = self.fetch().await {
+            return self.unreadable(&error);
+        }
+        let made = self.begin();
+        self.finish(made).await
+    }
+
+    /// Reads what is not at hand.
+    async fn fetch(&mut self) -> Result<(), ReadError> {
+        let (store, run) = (&*self.store, &self.run);
+        self.input.fetch(store, run).await?;
+        let failed = self.failure.as_mut();
+        let (failure, step) = failed.map(|failed| (&mut failed.failure, failed.step.as_mut())).unzip();
+        let seen = self.outputs.iter_mut().flatten().chain(self.last_step.as_mut()).chain(step.flatten());
+        for sighting in seen {
+            sighting.fetch(store, run).await?;
+        }
+        match failure {
+            Some(FailureSource::Recorded(recorded)) => recorded.fetch(store, run).await,
+            Some(FailureSource::Known(_)) | None => Ok(()),
+        }
+    }
+
+    /// A recorded value cannot be read: the call was never made, and somebody has to look.
+    fn unreadable(&self, error: &ReadError) -> Outcome {
+        tracing::error!(run = %self.run, node = %self.call.node, %error, "a recorded value cannot be read");
+        Outcome::Blocked(BlockedReason::Undecodable { message: error.to_string() })
+    }
+
+    /// Calls the function, without waiting for it.
+    pub(crate) fn begin(&mut self) -> Made {
+        let context = self.context();
+        let function = Arc::clone(&self.function);
+        let call = catch_unwind(AssertUnwindSafe(|| function.call(context)));
+        let call = call.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic)))));
+        AssertUnwindSafe(call).catch_unwind()
+    }
+
+    /// Waits for the function's end, storing its lines now and then if it takes long.
+    pub(crate) async fn finish(self, mut made: Made) -> Outcome {
+        loop {
+            match tokio::time::timeout(LOG_FLUSH, &mut made).await {
+                Ok(returned) => return self.conclude(returned),
+                Err(_) => self.flush(self.log.take()).await,
+            }
+        }
+    }
+
+    /// Judges what the function returned.
+    pub(crate) fn conclude(&self, returned: Returned) -> Outcome {
+        let returned = returned.unwrap_or_else(|panic| Err(panicked(&*panic)));
+        let skipped = self.state.is_skipped();
+        let state = self.state.to_value();
+        if let Some(error) = self.too_large("state", state.as_ref()) {
+            return Outcome::Failure { error, state: None };
+        }
+        match returned.and_then(|result| self.acceptable(result)) {
+            Ok(result) => Outcome::Success { result, state, skipped },
+            Err(error) if error.failure.code == code::DECODE => {
+                Outcome::Blocked(BlockedReason::Undecodable { message: error.failure.message })
+            }
+            Err(error) => Outcome::Failure { error, state },
+        }
+    }
+
+    fn context(&mut self) -> CallContext {
+        let input = self.input.event().and_then(|event| event.event.value().cloned()).unwrap_or_default();
+        let outputs =
+            std::mem::take(&mut self.outputs).into_iter().map(|seen| seen.map(Sighting::view)).collect();
+        let steps = self.steps_reader();
+        let failure = self.failure.take();
+        let failure = failure.map(|failed| Arc::new(self.failure_context(failed, &input, &steps)));
+        CallContext {
+            input,
+            outputs,
+            last_step: self.last_step.take().map(Sighting::view),
+            steps,
+            state: self.state.clone(),
+            log: self.log.clone(),
+            run: Arc::clone(&self.info),
+            cancellation: self.token.clone(),
+            resources: Arc::clone(&self.resources),
+            failure,
+        }
+    }
+
+    /// Asks the run's actor, so that nothing is copied for functions that do not ask.
+    fn steps_reader(&self) -> StepsReader {
+        let (mailbox, store) = (self.mailbox.clone(), Arc::clone(&self.store));
+        let (run, from) = (self.run.clone(), self.call.node.clone());
+        StepsReader::new(move |name| {
+            let (mailbox, store, run, from) =
+                (mailbox.clone(), Arc::clone(&store), run.clone(), from.clone());
+            Box::pin(async move {
+                let (answer, answered) = oneshot::channel();
+                mailbox.send(Mail::Look { from, name, answer });
+                let Ok(Some(mut sighting)) = answered.await else { return Ok(None) };
+                let fetched = sighting.fetch(&*store, &run).await;
+                fetched.map(|()| Some(sighting.view())).map_err(|error| StepError::new(error.to_string()))
+            })
+        })
+    }
+
+    fn failure_context(&self, failed: WhatFailed, input: &Value, steps: &StepsReader) -> FailureContext {
+        let error = match failed.failure {
+            FailureSource::Known(failure) => Some(failure),
+            FailureSource::Recorded(recorded) => {
+                recorded.event().and_then(|event| event.event.failure().cloned())
+            }
+        };
+        let step = failed.step.map_or_else(|| StepView::pending(failed.path.id()), Sighting::view);
+        FailureContext {
+            error: error.unwrap_or_else(|| Failure::new(code::ERROR, "failed")),
+            failed_step: FailedStep {
+                step_name: step.name,
+                path: failed.path,
+                result: step.result,
+                state: step.state,
+                status: step.status,
+            },
+            workflow_state: WorkflowState {
+                run_id: Some(self.run.clone()),
+                workflow_name: self.info.workflow.to_string(),
+                input: input.clone(),
+                steps: steps.clone(),
+                status: self.status,
+            },
+        }
+    }
+
+    async fn flush(&self, lines: Vec<LogLine>) {
+        if lines.is_empty() {
+            return;
+        }
+        if let Err(error) = self.store.append_logs(lines).await {
+            tracing::warn!(run = %self.run, %error, "log lines could not be stored");
+        }
+    }
+
+    fn acceptable(&self, result: Value) -> Result<Value, StepError> {
+        if let Some(error) = self.too_large("result", Some(&result)) {
+            return Err(error);
+        }
+        if self.call.role == Role::Input {
+            let violations = self.registered.check_nested_input(&self.call.node, &result);
+            if !violations.is_empty() {
+                let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
+                let message = format!(
+                    "the input of nested workflow `{}` is not valid: {}",
+                    self.call.node,
+                    list.join("; ")
+                );
+                return Err(StepError::stop(message).code(code::INVALID_INPUT));
+            }
+        }
+        Ok(result)
+    }
+
+    fn too_large(&self, what: &str, value: Option<&Value>) -> Option<StepError> {
+        let size = value?.len_bytes();
+        (size > self.payload_max).then(|| {
+            let message = format!(
+                "the {what} of `{}` has {size} bytes, more than the limit of {}: store it elsewhere and return a reference",
+                self.call.node, self.payload_max
+            );
+            StepError::stop(message).code(code::TOO_LARGE)
+        })
+    }
+}
+
+impl Sighting {
+    fn is_at_hand(&self) -> bool {
+        self.result.iter().chain(&self.state).all(Recorded::is_at_hand)
+    }
+
+    async fn fetch(&mut self, store: &dyn Store, run: &RunId) -> Result<(), ReadError> {
+        for recorded in self.result.iter_mut().chain(&mut self.state) {
+            recorded.fetch(store, run).await?;
+        }
+        Ok(())
+    }
+
+    /// The step as functions see it; what it recorded must be at hand.
+    fn view(self) -> StepView {
+        let event = |recorded: Option<Recorded>| recorded.and_then(|recorded| recorded.event().cloned());
+        StepView {
+            name: self.name,
+            result: event(self.result).and_then(|event| event.event.value().cloned()),
+            state: event(self.state)
+                .and_then(|event| event.event.state().cloned())
+                .unwrap_or_else(empty_state),
+            status: self.status,
+        }
+    }
+}
+
+impl StepView {
+    fn pending(name: &str) -> Self {
+        Self { name: name.to_owned(), result: None, state: empty_state(), status: NodeStatus::Pending }
+    }
+}
+
+/// Calls a workflow's handler for input that was refused. There is no run, so nothing is recorded.
+pub(crate) async fn handle_refused_input(
+    registered: &Registered,
+    resources: &Arc<Resources>,
+    clock: crate::clock::Clock,
+    input: Value,
+    error: Failure,
+) {
+    let plan = &registered.definition.plan;
+    let Some(function) = plan.on_error.as_ref().and_then(|name| registered.function(name)) else { return };
+    let workflow = Arc::clone(&registered.name);
+    let run = Arc::new(RunInfo { run_id: None, workflow, node: Path::root(), attempt: 1, call: 1 });
+    let steps = StepsReader::fixed(Vec::new());
+    let failure = FailureContext {
+        error,
+        failed_step: FailedStep {
+            step_name: "__input__".to_owned(),
+            path: Path::from("__input__"),
+            result: None,
+            state: empty_state(),
+            status: NodeStatus::Failed,
+        },
+        workflow_state: WorkflowState {
+            run_id: None,
+            workflow_name: plan.workflow.clone(),
+            input: input.clone(),
+            steps: steps.clone(),
+            status: RunStatus::Failed,
+        },
+    };
+    let context = CallContext {
+        input,
+        outputs: function.needs().outputs.iter().map(|_| None).collect(),
+        last_step: None,
+        steps,
+        state: StateCell::default(),
+        log: Log::new(Arc::clone(&run), clock),
+        run,
+        cancellation: CancellationToken::new(),
+        resources: Arc::clone(resources),
+        failure: Some(Arc::new(failure)),
+    };
+    let function = Arc::clone(function);
+    let handled = AssertUnwindSafe(async move { function.call(context).await }).catch_unwind().await;
+    if let Err(error) = handled.unwrap_or_else(|panic| Err(panicked(&*panic))) {
+        tracing::warn!(workflow = plan.workflow, %error, "the error handler for refused input failed");
+    }
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> StepError {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    StepError::new(format!("the function panicked: {}", text.as_deref().unwrap_or("no message")))
+        .code(code::PANIC)
+}

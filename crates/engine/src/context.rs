@@ -153,7 +153,8 @@ pub struct FailureContext {
 /// The step that failed.
 #[derive(Clone, Debug)]
 pub struct FailedStep {
-    /// Its id; `__input__` if the input was refused.
+    /// Its id in the workflow whose handler is told; `__input__` if the input was refused. If it is inside of a nested
+    /// workflow, this is the nested workflow's node, and `path` leads to the step.
     pub step_name: String,
     /// Its whole path.
     pub path: Path,

@@ -207,7 +207,7 @@ impl Job {
         FailureContext {
             error: error.unwrap_or_else(|| Failure::new(code::ERROR, "failed")),
             failed_step: FailedStep {
-                step_name: step.name,
+                step_name: name_within(&self.call.node, &failed.path),
                 path: failed.path,
                 result: step.result,
                 state: step.state,
@@ -293,6 +293,15 @@ impl StepView {
     fn pending(name: &str) -> Self {
         Self { name: name.to_owned(), result: None, state: empty_state(), status: NodeStatus::Pending }
     }
+}
+
+/// The node of the handler's own workflow that failed, or that contains the one that did. A step's handler is told
+/// the step itself.
+fn name_within(handler: &Path, failed: &Path) -> String {
+    let within = failed.as_str().strip_prefix(handler.as_str()).unwrap_or(failed.as_str());
+    let first = within.trim_start_matches('/').split('/').next().unwrap_or_default();
+    let name = first.split('[').next().unwrap_or_default();
+    if name.is_empty() { failed.id().to_owned() } else { name.to_owned() }
 }
 
 /// Calls a workflow's handler for input that was refused. There is no run, so nothing is recorded.

@@ -176,7 +176,8 @@ async fn a_nested_workflows_handler_comes_before_the_outer_one(lab: Lab) {
     let engine = lab.engine(&workflow).await;
     let run = engine.run(&workflow, ()).await.unwrap();
     engine.finish(run.id()).await.unwrap();
-    let told = ["bad", "inner(bad: bad failed in attempt 1)", "outer(bad: bad failed in attempt 1)"];
+    // The outer one is told its own step; the path beside the name leads inside.
+    let told = ["bad", "inner(bad: bad failed in attempt 1)", "outer(inner: bad failed in attempt 1)"];
     assert_eq!(tape.entries(), told);
 }
 

@@ -72,12 +72,7 @@ pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
 }
 
 /// Starts runs, 500 at a time.
-async fn start_all(
-    engine: &Engine,
-    workflow: &Workflow<Until, ()>,
-    runs: usize,
-    at_ms: i64,
-) -> Result<usize> {
+async fn start_all(engine: &Engine, workflow: &Workflow<Until, ()>, runs: usize, at_ms: i64) -> Result<()> {
     let tasks: Vec<_> = (0..500)
         .map(|task| {
             let (engine, workflow) = (engine.clone(), workflow.clone());

@@ -153,6 +153,13 @@ impl fmt::Display for StepError {
     }
 }
 
+/// For `main` functions and tests that return `Box<dyn Error>`.
+impl From<StepError> for Box<dyn StdError> {
+    fn from(error: StepError) -> Self {
+        error.to_string().into()
+    }
+}
+
 impl<E: Into<Box<dyn StdError + Send + Sync>>> From<E> for StepError {
     fn from(error: E) -> Self {
         let error = error.into();

@@ -11,15 +11,15 @@ use std::time::Duration;
 use rival_core::event;
 use rival_core::machine::{self, Effect, Env, Input};
 use rival_core::state::FOLD_VERSION;
-use rival_core::{Event, IndexedPlan, Path, RunId, RunStatus, Seq, State};
+use rival_core::{Event, IndexedPlan, Path, RunId, Seq, State};
 use rival_store::{
     Batch, Commit, CommitError, Epoch, LogLine, MessageNo, NewRun, Snapshot, Standing, StoreError,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::call::RunningCall;
-use crate::control::Command;
-use crate::load::LoadError;
+use crate::control::{Answer, Command};
+use crate::load::{self, LoadError};
 use crate::mail::{self, Mail, Mailbox};
 use crate::registry::Registered;
 use crate::shared::{Place, Shared};
@@ -58,7 +58,7 @@ pub(crate) struct Work {
     pub(crate) effects: Vec<Effect>,
     pub(crate) consumed: Vec<MessageNo>,
     pub(crate) logs: Vec<LogLine>,
-    pub(crate) answers: Vec<oneshot::Sender<RunStatus>>,
+    pub(crate) answers: Vec<Answer>,
     /// The engine stops now.
     pub(crate) let_go: bool,
 }
@@ -113,8 +113,10 @@ impl Actor {
             }
             Mail::Tick => self.decide(Input::Tick, work),
             Mail::Messages(answer) => {
-                self.read_messages(work).await;
-                work.answers.push(answer);
+                // Only what was acted on is answered; whoever hears nothing asks again.
+                if self.read_messages(work).await {
+                    work.answers.push(answer);
+                }
             }
             Mail::Look { from, name, answer } => {
                 // A function that is gone needs no answer.
@@ -141,7 +143,13 @@ impl Actor {
 
     /// Deals with what a crash or an orderly stop left behind, and with the messages that wait.
     pub(crate) async fn activate(&mut self, work: &mut Work) {
-        let mut inputs = self.requests(work).await;
+        let mut inputs = match self.requests(work).await {
+            Ok(inputs) => inputs,
+            Err(_) => {
+                work.answers.clear();
+                Vec::new()
+            }
+        };
         // Requests first: a run that is to be cancelled should not start anything. But what a resume starts was not
         // left behind by anybody.
         let resume = inputs.iter().position(|input| matches!(input, Input::Resume));
@@ -151,19 +159,26 @@ impl Actor {
         }
     }
 
-    async fn read_messages(&mut self, work: &mut Work) {
-        for input in self.requests(work).await {
+    /// Acts on the messages that wait. Gives whether they could be read.
+    async fn read_messages(&mut self, work: &mut Work) -> bool {
+        let Ok(inputs) = self.requests(work).await else { return false };
+        for input in inputs {
             self.decide(input, work);
         }
+        true
     }
 
-    /// What the messages that wait for the run ask for. If they cannot be read now they stay where they are.
-    async fn requests(&self, work: &mut Work) -> Vec<Input> {
-        let messages = match self.shared.store.messages(&self.run).await {
-            Ok(messages) => messages,
-            Err(error) => {
-                tracing::warn!(run = %self.run, %error, "messages cannot be read");
-                return Vec::new();
+    /// What the messages that wait for the run ask for. If they cannot be read they stay where they are.
+    async fn requests(&self, work: &mut Work) -> Result<Vec<Input>, StoreError> {
+        let mut pause = Duration::from_millis(50);
+        let messages = loop {
+            match self.shared.store.messages(&self.run).await {
+                Ok(messages) => break messages,
+                Err(error) if error.is_retryable() && !self.shared.is_stopping() => {
+                    tracing::warn!(run = %self.run, %error, "messages cannot be read; trying again");
+                    pause = wait_for_store(&self.shared, pause).await;
+                }
+                Err(error) => return Err(error),
             }
         };
         let mut requests = Vec::new();
@@ -179,7 +194,7 @@ impl Actor {
                 }
             }
         }
-        requests
+        Ok(requests)
     }
 
     /// Commits and performs, until there is nothing left to do but to wait.
@@ -188,7 +203,7 @@ impl Actor {
             let standing = self.stand(&work);
             let next = if standing.keep { Next::GoOn } else { Next::End };
             if let Err(error) = self.commit(&mut work, standing).await {
-                return self.lost(&error);
+                return self.lost(&error).await;
             }
             self.values.keep(std::mem::take(&mut work.events));
             let mut more = self.perform(std::mem::take(&mut work.effects)).await;
@@ -198,7 +213,7 @@ impl Actor {
             let status = self.state.status();
             for answer in work.answers {
                 // A caller that is gone needs no answer.
-                let _ = answer.send(status);
+                let _ = answer.send(Ok(status));
             }
             if next == Next::End || (more.events.is_empty() && more.logs.is_empty()) {
                 self.arm();
@@ -217,7 +232,7 @@ impl Actor {
 
     async fn commit(&mut self, work: &mut Work, standing: Standing) -> Result<(), CommitError> {
         let Some(mut commit) = self.commit_of(work, standing) else { return Ok(()) };
-        commit.runs.extend(self.automatic_retry(&work.events).await);
+        commit.runs.extend(self.automatic_retry(&work.events).await?);
         let retried = !commit.runs.is_empty();
         self.write(commit).await?;
         self.shared.hub.durable(&self.run, self.state.seq);
@@ -288,18 +303,22 @@ impl Actor {
     }
 
     /// The run that goes on where this one failed, if it has retries left.
-    async fn automatic_retry(&self, last: &[Event]) -> Option<NewRun> {
-        let next = self.state.end.as_ref()?.retried_as.as_ref()?;
+    async fn automatic_retry(&self, last: &[Event]) -> Result<Option<NewRun>, CommitError> {
+        let Some(next) = self.state.end.as_ref().and_then(|end| end.retried_as.as_ref()) else {
+            return Ok(None);
+        };
         let mut pause = Duration::from_millis(50);
         loop {
             match start::automatic_retry(self, next, last).await {
-                Ok(run) => return Some(run),
+                Ok(run) => return Ok(Some(run)),
                 Err(LoadError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
                     pause = wait_for_store(&self.shared, pause).await;
                 }
+                // Not without the run that its last event names: the whole turn is taken again at the next start.
+                Err(LoadError::Store(error)) => return Err(error.into()),
                 Err(error) => {
                     tracing::error!(run = %self.run, %error, "the run cannot be retried by itself");
-                    return None;
+                    return Ok(None);
                 }
             }
         }
@@ -334,18 +353,22 @@ impl Actor {
     }
 
     /// The run is no longer ours, or the store is gone: let it be. Whoever loads it next finds what is durable.
-    fn lost(&mut self, error: &CommitError) -> Next {
+    async fn lost(&mut self, error: &CommitError) -> Next {
         tracing::error!(run = %self.run, %error, "the run was let go");
         for call in self.calls.values() {
             call.abandon();
+        }
+        match error {
+            CommitError::Fenced { .. } | CommitError::NotFound(_) => {}
+            // Still ours: an owner without an actor would keep everybody else away.
+            _ => load::give_back(&self.shared, &self.run, self.epoch, &error.to_string()).await,
         }
         self.leave_quietly();
         Next::End
     }
 
     fn leave_quietly(&self) {
-        self.shared.live().remove(&self.run);
-        self.shared.keeper.disarm(&self.run);
+        self.shared.left(&self.run, &self.mailbox);
     }
 
     /// The run has ended or waits in the store.
@@ -355,11 +378,12 @@ impl Actor {
             self.shared.keeper.expect(self.standing.wake_at);
             return;
         }
-        if self.shared.hub.is_awaited(&self.run) {
+        // Built only for somebody; whoever asks later reads it from the store.
+        let outcome = self.shared.hub.is_awaited(&self.run).then(|| {
             let event = |seq: Seq| self.values.get(seq).map(AsRef::as_ref);
-            let outcome = view::outcome(&self.run, &self.plan, &self.state, &event);
-            self.shared.hub.ended(&self.run, &outcome.map(Arc::new));
-        }
+            view::outcome(&self.run, &self.plan, &self.state, &event)
+        });
+        self.shared.hub.ended(&self.run, &outcome.flatten().map(Arc::new));
     }
 
     /// Asks for a letter at the next moment that matters.
@@ -373,7 +397,7 @@ impl Actor {
 }
 
 /// Waits a little, longer each time, until the store takes writes. Gives the next pause.
-async fn wait_for_store(shared: &Shared, pause: Duration) -> Duration {
+pub(crate) async fn wait_for_store(shared: &Shared, pause: Duration) -> Duration {
     tokio::time::sleep(pause).await;
     let next = (pause * 2).min(Duration::from_secs(5));
     let writable: Result<(), StoreError> = shared.store.check_writable().await;

@@ -4,6 +4,7 @@
 //! it, so that whoever is told "yes" finds it in the history.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rival_core::machine::Input;
 use rival_core::{RunId, RunStatus, Value};
@@ -35,8 +36,26 @@ impl Command {
     }
 }
 
+/// What the sender of a command is told: where the run stands once it has acted, or why it cannot be loaded.
+pub(crate) type Answer = oneshot::Sender<Result<RunStatus, String>>;
+
+/// How long a command waits for a run that somebody else owns.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// Sends a command and waits until the run has acted on it. Gives the run's status then.
+///
+/// In a task of its own: a caller that goes away half-way leaves no claimed run without an actor.
 pub(crate) async fn command(
+    shared: &Arc<Shared>,
+    run: &RunId,
+    command: Command,
+) -> Result<RunStatus, RunError> {
+    let (shared, run) = (Arc::clone(shared), run.clone());
+    let acted = tokio::spawn(async move { send_and_deliver(&shared, &run, &command).await });
+    acted.await.unwrap_or(Err(RunError::ShuttingDown))
+}
+
+async fn send_and_deliver(
     shared: &Arc<Shared>,
     run: &RunId,
     command: &Command,
@@ -51,6 +70,7 @@ pub(crate) async fn command(
     if sent.is_none() {
         return finished(shared, run).await;
     }
+    let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
     loop {
         if let Some(status) = deliver(shared, run).await? {
             return Ok(status);
@@ -62,7 +82,13 @@ pub(crate) async fn command(
         if shared.is_stopping() {
             return Err(RunError::ShuttingDown);
         }
-        tokio::task::yield_now().await;
+        if started.elapsed() > PATIENCE {
+            let reason = "another engine owns it and has not acted yet".to_owned();
+            return Err(RunError::Unreachable { run: run.clone(), reason });
+        }
+        // It slipped away between two looks, or somebody else has it.
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_millis(100));
     }
 }
 
@@ -71,11 +97,15 @@ async fn deliver(shared: &Arc<Shared>, run: &RunId) -> Result<Option<RunStatus>,
     let (answer, answered) = oneshot::channel();
     if let Some(mailbox) = shared.mailbox(run) {
         mailbox.send(Mail::Messages(answer));
-        return Ok(answered.await.ok());
+    } else {
+        let Some(claim) = shared.store.claim(run, shared.id).await? else { return Ok(None) };
+        load::activate(shared, claim, shared.admit(), Some(answer));
     }
-    let Some(claim) = shared.store.claim(run, shared.id).await? else { return Ok(None) };
-    load::activate(shared, claim, shared.admit(), Some(answer));
-    Ok(answered.await.ok())
+    match answered.await {
+        Ok(Ok(status)) => Ok(Some(status)),
+        Ok(Err(reason)) => Err(RunError::Unreachable { run: run.clone(), reason }),
+        Err(_) => Ok(None),
+    }
 }
 
 async fn finished(shared: &Shared, run: &RunId) -> Result<RunStatus, RunError> {

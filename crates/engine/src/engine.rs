@@ -8,13 +8,13 @@ use futures::stream::{self, BoxStream, StreamExt};
 use rival_core::{Event, Plan, RunId, RunStatus, Seq, State};
 use rival_store::{LogFilter, LogLine, MemoryStore, Page, RunFilter, RunRow, Store};
 use serde::Serialize;
-use tokio::sync::watch;
 
 use crate::clock::Clock;
 use crate::control::{self, Command};
 use crate::definition::Definition;
 use crate::error::{BuildError, RegisterError, RunError, StartError};
 use crate::handle::RunHandle;
+use crate::hub::{Waiting, Watch};
 use crate::load::{self, LoadError};
 use crate::mail::Mail;
 use crate::registry::Registered;
@@ -126,7 +126,7 @@ impl EngineBuilder {
         }
         engine.shared.keeper.queued();
         // Whoever waits in the store comes first. Only then is it known that new runs need not queue behind them.
-        if let Err(error) = keeper::pass(&engine.shared).await {
+        if let Err(error) = keeper::pass_apart(&engine.shared).await {
             tracing::warn!(%error, "the store cannot be asked for due runs yet");
         }
         tokio::spawn(keeper::keep(Arc::clone(&engine.shared)));
@@ -191,24 +191,21 @@ impl Engine {
 
     /// Waits for a run's end, up to a time of your own. The run goes on whether it is waited for or not.
     pub async fn wait_for(&self, run: &RunId, timeout: Duration) -> Result<RunOutcome, RunError> {
-        let told = self.shared.hub.wait(run);
+        let mut waiting = Waiting::new(&self.shared, run);
         // Registered first, looked second: an end between the two is not missed.
-        if self.shared.mailbox(run).is_none()
-            && self.row(run).await.inspect_err(|_| self.shared.hub.gave_up(run))?.status.is_terminal()
-        {
-            drop(told);
-            self.shared.hub.gave_up(run);
+        if self.shared.mailbox(run).is_none() && self.row(run).await?.status.is_terminal() {
             return self.outcome(run).await;
         }
-        match tokio::time::timeout(timeout, told).await {
-            Ok(Ok(Some(outcome))) => Ok(Arc::unwrap_or_clone(outcome)),
-            Ok(Ok(None)) => self.outcome(run).await,
-            Ok(Err(_)) => Err(RunError::ShuttingDown),
+        match tokio::time::timeout(timeout, waiting.told()).await {
+            Ok(Some(Some(outcome))) => Ok(Arc::unwrap_or_clone(outcome)),
+            Ok(Some(None)) => self.outcome(run).await,
+            Ok(None) => Err(RunError::ShuttingDown),
             Err(_) => {
-                self.shared.hub.gave_up(run);
                 let row = self.row(run).await?;
-                let (workflow, status) = (row.workflow, row.status);
-                Err(RunError::WaitTimeout { run: run.clone(), workflow, status, ms: timeout.as_millis() })
+                let (workflow, status, ms) = (row.workflow, row.status, timeout.as_millis());
+                let explanation = self.explain(run).await?;
+                let explanation = explanation.replace(&format!("run `{run}` "), "");
+                Err(RunError::WaitTimeout { run: run.clone(), workflow, status, ms, explanation })
             }
         }
     }
@@ -218,7 +215,7 @@ impl Engine {
     /// failed one is an error.
     pub async fn cancel(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
         let command = Command::Cancel { reason: Some(reason.into()).filter(|reason| !reason.is_empty()) };
-        match control::command(&self.shared, run, &command).await {
+        match control::command(&self.shared, run, command).await {
             Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
             // The run ended before it saw the request: say how.
             Ok(status @ (RunStatus::Completed | RunStatus::Failed)) => {
@@ -230,12 +227,12 @@ impl Engine {
 
     /// Holds a run: calls at work finish and are recorded, nothing new starts.
     pub async fn pause(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(&self.shared, run, &Command::Pause {}).await
+        control::command(&self.shared, run, Command::Pause {}).await
     }
 
     /// Lets a paused or blocked run go on.
     pub async fn resume(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(&self.shared, run, &Command::Resume {}).await
+        control::command(&self.shared, run, Command::Resume {}).await
     }
 
     /// Starts a new run from the failed step of an old one, with what was recorded before it.
@@ -295,9 +292,10 @@ impl Engine {
     pub fn subscribe(&self, run: &RunId, after: Seq) -> BoxStream<'static, Result<Event, RunError>> {
         let follow = Follow {
             engine: self.clone(),
-            durable: self.shared.hub.watch(run),
+            durable: Watch::new(&self.shared, run),
             run: run.clone(),
             after,
+            last_look: false,
             ended: false,
         };
         stream::unfold(follow, Follow::next).flat_map(stream::iter).boxed()
@@ -353,7 +351,7 @@ impl Engine {
 
     /// Does everything that is due at the clock's time. For tests with a virtual clock.
     pub async fn tick(&self) -> Result<(), RunError> {
-        Ok(keeper::pass(&self.shared).await?)
+        Ok(keeper::pass_apart(&self.shared).await?)
     }
 
     /// The next moment at which something is due. For tests with a virtual clock.
@@ -422,7 +420,9 @@ struct Follow {
     engine: Engine,
     run: RunId,
     after: Seq,
-    durable: watch::Receiver<Seq>,
+    durable: Watch,
+    /// The row says that the run has ended, so what is not there now will never be.
+    last_look: bool,
     ended: bool,
 }
 
@@ -434,6 +434,7 @@ impl Follow {
         loop {
             let store = Arc::clone(&self.engine.shared.store);
             self.durable.mark_unchanged();
+            let last_look = self.last_look;
             let page = load::load_events(&*store, &self.run, self.after, load::PAGE).await;
             let events = match self.engine.read(&self.run, page) {
                 Ok(events) => events,
@@ -446,11 +447,15 @@ impl Follow {
             }
             match self.engine.row(&self.run).await {
                 Err(error) => return Some(self.end_with(error)),
-                // Nothing after `after`, and nothing will come.
-                Ok(row) if row.status.is_terminal() && *self.durable.borrow() <= self.after => return None,
+                Ok(row) if row.status.is_terminal() && last_look => return None,
+                // Its last events may have become durable after the look above.
+                Ok(row) if row.status.is_terminal() => {
+                    self.last_look = true;
+                    continue;
+                }
                 Ok(_) => {}
             }
-            if self.durable.changed().await.is_err() {
+            if !self.durable.changed().await {
                 return Some(self.end_with(RunError::ShuttingDown));
             }
         }

@@ -2,14 +2,16 @@
 //! variant has a stable code.
 
 use rival_core::event::DecodeError;
+use rival_core::failure::code;
 use rival_core::plan::PlanError;
-use rival_core::{Failure, RunId, RunStatus};
+use rival_core::{RunId, RunStatus};
 use rival_store::StoreError;
 
 use crate::json::EncodeError;
+use crate::view::RunOutcome;
 
 /// A workflow cannot be registered.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
     /// The name is taken by another workflow.
@@ -71,7 +73,7 @@ impl RegisterError {
 }
 
 /// A run cannot be started.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
     /// No such workflow.
@@ -180,14 +182,14 @@ impl std::fmt::Display for Violation {
 }
 
 /// A run cannot be waited for, read or controlled.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// No such run.
     #[error("run `{0}` not found")]
     NotFound(RunId),
     /// The run did not end in time; it goes on.
-    #[error("run `{run}` of workflow `{workflow}` is still {status} after {ms} ms")]
+    #[error("run `{run}` of workflow `{workflow}` is still {status} after {ms} ms: it {explanation}")]
     WaitTimeout {
         /// The run.
         run: RunId,
@@ -197,6 +199,8 @@ pub enum RunError {
         status: RunStatus,
         /// How long was waited.
         ms: u128,
+        /// What it is waiting for.
+        explanation: String,
     },
     /// The run has ended, so it cannot be cancelled, paused or resumed.
     #[error("run `{run}` is {status} already")]
@@ -206,16 +210,17 @@ pub enum RunError {
         /// How it ended.
         status: RunStatus,
     },
-    /// The run did not complete, so it has no output.
-    #[error("run `{run}` {}", not_completed(.status, .failure))]
-    NotCompleted {
+    /// The run cannot act on a request now; the request is kept and acted on as soon as it can.
+    #[error("run `{run}` cannot act on the request yet: {reason}; the request is kept")]
+    Unreachable {
         /// The run.
         run: RunId,
-        /// How it ended.
-        status: RunStatus,
-        /// Why, if it failed.
-        failure: Option<Failure>,
+        /// Why.
+        reason: String,
     },
+    /// The run did not complete, so it has no output.
+    #[error("{}", not_completed(.0))]
+    NotCompleted(Box<RunOutcome>),
     /// The output is not of the type that was asked for.
     #[error("the output of run `{run}` does not decode: {message}")]
     Output {
@@ -250,7 +255,8 @@ impl RunError {
             Self::NotFound(_) => "run_not_found",
             Self::WaitTimeout { .. } => "wait_timeout",
             Self::Finished { .. } => "run_finished",
-            Self::NotCompleted { .. } => "run_not_completed",
+            Self::Unreachable { .. } => "run_unreachable",
+            Self::NotCompleted(_) => "run_not_completed",
             Self::Output { .. } => "output_mismatch",
             Self::History { .. } => "damaged_history",
             Self::Plan(_) => "plan_missing",
@@ -261,7 +267,7 @@ impl RunError {
 }
 
 /// An engine cannot be built.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A workflow cannot be registered.
@@ -272,6 +278,19 @@ pub enum BuildError {
     Store(#[from] StoreError),
 }
 
+/// A `main` that returns an error prints it with `Debug`: people should read the sentence there too.
+macro_rules! debug_as_sentence {
+    ($($error:ty),*) => {$(
+        impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    )*};
+}
+
+debug_as_sentence!(RegisterError, StartError, RunError, BuildError);
+
 fn list(items: &[impl ToString]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
@@ -280,9 +299,11 @@ fn known_names(known: &[String]) -> String {
     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
 }
 
-fn not_completed(status: &RunStatus, failure: &Option<Failure>) -> String {
-    match failure {
-        Some(failure) => format!("{status}: {failure}"),
-        None => format!("was {status}"),
-    }
+fn not_completed(outcome: &RunOutcome) -> String {
+    let RunOutcome { run_id, status, error, failed_step, retried_as, .. } = outcome;
+    let Some(failure) = error else { return format!("run `{run_id}` was {status}") };
+    let at = failed_step.as_ref().map_or_else(String::new, |at| format!(" at `{}`", at.path));
+    let code = if failure.code == code::ERROR { String::new() } else { format!(" ({})", failure.code) };
+    let retried = retried_as.as_ref().map_or_else(String::new, |run| format!("; run `{run}` retries it"));
+    format!("run `{run_id}` {status}{at}: {failure}{code}{retried}")
 }

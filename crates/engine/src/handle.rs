@@ -62,12 +62,14 @@ impl<O> RunHandle<O> {
 }
 
 impl<O: DeserializeOwned> RunHandle<O> {
-    /// Waits for the run's end and gives its output. A run that failed or was cancelled is an error.
+    /// Waits for the run's end, up to five minutes, and gives its output. A run that failed or was cancelled is an
+    /// error, also if another run retries it by itself. For a run that may take longer, use
+    /// [`RunHandle::wait_for`].
     pub async fn output(&self) -> Result<O, RunError> {
         let outcome = self.wait().await?;
         let run = self.run.clone();
         if outcome.status != RunStatus::Completed {
-            return Err(RunError::NotCompleted { run, status: outcome.status, failure: outcome.error });
+            return Err(RunError::NotCompleted(Box::new(outcome)));
         }
         let output = outcome.output.unwrap_or_default();
         serde_json::from_str(output.as_json())

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rival_core::{RunId, Seq};
 use tokio::sync::{oneshot, watch};
 
+use crate::shared::Shared;
 use crate::view::RunOutcome;
 
 /// What a waiter is told: the outcome, or that it can be read from the store.
@@ -32,7 +33,7 @@ impl Hub {
     }
 
     /// Asks to be told when a run ends.
-    pub(crate) fn wait(&self, run: &RunId) -> oneshot::Receiver<Ended> {
+    fn wait(&self, run: &RunId) -> oneshot::Receiver<Ended> {
         let (tell, told) = oneshot::channel();
         let mut waiters = lock(&self.waiters);
         if self.closed.load(Ordering::Acquire) {
@@ -58,7 +59,7 @@ impl Hub {
     }
 
     /// Forgets waiters that gave up, so that a run that never ends holds nothing.
-    pub(crate) fn gave_up(&self, run: &RunId) {
+    fn gave_up(&self, run: &RunId) {
         let mut waiters = lock(&self.waiters);
         if let Some(of_run) = waiters.get_mut(run) {
             of_run.retain(|waiter| !waiter.is_closed());
@@ -69,7 +70,7 @@ impl Hub {
     }
 
     /// Follows the number of a run's last durable event.
-    pub(crate) fn watch(&self, run: &RunId) -> watch::Receiver<Seq> {
+    fn watch(&self, run: &RunId) -> watch::Receiver<Seq> {
         let mut watchers = lock(&self.watchers);
         if self.closed.load(Ordering::Acquire) {
             return watch::Sender::new(Seq::ZERO).subscribe();
@@ -85,13 +86,78 @@ impl Hub {
         if self.watched.load(Ordering::Acquire) == 0 {
             return;
         }
+        let watchers = lock(&self.watchers);
+        if let Some(sender) = watchers.get(run) {
+            sender.send_replace(seq);
+        }
+    }
+
+    /// Forgets a run that nobody watches any more.
+    fn unwatched(&self, run: &RunId) {
         let mut watchers = lock(&self.watchers);
-        let Some(sender) = watchers.get(run) else { return };
-        sender.send_replace(seq);
-        if sender.receiver_count() == 0 {
+        if watchers.get(run).is_some_and(|sender| sender.receiver_count() == 0) {
             watchers.remove(run);
             self.watched.store(watchers.len(), Ordering::Release);
         }
+    }
+}
+
+/// Somebody who waits for a run's end. Leaves nothing behind when dropped.
+pub(crate) struct Waiting {
+    shared: Arc<Shared>,
+    run: RunId,
+    told: Option<oneshot::Receiver<Ended>>,
+}
+
+impl Waiting {
+    pub(crate) fn new(shared: &Arc<Shared>, run: &RunId) -> Self {
+        Self { shared: Arc::clone(shared), run: run.clone(), told: Some(shared.hub.wait(run)) }
+    }
+
+    /// Waits until the run has ended; `None` if the engine stops first.
+    pub(crate) async fn told(&mut self) -> Option<Ended> {
+        self.told.as_mut()?.await.ok()
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.told = None;
+        self.shared.hub.gave_up(&self.run);
+    }
+}
+
+/// Somebody who watches a run. Leaves nothing behind when dropped.
+pub(crate) struct Watch {
+    shared: Arc<Shared>,
+    run: RunId,
+    durable: Option<watch::Receiver<Seq>>,
+}
+
+impl Watch {
+    pub(crate) fn new(shared: &Arc<Shared>, run: &RunId) -> Self {
+        Self { shared: Arc::clone(shared), run: run.clone(), durable: Some(shared.hub.watch(run)) }
+    }
+
+    pub(crate) fn mark_unchanged(&mut self) {
+        if let Some(durable) = &mut self.durable {
+            durable.mark_unchanged();
+        }
+    }
+
+    /// Waits until more is durable; `false` if the engine stops first.
+    pub(crate) async fn changed(&mut self) -> bool {
+        match &mut self.durable {
+            Some(durable) => durable.changed().await.is_ok(),
+            None => false,
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.durable = None;
+        self.shared.hub.unwatched(&self.run);
     }
 }
 

@@ -93,8 +93,19 @@ impl Job {
 
     /// Makes the call, from reading what it asks for to its end.
     pub(crate) async fn run(mut self) -> Outcome {
-        if let Err(error) = self.fetch().await {
-            return self.unreadable(&error);
+        let mut pause = Duration::from_millis(50);
+        while let Err(error) = self.fetch().await {
+            match &error {
+                // What was read already stays; the store may answer the next time.
+                ReadError::Store(fault) if fault.is_retryable() => {
+                    tracing::warn!(run = %self.run, node = %self.call.node, %error, "trying again to read");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_secs(5));
+                }
+                ReadError::Store(_) | ReadError::Decode(_) | ReadError::Missing(_) => {
+                    return self.unreadable(&error);
+                }
+            }
         }
         let made = self.begin();
         self.finish(made).await

@@ -129,9 +129,14 @@ impl Keeper {
         self.poked.notify_one();
     }
 
+    /// The next moment of a live run.
+    fn next_near(&self) -> Option<Time> {
+        lock(&self.near).order.first().map(|(at, _)| *at)
+    }
+
     /// The next moment that is known.
     pub(crate) fn next(&self) -> Option<Time> {
-        let near = lock(&self.near).order.first().map(|(at, _)| *at);
+        let near = self.next_near();
         let far = match *lock(&self.far) {
             Far::Unknown => None,
             Far::At(at) => at,
@@ -170,7 +175,9 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
 }
 
 async fn wait(shared: &Shared, pause: Option<Duration>) {
-    let next = if shared.keeper.wants_room() && shared.room() == 0 { None } else { shared.keeper.next() };
+    // Without room nothing can be brought back, however due it is. Live runs have their moments all the same.
+    let full = shared.keeper.wants_room() && shared.room() == 0;
+    let next = if full { shared.keeper.next_near() } else { shared.keeper.next() };
     let moment = async {
         match (pause, next) {
             (Some(pause), _) => tokio::time::sleep(pause).await,
@@ -189,8 +196,15 @@ pub(crate) fn has_work(shared: &Shared) -> bool {
     shared.room() > 0 && (shared.keeper.wants_room() || shared.keeper.far_is_due(shared.clock.now()))
 }
 
+/// Does everything that is due now, in a task of its own: a caller that goes away half-way leaves no claimed run
+/// without an actor.
+pub(crate) async fn pass_apart(shared: &Arc<Shared>) -> Result<(), StoreError> {
+    let shared = Arc::clone(shared);
+    tokio::spawn(async move { pass(&shared).await }).await.unwrap_or(Err(StoreError::Closed))
+}
+
 /// Does everything that is due now.
-pub(crate) async fn pass(shared: &Arc<Shared>) -> Result<(), StoreError> {
+async fn pass(shared: &Arc<Shared>) -> Result<(), StoreError> {
     let _one = shared.keeper.passing.lock().await;
     // Runs that are being claimed are neither in line nor live: somebody is busy with them.
     shared.gauge.add();
@@ -224,7 +238,8 @@ async fn bring_due(shared: &Arc<Shared>, now: Time) -> Result<(), StoreError> {
         if !more {
             // Runs that were given back since are in the store too, so this cannot miss one.
             *lock(&shared.keeper.far) = Far::At(None);
-            let next = shared.store.next_wake().await?;
+            let next =
+                shared.store.next_wake().await.inspect_err(|_| *lock(&shared.keeper.far) = Far::Unknown)?;
             let mut far = lock(&shared.keeper.far);
             *far = match *far {
                 Far::Unknown => Far::Unknown,

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rival_core::event::{self, DecodeError};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, RunId, RunStatus, Seq, State};
-use rival_store::{Claim, Commit, Standing, Store, StoreError};
-use tokio::sync::oneshot;
+use rival_store::{Claim, Commit, CommitError, Epoch, Standing, Store, StoreError};
 
-use crate::actor::{Actor, Work};
+use crate::actor::{Actor, Work, wait_for_store};
+use crate::control::Answer;
 use crate::mail::{self, Mailbox};
 use crate::shared::{Place, Shared};
 use crate::values::Values;
@@ -33,12 +34,7 @@ pub(crate) enum LoadError {
 }
 
 /// Makes a claimed run live, in a task of its own. `answer` is told the run's status after its first turn.
-pub(crate) fn activate(
-    shared: &Arc<Shared>,
-    claim: Claim,
-    place: Place,
-    answer: Option<oneshot::Sender<RunStatus>>,
-) {
+pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer: Option<Answer>) {
     let shared = Arc::clone(shared);
     shared.gauge.add();
     let (mailbox, mut inbox) = Mailbox::new(Arc::clone(&shared.gauge));
@@ -49,6 +45,11 @@ pub(crate) fn activate(
             Ok(loaded) => loaded,
             Err(error) => {
                 set_aside(&shared, &claim, &error).await;
+                shared.left(&claim.row.id, &mailbox);
+                if let Some(answer) = answer {
+                    // A caller that is gone needs no answer.
+                    let _ = answer.send(Err(error.to_string()));
+                }
                 return shared.gauge.remove(1 + mail::refuse(&mut inbox));
             }
         };
@@ -162,9 +163,42 @@ async fn set_aside(shared: &Arc<Shared>, claim: &Claim, error: &LoadError) {
     };
     commit.standing =
         Some(Standing { status, keep: false, wake_at, ended_at: None, note: Some(error.to_string()) });
-    if let Err(error) = shared.store.commit(commit).await {
-        tracing::error!(%run, %error, "the run could not be set aside; it is found again at the next start");
-    }
-    shared.live().remove(run);
+    write(shared, commit).await;
     shared.keeper.expect(wake_at);
+    // The workflow may have been registered while the run was still being looked at.
+    if matches!(error, LoadError::NotRegistered(_)) && shared.registry.contains(&claim.row.workflow) {
+        match shared.store.wake_blocked(&claim.row.workflow, shared.clock.now()).await {
+            Ok(_) => shared.keeper.look_again(),
+            Err(error) => {
+                tracing::error!(%run, %error, "the run is blocked although its workflow is registered");
+            }
+        }
+    }
+}
+
+/// Gives a run back that cannot be written, blocked and with the reason in its row.
+pub(crate) async fn give_back(shared: &Shared, run: &RunId, epoch: Epoch, reason: &str) {
+    let mut commit = Commit::new(run.clone(), epoch, shared.clock.now());
+    let note = Some(reason.to_owned());
+    commit.standing =
+        Some(Standing { status: RunStatus::Blocked, keep: false, wake_at: None, ended_at: None, note });
+    write(shared, commit).await;
+}
+
+/// Writes a run's standing, again and again while the store cannot take it: nobody else can touch the run until then.
+async fn write(shared: &Shared, commit: Commit) {
+    let mut pause = Duration::from_millis(50);
+    loop {
+        match shared.store.commit(commit.clone()).await {
+            Ok(()) => return,
+            Err(CommitError::Store(error)) if error.is_retryable() && !shared.is_stopping() => {
+                pause = wait_for_store(shared, pause).await;
+            }
+            Err(error) => {
+                let run = &commit.run;
+                tracing::error!(%run, %error, "the run could not be given back; it is found again at the next start");
+                return;
+            }
+        }
+    }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use rival_core::Path;
 use rival_core::machine::Outcome;
-use rival_core::{Path, RunStatus};
 use rival_store::LogLine;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::control::Answer;
 use crate::gauge::Gauge;
 use crate::values::Recorded;
 
@@ -17,7 +18,7 @@ pub(crate) enum Mail {
     /// A moment may have come.
     Tick,
     /// Messages are in the store. The answer tells the run's status once they have been acted on.
-    Messages(oneshot::Sender<RunStatus>),
+    Messages(Answer),
     /// A function asks for another step.
     Look { from: Path, name: String, answer: oneshot::Sender<Option<Sighting>> },
     /// The engine stops: start nothing new.
@@ -66,6 +67,11 @@ impl Mailbox {
             self.gauge.remove(1);
         }
         sent
+    }
+
+    /// Whether both lead to the same actor.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.sender.same_channel(&other.sender)
     }
 
     /// The call that the gauge counts will not tell its end.

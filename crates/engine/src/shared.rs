@@ -106,6 +106,15 @@ impl Shared {
         self.live().get(run).cloned()
     }
 
+    /// The actor with this mailbox has ended. If the run is live again already, that is another actor's, and stays.
+    pub(crate) fn left(&self, run: &RunId, mailbox: &Mailbox) {
+        let mut live = self.live();
+        if live.get(run).is_some_and(|known| known.is_same(mailbox)) {
+            live.remove(run);
+            self.keeper.disarm(run);
+        }
+    }
+
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
     }

@@ -195,7 +195,7 @@ impl Tables<'_> {
             return Ok(());
         }
         self.drop_hot(&commit.run);
-        self.settle_waiting(no, standing.status.is_terminal(), commit.now)
+        self.settle_waiting(no, standing.status, commit.now)
     }
 
     fn write_snapshot(&mut self, run: i64, snapshot: &Snapshot) -> Result<()> {

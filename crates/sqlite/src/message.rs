@@ -1,6 +1,6 @@
 //! Messages between runs.
 
-use rival_core::{RunId, Time, Value};
+use rival_core::{RunId, RunStatus, Time, Value};
 use rival_store::{Message, MessageNo, NewMessage};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -69,12 +69,13 @@ impl Tables<'_> {
 
     /// What still waits when a run is let go came too late for its owner to see: the run is due at once.
     /// When the run has ended, nobody will ever see it: it is counted and dropped.
-    pub(crate) fn settle_waiting(&mut self, run: i64, ended: bool, now: Time) -> Result<()> {
+    /// A blocked run needs help first, and looking at it again would change nothing.
+    pub(crate) fn settle_waiting(&mut self, run: i64, status: RunStatus, now: Time) -> Result<()> {
         let waiting: i64 = self.count_waiting.query_row([run], |row| row.get(0))?;
-        if waiting == 0 {
+        if waiting == 0 || status == RunStatus::Blocked {
             return Ok(());
         }
-        if !ended {
+        if !status.is_terminal() {
             return self.make_due(run, now);
         }
         self.sql("UPDATE runs SET dropped = dropped + ?2 WHERE no = ?1")?.execute([run, waiting])?;

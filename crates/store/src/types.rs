@@ -110,8 +110,9 @@ pub struct Commit {
     /// New events, if any.
     pub events: Option<Batch>,
     /// Where the run stands now, if its row changes. While messages other than the consumed ones wait, a run
-    /// that is let go is due at `now` or earlier (unless it is queued): they came too late for this writer to
-    /// see, and nobody else would look. At its end, they are dropped and counted.
+    /// that is let go is due at `now` or earlier: they came too late for this writer to see, and nobody else would
+    /// look. Not if it is queued, because its turn will come, nor if it is blocked, because looking at it does not
+    /// help; whoever sent the message looks by itself. At its end, they are dropped and counted.
     pub standing: Option<Standing>,
     /// Messages to other runs, with the rules of [`Store::send`](crate::Store::send): those to runs that have
     /// ended, or do not exist, are dropped.

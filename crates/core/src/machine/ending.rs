@@ -119,7 +119,9 @@ impl Machine<'_> {
     /// The terminal event. A run with automatic retries left names the run that goes on; the engine starts
     /// that run in the same commit.
     fn run_failed(&mut self, failure: Failure, node: Option<Path>, cause: Seq) {
-        let retried_as = (self.state.retries_left > 0).then(|| self.env.run.next_retry());
+        // A step that must not be called again may have acted: whether to go on is for people to say.
+        let retry = self.state.retries_left > 0 && failure.code != code::INTERRUPTED;
+        let retried_as = retry.then(|| self.env.run.next_retry());
         self.follow(Kind::RunFailed { failure, node, retried_as }, cause);
     }
 

@@ -73,7 +73,23 @@ impl TestEngineBuilder {
     }
 
     /// Starts the engine.
+    ///
+    /// # Panics
+    /// If a mock replaces nothing: with a typing error in its name the real function would be called.
     pub async fn build(self) -> Result<TestEngine, BuildError> {
+        for (name, _) in &self.mocks {
+            let known: Vec<&str> = self
+                .workflows
+                .iter()
+                .flat_map(|workflow| workflow.functions.keys())
+                .map(String::as_str)
+                .collect();
+            assert!(
+                known.contains(&name.as_str()),
+                "no function is called `{name}`; there are: {}",
+                known.join(", ")
+            );
+        }
         let mut builder = self.engine.clock(Clock::Virtual(self.clock.clone()));
         for mut workflow in self.workflows {
             for (name, mock) in &self.mocks {

@@ -20,6 +20,7 @@ mod nested;
 mod order;
 mod pause;
 mod queue;
+mod requests;
 mod retry;
 mod shutdown;
 mod snapshots;

@@ -18,6 +18,7 @@ pub(crate) struct TestStore {
     commits: Mutex<VecDeque<Option<StoreError>>>,
     starts: Mutex<VecDeque<StoreError>>,
     loads: Mutex<VecDeque<StoreError>>,
+    messages: Mutex<VecDeque<StoreError>>,
     /// What snapshots are read as.
     snapshots: Mutex<Snapshots>,
     events_read: AtomicU64,
@@ -40,6 +41,7 @@ impl TestStore {
             commits: Mutex::default(),
             starts: Mutex::default(),
             loads: Mutex::default(),
+            messages: Mutex::default(),
             snapshots: Mutex::default(),
             events_read: AtomicU64::default(),
             commits_written: AtomicU64::default(),
@@ -68,6 +70,10 @@ impl TestStore {
 
     pub(crate) fn fail_next_load(&self, error: StoreError) {
         self.loads.lock().unwrap().push_back(error);
+    }
+
+    pub(crate) fn fail_next_messages(&self, error: StoreError) {
+        self.messages.lock().unwrap().push_back(error);
     }
 
     /// How many of the failures asked for are still to come.
@@ -137,6 +143,10 @@ impl Store for TestStore {
     }
 
     async fn messages(&self, run: &RunId) -> Result<Vec<Message>, StoreError> {
+        let fault = self.messages.lock().unwrap().pop_front();
+        if let Some(error) = fault {
+            return Err(error);
+        }
         self.inner.messages(run).await
     }
 

@@ -34,7 +34,10 @@ async fn a_timeout_names_workflow_run_and_time(lab: Lab) {
     let engine = lab.engine(sleepy()).await;
     let run = engine.run("w", ()).id("r").await.unwrap();
     let error = run.wait_for(Duration::from_millis(3)).await.unwrap_err();
-    assert_eq!(error.to_string(), "run `r` of workflow `w` is still waiting after 3 ms");
+    assert_eq!(
+        error.to_string(),
+        "run `r` of workflow `w` is still waiting after 3 ms: it sleeps at `delay` for another 60 min; it began 0 ms ago"
+    );
     assert_eq!(error.code(), "wait_timeout");
 }
 
@@ -113,6 +116,6 @@ async fn the_output_of_a_failed_run_is_an_error(lab: Lab) {
     let engine = lab.engine(&workflow).await;
     let run = engine.run(&workflow, ()).id("r").await.unwrap();
     let error = run.output().await.unwrap_err();
-    assert_eq!(error.to_string(), "run `r` failed: bad failed in attempt 1");
+    assert_eq!(error.to_string(), "run `r` failed at `bad`: bad failed in attempt 1");
     until_status(&engine, run.id(), RunStatus::Failed).await;
 }

@@ -92,6 +92,7 @@ impl State {
     fn stand(&mut self, no: RunNo, standing: Standing, now: Time) {
         let Some(run) = self.runs.get_mut(&no) else { return };
         let is_ended = standing.status.is_terminal();
+        let is_blocked = standing.status == RunStatus::Blocked;
         let waiting = run.messages.len();
         if is_ended {
             run.messages.clear();
@@ -101,6 +102,8 @@ impl State {
             match waiting {
                 0 => {}
                 _ if is_ended => row.drop_messages(waiting),
+                // Looking at it again would change nothing: it needs help first.
+                _ if is_blocked => {}
                 _ => wake(row, now),
             }
         });

@@ -1,0 +1,78 @@
+//! Requests to runs: acted on before they are answered, kept when they cannot be, whoever goes away meanwhile.
+
+use std::time::Duration;
+
+use rival::prelude::*;
+use rival::{BackoffKind, RunStatus, StoreError};
+
+use crate::lab::{Lab, facts, until_status};
+
+facts![
+    a_request_is_answered_only_after_it_was_read,
+    a_request_to_a_run_that_cannot_be_loaded_is_kept,
+    a_caller_that_goes_away_leaves_the_run_within_reach,
+    live_runs_have_their_moments_also_when_the_engine_is_full,
+    a_run_that_could_neither_be_loaded_nor_given_back_comes_back,
+];
+
+fn sleepy() -> Workflow<(), ()> {
+    Workflow::new("w").step(delay_step(Duration::from_secs(3600))).build().unwrap()
+}
+
+async fn a_request_is_answered_only_after_it_was_read(lab: Lab) {
+    let engine = lab.engine(sleepy()).await;
+    let run = engine.run("w", ()).await.unwrap();
+    lab.store().fail_next_messages(StoreError::Io("test".into()));
+    assert_eq!(run.cancel("enough").await.unwrap(), RunStatus::Cancelled);
+    assert_eq!(engine.status(run.id()).await.unwrap(), RunStatus::Cancelled);
+}
+
+async fn a_request_to_a_run_that_cannot_be_loaded_is_kept(lab: Lab) {
+    let first = lab.engine(sleepy()).await;
+    let run = first.run("w", ()).id("r").await.unwrap();
+    first.shutdown(Duration::ZERO).await;
+    let engine = lab.builder().build().await.unwrap();
+    let error = engine.cancel(run.id(), "enough").await.unwrap_err();
+    assert_eq!(error.code(), "run_unreachable");
+    let told = "run `r` cannot act on the request yet: workflow `w` is not registered: register it and the run goes on; \
+                the request is kept";
+    assert_eq!(error.to_string(), told);
+    engine.register(sleepy()).await.unwrap();
+    until_status(&engine, run.id(), RunStatus::Cancelled).await;
+}
+
+/// The claim of a run is not undone when its caller is dropped: somebody has to go on with it.
+async fn a_caller_that_goes_away_leaves_the_run_within_reach(lab: Lab) {
+    let engine = lab.engine(sleepy()).await;
+    for wait in 0..40 {
+        let run = engine.run("w", ()).await.unwrap();
+        // Dropped at its first poll, its second, or a little later.
+        let _ = tokio::time::timeout(Duration::from_micros(wait * 40), engine.pause(run.id())).await;
+        assert_eq!(run.cancel("enough").await.unwrap(), RunStatus::Cancelled);
+    }
+}
+
+/// On the real clock: moving a virtual one would do by hand what the engine must do by itself.
+async fn live_runs_have_their_moments_also_when_the_engine_is_full(lab: Lab) {
+    let flaky =
+        (|run: Run| async move { if run.attempt() == 1 { Err(StepError::new("not yet")) } else { Ok(()) } });
+    let flaky = flaky.named("flaky").retry(2).backoff(BackoffKind::Linear, Duration::from_millis(20));
+    let workflow = Workflow::new("w").step(flaky).build().unwrap();
+    let engine = Engine::builder().shared_store(lab.store()).max_live_runs(1).workflow(&workflow);
+    let engine = engine.build().await.unwrap();
+    // The first waits for its next attempt in memory and keeps its place, so the second is queued.
+    let first = engine.run(&workflow, ()).await.unwrap();
+    let second = engine.run(&workflow, ()).await.unwrap();
+    for run in [first, second] {
+        assert_eq!(run.wait_for(Duration::from_secs(20)).await.unwrap().status, RunStatus::Completed);
+    }
+}
+
+async fn a_run_that_could_neither_be_loaded_nor_given_back_comes_back(lab: Lab) {
+    let engine = lab.engine(sleepy()).await;
+    let run = engine.run("w", ()).await.unwrap();
+    engine.come_to_rest().await.unwrap();
+    lab.store().fail_next_load(StoreError::Io("test".into()));
+    lab.store().fail_commits(0, 2, &StoreError::Io("test".into()));
+    assert_eq!(engine.finish(run.id()).await.unwrap().status, RunStatus::Completed);
+}

@@ -6,6 +6,7 @@ use rival::prelude::*;
 use rival::{BackoffKind, RunStatus, StoreError};
 
 use crate::lab::{Lab, facts, until_status};
+use crate::steps::Gate;
 
 facts![
     a_request_is_answered_only_after_it_was_read,
@@ -44,12 +45,16 @@ async fn a_request_to_a_run_that_cannot_be_loaded_is_kept(lab: Lab) {
 /// The claim of a run is not undone when its caller is dropped: somebody has to go on with it.
 async fn a_caller_that_goes_away_leaves_the_run_within_reach(lab: Lab) {
     let engine = lab.engine(sleepy()).await;
-    for wait in 0..40 {
-        let run = engine.run("w", ()).await.unwrap();
-        // Dropped at its first poll, its second, or a little later.
-        let _ = tokio::time::timeout(Duration::from_micros(wait * 40), engine.pause(run.id())).await;
-        assert_eq!(run.cancel("enough").await.unwrap(), RunStatus::Cancelled);
+    let run = engine.run("w", ()).await.unwrap();
+    engine.come_to_rest().await.unwrap();
+    let gate = Gate::default();
+    lab.store().hold_next_claim(&gate);
+    tokio::select! {
+        _ = engine.pause(run.id()) => panic!("the claim is held"),
+        () = gate.arrived(1) => {}
     }
+    gate.open();
+    assert_eq!(run.cancel("enough").await.unwrap(), RunStatus::Cancelled);
 }
 
 /// On the real clock: moving a virtual one would do by hand what the engine must do by itself.

@@ -10,6 +10,8 @@ use rival_store::{
     Batch, Claim, Commit, CommitError, EngineId, Message, MessageNo, NewMessage, NewRun, Snapshot, Started,
 };
 
+use crate::steps::Gate;
+
 /// Another store, and what the test wants of it.
 pub(crate) struct TestStore {
     inner: Arc<dyn Store>,
@@ -19,6 +21,8 @@ pub(crate) struct TestStore {
     starts: Mutex<VecDeque<StoreError>>,
     loads: Mutex<VecDeque<StoreError>>,
     messages: Mutex<VecDeque<StoreError>>,
+    /// Where the next claim waits, after it was made.
+    claimed: Mutex<Option<Gate>>,
     /// What snapshots are read as.
     snapshots: Mutex<Snapshots>,
     events_read: AtomicU64,
@@ -42,6 +46,7 @@ impl TestStore {
             starts: Mutex::default(),
             loads: Mutex::default(),
             messages: Mutex::default(),
+            claimed: Mutex::default(),
             snapshots: Mutex::default(),
             events_read: AtomicU64::default(),
             commits_written: AtomicU64::default(),
@@ -74,6 +79,11 @@ impl TestStore {
 
     pub(crate) fn fail_next_messages(&self, error: StoreError) {
         self.messages.lock().unwrap().push_back(error);
+    }
+
+    /// Makes the next claim, and answers it when the gate is open.
+    pub(crate) fn hold_next_claim(&self, gate: &Gate) {
+        *self.claimed.lock().unwrap() = Some(gate.clone());
     }
 
     /// How many of the failures asked for are still to come.
@@ -151,7 +161,12 @@ impl Store for TestStore {
     }
 
     async fn claim(&self, run: &RunId, engine: EngineId) -> Result<Option<Claim>, StoreError> {
-        self.inner.claim(run, engine).await
+        let claim = self.inner.claim(run, engine).await;
+        let gate = self.claimed.lock().unwrap().take();
+        if let Some(gate) = gate {
+            gate.pass().await;
+        }
+        claim
     }
 
     async fn claim_due(&self, engine: EngineId, now: Time, limit: usize) -> Result<Vec<Claim>, StoreError> {

@@ -160,6 +160,20 @@ fn a_call_of_a_cancelled_run_that_a_crash_cut_short_is_cancelled() {
 }
 
 #[test]
+fn a_run_that_was_interrupted_is_not_retried_by_itself() {
+    let a = step_with("a", |step| step.at_most_once = true);
+    let case = Case::with(crate::support::plan(vec![a]), |plan| plan.max_retries = 2);
+    case.start().crash().status(RunStatus::Failed).then(expect![[r#"
+        > start, at 0
+           1 request   run started, 2 retries left
+           2 <1        a#1 called: step attempt 1
+        > activate, at 0
+           3 recovery  a#1 failed: interrupted ``a` was interrupted and must not be called again; it may have acted`, fail
+           4 <3        run failed in a: interrupted ``a` was interrupted and must not be called again; it may have acted`
+    "#]]);
+}
+
+#[test]
 fn a_step_that_is_at_most_once_fails_when_a_crash_cuts_it_short() {
     let a = step_with("a", |step| {
         step.at_most_once = true;

@@ -60,7 +60,7 @@ async fn a_caller_that_goes_away_leaves_the_run_within_reach(lab: Lab) {
 /// On the real clock: moving a virtual one would do by hand what the engine must do by itself.
 async fn live_runs_have_their_moments_also_when_the_engine_is_full(lab: Lab) {
     let flaky =
-        (|run: Run| async move { if run.attempt() == 1 { Err(StepError::new("not yet")) } else { Ok(()) } });
+        |run: Run| async move { if run.attempt() == 1 { Err(StepError::new("not yet")) } else { Ok(()) } };
     let flaky = flaky.named("flaky").retry(2).backoff(BackoffKind::Linear, Duration::from_millis(20));
     let workflow = Workflow::new("w").step(flaky).build().unwrap();
     let engine = Engine::builder().shared_store(lab.store()).max_live_runs(1).workflow(&workflow);

@@ -164,3 +164,23 @@ impl Drop for Watch {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::engine::Engine;
+
+    #[tokio::test]
+    async fn nobody_is_remembered_who_went_away() {
+        let engine = Engine::builder().build().await.unwrap();
+        let run = RunId::from("nobody");
+        drop(engine.subscribe(&run, Seq::ZERO));
+        drop(tokio::time::timeout(Duration::ZERO, engine.wait(&run)).await);
+        let hub = &engine.shared.hub;
+        assert!(lock(&hub.waiters).is_empty());
+        assert!(lock(&hub.watchers).is_empty());
+        assert_eq!(hub.watched.load(Ordering::Acquire), 0);
+    }
+}

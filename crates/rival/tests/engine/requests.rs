@@ -14,6 +14,7 @@ facts![
     a_caller_that_goes_away_leaves_the_run_within_reach,
     live_runs_have_their_moments_also_when_the_engine_is_full,
     a_run_that_could_neither_be_loaded_nor_given_back_comes_back,
+    a_failed_look_at_the_next_moment_forgets_nobody,
 ];
 
 fn sleepy() -> Workflow<(), ()> {
@@ -80,4 +81,20 @@ async fn a_run_that_could_neither_be_loaded_nor_given_back_comes_back(lab: Lab) 
     lab.store().fail_next_load(StoreError::Io("test".into()));
     lab.store().fail_commits(0, 2, &StoreError::Io("test".into()));
     assert_eq!(engine.finish(run.id()).await.unwrap().status, RunStatus::Completed);
+}
+
+/// On the real clock too, with delays that are just too long to be waited for in memory.
+async fn a_failed_look_at_the_next_moment_forgets_nobody(lab: Lab) {
+    let delay =
+        |ms| Workflow::new(format!("w{ms}")).step(delay_step(Duration::from_millis(ms))).build().unwrap();
+    let engine = Engine::builder().shared_store(lab.store()).workflow(delay(1_050)).workflow(delay(1_200));
+    let engine = engine.build().await.unwrap();
+    let first = engine.run("w1050", ()).await.unwrap();
+    let second = engine.run("w1200", ()).await.unwrap();
+    // The store is asked for the next moment when the first has been woken.
+    lab.store().fail_next_wake(StoreError::Io("test".into()));
+    for run in [first, second] {
+        let outcome = run.wait_for(Duration::from_secs(20)).await.unwrap();
+        assert_eq!(outcome.status, RunStatus::Completed);
+    }
 }

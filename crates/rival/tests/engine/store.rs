@@ -21,6 +21,7 @@ pub(crate) struct TestStore {
     starts: Mutex<VecDeque<StoreError>>,
     loads: Mutex<VecDeque<StoreError>>,
     messages: Mutex<VecDeque<StoreError>>,
+    next_wakes: Mutex<VecDeque<StoreError>>,
     /// Where the next claim waits, after it was made.
     claimed: Mutex<Option<Gate>>,
     /// What snapshots are read as.
@@ -46,6 +47,7 @@ impl TestStore {
             starts: Mutex::default(),
             loads: Mutex::default(),
             messages: Mutex::default(),
+            next_wakes: Mutex::default(),
             claimed: Mutex::default(),
             snapshots: Mutex::default(),
             events_read: AtomicU64::default(),
@@ -79,6 +81,10 @@ impl TestStore {
 
     pub(crate) fn fail_next_messages(&self, error: StoreError) {
         self.messages.lock().unwrap().push_back(error);
+    }
+
+    pub(crate) fn fail_next_wake(&self, error: StoreError) {
+        self.next_wakes.lock().unwrap().push_back(error);
     }
 
     /// Makes the next claim, and answers it when the gate is open.
@@ -178,7 +184,11 @@ impl Store for TestStore {
     }
 
     async fn next_wake(&self) -> Result<Option<Time>, StoreError> {
-        self.inner.next_wake().await
+        let fault = self.next_wakes.lock().unwrap().pop_front();
+        match fault {
+            Some(error) => Err(error),
+            None => self.inner.next_wake().await,
+        }
     }
 
     async fn wake_blocked(&self, workflow: &str, now: Time) -> Result<u64, StoreError> {

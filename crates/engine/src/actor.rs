@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rival_core::event;
 use rival_core::machine::{self, Effect, Env, Input};
@@ -22,7 +21,7 @@ use crate::control::{Answer, Command};
 use crate::load::{self, LoadError};
 use crate::mail::{self, Mail, Mailbox};
 use crate::registry::Registered;
-use crate::shared::{Place, Shared};
+use crate::shared::{FIRST_PAUSE, Place, Shared};
 use crate::values::Values;
 use crate::{start, view};
 
@@ -170,13 +169,13 @@ impl Actor {
 
     /// What the messages that wait for the run ask for. If they cannot be read they stay where they are.
     async fn requests(&self, work: &mut Work) -> Result<Vec<Input>, StoreError> {
-        let mut pause = Duration::from_millis(50);
+        let mut pause = FIRST_PAUSE;
         let messages = loop {
             match self.shared.store.messages(&self.run).await {
                 Ok(messages) => break messages,
                 Err(error) if error.is_retryable() && !self.shared.is_stopping() => {
                     tracing::warn!(run = %self.run, %error, "messages cannot be read; trying again");
-                    pause = wait_for_store(&self.shared, pause).await;
+                    pause = self.shared.wait_for_store(pause).await;
                 }
                 Err(error) => return Err(error),
             }
@@ -234,7 +233,7 @@ impl Actor {
         let Some(mut commit) = self.commit_of(work, standing) else { return Ok(()) };
         commit.runs.extend(self.automatic_retry(&work.events).await?);
         let retried = !commit.runs.is_empty();
-        self.write(commit).await?;
+        self.shared.commit(commit).await?;
         self.shared.hub.durable(&self.run, self.state.seq);
         if retried {
             self.shared.keeper.queued();
@@ -307,12 +306,12 @@ impl Actor {
         let Some(next) = self.state.end.as_ref().and_then(|end| end.retried_as.as_ref()) else {
             return Ok(None);
         };
-        let mut pause = Duration::from_millis(50);
+        let mut pause = FIRST_PAUSE;
         loop {
             match start::automatic_retry(self, next, last).await {
                 Ok(run) => return Ok(Some(run)),
                 Err(LoadError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
-                    pause = wait_for_store(&self.shared, pause).await;
+                    pause = self.shared.wait_for_store(pause).await;
                 }
                 // Not without the run that its last event names: the whole turn is taken again at the next start.
                 Err(LoadError::Store(error)) => return Err(error.into()),
@@ -334,22 +333,6 @@ impl Actor {
         self.snapshot = self.state.seq;
         let body = serde_json::to_vec(&self.state).expect("a state has only string keys");
         Some(Snapshot { seq: self.state.seq, fold: FOLD_VERSION, plan: self.plan.hash().clone(), body })
-    }
-
-    /// Writes a commit. A store that cannot take it now is asked again: nothing that ended is lost.
-    async fn write(&self, commit: Commit) -> Result<(), CommitError> {
-        let mut pause = Duration::from_millis(50);
-        let mut written = self.shared.store.commit(commit.clone()).await;
-        loop {
-            match written {
-                Err(CommitError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
-                    tracing::warn!(run = %self.run, %error, "the store takes no writes; trying again");
-                    pause = wait_for_store(&self.shared, pause).await;
-                }
-                other => return other,
-            }
-            written = self.shared.store.commit(commit.clone()).await;
-        }
     }
 
     /// The run is no longer ours, or the store is gone: let it be. Whoever loads it next finds what is durable.
@@ -394,12 +377,4 @@ impl Actor {
             self.shared.keeper.arm(&self.run, at);
         }
     }
-}
-
-/// Waits a little, longer each time, until the store takes writes. Gives the next pause.
-pub(crate) async fn wait_for_store(shared: &Shared, pause: Duration) -> Duration {
-    tokio::time::sleep(pause).await;
-    let next = (pause * 2).min(Duration::from_secs(5));
-    let writable: Result<(), StoreError> = shared.store.check_writable().await;
-    if writable.is_ok() { Duration::from_millis(50) } else { next }
 }

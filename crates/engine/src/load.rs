@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rival_core::event::{self, DecodeError};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, RunId, RunStatus, Seq, State};
-use rival_store::{Claim, Commit, CommitError, Epoch, Standing, Store, StoreError};
+use rival_store::{Claim, Commit, Epoch, Standing, Store, StoreError};
 
-use crate::actor::{Actor, Work, wait_for_store};
+use crate::actor::{Actor, Work};
 use crate::control::Answer;
 use crate::mail::{self, Mailbox};
 use crate::shared::{Place, Shared};
@@ -185,20 +184,10 @@ pub(crate) async fn give_back(shared: &Shared, run: &RunId, epoch: Epoch, reason
     write(shared, commit).await;
 }
 
-/// Writes a run's standing, again and again while the store cannot take it: nobody else can touch the run until then.
+/// Nobody else can touch the run until this is written.
 async fn write(shared: &Shared, commit: Commit) {
-    let mut pause = Duration::from_millis(50);
-    loop {
-        match shared.store.commit(commit.clone()).await {
-            Ok(()) => return,
-            Err(CommitError::Store(error)) if error.is_retryable() && !shared.is_stopping() => {
-                pause = wait_for_store(shared, pause).await;
-            }
-            Err(error) => {
-                let run = &commit.run;
-                tracing::error!(%run, %error, "the run could not be given back; it is found again at the next start");
-                return;
-            }
-        }
+    let run = commit.run.clone();
+    if let Err(error) = shared.commit(commit).await {
+        tracing::error!(%run, %error, "the run could not be given back; it is found again at the next start");
     }
 }

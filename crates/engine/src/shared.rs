@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rival_core::{IndexedPlan, Plan, PlanHash, RunId};
-use rival_store::{EngineId, Store, StoreError};
+use rival_store::{Commit, CommitError, EngineId, Store, StoreError};
 
 use crate::clock::Clock;
 use crate::gauge::Gauge;
@@ -14,6 +15,9 @@ use crate::keeper::Keeper;
 use crate::mail::Mailbox;
 use crate::registry::Registry;
 use crate::resources::Resources;
+
+/// How long to wait before a store that failed is asked again.
+pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// Settings of an engine.
 #[derive(Clone, Debug)]
@@ -121,6 +125,27 @@ impl Shared {
 
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
+    }
+
+    /// Writes a commit. A store that cannot take it now is asked again: nothing that ended is lost.
+    pub(crate) async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.store.commit(commit.clone()).await {
+                Err(CommitError::Store(error)) if error.is_retryable() && !self.is_stopping() => {
+                    tracing::warn!(run = %commit.run, %error, "the store takes no writes; trying again");
+                    pause = self.wait_for_store(pause).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Waits a little, longer each time, until the store takes writes. Gives the next pause.
+    pub(crate) async fn wait_for_store(&self, pause: Duration) -> Duration {
+        tokio::time::sleep(pause).await;
+        let writable = self.store.check_writable().await.is_ok();
+        if writable { FIRST_PAUSE } else { (pause * 2).min(Duration::from_secs(5)) }
     }
 
     /// The plan with this hash, indexed: the registered one, one that was read before, or from the store.

@@ -34,6 +34,44 @@ pub struct CallContext {
     pub resources: Arc<Resources>,
     /// For error handlers: what went wrong.
     pub failure: Option<Arc<FailureContext>>,
+    /// Where the function stands in the nearest loop or forEach around it, if [`crate::Needs::iteration`] asks
+    /// for it.
+    pub iteration: Option<IterationContext>,
+    /// For a `finally`: the joined result of its parallel block.
+    pub joined: Option<Value>,
+    /// For a compensation: what became of the step that it undoes.
+    pub undo: Option<UndoContext>,
+}
+
+/// One iteration of a loop or forEach, as a function inside it sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IterationContext {
+    /// Which iteration it is, from 0.
+    pub index: u32,
+    /// The item, in a forEach.
+    pub item: Option<Value>,
+    /// All items, in a forEach, if [`crate::Needs::items`] asks for them.
+    pub items: Option<Value>,
+    /// In a loop: the result of the iteration before this one; absent in the first.
+    pub last: Option<Value>,
+}
+
+/// What a compensation is told of the step that it undoes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoContext {
+    /// What the step returned, if it completed.
+    pub result: Option<Value>,
+    /// How it ended.
+    pub outcome: UndoOutcome,
+}
+
+/// How a step that is undone had ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoOutcome {
+    /// With a result.
+    Completed,
+    /// It timed out or was cut short: it may have acted or not.
+    Unknown,
 }
 
 /// Which run a function works for, and which call of it this is.

@@ -27,6 +27,10 @@ pub struct Needs {
     /// It watches the cancellation token: on cancel it is told and given the grace period, instead of being
     /// dropped at its next await.
     pub cancellation: bool,
+    /// Where it stands in the loop around it.
+    pub iteration: bool,
+    /// All items of the forEach around it, not only its own.
+    pub items: bool,
 }
 
 /// A result of an earlier step that a function asks for.

@@ -187,6 +187,9 @@ impl Job {
             cancellation: self.token.clone(),
             resources: Arc::clone(&self.resources),
             failure,
+            iteration: None,
+            joined: None,
+            undo: None,
         }
     }
 
@@ -356,6 +359,9 @@ pub(crate) async fn handle_refused_input(
         cancellation: CancellationToken::new(),
         resources: Arc::clone(resources),
         failure: Some(Arc::new(failure)),
+        iteration: None,
+        joined: None,
+        undo: None,
     };
     let function = Arc::clone(function);
     let handled = AssertUnwindSafe(async move { function.call(context).await }).catch_unwind().await;

@@ -32,7 +32,8 @@ mod view;
 
 pub use clock::{Clock, VirtualClock};
 pub use context::{
-    CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState,
+    CallContext, FailedStep, FailureContext, IterationContext, RunInfo, StateCell, StepView, StepsReader,
+    UndoContext, UndoOutcome, WorkflowState,
 };
 pub use definition::{Definition, ResourceNeed};
 pub use engine::{Engine, EngineBuilder, WAIT_DEFAULT, WorkflowInfo};

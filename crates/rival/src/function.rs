@@ -69,7 +69,12 @@ impl Erased {
     /// The function as part of a workflow, which knows under which name each output is produced.
     pub(crate) fn bind(&self, key_of: impl Fn(&OutputAsk) -> String) -> Bound {
         let outputs = self.asks.outputs.iter().map(|ask| OutputNeed { function: key_of(ask) }).collect();
-        let needs = Needs { outputs, last_step: self.asks.last_step, cancellation: self.asks.cancellation };
+        let needs = Needs {
+            outputs,
+            last_step: self.asks.last_step,
+            cancellation: self.asks.cancellation,
+            ..Needs::default()
+        };
         Bound { function: self.clone(), needs }
     }
 }

@@ -31,6 +31,9 @@ fn context(step: &str, input: serde_json::Value) -> CallContext {
         cancellation: CancellationToken::new(),
         resources: Arc::new(Resources::default()),
         failure: None,
+        iteration: None,
+        joined: None,
+        undo: None,
     }
 }
 

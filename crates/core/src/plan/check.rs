@@ -153,11 +153,13 @@ fn check_join(node: &Node, join: Join, branches: usize, errors: &mut Vec<PlanErr
 /// The kinds that the machine has a supervisor for.
 fn runs(kind: &NodeKind) -> bool {
     match kind {
-        NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Workflow(_) => true,
-        NodeKind::Signal(_)
+        NodeKind::Step(_)
+        | NodeKind::Sleep(_)
+        | NodeKind::Workflow(_)
         | NodeKind::Branch(_)
         | NodeKind::Loop(_)
         | NodeKind::ForEach(_)
-        | NodeKind::Parallel(_) => false,
+        | NodeKind::Parallel(_) => true,
+        NodeKind::Signal(_) => false,
     }
 }

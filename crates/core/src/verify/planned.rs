@@ -84,7 +84,7 @@ impl<'a> Planned<'a> {
             }
             Kind::CallSucceeded { node, .. } => match self.facts.roles.get(node) {
                 Some(Role::Step | Role::OnError) => self.settle(node),
-                Some(Role::Input | Role::Wait) | None => {}
+                _ => {}
             },
             Kind::CallFailed { node, verdict, .. } => self.call_failed(plan, node, *verdict),
             Kind::CallLost { node, .. } => {
@@ -93,7 +93,7 @@ impl<'a> Planned<'a> {
                 }
             }
             Kind::CallCancelled { node, .. } | Kind::NodeCancelled { node } => self.settle(node),
-            Kind::NodeStarted { node } => {
+            Kind::NodeStarted { node, .. } => {
                 self.begins(node, seq);
                 self.facts.started.insert(node.clone());
             }
@@ -125,6 +125,10 @@ impl<'a> Planned<'a> {
             | Kind::NodeUnblocked { .. }
             | Kind::RunPaused {}
             | Kind::RunResumed {}
+            | Kind::LaneEnded { .. }
+            | Kind::LaneStopping { .. }
+            | Kind::BlockFailing { .. }
+            | Kind::Joined { .. }
             | Kind::RunCancelled { .. } => {}
         }
     }
@@ -144,7 +148,7 @@ impl<'a> Planned<'a> {
                 self.facts.ended.insert(node.clone());
                 self.facts.handler_owed.insert(node.clone());
             }
-            Some(Role::Step | Role::OnError | Role::Input | Role::Wait) | None => self.settle(node),
+            _ => self.settle(node),
         }
     }
 
@@ -194,7 +198,7 @@ impl<'a> Planned<'a> {
                 let workflow = place.is_some_and(|place| place.workflow);
                 self.require(workflow, seq, Rule::Settings, || format!("`{node}` maps no input"));
             }
-            Role::Wait => {}
+            Role::Wait | Role::Choose | Role::Test | Role::Items | Role::Finally | Role::Compensate => {}
         }
     }
 

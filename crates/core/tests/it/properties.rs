@@ -341,7 +341,7 @@ impl Driver {
                 self.script.step(&call.node, call.attempt, can_hang)
             }
             Role::OnError => self.script.handler(&call.node),
-            Role::Input | Role::Wait => self.script.helper(&call.node),
+            _ => self.script.helper(&call.node),
         }
     }
 
@@ -355,7 +355,7 @@ impl Driver {
                 let result = match (call.role, self.script.wait_ms(&call.node)) {
                     (Role::Wait, None) => serde_json::json!("soon"),
                     (Role::Wait, Some(ms)) => serde_json::json!({ "forMs": ms }),
-                    (Role::Step | Role::OnError | Role::Input, _) => {
+                    _ => {
                         result_of(&call.node, call.attempt).into()
                     }
                 };

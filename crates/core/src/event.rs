@@ -13,7 +13,7 @@ use crate::plan::PlanHash;
 use crate::value::{self, Value};
 
 /// The version of the event schema that this build writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// One fact about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -515,6 +515,21 @@ impl Kind {
             | Self::RunResumed {}
             | Self::RunCompleted { .. }
             | Self::RunCancelled { .. } => None,
+        }
+    }
+
+    /// The first version of the schema that can say this: an older build refuses it with advice.
+    pub fn version(&self) -> u32 {
+        match self {
+            Self::LaneEnded { .. }
+            | Self::BlockFailing { .. }
+            | Self::LaneStopping { .. }
+            | Self::Joined { .. }
+            | Self::CallStarted {
+                role: Role::Choose | Role::Test | Role::Items | Role::Finally | Role::Compensate,
+                ..
+            } => 2,
+            _ => 1,
         }
     }
 

@@ -170,7 +170,13 @@ impl<'a> Machine<'a> {
             Role::OnError if node.is_root() => "the run's handler".to_owned(),
             Role::OnError => format!("the handler of `{node}`"),
             Role::Compensate => format!("the compensation of `{node}`"),
-            Role::Step | Role::Input | Role::Wait | Role::Choose | Role::Test | Role::Items | Role::Finally => {
+            Role::Step
+            | Role::Input
+            | Role::Wait
+            | Role::Choose
+            | Role::Test
+            | Role::Items
+            | Role::Finally => {
                 format!("`{node}`")
             }
         };

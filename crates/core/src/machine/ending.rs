@@ -144,8 +144,7 @@ impl Machine<'_> {
     /// that run in the same commit.
     fn run_failed(&mut self, failure: Failure, node: Option<Path>, cause: Seq) {
         // A step that must not be called again may have acted: whether to go on is for people to say.
-        let retry =
-            self.state.retries_left > 0 && failure.code != code::INTERRUPTED && !self.state.killed;
+        let retry = self.state.retries_left > 0 && failure.code != code::INTERRUPTED && !self.state.killed;
         let retried_as = retry.then(|| self.env.run.next_retry());
         let not_undone = self.state.undo.failed().to_vec();
         self.follow(Kind::RunFailed { failure, node, retried_as, not_undone }, cause);

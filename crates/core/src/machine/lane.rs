@@ -68,7 +68,7 @@ impl<'a> Machine<'a> {
             Some(Supervisor::Run) => self.node_fails_run(child, cause),
             Some(Supervisor::Nested) => self.nested_failed(lane, child, cause),
             Some(Supervisor::Branch(node) | Supervisor::Loop(node)) => self.fail(&node, child, None, cause),
-                        Some(Supervisor::ForEach(node, index)) => self.item_failed(&node, lane, index, child, cause),
+            Some(Supervisor::ForEach(node, index)) => self.item_failed(&node, lane, index, child, cause),
             Some(Supervisor::Parallel(node, parallel, index)) => {
                 self.branch_failed(&node, parallel, lane, index, child, cause);
             }

@@ -43,13 +43,7 @@ impl Machine<'_> {
         self.begin_call(path, Due { role: Role::Test, attempt: 1 }, cause);
     }
 
-    pub(super) fn iteration_completed(
-        &mut self,
-        path: &Path,
-        lane: &Path,
-        result: Option<Seq>,
-        cause: Seq,
-    ) {
+    pub(super) fn iteration_completed(&mut self, path: &Path, lane: &Path, result: Option<Seq>, cause: Seq) {
         let index = lane.as_iteration().map_or(0, |(_, index)| index);
         let ended = self.lane_ended(lane, index, LaneOutcome::Completed, result, cause);
         self.test_loop(path, ended);
@@ -78,7 +72,8 @@ impl Machine<'_> {
             let lane = path.iteration(self.next_iteration(path));
             self.start_block(&lane, cause);
         } else {
-            let last = self.state.node(path).and_then(|node| node.lanes.as_ref()).and_then(|lanes| lanes.last);
+            let last =
+                self.state.node(path).and_then(|node| node.lanes.as_ref()).and_then(|lanes| lanes.last);
             self.complete(path, last, cause);
         }
     }

@@ -30,7 +30,7 @@ mod undo;
 
 use std::collections::VecDeque;
 
-use crate::event::{self, BlockedReason, Cause, Event, ImportedStatus, Kind, Outside, Role};
+use crate::event::{BlockedReason, Cause, Event, ImportedStatus, Kind, Outside, Role};
 use crate::failure::{Failure, StepError};
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
@@ -298,7 +298,7 @@ impl Machine<'_> {
     /// Writes an event and folds it in.
     fn emit(&mut self, kind: Kind, cause: Cause) -> Seq {
         let seq = self.state.seq.next();
-        let event = Event { v: event::VERSION, seq, at: self.env.now, cause, event: kind };
+        let event = Event { v: kind.version(), seq, at: self.env.now, cause, event: kind };
         self.state.apply(&event);
         self.turn.events.push(event);
         seq

@@ -109,7 +109,8 @@ impl Machine<'_> {
         let all = (0..).zip(&parallel.branches).map(|(index, branch)| {
             (branch.name.clone(), lanes.map_or(Slot::Open, |lanes| lanes.slot(index)))
         });
-        let counts = |slot: Slot| parallel.wanted().is_none() || matches!(slot, Slot::Nothing | Slot::Value(_));
+        let counts =
+            |slot: Slot| parallel.wanted().is_none() || matches!(slot, Slot::Nothing | Slot::Value(_));
         all.filter(|(_, slot)| counts(*slot)).map(|(name, slot)| (name, slot.part())).collect()
     }
 

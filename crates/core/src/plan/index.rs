@@ -307,7 +307,8 @@ fn outwards(numbers: &[usize], from: usize) -> impl Iterator<Item = usize> {
     let mut turn = false;
     std::iter::from_fn(move || {
         turn = !turn;
-        let next = if turn { right.next().or_else(|| left.next()) } else { left.next().or_else(|| right.next()) };
+        let next =
+            if turn { right.next().or_else(|| left.next()) } else { left.next().or_else(|| right.next()) };
         next.copied()
     })
 }

@@ -35,13 +35,7 @@ impl State {
         lanes.window = window.unwrap_or(count);
     }
 
-    pub(super) fn lane_ended(
-        &mut self,
-        lane: &Path,
-        index: u32,
-        outcome: &LaneOutcome,
-        result: Option<Seq>,
-    ) {
+    pub(super) fn lane_ended(&mut self, lane: &Path, index: u32, outcome: &LaneOutcome, result: Option<Seq>) {
         self.close_scope(lane);
         let slot = match outcome {
             LaneOutcome::Completed => result.map_or(Slot::Nothing, Slot::Value),
@@ -84,8 +78,11 @@ impl State {
         }
         let prefix = format!("{lane}/");
         let range = self.nodes.range(Path::new(prefix.as_str())..);
-        let inside: Vec<Path> =
-            range.map(|(path, _)| path).take_while(|path| path.as_str().starts_with(&prefix)).cloned().collect();
+        let inside: Vec<Path> = range
+            .map(|(path, _)| path)
+            .take_while(|path| path.as_str().starts_with(&prefix))
+            .cloned()
+            .collect();
         // A failure that went on its way up is told by the node that it began in.
         let failed = |node: &NodeState| node.status == NodeStatus::Failed && !node.soft;
         if inside.iter().any(|path| self.nodes.get(path).is_some_and(failed)) {

@@ -16,7 +16,7 @@ pub use lane::Scope;
 pub use node::{Decision, HardFailure, Lanes, NodeState, OpenCall, Slot};
 pub use undo::{Undo, UndoList};
 
-use crate::event::NotUndone;
+use crate::event::{Event, NotUndone};
 use crate::failure::Failure;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
@@ -151,6 +151,13 @@ pub struct End {
 }
 
 impl State {
+    /// Folds a whole history and keeps every node, also those of finished iterations.
+    pub fn of_whole_run(history: &[Event]) -> Self {
+        let mut state = Self { whole: true, ..Self::default() };
+        history.iter().for_each(|event| state.apply(event));
+        state
+    }
+
     /// The run's status, as users see it.
     pub fn status(&self) -> RunStatus {
         if let Some(end) = &self.end {
@@ -208,6 +215,13 @@ impl State {
     /// The innermost scope that a node is in.
     pub(crate) fn scope_of(&self, node: &Path) -> Option<(Path, &Scope)> {
         node.around().find_map(|path| self.scopes.get(&path).map(|scope| (path, scope)))
+    }
+
+    /// How many parts a snapshot of it has.
+    pub fn weight(&self) -> u64 {
+        let lanes = self.supervising.iter().filter_map(|path| self.node(path)?.lanes.as_ref());
+        let slots: usize = lanes.map(|lanes| lanes.slots.len()).sum();
+        u64::try_from(self.nodes.len() + slots).unwrap_or(u64::MAX)
     }
 
     /// A node's state, if it has begun.

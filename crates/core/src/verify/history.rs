@@ -501,7 +501,10 @@ impl<'a> History<'a> {
         let mut nodes = nodes.take_while(|(path, _)| path.as_str().starts_with(&inside));
         // What lost settles by itself, also after its block has gone on.
         let lost = |path: &Path| self.scopes.keys().any(|scope| path.is_within(scope));
-        let open = nodes.find(|(path, node)| node.is_open() && !lost(path)).map(|(path, _)| name(path)).unwrap_or_default();
+        let open = nodes
+            .find(|(path, node)| node.is_open() && !lost(path))
+            .map(|(path, _)| name(path))
+            .unwrap_or_default();
         self.require(open.is_empty(), seq, Rule::Outcomes, || format!("{open} inside it has not ended"));
     }
 
@@ -513,7 +516,8 @@ impl<'a> History<'a> {
     fn holds_value(&mut self, holder: Option<Seq>, seq: Seq) {
         let Some(holder) = holder else { return };
         let events = self.events;
-        let holds = |event: &Event| event.event.value().is_some() || matches!(event.event, Kind::Joined { .. });
+        let holds =
+            |event: &Event| event.event.value().is_some() || matches!(event.event, Kind::Joined { .. });
         let held = holder < seq && events.get(index(holder)).is_some_and(holds);
         self.require(held, seq, Rule::References, || format!("event {holder} holds no value"));
     }

@@ -82,10 +82,11 @@ impl<'a> Planned<'a> {
                 self.begins(node, seq);
                 self.call_is_allowed(plan, node, *role, *attempt, seq);
             }
-            Kind::CallSucceeded { node, .. } => match self.facts.roles.get(node) {
-                Some(Role::Step | Role::OnError) => self.settle(node),
-                _ => {}
-            },
+            Kind::CallSucceeded { node, .. } => {
+                if matches!(self.facts.roles.get(node), Some(Role::Step | Role::OnError)) {
+                    self.settle(node);
+                }
+            }
             Kind::CallFailed { node, verdict, .. } => self.call_failed(plan, node, *verdict),
             Kind::CallLost { node, .. } => {
                 if self.facts.roles.get(node) == Some(&Role::Step) {

@@ -7,12 +7,15 @@ use std::fmt::Write;
 
 use expect_test::Expect;
 use rival_core::event::{
-    self, BlockedReason, Cause, Due, Event, ImportedStatus, Kind, LaneOutcome, LostReason, NotUndone, Part, Parts,
-    Role, Verdict,
+    self, BlockedReason, Cause, Due, Event, ImportedStatus, Kind, LaneOutcome, LostReason, NotUndone, Part,
+    Parts, Role, Verdict,
 };
 use rival_core::failure::StepError;
 use rival_core::machine::{self, Effect, Env, Import, Input, Outcome, Start, StopReason, Turn};
-use rival_core::plan::{Block, Nested, Node, NodeKind, Retry, Sleep, Step, Wait};
+use rival_core::plan::{
+    Block, Branch, Compensation, ForEach, Join, Loop, LoopTest, NamedBlock, Nested, Node, NodeKind,
+    OnFailure, Order, Parallel, Retry, Sleep, Step, Wait,
+};
 use rival_core::{IndexedPlan, NodeStatus, Path, Plan, RunId, RunStatus, State, Time, Value, verify};
 
 pub(crate) fn plan(nodes: Vec<Node>) -> Plan {
@@ -56,6 +59,67 @@ pub(crate) fn nested_with(id: &str, nodes: Vec<Node>, set: impl FnOnce(&mut Nest
         Nested { workflow: id.into(), block: Block::sequence(nodes), input: None, on_error: None };
     set(&mut nested);
     Node::new(id, NodeKind::Workflow(nested))
+}
+
+/// A branch whose function is called `choose`.
+pub(crate) fn branch(id: &str, cases: Vec<(&str, Vec<Node>)>, default: Option<Vec<Node>>) -> Node {
+    let cases = cases.into_iter().map(|(name, nodes)| named(name, nodes)).collect();
+    let default = default.map(Block::sequence);
+    Node::new(id, NodeKind::Branch(Branch { choose: "choose".into(), cases, default }))
+}
+
+pub(crate) fn named(name: &str, nodes: Vec<Node>) -> NamedBlock {
+    NamedBlock { name: name.into(), block: Block::sequence(nodes) }
+}
+
+/// A loop of at most three iterations whose function is called `test`.
+pub(crate) fn until(id: &str, body: Vec<Node>) -> Node {
+    looping(id, body, LoopTest::Until("test".into()))
+}
+
+pub(crate) fn looping(id: &str, body: Vec<Node>, test: LoopTest) -> Node {
+    Node::new(id, NodeKind::Loop(Loop { body: Block::sequence(body), test, max_iterations: 3 }))
+}
+
+/// A forEach whose function is called `items`.
+pub(crate) fn for_each(id: &str, concurrency: u32, body: Vec<Node>) -> Node {
+    let (items, body) = ("items".into(), Block::sequence(body));
+    Node::new(id, NodeKind::ForEach(ForEach { items, body, concurrency, max_iterations: Some(20) }))
+}
+
+pub(crate) fn parallel(id: &str, branches: Vec<(&str, Vec<Node>)>) -> Node {
+    parallel_with(id, branches, |_| {})
+}
+
+pub(crate) fn parallel_with(
+    id: &str,
+    branches: Vec<(&str, Vec<Node>)>,
+    set: impl FnOnce(&mut Parallel),
+) -> Node {
+    let branches = branches.into_iter().map(|(name, nodes)| named(name, nodes)).collect();
+    let mut parallel = Parallel { branches, join: Join::All, on_failure: OnFailure::Fail, finally: None };
+    set(&mut parallel);
+    Node::new(id, NodeKind::Parallel(parallel))
+}
+
+pub(crate) fn joining(id: &str, join: Join, branches: Vec<(&str, Vec<Node>)>) -> Node {
+    parallel_with(id, branches, |parallel| parallel.join = join)
+}
+
+/// Steps as a graph: each with what it waits for.
+pub(crate) fn graph(nodes: Vec<(Node, &[&str])>) -> Block {
+    let after = |(node, after): (Node, &[&str])| Node {
+        after: after.iter().map(ToString::to_string).collect(),
+        ..node
+    };
+    Block { order: Order::Graph, nodes: nodes.into_iter().map(after).collect() }
+}
+
+/// A step that can be undone.
+pub(crate) fn undoable(id: &str) -> Node {
+    step_with(id, |step| {
+        step.compensate = Some(Compensation { function: format!("undo_{id}"), ..Compensation::default() });
+    })
 }
 
 pub(crate) fn json(value: serde_json::Value) -> Value {

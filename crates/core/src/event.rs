@@ -97,6 +97,30 @@ pub enum Kind {
         /// When it ended there.
         ended_at: Time,
     },
+    /// What a supervisor had decided was taken over from the source run.
+    DecisionImported {
+        /// The supervisor.
+        node: Path,
+        /// The mapped input of a nested workflow, the items of a forEach, the answer that chose a case.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        result: Value,
+        /// The case of a branch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        case: Option<String>,
+        /// How many items a forEach has.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        count: Option<u32>,
+    },
+    /// The iterations of a loop up to this one were taken over from the source run.
+    LaneImported {
+        /// The iteration.
+        lane: Path,
+        /// Its number.
+        index: u32,
+        /// Its result there.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        result: Value,
+    },
     /// A user function is about to be called.
     CallStarted {
         /// The node it belongs to.
@@ -490,6 +514,8 @@ impl Kind {
     pub fn node(&self) -> Option<&Path> {
         match self {
             Self::NodeImported { node, .. }
+            | Self::DecisionImported { node, .. }
+            | Self::LaneImported { lane: node, .. }
             | Self::CallStarted { node, .. }
             | Self::CallSucceeded { node, .. }
             | Self::CallFailed { node, .. }
@@ -521,7 +547,9 @@ impl Kind {
     /// The first version of the schema that can say this: an older build refuses it with advice.
     pub fn version(&self) -> u32 {
         match self {
-            Self::LaneEnded { .. }
+            Self::DecisionImported { .. }
+            | Self::LaneImported { .. }
+            | Self::LaneEnded { .. }
             | Self::BlockFailing { .. }
             | Self::LaneStopping { .. }
             | Self::Joined { .. }
@@ -543,7 +571,9 @@ impl Kind {
         match self {
             Self::RunStarted { input: value, .. }
             | Self::CallSucceeded { result: value, .. }
-            | Self::NodeImported { result: value, .. } => Some(value),
+            | Self::NodeImported { result: value, .. }
+            | Self::DecisionImported { result: value, .. }
+            | Self::LaneImported { result: value, .. } => Some(value),
             _ => None,
         }
     }

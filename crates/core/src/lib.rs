@@ -6,6 +6,7 @@
 
 pub mod event;
 pub mod failure;
+pub mod fork;
 mod ids;
 pub mod machine;
 mod path;

@@ -126,6 +126,8 @@ impl<'a> Planned<'a> {
             | Kind::NodeUnblocked { .. }
             | Kind::RunPaused {}
             | Kind::RunResumed {}
+            | Kind::DecisionImported { .. }
+            | Kind::LaneImported { .. }
             | Kind::LaneEnded { .. }
             | Kind::LaneStopping { .. }
             | Kind::BlockFailing { .. }

@@ -4,6 +4,7 @@ mod branch;
 mod call;
 mod ending;
 mod for_each;
+mod fork;
 mod golden;
 mod graph;
 mod hold;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use rival_core::plan::{Block, NodeKind, Wait};
+use rival_core::plan::{Block, LoopTest, NodeKind, Wait};
 use rival_core::{IndexedPlan, Path, Plan, PlanHash, Value};
 
 use crate::definition::Definition;
@@ -61,7 +61,8 @@ impl Registered {
 
     /// The same for the mapped input of a nested workflow.
     pub(crate) fn check_nested_input(&self, node: &Path, input: &Value) -> Vec<Violation> {
-        self.nested.get(node).map_or_else(Vec::new, |validator| violations(validator, input))
+        let node = Path::new(node.in_plan());
+        self.nested.get(&node).map_or_else(Vec::new, |validator| violations(validator, input))
     }
 }
 
@@ -100,12 +101,13 @@ fn function_names<'a>(block: &'a Block, names: &mut Vec<&'a String>) {
                 names.extend(&nested.input);
                 names.extend(&nested.on_error);
             }
-            // `Plan::check` has refused these.
-            NodeKind::Signal(_)
-            | NodeKind::Branch(_)
-            | NodeKind::Loop(_)
-            | NodeKind::ForEach(_)
-            | NodeKind::Parallel(_) => {}
+            NodeKind::Signal(_) => {}
+            NodeKind::Branch(branch) => names.push(&branch.choose),
+            NodeKind::Loop(each) => match &each.test {
+                LoopTest::Until(test) | LoopTest::While(test) => names.push(test),
+            },
+            NodeKind::ForEach(each) => names.push(&each.items),
+            NodeKind::Parallel(parallel) => names.extend(&parallel.finally),
         }
         for (_, block) in node.blocks() {
             function_names(block, names);

@@ -1,8 +1,10 @@
 //! The tests of the core: traces by concept, properties against a reference, golden histories, plans.
 
 mod call;
+mod diff;
 mod ending;
 mod golden;
+mod graph;
 mod hold;
 mod import;
 mod nested;

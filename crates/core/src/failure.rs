@@ -29,6 +29,14 @@ pub mod code {
     pub const INVALID_INPUT: &str = "invalid_input";
     /// A recorded value does not decode into the type that the function asks for.
     pub const DECODE: &str = "decode";
+    /// No case of a branch applies, and it has no default.
+    pub const NO_CASE: &str = "no_such_case";
+    /// The function of a supervisor answered something else than it was asked for.
+    pub const BAD_ANSWER: &str = "bad_answer";
+    /// A loop or forEach has more iterations than it may.
+    pub const MAX_ITERATIONS: &str = "max_iterations";
+    /// So many branches failed that the others cannot make up for it.
+    pub const JOIN_UNREACHABLE: &str = "join_unreachable";
     /// The run was cancelled.
     pub const CANCELLED: &str = "cancelled";
 }

@@ -104,7 +104,7 @@ fn function_names<'a>(block: &'a Block, names: &mut Vec<&'a String>) {
             NodeKind::Signal(_) => {}
             NodeKind::Branch(branch) => names.push(&branch.choose),
             NodeKind::Loop(each) => match &each.test {
-                LoopTest::Until(test) | LoopTest::While(test) => names.push(test),
+                LoopTest::Until(function) | LoopTest::While(function) => names.push(function),
             },
             NodeKind::ForEach(each) => names.push(&each.items),
             NodeKind::Parallel(parallel) => names.extend(&parallel.finally),

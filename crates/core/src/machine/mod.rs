@@ -5,22 +5,32 @@
 //! nothing here walks the plan or the history.
 //!
 //! One file per concept, each with its transition table at the top: [`call`](self) for the life of a
-//! call, `sequence` for nodes in order, `sleep`, `nested`, `ending` for failing and cancelling, `hold`
-//! for pause and orderly stop, `recover` for what a crash left behind.
+//! call; `block` and `graph` for how nodes follow each other; `lane` for who supervises a block; `nested`, `branch`,
+//! `looping`, `for_each`, `parallel` for the supervisors; `sleep`; `scope` for parts that end while the rest goes
+//! on; `ending` for failing and cancelling; `undo` for compensations; `hold` for pause and orderly stop; `recover` for
+//! what a crash left behind.
 
 mod backoff;
+mod block;
+mod branch;
 mod call;
 mod ending;
+mod for_each;
+mod graph;
 mod hold;
+mod lane;
+mod looping;
 mod nested;
+mod parallel;
 mod recover;
-mod sequence;
+mod scope;
 mod sleep;
 mod timer;
+mod undo;
 
 use std::collections::VecDeque;
 
-use crate::event::{self, BlockedReason, Cause, Event, ImportedStatus, Kind, Outside, Role};
+use crate::event::{BlockedReason, Cause, Event, ImportedStatus, Kind, Outside, Role};
 use crate::failure::{Failure, StepError};
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
@@ -55,6 +65,11 @@ pub enum Input {
     Tick,
     /// Somebody asked to cancel.
     Cancel {
+        /// In their words.
+        reason: Option<String>,
+    },
+    /// Somebody asked to end it at once: nothing is undone, and nobody is waited for.
+    Kill {
         /// In their words.
         reason: Option<String>,
     },
@@ -223,6 +238,10 @@ enum Todo {
     Start(Path, Seq),
     /// A node has ended; its supervisor must hear of it.
     Ended(Path, Seq),
+    /// A lane was taken over from another run, with its result.
+    Completed(Path, Option<Seq>, Seq),
+    /// A scope may have settled.
+    Settled(Path, Seq),
 }
 
 impl Machine<'_> {
@@ -233,6 +252,7 @@ impl Machine<'_> {
             Input::CallFinished { node, call, outcome } => self.call_finished(&node, call, outcome),
             Input::Tick => self.tick(),
             Input::Cancel { reason } => self.cancel(reason),
+            Input::Kill { reason } => self.kill(reason),
             Input::Pause => self.pause(),
             Input::Resume => self.resume(),
             Input::LetGo => self.let_go(),
@@ -245,6 +265,8 @@ impl Machine<'_> {
                 match todo {
                     Todo::Start(node, cause) => self.start_node(&node, cause),
                     Todo::Ended(node, cause) => self.node_ended(&node, cause),
+                    Todo::Completed(lane, result, cause) => self.lane_completed(&lane, result, cause),
+                    Todo::Settled(scope, cause) => self.settled_within(&scope, cause),
                 }
             }
             if !self.come_to_an_end() {
@@ -276,7 +298,7 @@ impl Machine<'_> {
     /// Writes an event and folds it in.
     fn emit(&mut self, kind: Kind, cause: Cause) -> Seq {
         let seq = self.state.seq.next();
-        let event = Event { v: event::VERSION, seq, at: self.env.now, cause, event: kind };
+        let event = Event { v: kind.version(), seq, at: self.env.now, cause, event: kind };
         self.state.apply(&event);
         self.turn.events.push(event);
         seq

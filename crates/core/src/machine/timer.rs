@@ -26,7 +26,7 @@ impl Machine<'_> {
             TimerKind::Retry => self.make_due_call(&timer.node, Cause::Outside(Outside::Clock)),
             TimerKind::Sleep => self.sleep_is_over(&timer.node),
             TimerKind::RunDeadline => self.keep_deadline(),
-            TimerKind::Force => self.leave_calls_behind(),
+            TimerKind::Force => self.leave_calls_behind(&timer.node),
         }
     }
 }

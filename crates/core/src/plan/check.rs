@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::{Block, Branch, Join, NamedBlock, Node, NodeKind, OnFailure, Order, Parallel, Plan, Retry, Step};
-use super::{cycle, join};
+use super::{DEFAULT_CASE, cycle, join};
 
 /// One thing that is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -288,8 +288,8 @@ impl Check<'_> {
     fn branch(&mut self, branch: &Branch, path: &str) {
         self.lanes(path, ["a case", "cases"], branch.cases.iter());
         // Both would have the path `…/default`.
-        if branch.default.is_some() && branch.cases.iter().any(|case| case.name == "default") {
-            let (node, name) = (path.to_owned(), "default".to_owned());
+        if branch.default.is_some() && branch.cases.iter().any(|case| case.name == DEFAULT_CASE) {
+            let (node, name) = (path.to_owned(), DEFAULT_CASE.to_owned());
             self.errors.push(PlanError::DuplicateLane { node, lanes: "cases", name });
         }
     }

@@ -1,228 +1,121 @@
-//! Plans as pictures.
+//! Graphs: `machine/graph.rs`.
 
 use expect_test::expect;
-use rival_core::Plan;
-use rival_core::plan::{
-    Block, Branch, ForEach, Join, Loop, LoopTest, NamedBlock, Node, NodeKind, OnFailure, Order, Parallel,
-    Signal, Wait,
-};
+use rival_core::failure::StepError;
+use rival_core::plan::{Nested, Node, NodeKind};
+use rival_core::{NodeStatus, Plan, RunStatus};
 
-use crate::support::{nested_with, plan, sleep, step, step_with};
-
-fn lane(name: &str, nodes: Vec<Node>) -> NamedBlock {
-    NamedBlock { name: name.into(), block: Block::sequence(nodes) }
-}
-
-fn drawn() -> Plan {
-    let choice = Branch {
-        choose: "is_large".into(),
-        cases: vec![lane("then", vec![step("wrap")])],
-        default: Some(Block::sequence(vec![step("post")])),
-    };
-    let setup = Parallel {
-        branches: vec![lane("db", vec![step("create"), step("grant")]), lane("crm", vec![step("create")])],
-        join: Join::N(1),
-        on_failure: OnFailure::Fail,
-        finally: None,
-    };
-    let poll = Loop {
-        body: Block::sequence(vec![sleep("delay", Wait::ForMs(500)), step("ask")]),
-        test: LoopTest::Until("is_done".into()),
-        max_iterations: 9,
-    };
-    let each = ForEach {
-        items: "orders".into(),
-        body: Block::sequence(vec![step("charge")]),
-        concurrency: 8,
-        max_iterations: None,
-    };
-    let signal = Signal { signal: "approved".into(), timeout_ms: None, timeout_is_value: false };
-    let graph = nested_with("order", vec![step("validate"), step("fraud"), step("pay")], |nested| {
-        nested.block.order = Order::Graph;
-        nested.block.nodes[2].after = vec!["validate".into(), "fraud".into()];
-    });
-    plan(vec![
-        step_with("first", |step| step.function = "say \"hi\" #1 <b>".into()),
-        Node::new("setup", NodeKind::Parallel(setup)),
-        Node::new("size", NodeKind::Branch(choice)),
-        Node::new("poll", NodeKind::Loop(poll)),
-        Node::new("charge all", NodeKind::ForEach(each)),
-        Node::new("approval", NodeKind::Signal(signal)),
-        graph,
-    ])
+use crate::support::{Case, graph, plan, step};
+fn diamond() -> Plan {
+    let block =
+        graph(vec![(step("a"), &[]), (step("b"), &["a"]), (step("c"), &["a"]), (step("d"), &["b", "c"])]);
+    Plan { block, ..plan(Vec::new()) }
 }
 
 #[test]
-fn mermaid_draws_blocks_as_subgraphs() {
-    expect![[r#"
-        flowchart TD
-        n0["first: say #quot;hi#quot; #35;1 #lt;b#gt;"]
-        subgraph n1["setup: first 1"]
-          subgraph n2["db"]
-            n3["create"]
-            n4["grant"]
-          end
-          subgraph n5["crm"]
-            n6["create"]
-          end
-        end
-        subgraph n7["size: is_large?"]
-          subgraph n8["then"]
-            n9["wrap"]
-          end
-          subgraph n10["default"]
-            n11["post"]
-          end
-        end
-        subgraph n12["poll: until is_done"]
-          n13(["delay: for 500 ms"])
-          n14["ask"]
-        end
-        subgraph n15["charge all: for each of orders, 8 at a time"]
-          n16["charge"]
-        end
-        n17(["approval: signal approved"])
-        subgraph n18["order: workflow"]
-          n19["validate"]
-          n20["fraud"]
-          n21["pay"]
-        end
-        n0 --> n1
-        n1 --> n7
-        n7 --> n12
-        n12 --> n15
-        n15 --> n17
-        n17 --> n18
-        n3 --> n4
-        n13 --> n14
-        n19 --> n21
-        n20 --> n21
-    "#]]
-    .assert_eq(&drawn().graph().to_mermaid());
+fn a_node_starts_when_all_it_waits_for_has_ended() {
+    Case::with(diamond(), |_| {}).start().ok("a", 1).ok("c", 1).ok("b", 1).ok("d", 1).then(expect![[r#"
+        > start, at 0
+           1 request   run started
+           2 <1        a#1 called: step attempt 1
+        > a#1 returns "a!", at 0
+           3 <2        a#1 succeeded: "a!"
+           4 <3        b#1 called: step attempt 1
+           5 <3        c#1 called: step attempt 1
+        > c#1 returns "c!", at 0
+           6 <5        c#1 succeeded: "c!"
+        > b#1 returns "b!", at 0
+           7 <4        b#1 succeeded: "b!"
+           8 <7        d#1 called: step attempt 1
+        > d#1 returns "d!", at 0
+           9 <8        d#1 succeeded: "d!"
+          10 <9        run completed, output in 9
+    "#]]);
 }
 
 #[test]
-fn graphviz_draws_blocks_as_clusters() {
-    expect![[r#"
-        digraph "w" {
-          compound=true;
-          node [shape=box];
-          n0 [label="first: say \"hi\" #1 <b>"];
-          subgraph cluster_n1 {
-            label="setup: first 1";
-            subgraph cluster_n2 {
-              label="db";
-              n3 [label="create"];
-              n4 [label="grant"];
-            }
-            subgraph cluster_n5 {
-              label="crm";
-              n6 [label="create"];
-            }
-          }
-          subgraph cluster_n7 {
-            label="size: is_large?";
-            subgraph cluster_n8 {
-              label="then";
-              n9 [label="wrap"];
-            }
-            subgraph cluster_n10 {
-              label="default";
-              n11 [label="post"];
-            }
-          }
-          subgraph cluster_n12 {
-            label="poll: until is_done";
-            n13 [label="delay: for 500 ms", style=rounded];
-            n14 [label="ask"];
-          }
-          subgraph cluster_n15 {
-            label="charge all: for each of orders, 8 at a time";
-            n16 [label="charge"];
-          }
-          n17 [label="approval: signal approved", style=rounded];
-          subgraph cluster_n18 {
-            label="order: workflow";
-            n19 [label="validate"];
-            n20 [label="fraud"];
-            n21 [label="pay"];
-          }
-          n0 -> n3 [lhead=cluster_n1];
-          n6 -> n9 [ltail=cluster_n1, lhead=cluster_n7];
-          n11 -> n13 [ltail=cluster_n7, lhead=cluster_n12];
-          n14 -> n16 [ltail=cluster_n12, lhead=cluster_n15];
-          n16 -> n17 [ltail=cluster_n15];
-          n17 -> n19 [lhead=cluster_n18];
-          n3 -> n4;
-          n13 -> n14;
-          n19 -> n21;
-          n20 -> n21;
-        }
-    "#]]
-    .assert_eq(&drawn().graph().to_dot());
+fn a_failure_lets_the_others_settle_and_keeps_what_they_left() {
+    Case::with(diamond(), |_| {})
+        .start()
+        .ok("a", 1)
+        .fails("b", 1, StepError::new("no"))
+        .node("c", NodeStatus::Running)
+        .ok("c", 1)
+        .node("c", NodeStatus::Completed)
+        .node("d", NodeStatus::Pending)
+        .then(expect![[r#"
+            > start, at 0
+               1 request   run started
+               2 <1        a#1 called: step attempt 1
+            > a#1 returns "a!", at 0
+               3 <2        a#1 succeeded: "a!"
+               4 <3        b#1 called: step attempt 1
+               5 <3        c#1 called: step attempt 1
+            > b#1 fails (Plain), at 0
+               6 <4        b#1 failed: error `no`, fail
+               7 <6        (run) failing because of b
+            > c#1 returns "c!", at 0
+               8 <5        c#1 succeeded: "c!"
+               9 <8        run failed in b: error `no`
+        "#]]);
 }
 
 #[test]
-fn json_has_paths_and_edges() {
-    let json: serde_json::Value = serde_json::from_str(&drawn().graph().to_json()).expect("it is JSON");
-    let setup = serde_json::to_string_pretty(&json["nodes"][1]).expect("it is JSON");
-    expect![[r#"
-        {
-          "children": [
-            {
-              "children": [
-                {
-                  "id": "create",
-                  "kind": "step",
-                  "label": "create",
-                  "path": "setup/db/create"
-                },
-                {
-                  "id": "grant",
-                  "kind": "step",
-                  "label": "grant",
-                  "path": "setup/db/grant"
-                }
-              ],
-              "id": "db",
-              "kind": "lane",
-              "label": "db",
-              "path": "setup/db"
-            },
-            {
-              "children": [
-                {
-                  "id": "create",
-                  "kind": "step",
-                  "label": "create",
-                  "path": "setup/crm/create"
-                }
-              ],
-              "id": "crm",
-              "kind": "lane",
-              "label": "crm",
-              "path": "setup/crm"
-            }
-          ],
-          "id": "setup",
-          "kind": "parallel",
-          "label": "setup: first 1",
-          "path": "setup"
-        }"#]]
-    .assert_eq(&setup);
-    let edges = json["edges"].as_array().expect("a list").iter();
-    let edges = edges.map(|edge| format!("{} {}\n", edge["from"], edge["to"])).collect::<String>();
-    expect![[r#"
-        "first" "setup"
-        "setup" "size"
-        "size" "poll"
-        "poll" "charge all"
-        "charge all" "approval"
-        "approval" "order"
-        "setup/db/create" "setup/db/grant"
-        "poll/delay" "poll/ask"
-        "order/validate" "order/pay"
-        "order/fraud" "order/pay"
-    "#]]
-    .assert_eq(&edges);
+fn several_ends_make_a_map() {
+    let block = graph(vec![(step("a"), &[]), (step("b"), &["a"]), (step("c"), &[])]);
+    Case::with(Plan { block, ..plan(Vec::new()) }, |_| {}).start().ok("a", 1).ok("b", 1).ok("c", 1).then(
+        expect![[r#"
+            > start, at 0
+               1 request   run started
+               2 <1        a#1 called: step attempt 1
+               3 <1        c#1 called: step attempt 1
+            > a#1 returns "a!", at 0
+               4 <2        a#1 succeeded: "a!"
+               5 <4        b#1 called: step attempt 1
+            > b#1 returns "b!", at 0
+               6 <5        b#1 succeeded: "b!"
+            > c#1 returns "c!", at 0
+               7 <3        c#1 succeeded: "c!"
+               8 <7        (run) joined: [b 6, c 7]
+               9 <8        run completed, output in 8
+        "#]],
+    );
+}
+
+#[test]
+fn a_graph_nests() {
+    let block = graph(vec![(step("a"), &[]), (step("b"), &[]), (step("c"), &["a", "b"])]);
+    let nested = Nested { workflow: "n".into(), block, input: None, on_error: None };
+    Case::of(vec![Node::new("n", NodeKind::Workflow(nested)), step("d")])
+        .start()
+        .ok("n/b", 1)
+        .fails("n/a", 1, StepError::new("no"))
+        .status(RunStatus::Failed)
+        .then(expect![[r#"
+            > start, at 0
+               1 request   run started
+               2 <1        n started
+               3 <2        n/a#1 called: step attempt 1
+               4 <2        n/b#1 called: step attempt 1
+            > n/b#1 returns "n/b!", at 0
+               5 <4        n/b#1 succeeded: "n/b!"
+            > n/a#1 fails (Plain), at 0
+               6 <3        n/a#1 failed: error `no`, fail
+               7 <6        n failed because of n/a
+               8 <7        run failed in n/a: error `no`
+        "#]]);
+}
+
+#[test]
+fn a_crash_makes_what_was_at_work_again() {
+    Case::with(diamond(), |_| {}).start().ok("a", 1).ok("b", 1).quietly().crash().ok("c", 2).then(expect![[
+        r#"
+            > activate, at 0
+               7 recovery  c#1 lost: crash
+               8 <7        c#2 called: step attempt 1
+            > c#2 returns "c!", at 0
+               9 <8        c#2 succeeded: "c!"
+              10 <9        d#1 called: step attempt 1
+        "#
+    ]]);
 }

@@ -1,13 +1,18 @@
 //! The tests of the core: traces by concept, properties against a reference, golden histories, plans.
 
+mod branch;
 mod call;
 mod diff;
+mod drawing;
 mod ending;
+mod for_each;
 mod golden;
 mod graph;
 mod hold;
 mod import;
+mod looping;
 mod nested;
+mod parallel;
 mod plan;
 mod properties;
 mod recover;
@@ -15,4 +20,5 @@ mod reference;
 mod sequence;
 mod sleep;
 mod support;
+mod undo;
 mod verify;

@@ -274,7 +274,11 @@ fn the_node_before_the_first_of_a_block_is_the_one_before_the_block() {
 #[test]
 fn the_first_node_of_a_block_is_found_by_the_blocks_path() {
     let plan = index();
-    let first = |path: &str| plan.first_in(&Path::from(path)).map_or("-", |node| node.node().id.as_str());
+    let first = |path: &str| {
+        plan.block(&Path::from(path))
+            .and_then(|block| block.first().next())
+            .map_or("-", |node| node.id.as_str())
+    };
     assert_eq!(first(""), "a");
     assert_eq!(first("n"), "b");
     assert_eq!(first("n/m"), "c");

@@ -1,7 +1,9 @@
 //! A node's identity: its path in the plan, with the iteration where there is one.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -51,6 +53,39 @@ impl Path {
         })
     }
 
+    /// The lane of a loop or forEach at this path.
+    #[must_use]
+    pub fn iteration(&self, index: u32) -> Self {
+        Self(Arc::from(format!("{}[{index}]", self.0)))
+    }
+
+    /// The loop or forEach that an iteration's path belongs to, and which iteration it is.
+    pub fn as_iteration(&self) -> Option<(Self, u32)> {
+        let (node, index) = self.0.strip_suffix(']')?.rsplit_once('[')?;
+        Some((Self::new(node), index.parse().ok()?))
+    }
+
+    /// Whether this path lies inside of `scope`; a path is not inside of itself.
+    pub fn is_within(&self, scope: &Self) -> bool {
+        if scope.is_root() {
+            return !self.is_root();
+        }
+        self.0.strip_prefix(&*scope.0).is_some_and(|rest| rest.starts_with(['/', '[']))
+    }
+
+    /// The path and everything around it, from the inside out, the run itself last. Of `a/b[1]/c` these are
+    /// `a/b[1]/c`, `a/b[1]`, `a/b`, `a` and the root.
+    pub fn around(&self) -> impl Iterator<Item = Self> {
+        let text = Arc::clone(&self.0);
+        let mut end = Some(text.len());
+        std::iter::from_fn(move || {
+            let at = end?;
+            let this = &text[..at];
+            end = if at == 0 { None } else { Some(this.rfind(['/', '[']).unwrap_or(0)) };
+            Some(Self(Arc::from(this)))
+        })
+    }
+
     /// The last segment, without its iteration: the node's id in its block.
     pub fn id(&self) -> &str {
         let last = self.0.rsplit('/').next().unwrap_or("");
@@ -88,6 +123,37 @@ impl fmt::Debug for Path {
     }
 }
 
+impl Borrow<str> for Path {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The paths of an ordered set that lie inside of `scope`: two ranges of it, `scope/…` and `scope[…`.
+pub(crate) fn within<'a>(set: &'a BTreeSet<Path>, scope: &Path) -> impl Iterator<Item = &'a Path> + use<'a> {
+    let inside = |open: &str| {
+        let start = if scope.is_root() { String::new() } else { format!("{scope}{open}") };
+        let range = set.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded));
+        range.take_while(move |path| path.as_str().starts_with(&start))
+    };
+    let iterations = (!scope.is_root()).then(|| inside("["));
+    inside("/").chain(iterations.into_iter().flatten()).filter(|path| !path.is_root())
+}
+
+/// The same for the keys of a map.
+pub(crate) fn keys_within<'a, T>(
+    map: &'a BTreeMap<Path, T>,
+    scope: &Path,
+) -> impl Iterator<Item = (&'a Path, &'a T)> + use<'a, T> {
+    let inside = |open: &str| {
+        let start = if scope.is_root() { String::new() } else { format!("{scope}{open}") };
+        let range = map.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded));
+        range.take_while(move |(path, _)| path.as_str().starts_with(&start))
+    };
+    let iterations = (!scope.is_root()).then(|| inside("["));
+    inside("/").chain(iterations.into_iter().flatten()).filter(|(path, _)| !path.is_root())
+}
+
 impl From<&str> for Path {
     fn from(path: &str) -> Self {
         Self::new(path)
@@ -108,5 +174,27 @@ mod tests {
         assert_eq!(Path::root().parent(), None);
         assert_eq!(Path::root().child("a").child("b").as_str(), "a/b");
         assert_eq!(Path::from("items[3]").id(), "items");
+        assert_eq!(Path::from("a/items").iteration(3).as_iteration(), Some((Path::from("a/items"), 3)));
+        assert_eq!(Path::from("a[1]/items").as_iteration(), None);
+    }
+
+    #[test]
+    fn a_path_knows_what_is_around_it() {
+        let around: Vec<String> = Path::from("a/b[1]/c").around().map(|path| path.to_string()).collect();
+        assert_eq!(around, ["a/b[1]/c", "a/b[1]", "a/b", "a", ""]);
+        assert_eq!(Path::root().around().count(), 1);
+    }
+
+    #[test]
+    fn what_lies_inside_of_a_scope_is_found_in_an_ordered_set() {
+        let paths = ["", "a", "a/x", "a2", "a2/x", "a[0]/y", "a[10]", "b"];
+        let set: BTreeSet<Path> = paths.into_iter().map(Path::from).collect();
+        for scope in ["", "a", "a2", "b", "a[10]", "z"] {
+            let scope = Path::from(scope);
+            let mut found: Vec<&Path> = within(&set, &scope).collect();
+            found.sort();
+            let expected: Vec<&Path> = set.iter().filter(|path| path.is_within(&scope)).collect();
+            assert_eq!(found, expected, "inside of `{scope}`");
+        }
     }
 }

@@ -17,6 +17,7 @@ use crate::failure::{Failure, code};
 use crate::ids::Seq;
 use crate::path::Path;
 use crate::state::{Ending, HardFailure, TimerKind};
+use crate::status::NodeStatus;
 
 impl Machine<'_> {
     /// A node of the outermost block failed, so the run fails. The node that began it may lie deeper.
@@ -73,6 +74,7 @@ impl Machine<'_> {
         for node in idle.into_iter().rev() {
             self.follow(Kind::NodeCancelled { node }, cause);
         }
+        self.stop_ops_within(&Path::root(), cause);
     }
 
     /// The grace period is over.
@@ -83,6 +85,7 @@ impl Machine<'_> {
             let event = Kind::CallCancelled { node, call: open.number, forced: true };
             self.emit(event, Cause::Outside(Outside::Clock));
         }
+        self.leave_children_behind(&Path::root());
     }
 
     /// Takes the next step towards an end that is coming. Gives whether there was one to take.
@@ -92,7 +95,7 @@ impl Machine<'_> {
         }
         let cause = self.state.seq;
         match self.state.ending.clone() {
-            None => false,
+            None => self.complete_after_children(cause),
             Some(Ending::Cancelling { reason }) => {
                 self.end_supervisors(cause);
                 self.follow(Kind::RunCancelled { reason }, cause);
@@ -116,6 +119,31 @@ impl Machine<'_> {
         }
     }
 
+    /// The outermost block is done; children that nobody waits for any more end first.
+    pub(super) fn complete_run(&mut self, output: Option<Seq>, cause: Seq) {
+        self.stop_abandoned();
+        if !self.state.children_open_within(&Path::root()) {
+            self.follow(Kind::RunCompleted { output }, cause);
+        }
+    }
+
+    /// The run's last node has ended before, and the last child now.
+    fn complete_after_children(&mut self, cause: Seq) -> bool {
+        let Some(last) = self.plan.plan().block.nodes.last() else { return false };
+        let Some(last) = self.state.node(&Path::root().child(&last.id)) else { return false };
+        let well = match last.status {
+            NodeStatus::Completed | NodeStatus::Skipped => true,
+            NodeStatus::Failed => last.soft,
+            _ => false,
+        };
+        let idle = self.state.held.is_empty() && self.state.blocked.is_empty();
+        if well && idle {
+            let output = last.result;
+            self.follow(Kind::RunCompleted { output }, cause);
+        }
+        well && idle
+    }
+
     /// The terminal event. A run with automatic retries left names the run that goes on; the engine starts
     /// that run in the same commit.
     fn run_failed(&mut self, failure: Failure, node: Option<Path>, cause: Seq) {
@@ -133,6 +161,8 @@ impl Machine<'_> {
     }
 
     fn nothing_open(&self) -> bool {
-        self.state.calls.is_empty() && self.state.waits.is_empty()
+        self.state.calls.is_empty()
+            && self.state.waits.is_empty()
+            && !self.state.children_open_within(&Path::root())
     }
 }

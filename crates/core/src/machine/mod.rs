@@ -5,21 +5,28 @@
 //! nothing here walks the plan or the history.
 //!
 //! One file per concept, each with its transition table at the top: [`call`](self) for the life of a
-//! call, `sequence` for nodes in order, `sleep`, `nested`, `ending` for failing and cancelling, `hold`
+//! call, `sequence` for nodes in order, `sleep`, `signal`, `nested`, `durable` and `child` for what steps wait for, `ending` for failing and cancelling, `hold`
 //! for pause and orderly stop, `recover` for what a crash left behind.
 
 mod backoff;
 mod call;
+mod child;
+mod durable;
 mod ending;
 mod hold;
 mod nested;
 mod recover;
 mod sequence;
+mod signal;
 mod sleep;
 mod timer;
 
 use std::collections::VecDeque;
 
+pub use durable::{AskedBody, AskedOp};
+pub use signal::{SIGNALS_MAX, SentSignal};
+
+use crate::durable::ChildOutcome;
 use crate::event::{self, BlockedReason, Cause, Event, ImportedStatus, Kind, Outside, Role};
 use crate::failure::{Failure, StepError};
 use crate::ids::{RunId, Seq, Time};
@@ -64,6 +71,31 @@ pub enum Input {
     Resume,
     /// The engine stops in order: let go of what still runs.
     LetGo,
+    /// A signal arrived.
+    Signal(SentSignal),
+    /// A function asks for an operation that is not recorded.
+    Op(AskedOp),
+    /// A function does nothing but wait inside an operation: let go of it.
+    Suspend {
+        /// The node.
+        node: Path,
+        /// The call; any but the current one is ignored.
+        call: u32,
+    },
+    /// A child has ended.
+    ChildEnded {
+        /// The child.
+        child: RunId,
+        /// How.
+        outcome: ChildOutcome,
+    },
+    /// A child failed and is retried by itself.
+    ChildRetried {
+        /// The run that failed.
+        child: RunId,
+        /// The run that goes on.
+        next: RunId,
+    },
 }
 
 /// What a run begins with.
@@ -77,6 +109,8 @@ pub struct Start {
     pub max_retries: Option<u32>,
     /// The run that it retries.
     pub source: Option<RunId>,
+    /// The run that starts it as a child.
+    pub parent: Option<RunId>,
     /// Outcomes taken over from there.
     pub imports: Vec<Import>,
 }
@@ -84,7 +118,7 @@ pub struct Start {
 impl Start {
     /// A plain start.
     pub fn new(input: Value) -> Self {
-        Self { input, timeout_ms: None, max_retries: None, source: None, imports: Vec::new() }
+        Self { input, timeout_ms: None, max_retries: None, source: None, parent: None, imports: Vec::new() }
     }
 }
 
@@ -146,6 +180,37 @@ pub enum Effect {
         /// Why.
         why: StopReason,
     },
+    /// Tell this call that an operation of it has ended.
+    Answer {
+        /// The node.
+        node: Path,
+        /// The call.
+        call: u32,
+        /// The operation.
+        op: u32,
+    },
+}
+
+/// Something for the engine to put into the commit that makes the events durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Errand {
+    /// Create this run.
+    Start(NewChild),
+    /// Send this child a request to cancel.
+    Cancel(RunId),
+}
+
+/// A child to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewChild {
+    /// Its id.
+    pub child: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// The event that holds its input.
+    pub asked: Seq,
+    /// In a map: which of the items there it is.
+    pub index: Option<u32>,
 }
 
 /// A call to be made.
@@ -190,6 +255,10 @@ pub struct Turn {
     pub events: Vec<Event>,
     /// What to do once they are durable.
     pub effects: Vec<Effect>,
+    /// What becomes durable with them.
+    pub errands: Vec<Errand>,
+    /// A signal was refused: the run keeps too many already.
+    pub refused: bool,
 }
 
 /// Decides what an input leads to. The state is ahead of the store until the events are committed: if
@@ -236,6 +305,11 @@ impl Machine<'_> {
             Input::Pause => self.pause(),
             Input::Resume => self.resume(),
             Input::LetGo => self.let_go(),
+            Input::Signal(signal) => self.signal_arrived(signal),
+            Input::Op(asked) => self.op_asked(asked),
+            Input::Suspend { node, call } => self.suspend(&node, call),
+            Input::ChildEnded { child, outcome } => self.child_ended(child, outcome),
+            Input::ChildRetried { child, next } => self.child_retried(child, next),
         }
     }
 
@@ -247,6 +321,7 @@ impl Machine<'_> {
                     Todo::Ended(node, cause) => self.node_ended(&node, cause),
                 }
             }
+            self.stop_abandoned();
             if !self.come_to_an_end() {
                 break;
             }
@@ -263,6 +338,7 @@ impl Machine<'_> {
             deadline: timeout_ms.map(|ms| self.env.now.plus_ms(ms)),
             retries_left: start.max_retries.unwrap_or(plan.max_retries),
             source: start.source,
+            parent: start.parent,
         };
         let started = self.emit(event, Cause::Outside(Outside::Request));
         for import in start.imports {

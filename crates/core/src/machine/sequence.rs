@@ -5,7 +5,7 @@
 //! | a node's turn comes | it was imported | it counts as ended |
 //! | | the run is ending | nothing |
 //! | | it is held | `NodeHeld` |
-//! | | otherwise | by kind: a call, a sleep, a nested block |
+//! | | otherwise | by kind: a call, a sleep, a wait for a signal, a nested block |
 //! | a node ends | completed, skipped, failed softly | the next one's turn comes, or the block completes |
 //! | | failed | the block fails |
 //! | | cancelled | nothing: the run is ending |
@@ -33,13 +33,10 @@ impl Machine<'_> {
         match &node.node().kind {
             NodeKind::Step(_) => self.begin_call(path, Due { role: Role::Step, attempt: 1 }, cause),
             NodeKind::Sleep(sleep) => self.start_sleep(path, sleep, cause),
+            NodeKind::Signal(signal) => self.start_signal(path, signal, cause),
             NodeKind::Workflow(nested) => self.start_nested(path, nested, cause),
             // `Plan::check` refuses these before a run can have them.
-            NodeKind::Signal(_)
-            | NodeKind::Branch(_)
-            | NodeKind::Loop(_)
-            | NodeKind::ForEach(_)
-            | NodeKind::Parallel(_) => {}
+            NodeKind::Branch(_) | NodeKind::Loop(_) | NodeKind::ForEach(_) | NodeKind::Parallel(_) => {}
         }
     }
 
@@ -87,7 +84,7 @@ impl Machine<'_> {
     fn block_completed(&mut self, owner: &Path, last: &Path, cause: Seq) {
         let result = self.state.node(last).and_then(|node| node.result);
         if owner.is_root() {
-            self.follow(Kind::RunCompleted { output: result }, cause);
+            self.complete_run(result, cause);
         } else {
             self.nested_completed(owner, result, cause);
         }

@@ -105,7 +105,10 @@ fn check_node(node: &Node, errors: &mut Vec<PlanError>) {
     match &node.kind {
         NodeKind::Step(step) => check_step(step, &mut at_least_one),
         NodeKind::Sleep(_) => {}
-        NodeKind::Signal(signal) => at_least_one(signal.timeout_ms, "timeout"),
+        NodeKind::Signal(signal) => {
+            at_least_one(signal.timeout_ms, "timeout");
+            errors.extend(check_id("a signal", &signal.signal).err());
+        }
         NodeKind::Loop(each) => at_least_one(Some(each.max_iterations.into()), "maxIterations"),
         NodeKind::ForEach(each) => {
             at_least_one(Some(each.concurrency.into()), "concurrency");
@@ -153,11 +156,7 @@ fn check_join(node: &Node, join: Join, branches: usize, errors: &mut Vec<PlanErr
 /// The kinds that the machine has a supervisor for.
 fn runs(kind: &NodeKind) -> bool {
     match kind {
-        NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Workflow(_) => true,
-        NodeKind::Signal(_)
-        | NodeKind::Branch(_)
-        | NodeKind::Loop(_)
-        | NodeKind::ForEach(_)
-        | NodeKind::Parallel(_) => false,
+        NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_) | NodeKind::Workflow(_) => true,
+        NodeKind::Branch(_) | NodeKind::Loop(_) | NodeKind::ForEach(_) | NodeKind::Parallel(_) => false,
     }
 }

@@ -98,7 +98,6 @@ fn everything_that_is_wrong_is_said_at_once() {
         `l` is a loop, which this version of rival does not run
         `l` has no steps: add at least one
         `g`: timeout must be at least 1
-        `g` is a signal, which this version of rival does not run
         `e`: concurrency must be at least 1
         `e` is a forEach, which this version of rival does not run
         `p` waits for 3 branches but has 2

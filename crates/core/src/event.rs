@@ -16,7 +16,7 @@ use crate::plan::PlanHash;
 use crate::value::{self, Value};
 
 /// The version of the event schema that this build writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What a wait gives that timed out and may.
 static NULL: LazyLock<Value> = LazyLock::new(Value::null);
@@ -123,6 +123,9 @@ pub enum Kind {
         /// When it times out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Time>,
+        /// The step has a compensation: what it does may have to be undone.
+        #[serde(default, skip_serializing_if = "is_false")]
+        undoable: bool,
     },
     /// The function returned.
     CallSucceeded {
@@ -177,6 +180,55 @@ pub enum Kind {
     NodeStarted {
         /// The node.
         node: Path,
+        /// The case that a branch chose; absent if none applies and none has to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        case: Option<String>,
+        /// How many lanes a parallel or forEach has.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        count: Option<u32>,
+        /// How many of them go on at a time, if not all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<u32>,
+    },
+    /// One run through the block of a loop, forEach or parallel has ended.
+    LaneEnded {
+        /// The lane: `items[17]`, `setup/db`.
+        lane: Path,
+        /// Its place among the lanes of its node, from 0.
+        index: u32,
+        /// How it ended.
+        #[serde(default, skip_serializing_if = "LaneOutcome::is_completed")]
+        outcome: LaneOutcome,
+        /// The event that holds its result.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<Seq>,
+    },
+    /// A node inside has failed: nothing new starts in this block, waits are cancelled, and it fails when the calls
+    /// at work have settled.
+    BlockFailing {
+        /// The supervisor, or the lane of a graph.
+        node: Path,
+        /// The node inside that failed.
+        child: Path,
+        /// Why the block fails, if it is not the child's own failure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
+    },
+    /// The others have won: this lane is stopped, and what it did is undone.
+    LaneStopping {
+        /// The lane.
+        lane: Path,
+        /// Its place among the lanes of its node.
+        index: u32,
+        /// When calls that have not settled are left behind.
+        force_at: Time,
+    },
+    /// The lanes of a block are joined; its result is put together from those events when it is read.
+    Joined {
+        /// The supervisor, or the lane of a graph.
+        node: Path,
+        /// Where the parts are.
+        parts: Parts,
     },
     /// A supervisor's children are done.
     NodeCompleted {
@@ -192,6 +244,9 @@ pub enum Kind {
         node: Path,
         /// The child whose failure it was.
         child: Path,
+        /// Why it failed, if it is not the child's own failure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
     },
     /// A node that had not ended was stopped by a cancel or run timeout.
     NodeCancelled {
@@ -367,6 +422,9 @@ pub enum Kind {
         reason: Option<String>,
         /// When calls that have not settled are left behind.
         force_at: Time,
+        /// Nothing is undone, and nobody is waited for.
+        #[serde(default, skip_serializing_if = "is_false")]
+        kill: bool,
     },
     /// Somebody paused the run.
     RunPaused {},
@@ -398,13 +456,79 @@ pub enum Kind {
         /// The run that retries it by itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retried_as: Option<RunId>,
+        /// What could not be undone.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        not_undone: Vec<NotUndone>,
     },
     /// The run was cancelled.
     RunCancelled {
         /// In the words of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// What could not be undone.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        not_undone: Vec<NotUndone>,
     },
+}
+
+/// How a lane ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LaneOutcome {
+    /// Its last node has ended well.
+    #[default]
+    Completed,
+    /// This node in it failed.
+    Failed(Path),
+    /// It was stopped.
+    Cancelled,
+}
+
+impl LaneOutcome {
+    fn is_completed(&self) -> bool {
+        matches!(self, Self::Completed)
+    }
+}
+
+/// What a block's result is put together from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Parts {
+    /// An array, in the order of the items.
+    List(Vec<Part>),
+    /// A map, in the order of the definition.
+    Map(Vec<(String, Part)>),
+}
+
+/// One part of a block's result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Part {
+    /// There is none: `null`.
+    #[default]
+    Absent,
+    /// The event that holds it.
+    Value(Seq),
+    /// The event that holds the failure which ended the lane.
+    Failure {
+        /// The event.
+        failure: Seq,
+    },
+}
+
+impl From<Option<Seq>> for Part {
+    fn from(result: Option<Seq>) -> Self {
+        result.map_or(Self::Absent, Self::Value)
+    }
+}
+
+/// A compensation that failed for good.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotUndone {
+    /// The step that it was to undo.
+    pub node: Path,
+    /// Why it failed.
+    pub failure: Failure,
 }
 
 /// What a function does for its node.
@@ -420,6 +544,16 @@ pub enum Role {
     Input,
     /// It says how long to sleep.
     Wait,
+    /// It chooses the case of a branch.
+    Choose,
+    /// It says whether a loop goes on.
+    Test,
+    /// It gives the items of a forEach.
+    Items,
+    /// It maps the joined result of a parallel block.
+    Finally,
+    /// It undoes the step.
+    Compensate,
 }
 
 impl Role {
@@ -507,7 +641,11 @@ impl Kind {
             | Self::CallFailed { node, .. }
             | Self::CallLost { node, .. }
             | Self::CallCancelled { node, .. }
-            | Self::NodeStarted { node }
+            | Self::NodeStarted { node, .. }
+            | Self::LaneEnded { lane: node, .. }
+            | Self::LaneStopping { lane: node, .. }
+            | Self::BlockFailing { node, .. }
+            | Self::Joined { node, .. }
             | Self::NodeCompleted { node, .. }
             | Self::NodeFailed { node, .. }
             | Self::NodeCancelled { node }
@@ -534,6 +672,21 @@ impl Kind {
             | Self::RunResumed {}
             | Self::RunCompleted { .. }
             | Self::RunCancelled { .. } => None,
+        }
+    }
+
+    /// The first version of the schema that can say this: an older build refuses it with advice.
+    pub fn version(&self) -> u32 {
+        match self {
+            Self::LaneEnded { .. }
+            | Self::BlockFailing { .. }
+            | Self::LaneStopping { .. }
+            | Self::Joined { .. }
+            | Self::CallStarted {
+                role: Role::Choose | Role::Test | Role::Items | Role::Finally | Role::Compensate,
+                ..
+            } => 2,
+            _ => 1,
         }
     }
 
@@ -573,7 +726,9 @@ impl Kind {
             | Self::RunFailing { failure, .. }
             | Self::RunFailed { failure, .. }
             | Self::OpEnded { outcome: OpOutcome::Failed(failure), .. } => Some(failure),
-            Self::NodeImported { failure, .. } | Self::SignalTimedOut { failure, .. } => failure.as_ref(),
+            Self::NodeImported { failure, .. }
+            | Self::NodeFailed { failure, .. }
+            | Self::SignalTimedOut { failure, .. } => failure.as_ref(),
             _ => None,
         }
     }

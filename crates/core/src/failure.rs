@@ -37,6 +37,14 @@ pub mod code {
     pub const CHILD_CANCELLED: &str = "child_cancelled";
     /// A child is to be started of a workflow that is not registered.
     pub const UNKNOWN_WORKFLOW: &str = "unknown_workflow";
+    /// No case of a branch applies, and it has no default.
+    pub const NO_CASE: &str = "no_such_case";
+    /// The function of a supervisor answered something else than it was asked for.
+    pub const BAD_ANSWER: &str = "bad_answer";
+    /// A loop or forEach has more iterations than it may.
+    pub const MAX_ITERATIONS: &str = "max_iterations";
+    /// So many branches failed that the others cannot make up for it.
+    pub const JOIN_UNREACHABLE: &str = "join_unreachable";
     /// The run was cancelled.
     pub const CANCELLED: &str = "cancelled";
 }

@@ -14,12 +14,13 @@ use rival_core::{Event, IndexedPlan, Path, RunId, Seq, State};
 use rival_store::{
     Batch, Commit, CommitError, Epoch, LogLine, MessageNo, NewRun, Snapshot, Standing, StoreError,
 };
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::call::RunningCall;
 use crate::control::{Answer, Command};
+use crate::items::Lists;
 use crate::load::{self, LoadError};
-use crate::mail::{self, Mail, Mailbox};
+use crate::mail::{self, Mail, Mailbox, Sighting};
 use crate::registry::Registered;
 use crate::shared::{FIRST_PAUSE, Place, Shared};
 use crate::values::Values;
@@ -27,7 +28,7 @@ use crate::{start, view};
 
 /// A run that waits no longer than this stays in memory.
 const LINGER_MS: u64 = 1_000;
-/// A snapshot is written after this many events, or after as many as the state has nodes: often enough
+/// A snapshot is written after this many events, or after as many as the state has parts: often enough
 /// to make loading cheap, seldom enough that writing it costs each event the same, however long the run.
 const SNAPSHOT_EVERY: u64 = 1_000;
 
@@ -39,6 +40,7 @@ pub(crate) struct Actor {
     pub(crate) plan: Arc<IndexedPlan>,
     pub(crate) state: State,
     pub(crate) values: Values,
+    pub(crate) lists: Lists,
     pub(crate) mailbox: Mailbox,
     pub(crate) inbox: mpsc::UnboundedReceiver<Mail>,
     pub(crate) calls: HashMap<Path, RunningCall>,
@@ -58,8 +60,16 @@ pub(crate) struct Work {
     pub(crate) consumed: Vec<MessageNo>,
     pub(crate) logs: Vec<LogLine>,
     pub(crate) answers: Vec<Answer>,
+    pub(crate) looks: Vec<Look>,
     /// The engine stops now.
     pub(crate) let_go: bool,
+}
+
+/// A function that asks for another step.
+pub(crate) struct Look {
+    from: Path,
+    name: String,
+    answer: oneshot::Sender<Option<Sighting>>,
 }
 
 /// Whether the actor goes on.
@@ -117,10 +127,8 @@ impl Actor {
                     work.answers.push(answer);
                 }
             }
-            Mail::Look { from, name, answer } => {
-                // A function that is gone needs no answer.
-                let _ = answer.send(self.sight(&from, &name));
-            }
+            // Answered when what was decided before it is durable.
+            Mail::Look { from, name, answer } => work.looks.push(Look { from, name, answer }),
             Mail::Drain => self.admit = false,
             Mail::LetGo => {
                 self.admit = false;
@@ -205,6 +213,10 @@ impl Actor {
                 return self.lost(&error).await;
             }
             self.values.keep(std::mem::take(&mut work.events));
+            for Look { from, name, answer } in std::mem::take(&mut work.looks) {
+                // A function that is gone needs no answer.
+                let _ = answer.send(self.sight(&from, &name));
+            }
             let mut more = self.perform(std::mem::take(&mut work.effects)).await;
             if next == Next::End {
                 self.leave();
@@ -214,7 +226,8 @@ impl Actor {
                 // A caller that is gone needs no answer.
                 let _ = answer.send(Ok(status));
             }
-            if next == Next::End || (more.events.is_empty() && more.logs.is_empty()) {
+            if next == Next::End || (more.events.is_empty() && more.logs.is_empty() && more.looks.is_empty())
+            {
                 self.arm();
                 return next;
             }
@@ -325,9 +338,8 @@ impl Actor {
 
     fn snapshot_if_due(&mut self) -> Option<Snapshot> {
         let since = self.state.seq.0 - self.snapshot.0;
-        let nodes = u64::try_from(self.state.nodes.len()).unwrap_or(u64::MAX);
         // A run that ends is folded again only to be looked at.
-        if since < SNAPSHOT_EVERY.max(nodes) || self.state.is_terminal() {
+        if since < SNAPSHOT_EVERY || since < self.state.weight() || self.state.is_terminal() {
             return None;
         }
         self.snapshot = self.state.seq;

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::actor::{Actor, Work};
 use crate::context::{RunInfo, StateCell};
 use crate::function::Function;
-use crate::job::{FailureSource, Handle, Job, WhatFailed};
+use crate::job::{FailureSource, Handle, Job, WhatFailed, WhatIsUndone};
 use crate::log::Log;
 use crate::mail::{Mail, Mailbox, Sighting};
 use crate::values::Recorded;
@@ -101,6 +101,13 @@ impl Actor {
             let outcome = Outcome::Blocked(BlockedReason::FunctionMissing { function: call.function });
             return self.decide(Input::CallFinished { node, call: number, outcome }, work);
         };
+        if function.needs().iteration
+            && let Err(error) = self.bring_items(&node, call.role).await
+        {
+            tracing::error!(run = %self.run, %node, %error, "the items cannot be read");
+            let outcome = Outcome::Blocked(BlockedReason::Undecodable { message: error.to_string() });
+            return self.decide(Input::CallFinished { node, call: number, outcome }, work);
+        }
         let mut job = self.job(call, function);
         // A function that ends at its first poll costs no task. Only one that is called alone is tried
         // here: the others of a group should start side by side.
@@ -175,14 +182,20 @@ impl Actor {
     fn job(&self, call: Call, function: Arc<dyn Function>) -> Job {
         let needs = function.needs();
         let watches = needs.cancellation;
+        let from = self.standing_at(&call.node, call.role);
         let outputs = needs.outputs.iter().map(|need| {
-            let path = self.plan.producer(&call.node, &need.function)?;
+            let path = self.plan.producer(&from, &need.function)?;
             self.sighting(&path)
         });
         let outputs = outputs.collect();
         let before = if needs.last_step { self.plan.before(&call.node) } else { None };
         let last_step = before.and_then(|path| self.sighting(&path));
         let failure = (call.role == Role::OnError).then(|| self.what_failed(&call.node));
+        let iteration =
+            needs.iteration.then(|| self.standpoint(&call.node, call.role, needs.items)).flatten();
+        let joined = self.state.node(&call.node).filter(|_| call.role == Role::Finally);
+        let joined = joined.and_then(|node| node.joined).map(|seq| self.recorded(seq));
+        let undo = (call.role == Role::Compensate).then(|| self.what_is_undone(&call.node));
         let info = Arc::new(RunInfo {
             run_id: Some(self.run.clone()),
             workflow: Arc::clone(&self.registered.name),
@@ -198,6 +211,10 @@ impl Actor {
             outputs,
             last_step,
             failure,
+            iteration,
+            joined,
+            undo,
+            from,
             status: self.state.status(),
             call,
             function,
@@ -224,7 +241,22 @@ impl Actor {
         Seq(1)
     }
 
-    fn recorded(&self, seq: Seq) -> Recorded {
+    /// The place from which a function looks at other steps. A loop's test looks back at the iteration that is done.
+    fn standing_at(&self, node: &Path, role: Role) -> Path {
+        let lanes = self.state.node(node).and_then(|node| node.lanes.as_ref()).filter(|_| role == Role::Test);
+        match lanes.and_then(|lanes| lanes.next.checked_sub(1)) {
+            Some(last) => node.iteration(last),
+            None => node.clone(),
+        }
+    }
+
+    fn what_is_undone(&self, node: &Path) -> WhatIsUndone {
+        let completed = self.state.undo.completed(node) == Some(true);
+        let result = self.state.node(node).and_then(|node| node.result).filter(|_| completed);
+        WhatIsUndone { result: result.map(|seq| self.recorded(seq)), completed }
+    }
+
+    pub(crate) fn recorded(&self, seq: Seq) -> Recorded {
         self.values.get(seq).map_or(Recorded::Stored(seq), |event| Recorded::AtHand(Arc::clone(event)))
     }
 

@@ -1,4 +1,4 @@
-//! Requests to a run: cancel, pause, resume.
+//! Requests to a run: cancel, kill, pause, resume.
 //!
 //! A request is a message. It is durable before it is acted on, and answered after the run has acted on
 //! it, so that whoever is told "yes" finds it in the history.
@@ -22,6 +22,7 @@ use crate::shared::Shared;
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Command {
     Cancel { reason: Option<String> },
+    Kill { reason: Option<String> },
     Pause {},
     Resume {},
 }
@@ -30,6 +31,7 @@ impl Command {
     pub(crate) fn into_input(self) -> Input {
         match self {
             Self::Cancel { reason } => Input::Cancel { reason },
+            Self::Kill { reason } => Input::Kill { reason },
             Self::Pause {} => Input::Pause,
             Self::Resume {} => Input::Resume,
         }

@@ -225,6 +225,12 @@ impl Engine {
         }
     }
 
+    /// Ends a run at once: calls at work are left behind, and nothing is undone. Gives the run's status.
+    pub async fn kill(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
+        let reason = Some(reason.into()).filter(|reason| !reason.is_empty());
+        control::command(&self.shared, run, Command::Kill { reason }).await
+    }
+
     /// Holds a run: calls at work finish and are recorded, nothing new starts.
     pub async fn pause(&self, run: &RunId) -> Result<RunStatus, RunError> {
         control::command(&self.shared, run, Command::Pause {}).await
@@ -380,8 +386,7 @@ impl Engine {
 
     async fn folded(&self, run: &RunId) -> Result<(Vec<Event>, State), RunError> {
         let history = self.read(run, load::load_history(&*self.shared.store, run).await)?;
-        let mut state = State::default();
-        history.iter().for_each(|event| state.apply(event));
+        let state = State::of_whole_run(&history);
         Ok((history, state))
     }
 

@@ -55,6 +55,11 @@ impl<O> RunHandle<O> {
         self.engine.cancel(&self.run, reason).await
     }
 
+    /// Ends the run at once; see [`Engine::kill`].
+    pub async fn kill(&self, reason: impl Into<String>) -> Result<RunStatus, RunError> {
+        self.engine.kill(&self.run, reason).await
+    }
+
     /// The run's events from the first on, as they become durable.
     pub fn events(&self) -> BoxStream<'static, Result<Event, RunError>> {
         self.engine.subscribe(&self.run, Seq::ZERO)

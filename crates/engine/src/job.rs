@@ -15,9 +15,11 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::{
-    CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState,
+    CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, UndoContext,
+    UndoOutcome, WorkflowState,
 };
 use crate::function::Function;
+use crate::items::Standpoint;
 use crate::log::Log;
 use crate::mail::{Mail, Mailbox, Sighting};
 use crate::registry::Registered;
@@ -44,6 +46,11 @@ pub(crate) struct Job {
     pub(crate) outputs: Vec<Option<Sighting>>,
     pub(crate) last_step: Option<Sighting>,
     pub(crate) failure: Option<WhatFailed>,
+    pub(crate) iteration: Option<Standpoint>,
+    pub(crate) joined: Option<Recorded>,
+    pub(crate) undo: Option<WhatIsUndone>,
+    /// Where it looks at other steps from.
+    pub(crate) from: Path,
     pub(crate) status: RunStatus,
     pub(crate) token: CancellationToken,
     pub(crate) mailbox: Mailbox,
@@ -58,6 +65,12 @@ pub(crate) struct WhatFailed {
     pub(crate) failure: FailureSource,
     pub(crate) step: Option<Sighting>,
     pub(crate) path: Path,
+}
+
+/// What a compensation is called for.
+pub(crate) struct WhatIsUndone {
+    pub(crate) result: Option<Recorded>,
+    pub(crate) completed: bool,
 }
 
 pub(crate) enum FailureSource {
@@ -84,11 +97,19 @@ impl Job {
         let seen = self.outputs.iter().flatten().chain(&self.last_step);
         let failed = self.failure.as_ref();
         self.input.is_at_hand()
+            && self.others().all(Recorded::is_at_hand)
             && seen.chain(failed.and_then(|failed| failed.step.as_ref())).all(Sighting::is_at_hand)
             && failed.is_none_or(|failed| match &failed.failure {
                 FailureSource::Known(_) => true,
                 FailureSource::Recorded(recorded) => recorded.is_at_hand(),
             })
+    }
+
+    /// What only some functions are told.
+    fn others(&self) -> impl Iterator<Item = &Recorded> {
+        let last = self.iteration.as_ref().and_then(|iteration| iteration.last.as_ref());
+        let undo = self.undo.as_ref().and_then(|undo| undo.result.as_ref());
+        last.into_iter().chain(&self.joined).chain(undo)
     }
 
     /// Makes the call, from reading what it asks for to its end.
@@ -115,6 +136,11 @@ impl Job {
     async fn fetch(&mut self) -> Result<(), ReadError> {
         let (store, run) = (&*self.store, &self.run);
         self.input.fetch(store, run).await?;
+        let last = self.iteration.as_mut().and_then(|iteration| iteration.last.as_mut());
+        let undo = self.undo.as_mut().and_then(|undo| undo.result.as_mut());
+        for recorded in last.into_iter().chain(self.joined.as_mut()).chain(undo) {
+            recorded.fetch(store, run).await?;
+        }
         let failed = self.failure.as_mut();
         let (failure, step) = failed.map(|failed| (&mut failed.failure, failed.step.as_mut())).unzip();
         let seen = self.outputs.iter_mut().flatten().chain(self.last_step.as_mut()).chain(step.flatten());
@@ -170,7 +196,7 @@ impl Job {
     }
 
     fn context(&mut self) -> CallContext {
-        let input = self.input.event().and_then(|event| event.event.value().cloned()).unwrap_or_default();
+        let input = self.input.value().unwrap_or_default();
         let outputs =
             std::mem::take(&mut self.outputs).into_iter().map(|seen| seen.map(Sighting::view)).collect();
         let steps = self.steps_reader();
@@ -187,16 +213,16 @@ impl Job {
             cancellation: self.token.clone(),
             resources: Arc::clone(&self.resources),
             failure,
-            iteration: None,
-            joined: None,
-            undo: None,
+            iteration: self.iteration.take().map(Standpoint::context),
+            joined: self.joined.as_ref().and_then(Recorded::value),
+            undo: self.undo.take().map(WhatIsUndone::context),
         }
     }
 
     /// Asks the run's actor, so that nothing is copied for functions that do not ask.
     fn steps_reader(&self) -> StepsReader {
         let (mailbox, store) = (self.mailbox.clone(), Arc::clone(&self.store));
-        let (run, from) = (self.run.clone(), self.call.node.clone());
+        let (run, from) = (self.run.clone(), self.from.clone());
         StepsReader::new(move |name| {
             let (mailbox, store, run, from) =
                 (mailbox.clone(), Arc::clone(&store), run.clone(), from.clone());
@@ -277,6 +303,13 @@ impl Job {
     }
 }
 
+impl WhatIsUndone {
+    fn context(self) -> UndoContext {
+        let outcome = if self.completed { UndoOutcome::Completed } else { UndoOutcome::Unknown };
+        UndoContext { result: self.result.as_ref().and_then(Recorded::value), outcome }
+    }
+}
+
 impl Sighting {
     fn is_at_hand(&self) -> bool {
         self.result.iter().chain(&self.state).all(Recorded::is_at_hand)
@@ -291,13 +324,11 @@ impl Sighting {
 
     /// The step as functions see it; what it recorded must be at hand.
     fn view(self) -> StepView {
-        let event = |recorded: Option<Recorded>| recorded.and_then(|recorded| recorded.event().cloned());
+        let state = self.state.as_ref().and_then(Recorded::event);
         StepView {
             name: self.name,
-            result: event(self.result).and_then(|event| event.event.value().cloned()),
-            state: event(self.state)
-                .and_then(|event| event.event.state().cloned())
-                .unwrap_or_else(empty_state),
+            result: self.result.as_ref().and_then(Recorded::value),
+            state: state.and_then(|event| event.event.state().cloned()).unwrap_or_else(empty_state),
             status: self.status,
         }
     }

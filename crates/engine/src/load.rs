@@ -66,6 +66,7 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
             plan,
             state,
             values: Values::default(),
+            lists: HashMap::new(),
             mailbox,
             inbox,
             calls: HashMap::new(),

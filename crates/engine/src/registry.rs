@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use rival_core::plan::{Block, NodeKind, Wait};
+use rival_core::plan::{Block, LoopTest, NodeKind, Wait};
 use rival_core::{IndexedPlan, Path, Plan, PlanHash, Value};
 
 use crate::definition::Definition;
@@ -100,12 +100,13 @@ fn function_names<'a>(block: &'a Block, names: &mut Vec<&'a String>) {
                 names.extend(&nested.input);
                 names.extend(&nested.on_error);
             }
-            // `Plan::check` has refused these.
-            NodeKind::Signal(_)
-            | NodeKind::Branch(_)
-            | NodeKind::Loop(_)
-            | NodeKind::ForEach(_)
-            | NodeKind::Parallel(_) => {}
+            NodeKind::Signal(_) => {}
+            NodeKind::Branch(branch) => names.push(&branch.choose),
+            NodeKind::Loop(each) => match &each.test {
+                LoopTest::Until(function) | LoopTest::While(function) => names.push(function),
+            },
+            NodeKind::ForEach(each) => names.push(&each.items),
+            NodeKind::Parallel(parallel) => names.extend(&parallel.finally),
         }
         for (_, block) in node.blocks() {
             function_names(block, names);

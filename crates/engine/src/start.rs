@@ -282,6 +282,7 @@ impl Newborn {
             registered: self.registered,
             state: self.state,
             values,
+            lists: HashMap::new(),
             mailbox,
             inbox,
             calls: HashMap::new(),
@@ -407,8 +408,7 @@ pub(crate) async fn retry(shared: &Arc<Shared>, run: &RunId) -> Result<(RunId, R
         LoadError::Decode(error) => StartError::History { run: run.clone(), error },
         other => StartError::Store(StoreError::Damaged(other.to_string())),
     })?;
-    let mut state = State::default();
-    history.iter().for_each(|event| state.apply(event));
+    let state = State::of_whole_run(&history);
     let events = history.into_iter().map(|event| (event.seq, Arc::new(event))).collect();
     let begin = retry_of(run, &state, &events, None);
     let fingerprint = fingerprint(&row.workflow, &begin.input);

@@ -3,12 +3,14 @@
 //! A run's state refers to values by the event that recorded them. The latest ones stay in memory, because
 //! the next step most likely asks for them; the others are read from the store when asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rival_core::event::{self, DecodeError, Kind};
-use rival_core::{Event, RunId, Seq};
+use rival_core::{Event, RunId, Seq, Value};
 use rival_store::{Store, StoreError};
+
+use crate::joined::{self, build, parts_of};
 
 /// How many bytes of values a live run keeps at hand.
 const BYTES_MAX: usize = 256 * 1024;
@@ -28,7 +30,7 @@ impl Values {
         for event in events {
             if matches!(event.event, Kind::RunStarted { .. }) {
                 self.input = Some(Arc::new(event));
-            } else if size(&event.event) > 0 {
+            } else if size(&event.event) > 0 || parts_of(&event.event).is_some() {
                 self.bytes += size(&event.event);
                 self.recent.insert(event.seq, Arc::new(event));
             }
@@ -52,7 +54,9 @@ fn size(kind: &Kind) -> usize {
     let value = kind.value().map_or(0, |value| value.len_bytes());
     let state = kind.state().map_or(0, |state| state.len_bytes());
     let failure = kind.failure().map_or(0, |failure| failure.message.len());
-    value + state + failure
+    // Not the parts themselves, but their numbers.
+    let parts = joined::references(kind).count() * size_of::<Seq>();
+    value + state + failure + parts
 }
 
 /// Why a recorded value is not to be had.
@@ -71,17 +75,32 @@ pub(crate) enum ReadError {
 pub(crate) enum Recorded {
     AtHand(Arc<Event>),
     Stored(Seq),
+    /// A block's result, put together.
+    Built(Value),
 }
 
 impl Recorded {
     pub(crate) fn is_at_hand(&self) -> bool {
-        matches!(self, Self::AtHand(_))
+        match self {
+            Self::AtHand(event) => parts_of(&event.event).is_none(),
+            Self::Stored(_) => false,
+            Self::Built(_) => true,
+        }
     }
 
     /// The event, if it is at hand.
     pub(crate) fn event(&self) -> Option<&Arc<Event>> {
         match self {
             Self::AtHand(event) => Some(event),
+            Self::Stored(_) | Self::Built(_) => None,
+        }
+    }
+
+    /// The value, if it is at hand.
+    pub(crate) fn value(&self) -> Option<Value> {
+        match self {
+            Self::AtHand(event) => event.event.value().cloned(),
+            Self::Built(value) => Some(value.clone()),
             Self::Stored(_) => None,
         }
     }
@@ -90,6 +109,11 @@ impl Recorded {
     pub(crate) async fn fetch(&mut self, store: &dyn Store, run: &RunId) -> Result<(), ReadError> {
         if let Self::Stored(seq) = *self {
             *self = Self::AtHand(load_event(store, run, seq).await?);
+        }
+        if let Self::AtHand(event) = self
+            && parts_of(&event.event).is_some()
+        {
+            *self = Self::Built(load_joined(store, run, Arc::clone(event)).await?);
         }
         Ok(())
     }
@@ -103,4 +127,52 @@ async fn load_event(store: &dyn Store, run: &RunId, seq: Seq) -> Result<Arc<Even
         }
     }
     Err(ReadError::Missing(seq))
+}
+
+/// Reads everything that a block's result is put together from, blocks inside of it too, and does so.
+async fn load_joined(store: &dyn Store, run: &RunId, event: Arc<Event>) -> Result<Value, ReadError> {
+    let mut events: BTreeMap<Seq, Event> = BTreeMap::new();
+    let mut wanted: BTreeSet<Seq> = joined::references(&event.event).collect();
+    while !wanted.is_empty() {
+        let found = load_all(store, run, &wanted).await?;
+        let inner: BTreeSet<Seq> = found.iter().flat_map(|event| joined::references(&event.event)).collect();
+        events.extend(found.into_iter().map(|event| (event.seq, event)));
+        wanted = inner.into_iter().filter(|seq| !events.contains_key(seq)).collect();
+    }
+    build(&event, &|seq| events.get(&seq)).ok_or(ReadError::Missing(event.seq))
+}
+
+/// Events that lie closer together than this are read in one go.
+const NEAR: u64 = 64;
+/// How many events are read at once at most.
+const PAGE: u64 = 2_000;
+
+/// Reads events, those that are near to each other together.
+async fn load_all(store: &dyn Store, run: &RunId, wanted: &BTreeSet<Seq>) -> Result<Vec<Event>, ReadError> {
+    let mut found = Vec::with_capacity(wanted.len());
+    let mut next = wanted.first().copied();
+    while let Some(first) = next {
+        let near = wanted.range(first..).scan(first, |last, &seq| {
+            let close = seq.0 - last.0 <= NEAR && seq.0 - first.0 < PAGE;
+            *last = seq;
+            close.then_some(seq)
+        });
+        let last = near.last().unwrap_or(first);
+        let limit = usize::try_from(last.0 - first.0 + 1).unwrap_or(usize::MAX);
+        let mut reached = first;
+        for batch in store.load(run, Seq(first.0 - 1), limit).await? {
+            reached = reached.max(batch.last());
+            found.extend(
+                event::decode(&batch.body)?
+                    .into_iter()
+                    .filter(|event| event.seq >= first && wanted.contains(&event.seq)),
+            );
+        }
+        next = wanted.range(reached.next()..).next().copied();
+    }
+    if found.len() == wanted.len() {
+        return Ok(found);
+    }
+    let missing = wanted.iter().find(|seq| !found.iter().any(|event| event.seq == **seq));
+    Err(ReadError::Missing(missing.copied().unwrap_or_default()))
 }

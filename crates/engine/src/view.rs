@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use rival_core::event::Kind;
+use rival_core::event::{Kind, NotUndone};
 use rival_core::plan::NodeKind;
 use rival_core::{Event, Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, Seq, State, Time, Value};
 use rival_store::RunRow;
 use serde::Serialize;
+
+use crate::joined::build;
 
 /// How a run ended, with what its steps left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -31,6 +33,8 @@ pub struct RunOutcome {
     pub reason: Option<String>,
     /// The run that retries it by itself.
     pub retried_as: Option<RunId>,
+    /// Steps whose compensation failed.
+    pub not_undone: Vec<NotUndone>,
 }
 
 impl RunOutcome {
@@ -91,6 +95,8 @@ pub struct RunView {
     pub source: Option<RunId>,
     /// The run that retries it by itself.
     pub retried_as: Option<RunId>,
+    /// Steps whose compensation failed.
+    pub not_undone: Vec<NotUndone>,
     /// Words to find it by.
     pub tags: Vec<String>,
     /// One line: why it failed or is blocked.
@@ -184,6 +190,7 @@ pub(crate) fn outcome<'e>(
         failed_step: end.failed.as_ref().map(failed_at),
         reason: end.reason.clone(),
         retried_as: end.retried_as.clone(),
+        not_undone: end.not_undone.clone(),
     })
 }
 
@@ -193,7 +200,7 @@ fn output<'e>(state: &State, event: &impl Fn(Seq) -> Option<&'e Event>) -> Optio
     };
     match end.output {
         None => Some(Some(Value::null())),
-        Some(seq) => Some(event(seq)?.event.value().cloned()),
+        Some(seq) => build(event(seq)?, event).map(Some),
     }
 }
 
@@ -208,8 +215,12 @@ fn step_result<'e>(
         None => Some(None),
         Some(seq) => event(seq).map(Some),
     };
-    let built = look(node.result).zip(look(node.state)).map(|(result, recorded)| StepResult {
-        result: result.and_then(|event| event.event.value().cloned()),
+    let result = match node.result {
+        None => Some(None),
+        Some(seq) => event(seq).and_then(|found| build(found, event)).map(Some),
+    };
+    let built = result.zip(look(node.state)).map(|(result, recorded)| StepResult {
+        result,
         state: recorded.and_then(|event| event.event.state().cloned()).unwrap_or_else(empty_state),
         status: node.status,
     });
@@ -249,6 +260,7 @@ pub(crate) fn run_view(row: &RunRow, plan: &IndexedPlan, state: &State, events: 
         ended_at: row.ended_at,
         source: row.source.clone(),
         retried_as: state.end.as_ref().and_then(|end| end.retried_as.clone()),
+        not_undone: state.end.as_ref().map_or_else(Vec::new, |end| end.not_undone.clone()),
         tags: row.tags.clone(),
         note: row.note.clone(),
         events: state.seq,
@@ -272,7 +284,7 @@ fn steps(plan: &IndexedPlan, state: &State, events: &[Event]) -> Vec<StepMetrics
             name: planned.node().id.clone(),
             kind: planned.node().kind.word(),
             status: node.status,
-            result: event(node.result).and_then(|event| event.event.value().cloned()),
+            result: event(node.result).and_then(|holder| build(holder, &|seq| events.event(seq))),
             state: event(node.state)
                 .and_then(|event| event.event.state().cloned())
                 .unwrap_or_else(empty_state),

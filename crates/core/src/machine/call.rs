@@ -6,10 +6,11 @@
 //! | due | the run is paused, or the engine stops | `NodeHeld` |
 //! | at work | it returns | `CallSucceeded` |
 //! | at work | it fails, attempts remain | `CallFailed` with `retryAt`; due again at that time |
+//! | at work | it answers for a supervisor what it must not | `CallFailed` |
 //! | at work | it fails for good | `CallFailed`; the step's handler is called, then the node has ended |
 //! | at work | its deadline comes | `CallFailed` with code `timeout`, as `onTimeout` says; it is told to stop |
-//! | at work | the run is ending | it is told to stop; `CallCancelled` when it settles |
-//! | at work | it returns while the run is ending | `CallSucceeded`; what would follow does not start |
+//! | at work | the run is ending, or its lane lost | it is told to stop; `CallCancelled` when it settles |
+//! | at work | it returns while something around it is ending | `CallSucceeded`; what would follow does not start |
 //! | at work | the process dies | `CallLost`; due again, uncharged, up to five times |
 //! | at work | it waits inside an operation, its time does not run | see `durable` |
 //! | at work | it cannot go on without help | `NodeBlocked` |
@@ -21,11 +22,29 @@ use crate::event::{Cause, Due, Kind, Outside, Role, Verdict};
 use crate::failure::{Behavior, Failure, StepError, code};
 use crate::ids::{Seq, Time};
 use crate::path::Path;
-use crate::plan::{NodeKind, OnTimeout, Step, Wait};
+use crate::plan::{Compensation, ForEach, LoopTest, NodeKind, OnTimeout, Retry, Step, Wait};
 use crate::state::OpenCall;
 use crate::value::Value;
 
-impl Machine<'_> {
+/// What a call's success leads to.
+enum Follows<'a> {
+    /// The node has ended.
+    End,
+    /// The nested block starts.
+    Nested,
+    /// The sleep begins.
+    Sleep(Time),
+    /// The case of a branch starts, if one applies.
+    Case(Option<String>),
+    /// The next iteration of a loop starts, or the loop is done.
+    Iteration(bool),
+    /// So many items start.
+    Items(&'a ForEach, u32),
+    /// The supervisor is done, with this result.
+    Completion,
+}
+
+impl<'a> Machine<'a> {
     /// Starts a call, or holds it.
     pub(super) fn begin_call(&mut self, node: &Path, due: Due, cause: Seq) {
         if !self.hold(node, Some(due), cause) {
@@ -39,7 +58,10 @@ impl Machine<'_> {
         let left = self.state.node(node).and_then(|node| node.time_left_ms);
         let deadline = left.or_else(|| self.timeout_ms(node, due.role)).map(|ms| self.env.now.plus_ms(ms));
         let Due { role, attempt } = due;
-        self.emit(Kind::CallStarted { node: node.clone(), call: number, role, attempt, deadline }, cause);
+        let undoable = role == Role::Step && self.compensation(node).is_some();
+        let node_path = node.clone();
+        let event = Kind::CallStarted { node: node_path, call: number, role, attempt, deadline, undoable };
+        self.emit(event, cause);
         self.turn.effects.push(Effect::Call(Call { node: node.clone(), number, role, function, attempt }));
     }
 
@@ -55,7 +77,7 @@ impl Machine<'_> {
                 self.call_failed(node, &open, error.failure, state, verdict, Cause::Event(open.started));
             }
             Outcome::Stopped => self.call_stopped(node, &open),
-            Outcome::Blocked(_) if self.is_being_stopped(node) => self.call_stopped(node, &open),
+            Outcome::Blocked(_) if self.is_given_up(node, open.role) => self.call_stopped(node, &open),
             Outcome::Blocked(reason) => {
                 self.follow(Kind::NodeBlocked { node: node.clone(), reason }, open.started);
             }
@@ -70,28 +92,48 @@ impl Machine<'_> {
         state: Option<Value>,
         skipped: bool,
     ) {
-        let until = match call.role {
-            Role::Wait => match self.computed_wait(&result) {
-                Ok(until) => until,
-                Err(failure) => {
-                    let cause = Cause::Event(call.started);
-                    return self.call_failed(node, call, failure, state, Verdict::Fail, cause);
-                }
-            },
-            Role::Step | Role::Input | Role::OnError => Time::default(),
+        let next = match self.what_follows(node, call.role, &result) {
+            Ok(next) => next,
+            Err(failure) => {
+                let cause = Cause::Event(call.started);
+                return self.call_failed(node, call, failure, state, Verdict::Fail, cause);
+            }
         };
         let skipped = skipped && call.role == Role::Step;
         let event = Kind::CallSucceeded { node: node.clone(), call: call.number, result, state, skipped };
         let seq = self.follow(event, call.started);
-        match call.role {
-            Role::Step | Role::OnError => self.todo.push_back(Todo::Ended(node.clone(), seq)),
+        if !matches!(next, Follows::End) && self.state.is_ending(node) {
             // The node has not ended with this call, and what would follow does not start any more.
-            Role::Input | Role::Wait if self.state.ending.is_some() => {
-                self.follow(Kind::NodeCancelled { node: node.clone() }, seq);
-            }
-            Role::Input => self.mapped_input(node, seq),
-            Role::Wait => self.sleep_until(node, until, seq),
+            let cancelled = self.follow(Kind::NodeCancelled { node: node.clone() }, seq);
+            return self.todo.push_back(Todo::Ended(node.clone(), cancelled));
         }
+        match next {
+            Follows::End => self.todo.push_back(Todo::Ended(node.clone(), seq)),
+            Follows::Nested => self.mapped_input(node, seq),
+            Follows::Sleep(until) => self.sleep_until(node, until, seq),
+            Follows::Case(case) => self.branch_chosen(node, case, seq),
+            Follows::Iteration(goes_on) => self.loop_tested(node, goes_on, seq),
+            Follows::Items(each, count) => self.items_listed(node, each, count, seq),
+            Follows::Completion => self.complete(node, Some(seq), seq),
+        }
+    }
+
+    /// What a function's answer leads to, or why it is no answer.
+    fn what_follows(&self, node: &Path, role: Role, answer: &Value) -> Result<Follows<'a>, Failure> {
+        let kind = self.plan.node(node).map(|node| &node.node().kind);
+        Ok(match (role, kind) {
+            (Role::Input, _) => Follows::Nested,
+            (Role::Wait, _) => Follows::Sleep(self.computed_wait(answer)?),
+            (Role::Choose, Some(NodeKind::Branch(branch))) => Follows::Case(branch.case_of(node, answer)?),
+            (Role::Test, Some(NodeKind::Loop(each))) => {
+                Follows::Iteration(self.loop_goes_on(node, each, answer)?)
+            }
+            (Role::Items, Some(NodeKind::ForEach(each))) => {
+                Follows::Items(each, each.count_of(node, answer)?)
+            }
+            (Role::Finally, _) => Follows::Completion,
+            _ => Follows::End,
+        })
     }
 
     fn mapped_input(&mut self, node: &Path, cause: Seq) {
@@ -114,10 +156,9 @@ impl Machine<'_> {
         if matches!(verdict, Verdict::RetryAt(_)) {
             return;
         }
-        if call.role == Role::Step && self.step(node).is_some_and(|step| step.on_error.is_some()) {
-            if self.state.ending.is_none() {
-                self.begin_call(node, Due { role: Role::OnError, attempt: 1 }, seq);
-            }
+        let handled = call.role == Role::Step && self.step(node).is_some_and(|step| step.on_error.is_some());
+        if handled && !self.state.is_ending(node) {
+            self.begin_call(node, Due { role: Role::OnError, attempt: 1 }, seq);
         } else {
             self.todo.push_back(Todo::Ended(node.clone(), seq));
         }
@@ -131,7 +172,16 @@ impl Machine<'_> {
         let who = match open.role {
             Role::OnError if node.is_root() => "the run's handler".to_owned(),
             Role::OnError => format!("the handler of `{node}`"),
-            Role::Step | Role::Input | Role::Wait => format!("`{node}`"),
+            Role::Compensate => format!("the compensation of `{node}`"),
+            Role::Step
+            | Role::Input
+            | Role::Wait
+            | Role::Choose
+            | Role::Test
+            | Role::Items
+            | Role::Finally => {
+                format!("`{node}`")
+            }
         };
         let failure = Failure::new(code::TIMEOUT, format!("{who} took longer than {ms} ms"));
         let verdict = self.timeout_verdict(node, &open);
@@ -141,17 +191,19 @@ impl Machine<'_> {
 
     /// The call settled after it was told to stop. If nobody told it to, it was lost.
     fn call_stopped(&mut self, node: &Path, call: &OpenCall) {
-        if self.is_being_stopped(node) {
+        if self.is_given_up(node, call.role) {
             let event = Kind::CallCancelled { node: node.clone(), call: call.number, forced: false };
-            self.follow(event, call.started);
+            let cancelled = self.follow(event, call.started);
+            self.todo.push_back(Todo::Ended(node.clone(), cancelled));
         } else {
             self.call_was_lost(node, call, Cause::Event(call.started));
         }
     }
 
-    /// Whether a call was told to stop: all are when the run is ending, except the run's own handler.
-    pub(super) fn is_being_stopped(&self, node: &Path) -> bool {
-        self.state.ending.is_some() && !node.is_root()
+    /// Whether a call that was cut short is not made again, because something around it is ending. The run's own
+    /// handler and compensations belong to the end.
+    pub(super) fn is_given_up(&self, node: &Path, role: Role) -> bool {
+        !node.is_root() && (role != Role::Compensate || self.state.killed) && self.state.is_ending(node)
     }
 
     /// Makes the call that a node waits for.
@@ -165,11 +217,8 @@ impl Machine<'_> {
     }
 
     fn verdict(&self, node: &Path, call: &OpenCall, error: &StepError) -> Verdict {
-        if call.role != Role::Step || self.state.ending.is_some() {
-            return Verdict::Fail;
-        }
-        let Some(step) = self.step(node) else { return Verdict::Fail };
-        let configured = step.retry.max_attempts;
+        let Some(tried) = self.tried(node, call.role) else { return Verdict::Fail };
+        let configured = tried.max_attempts;
         let allowed = match error.behavior {
             Behavior::Stop | Behavior::Continue => 0,
             Behavior::Plain => configured.unwrap_or(1),
@@ -179,22 +228,32 @@ impl Machine<'_> {
             }
         };
         let proceed = error.behavior == Behavior::Continue;
-        self.verdict_within(step, node, call, allowed, Some(error), proceed)
+        self.verdict_within(&tried, node, call, allowed, Some(error), proceed)
+    }
+
+    /// When and how often a function is tried; `None` if once, whatever it says.
+    fn tried(&self, node: &Path, role: Role) -> Option<Retry> {
+        match role {
+            Role::Step if !self.state.is_ending(node) => self.step(node).map(|step| step.retry.clone()),
+            Role::Compensate => self.compensation(node).map(Compensation::tried),
+            _ => None,
+        }
     }
 
     fn timeout_verdict(&self, node: &Path, call: &OpenCall) -> Verdict {
-        let step = self.step(node).filter(|_| call.role == Role::Step && self.state.ending.is_none());
-        let Some(step) = step else { return Verdict::Fail };
-        let allowed = match step.on_timeout {
-            OnTimeout::Stop => 0,
-            OnTimeout::Retry => step.retry.max_attempts.unwrap_or(1),
+        let Some(tried) = self.tried(node, call.role) else { return Verdict::Fail };
+        let again = match (call.role, self.step(node)) {
+            (Role::Step, Some(step)) => step.on_timeout == OnTimeout::Retry,
+            // What is to be undone is tried again, whatever went wrong.
+            _ => true,
         };
-        self.verdict_within(step, node, call, allowed, None, false)
+        let allowed = if again { tried.max_attempts.unwrap_or(1) } else { 0 };
+        self.verdict_within(&tried, node, call, allowed, None, false)
     }
 
     fn verdict_within(
         &self,
-        step: &Step,
+        tried: &Retry,
         node: &Path,
         call: &OpenCall,
         allowed: u32,
@@ -202,9 +261,11 @@ impl Machine<'_> {
         proceed: bool,
     ) -> Verdict {
         if call.attempt < allowed {
-            let delay = delay_ms(&step.retry, error, call.attempt, self.env.run, node);
+            let delay = delay_ms(tried, error, call.attempt, self.env.run, node);
             Verdict::RetryAt(self.env.now.plus_ms(delay))
-        } else if proceed || step.continue_on_error {
+        } else if call.role == Role::Step
+            && (proceed || self.step(node).is_some_and(|step| step.continue_on_error))
+        {
             Verdict::Continue
         } else {
             Verdict::Fail
@@ -231,6 +292,15 @@ impl Machine<'_> {
         match (&self.plan.node(node)?.node().kind, role) {
             (NodeKind::Step(step), Role::Step) => Some(step.function.clone()),
             (NodeKind::Step(step), Role::OnError) => step.on_error.clone(),
+            (NodeKind::Step(step), Role::Compensate) => {
+                step.compensate.as_ref().map(|undo| undo.function.clone())
+            }
+            (NodeKind::Branch(branch), Role::Choose) => Some(branch.choose.clone()),
+            (NodeKind::Loop(each), Role::Test) => match &each.test {
+                LoopTest::Until(function) | LoopTest::While(function) => Some(function.clone()),
+            },
+            (NodeKind::ForEach(each), Role::Items) => Some(each.items.clone()),
+            (NodeKind::Parallel(parallel), Role::Finally) => parallel.finally.clone(),
             (NodeKind::Workflow(nested), Role::Input) => nested.input.clone(),
             (NodeKind::Workflow(nested), Role::OnError) => nested.on_error.clone(),
             (NodeKind::Sleep(sleep), Role::Wait) => match &sleep.wait {
@@ -246,7 +316,8 @@ impl Machine<'_> {
             Role::Step => self.step(node)?.timeout_ms,
             // A handler that hangs must not keep its run from ending.
             Role::OnError => Some(HANDLER_TIMEOUT_MS),
-            Role::Input | Role::Wait => None,
+            Role::Compensate => self.compensation(node)?.timeout_ms.or(Some(HANDLER_TIMEOUT_MS)),
+            Role::Input | Role::Wait | Role::Choose | Role::Test | Role::Items | Role::Finally => None,
         }
     }
 }

@@ -12,7 +12,7 @@
 //! | nobody waits for the operation any more | children are open | `OpStopping`: they are cancelled; the run's end waits for them |
 //! | the grace period is over | children are open | `OpEnded` as left: they go on cancelling alone |
 
-use super::{Errand, Machine, NewChild};
+use super::{Errand, Machine, NewChild, Todo};
 use crate::durable::{ChildOutcome, OpKind, OpOutcome};
 use crate::event::{Cause, Kind, Outside};
 use crate::ids::{RunId, Seq};
@@ -42,7 +42,7 @@ impl Machine<'_> {
         let children = self.state.op(node, op)?.children.as_ref()?;
         let open = u32::try_from(children.open.len()).unwrap_or(u32::MAX);
         let room = open < children.window && children.begun < children.count;
-        (room && !children.stopping && !self.holding() && self.state.ending.is_none())
+        (room && !children.stopping && !self.holding() && !self.state.is_ending(node))
             .then_some(children.begun)
     }
 
@@ -69,6 +69,7 @@ impl Machine<'_> {
         let Some(ChildRef { node, op, index }) = self.state.children.get(&child).cloned() else { return };
         let event = Kind::ChildEnded { node: node.clone(), op, index, child, outcome };
         let seq = self.emit(event, Cause::Outside(Outside::Child));
+        self.child_is_gone(&node, seq);
         let Some(state) = self.state.op(&node, op) else { return };
         if state.end.is_some() {
             return self.op_answered(&node, op, seq);
@@ -80,6 +81,15 @@ impl Machine<'_> {
             self.stop_children(&node, op, seq);
         } else {
             self.start_children(&node, op, seq);
+        }
+    }
+
+    /// Whoever waits for a child to end before it can end itself may go on.
+    fn child_is_gone(&mut self, node: &Path, cause: Seq) {
+        if self.state.is_ending(node) {
+            self.todo.push_back(Todo::Settled(node.clone(), cause));
+        } else if self.state.parents.is_empty() {
+            self.complete_run_if_done();
         }
     }
 
@@ -135,6 +145,7 @@ impl Machine<'_> {
             for op in open {
                 self.end_op(&node, op, OpOutcome::Left {}, Cause::Outside(Outside::Clock));
             }
+            self.child_is_gone(&node, self.state.seq);
         }
     }
 }

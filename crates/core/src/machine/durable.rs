@@ -101,7 +101,7 @@ impl Machine<'_> {
         let seq = self.follow(event, started);
         match outcome {
             Some(outcome) => self.end_op(&node, op, outcome, Cause::Event(seq)),
-            None if self.is_ending_at(&node) => self.stop_op(&node, op, seq),
+            None if self.state.is_ending(&node) => self.stop_op(&node, op, seq),
             None => self.begin_op(&node, op, seq),
         }
     }
@@ -154,7 +154,7 @@ impl Machine<'_> {
     pub(super) fn suspend(&mut self, node: &Path, call: u32) {
         let open = self.state.node(node).and_then(|node| node.call.as_ref());
         let Some(open) = open.filter(|open| open.number == call) else { return };
-        if self.state.is_waiting(node) && !self.is_ending_at(node) {
+        if self.state.is_waiting(node) && !self.state.is_ending(node) {
             let started = open.started;
             self.follow(Kind::CallSuspended { node: node.clone(), call }, started);
         }
@@ -192,9 +192,5 @@ impl Machine<'_> {
             Some(children) if !children.open.is_empty() => self.stop_children(node, number, cause),
             Some(_) | None => self.end_op(node, number, OpOutcome::Stopped {}, Cause::Event(cause)),
         }
-    }
-
-    fn is_ending_at(&self, _node: &Path) -> bool {
-        self.state.ending.is_some()
     }
 }

@@ -5,19 +5,22 @@
 //! | going on | a node fails, nothing runs, no handler | `RunFailed` |
 //! | going on | a node fails, or the run times out | `RunFailing`; calls are told to stop, waits are cancelled |
 //! | going on | cancel is asked for | `CancelRequested`; calls are told to stop, waits are cancelled |
-//! | failing, all settled | there is a handler | the handler is called, once |
-//! | failing, all settled | there is none, or it has ended | `RunFailed` |
-//! | cancelling, all settled | | `RunCancelled` |
+//! | ending, all settled | there is something to undo | it is undone, see `undo` |
+//! | failing, all undone | there is a handler | the handler is called, once |
+//! | failing, all undone | there is none, or it has ended | `RunFailed` |
+//! | cancelling, all undone | | `RunCancelled` |
 //! | ending | the grace period is over | calls are left behind: `CallCancelled` with `forced` |
 //! | ending | cancel or pause is asked for | nothing: the end is decided |
+//! | any | kill is asked for | `CancelRequested` with `kill`; calls are left behind, nothing is undone |
+//! | the last node has ended | lanes that lost, or children that nobody waits for, have not settled | nothing until they have |
 
-use super::{Effect, GRACE_MS, Machine, StopReason};
+use super::{GRACE_MS, Machine};
 use crate::event::{Cause, Due, Kind, Outside, Role};
 use crate::failure::{Failure, code};
 use crate::ids::Seq;
 use crate::path::Path;
+use crate::plan::{Node, Order};
 use crate::state::{Ending, HardFailure, TimerKind};
-use crate::status::NodeStatus;
 
 impl Machine<'_> {
     /// A node of the outermost block failed, so the run fails. The node that began it may lie deeper.
@@ -28,7 +31,9 @@ impl Machine<'_> {
             return;
         };
         let node = Some(origin);
-        let settled = self.nothing_open() && self.plan.plan().on_error.is_none();
+        let settled = self.nothing_open()
+            && self.plan.plan().on_error.is_none()
+            && !self.state.undo.any_within(&Path::root());
         if settled {
             self.run_failed(failure, node, cause);
         } else {
@@ -49,7 +54,7 @@ impl Machine<'_> {
     fn fail_run(&mut self, failure: Failure, node: Option<Path>, cause: Cause) {
         let force_at = self.env.now.plus_ms(GRACE_MS);
         let seq = self.emit(Kind::RunFailing { failure, node, force_at }, cause);
-        self.stop_everything(seq);
+        self.stop_within(&Path::root(), seq);
     }
 
     pub(super) fn cancel(&mut self, reason: Option<String>) {
@@ -58,34 +63,40 @@ impl Machine<'_> {
         }
         let force_at = self.env.now.plus_ms(GRACE_MS);
         let cause = Cause::Outside(Outside::Request);
-        let seq = self.emit(Kind::CancelRequested { reason, force_at }, cause);
-        self.stop_everything(seq);
+        let seq = self.emit(Kind::CancelRequested { reason, force_at, kill: false }, cause);
+        self.stop_within(&Path::root(), seq);
     }
 
-    /// Tells calls to stop and ends what only waits, the innermost first.
-    fn stop_everything(&mut self, cause: Seq) {
-        for node in self.state.calls.iter().rev() {
-            let Some(call) = self.state.node(node).and_then(|node| node.call.as_ref()) else { continue };
-            let stop = Effect::Stop { node: node.clone(), call: call.number, why: StopReason::Ending };
-            self.turn.effects.push(stop);
-        }
-        let idle = [&self.state.waits, &self.state.held, &self.state.blocked];
-        let idle: Vec<Path> = idle.into_iter().flatten().filter(|node| !node.is_root()).cloned().collect();
-        for node in idle.into_iter().rev() {
-            self.follow(Kind::NodeCancelled { node }, cause);
-        }
-        self.stop_ops_within(&Path::root(), cause);
+    pub(super) fn kill(&mut self, reason: Option<String>) {
+        let event = Kind::CancelRequested { reason, force_at: self.env.now, kill: true };
+        let seq = self.emit(event, Cause::Outside(Outside::Request));
+        self.stop_within(&Path::root(), seq);
+        self.leave_calls_behind(&Path::root());
     }
 
-    /// The grace period is over.
-    pub(super) fn leave_calls_behind(&mut self) {
-        let calls: Vec<Path> = self.state.calls.iter().filter(|node| !node.is_root()).cloned().collect();
-        for node in calls.into_iter().rev() {
-            let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
-            let event = Kind::CallCancelled { node, call: open.number, forced: true };
-            self.emit(event, Cause::Outside(Outside::Clock));
+    /// The run's own block is through.
+    pub(super) fn run_block_completed(&mut self, output: Option<Seq>, cause: Seq) {
+        if self.state.scopes.is_empty() && self.nothing_open() {
+            self.follow(Kind::RunCompleted { output }, cause);
         }
-        self.leave_children_behind(&Path::root());
+    }
+
+    /// The last lane that had lost, or the last child, may have settled after everything else was through.
+    pub(super) fn complete_run_if_done(&mut self) {
+        let Some(block) = self.plan.block(&Path::root()) else { return };
+        let ended = |node: &Node| {
+            let state = self.state.node(&Path::root().child(&node.id));
+            state.filter(|node| node.status.is_terminal()).map(|node| node.result)
+        };
+        let output = match block.order() {
+            Order::Sequence => block.last().and_then(ended),
+            Order::Graph if block.sinks().any(|node| ended(node).is_none()) => None,
+            Order::Graph if block.sinks().len() == 1 => block.sinks().next().and_then(ended),
+            Order::Graph => Some(self.state.node(&Path::root()).and_then(|root| root.joined)),
+        };
+        if let Some(output) = output {
+            self.run_block_completed(output, self.state.seq);
+        }
     }
 
     /// Takes the next step towards an end that is coming. Gives whether there was one to take.
@@ -94,70 +105,49 @@ impl Machine<'_> {
             return false;
         }
         let cause = self.state.seq;
+        if self.state.ending.is_some() && !self.state.killed {
+            // One at a time; it may be held or blocked.
+            if self.state.undo.is_under_way() {
+                return false;
+            }
+            if self.undo_next(&Path::root(), cause) {
+                return true;
+            }
+        }
         match self.state.ending.clone() {
-            None => self.complete_after_children(cause),
+            None => false,
             Some(Ending::Cancelling { reason }) => {
-                self.end_supervisors(cause);
-                self.follow(Kind::RunCancelled { reason }, cause);
+                self.end_supervisors(&Path::root(), cause);
+                let not_undone = self.state.undo.failed().to_vec();
+                self.follow(Kind::RunCancelled { reason, not_undone }, cause);
                 true
             }
             Some(Ending::Failing { failure, node }) => {
                 let root = self.state.node(&Path::root());
                 let waits = root.is_some_and(|root| root.due.is_some());
                 let handled = root.is_some_and(|root| root.calls > 0);
-                if waits {
+                if waits && !self.state.killed {
                     return false;
                 }
-                if self.plan.plan().on_error.is_some() && !handled {
+                if self.plan.plan().on_error.is_some() && !handled && !self.state.killed {
                     self.begin_call(&Path::root(), Due { role: Role::OnError, attempt: 1 }, cause);
                     return true;
                 }
-                self.end_supervisors(cause);
+                self.end_supervisors(&Path::root(), cause);
                 self.run_failed(failure, node, cause);
                 true
             }
         }
     }
 
-    /// The outermost block is done; children that nobody waits for any more end first.
-    pub(super) fn complete_run(&mut self, output: Option<Seq>, cause: Seq) {
-        self.stop_abandoned();
-        if !self.state.children_open_within(&Path::root()) {
-            self.follow(Kind::RunCompleted { output }, cause);
-        }
-    }
-
-    /// The run's last node has ended before, and the last child now.
-    fn complete_after_children(&mut self, cause: Seq) -> bool {
-        let Some(last) = self.plan.plan().block.nodes.last() else { return false };
-        let Some(last) = self.state.node(&Path::root().child(&last.id)) else { return false };
-        let well = match last.status {
-            NodeStatus::Completed | NodeStatus::Skipped => true,
-            NodeStatus::Failed => last.soft,
-            _ => false,
-        };
-        let idle = self.state.held.is_empty() && self.state.blocked.is_empty();
-        if well && idle {
-            let output = last.result;
-            self.follow(Kind::RunCompleted { output }, cause);
-        }
-        well && idle
-    }
-
     /// The terminal event. A run with automatic retries left names the run that goes on; the engine starts
     /// that run in the same commit.
     fn run_failed(&mut self, failure: Failure, node: Option<Path>, cause: Seq) {
         // A step that must not be called again may have acted: whether to go on is for people to say.
-        let retry = self.state.retries_left > 0 && failure.code != code::INTERRUPTED;
+        let retry = self.state.retries_left > 0 && failure.code != code::INTERRUPTED && !self.state.killed;
         let retried_as = retry.then(|| self.env.run.next_retry());
-        self.follow(Kind::RunFailed { failure, node, retried_as }, cause);
-    }
-
-    fn end_supervisors(&mut self, cause: Seq) {
-        let open: Vec<Path> = self.state.supervising.iter().filter(|node| !node.is_root()).cloned().collect();
-        for node in open.into_iter().rev() {
-            self.follow(Kind::NodeCancelled { node }, cause);
-        }
+        let not_undone = self.state.undo.failed().to_vec();
+        self.follow(Kind::RunFailed { failure, node, retried_as, not_undone }, cause);
     }
 
     fn nothing_open(&self) -> bool {

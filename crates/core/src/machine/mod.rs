@@ -5,21 +5,32 @@
 //! nothing here walks the plan or the history.
 //!
 //! One file per concept, each with its transition table at the top: [`call`](self) for the life of a
-//! call, `sequence` for nodes in order, `sleep`, `signal`, `nested`, `durable` and `child` for what steps wait for, `ending` for failing and cancelling, `hold`
-//! for pause and orderly stop, `recover` for what a crash left behind.
+//! call; `block` and `graph` for how nodes follow each other; `lane` for who supervises a block; `nested`, `branch`,
+//! `looping`, `for_each`, `parallel` for the supervisors; `sleep` and `signal`; `durable` and `child` for
+//! what steps wait for; `scope` for parts that end while the rest goes
+//! on; `ending` for failing and cancelling; `undo` for compensations; `hold` for pause and orderly stop; `recover` for
+//! what a crash left behind.
 
 mod backoff;
+mod block;
+mod branch;
 mod call;
 mod child;
 mod durable;
 mod ending;
+mod for_each;
+mod graph;
 mod hold;
+mod lane;
+mod looping;
 mod nested;
+mod parallel;
 mod recover;
-mod sequence;
+mod scope;
 mod signal;
 mod sleep;
 mod timer;
+mod undo;
 
 use std::collections::VecDeque;
 
@@ -27,7 +38,7 @@ pub use durable::{AskedBody, AskedOp};
 pub use signal::{SIGNALS_MAX, SentSignal};
 
 use crate::durable::ChildOutcome;
-use crate::event::{self, BlockedReason, Cause, Event, ImportedStatus, Kind, Outside, Role};
+use crate::event::{BlockedReason, Cause, Event, ImportedStatus, Kind, Outside, Role};
 use crate::failure::{Failure, StepError};
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
@@ -62,6 +73,11 @@ pub enum Input {
     Tick,
     /// Somebody asked to cancel.
     Cancel {
+        /// In their words.
+        reason: Option<String>,
+    },
+    /// Somebody asked to end it at once: nothing is undone, and nobody is waited for.
+    Kill {
         /// In their words.
         reason: Option<String>,
     },
@@ -292,6 +308,10 @@ enum Todo {
     Start(Path, Seq),
     /// A node has ended; its supervisor must hear of it.
     Ended(Path, Seq),
+    /// A lane was taken over from another run, with its result.
+    Completed(Path, Option<Seq>, Seq),
+    /// A scope may have settled.
+    Settled(Path, Seq),
 }
 
 impl Machine<'_> {
@@ -302,6 +322,7 @@ impl Machine<'_> {
             Input::CallFinished { node, call, outcome } => self.call_finished(&node, call, outcome),
             Input::Tick => self.tick(),
             Input::Cancel { reason } => self.cancel(reason),
+            Input::Kill { reason } => self.kill(reason),
             Input::Pause => self.pause(),
             Input::Resume => self.resume(),
             Input::LetGo => self.let_go(),
@@ -319,6 +340,8 @@ impl Machine<'_> {
                 match todo {
                     Todo::Start(node, cause) => self.start_node(&node, cause),
                     Todo::Ended(node, cause) => self.node_ended(&node, cause),
+                    Todo::Completed(lane, result, cause) => self.lane_completed(&lane, result, cause),
+                    Todo::Settled(scope, cause) => self.settled_within(&scope, cause),
                 }
             }
             self.stop_abandoned();
@@ -352,7 +375,7 @@ impl Machine<'_> {
     /// Writes an event and folds it in.
     fn emit(&mut self, kind: Kind, cause: Cause) -> Seq {
         let seq = self.state.seq.next();
-        let event = Event { v: event::VERSION, seq, at: self.env.now, cause, event: kind };
+        let event = Event { v: kind.version(), seq, at: self.env.now, cause, event: kind };
         self.state.apply(&event);
         self.turn.events.push(event);
         seq

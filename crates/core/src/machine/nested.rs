@@ -23,21 +23,17 @@ impl Machine<'_> {
     }
 
     pub(super) fn start_nested_block(&mut self, path: &Path, cause: Seq) {
-        let started = self.follow(Kind::NodeStarted { node: path.clone() }, cause);
-        self.start_first_in(path, started);
-    }
-
-    pub(super) fn nested_completed(&mut self, path: &Path, result: Option<Seq>, cause: Seq) {
-        let completed = self.follow(Kind::NodeCompleted { node: path.clone(), result }, cause);
-        self.todo.push_back(Todo::Ended(path.clone(), completed));
+        let started = self.node_started(path, cause);
+        self.start_block(path, started);
     }
 
     pub(super) fn nested_failed(&mut self, path: &Path, child: &Path, cause: Seq) {
-        let failed = self.follow(Kind::NodeFailed { node: path.clone(), child: child.clone() }, cause);
+        let event = Kind::NodeFailed { node: path.clone(), child: child.clone(), failure: None };
+        let failed = self.follow(event, cause);
         let handled = self.plan.node(path).is_some_and(
             |node| matches!(&node.node().kind, NodeKind::Workflow(nested) if nested.on_error.is_some()),
         );
-        if handled {
+        if handled && !self.state.is_ending(path) {
             self.begin_call(path, Due { role: Role::OnError, attempt: 1 }, failed);
         } else {
             self.todo.push_back(Todo::Ended(path.clone(), failed));

@@ -3,7 +3,7 @@
 //! | found | and | then |
 //! | --- | --- | --- |
 //! | a run past its deadline | it is not paused | `RunFailing`, before anything starts |
-//! | a call at work | the run is ending | `CallCancelled` |
+//! | a call at work | it, or something around it, is ending | `CallCancelled` |
 //! | | the step is at most once | `CallFailed` with code `interrupted` |
 //! | | it was cut short five times | `NodeBlocked`, quarantined |
 //! | | otherwise | `CallLost` and a new call, uncharged |
@@ -12,7 +12,7 @@
 //! | a node blocked for a missing function or a value that does not decode | | it is tried again |
 //! | a timer that is due | | it acts |
 
-use super::{INTERRUPTIONS_MAX, Machine};
+use super::{INTERRUPTIONS_MAX, Machine, Todo};
 use crate::event::{BlockedReason, Cause, Kind, LostReason, Outside, Role, Verdict};
 use crate::failure::{Failure, code};
 use crate::ids::Seq;
@@ -44,9 +44,10 @@ impl Machine<'_> {
 
     fn found_at_work(&mut self, node: &Path, open: &OpenCall) {
         let cause = Cause::Outside(Outside::Recovery);
-        if self.is_being_stopped(node) {
+        if self.is_given_up(node, open.role) {
             let event = Kind::CallCancelled { node: node.clone(), call: open.number, forced: false };
-            self.emit(event, cause);
+            let cancelled = self.emit(event, cause);
+            self.todo.push_back(Todo::Ended(node.clone(), cancelled));
         } else if self.state.is_waiting(node) {
             self.waiting_call_was_lost(node, open, cause);
         } else {

@@ -28,7 +28,7 @@ impl Machine<'_> {
             TimerKind::Signal => self.signal_timed_out(&timer.node, None),
             TimerKind::Op(op) => self.op_is_due(&timer.node, op),
             TimerKind::RunDeadline => self.keep_deadline(),
-            TimerKind::Force => self.leave_calls_behind(),
+            TimerKind::Force => self.leave_calls_behind(&timer.node),
         }
     }
 }

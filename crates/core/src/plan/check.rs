@@ -47,14 +47,6 @@ pub enum PlanError {
         /// How many branches it has.
         branches: usize,
     },
-    /// A kind of node that this version does not run.
-    #[error("`{node}` is a {kind}, which this version of rival does not run")]
-    Unsupported {
-        /// The node.
-        node: String,
-        /// Its kind.
-        kind: &'static str,
-    },
 }
 
 /// Whether a name can be part of a path and of a URL: not empty, not too long, no reserved characters.
@@ -117,9 +109,6 @@ fn check_node(node: &Node, errors: &mut Vec<PlanError>) {
         NodeKind::Parallel(parallel) => check_join(node, parallel.join, parallel.branches.len(), errors),
         NodeKind::Branch(_) | NodeKind::Workflow(_) => {}
     }
-    if !runs(&node.kind) {
-        errors.push(PlanError::Unsupported { node: node.id.clone(), kind: node.kind.word() });
-    }
     for (segment, block) in node.blocks() {
         let name = segment.map_or_else(|| node.id.clone(), |segment| format!("{}/{segment}", node.id));
         check_block(block, &format!("`{name}`"), errors);
@@ -150,13 +139,5 @@ fn check_join(node: &Node, join: Join, branches: usize, errors: &mut Vec<PlanErr
     }
     if wanted as usize > branches {
         errors.push(PlanError::JoinTooLarge { node: node.id.clone(), wanted, branches });
-    }
-}
-
-/// The kinds that the machine has a supervisor for.
-fn runs(kind: &NodeKind) -> bool {
-    match kind {
-        NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_) | NodeKind::Workflow(_) => true,
-        NodeKind::Branch(_) | NodeKind::Loop(_) | NodeKind::ForEach(_) | NodeKind::Parallel(_) => false,
     }
 }

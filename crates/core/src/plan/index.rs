@@ -1,8 +1,8 @@
 //! A plan with every node reachable by its path.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Block, Node, NodeKind, Plan, PlanHash};
+use super::{Block, Node, NodeKind, Order, Plan, PlanHash};
 use crate::path::Path;
 
 /// A plan, flattened: nodes by number, numbers by path. Built once per plan and shared by its runs,
@@ -13,8 +13,10 @@ pub struct IndexedPlan {
     hash: PlanHash,
     nodes: Vec<Entry>,
     by_path: BTreeMap<Box<str>, usize>,
-    /// The first node of each block, by the path of the block.
-    first: BTreeMap<Box<str>, usize>,
+    /// Blocks by the path of the lane that runs them.
+    blocks: BTreeMap<Box<str>, BlockEntry>,
+    /// The named lanes of branches and parallels: their node, and their place among its lanes.
+    lanes: BTreeMap<Box<str>, (usize, u32)>,
     /// Function names of each block, by the path of the block: which node calls this function?
     by_function: BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<usize>>>,
 }
@@ -27,6 +29,18 @@ struct Entry {
     position: usize,
     previous: Option<usize>,
     next: Option<usize>,
+    /// In a graph: what must end before it, in the order of the definition, and what waits for it.
+    after: Vec<usize>,
+    dependents: Vec<usize>,
+}
+
+/// The nodes of a block.
+#[derive(Debug)]
+struct BlockEntry {
+    order: Order,
+    nodes: Vec<usize>,
+    /// In a graph: the nodes that nobody waits for; their results are the block's.
+    sinks: Vec<usize>,
 }
 
 /// A node of an [`IndexedPlan`].
@@ -45,7 +59,8 @@ impl IndexedPlan {
             hash,
             nodes: Vec::new(),
             by_path: BTreeMap::new(),
-            first: BTreeMap::new(),
+            blocks: BTreeMap::new(),
+            lanes: BTreeMap::new(),
             by_function: BTreeMap::new(),
         };
         let block = index.plan.block.clone();
@@ -54,33 +69,62 @@ impl IndexedPlan {
     }
 
     fn add(&mut self, block: &Block, at: &str) {
-        let mut previous: Option<usize> = None;
+        let mut numbers: Vec<usize> = Vec::with_capacity(block.nodes.len());
         for (position, node) in block.nodes.iter().enumerate() {
             let number = self.nodes.len();
             let path = join(at, &node.id);
-            match previous {
-                Some(previous) => self.nodes[previous].next = Some(number),
-                None => drop(self.first.insert(at.into(), number)),
+            // In a graph nothing is before or after but what is declared.
+            let previous = numbers.last().copied().filter(|_| block.order == Order::Sequence);
+            if let Some(previous) = previous {
+                self.nodes[previous].next = Some(number);
             }
             if let NodeKind::Step(step) = &node.kind {
                 let functions = self.by_function.entry(at.into()).or_default();
                 functions.entry(step.function.as_str().into()).or_default().push(number);
             }
             self.by_path.insert(path.as_str().into(), number);
-            let blocks = node.blocks();
-            let inner: Vec<(String, Block)> = blocks
-                .into_iter()
-                .map(|(segment, block)| {
-                    (segment.map_or_else(|| path.clone(), |segment| join(&path, segment)), block.clone())
-                })
-                .collect();
             let shallow = Node { id: node.id.clone(), after: node.after.clone(), kind: shallow(&node.kind) };
-            self.nodes.push(Entry { node: shallow, block: at.into(), position, previous, next: None });
-            previous = Some(number);
-            for (path, block) in inner {
-                self.add(&block, &path);
+            self.nodes.push(Entry {
+                node: shallow,
+                block: at.into(),
+                position,
+                previous,
+                next: None,
+                after: Vec::new(),
+                dependents: Vec::new(),
+            });
+            numbers.push(number);
+            for (index, (lane, block)) in node.blocks().into_iter().enumerate() {
+                match lane {
+                    None => self.add(block, &path),
+                    Some(lane) => {
+                        let lane = join(&path, lane);
+                        let index = u32::try_from(index).unwrap_or(u32::MAX);
+                        self.lanes.insert(lane.as_str().into(), (number, index));
+                        self.add(block, &lane);
+                    }
+                }
             }
         }
+        let sinks = if block.order == Order::Graph { self.connect(block, &numbers) } else { Vec::new() };
+        self.blocks.insert(at.into(), BlockEntry { order: block.order, nodes: numbers, sinks });
+    }
+
+    /// Notes who waits for whom in a graph; gives the nodes that nobody waits for.
+    fn connect(&mut self, block: &Block, numbers: &[usize]) -> Vec<usize> {
+        let by_id: BTreeMap<&str, usize> =
+            block.nodes.iter().zip(numbers).map(|(node, &number)| (node.id.as_str(), number)).collect();
+        for (node, &number) in block.nodes.iter().zip(numbers) {
+            let mut after: Vec<usize> =
+                node.after.iter().filter_map(|id| by_id.get(id.as_str()).copied()).collect();
+            after.sort_unstable();
+            after.dedup();
+            for &before in &after {
+                self.nodes[before].dependents.push(number);
+            }
+            self.nodes[number].after = after;
+        }
+        numbers.iter().copied().filter(|&number| self.nodes[number].dependents.is_empty()).collect()
     }
 
     /// The plan itself.
@@ -99,54 +143,110 @@ impl IndexedPlan {
         Some(NodeRef { plan: self, number })
     }
 
-    /// The first node of the block that a path owns: of the run itself for the root, of one branch for a
-    /// path such as `check/then`.
-    pub fn first_in(&self, owner: &Path) -> Option<NodeRef<'_>> {
-        let number = *self.first.get(owner.in_plan().as_ref())?;
-        Some(NodeRef { plan: self, number })
+    /// The block that a lane runs: the run's own for the root, one branch's for a path such as `check/then`, the
+    /// body for an iteration.
+    pub fn block(&self, lane: &Path) -> Option<BlockRef<'_>> {
+        let block = self.blocks.get(lane.in_plan().as_ref())?;
+        Some(BlockRef { plan: self, block })
+    }
+
+    /// The node that a named lane such as `check/then` belongs to, and the lane's place among its lanes.
+    pub fn named_lane(&self, lane: &Path) -> Option<(NodeRef<'_>, u32)> {
+        let &(number, index) = self.lanes.get(lane.in_plan().as_ref())?;
+        Some((NodeRef { plan: self, number }, index))
     }
 
     /// The node that a function running at `from` means by another step's function name: the latest
     /// one before it in its own block, then in the enclosing blocks, nearest first.
     pub fn producer(&self, from: &Path, function: &str) -> Option<Path> {
-        self.look_outwards(from, |block, before| {
+        self.look_outwards(from, |block, reader| {
             let numbers = self.by_function.get(block)?.get(function)?;
-            let earlier = numbers.partition_point(|&number| self.nodes[number].position < before);
-            earlier.checked_sub(1).map(|at| numbers[at])
+            // Numbers grow with positions, so in a sequence nothing from the reader on can be meant.
+            let earlier = match reader {
+                Some(reader) if !self.is_graph(reader) => numbers.partition_point(|&number| number < reader),
+                Some(_) | None => numbers.len(),
+            };
+            numbers[..earlier].iter().rev().copied().find(|&number| self.is_before(number, reader))
         })
     }
 
     /// The node that a function running at `from` means by a node's id.
     pub fn visible(&self, from: &Path, id: &str) -> Option<Path> {
-        self.look_outwards(from, |block, before| {
+        self.look_outwards(from, |block, reader| {
             let number = *self.by_path.get(join(block, id).as_str())?;
-            (self.nodes[number].position < before).then_some(number)
+            self.is_before(number, reader).then_some(number)
         })
     }
 
-    /// The node before this one in its block; the first node of an inner block inherits the block's own.
+    /// The node before this one in its block; the first node of an inner block inherits the block's own. In a graph
+    /// there is none.
     pub fn before(&self, path: &Path) -> Option<Path> {
         let mut at = path.clone();
         while let Some(parent) = at.parent() {
             // A path such as `check/then` names a branch of a node, not a node: look further out.
-            let previous = self.node(&at).and_then(|node| self.nodes[node.number].previous);
-            if let Some(previous) = previous {
-                return Some(parent.child(&self.nodes[previous].node.id));
+            if let Some(node) = self.node(&at) {
+                if self.is_graph(node.number) {
+                    return None;
+                }
+                if let Some(previous) = self.nodes[node.number].previous {
+                    return Some(parent.child(&self.nodes[previous].node.id));
+                }
             }
             at = parent;
         }
         None
     }
 
-    fn look_outwards(&self, from: &Path, find: impl Fn(&str, usize) -> Option<usize>) -> Option<Path> {
-        // A handler of the run itself runs at the root and sees every node of the outermost block.
-        if from.is_root() {
-            return find("", usize::MAX).map(|number| Path::root().child(&self.nodes[number].node.id));
+    /// Whether a node comes before another of its block; before none in particular if the reader sees the block
+    /// as a whole.
+    fn is_before(&self, number: usize, reader: Option<usize>) -> bool {
+        let Some(reader) = reader else { return true };
+        if self.is_graph(reader) {
+            self.leads_to(number, reader)
+        } else {
+            self.nodes[number].position < self.nodes[reader].position
+        }
+    }
+
+    /// Whether a node is part of a graph.
+    fn is_graph(&self, number: usize) -> bool {
+        self.blocks.get(&self.nodes[number].block).is_some_and(|block| block.order == Order::Graph)
+    }
+
+    /// Whether, in a graph, one node must end before the other starts.
+    fn leads_to(&self, number: usize, reader: usize) -> bool {
+        if self.nodes[reader].after.binary_search(&number).is_ok() {
+            return true;
+        }
+        let mut seen = BTreeSet::new();
+        let mut todo = self.nodes[reader].after.clone();
+        while let Some(at) = todo.pop() {
+            if at == number {
+                return true;
+            }
+            if seen.insert(at) {
+                todo.extend(&self.nodes[at].after);
+            }
+        }
+        false
+    }
+
+    /// Asks block after block, from the inside out, with the node from which each is seen. A lane (the run itself
+    /// for its handler, an iteration for a loop's test) sees its own block as a whole.
+    fn look_outwards(
+        &self,
+        from: &Path,
+        find: impl Fn(&str, Option<usize>) -> Option<usize>,
+    ) -> Option<Path> {
+        let whole = from.is_root() || from.as_iteration().is_some();
+        if whole && let Some(number) = find(&from.in_plan(), None) {
+            return Some(from.child(&self.nodes[number].node.id));
         }
         let mut at = from.clone();
         while let Some(parent) = at.parent() {
-            let entry = self.node(&at).map(|node| &self.nodes[node.number]);
-            let found = entry.and_then(|entry| find(&entry.block, entry.position));
+            // A path such as `check/then` names a lane of a node, not a node: look further out.
+            let reader = self.node(&at).map(|node| node.number);
+            let found = reader.and_then(|reader| find(&self.nodes[reader].block, Some(reader)));
             if let Some(number) = found {
                 return Some(parent.child(&self.nodes[number].node.id));
             }
@@ -154,6 +254,63 @@ impl IndexedPlan {
         }
         None
     }
+}
+
+/// A block of an [`IndexedPlan`].
+#[derive(Clone, Copy, Debug)]
+pub struct BlockRef<'a> {
+    plan: &'a IndexedPlan,
+    block: &'a BlockEntry,
+}
+
+impl<'a> BlockRef<'a> {
+    /// How its nodes follow each other.
+    pub fn order(&self) -> Order {
+        self.block.order
+    }
+
+    /// The nodes that start with the block: the first of a sequence, those of a graph that wait for none.
+    pub fn first(&self) -> impl Iterator<Item = &'a Node> + use<'a> {
+        let (plan, order) = (self.plan, self.block.order);
+        let starts = move |at: usize, number: usize| match order {
+            Order::Sequence => at == 0,
+            Order::Graph => plan.nodes[number].after.is_empty(),
+        };
+        let numbers = self.block.nodes.iter().enumerate();
+        numbers.filter(move |&(at, &number)| starts(at, number)).map(move |(_, &n)| &plan.nodes[n].node)
+    }
+
+    /// The last node of a sequence.
+    pub fn last(&self) -> Option<&'a Node> {
+        self.block.nodes.last().map(|&number| &self.plan.nodes[number].node)
+    }
+
+    /// The nodes of a graph that nobody waits for.
+    pub fn sinks(&self) -> impl ExactSizeIterator<Item = &'a Node> + use<'a> {
+        let plan = self.plan;
+        self.block.sinks.iter().map(move |&number| &plan.nodes[number].node)
+    }
+
+    /// Whether all sinks have ended, when `just` has. Asked from that sink outwards: the one that has not ended is most
+    /// likely near, so that asking for each of many sinks does not walk over all of them each time.
+    pub fn sinks_ended(&self, just: NodeRef<'_>, ended: impl Fn(&Node) -> bool) -> bool {
+        outwards(&self.block.sinks, just.number).all(|number| ended(&self.plan.nodes[number].node))
+    }
+}
+
+/// The others of a sorted list, the nearest to `from` first, on both sides in turn.
+fn outwards(numbers: &[usize], from: usize) -> impl Iterator<Item = usize> {
+    let at = numbers.partition_point(|&number| number < from);
+    let (left, right) = numbers.split_at(at);
+    let mut left = left.iter().rev();
+    let mut right = right.iter().skip_while(move |&&number| number == from);
+    let mut turn = false;
+    std::iter::from_fn(move || {
+        turn = !turn;
+        let next =
+            if turn { right.next().or_else(|| left.next()) } else { left.next().or_else(|| right.next()) };
+        next.copied()
+    })
 }
 
 impl<'a> NodeRef<'a> {
@@ -165,6 +322,22 @@ impl<'a> NodeRef<'a> {
     /// The node's place in the plan, counted through all blocks.
     pub fn place(&self) -> usize {
         self.number
+    }
+
+    /// Whether, in a graph, nobody waits for it.
+    pub fn is_sink(&self) -> bool {
+        self.plan.nodes[self.number].dependents.is_empty()
+    }
+
+    /// In a graph: the nodes that wait for this one, and now for none other. What has `ended` is asked from this node
+    /// outwards, as in [`BlockRef::sinks_ended`].
+    pub fn released(&self, ended: impl Fn(&Node) -> bool) -> Vec<&'a Node> {
+        let plan = self.plan;
+        let dependents = plan.nodes[self.number].dependents.iter();
+        let free = dependents.filter(|&&dependent| {
+            outwards(&plan.nodes[dependent].after, self.number).all(|number| ended(&plan.nodes[number].node))
+        });
+        free.map(|&number| &plan.nodes[number].node).collect()
     }
 
     /// The next node of a sequence.

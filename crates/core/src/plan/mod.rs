@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use check::{PlanError, check_id};
-pub use index::{IndexedPlan, NodeRef};
+pub use index::{BlockRef, IndexedPlan, NodeRef};
 
 /// The name under which a definition holds a user function.
 pub type FunctionName = String;
@@ -233,6 +233,9 @@ pub struct Signal {
     pub timeout_is_value: bool,
 }
 
+/// The name of the lane that a branch's default runs in.
+pub const DEFAULT_CASE: &str = "default";
+
 /// A choice between blocks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -426,7 +429,7 @@ impl Node {
             NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_) => Vec::new(),
             NodeKind::Branch(branch) => {
                 let cases = branch.cases.iter().map(|case| (Some(case.name.as_str()), &case.block));
-                cases.chain(branch.default.as_ref().map(|block| (Some("default"), block))).collect()
+                cases.chain(branch.default.as_ref().map(|block| (Some(DEFAULT_CASE), block))).collect()
             }
             NodeKind::Loop(each) => vec![(None, &each.body)],
             NodeKind::ForEach(each) => vec![(None, &each.body)],

@@ -456,6 +456,7 @@ impl State {
         state.due = Some(Due { role: call.role, attempt: call.attempt });
         state.time_left_ms = left;
         state.suspended = true;
+        state.unknown |= call.undoable;
         state.status = NodeStatus::Waiting;
     }
 

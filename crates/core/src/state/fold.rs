@@ -1,8 +1,8 @@
 //! How each event changes the state.
 
-use super::{End, Ending, HardFailure, NodeState, OpenCall, State, Timer, TimerKind};
+use super::{End, Ending, HardFailure, NodeState, OpenCall, Scope, State, Timer, TimerKind, UndoList};
 use crate::event::{BlockedReason, Due, Event, ImportedStatus, Kind, LostReason, Role, Verdict};
-use crate::failure::Failure;
+use crate::failure::{Failure, code};
 use crate::ids::{Seq, Time};
 use crate::path::Path;
 use crate::status::{NodeStatus, RunStatus};
@@ -31,7 +31,7 @@ impl State {
                     imported(seq, *status, state.is_some(), failure.is_some(), *started_at, *ended_at);
                 self.nodes.insert(node.clone(), imported);
             }
-            Kind::CallStarted { node, call, role, attempt, deadline } => {
+            Kind::CallStarted { node, call, role, attempt, deadline, undoable } => {
                 let open = OpenCall {
                     number: *call,
                     role: *role,
@@ -40,6 +40,7 @@ impl State {
                     started_at: at,
                     deadline: *deadline,
                     waits_since: None,
+                    undoable: *undoable,
                 };
                 self.call_started(node, open);
             }
@@ -50,25 +51,36 @@ impl State {
                 self.call_failed(node, seq, at, state.is_some(), failure, *verdict);
             }
             Kind::CallLost { node, reason, .. } => self.call_lost(node, *reason),
-            Kind::CallCancelled { node, .. } => {
-                self.close_call(node);
-                self.end_node(node, NodeStatus::Cancelled, at);
-                self.close_ops(node);
-            }
-            Kind::NodeStarted { node } => {
+            Kind::CallCancelled { node, .. } => self.call_cancelled(node, seq, at),
+            Kind::NodeStarted { node, count, window, .. } => {
                 self.held.remove(node);
                 self.supervising.insert(node.clone());
                 let state = self.begin(node, at);
                 state.status = NodeStatus::Running;
                 state.due = None;
+                if let Some(count) = count {
+                    self.lanes_started(node, *count, *window);
+                }
             }
+            Kind::LaneEnded { lane, index, outcome, result } => {
+                self.lane_ended(lane, *index, outcome, *result);
+            }
+            Kind::BlockFailing { node, child, failure } => {
+                let scope = Scope::Failing { child: child.clone(), failure: failure.clone() };
+                self.scopes.insert(node.clone(), scope);
+            }
+            Kind::LaneStopping { lane, index, force_at } => self.lane_stopping(lane, *index, *force_at),
+            Kind::Joined { node, .. } => self.entry(node).joined = Some(seq),
             Kind::NodeCompleted { node, result } => {
                 self.supervising.remove(node);
                 self.end_node(node, NodeStatus::Completed, at);
                 self.entry(node).result = *result;
             }
-            Kind::NodeFailed { node, child } => {
+            Kind::NodeFailed { node, child, failure: own } => {
                 self.supervising.remove(node);
+                self.close_scope(node);
+                // The lane of a graph that had to settle first.
+                child.parent().iter().for_each(|lane| self.close_scope(lane));
                 self.end_node(node, NodeStatus::Failed, at);
                 let (failure, hard) = self
                     .nodes
@@ -78,13 +90,22 @@ impl State {
                 let state = self.entry(node);
                 state.failure = failure;
                 state.hard = hard;
+                if let Some(own) = own {
+                    state.failure = Some(seq);
+                    let origin = state.hard.take().map_or_else(|| child.clone(), |hard| hard.origin);
+                    state.hard = Some(HardFailure { failure: own.clone(), origin });
+                }
             }
             Kind::NodeCancelled { node } => {
+                let undoable = self.nodes.get(node).is_some_and(|node| node.unknown);
                 self.stop_waiting(node);
                 self.supervising.remove(node);
                 self.held.remove(node);
                 self.blocked.remove(node);
                 self.end_node(node, NodeStatus::Cancelled, at);
+                if undoable {
+                    self.note_undo(node, seq);
+                }
                 self.close_ops(node);
             }
             Kind::NodeHeld { node, due } => {
@@ -93,6 +114,9 @@ impl State {
                     self.all_settled();
                 }
                 self.held.insert(node.clone());
+                if due.is_some_and(|due| due.role == Role::Compensate) {
+                    self.undo.begun(node);
+                }
                 let state = self.entry(node);
                 state.due = *due;
                 if !state.status.is_terminal() {
@@ -129,27 +153,36 @@ impl State {
             | Kind::ChildRetried { .. }
             | Kind::ChildEnded { .. }
             | Kind::CallSuspended { .. } => self.apply_durable(&event.event, seq, at),
-            Kind::CancelRequested { reason, force_at } => {
-                self.ending = Some(Ending::Cancelling { reason: reason.clone() });
+            Kind::CancelRequested { reason, force_at, kill } => {
+                self.killed |= kill;
+                // Whoever cancels does not wait for the one who paused.
+                self.paused = false;
+                if self.ending.is_none() {
+                    self.ending = Some(Ending::Cancelling { reason: reason.clone() });
+                }
                 self.force(*force_at);
             }
             Kind::RunPaused {} => self.paused = true,
             Kind::RunResumed {} => self.paused = false,
             Kind::RunFailing { failure, node, force_at } => {
+                self.close_scope(&Path::root());
                 self.ending = Some(Ending::Failing { failure: failure.clone(), node: node.clone() });
                 self.force(*force_at);
             }
             Kind::RunCompleted { output } => {
                 self.finish(RunStatus::Completed, at).output = *output;
             }
-            Kind::RunFailed { failure, node, retried_as } => {
+            Kind::RunFailed { failure, node, retried_as, not_undone } => {
                 let end = self.finish(RunStatus::Failed, at);
                 end.failure = Some(failure.clone());
                 end.failed.clone_from(node);
                 end.retried_as.clone_from(retried_as);
+                end.not_undone.clone_from(not_undone);
             }
-            Kind::RunCancelled { reason } => {
-                self.finish(RunStatus::Cancelled, at).reason.clone_from(reason);
+            Kind::RunCancelled { reason, not_undone } => {
+                let end = self.finish(RunStatus::Cancelled, at);
+                end.reason.clone_from(reason);
+                end.not_undone.clone_from(not_undone);
             }
         }
     }
@@ -175,6 +208,9 @@ impl State {
         if let Some(at) = call.deadline {
             self.timers.insert(Timer { at, node: node.clone(), kind: TimerKind::Timeout(call.number) });
         }
+        if call.role == Role::Compensate {
+            self.undo.begun(node);
+        }
         let state = self.begin(node, call.started_at);
         state.calls = call.number;
         state.due = None;
@@ -183,9 +219,11 @@ impl State {
                 state.attempts = call.attempt;
                 state.status = NodeStatus::Running;
             }
-            Role::Input | Role::Wait => state.status = NodeStatus::Running,
-            // A handler runs after its node has ended; the node keeps its status.
-            Role::OnError => {}
+            Role::Input | Role::Wait | Role::Choose | Role::Test | Role::Items | Role::Finally => {
+                state.status = NodeStatus::Running;
+            }
+            // These run after their node has ended; the node keeps its status.
+            Role::OnError | Role::Compensate => {}
         }
         state.suspended = false;
         state.time_left_ms = None;
@@ -214,10 +252,15 @@ impl State {
                 let state = self.entry(node);
                 state.result = Some(seq);
                 state.state = has_state.then_some(seq);
+                if call.undoable {
+                    self.note_undo(node, seq);
+                }
                 self.close_ops(node);
             }
             Role::Input => self.entry(node).input = Some(seq),
-            Role::Wait | Role::OnError => {}
+            Role::Items => self.entry(node).items = Some(seq),
+            Role::Compensate => self.undo.ended(node, None),
+            Role::Wait | Role::OnError | Role::Choose | Role::Test | Role::Finally => {}
         }
     }
 
@@ -231,10 +274,14 @@ impl State {
         verdict: Verdict,
     ) {
         let Some(call) = self.close_call(node) else { return };
-        if call.role == Role::OnError {
-            return;
+        match call.role {
+            Role::OnError => return,
+            Role::Compensate => return self.compensation_failed(node, &call, failure, verdict),
+            _ => {}
         }
         let state = self.entry(node);
+        // It may have acted before its time was up.
+        state.unknown |= call.undoable && failure.code == code::TIMEOUT;
         state.failure = Some(seq);
         state.state = has_state.then_some(seq);
         match verdict {
@@ -251,6 +298,9 @@ impl State {
                 self.end_node(node, NodeStatus::Failed, at);
             }
         }
+        if call.undoable && !matches!(verdict, Verdict::RetryAt(_)) {
+            self.note_undo(node, seq);
+        }
         self.close_ops(node);
     }
 
@@ -262,10 +312,35 @@ impl State {
         self.end_node(node, NodeStatus::Failed, at);
     }
 
+    fn compensation_failed(&mut self, node: &Path, call: &OpenCall, failure: &Failure, verdict: Verdict) {
+        let Verdict::RetryAt(when) = verdict else { return self.undo.ended(node, Some(failure)) };
+        self.waits.insert(node.clone());
+        self.timers.insert(Timer { at: when, node: node.clone(), kind: TimerKind::Retry });
+        let state = self.entry(node);
+        state.due = Some(Due { role: call.role, attempt: call.attempt + 1 });
+        state.wake_at = Some(when);
+    }
+
+    fn call_cancelled(&mut self, node: &Path, seq: Seq, at: Time) {
+        let call = self.close_call(node);
+        let undoable = call.as_ref().is_some_and(|call| call.undoable);
+        self.entry(node).unknown |= undoable;
+        self.end_node(node, NodeStatus::Cancelled, at);
+        self.close_ops(node);
+        if undoable {
+            self.note_undo(node, seq);
+        }
+        // A compensation is left behind only when the run is killed.
+        if call.is_some_and(|call| call.role == Role::Compensate) {
+            self.undo.ended(node, None);
+        }
+    }
+
     fn call_lost(&mut self, node: &Path, reason: LostReason) {
         let Some(call) = self.close_call(node) else { return };
         let state = self.entry(node);
         state.due = Some(Due { role: call.role, attempt: call.attempt });
+        state.unknown |= call.undoable;
         match reason {
             LostReason::Crash => state.interruptions += 1,
             LostReason::Shutdown => {}
@@ -321,9 +396,9 @@ impl State {
         state.blocked = None;
     }
 
-    /// The run is ending: its deadline means nothing any more.
+    /// The run is ending: its deadline means nothing any more, nor do those of its scopes.
     fn force(&mut self, at: Time) {
-        self.timers.retain(|timer| timer.kind != TimerKind::RunDeadline);
+        self.timers.retain(|timer| !matches!(timer.kind, TimerKind::RunDeadline | TimerKind::Force));
         self.timers.insert(Timer { at, node: Path::root(), kind: TimerKind::Force });
     }
 
@@ -340,6 +415,8 @@ impl State {
         self.blocked.clear();
         self.supervising.clear();
         self.clear_durable();
+        self.scopes.clear();
+        self.undo = UndoList::default();
         self.paused = false;
         self.ending = None;
         self.end.insert(End {
@@ -350,6 +427,7 @@ impl State {
             failed: None,
             reason: None,
             retried_as: None,
+            not_undone: Vec::new(),
         })
     }
 }

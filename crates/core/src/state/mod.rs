@@ -5,17 +5,22 @@
 
 mod durable;
 mod fold;
+mod lane;
 mod node;
 mod signal;
+mod undo;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 pub use durable::{ChildRef, Children, Op, OpEnd, Ops};
-pub use node::{HardFailure, NodeState, OpenCall};
+pub use lane::Scope;
+pub use node::{Decision, HardFailure, Lanes, NodeState, OpenCall, Slot};
 pub use signal::{Awaited, SignalWait, Signals};
+pub use undo::{Undo, UndoList};
 
+use crate::event::{Event, NotUndone};
 use crate::failure::Failure;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
@@ -73,8 +78,17 @@ pub struct State {
     pub children_started: u32,
     /// Operations that nobody waits for any more, with children that are to be cancelled.
     pub stopping: BTreeSet<(Path, u32)>,
+    /// Parts of the run that are ending while the rest goes on, by the path under which everything ends.
+    pub scopes: BTreeMap<Path, Scope>,
+    /// What has to be undone if the run fails or is cancelled.
+    pub undo: UndoList,
     /// Somebody paused the run.
     pub paused: bool,
+    /// Somebody killed the run: nothing is undone.
+    pub killed: bool,
+    /// Keeps the nodes of finished iterations, for whoever looks at the whole run. Not part of a snapshot.
+    #[serde(skip)]
+    pub whole: bool,
     /// The run is on its way to an end that is not completion.
     pub ending: Option<Ending>,
     /// How the run ended.
@@ -155,13 +169,27 @@ pub struct End {
     pub reason: Option<String>,
     /// The run that retries it by itself.
     pub retried_as: Option<RunId>,
+    /// What could not be undone.
+    #[serde(default)]
+    pub not_undone: Vec<NotUndone>,
 }
 
 impl State {
+    /// Folds a whole history and keeps every node, also those of finished iterations.
+    pub fn of_whole_run(history: &[Event]) -> Self {
+        let mut state = Self { whole: true, ..Self::default() };
+        history.iter().for_each(|event| state.apply(event));
+        state
+    }
+
     /// The run's status, as users see it.
     pub fn status(&self) -> RunStatus {
         if let Some(end) = &self.end {
             return end.status;
+        }
+        let stuck = self.calls.is_empty() && self.waits.is_empty() && !self.blocked.is_empty();
+        if self.ending.is_some() && self.undo.is_under_way() {
+            return if stuck { RunStatus::Blocked } else { RunStatus::Compensating };
         }
         let failing = match &self.ending {
             Some(Ending::Cancelling { .. }) => return RunStatus::Cancelling,
@@ -174,7 +202,7 @@ impl State {
             RunStatus::Running
         } else if !self.waits.is_empty() || !self.waiting.is_empty() {
             RunStatus::Waiting
-        } else if !self.blocked.is_empty() {
+        } else if stuck {
             RunStatus::Blocked
         } else if !self.parents.is_empty() {
             RunStatus::Waiting
@@ -203,6 +231,23 @@ impl State {
             .filter(|timer| !self.paused || timer.kind.acts_while_paused())
             .cloned()
             .collect()
+    }
+
+    /// Whether a node, or something around it, is ending: nothing new starts there.
+    pub fn is_ending(&self, node: &Path) -> bool {
+        self.ending.is_some() || (!self.scopes.is_empty() && self.scope_of(node).is_some())
+    }
+
+    /// The innermost scope that a node is in.
+    pub(crate) fn scope_of(&self, node: &Path) -> Option<(Path, &Scope)> {
+        node.around().find_map(|path| self.scopes.get(&path).map(|scope| (path, scope)))
+    }
+
+    /// How many parts a snapshot of it has.
+    pub fn weight(&self) -> u64 {
+        let lanes = self.supervising.iter().filter_map(|path| self.node(path)?.lanes.as_ref());
+        let slots: usize = lanes.map(|lanes| lanes.slots.len()).sum();
+        u64::try_from(self.nodes.len() + slots).unwrap_or(u64::MAX)
     }
 
     /// A node's state, if it has begun.

@@ -1,9 +1,11 @@
 //! The state of one node.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::signal::Awaited;
-use crate::event::{BlockedReason, Due, Role};
+use crate::event::{BlockedReason, Due, Part, Role};
 use crate::failure::Failure;
 use crate::ids::{Seq, Time};
 use crate::path::Path;
@@ -51,6 +53,21 @@ pub struct NodeState {
     /// For a nested workflow: the event that holds its mapped input.
     #[serde(skip_serializing_if = "is_default")]
     pub input: Option<Seq>,
+    /// For a forEach: the event that holds its items.
+    #[serde(skip_serializing_if = "is_default")]
+    pub items: Option<Seq>,
+    /// What was decided for it in another run.
+    #[serde(skip_serializing_if = "is_default")]
+    pub decision: Option<Box<Decision>>,
+    /// For a parallel with a `finally`: the event that joined its branches.
+    #[serde(skip_serializing_if = "is_default")]
+    pub joined: Option<Seq>,
+    /// For a loop, forEach or parallel: how far its lanes are.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lanes: Option<Box<Lanes>>,
+    /// A step with a compensation: some call of it ended without telling what it did.
+    #[serde(skip_serializing_if = "is_default")]
+    pub unknown: bool,
     /// Why it is blocked.
     #[serde(skip_serializing_if = "is_default")]
     pub blocked: Option<BlockedReason>,
@@ -72,6 +89,73 @@ pub struct NodeState {
     /// When it ended.
     #[serde(skip_serializing_if = "is_default")]
     pub ended_at: Option<Time>,
+}
+
+/// How far the lanes of a loop, forEach or parallel are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lanes {
+    /// How many there are; a loop does not know.
+    pub count: u32,
+    /// How many go on at a time.
+    pub window: u32,
+    /// How many have ended.
+    pub ended: u32,
+    /// How many of them ended well.
+    pub succeeded: u32,
+    /// What each lane left, by its place. A loop, which knows no count, keeps none.
+    pub slots: Vec<Slot>,
+    /// In a loop: which iteration is next.
+    pub next: u32,
+    /// In a loop: the result of the last iteration.
+    pub last: Option<Seq>,
+    /// Lanes whose outcome was taken over from another run, and the event that says so.
+    pub imported: BTreeMap<u32, Seq>,
+}
+
+impl Lanes {
+    /// What the lane at this place left.
+    pub fn slot(&self, index: u32) -> Slot {
+        usize::try_from(index).ok().and_then(|at| self.slots.get(at)).copied().unwrap_or_default()
+    }
+}
+
+/// What a lane left. Short names, because a snapshot may have 100,000 of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Slot {
+    /// It has not ended, or was stopped.
+    #[default]
+    #[serde(rename = "o")]
+    Open,
+    /// It completed without a result.
+    #[serde(rename = "n")]
+    Nothing,
+    /// It completed, and this event holds its result.
+    #[serde(rename = "v")]
+    Value(Seq),
+    /// It failed, and this event holds the failure.
+    #[serde(rename = "f")]
+    Failure(Seq),
+}
+
+impl Slot {
+    /// The slot as a part of the joined result.
+    pub fn part(self) -> Part {
+        match self {
+            Self::Open | Self::Nothing => Part::Absent,
+            Self::Value(seq) => Part::Value(seq),
+            Self::Failure(failure) => Part::Failure { failure },
+        }
+    }
+}
+
+/// A decision of a supervisor that was taken over from another run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The case of a branch.
+    pub case: Option<String>,
+    /// How many items a forEach has.
+    pub count: Option<u32>,
 }
 
 /// A failure on its way up.
@@ -101,6 +185,9 @@ pub struct OpenCall {
     /// Since when it waits inside an operation: that is not part of its time.
     #[serde(default, skip_serializing_if = "is_default")]
     pub waits_since: Option<Time>,
+    /// What it does may have to be undone.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub undoable: bool,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Rule, Violation};
-use crate::event::{Cause, Due, Event, ImportedStatus, Kind, LostReason, Outside, Role, Verdict};
+use crate::event::{
+    Cause, Due, Event, ImportedStatus, Kind, LostReason, Outside, Part, Parts, Role, Verdict,
+};
 use crate::failure::Failure;
 use crate::ids::{Seq, Time};
 use crate::machine::INTERRUPTIONS_MAX;
@@ -34,6 +36,7 @@ struct Node {
     outcome: Option<Outcome>,
     handler: Handler,
     mapped: bool,
+    undone: bool,
 }
 
 struct Open {
@@ -82,6 +85,9 @@ struct History<'a> {
     deadline: Option<Time>,
     paused: bool,
     ending: Option<Ending<'a>>,
+    /// Blocks that fail and lanes that lost, with the time at which their calls are left behind.
+    scopes: BTreeMap<Path, Option<Time>>,
+    killed: bool,
     /// Something other than the start and the imports has happened.
     begun: bool,
     ended: bool,
@@ -102,6 +108,8 @@ impl<'a> History<'a> {
             deadline: None,
             paused: false,
             ending: None,
+            scopes: BTreeMap::new(),
+            killed: false,
             begun: false,
             ended: false,
         }
@@ -145,7 +153,7 @@ impl<'a> History<'a> {
                 };
                 self.end(node, outcome, seq);
             }
-            Kind::CallStarted { node, call, role, attempt, deadline } => {
+            Kind::CallStarted { node, call, role, attempt, deadline, .. } => {
                 let open = Open { number: *call, role: *role, attempt: *attempt, deadline: *deadline };
                 self.call_started(node, open, event);
             }
@@ -154,7 +162,10 @@ impl<'a> History<'a> {
                 match open.role {
                     Role::Step => self.end(node, Outcome::Good, seq),
                     Role::OnError => self.node(node).handler = Handler::Done,
-                    Role::Input | Role::Wait => self.node(node).mapped = true,
+                    Role::Compensate => self.node(node).undone = true,
+                    Role::Input | Role::Wait | Role::Choose | Role::Test | Role::Items | Role::Finally => {
+                        self.node(node).mapped = true;
+                    }
                 }
             }
             Kind::CallFailed { node, call, verdict, .. } => {
@@ -177,19 +188,35 @@ impl<'a> History<'a> {
             }
             Kind::CallCancelled { node, call, forced } => {
                 let Some(open) = self.close(node, *call, seq) else { return };
-                self.stopped(seq, "a call is cancelled");
+                self.stopped(node, seq, "a call is cancelled");
                 if *forced {
-                    self.forced(event);
+                    self.forced(node, event);
                 }
                 match open.role {
-                    Role::Step | Role::Input | Role::Wait => self.end(node, Outcome::Cancelled, seq),
                     Role::OnError => self.node(node).handler = Handler::Done,
+                    Role::Compensate => {
+                        let killed = self.killed;
+                        self.require(killed, seq, Rule::Ending, || "a compensation is cancelled".into());
+                    }
+                    _ => self.end(node, Outcome::Cancelled, seq),
                 }
             }
-            Kind::NodeStarted { node } => {
+            Kind::LaneEnded { lane, result, .. } => {
+                self.holds_value(*result, seq);
+                self.scopes.remove(lane);
+            }
+            Kind::BlockFailing { node, child, .. } => {
+                self.has_failed(child, seq);
+                self.scopes.insert(node.clone(), None);
+            }
+            Kind::LaneStopping { lane, force_at, .. } => {
+                self.scopes.insert(lane.clone(), Some(*force_at));
+            }
+            Kind::Joined { parts, .. } => self.parts_hold_values(parts, seq),
+            Kind::NodeStarted { node, .. } => {
                 let again = self.node(node).started;
                 self.require(!again, seq, Rule::Outcomes, || format!("{} starts again", name(node)));
-                self.starts(seq, "a block starts");
+                self.starts(node, seq, "a block starts");
                 let state = self.node(node);
                 state.started = true;
                 state.held = false;
@@ -199,7 +226,9 @@ impl<'a> History<'a> {
                 self.holds_value(*result, seq);
                 self.end(node, Outcome::Good, seq);
             }
-            Kind::NodeFailed { node, child } => {
+            Kind::NodeFailed { node, child, .. } => {
+                self.scopes.remove(node);
+                child.parent().and_then(|lane| self.scopes.remove(&lane));
                 self.supervised(node, seq);
                 self.has_failed(child, seq);
                 self.end(node, Outcome::Failed, seq);
@@ -257,7 +286,7 @@ impl<'a> History<'a> {
                 state.awaits = true;
                 state.held = false;
                 self.require(!again, seq, Rule::Signals, || format!("{} waits again", name(node)));
-                self.starts(seq, "a wait for a signal starts");
+                self.starts(node, seq, "a wait for a signal starts");
             }
             Kind::SignalTaken { node, op: None, .. } => {
                 self.node(node).awaits = false;
@@ -281,9 +310,18 @@ impl<'a> History<'a> {
             | Kind::ChildStarted { .. }
             | Kind::ChildRetried { .. }
             | Kind::ChildEnded { .. } => {}
-            Kind::CancelRequested { force_at, .. } => {
-                self.ends_once(seq);
-                self.ending = Some(Ending::Cancelling { force_at: *force_at });
+            Kind::CancelRequested { force_at, kill, .. } => {
+                if !kill {
+                    self.ends_once(seq);
+                }
+                self.killed |= kill;
+                self.paused = false;
+                match &mut self.ending {
+                    Some(Ending::Cancelling { force_at: at } | Ending::Failing { force_at: at, .. }) => {
+                        *at = *force_at;
+                    }
+                    None => self.ending = Some(Ending::Cancelling { force_at: *force_at }),
+                }
             }
             Kind::RunPaused {} => {
                 let fits = !self.paused && self.ending.is_none();
@@ -346,6 +384,7 @@ impl<'a> History<'a> {
         let busy = state.call.is_some() || state.sleeps_until.is_some() || state.blocked;
         let due = state.due.take();
         let (outcome, handler, spent) = (state.outcome, state.handler, state.interruptions);
+        let undone = state.undone;
         state.held = false;
         state.calls = open.number;
         let (number, role, attempt) = (open.number, open.role, open.attempt);
@@ -360,7 +399,14 @@ impl<'a> History<'a> {
         let fits = expected == Due { role, attempt };
         self.require(fits, seq, Rule::Attempts, || format!("{who} should make attempt {}", expected.attempt));
         let fits = match role {
-            Role::Step | Role::Input | Role::Wait => outcome.is_none(),
+            Role::Compensate => outcome.is_some() && !undone,
+            Role::Step
+            | Role::Input
+            | Role::Wait
+            | Role::Choose
+            | Role::Test
+            | Role::Items
+            | Role::Finally => outcome.is_none(),
             Role::OnError if node.is_root() => handler != Handler::Done,
             Role::OnError => outcome == Some(Outcome::Failed) && handler != Handler::Done,
         };
@@ -376,29 +422,39 @@ impl<'a> History<'a> {
             self.require(open.is_empty(), seq, Rule::Ending, || format!("{open} did not settle first"));
             let paused = self.paused;
             self.require(!paused, seq, Rule::Holding, || "a call starts while the run is paused".into());
+        } else if role == Role::Compensate {
+            let ending = self.ending.is_some() || self.in_scope(node);
+            self.require(ending, seq, Rule::Ending, || format!("{who} is undone although nothing ends"));
         } else {
-            self.starts(seq, "a call starts");
+            self.starts(node, seq, "a call starts");
         }
     }
 
+    /// Whether a node is inside of a block that fails or a lane that lost.
+    fn in_scope(&self, node: &Path) -> bool {
+        self.scopes.keys().any(|scope| node.is_within(scope))
+    }
+
     /// Something new starts.
-    fn starts(&mut self, seq: Seq, what: &str) {
-        let (paused, ending) = (self.paused, self.ending.is_some());
+    fn starts(&mut self, node: &Path, seq: Seq, what: &str) {
+        let (paused, ending) = (self.paused, self.ending.is_some() || self.in_scope(node));
         self.require(!paused, seq, Rule::Holding, || format!("{what} while the run is paused"));
         self.require(!ending, seq, Rule::Ending, || format!("{what} although the run is ending"));
     }
 
-    /// Something is stopped, which only an ending run does.
-    fn stopped(&mut self, seq: Seq, what: &str) {
-        let ending = self.ending.is_some();
+    /// Something is stopped, which happens only inside of what is ending.
+    fn stopped(&mut self, node: &Path, seq: Seq, what: &str) {
+        let ending = self.ending.is_some() || self.in_scope(node);
         self.require(ending, seq, Rule::Ending, || format!("{what} although the run is not ending"));
     }
 
-    fn forced(&mut self, event: &Event) {
+    fn forced(&mut self, node: &Path, event: &Event) {
+        let lane = || self.scopes.iter().find(|(scope, _)| node.is_within(scope)).and_then(|(_, at)| *at);
         let force_at = match &self.ending {
-            Some(Ending::Cancelling { force_at } | Ending::Failing { force_at, .. }) => *force_at,
-            None => return,
+            Some(Ending::Cancelling { force_at } | Ending::Failing { force_at, .. }) => Some(*force_at),
+            None => lane(),
         };
+        let Some(force_at) = force_at else { return };
         let late = event.at >= force_at;
         self.require(late, event.seq, Rule::Timers, || "the call is left behind before its time".into());
     }
@@ -415,8 +471,14 @@ impl<'a> History<'a> {
     fn call_failed(&mut self, node: &Path, open: &Open, verdict: Verdict, seq: Seq) {
         match (open.role, verdict) {
             (Role::OnError, _) => self.node(node).handler = Handler::Done,
-            (Role::Step | Role::Input | Role::Wait, Verdict::RetryAt(at)) => {
-                let ending = self.ending.is_some();
+            (Role::Compensate, Verdict::RetryAt(at)) => {
+                let state = self.node(node);
+                state.due = Some(Due { role: open.role, attempt: open.attempt + 1 });
+                state.retry_at = Some(at);
+            }
+            (Role::Compensate, _) => self.node(node).undone = true,
+            (_, Verdict::RetryAt(at)) => {
+                let ending = self.ending.is_some() || self.in_scope(node);
                 self.require(!ending, seq, Rule::Ending, || {
                     "a retry is planned although the run ends".into()
                 });
@@ -424,7 +486,7 @@ impl<'a> History<'a> {
                 state.due = Some(Due { role: open.role, attempt: open.attempt + 1 });
                 state.retry_at = Some(at);
             }
-            (Role::Step | Role::Input | Role::Wait, Verdict::Fail | Verdict::Continue) => {
+            (_, Verdict::Fail | Verdict::Continue) => {
                 self.end(node, Outcome::Failed, seq);
             }
         }
@@ -437,7 +499,7 @@ impl<'a> History<'a> {
     }
 
     fn node_cancelled(&mut self, node: &Path, seq: Seq) {
-        self.stopped(seq, "a node is cancelled");
+        self.stopped(node, seq, "a node is cancelled");
         let state = self.node(node);
         let at_work = state.call.is_some();
         // A handler that was due when the run began to end is dropped; its node has ended before.
@@ -470,7 +532,12 @@ impl<'a> History<'a> {
         let inside = format!("{node}/");
         let nodes = self.nodes.range(Path::new(inside.as_str())..);
         let mut nodes = nodes.take_while(|(path, _)| path.as_str().starts_with(&inside));
-        let open = nodes.find(|(_, node)| node.is_open()).map(|(path, _)| name(path)).unwrap_or_default();
+        // What lost settles by itself, also after its block has gone on.
+        let lost = |path: &Path| self.scopes.keys().any(|scope| path.is_within(scope));
+        let open = nodes
+            .find(|(path, node)| node.is_open() && !lost(path))
+            .map(|(path, _)| name(path))
+            .unwrap_or_default();
         self.require(open.is_empty(), seq, Rule::Outcomes, || format!("{open} inside it has not ended"));
     }
 
@@ -482,9 +549,29 @@ impl<'a> History<'a> {
     fn holds_value(&mut self, holder: Option<Seq>, seq: Seq) {
         let Some(holder) = holder else { return };
         let events = self.events;
-        let held =
-            holder < seq && events.get(index(holder)).is_some_and(|event| event.event.value().is_some());
+        let holds =
+            |event: &Event| event.event.value().is_some() || matches!(event.event, Kind::Joined { .. });
+        let held = holder < seq && events.get(index(holder)).is_some_and(holds);
         self.require(held, seq, Rule::References, || format!("event {holder} holds no value"));
+    }
+
+    fn parts_hold_values(&mut self, parts: &Parts, seq: Seq) {
+        let parts: Vec<Part> = match parts {
+            Parts::List(parts) => parts.clone(),
+            Parts::Map(parts) => parts.iter().map(|(_, part)| *part).collect(),
+        };
+        for part in parts {
+            match part {
+                Part::Absent => {}
+                Part::Value(holder) => self.holds_value(Some(holder), seq),
+                Part::Failure { failure } => {
+                    let events = self.events;
+                    let held = failure < seq
+                        && events.get(index(failure)).is_some_and(|event| event.event.failure().is_some());
+                    self.require(held, seq, Rule::References, || format!("event {failure} holds no failure"));
+                }
+            }
+        }
     }
 
     fn ends_once(&mut self, seq: Seq) {

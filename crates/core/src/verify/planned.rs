@@ -82,10 +82,11 @@ impl<'a> Planned<'a> {
                 self.begins(node, seq);
                 self.call_is_allowed(plan, node, *role, *attempt, seq);
             }
-            Kind::CallSucceeded { node, .. } => match self.facts.roles.get(node) {
-                Some(Role::Step | Role::OnError) => self.settle(node),
-                Some(Role::Input | Role::Wait) | None => {}
-            },
+            Kind::CallSucceeded { node, .. } => {
+                if matches!(self.facts.roles.get(node), Some(Role::Step | Role::OnError)) {
+                    self.settle(node);
+                }
+            }
             Kind::CallFailed { node, verdict, .. } => self.call_failed(plan, node, *verdict),
             Kind::CallLost { node, .. } => {
                 if self.facts.roles.get(node) == Some(&Role::Step) {
@@ -93,7 +94,7 @@ impl<'a> Planned<'a> {
                 }
             }
             Kind::CallCancelled { node, .. } | Kind::NodeCancelled { node } => self.settle(node),
-            Kind::NodeStarted { node } => {
+            Kind::NodeStarted { node, .. } => {
                 self.begins(node, seq);
                 self.facts.started.insert(node.clone());
             }
@@ -139,6 +140,10 @@ impl<'a> Planned<'a> {
             | Kind::CallSuspended { .. }
             | Kind::RunPaused {}
             | Kind::RunResumed {}
+            | Kind::LaneEnded { .. }
+            | Kind::LaneStopping { .. }
+            | Kind::BlockFailing { .. }
+            | Kind::Joined { .. }
             | Kind::RunCancelled { .. } => {}
         }
     }
@@ -158,7 +163,7 @@ impl<'a> Planned<'a> {
                 self.facts.ended.insert(node.clone());
                 self.facts.handler_owed.insert(node.clone());
             }
-            Some(Role::Step | Role::OnError | Role::Input | Role::Wait) | None => self.settle(node),
+            _ => self.settle(node),
         }
     }
 
@@ -208,7 +213,7 @@ impl<'a> Planned<'a> {
                 let workflow = place.is_some_and(|place| place.workflow);
                 self.require(workflow, seq, Rule::Settings, || format!("`{node}` maps no input"));
             }
-            Role::Wait => {}
+            Role::Wait | Role::Choose | Role::Test | Role::Items | Role::Finally | Role::Compensate => {}
         }
     }
 

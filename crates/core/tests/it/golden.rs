@@ -14,7 +14,7 @@ use rival_core::durable::ChildOutcome;
 use rival_core::event::{self, ImportedStatus, Kind, VERSION};
 use rival_core::failure::{Failure, StepError};
 use rival_core::machine::{AskedBody, Import, Start};
-use rival_core::plan::Wait;
+use rival_core::plan::{Join, Wait};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, IndexedPlan, Plan, State, Value, verify};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,8 @@ use serde_json::json as j;
 use serde_json::value::RawValue;
 
 use crate::support::{
-    Case, attempts, fold, import, json, list, nested, nested_with, plan, sleep, step, step_with,
+    Case, attempts, branch, fold, for_each, import, joining, json, list, nested, nested_with, parallel, plan,
+    sleep, step, step_with, undoable, until,
 };
 
 #[derive(Serialize, Deserialize)]
@@ -119,7 +120,7 @@ fn a_history_of_a_later_version_is_refused_with_advice() {
     let error = event::decode(&event::encode(&[event])).expect_err("it is too new");
     assert_eq!(
         error.to_string(),
-        "event 1 has schema version 2, but this build reads up to 1: use a newer rival"
+        "event 1 has schema version 3, but this build reads up to 2: use a newer rival"
     );
     let error = event::decode(b"[{").expect_err("it is damaged");
     assert!(error.to_string().starts_with("stored events are damaged: "), "{error}");
@@ -149,29 +150,33 @@ fn golden_histories_are_recorded_on_request() {
 /// all be found.
 pub(crate) fn word(kind: &Kind) -> &'static str {
     match kind {
-        Kind::RunStarted { .. } => WORDS[0],
-        Kind::NodeImported { .. } => WORDS[1],
-        Kind::CallStarted { .. } => WORDS[2],
-        Kind::CallSucceeded { .. } => WORDS[3],
-        Kind::CallFailed { .. } => WORDS[4],
-        Kind::CallLost { .. } => WORDS[5],
-        Kind::CallCancelled { .. } => WORDS[6],
-        Kind::NodeStarted { .. } => WORDS[7],
-        Kind::NodeCompleted { .. } => WORDS[8],
-        Kind::NodeFailed { .. } => WORDS[9],
-        Kind::NodeCancelled { .. } => WORDS[10],
-        Kind::NodeHeld { .. } => WORDS[11],
-        Kind::NodeBlocked { .. } => WORDS[12],
-        Kind::NodeUnblocked { .. } => WORDS[13],
-        Kind::SleepStarted { .. } => WORDS[14],
-        Kind::SleepEnded { .. } => WORDS[15],
-        Kind::CancelRequested { .. } => WORDS[16],
-        Kind::RunPaused {} => WORDS[17],
-        Kind::RunResumed {} => WORDS[18],
-        Kind::RunFailing { .. } => WORDS[19],
-        Kind::RunCompleted { .. } => WORDS[20],
-        Kind::RunFailed { .. } => WORDS[21],
-        Kind::RunCancelled { .. } => WORDS[22],
+        Kind::RunStarted { .. } => "runStarted",
+        Kind::NodeImported { .. } => "nodeImported",
+        Kind::CallStarted { .. } => "callStarted",
+        Kind::CallSucceeded { .. } => "callSucceeded",
+        Kind::CallFailed { .. } => "callFailed",
+        Kind::CallLost { .. } => "callLost",
+        Kind::CallCancelled { .. } => "callCancelled",
+        Kind::NodeStarted { .. } => "nodeStarted",
+        Kind::LaneEnded { .. } => "laneEnded",
+        Kind::BlockFailing { .. } => "blockFailing",
+        Kind::LaneStopping { .. } => "laneStopping",
+        Kind::Joined { .. } => "joined",
+        Kind::NodeCompleted { .. } => "nodeCompleted",
+        Kind::NodeFailed { .. } => "nodeFailed",
+        Kind::NodeCancelled { .. } => "nodeCancelled",
+        Kind::NodeHeld { .. } => "nodeHeld",
+        Kind::NodeBlocked { .. } => "nodeBlocked",
+        Kind::NodeUnblocked { .. } => "nodeUnblocked",
+        Kind::SleepStarted { .. } => "sleepStarted",
+        Kind::SleepEnded { .. } => "sleepEnded",
+        Kind::CancelRequested { .. } => "cancelRequested",
+        Kind::RunPaused {} => "runPaused",
+        Kind::RunResumed {} => "runResumed",
+        Kind::RunFailing { .. } => "runFailing",
+        Kind::RunCompleted { .. } => "runCompleted",
+        Kind::RunFailed { .. } => "runFailed",
+        Kind::RunCancelled { .. } => "runCancelled",
         Kind::SignalReceived { .. } => WAIT_WORDS[0],
         Kind::SignalAwaited { .. } => WAIT_WORDS[1],
         Kind::SignalTaken { .. } => WAIT_WORDS[2],
@@ -186,7 +191,7 @@ pub(crate) fn word(kind: &Kind) -> &'static str {
     }
 }
 
-pub(crate) const WORDS: [&str; 23] = [
+pub(crate) const WORDS: &[&str] = &[
     "runStarted",
     "nodeImported",
     "callStarted",
@@ -195,6 +200,10 @@ pub(crate) const WORDS: [&str; 23] = [
     "callLost",
     "callCancelled",
     "nodeStarted",
+    "laneEnded",
+    "blockFailing",
+    "laneStopping",
+    "joined",
     "nodeCompleted",
     "nodeFailed",
     "nodeCancelled",
@@ -237,6 +246,8 @@ fn recordings() -> Vec<(&'static str, Case)> {
         ("recovered", recovered()),
         ("paused", paused()),
         ("asleep", asleep()),
+        ("blocks", blocks()),
+        ("undone", undone()),
         ("waiting", waiting()),
     ]
 }
@@ -261,6 +272,35 @@ fn completed() -> Case {
         .tick_after(50)
         .skips("b", 1)
         .finish("c", 1, "returns", outcome)
+}
+
+fn blocks() -> Case {
+    let race =
+        joining("race", Join::First, vec![("x", vec![step("a")]), ("y", vec![undoable("b"), step("c")])]);
+    let each = for_each("all", 2, vec![step("d")]);
+    let check = branch("check", vec![("then", vec![each])], None);
+    Case::of(vec![race, until("poll", vec![step("e")]), check])
+        .start()
+        .ok("race/y/b", 1)
+        .ok("race/x/a", 1)
+        .stopped("race/y/c", 1)
+        .ok("race/y/b", 2)
+        .ok("poll[0]/e", 1)
+        .gives("poll", 1, j!(true))
+        .gives("check", 1, j!(true))
+        .gives("check/then/all", 1, j!([1, 2, 3]))
+        .ok("check/then/all[1]/d", 1)
+        .ok("check/then/all[0]/d", 1)
+        .ok("check/then/all[2]/d", 1)
+}
+
+fn undone() -> Case {
+    let p = parallel("p", vec![("x", vec![undoable("a"), step("b")]), ("y", vec![step("c")])]);
+    Case::of(vec![p]).start().ok("p/x/a", 1).fails("p/x/b", 1, StepError::new("no")).ok("p/y/c", 1).fails(
+        "p/x/a",
+        2,
+        StepError::stop("stuck"),
+    )
 }
 
 fn failed() -> Case {

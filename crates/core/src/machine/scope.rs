@@ -1,0 +1,134 @@
+//! Scopes: parts of a run that are ending while the rest goes on.
+//!
+//! | scope | what happens | then |
+//! | --- | --- | --- |
+//! | a block that fails | a node inside has failed, others are at work | `BlockFailing`; waits are cancelled, also those inside of steps |
+//! | | a call inside ends | its outcome is recorded; nothing follows from it |
+//! | | nothing inside is open | supervisors inside are cancelled; the block fails |
+//! | a lane that lost | the others have won | `LaneStopping`; calls are told to stop, waits are cancelled |
+//! | | the grace period is over | calls are left behind: `CallCancelled` with `forced` |
+//! | | nothing inside is open | it is undone, then `LaneEnded`, cancelled |
+//! | any | the run itself is ending | nothing: that end takes care of everything |
+
+use super::{Effect, Machine, StopReason, Todo};
+use crate::event::{Cause, Kind, LaneOutcome, Outside, Role};
+use crate::failure::Failure;
+use crate::ids::Seq;
+use crate::path::{self, Path};
+use crate::plan::NodeKind;
+use crate::state::Scope;
+
+impl Machine<'_> {
+    /// A node inside of a block has failed for good: so does the block, once what is at work in it has settled.
+    pub(super) fn fail_when_settled(
+        &mut self,
+        block: &Path,
+        child: &Path,
+        failure: Option<Failure>,
+        cause: Seq,
+    ) {
+        if !self.state.is_open_within(block) {
+            return self.block_failed(block, child, failure, cause);
+        }
+        let event = Kind::BlockFailing { node: block.clone(), child: child.clone(), failure };
+        let failing = self.follow(event, cause);
+        self.cancel_waits_within(block, failing);
+        self.stop_ops_within(block, failing);
+        self.todo.push_back(Todo::Settled(block.clone(), failing));
+    }
+
+    /// A lane of a graph tells its supervisor; a supervisor fails itself.
+    fn block_failed(&mut self, block: &Path, child: &Path, failure: Option<Failure>, cause: Seq) {
+        let kind = self.plan.node(block).map(|node| &node.node().kind);
+        let supervisor = matches!(kind, Some(NodeKind::ForEach(_) | NodeKind::Parallel(_)));
+        if supervisor && block.as_iteration().is_none() {
+            self.fail(block, child, failure, cause);
+        } else {
+            self.lane_failed(block, child, cause);
+        }
+    }
+
+    /// Tells the calls in a scope to stop and ends what only waits.
+    pub(super) fn stop_within(&mut self, scope: &Path, cause: Seq) {
+        let calls: Vec<Path> = path::within(&self.state.calls, scope).cloned().collect();
+        for node in calls.into_iter().rev() {
+            let Some(call) = self.state.node(&node).and_then(|node| node.call.as_ref()) else { continue };
+            if call.role != Role::Compensate {
+                let (call, why) = (call.number, StopReason::Ending);
+                self.turn.effects.push(Effect::Stop { node, call, why });
+            }
+        }
+        self.cancel_waits_within(scope, cause);
+        self.stop_ops_within(scope, cause);
+    }
+
+    /// Ends what only waits, the innermost first. Compensations go on.
+    fn cancel_waits_within(&mut self, scope: &Path, cause: Seq) {
+        let state = &*self.state;
+        let idle = [&state.waits, &state.held, &state.blocked];
+        let idle = idle.into_iter().flat_map(|set| path::within(set, scope));
+        let idle: Vec<Path> = idle.filter(|node| !state.undo.is_under_way_at(node)).cloned().collect();
+        for node in idle.into_iter().rev() {
+            let cancelled = self.follow(Kind::NodeCancelled { node: node.clone() }, cause);
+            self.todo.push_back(Todo::Ended(node, cancelled));
+        }
+    }
+
+    /// The grace period is over.
+    pub(super) fn leave_calls_behind(&mut self, scope: &Path) {
+        let calls: Vec<Path> = path::within(&self.state.calls, scope).cloned().collect();
+        for node in calls.into_iter().rev() {
+            let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
+            if open.role == Role::Compensate && !self.state.killed {
+                continue;
+            }
+            let event = Kind::CallCancelled { node: node.clone(), call: open.number, forced: true };
+            let left = self.emit(event, Cause::Outside(Outside::Clock));
+            self.todo.push_back(Todo::Ended(node, left));
+        }
+        self.leave_children_behind(scope);
+    }
+
+    /// Something inside of one or more scopes has ended: from the inside out, each may have settled now.
+    pub(super) fn settled_within(&mut self, ended: &Path, cause: Seq) {
+        if self.state.ending.is_some() {
+            return;
+        }
+        for scope in ended.around() {
+            if self.state.scopes.contains_key(&scope) && !self.scope_settled(&scope, cause) {
+                return;
+            }
+        }
+    }
+
+    /// Ends a scope in which nothing is open. Gives whether it has ended.
+    fn scope_settled(&mut self, path: &Path, cause: Seq) -> bool {
+        let Some(scope) = self.state.scopes.get(path).cloned() else { return true };
+        if self.state.is_busy_within(path) || self.state.undo.is_under_way_within(path) {
+            return false;
+        }
+        match scope {
+            Scope::Failing { child, failure } => {
+                self.end_supervisors(path, cause);
+                self.block_failed(path, &child, failure, cause);
+            }
+            Scope::Stopping { index, .. } => {
+                if self.undo_next(path, cause) {
+                    return false;
+                }
+                self.end_supervisors(path, cause);
+                self.lane_ended(path, index, LaneOutcome::Cancelled, None, cause);
+                self.complete_run_if_done();
+            }
+        }
+        true
+    }
+
+    /// Supervisors inside of a scope have no end of their own any more; the innermost first.
+    pub(super) fn end_supervisors(&mut self, scope: &Path, cause: Seq) {
+        let open: Vec<Path> = path::within(&self.state.supervising, scope).cloned().collect();
+        for node in open.into_iter().rev() {
+            self.follow(Kind::NodeCancelled { node }, cause);
+        }
+    }
+}

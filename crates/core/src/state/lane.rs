@@ -1,0 +1,124 @@
+//! How lanes and scopes change the state.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Lanes, NodeState, Slot, State, Timer, TimerKind};
+use crate::event::LaneOutcome;
+use crate::failure::Failure;
+use crate::ids::{Seq, Time};
+use crate::path::{self, Path};
+use crate::status::NodeStatus;
+
+/// A part of a run that is ending while the rest goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scope {
+    /// A node inside has failed; calls settle, then the block fails.
+    Failing {
+        /// The node.
+        child: Path,
+        /// Why the block fails, if it is not the child's own failure.
+        failure: Option<Failure>,
+    },
+    /// The others have won; calls are told to stop, and what the lane did is undone.
+    Stopping {
+        /// The lane's place among the lanes of its node.
+        index: u32,
+        /// When its calls are left behind.
+        force_at: Time,
+    },
+}
+
+impl State {
+    pub(super) fn lanes_started(&mut self, node: &Path, count: u32, window: Option<u32>) {
+        let lanes = self.lanes(node);
+        lanes.count = count;
+        lanes.window = window.unwrap_or(count);
+    }
+
+    pub(super) fn lane_ended(&mut self, lane: &Path, index: u32, outcome: &LaneOutcome, result: Option<Seq>) {
+        self.close_scope(lane);
+        let slot = match outcome {
+            LaneOutcome::Completed => result.map_or(Slot::Nothing, Slot::Value),
+            LaneOutcome::Failed(node) => {
+                self.node(node).and_then(|node| node.failure).map_or(Slot::Nothing, Slot::Failure)
+            }
+            LaneOutcome::Cancelled => Slot::Open,
+        };
+        let iteration = lane.as_iteration().map(|(node, _)| node);
+        let node = iteration.clone().or_else(|| lane.parent()).unwrap_or_else(Path::root);
+        let lanes = self.lanes(&node);
+        lanes.ended += 1;
+        (lanes.next, lanes.last) = (index + 1, result);
+        if *outcome == LaneOutcome::Completed {
+            lanes.succeeded += 1;
+        }
+        if lanes.count > 0 {
+            let at = usize::try_from(index).unwrap_or(usize::MAX);
+            if lanes.slots.len() <= at {
+                lanes.slots.resize(at + 1, Slot::Open);
+            }
+            lanes.slots[at] = slot;
+        }
+        // A loop shows its last iteration until the next one has ended: its test reads it.
+        let past = match (iteration, lanes.count) {
+            (None, _) => return,
+            (Some(_), 1..) => Some(lane.clone()),
+            (Some(node), 0) => index.checked_sub(1).map(|before| node.iteration(before)),
+        };
+        if let Some(past) = past {
+            self.forget_lane(&past);
+        }
+    }
+
+    /// Drops the nodes of a finished iteration, unless somebody may still ask for them.
+    fn forget_lane(&mut self, lane: &Path) {
+        let wanted = self.whole || self.undo.any_within(lane) || self.is_open_within(lane);
+        if wanted {
+            return;
+        }
+        let prefix = format!("{lane}/");
+        let range = self.nodes.range(Path::new(prefix.as_str())..);
+        let inside: Vec<Path> = range
+            .map(|(path, _)| path)
+            .take_while(|path| path.as_str().starts_with(&prefix))
+            .cloned()
+            .collect();
+        // A failure that went on its way up is told by the node that it began in.
+        let failed = |node: &NodeState| node.status == NodeStatus::Failed && !node.soft;
+        if inside.iter().any(|path| self.nodes.get(path).is_some_and(failed)) {
+            return;
+        }
+        for path in inside {
+            self.nodes.remove(&path);
+        }
+    }
+
+    /// Whether something is at work, waits or is ending inside of a path.
+    pub(crate) fn is_open_within(&self, scope: &Path) -> bool {
+        self.is_busy_within(scope)
+            || [&self.held, &self.blocked].into_iter().any(|set| path::within(set, scope).next().is_some())
+            || (!self.scopes.is_empty() && self.scopes.keys().any(|inner| inner.is_within(scope)))
+    }
+
+    /// Whether something inside of a path has to settle before the path can end.
+    pub(crate) fn is_busy_within(&self, scope: &Path) -> bool {
+        [&self.calls, &self.waits, &self.parents]
+            .into_iter()
+            .any(|set| path::within(set, scope).next().is_some())
+    }
+
+    pub(super) fn lane_stopping(&mut self, lane: &Path, index: u32, force_at: Time) {
+        self.scopes.insert(lane.clone(), Scope::Stopping { index, force_at });
+        self.timers.insert(Timer { at: force_at, node: lane.clone(), kind: TimerKind::Force });
+    }
+
+    pub(super) fn close_scope(&mut self, path: &Path) {
+        if let Some(Scope::Stopping { force_at, .. }) = self.scopes.remove(path) {
+            self.timers.remove(&Timer { at: force_at, node: path.clone(), kind: TimerKind::Force });
+        }
+    }
+
+    pub(super) fn lanes(&mut self, node: &Path) -> &mut Lanes {
+        self.entry(node).lanes.get_or_insert_default()
+    }
+}

@@ -1,0 +1,201 @@
+//! Compensations: `machine/undo.rs`.
+
+use expect_test::expect;
+use rival_core::RunStatus;
+use rival_core::failure::StepError;
+use rival_core::plan::Compensation;
+use serde_json::json as j;
+
+use crate::support::{Case, attempts, for_each, parallel, plan, step, step_with, undoable};
+#[test]
+fn completed_steps_are_undone_the_last_first_before_the_handler() {
+    let plan = rival_core::Plan {
+        on_error: Some("h".into()),
+        ..plan(vec![undoable("a"), step("b"), undoable("c"), step("d")])
+    };
+    Case::with(plan, |_| {})
+        .start()
+        .ok("a", 1)
+        .ok("b", 1)
+        .ok("c", 1)
+        .quietly()
+        .fails("d", 1, StepError::new("no"))
+        .status(RunStatus::Compensating)
+        .ok("c", 2)
+        .ok("a", 2)
+        .ok("", 1)
+        .then(expect![[r#"
+            > d#1 fails (Plain), at 0
+               9 <8        d#1 failed: error `no`, fail
+              10 <9        run failing in d: error `no`, forced at 30000
+              11 <10       c#2 called: compensate attempt 1, until 300000
+            > c#2 returns "c!", at 0
+              12 <11       c#2 succeeded: "c!"
+              13 <12       a#2 called: compensate attempt 1, until 300000
+            > a#2 returns "a!", at 0
+              14 <13       a#2 succeeded: "a!"
+              15 <14       (run)#1 called: onError attempt 1, until 300000
+            > (run)#1 returns "!", at 0
+              16 <15       (run)#1 succeeded: "!"
+              17 <16       run failed in d: error `no`
+        "#]]);
+}
+
+#[test]
+fn a_compensation_is_tried_three_times_and_then_given_up() {
+    Case::of(vec![undoable("a"), undoable("b"), step("c")])
+        .start()
+        .ok("a", 1)
+        .ok("b", 1)
+        .quietly()
+        .fails("c", 1, StepError::new("no"))
+        .fails("b", 2, StepError::new("stuck"))
+        .tick_after(1_000)
+        .fails("b", 3, StepError::new("stuck"))
+        .tick_after(2_000)
+        .fails("b", 4, StepError::new("stuck for good"))
+        .ok("a", 2)
+        .then(expect![[r#"
+            > c#1 fails (Plain), at 0
+               7 <6        c#1 failed: error `no`, fail
+               8 <7        run failing in c: error `no`, forced at 30000
+               9 <8        b#2 called: compensate attempt 1, until 300000
+            > b#2 fails (Plain), at 0
+              10 <9        b#2 failed: error `stuck`, retry at 1000
+            > tick, at 1000
+              11 clock     b#3 called: compensate attempt 2, until 301000
+            > b#3 fails (Plain), at 1000
+              12 <11       b#3 failed: error `stuck`, retry at 3000
+            > tick, at 3000
+              13 clock     b#4 called: compensate attempt 3, until 303000
+            > b#4 fails (Plain), at 3000
+              14 <13       b#4 failed: error `stuck for good`, fail
+              15 <14       a#2 called: compensate attempt 1, until 303000
+            > a#2 returns "a!", at 3000
+              16 <15       a#2 succeeded: "a!"
+              17 <16       run failed in c: error `no`, b not undone: `stuck for good`
+        "#]]);
+}
+
+#[test]
+fn a_cancel_undoes_too_and_does_not_interrupt_it() {
+    Case::of(vec![undoable("a"), step("b")])
+        .start()
+        .ok("a", 1)
+        .quietly()
+        .cancel()
+        .stopped("b", 1)
+        .cancel()
+        .tick_after(40_000)
+        .crash()
+        .ok("a", 3)
+        .status(RunStatus::Cancelled)
+        .then(expect![[r#"
+            > cancel, at 0
+               5 request   cancel requested: enough, forced at 30000
+                stop b#1: ending
+            > b#1 stopped, at 0
+               6 <4        b#1 cancelled
+               7 <6        a#2 called: compensate attempt 1, until 300000
+            > cancel, at 0
+            > tick, at 40000
+            > activate, at 40000
+               8 recovery  a#2 lost: crash
+               9 <8        a#3 called: compensate attempt 1, until 340000
+            > a#3 returns "a!", at 40000
+              10 <9        a#3 succeeded: "a!"
+              11 <10       run cancelled: enough
+        "#]]);
+}
+
+#[test]
+fn a_step_whose_outcome_is_unknown_is_undone() {
+    let a = step_with("a", |step| {
+        step.timeout_ms = Some(100);
+        step.compensate =
+            Some(Compensation { function: "undo".into(), retry: attempts(1), timeout_ms: None });
+    });
+    Case::of(vec![a]).start().quietly().tick_after(100).ok("a", 2).then(expect![[r#"
+        > tick, at 100
+           3 clock     a#1 failed: timeout ``a` took longer than 100 ms`, fail
+           4 <3        run failing in a: timeout ``a` took longer than 100 ms`, forced at 30100
+           5 <4        a#2 called: compensate attempt 1, until 300100
+            stop a#1: timeout
+        > a#2 returns "a!", at 100
+           6 <5        a#2 succeeded: "a!"
+           7 <6        run failed in a: timeout ``a` took longer than 100 ms`
+    "#]]);
+}
+
+#[test]
+fn a_step_that_failed_or_was_skipped_is_not_undone() {
+    Case::of(vec![undoable("a"), undoable("b"), undoable("c")])
+        .start()
+        .skips("a", 1)
+        .fails("b", 1, StepError::proceed("meh"))
+        .quietly()
+        .fails("c", 1, StepError::new("no"))
+        .then(expect![[r#"
+            > c#1 fails (Plain), at 0
+               7 <6        c#1 failed: error `no`, fail
+               8 <7        run failed in c: error `no`
+        "#]]);
+}
+
+#[test]
+fn a_kill_undoes_nothing() {
+    Case::of(vec![undoable("a"), step("b")]).start().ok("a", 1).quietly().kill().then(expect![[r#"
+        > kill, at 0
+           5 request   kill requested: now, forced at 0
+           6 clock     b#1 cancelled, forced
+           7 <6        run cancelled: now
+            stop b#1: ending
+    "#]]);
+}
+
+#[test]
+fn a_kill_ends_a_compensation() {
+    Case::of(vec![undoable("a"), step("b")])
+        .start()
+        .ok("a", 1)
+        .fails("b", 1, StepError::new("no"))
+        .quietly()
+        .kill()
+        .then(expect![[r#"
+            > kill, at 0
+               8 request   kill requested: now, forced at 0
+               9 clock     a#2 cancelled, forced
+              10 <9        run failed in b: error `no`
+        "#]]);
+}
+
+#[test]
+fn branches_and_items_are_undone_in_the_order_of_their_ends() {
+    let each = for_each("all", 1, vec![undoable("i")]);
+    Case::of(vec![parallel("p", vec![("x", vec![undoable("a")]), ("y", vec![each])]), step("z")])
+        .start()
+        .gives("p/y/all", 1, j!([1, 2]))
+        .ok("p/y/all[0]/i", 1)
+        .ok("p/x/a", 1)
+        .ok("p/y/all[1]/i", 1)
+        .quietly()
+        .fails("z", 1, StepError::new("no"))
+        .ok("p/y/all[1]/i", 2)
+        .ok("p/x/a", 2)
+        .ok("p/y/all[0]/i", 2)
+        .then(expect![[r#"
+            > z#1 fails (Plain), at 0
+              21 <20       z#1 failed: error `no`, fail
+              22 <21       run failing in z: error `no`, forced at 30000
+              23 <22       p/y/all[1]/i#2 called: compensate attempt 1, until 300000
+            > p/y/all[1]/i#2 returns "p/y/all[1]/i!", at 0
+              24 <23       p/y/all[1]/i#2 succeeded: "p/y/all[1]/i!"
+              25 <24       p/x/a#2 called: compensate attempt 1, until 300000
+            > p/x/a#2 returns "p/x/a!", at 0
+              26 <25       p/x/a#2 succeeded: "p/x/a!"
+              27 <26       p/y/all[0]/i#2 called: compensate attempt 1, until 300000
+            > p/y/all[0]/i#2 returns "p/y/all[0]/i!", at 0
+              28 <27       p/y/all[0]/i#2 succeeded: "p/y/all[0]/i!"
+              29 <28       run failed in z: error `no`
+        "#]]);
+}

@@ -1,0 +1,113 @@
+//! The lists that the forEach blocks of a live run go through.
+//!
+//! A list is cut into its items once, not for each of them: a forEach costs as much for its last item as for its
+//! first.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rival_core::event::Role;
+use rival_core::{NodeStatus, Path, Seq, State, Value};
+use serde_json::value::RawValue;
+
+use crate::actor::Actor;
+use crate::context::IterationContext;
+use crate::values::{ReadError, Recorded};
+
+/// A list, cut into its items.
+pub(crate) struct ItemList {
+    list: Value,
+    items: Vec<Range<usize>>,
+}
+
+impl ItemList {
+    pub(crate) fn new(list: Value) -> Self {
+        let text = list.as_json();
+        let items: Vec<&RawValue> = list.decode().unwrap_or_default();
+        let place = |item: &&RawValue| {
+            let start = item.get().as_ptr().addr() - text.as_ptr().addr();
+            start..start + item.get().len()
+        };
+        let items = items.iter().map(place).collect();
+        Self { list, items }
+    }
+
+    fn item(&self, index: u32) -> Option<Value> {
+        let range = self.items.get(usize::try_from(index).ok()?)?.clone();
+        Some(Value::from_json(self.list.as_json()[range].to_owned()).expect("an item of JSON is JSON"))
+    }
+}
+
+/// The lists at hand, by the event that holds each.
+pub(crate) type Lists = HashMap<Seq, Arc<ItemList>>;
+
+/// Where a function stands in the loop around it.
+pub(crate) struct Standpoint {
+    index: u32,
+    list: Option<Arc<ItemList>>,
+    all: bool,
+    /// The result of the iteration before, in a loop.
+    pub(crate) last: Option<Recorded>,
+}
+
+impl Standpoint {
+    /// What the function is told; what it refers to must be at hand.
+    pub(crate) fn context(self) -> IterationContext {
+        let list = self.list.as_ref();
+        IterationContext {
+            index: self.index,
+            item: list.and_then(|list| list.item(self.index)),
+            items: list.filter(|_| self.all).map(|list| list.list.clone()),
+            last: self.last.as_ref().and_then(Recorded::value),
+        }
+    }
+}
+
+impl Actor {
+    /// The nearest loop or forEach around a function, and which iteration it is in. A loop's test stands after the
+    /// iterations that are done.
+    fn iteration_of(&self, node: &Path, role: Role) -> Option<(Path, u32)> {
+        if role == Role::Test {
+            let next =
+                self.state.node(node).and_then(|node| node.lanes.as_ref()).map_or(0, |lanes| lanes.next);
+            return Some((node.clone(), next));
+        }
+        node.around().find_map(|path| path.as_iteration())
+    }
+
+    /// Brings the list to hand that a function's item is from.
+    pub(crate) async fn bring_items(&mut self, node: &Path, role: Role) -> Result<(), ReadError> {
+        let Some(seq) = self.list_of(node, role) else { return Ok(()) };
+        if self.lists.contains_key(&seq) {
+            return Ok(());
+        }
+        let mut recorded = self.recorded(seq);
+        recorded.fetch(&*self.shared.store, &self.run).await?;
+        // Those of blocks that have ended are not asked for any more.
+        let state = &self.state;
+        self.lists.retain(|seq, _| is_in_use(state, *seq));
+        let list = recorded.value().unwrap_or_default();
+        self.lists.insert(seq, Arc::new(ItemList::new(list)));
+        Ok(())
+    }
+
+    fn list_of(&self, node: &Path, role: Role) -> Option<Seq> {
+        let (each, _) = self.iteration_of(node, role)?;
+        self.state.node(&each)?.items
+    }
+
+    /// Where a function stands; its list must be at hand.
+    pub(crate) fn standpoint(&self, node: &Path, role: Role, all: bool) -> Option<Standpoint> {
+        let (each, index) = self.iteration_of(node, role)?;
+        let state = self.state.node(&each)?;
+        let list = state.items.and_then(|seq| self.lists.get(&seq).cloned());
+        let last = state.lanes.as_ref().filter(|_| list.is_none()).and_then(|lanes| lanes.last);
+        Some(Standpoint { index, list, all, last: last.map(|seq| self.recorded(seq)) })
+    }
+}
+
+fn is_in_use(state: &State, list: Seq) -> bool {
+    let open = state.supervising.iter().filter_map(|path| state.node(path));
+    open.filter(|node| node.status == NodeStatus::Running).any(|node| node.items == Some(list))
+}

@@ -94,7 +94,7 @@ fn a_hard_failure_drains_the_block() {
 #[test]
 fn collect_lets_all_finish_and_shows_failures() {
     let p = parallel_with("p", vec![("x", vec![step("a")]), ("y", vec![step("b")])], |p| {
-        p.on_failure = OnFailure::Collect
+        p.on_failure = OnFailure::Collect;
     });
     Case::of(vec![p]).start().fails("p/x/a", 1, StepError::new("no")).ok("p/y/b", 1).then(expect![[r#"
         > start, at 0

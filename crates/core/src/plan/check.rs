@@ -236,7 +236,11 @@ impl Check<'_> {
         match &node.kind {
             NodeKind::Step(step) => self.step(step, path),
             NodeKind::Sleep(_) | NodeKind::Workflow(_) => {}
-            NodeKind::Signal(signal) => self.at_least_one(path, "timeout", signal.timeout_ms),
+            NodeKind::Signal(signal) => {
+                self.at_least_one(path, "timeout", signal.timeout_ms);
+                let bad = check_name("a signal", &signal.signal, || Some(BlockName::At(path.to_owned())));
+                self.errors.extend(bad.err());
+            }
             NodeKind::Loop(each) => {
                 self.at_least_one(path, "maxIterations", Some(each.max_iterations.into()));
             }

@@ -4,8 +4,11 @@
 //! defaults, add kinds, and raise [`VERSION`] when a reader has to tell old from new. The golden
 //! histories in `crates/core/tests/golden` hold every version we have written.
 
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
+use crate::durable::{ChildOutcome, OpBody, OpOutcome};
 use crate::failure::Failure;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
@@ -14,6 +17,9 @@ use crate::value::{self, Value};
 
 /// The version of the event schema that this build writes.
 pub const VERSION: u32 = 2;
+
+/// What a wait gives that timed out and may.
+static NULL: LazyLock<Value> = LazyLock::new(Value::null);
 
 /// One fact about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +55,8 @@ pub enum Outside {
     Request,
     /// A moment came.
     Clock,
+    /// A child told of itself.
+    Child,
     /// The engine started again after a crash, or took the run over.
     Recovery,
     /// The engine stopped in order.
@@ -76,6 +84,9 @@ pub enum Kind {
         /// The run that it retries.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<RunId>,
+        /// The run that started it as a child, and waits for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<RunId>,
     },
     /// A node's recorded outcome was taken over from the source run.
     NodeImported {
@@ -298,6 +309,136 @@ pub enum Kind {
         /// The node.
         node: Path,
     },
+    /// A signal came from outside; it is kept until somebody takes it.
+    SignalReceived {
+        /// The signal's name.
+        name: String,
+        /// The sender's id for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// What it says.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        payload: Value,
+        /// When it was sent: this decides whether it came in time.
+        sent_at: Time,
+    },
+    /// A signal node began to wait.
+    SignalAwaited {
+        /// The node.
+        node: Path,
+        /// The signal's name.
+        name: String,
+        /// When it stops waiting.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Time>,
+    },
+    /// The oldest wait took the oldest signal.
+    SignalTaken {
+        /// The node that waited.
+        node: Path,
+        /// The operation of it that did, if it is a step.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        op: Option<u32>,
+        /// The event that holds the payload.
+        signal: Seq,
+    },
+    /// No signal came in time.
+    SignalTimedOut {
+        /// The node that waited.
+        node: Path,
+        /// The operation of it that did, if it is a step.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        op: Option<u32>,
+        /// Why that is a failure; absent if it is a value, `null`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
+    },
+    /// A step asked for something durable.
+    OpStarted {
+        /// The step.
+        node: Path,
+        /// The operation's number, never used again within the step.
+        op: u32,
+        /// The call that asked for it.
+        call: u32,
+        /// What it is called: the signal's, workflow's or given name; a sleep has none.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        name: String,
+        /// The how-manieth it is of this kind and name.
+        #[serde(default = "first", skip_serializing_if = "is_first")]
+        occurrence: u32,
+        /// Names its arguments.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        hash: String,
+        /// The operations whose answers the function had used by then and not at the operation before this one.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        after: Vec<u32>,
+        /// What it is.
+        what: OpBody,
+    },
+    /// An operation other than a wait for one child or a signal has ended.
+    OpEnded {
+        /// The step.
+        node: Path,
+        /// The operation.
+        op: u32,
+        /// How.
+        outcome: OpOutcome,
+    },
+    /// Nobody waits for these children any more: they are cancelled.
+    OpStopping {
+        /// The step.
+        node: Path,
+        /// The operation.
+        op: u32,
+    },
+    /// A child was started in the same commit.
+    ChildStarted {
+        /// The step.
+        node: Path,
+        /// The operation.
+        op: u32,
+        /// Which item of a map it works on, from 0.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        index: u32,
+        /// The child.
+        child: RunId,
+    },
+    /// A child failed and is retried by itself: that run is the child from now on.
+    ChildRetried {
+        /// The step.
+        node: Path,
+        /// The operation.
+        op: u32,
+        /// Which item of a map it works on.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        index: u32,
+        /// The run that failed.
+        child: RunId,
+        /// The run that goes on.
+        next: RunId,
+    },
+    /// A child has ended.
+    ChildEnded {
+        /// The step.
+        node: Path,
+        /// The operation.
+        op: u32,
+        /// Which item of a map it worked on.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        index: u32,
+        /// The child.
+        child: RunId,
+        /// How.
+        outcome: ChildOutcome,
+    },
+    /// A call that waits inside an operation was let go; a new one starts when an answer is there.
+    CallSuspended {
+        /// The node.
+        node: Path,
+        /// The call.
+        call: u32,
+    },
     /// Somebody asked to cancel the run.
     CancelRequested {
         /// In their words.
@@ -507,6 +648,11 @@ pub enum BlockedReason {
         /// What the decoder said.
         message: String,
     },
+    /// The step, called again, asks for other durable operations than before.
+    Nondeterminism {
+        /// What was recorded, and what is asked for now.
+        message: String,
+    },
 }
 
 impl Kind {
@@ -533,9 +679,20 @@ impl Kind {
             | Self::NodeBlocked { node, .. }
             | Self::NodeUnblocked { node }
             | Self::SleepStarted { node, .. }
-            | Self::SleepEnded { node } => Some(node),
+            | Self::SleepEnded { node }
+            | Self::SignalAwaited { node, .. }
+            | Self::SignalTaken { node, .. }
+            | Self::SignalTimedOut { node, .. }
+            | Self::OpStarted { node, .. }
+            | Self::OpEnded { node, .. }
+            | Self::OpStopping { node, .. }
+            | Self::ChildStarted { node, .. }
+            | Self::ChildRetried { node, .. }
+            | Self::ChildEnded { node, .. }
+            | Self::CallSuspended { node, .. } => Some(node),
             Self::RunFailing { node, .. } | Self::RunFailed { node, .. } => node.as_ref(),
             Self::RunStarted { .. }
+            | Self::SignalReceived { .. }
             | Self::CancelRequested { .. }
             | Self::RunPaused {}
             | Self::RunResumed {}
@@ -573,7 +730,11 @@ impl Kind {
             | Self::CallSucceeded { result: value, .. }
             | Self::NodeImported { result: value, .. }
             | Self::DecisionImported { result: value, .. }
-            | Self::LaneImported { result: value, .. } => Some(value),
+            | Self::LaneImported { result: value, .. }
+            | Self::SignalReceived { payload: value, .. }
+            | Self::OpEnded { outcome: OpOutcome::Value(value), .. }
+            | Self::ChildEnded { outcome: ChildOutcome::Completed(value), .. } => Some(value),
+            Self::SignalTimedOut { failure: None, .. } => Some(&NULL),
             _ => None,
         }
     }
@@ -593,8 +754,11 @@ impl Kind {
         match self {
             Self::CallFailed { failure, .. }
             | Self::RunFailing { failure, .. }
-            | Self::RunFailed { failure, .. } => Some(failure),
-            Self::NodeImported { failure, .. } | Self::NodeFailed { failure, .. } => failure.as_ref(),
+            | Self::RunFailed { failure, .. }
+            | Self::OpEnded { outcome: OpOutcome::Failed(failure), .. } => Some(failure),
+            Self::NodeImported { failure, .. }
+            | Self::NodeFailed { failure, .. }
+            | Self::SignalTimedOut { failure, .. } => failure.as_ref(),
             _ => None,
         }
     }

@@ -29,6 +29,14 @@ pub mod code {
     pub const INVALID_INPUT: &str = "invalid_input";
     /// A recorded value does not decode into the type that the function asks for.
     pub const DECODE: &str = "decode";
+    /// No signal came in time.
+    pub const SIGNAL_TIMEOUT: &str = "signal_timeout";
+    /// A child failed.
+    pub const CHILD_FAILED: &str = "child_failed";
+    /// A child was cancelled.
+    pub const CHILD_CANCELLED: &str = "child_cancelled";
+    /// A child is to be started of a workflow that is not registered.
+    pub const UNKNOWN_WORKFLOW: &str = "unknown_workflow";
     /// No case of a branch applies, and it has no default.
     pub const NO_CASE: &str = "no_such_case";
     /// The function of a supervisor answered something else than it was asked for.

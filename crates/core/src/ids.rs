@@ -21,6 +21,12 @@ impl RunId {
         &self.0
     }
 
+    /// The id of the nth child of this run: `order-7~c1`.
+    #[must_use]
+    pub fn child(&self, n: u32) -> Self {
+        Self::new(format!("{self}~c{n}"))
+    }
+
     /// The id of the run that retries this one by itself: `order-7`, `order-7~1`, `order-7~2` …
     #[must_use]
     pub fn next_retry(&self) -> Self {

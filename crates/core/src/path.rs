@@ -1,7 +1,7 @@
 //! A node's identity: its path in the plan, with the iteration where there is one.
 
 use std::borrow::{Borrow, Cow};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -138,6 +138,20 @@ pub(crate) fn within<'a>(set: &'a BTreeSet<Path>, scope: &Path) -> impl Iterator
     };
     let iterations = (!scope.is_root()).then(|| inside("["));
     inside("/").chain(iterations.into_iter().flatten()).filter(|path| !path.is_root())
+}
+
+/// The same for the keys of a map.
+pub(crate) fn keys_within<'a, T>(
+    map: &'a BTreeMap<Path, T>,
+    scope: &Path,
+) -> impl Iterator<Item = (&'a Path, &'a T)> + use<'a, T> {
+    let inside = |open: &str| {
+        let start = if scope.is_root() { String::new() } else { format!("{scope}{open}") };
+        let range = map.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded));
+        range.take_while(move |(path, _)| path.as_str().starts_with(&start))
+    };
+    let iterations = (!scope.is_root()).then(|| inside("["));
+    inside("/").chain(iterations.into_iter().flatten()).filter(|(path, _)| !path.is_root())
 }
 
 impl From<&str> for Path {

@@ -83,6 +83,8 @@ impl Actor {
             match effect {
                 Effect::Call(call) => self.call(call, alone, &mut work).await,
                 Effect::Stop { node, call, why } => self.stop_call(node, call, why).await,
+                // No function can ask yet.
+                Effect::Answer { .. } => {}
             }
         }
         work

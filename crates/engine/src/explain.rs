@@ -91,6 +91,11 @@ pub(crate) fn blocked(node: &Path, reason: &BlockedReason) -> String {
         BlockedReason::Undecodable { message } => {
             format!("`{node}` cannot read a recorded value ({message}); mend the type, then `resume`")
         }
+        BlockedReason::Nondeterminism { message } => {
+            format!(
+                "`{node}` is not the function that it was when it began to wait: {message}; bring that one back, then `resume`"
+            )
+        }
     }
 }
 

@@ -41,8 +41,7 @@ impl Machine<'_> {
             NodeKind::Loop(each) => self.start_loop(path, each, cause),
             NodeKind::ForEach(each) => self.start_for_each(path, each, cause),
             NodeKind::Parallel(parallel) => self.start_parallel(path, parallel, cause),
-            // `Plan::check` refuses these before a run can have them.
-            NodeKind::Signal(_) => {}
+            NodeKind::Signal(signal) => self.start_signal(path, signal, cause),
         }
     }
 

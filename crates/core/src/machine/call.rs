@@ -12,6 +12,7 @@
 //! | at work | the run is ending, or its lane lost | it is told to stop; `CallCancelled` when it settles |
 //! | at work | it returns while something around it is ending | `CallSucceeded`; what would follow does not start |
 //! | at work | the process dies | `CallLost`; due again, uncharged, up to five times |
+//! | at work | it waits inside an operation, its time does not run | see `durable` |
 //! | at work | it cannot go on without help | `NodeBlocked` |
 //! | ended | anything | ignored: the call's number is not the current one |
 
@@ -54,7 +55,8 @@ impl<'a> Machine<'a> {
     pub(super) fn start_call(&mut self, node: &Path, due: Due, cause: Cause) {
         let Some(function) = self.function(node, due.role) else { return };
         let number = self.state.node(node).map_or(0, |node| node.calls) + 1;
-        let deadline = self.timeout_ms(node, due.role).map(|ms| self.env.now.plus_ms(ms));
+        let left = self.state.node(node).and_then(|node| node.time_left_ms);
+        let deadline = left.or_else(|| self.timeout_ms(node, due.role)).map(|ms| self.env.now.plus_ms(ms));
         let Due { role, attempt } = due;
         let undoable = role == Role::Step && self.compensation(node).is_some();
         let node_path = node.clone();
@@ -165,7 +167,8 @@ impl<'a> Machine<'a> {
     pub(super) fn call_timed_out(&mut self, node: &Path, call: u32) {
         let open = self.state.node(node).and_then(|node| node.call.clone());
         let Some(open) = open.filter(|open| open.number == call) else { return };
-        let ms = open.deadline.map_or(0, |deadline| deadline.ms_since(open.started_at));
+        // Not the time from start to deadline: what it waited inside of operations does not count.
+        let ms = self.timeout_ms(node, open.role).unwrap_or_default();
         let who = match open.role {
             Role::OnError if node.is_root() => "the run's handler".to_owned(),
             Role::OnError => format!("the handler of `{node}`"),

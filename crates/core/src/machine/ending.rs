@@ -12,7 +12,7 @@
 //! | ending | the grace period is over | calls are left behind: `CallCancelled` with `forced` |
 //! | ending | cancel or pause is asked for | nothing: the end is decided |
 //! | any | kill is asked for | `CancelRequested` with `kill`; calls are left behind, nothing is undone |
-//! | the last node has ended | lanes that lost have not settled | nothing until they have |
+//! | the last node has ended | lanes that lost, or children that nobody waits for, have not settled | nothing until they have |
 
 use super::{GRACE_MS, Machine};
 use crate::event::{Cause, Due, Kind, Outside, Role};
@@ -81,7 +81,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The last lane that had lost may have settled after everything else was through.
+    /// The last lane that had lost, or the last child, may have settled after everything else was through.
     pub(super) fn complete_run_if_done(&mut self) {
         let Some(block) = self.plan.block(&Path::root()) else { return };
         let ended = |node: &Node| {
@@ -151,6 +151,8 @@ impl Machine<'_> {
     }
 
     fn nothing_open(&self) -> bool {
-        self.state.calls.is_empty() && self.state.waits.is_empty()
+        self.state.calls.is_empty()
+            && self.state.waits.is_empty()
+            && !self.state.children_open_within(&Path::root())
     }
 }

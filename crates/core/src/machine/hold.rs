@@ -43,7 +43,9 @@ impl Machine<'_> {
         self.keep_deadline();
         self.unblock(seq, |_| true);
         self.release_held(seq);
+        self.start_held_children(seq);
         self.settle();
+        self.take_all_signals();
         self.tick();
     }
 
@@ -76,6 +78,8 @@ impl Machine<'_> {
             let event = Kind::CallCancelled { node: node.clone(), call: open.number, forced: false };
             let cancelled = self.emit(event, cause);
             self.todo.push_back(Todo::Ended(node, cancelled));
+        } else if self.state.is_waiting(&node) {
+            self.waiting_call_was_lost(&node, open, cause);
         } else if self.must_not_be_called_again(&node, open) {
             self.interrupted_for_good(&node, open, cause);
         } else {

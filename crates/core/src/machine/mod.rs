@@ -6,7 +6,8 @@
 //!
 //! One file per concept, each with its transition table at the top: [`call`](self) for the life of a
 //! call; `block` and `graph` for how nodes follow each other; `lane` for who supervises a block; `nested`, `branch`,
-//! `looping`, `for_each`, `parallel` for the supervisors; `sleep`; `scope` for parts that end while the rest goes
+//! `looping`, `for_each`, `parallel` for the supervisors; `sleep` and `signal`; `durable` and `child` for
+//! what steps wait for; `scope` for parts that end while the rest goes
 //! on; `ending` for failing and cancelling; `undo` for compensations; `hold` for pause and orderly stop; `recover` for
 //! what a crash left behind.
 
@@ -14,6 +15,8 @@ mod backoff;
 mod block;
 mod branch;
 mod call;
+mod child;
+mod durable;
 mod ending;
 mod for_each;
 mod graph;
@@ -24,12 +27,17 @@ mod nested;
 mod parallel;
 mod recover;
 mod scope;
+mod signal;
 mod sleep;
 mod timer;
 mod undo;
 
 use std::collections::VecDeque;
 
+pub use durable::{AskedBody, AskedOp};
+pub use signal::{SIGNALS_MAX, SentSignal};
+
+use crate::durable::ChildOutcome;
 use crate::event::{BlockedReason, Cause, Event, Kind, Outside, Role};
 use crate::failure::StepError;
 use crate::fork::Import;
@@ -80,6 +88,31 @@ pub enum Input {
     Resume,
     /// The engine stops in order: let go of what still runs.
     LetGo,
+    /// A signal arrived.
+    Signal(SentSignal),
+    /// A function asks for an operation that is not recorded.
+    Op(AskedOp),
+    /// A function does nothing but wait inside an operation: let go of it.
+    Suspend {
+        /// The node.
+        node: Path,
+        /// The call; any but the current one is ignored.
+        call: u32,
+    },
+    /// A child has ended.
+    ChildEnded {
+        /// The child.
+        child: RunId,
+        /// How.
+        outcome: ChildOutcome,
+    },
+    /// A child failed and is retried by itself.
+    ChildRetried {
+        /// The run that failed.
+        child: RunId,
+        /// The run that goes on.
+        next: RunId,
+    },
 }
 
 /// What a run begins with.
@@ -93,14 +126,16 @@ pub struct Start {
     pub max_retries: Option<u32>,
     /// The run that it goes on from.
     pub source: Option<RunId>,
-    /// What is taken over from there.
+    /// The run that starts it as a child.
+    pub parent: Option<RunId>,
+    /// What is taken over from its source.
     pub imports: Vec<Import>,
 }
 
 impl Start {
     /// A plain start.
     pub fn new(input: Value) -> Self {
-        Self { input, timeout_ms: None, max_retries: None, source: None, imports: Vec::new() }
+        Self { input, timeout_ms: None, max_retries: None, source: None, parent: None, imports: Vec::new() }
     }
 }
 
@@ -143,6 +178,37 @@ pub enum Effect {
         /// Why.
         why: StopReason,
     },
+    /// Tell this call that an operation of it has ended.
+    Answer {
+        /// The node.
+        node: Path,
+        /// The call.
+        call: u32,
+        /// The operation.
+        op: u32,
+    },
+}
+
+/// Something for the engine to put into the commit that makes the events durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Errand {
+    /// Create this run.
+    Start(NewChild),
+    /// Send this child a request to cancel.
+    Cancel(RunId),
+}
+
+/// A child to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewChild {
+    /// Its id.
+    pub child: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// The event that holds its input.
+    pub asked: Seq,
+    /// In a map: which of the items there it is.
+    pub index: Option<u32>,
 }
 
 /// A call to be made.
@@ -187,6 +253,10 @@ pub struct Turn {
     pub events: Vec<Event>,
     /// What to do once they are durable.
     pub effects: Vec<Effect>,
+    /// What becomes durable with them.
+    pub errands: Vec<Errand>,
+    /// A signal was refused: the run keeps too many already.
+    pub refused: bool,
 }
 
 /// Decides what an input leads to. The state is ahead of the store until the events are committed: if
@@ -236,6 +306,11 @@ impl Machine<'_> {
             Input::Pause => self.pause(),
             Input::Resume => self.resume(),
             Input::LetGo => self.let_go(),
+            Input::Signal(signal) => self.signal_arrived(signal),
+            Input::Op(asked) => self.op_asked(asked),
+            Input::Suspend { node, call } => self.suspend(&node, call),
+            Input::ChildEnded { child, outcome } => self.child_ended(child, outcome),
+            Input::ChildRetried { child, next } => self.child_retried(child, next),
         }
     }
 
@@ -248,6 +323,7 @@ impl Machine<'_> {
                     Todo::Settled(scope, cause) => self.settled_within(&scope, cause),
                 }
             }
+            self.stop_abandoned();
             if !self.come_to_an_end() {
                 break;
             }
@@ -264,6 +340,7 @@ impl Machine<'_> {
             deadline: timeout_ms.map(|ms| self.env.now.plus_ms(ms)),
             retries_left: start.max_retries.unwrap_or(plan.max_retries),
             source: start.source,
+            parent: start.parent,
         };
         let started = self.emit(event, Cause::Outside(Outside::Request));
         for import in start.imports {

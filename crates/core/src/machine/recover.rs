@@ -7,6 +7,7 @@
 //! | | the step is at most once | `CallFailed` with code `interrupted` |
 //! | | it was cut short five times | `NodeBlocked`, quarantined |
 //! | | otherwise | `CallLost` and a new call, uncharged |
+//! | | it waits inside a durable operation | `CallSuspended` and a new call |
 //! | a held node | the run is not paused | it goes on |
 //! | a node blocked for a missing function or a value that does not decode | | it is tried again |
 //! | a timer that is due | | it acts |
@@ -28,12 +29,16 @@ impl Machine<'_> {
         let cause = self.state.seq;
         self.unblock(cause, |reason| match reason {
             // The code may be another one now.
-            BlockedReason::FunctionMissing { .. } | BlockedReason::Undecodable { .. } => true,
+            BlockedReason::FunctionMissing { .. }
+            | BlockedReason::Undecodable { .. }
+            | BlockedReason::Nondeterminism { .. } => true,
             // A call that kills the process is not made again without somebody's word.
             BlockedReason::Quarantined { .. } => false,
         });
         self.release_held(cause);
+        self.start_held_children(cause);
         self.settle();
+        self.take_all_signals();
         self.tick();
     }
 
@@ -43,6 +48,8 @@ impl Machine<'_> {
             let event = Kind::CallCancelled { node: node.clone(), call: open.number, forced: false };
             let cancelled = self.emit(event, cause);
             self.todo.push_back(Todo::Ended(node.clone(), cancelled));
+        } else if self.state.is_waiting(node) {
+            self.waiting_call_was_lost(node, open, cause);
         } else {
             self.call_was_lost(node, open, cause);
         }

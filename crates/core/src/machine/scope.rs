@@ -2,7 +2,7 @@
 //!
 //! | scope | what happens | then |
 //! | --- | --- | --- |
-//! | a block that fails | a node inside has failed, others are at work | `BlockFailing`; waits are cancelled |
+//! | a block that fails | a node inside has failed, others are at work | `BlockFailing`; waits are cancelled, also those inside of steps |
 //! | | a call inside ends | its outcome is recorded; nothing follows from it |
 //! | | nothing inside is open | supervisors inside are cancelled; the block fails |
 //! | a lane that lost | the others have won | `LaneStopping`; calls are told to stop, waits are cancelled |
@@ -33,6 +33,7 @@ impl Machine<'_> {
         let event = Kind::BlockFailing { node: block.clone(), child: child.clone(), failure };
         let failing = self.follow(event, cause);
         self.cancel_waits_within(block, failing);
+        self.stop_ops_within(block, failing);
         self.todo.push_back(Todo::Settled(block.clone(), failing));
     }
 
@@ -58,6 +59,7 @@ impl Machine<'_> {
             }
         }
         self.cancel_waits_within(scope, cause);
+        self.stop_ops_within(scope, cause);
     }
 
     /// Ends what only waits, the innermost first. Compensations go on.
@@ -84,6 +86,7 @@ impl Machine<'_> {
             let left = self.emit(event, Cause::Outside(Outside::Clock));
             self.todo.push_back(Todo::Ended(node, left));
         }
+        self.leave_children_behind(scope);
     }
 
     /// Something inside of one or more scopes has ended: from the inside out, each may have settled now.

@@ -25,6 +25,8 @@ impl Machine<'_> {
             TimerKind::Timeout(call) => self.call_timed_out(&timer.node, call),
             TimerKind::Retry => self.make_due_call(&timer.node, Cause::Outside(Outside::Clock)),
             TimerKind::Sleep => self.sleep_is_over(&timer.node),
+            TimerKind::Signal => self.signal_timed_out(&timer.node, None),
+            TimerKind::Op(op) => self.op_is_due(&timer.node, op),
             TimerKind::RunDeadline => self.keep_deadline(),
             TimerKind::Force => self.leave_calls_behind(&timer.node),
         }

@@ -17,12 +17,13 @@ impl State {
         self.at = self.at.max(event.at);
         let (seq, at) = (event.seq, event.at);
         match &event.event {
-            Kind::RunStarted { workflow, plan, deadline, retries_left, source, .. } => {
+            Kind::RunStarted { workflow, plan, deadline, retries_left, source, parent, .. } => {
                 self.workflow.clone_from(workflow);
                 self.plan = Some(plan.clone());
                 self.started_at = at;
                 self.retries_left = *retries_left;
                 self.source.clone_from(source);
+                self.parent.clone_from(parent);
                 if let Some(at) = deadline {
                     self.timers.insert(Timer { at: *at, node: Path::root(), kind: TimerKind::RunDeadline });
                 }
@@ -51,6 +52,7 @@ impl State {
                     started: seq,
                     started_at: at,
                     deadline: *deadline,
+                    waits_since: None,
                     undoable: *undoable,
                 };
                 self.call_started(node, open);
@@ -118,6 +120,7 @@ impl State {
                 if undoable {
                     self.note_undo(node, seq);
                 }
+                self.close_ops(node);
             }
             Kind::NodeHeld { node, due } => {
                 self.stop_waiting(node);
@@ -153,6 +156,17 @@ impl State {
                 self.stop_waiting(node);
                 self.end_node(node, NodeStatus::Completed, at);
             }
+            Kind::SignalReceived { .. }
+            | Kind::SignalAwaited { .. }
+            | Kind::SignalTaken { .. }
+            | Kind::SignalTimedOut { .. } => self.apply_signal(&event.event, seq, at),
+            Kind::OpStarted { .. }
+            | Kind::OpEnded { .. }
+            | Kind::OpStopping { .. }
+            | Kind::ChildStarted { .. }
+            | Kind::ChildRetried { .. }
+            | Kind::ChildEnded { .. }
+            | Kind::CallSuspended { .. } => self.apply_durable(&event.event, seq, at),
             Kind::CancelRequested { reason, force_at, kill } => {
                 self.killed |= kill;
                 // Whoever cancels does not wait for the one who paused.
@@ -191,7 +205,7 @@ impl State {
         self.nodes.entry(node.clone()).or_default()
     }
 
-    fn begin(&mut self, node: &Path, at: Time) -> &mut NodeState {
+    pub(super) fn begin(&mut self, node: &Path, at: Time) -> &mut NodeState {
         let state = self.entry(node);
         state.started_at.get_or_insert(at);
         state
@@ -225,12 +239,17 @@ impl State {
             // These run after their node has ended; the node keeps its status.
             Role::OnError | Role::Compensate => {}
         }
+        state.suspended = false;
+        state.time_left_ms = None;
+        let (attempt, at) = (call.attempt, call.started_at);
         state.call = Some(call);
+        self.call_finds_ops(node, attempt, at);
     }
 
     /// Forgets the call at work and its timeout.
-    fn close_call(&mut self, node: &Path) -> Option<OpenCall> {
+    pub(super) fn close_call(&mut self, node: &Path) -> Option<OpenCall> {
         self.calls.remove(node);
+        self.waiting.remove(node);
         let call = self.entry(node).call.take()?;
         if let Some(at) = call.deadline {
             self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Timeout(call.number) });
@@ -250,6 +269,7 @@ impl State {
                 if call.undoable {
                     self.note_undo(node, seq);
                 }
+                self.close_ops(node);
             }
             Role::Input => self.entry(node).input = Some(seq),
             Role::Items => self.entry(node).items = Some(seq),
@@ -298,6 +318,15 @@ impl State {
         if call.undoable && !matches!(verdict, Verdict::RetryAt(_)) {
             self.note_undo(node, seq);
         }
+        self.close_ops(node);
+    }
+
+    /// The node failed without a call, and what is around it fails too.
+    pub(super) fn fail_node(&mut self, node: &Path, seq: Seq, at: Time, failure: &Failure) {
+        let state = self.entry(node);
+        state.failure = Some(seq);
+        state.hard = Some(HardFailure { failure: failure.clone(), origin: node.clone() });
+        self.end_node(node, NodeStatus::Failed, at);
     }
 
     fn compensation_failed(&mut self, node: &Path, call: &OpenCall, failure: &Failure, verdict: Verdict) {
@@ -316,6 +345,7 @@ impl State {
         let undoable = call.as_ref().is_some_and(|call| call.undoable);
         self.entry(node).unknown |= undoable;
         self.end_node(node, NodeStatus::Cancelled, at);
+        self.close_ops(node);
         if undoable {
             self.note_undo(node, seq);
         }
@@ -360,17 +390,21 @@ impl State {
         state.wake_at = Some(until);
     }
 
-    fn stop_waiting(&mut self, node: &Path) {
+    pub(super) fn stop_waiting(&mut self, node: &Path) {
         if !self.waits.remove(node) {
             return;
         }
         if let Some(at) = self.entry(node).wake_at.take() {
             self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Retry });
             self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Sleep });
+            self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Signal });
+        }
+        if let Some(awaited) = self.entry(node).awaited.take() {
+            self.signals.stop(&awaited);
         }
     }
 
-    fn end_node(&mut self, node: &Path, status: NodeStatus, at: Time) {
+    pub(super) fn end_node(&mut self, node: &Path, status: NodeStatus, at: Time) {
         let state = self.entry(node);
         // A handler that is cancelled leaves its node as it ended.
         if !state.status.is_terminal() {
@@ -399,6 +433,7 @@ impl State {
         self.held.clear();
         self.blocked.clear();
         self.supervising.clear();
+        self.clear_durable();
         self.scopes.clear();
         self.undo = UndoList::default();
         self.paused = false;

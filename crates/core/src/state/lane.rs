@@ -107,7 +107,9 @@ impl State {
 
     /// Whether something inside of a path has to settle before the path can end.
     pub(crate) fn is_busy_within(&self, scope: &Path) -> bool {
-        [&self.calls, &self.waits].into_iter().any(|set| path::within(set, scope).next().is_some())
+        [&self.calls, &self.waits, &self.parents]
+            .into_iter()
+            .any(|set| path::within(set, scope).next().is_some())
     }
 
     pub(super) fn lane_stopping(&mut self, lane: &Path, index: u32, force_at: Time) {

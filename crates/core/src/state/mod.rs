@@ -3,17 +3,21 @@
 //! [`State::apply`] is total: it takes any event that the machine wrote. The state holds results by
 //! reference to the event that recorded them, so that its size is that of the plan, not of the data.
 
+mod durable;
 mod fold;
 mod lane;
 mod node;
+mod signal;
 mod undo;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+pub use durable::{ChildRef, Children, Op, OpEnd, Ops};
 pub use lane::Scope;
 pub use node::{Decision, HardFailure, Lanes, NodeState, OpenCall, Slot};
+pub use signal::{Awaited, SignalWait, Signals};
 pub use undo::{Undo, UndoList};
 
 use crate::event::{Event, NotUndone};
@@ -44,6 +48,8 @@ pub struct State {
     pub retries_left: u32,
     /// The run that this one retries.
     pub source: Option<RunId>,
+    /// The run that started this one as a child, and waits for it.
+    pub parent: Option<RunId>,
     /// Nodes that have begun or were imported.
     pub nodes: BTreeMap<Path, NodeState>,
     /// Moments that matter, the earliest first.
@@ -58,6 +64,20 @@ pub struct State {
     pub held: BTreeSet<Path>,
     /// Nodes that cannot go on without help.
     pub blocked: BTreeSet<Path>,
+    /// Signals, and waits for them.
+    pub signals: Signals,
+    /// The durable operations of steps.
+    pub ops: BTreeMap<Path, Ops>,
+    /// Nodes with a function at work that waits inside an operation.
+    pub waiting: BTreeSet<Path>,
+    /// Children that have not ended.
+    pub children: BTreeMap<RunId, ChildRef>,
+    /// The steps that they belong to.
+    pub parents: BTreeSet<Path>,
+    /// How many children the run has started.
+    pub children_started: u32,
+    /// Operations that nobody waits for any more, with children that are to be cancelled.
+    pub stopping: BTreeSet<(Path, u32)>,
     /// Parts of the run that are ending while the rest goes on, by the path under which everything ends.
     pub scopes: BTreeMap<Path, Scope>,
     /// What has to be undone if the run fails or is cancelled.
@@ -95,6 +115,10 @@ pub enum TimerKind {
     Retry,
     /// A sleep ends.
     Sleep,
+    /// A wait for a signal times out.
+    Signal,
+    /// A sleep or wait for a signal inside of a step ends: the operation with this number.
+    Op(u32),
     /// The run times out.
     RunDeadline,
     /// Calls that have not settled are left behind.
@@ -106,7 +130,7 @@ impl TimerKind {
     fn acts_while_paused(self) -> bool {
         match self {
             Self::Timeout(_) | Self::Force => true,
-            Self::Retry | Self::Sleep | Self::RunDeadline => false,
+            Self::Retry | Self::Sleep | Self::Signal | Self::Op(_) | Self::RunDeadline => false,
         }
     }
 }
@@ -174,11 +198,13 @@ impl State {
         };
         if self.paused {
             RunStatus::Paused
-        } else if !self.calls.is_empty() {
+        } else if self.calls.len() > self.waiting.len() {
             RunStatus::Running
+        } else if !self.waits.is_empty() || !self.waiting.is_empty() {
+            RunStatus::Waiting
         } else if stuck {
             RunStatus::Blocked
-        } else if !self.waits.is_empty() {
+        } else if !self.parents.is_empty() {
             RunStatus::Waiting
         } else if self.held.contains(&Path::root()) && !failing {
             RunStatus::Queued

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::signal::Awaited;
 use crate::event::{BlockedReason, Due, Part, Role};
 use crate::failure::Failure;
 use crate::ids::{Seq, Time};
@@ -77,6 +78,15 @@ pub struct NodeState {
     /// When it sleeps until, or is tried again.
     #[serde(skip_serializing_if = "is_default")]
     pub wake_at: Option<Time>,
+    /// The signal that it waits for.
+    #[serde(skip_serializing_if = "is_default")]
+    pub awaited: Option<Awaited>,
+    /// Its call was let go inside an operation; the due one starts when an answer is there.
+    #[serde(skip_serializing_if = "is_default")]
+    pub suspended: bool,
+    /// What was left of that call's time.
+    #[serde(skip_serializing_if = "is_default")]
+    pub time_left_ms: Option<u64>,
     /// When its first call or sleep began.
     #[serde(skip_serializing_if = "is_default")]
     pub started_at: Option<Time>,
@@ -176,6 +186,9 @@ pub struct OpenCall {
     pub started_at: Time,
     /// When it times out.
     pub deadline: Option<Time>,
+    /// Since when it waits inside an operation: that is not part of its time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub waits_since: Option<Time>,
     /// What it does may have to be undone.
     #[serde(default, skip_serializing_if = "is_default")]
     pub undoable: bool,

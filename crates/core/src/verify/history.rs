@@ -28,6 +28,7 @@ struct Node {
     due: Option<Due>,
     retry_at: Option<Time>,
     sleeps_until: Option<Time>,
+    awaits: bool,
     started: bool,
     held: bool,
     blocked: bool,
@@ -69,6 +70,7 @@ impl Node {
             || self.started
             || self.mapped
             || self.sleeps_until.is_some()
+            || self.awaits
             || self.held
             || self.blocked;
         handler_due || (begun && self.outcome.is_none())
@@ -286,6 +288,36 @@ impl<'a> History<'a> {
                 self.require(due, seq, Rule::Timers, || format!("{} wakes up before its time", name(node)));
                 self.end(node, Outcome::Good, seq);
             }
+            Kind::SignalAwaited { node, .. } => {
+                let state = self.node(node);
+                let again = state.awaits || state.outcome.is_some() || state.call.is_some();
+                state.awaits = true;
+                state.held = false;
+                self.require(!again, seq, Rule::Signals, || format!("{} waits again", name(node)));
+                self.starts(node, seq, "a wait for a signal starts");
+            }
+            Kind::SignalTaken { node, op: None, .. } => {
+                self.node(node).awaits = false;
+                self.end(node, Outcome::Good, seq);
+            }
+            Kind::SignalTimedOut { node, op: None, failure } => {
+                self.node(node).awaits = false;
+                self.end(node, if failure.is_some() { Outcome::Failed } else { Outcome::Good }, seq);
+            }
+            Kind::CallSuspended { node, call } => {
+                let Some(open) = self.close(node, *call, seq) else { return };
+                self.node(node).due = Some(Due { role: open.role, attempt: open.attempt });
+            }
+            // Judged in `durable`.
+            Kind::SignalReceived { .. }
+            | Kind::SignalTaken { .. }
+            | Kind::SignalTimedOut { .. }
+            | Kind::OpStarted { .. }
+            | Kind::OpEnded { .. }
+            | Kind::OpStopping { .. }
+            | Kind::ChildStarted { .. }
+            | Kind::ChildRetried { .. }
+            | Kind::ChildEnded { .. } => {}
             Kind::CancelRequested { force_at, kill, .. } => {
                 if !kill {
                     self.ends_once(seq);
@@ -483,6 +515,7 @@ impl<'a> History<'a> {
         state.held = false;
         state.blocked = false;
         state.sleeps_until = None;
+        state.awaits = false;
         state.retry_at = None;
         state.due = None;
         self.require(!at_work, seq, Rule::Calls, || format!("{} has a call at work", name(node)));

@@ -15,9 +15,13 @@
 //! | [`Rule::Holding`] | nothing new starts while the run is paused |
 //! | [`Rule::Ending`] | after a cancel or a failure only the run's handler starts, and the end is that end |
 //! | [`Rule::References`] | results, outputs and failures name events and nodes that have them |
+//! | [`Rule::Signals`] | the oldest wait takes the oldest signal, one each, and in time |
+//! | [`Rule::Operations`] | a step's operations are numbered without gaps, asked for by a call at work, and end once |
+//! | [`Rule::Children`] | a child is started once and ends before its operation, its step's run last of all |
 //! | [`Rule::Order`] | a node starts after the one before it has ended, inside a block that has started |
 //! | [`Rule::Settings`] | calls keep to what the plan allows: attempts, at most once, handlers |
 
+mod durable;
 mod history;
 mod planned;
 
@@ -51,6 +55,12 @@ pub enum Rule {
     Ending,
     /// What events say about other events.
     References,
+    /// Signals and waits for them.
+    Signals,
+    /// Durable operations.
+    Operations,
+    /// Children.
+    Children,
     /// The order of the plan.
     Order,
     /// The settings in the plan.
@@ -71,6 +81,9 @@ impl Rule {
             Self::Holding => "holding",
             Self::Ending => "ending",
             Self::References => "references",
+            Self::Signals => "signals",
+            Self::Operations => "operations",
+            Self::Children => "children",
             Self::Order => "order",
             Self::Settings => "settings",
         }
@@ -98,6 +111,8 @@ impl fmt::Display for Violation {
 pub fn check_history(events: &[Event]) -> Vec<Violation> {
     let mut violations = Vec::new();
     history::check(events, &mut violations);
+    durable::check(events, &mut violations);
+    violations.sort_by_key(|violation| violation.seq);
     violations
 }
 

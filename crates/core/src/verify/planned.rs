@@ -105,8 +105,12 @@ impl<'a> Planned<'a> {
                     self.facts.handler_owed.insert(node.clone());
                 }
             }
-            Kind::SleepStarted { node, .. } | Kind::NodeHeld { node, .. } => self.begins(node, seq),
-            Kind::SleepEnded { node } => self.settle(node),
+            Kind::SleepStarted { node, .. }
+            | Kind::SignalAwaited { node, .. }
+            | Kind::NodeHeld { node, .. } => self.begins(node, seq),
+            Kind::SleepEnded { node }
+            | Kind::SignalTaken { node, op: None, .. }
+            | Kind::SignalTimedOut { node, op: None, .. } => self.settle(node),
             Kind::CancelRequested { .. } | Kind::RunFailing { .. } => {
                 self.facts.ending = true;
             }
@@ -124,6 +128,16 @@ impl<'a> Planned<'a> {
             }
             Kind::NodeBlocked { .. }
             | Kind::NodeUnblocked { .. }
+            | Kind::SignalReceived { .. }
+            | Kind::SignalTaken { .. }
+            | Kind::SignalTimedOut { .. }
+            | Kind::OpStarted { .. }
+            | Kind::OpEnded { .. }
+            | Kind::OpStopping { .. }
+            | Kind::ChildStarted { .. }
+            | Kind::ChildRetried { .. }
+            | Kind::ChildEnded { .. }
+            | Kind::CallSuspended { .. }
             | Kind::RunPaused {}
             | Kind::RunResumed {}
             | Kind::DecisionImported { .. }

@@ -10,10 +10,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use rival_core::durable::ChildOutcome;
 use rival_core::event::{self, ImportedStatus, Kind, VERSION};
 use rival_core::failure::{Failure, StepError};
 use rival_core::fork::{Import, NodeImport};
-use rival_core::machine::Start;
+use rival_core::machine::{AskedBody, Start};
 use rival_core::plan::{Join, Wait};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, IndexedPlan, Path, Plan, State, Value, verify};
@@ -108,7 +109,8 @@ fn this_fold_version_has_recorded_snapshots() {
 fn every_kind_of_event_is_in_a_recorded_history() {
     let found: BTreeSet<&str> =
         files().iter().flat_map(|(_, golden)| events(golden)).map(|event| word(&event.event)).collect();
-    let missing: Vec<&&str> = WORDS.iter().filter(|word| !found.contains(**word)).collect();
+    let missing: Vec<&&str> =
+        WORDS.iter().chain(&WAIT_WORDS).filter(|word| !found.contains(**word)).collect();
     assert!(missing.is_empty(), "no golden history has {missing:?}: add one and record it");
 }
 
@@ -178,6 +180,17 @@ pub(crate) fn word(kind: &Kind) -> &'static str {
         Kind::RunCompleted { .. } => "runCompleted",
         Kind::RunFailed { .. } => "runFailed",
         Kind::RunCancelled { .. } => "runCancelled",
+        Kind::SignalReceived { .. } => WAIT_WORDS[0],
+        Kind::SignalAwaited { .. } => WAIT_WORDS[1],
+        Kind::SignalTaken { .. } => WAIT_WORDS[2],
+        Kind::SignalTimedOut { .. } => WAIT_WORDS[3],
+        Kind::OpStarted { .. } => WAIT_WORDS[4],
+        Kind::OpEnded { .. } => WAIT_WORDS[5],
+        Kind::OpStopping { .. } => WAIT_WORDS[6],
+        Kind::ChildStarted { .. } => WAIT_WORDS[7],
+        Kind::ChildRetried { .. } => WAIT_WORDS[8],
+        Kind::ChildEnded { .. } => WAIT_WORDS[9],
+        Kind::CallSuspended { .. } => WAIT_WORDS[10],
     }
 }
 
@@ -213,6 +226,21 @@ pub(crate) const WORDS: &[&str] = &[
     "runCancelled",
 ];
 
+/// The events of signals, durable operations and children.
+pub(crate) const WAIT_WORDS: [&str; 11] = [
+    "signalReceived",
+    "signalAwaited",
+    "signalTaken",
+    "signalTimedOut",
+    "opStarted",
+    "opEnded",
+    "opStopping",
+    "childStarted",
+    "childRetried",
+    "childEnded",
+    "callSuspended",
+];
+
 fn recordings() -> Vec<(&'static str, Case)> {
     vec![
         ("completed", completed()),
@@ -226,6 +254,7 @@ fn recordings() -> Vec<(&'static str, Case)> {
         ("blocks", blocks()),
         ("forked", forked()),
         ("undone", undone()),
+        ("waiting", waiting()),
     ]
 }
 
@@ -381,4 +410,35 @@ fn asleep() -> Case {
         .start()
         .tick_after(10)
         .fails("a", 1, StepError::new("no"))
+}
+
+fn waiting() -> Case {
+    let map = AskedBody::Map {
+        items: vec![json(j!(1)), json(j!(2)), json(j!(3))],
+        concurrency: 2,
+        collect: false,
+        refused: None,
+    };
+    let sleep = |ms| AskedBody::Sleep(ms);
+    let signal = AskedBody::Signal { timeout_ms: Some(500), timeout_is_value: true };
+    let failed = ChildOutcome::Failed { failure: Failure::new("error", "no"), step: Some("x".into()) };
+    let a = step_with("a", |step| step.timeout_ms = Some(60_000));
+    Case::of(vec![super::support::signal("s", "go", Some(100), true), a, step("b")])
+        .start()
+        .tick_after(100)
+        .asks("a", 1, "key", AskedBody::Once(Ok(json(j!("k")))))
+        .asks_after("a", 1, ("go", 1), &[1], signal)
+        .signal("go")
+        .signal("later")
+        .asks_after("a", 1, ("", 1), &[2], sleep(50))
+        .suspend("a", 1)
+        .tick_after(50)
+        .asks_after("a", 2, ("work", 1), &[3], map)
+        .child_retried("r~c1", "r~c1~1")
+        .child_completes("r~c2", j!(4))
+        .child_ends("r~c1~1", failed)
+        .child_ends("r~c3", ChildOutcome::Cancelled { reason: Some("enough".into()) })
+        .ok("a", 2)
+        .asks("b", 1, "long", AskedBody::Run { input: json(j!({"x": 1})), refused: None })
+        .asks("b", 1, "", sleep(5_000))
 }

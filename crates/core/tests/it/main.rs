@@ -2,6 +2,9 @@
 
 mod branch;
 mod call;
+mod diff;
+mod drawing;
+mod durable;
 mod ending;
 mod for_each;
 mod fork;
@@ -17,6 +20,7 @@ mod properties;
 mod recover;
 mod reference;
 mod sequence;
+mod signal;
 mod sleep;
 mod support;
 mod undo;

@@ -186,6 +186,7 @@ impl Driver {
                 Effect::Stop { node, call, why: StopReason::Ending } => {
                     self.told_to_stop.insert(node, call);
                 }
+                Effect::Answer { .. } => unreachable!("no function here asks for anything"),
             }
         }
     }

@@ -6,16 +6,19 @@
 use std::fmt::Write;
 
 use expect_test::Expect;
+use rival_core::durable::{ChildOutcome, OpBody, OpOutcome};
 use rival_core::event::{
     self, BlockedReason, Cause, Due, Event, ImportedStatus, Kind, LaneOutcome, LostReason, NotUndone, Part,
     Parts, Role, Verdict,
 };
 use rival_core::failure::StepError;
 use rival_core::fork::{Import, NodeImport};
-use rival_core::machine::{self, Effect, Env, Input, Outcome, Start, StopReason, Turn};
+use rival_core::machine::{
+    self, AskedBody, AskedOp, Effect, Env, Errand, Input, Outcome, SentSignal, Start, StopReason, Turn,
+};
 use rival_core::plan::{
     Block, Branch, Compensation, ForEach, Join, Loop, LoopTest, NamedBlock, Nested, Node, NodeKind,
-    OnFailure, Order, Parallel, Retry, Sleep, Step, Wait,
+    OnFailure, Order, Parallel, Retry, Signal, Sleep, Step, Wait,
 };
 use rival_core::{IndexedPlan, NodeStatus, Path, Plan, RunId, RunStatus, State, Time, Value, verify};
 
@@ -49,6 +52,10 @@ pub(crate) fn attempts(max: u32) -> Retry {
 
 pub(crate) fn sleep(id: &str, wait: Wait) -> Node {
     Node::new(id, NodeKind::Sleep(Sleep { wait }))
+}
+
+pub(crate) fn signal(id: &str, name: &str, timeout_ms: Option<u64>, timeout_is_value: bool) -> Node {
+    Node::new(id, NodeKind::Signal(Signal { signal: name.into(), timeout_ms, timeout_is_value }))
 }
 
 pub(crate) fn nested(id: &str, nodes: Vec<Node>) -> Node {
@@ -214,14 +221,11 @@ impl Case {
         for event in &turn.events {
             writeln!(self.trace, "{}", render(event)).expect("a string takes any text");
         }
-        for effect in &turn.effects {
-            if let Effect::Stop { node, call, why } = effect {
-                let why = match why {
-                    StopReason::Ending => "ending",
-                    StopReason::Timeout => "timeout",
-                };
-                writeln!(self.trace, "    stop {}#{call}: {why}", at(node)).expect("a string takes any text");
-            }
+        for line in turn.errands.iter().map(errand).chain(turn.effects.iter().filter_map(effect)) {
+            writeln!(self.trace, "    {line}").expect("a string takes any text");
+        }
+        if turn.refused {
+            writeln!(self.trace, "    refused").expect("a string takes any text");
         }
         assert_calls_match_events(&turn);
         self
@@ -297,6 +301,60 @@ impl Case {
         self.when("let go", Input::LetGo)
     }
 
+    pub(crate) fn signal(self, name: &str) -> Self {
+        let now = self.now;
+        self.signal_sent(name, serde_json::Value::Null, now)
+    }
+
+    /// A signal that was sent at some moment, and is seen now.
+    pub(crate) fn signal_sent(self, name: &str, payload: serde_json::Value, sent_at: Time) -> Self {
+        let what = format!("signal {name} sent at {}", sent_at.0);
+        let (name, payload) = (name.to_owned(), json(payload));
+        self.when(&what, Input::Signal(SentSignal { name, id: None, payload, sent_at }))
+    }
+
+    /// A function asks for an operation: the first of its kind and name, with nothing used before.
+    pub(crate) fn asks(self, node: &str, call: u32, name: &str, what: AskedBody) -> Self {
+        self.asks_after(node, call, (name, 1), &[], what)
+    }
+
+    pub(crate) fn asks_after(
+        self,
+        node: &str,
+        call: u32,
+        (name, occurrence): (&str, u32),
+        after: &[u32],
+        what: AskedBody,
+    ) -> Self {
+        let asked = AskedOp {
+            node: Path::from(node),
+            call,
+            name: name.to_owned(),
+            occurrence,
+            hash: "h".into(),
+            after: after.to_vec(),
+            what,
+        };
+        self.when(&format!("{node}#{call} asks"), Input::Op(asked))
+    }
+
+    pub(crate) fn suspend(self, node: &str, call: u32) -> Self {
+        self.when("suspend", Input::Suspend { node: Path::from(node), call })
+    }
+
+    pub(crate) fn child_completes(self, child: &str, output: serde_json::Value) -> Self {
+        self.child_ends(child, ChildOutcome::Completed(json(output)))
+    }
+
+    pub(crate) fn child_ends(self, child: &str, outcome: ChildOutcome) -> Self {
+        self.when("child ended", Input::ChildEnded { child: RunId::from(child), outcome })
+    }
+
+    pub(crate) fn child_retried(self, child: &str, next: &str) -> Self {
+        let (child, next) = (RunId::from(child), RunId::from(next));
+        self.when("child retried", Input::ChildRetried { child, next })
+    }
+
     /// Loads the run from its history, as after an orderly stop, or to look at it again.
     pub(crate) fn activate(mut self) -> Self {
         self.state = fold(&reload(&self.events));
@@ -358,9 +416,33 @@ fn assert_calls_match_events(turn: &Turn) {
     });
     let asked = turn.effects.iter().filter_map(|effect| match effect {
         Effect::Call(call) => Some((&call.node, call.number, call.role, call.attempt)),
-        Effect::Stop { .. } => None,
+        Effect::Stop { .. } | Effect::Answer { .. } => None,
     });
     assert!(started.eq(asked), "calls are asked for as they are recorded");
+}
+
+fn effect(effect: &Effect) -> Option<String> {
+    match effect {
+        Effect::Stop { node, call, why } => {
+            let why = match why {
+                StopReason::Ending => "ending",
+                StopReason::Timeout => "timeout",
+            };
+            Some(format!("stop {}#{call}: {why}", at(node)))
+        }
+        Effect::Answer { node, call, op } => Some(format!("answer {node}#{call}: operation {op}")),
+        Effect::Call(_) => None,
+    }
+}
+
+fn errand(errand: &Errand) -> String {
+    match errand {
+        Errand::Start(new) => {
+            let item = new.index.map(|index| format!(", item {index}")).unwrap_or_default();
+            format!("start {} of {}, input in {}{item}", new.child, new.workflow, new.asked)
+        }
+        Errand::Cancel(child) => format!("cancel {child}"),
+    }
 }
 
 pub(crate) fn fold(events: &[Event]) -> State {
@@ -401,6 +483,10 @@ fn role(role: Role) -> &'static str {
 
 fn due(due: Option<Due>) -> String {
     due.map(|due| format!(", due: {} attempt {}", role(due.role), due.attempt)).unwrap_or_default()
+}
+
+fn numbered(op: Option<u32>) -> String {
+    op.map(|op| format!(".{op}")).unwrap_or_default()
 }
 
 /// One event on one line.
@@ -498,11 +584,64 @@ fn what(kind: &Kind) -> String {
             BlockedReason::Quarantined { interruptions } => {
                 format!("{} blocked: quarantined after {interruptions}", at(node))
             }
-            BlockedReason::Undecodable { message } => format!("{} blocked: {message}", at(node)),
+            BlockedReason::Undecodable { message } | BlockedReason::Nondeterminism { message } => {
+                format!("{} blocked: {message}", at(node))
+            }
         },
         Kind::NodeUnblocked { node } => format!("{} unblocked", at(node)),
         Kind::SleepStarted { node, until } => format!("{node} sleeps until {}", until.0),
         Kind::SleepEnded { node } => format!("{node} slept"),
+        Kind::SignalReceived { name, payload, sent_at, .. } => {
+            format!("signal {name} received: {payload:?}, sent at {}", sent_at.0)
+        }
+        Kind::SignalAwaited { node, name, until } => {
+            let until = until.map(|at| format!(", until {}", at.0)).unwrap_or_default();
+            format!("{node} waits for {name}{until}")
+        }
+        Kind::SignalTaken { node, op, signal } => format!("{node}{} takes {signal}", numbered(*op)),
+        Kind::SignalTimedOut { node, op, failure } => {
+            let what = failure.as_ref().map_or("null", |failure| failure.code.as_str());
+            format!("{node}{} waited in vain: {what}", numbered(*op))
+        }
+        Kind::OpStarted { node, op, call, name, occurrence, after, what, .. } => {
+            let which = if *occurrence == 1 { String::new() } else { format!(" no. {occurrence}") };
+            let after = if after.is_empty() { String::new() } else { format!(", after {after:?}") };
+            let what = match what {
+                OpBody::Once {} => format!("once {name}"),
+                OpBody::Sleep { until } => format!("sleep until {}", until.0),
+                OpBody::Signal { until: None, .. } => format!("signal {name}"),
+                OpBody::Signal { until: Some(until), .. } => format!("signal {name} until {}", until.0),
+                OpBody::Run { input } => format!("run {name} with {input:?}"),
+                OpBody::Map { items, concurrency, .. } => {
+                    format!("map {name} over {}, {concurrency} at a time", items.len())
+                }
+            };
+            format!("{node}#{call}.{op} {what}{which}{after}")
+        }
+        Kind::OpEnded { node, op, outcome } => {
+            let outcome = match outcome {
+                OpOutcome::Done {} => "done".to_owned(),
+                OpOutcome::Value(value) => format!("{value:?}"),
+                OpOutcome::Failed(failure) => format!("{} `{}`", failure.code, failure.message),
+                OpOutcome::Stopped {} => "stopped".to_owned(),
+                OpOutcome::Left {} => "left behind".to_owned(),
+            };
+            format!("{node}.{op} ended: {outcome}")
+        }
+        Kind::OpStopping { node, op } => format!("{node}.{op} stopping"),
+        Kind::ChildStarted { node, op, index, child } => format!("{node}.{op}[{index}] started {child}"),
+        Kind::ChildRetried { node, op, index, child, next } => {
+            format!("{node}.{op}[{index}] {child} is retried as {next}")
+        }
+        Kind::ChildEnded { node, op, index, child, outcome } => {
+            let outcome = match outcome {
+                ChildOutcome::Completed(value) => format!("completed {value:?}"),
+                ChildOutcome::Failed { failure, .. } => format!("failed {}", failure.code),
+                ChildOutcome::Cancelled { .. } => "cancelled".to_owned(),
+            };
+            format!("{node}.{op}[{index}] {child} {outcome}")
+        }
+        Kind::CallSuspended { node, call } => format!("{node}#{call} let go"),
         Kind::CancelRequested { reason, force_at, kill } => {
             let what = if *kill { "kill" } else { "cancel" };
             format!("{what} requested: {}, forced at {}", reason.as_deref().unwrap_or("-"), force_at.0)

@@ -1,0 +1,263 @@
+//! Durable operations inside of a step: the words for them, and how a step that is called again finds them.
+//!
+//! A step asks for operations while it runs: a child, a signal, a sleep, something done once. Each is recorded. When
+//! the step is called again, because it was let go or the process died, it asks for the same operations and is given
+//! what was recorded. [`Replay`] is one call's way through them.
+//!
+//! Answers are given in the order in which they were used the first time: an operation's answer is kept back until
+//! everything that the function had asked for before it used that answer has been asked for again. So a race between
+//! two operations ends the same way each time, whichever of them is polled first.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::ids::Time;
+use crate::path::Path;
+use crate::state::{Op, Ops};
+use crate::value::Value;
+
+/// What a durable operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OpKind {
+    /// Something done once, and recorded.
+    Once,
+    /// A wait for a time.
+    Sleep,
+    /// A wait for a signal.
+    Signal,
+    /// A child, and its output.
+    Run,
+    /// A child for each item of a list.
+    Map,
+}
+
+impl OpKind {
+    /// The word for it, as its method is called.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Sleep => "sleep",
+            Self::Signal => "signal",
+            Self::Run => "run",
+            Self::Map => "map",
+        }
+    }
+}
+
+/// What an operation is, with what it needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum OpBody {
+    /// Something done once.
+    Once {},
+    /// A wait for a time.
+    Sleep {
+        /// Until when.
+        until: Time,
+    },
+    /// A wait for a signal.
+    Signal {
+        /// When it stops waiting.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Time>,
+        /// A timeout is a value (`null`) rather than a failure.
+        #[serde(default, skip_serializing_if = "is_false")]
+        timeout_is_value: bool,
+    },
+    /// A child.
+    Run {
+        /// What it is given.
+        input: Value,
+    },
+    /// A child for each item.
+    Map {
+        /// What each is given.
+        items: Vec<Value>,
+        /// How many may run at a time.
+        concurrency: u32,
+        /// Let all end, instead of cancelling the others when one fails.
+        #[serde(default, skip_serializing_if = "is_false")]
+        collect: bool,
+    },
+}
+
+impl OpBody {
+    /// Its kind.
+    pub fn kind(&self) -> OpKind {
+        match self {
+            Self::Once {} => OpKind::Once,
+            Self::Sleep { .. } => OpKind::Sleep,
+            Self::Signal { .. } => OpKind::Signal,
+            Self::Run { .. } => OpKind::Run,
+            Self::Map { .. } => OpKind::Map,
+        }
+    }
+}
+
+/// How an operation ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum OpOutcome {
+    /// A sleep is over, or all children of a map have ended.
+    Done {},
+    /// With a result.
+    Value(Value),
+    /// With a failure.
+    Failed(Failure),
+    /// The run is ending, and nobody waits for it any more.
+    Stopped {},
+    /// Its children did not end within the grace period and were left behind, cancelling.
+    Left {},
+}
+
+/// How a child ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ChildOutcome {
+    /// With an output.
+    Completed(Value),
+    /// It failed.
+    Failed {
+        /// Why.
+        failure: Failure,
+        /// The node that failed, if one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<Path>,
+    },
+    /// It was cancelled.
+    Cancelled {
+        /// In the words of the request.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+impl ChildOutcome {
+    /// Whether it has an output.
+    pub fn is_completed(&self) -> bool {
+        matches!(self, Self::Completed(_))
+    }
+}
+
+/// Which operation of its step: the how-manieth of a kind and name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OpKey {
+    /// Its kind.
+    pub kind: OpKind,
+    /// The signal's, workflow's or given name; a sleep has none.
+    pub name: String,
+    /// The how-manieth of these, from 1.
+    pub occurrence: u32,
+}
+
+impl fmt::Display for OpKey {
+    /// As messages show it: ``run(`charge`) no. 2``.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, name, occurrence } = self;
+        match name.as_str() {
+            "" => write!(f, "{}", kind.word())?,
+            name => write!(f, "{}(`{name}`)", kind.word())?,
+        }
+        if *occurrence == 1 { Ok(()) } else { write!(f, " no. {occurrence}") }
+    }
+}
+
+/// One call's way through the operations that its step has recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Replay {
+    attempt: u32,
+    /// Recorded in this attempt before the call, and not asked for yet.
+    left: BTreeSet<u32>,
+    /// Asked for, and its answer not used yet.
+    open: BTreeSet<u32>,
+    /// Asked for and not recorded yet: a `once` at work.
+    unrecorded: usize,
+}
+
+/// What became of a question for an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It is recorded under this number.
+    Recorded(u32),
+    /// It is a new one.
+    New,
+    /// The function is not what it was: what was recorded, and what is asked for now.
+    Mismatch(String),
+}
+
+impl Replay {
+    /// The way of a new call of this attempt.
+    pub fn new(ops: Option<&Ops>, attempt: u32) -> Self {
+        let left = ops.into_iter().flat_map(Ops::iter).filter(|(_, op)| op.attempt == attempt);
+        Self { left: left.map(|(number, _)| number).collect(), attempt, ..Self::default() }
+    }
+
+    /// The function asks for an operation, and has used these answers since it last asked.
+    pub fn ask(&mut self, ops: Option<&Ops>, key: &OpKey, hash: &str, used: &[u32]) -> Found {
+        self.used(used);
+        let recorded = ops.and_then(|ops| ops.find(key));
+        if let Some((number, op)) = recorded {
+            if op.hash != hash {
+                return Found::Mismatch(format!("{key} was asked for before with other arguments than now"));
+            }
+            self.left.remove(&number);
+            self.open.insert(number);
+            return Found::Recorded(number);
+        }
+        // With several operations under way their order is nobody's promise; one after the other, it is.
+        let in_order = self.open.is_empty() && self.unrecorded == 0;
+        match self.left.first().and_then(|number| ops?.get(*number)) {
+            Some(op) if in_order => {
+                Found::Mismatch(format!("{} was asked for before, where {key} is asked for now", op.key))
+            }
+            _ => Found::New,
+        }
+    }
+
+    /// The function used these answers.
+    pub fn used(&mut self, used: &[u32]) {
+        for number in used {
+            self.open.remove(number);
+        }
+    }
+
+    /// A new operation was recorded under this number.
+    pub fn recorded(&mut self, number: u32) {
+        self.open.insert(number);
+    }
+
+    /// The function does something once, and comes back with its outcome.
+    pub fn working(&mut self) {
+        self.unrecorded += 1;
+    }
+
+    /// It has come back.
+    pub fn worked(&mut self) {
+        self.unrecorded = self.unrecorded.saturating_sub(1);
+    }
+
+    /// Whether an operation's answer may be given now.
+    pub fn is_due(&self, op: &Op) -> bool {
+        match (self.left.first(), op.used_by) {
+            (None, _) => true,
+            (Some(next), Some(user)) => user <= *next,
+            // Kept from an earlier attempt, whose order says nothing about this one.
+            (Some(_), None) => op.attempt != self.attempt,
+        }
+    }
+
+    /// The function returned a result: why it cannot have been what it was, if it did not ask for all that it asked
+    /// for before.
+    pub fn forgot(&self, ops: Option<&Ops>) -> Option<String> {
+        let op = ops?.get(*self.left.first()?)?;
+        Some(format!("{} was asked for before, and now the step has ended without it", op.key))
+    }
+}
+
+fn is_false(b: &bool) -> bool {
+    !*b
+}

@@ -1,0 +1,151 @@
+//! Children: runs that a step starts and waits for.
+//!
+//! | when | and | then |
+//! | --- | --- | --- |
+//! | a run or map is asked for, or a child of it has ended | there is room in its window | `ChildStarted`; the run is created in the same commit |
+//! | | the run is paused, or the engine stops | nothing until it goes on |
+//! | a child completes | others are open or to come | the next one starts |
+//! | a child fails or was cancelled | its map collects | the next one starts |
+//! | | otherwise | `OpStopping`: the others are cancelled |
+//! | the last child ends | | the operation has ended |
+//! | a child fails and is retried by itself | | `ChildRetried`: that run counts from now on |
+//! | nobody waits for the operation any more | children are open | `OpStopping`: they are cancelled; the run's end waits for them |
+//! | the grace period is over | children are open | `OpEnded` as left: they go on cancelling alone |
+
+use super::{Errand, Machine, NewChild, Todo};
+use crate::durable::{ChildOutcome, OpKind, OpOutcome};
+use crate::event::{Cause, Kind, Outside};
+use crate::ids::{RunId, Seq};
+use crate::path::{self, Path};
+use crate::state::ChildRef;
+
+impl Machine<'_> {
+    /// Starts as many children as the operation's window has room for.
+    pub(super) fn start_children(&mut self, node: &Path, op: u32, cause: Seq) {
+        while let Some(index) = self.next_child(node, op) {
+            let child = self.env.run.child(self.state.children_started + 1);
+            let event = Kind::ChildStarted { node: node.clone(), op, index, child: child.clone() };
+            self.follow(event, cause);
+            let Some(state) = self.state.op(node, op) else { return };
+            let new = NewChild {
+                child,
+                workflow: state.key.name.clone(),
+                asked: state.started,
+                index: (state.key.kind == OpKind::Map).then_some(index),
+            };
+            self.turn.errands.push(Errand::Start(new));
+        }
+        self.end_when_all_ended(node, op, cause);
+    }
+
+    fn next_child(&self, node: &Path, op: u32) -> Option<u32> {
+        let children = self.state.op(node, op)?.children.as_ref()?;
+        let open = u32::try_from(children.open.len()).unwrap_or(u32::MAX);
+        let room = open < children.window && children.begun < children.count;
+        (room && !children.stopping && !self.holding() && !self.state.is_ending(node))
+            .then_some(children.begun)
+    }
+
+    /// Goes on with what a pause or an orderly stop held.
+    pub(super) fn start_held_children(&mut self, cause: Seq) {
+        if self.holding() {
+            return;
+        }
+        let mut held = Vec::new();
+        for (node, ops) in &self.state.ops {
+            let short = ops.iter().filter(|(_, op)| {
+                op.end.is_none()
+                    && op.children.as_ref().is_some_and(|children| children.begun < children.count)
+            });
+            held.extend(short.map(|(op, _)| (node.clone(), op)));
+        }
+        for (node, op) in held {
+            self.start_children(&node, op, cause);
+        }
+    }
+
+    pub(super) fn child_ended(&mut self, child: RunId, outcome: ChildOutcome) {
+        self.keep_deadline();
+        let Some(ChildRef { node, op, index }) = self.state.children.get(&child).cloned() else { return };
+        let event = Kind::ChildEnded { node: node.clone(), op, index, child, outcome };
+        let seq = self.emit(event, Cause::Outside(Outside::Child));
+        self.child_is_gone(&node, seq);
+        let Some(state) = self.state.op(&node, op) else { return };
+        if state.end.is_some() {
+            return self.op_answered(&node, op, seq);
+        }
+        let failed = state.children.as_ref().is_some_and(|children| {
+            children.failed.is_some() && !children.collect && !children.stopping && !children.open.is_empty()
+        });
+        if failed {
+            self.stop_children(&node, op, seq);
+        } else {
+            self.start_children(&node, op, seq);
+        }
+    }
+
+    /// Whoever waits for a child to end before it can end itself may go on.
+    fn child_is_gone(&mut self, node: &Path, cause: Seq) {
+        if self.state.is_ending(node) {
+            self.todo.push_back(Todo::Settled(node.clone(), cause));
+        } else if self.state.parents.is_empty() {
+            self.complete_run_if_done();
+        }
+    }
+
+    /// A map has ended when there is nobody left to wait for.
+    fn end_when_all_ended(&mut self, node: &Path, op: u32, cause: Seq) {
+        let Some(state) = self.state.op(node, op) else { return };
+        let Some(children) = &state.children else { return };
+        let fails = children.failed.is_some() && !children.collect;
+        let all_begun = children.begun == children.count || children.stopping || fails;
+        if state.end.is_none() && state.key.kind == OpKind::Map && children.open.is_empty() && all_begun {
+            let stopped = children.begun < children.count && !fails;
+            let outcome = if stopped { OpOutcome::Stopped {} } else { OpOutcome::Done {} };
+            self.end_op(node, op, outcome, Cause::Event(cause));
+        }
+    }
+
+    pub(super) fn child_retried(&mut self, child: RunId, next: RunId) {
+        let Some(ChildRef { node, op, index }) = self.state.children.get(&child).cloned() else { return };
+        let event = Kind::ChildRetried { node: node.clone(), op, index, child, next: next.clone() };
+        self.emit(event, Cause::Outside(Outside::Child));
+        let stopping = self.state.op(&node, op).and_then(|op| op.children.as_ref());
+        // The cancel went to the run that had failed by then.
+        if stopping.is_some_and(|children| children.stopping) {
+            self.turn.errands.push(Errand::Cancel(next));
+        }
+    }
+
+    /// Cancels the children of an operation.
+    pub(super) fn stop_children(&mut self, node: &Path, op: u32, cause: Seq) {
+        self.follow(Kind::OpStopping { node: node.clone(), op }, cause);
+        let Some(children) = self.state.op(node, op).and_then(|op| op.children.as_ref()) else { return };
+        let open = children.open.values().cloned().map(Errand::Cancel);
+        self.turn.errands.extend(open);
+    }
+
+    /// Cancels the children of calls that have ended without waiting for them.
+    pub(super) fn stop_abandoned(&mut self) {
+        while let Some((node, op)) = self.state.stopping.first().cloned() {
+            let cause = self.state.seq;
+            self.stop_children(&node, op, cause);
+        }
+    }
+
+    /// The grace period of a scope is over: children that have not ended are left behind.
+    pub(super) fn leave_children_behind(&mut self, scope: &Path) {
+        let mut parents: Vec<Path> = path::within(&self.state.parents, scope).cloned().collect();
+        parents.extend(self.state.parents.get(scope).cloned());
+        for node in parents {
+            let Some(ops) = self.state.ops.get(&node) else { continue };
+            let open =
+                ops.iter().filter(|(_, op)| op.children.as_ref().is_some_and(|it| !it.open.is_empty()));
+            let open: Vec<u32> = open.map(|(op, _)| op).collect();
+            for op in open {
+                self.end_op(&node, op, OpOutcome::Left {}, Cause::Outside(Outside::Clock));
+            }
+            self.child_is_gone(&node, self.state.seq);
+        }
+    }
+}

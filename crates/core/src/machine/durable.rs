@@ -1,0 +1,196 @@
+//! Durable operations inside of a step.
+//!
+//! | operation | when | then |
+//! | --- | --- | --- |
+//! | once | it has been done | `OpStarted` and `OpEnded`, together |
+//! | sleep | it is asked for | `OpStarted`; `OpEnded` at its moment |
+//! | signal | it is asked for | `OpStarted`; `SignalTaken` or `SignalTimedOut`, see `signal` |
+//! | run, map | it is asked for | `OpStarted`; children, see `child` |
+//! | any but once | the call has nothing else to do for a while | `CallSuspended`: the function is let go |
+//! | any | it ends, the call is at work | the function is told |
+//! | any | it ends, the call was let go | a new call starts, uncharged, which asks for the same again |
+//! | any | the call ends while it is open | it is dropped; its children are cancelled |
+//! | any | the run is ending | sleeps and waits end as stopped, children are cancelled |
+//!
+//! What waits inside an operation when the process dies has not been interrupted: it did nothing. It is called again
+//! like one that was let go.
+
+use super::{Effect, Machine};
+use crate::durable::{OpBody, OpOutcome};
+use crate::event::{Cause, Kind, Outside};
+use crate::failure::Failure;
+use crate::ids::Seq;
+use crate::path::{self, Path};
+use crate::state::OpenCall;
+use crate::value::Value;
+
+/// An operation that a function asks for, and that is not recorded.
+#[derive(Clone, Debug)]
+pub struct AskedOp {
+    /// The step.
+    pub node: Path,
+    /// The call; any but the current one is ignored.
+    pub call: u32,
+    /// What it is called.
+    pub name: String,
+    /// The how-manieth it is of this kind and name.
+    pub occurrence: u32,
+    /// Names its arguments.
+    pub hash: String,
+    /// The operations whose answers the function has used since it last asked for a new one.
+    pub after: Vec<u32>,
+    /// What it is.
+    pub what: AskedBody,
+}
+
+/// What a function asks for.
+#[derive(Clone, Debug)]
+pub enum AskedBody {
+    /// It did something, and this came of it.
+    Once(Result<Value, Failure>),
+    /// To sleep for so many milliseconds.
+    Sleep(u64),
+    /// A signal.
+    Signal {
+        /// How long it waits.
+        timeout_ms: Option<u64>,
+        /// A timeout is a value rather than a failure.
+        timeout_is_value: bool,
+    },
+    /// A child, or the reason why there can be none.
+    Run {
+        /// What it is given.
+        input: Value,
+        /// Why it cannot be started.
+        refused: Option<Failure>,
+    },
+    /// A child for each item, or the reason why there can be none.
+    Map {
+        /// What each is given.
+        items: Vec<Value>,
+        /// How many may run at a time.
+        concurrency: u32,
+        /// Let all end, whatever becomes of some.
+        collect: bool,
+        /// Why they cannot be started.
+        refused: Option<Failure>,
+    },
+}
+
+impl Machine<'_> {
+    pub(super) fn op_asked(&mut self, asked: AskedOp) {
+        let AskedOp { node, call, name, occurrence, hash, after, what } = asked;
+        let open = self.state.node(&node).and_then(|node| node.call.as_ref());
+        let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
+        let op = self.state.ops.get(&node).map_or(1, crate::state::Ops::next);
+        let now = self.env.now;
+        let (what, outcome) = match what {
+            AskedBody::Once(Ok(value)) => (OpBody::Once {}, Some(OpOutcome::Value(value))),
+            AskedBody::Once(Err(failure)) => (OpBody::Once {}, Some(OpOutcome::Failed(failure))),
+            AskedBody::Sleep(ms) => (OpBody::Sleep { until: now.plus_ms(ms) }, None),
+            AskedBody::Signal { timeout_ms, timeout_is_value } => {
+                let until = timeout_ms.map(|ms| now.plus_ms(ms));
+                (OpBody::Signal { until, timeout_is_value }, None)
+            }
+            AskedBody::Run { input, refused } => (OpBody::Run { input }, refused.map(OpOutcome::Failed)),
+            AskedBody::Map { items, concurrency, collect, refused } => {
+                (OpBody::Map { items, concurrency, collect }, refused.map(OpOutcome::Failed))
+            }
+        };
+        let event = Kind::OpStarted { node: node.clone(), op, call, name, occurrence, hash, after, what };
+        let seq = self.follow(event, started);
+        match outcome {
+            Some(outcome) => self.end_op(&node, op, outcome, Cause::Event(seq)),
+            None if self.state.is_ending(&node) => self.stop_op(&node, op, seq),
+            None => self.begin_op(&node, op, seq),
+        }
+    }
+
+    fn begin_op(&mut self, node: &Path, op: u32, cause: Seq) {
+        let Some(begun) = self.state.op(node, op) else { return };
+        if begun.children.is_some() {
+            return self.start_children(node, op, cause);
+        }
+        if let Some(awaited) = &begun.awaited {
+            let name = awaited.name.clone();
+            return self.take_signals(&name);
+        }
+        if begun.until.is_some_and(|until| until <= self.env.now) {
+            self.end_op(node, op, OpOutcome::Done {}, Cause::Event(cause));
+        }
+    }
+
+    /// The moment of a sleep or of a wait for a signal has come.
+    pub(super) fn op_is_due(&mut self, node: &Path, op: u32) {
+        let Some(due) = self.state.op(node, op) else { return };
+        if due.awaited.is_some() {
+            self.signal_timed_out(node, Some(op));
+        } else {
+            self.end_op(node, op, OpOutcome::Done {}, Cause::Outside(Outside::Clock));
+        }
+    }
+
+    pub(super) fn end_op(&mut self, node: &Path, op: u32, outcome: OpOutcome, cause: Cause) {
+        let seq = self.emit(Kind::OpEnded { node: node.clone(), op, outcome }, cause);
+        self.op_answered(node, op, seq);
+    }
+
+    /// An operation has ended: its function is told, or called again if it was let go.
+    pub(super) fn op_answered(&mut self, node: &Path, op: u32, cause: Seq) {
+        let Some(state) = self.state.node(node) else { return };
+        match &state.call {
+            Some(call) => {
+                let call = call.number;
+                self.turn.effects.push(Effect::Answer { node: node.clone(), call, op });
+            }
+            None if state.suspended && self.state.waits.contains(node) => {
+                self.make_due_call(node, Cause::Event(cause));
+            }
+            None => {}
+        }
+    }
+
+    /// The function has nothing to do but to wait: it is let go.
+    pub(super) fn suspend(&mut self, node: &Path, call: u32) {
+        let open = self.state.node(node).and_then(|node| node.call.as_ref());
+        let Some(open) = open.filter(|open| open.number == call) else { return };
+        if self.state.is_waiting(node) && !self.state.is_ending(node) {
+            let started = open.started;
+            self.follow(Kind::CallSuspended { node: node.clone(), call }, started);
+        }
+    }
+
+    /// A call that waited was cut off: that is no interruption, and it is made again.
+    pub(super) fn waiting_call_was_lost(&mut self, node: &Path, open: &OpenCall, cause: Cause) {
+        let event = Kind::CallSuspended { node: node.clone(), call: open.number };
+        let seq = self.emit(event, cause);
+        self.make_due_call(node, Cause::Event(seq));
+    }
+
+    /// Stops the operations of the nodes in a scope, and of the scope itself: sleeps and waits for signals end,
+    /// children are cancelled.
+    pub(super) fn stop_ops_within(&mut self, scope: &Path, cause: Seq) {
+        for (node, op) in self.open_ops_within(scope) {
+            self.stop_op(&node, op, cause);
+        }
+    }
+
+    fn open_ops_within(&self, scope: &Path) -> Vec<(Path, u32)> {
+        let mut open = Vec::new();
+        let nodes = path::keys_within(&self.state.ops, scope).chain(self.state.ops.get_key_value(scope));
+        for (node, ops) in nodes {
+            let of_node = ops.iter().filter(|(_, op)| op.end.is_none()).map(|(op, _)| (node.clone(), op));
+            open.extend(of_node);
+        }
+        open
+    }
+
+    fn stop_op(&mut self, node: &Path, number: u32, cause: Seq) {
+        let Some(op) = self.state.op(node, number) else { return };
+        match &op.children {
+            Some(children) if children.stopping => {}
+            Some(children) if !children.open.is_empty() => self.stop_children(node, number, cause),
+            Some(_) | None => self.end_op(node, number, OpOutcome::Stopped {}, Cause::Event(cause)),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Signals: messages from outside, and the nodes and operations that wait for them.
+//!
+//! | when | and | then |
+//! | --- | --- | --- |
+//! | a signal node's turn comes | | `SignalAwaited`, unless it is held |
+//! | a signal arrives | too many are kept already | it is refused, nothing is recorded |
+//! | | otherwise | `SignalReceived`: it is kept |
+//! | a signal is kept, somebody waits for its name | it was sent before the wait's deadline | `SignalTaken`: the oldest wait takes the oldest signal |
+//! | | it was sent later | `SignalTimedOut` for that wait; the next one is asked |
+//! | | the run is paused, or the engine stops | nothing until it goes on |
+//! | the deadline comes | | `SignalTimedOut`: a failure with code `signal_timeout`, or `null` |
+//!
+//! What decides between a signal and a deadline is when the signal was sent, not when the run was there to see it. So
+//! whoever ticks the machine gives it the signals that wait first.
+
+use super::{Machine, Todo};
+use crate::event::{Cause, Kind, Outside};
+use crate::failure::{Failure, code};
+use crate::ids::{Seq, Time};
+use crate::path::Path;
+use crate::plan::{NodeKind, Signal};
+use crate::state::SignalWait;
+use crate::value::Value;
+
+/// How many signals a run keeps that nobody has taken.
+pub const SIGNALS_MAX: usize = 1_000;
+
+/// A signal as it was sent.
+#[derive(Clone, Debug)]
+pub struct SentSignal {
+    /// Its name.
+    pub name: String,
+    /// The sender's id for it.
+    pub id: Option<String>,
+    /// What it says.
+    pub payload: Value,
+    /// When it was sent.
+    pub sent_at: Time,
+}
+
+impl Machine<'_> {
+    pub(super) fn start_signal(&mut self, path: &Path, signal: &Signal, cause: Seq) {
+        if self.hold(path, None, cause) {
+            return;
+        }
+        let until = signal.timeout_ms.map(|ms| self.env.now.plus_ms(ms));
+        let name = signal.signal.clone();
+        self.follow(Kind::SignalAwaited { node: path.clone(), name: name.clone(), until }, cause);
+        self.take_signals(&name);
+    }
+
+    pub(super) fn signal_arrived(&mut self, signal: SentSignal) {
+        self.keep_deadline();
+        if self.state.signals.kept() >= SIGNALS_MAX {
+            self.turn.refused = true;
+            return;
+        }
+        let SentSignal { name, id, payload, sent_at } = signal;
+        let event = Kind::SignalReceived { name: name.clone(), id, payload, sent_at };
+        self.emit(event, Cause::Outside(Outside::Request));
+        self.take_signals(&name);
+    }
+
+    /// Gives the signals that are kept to those that wait for them.
+    pub(super) fn take_all_signals(&mut self) {
+        for name in self.state.signals.paired() {
+            self.take_signals(&name);
+        }
+    }
+
+    pub(super) fn take_signals(&mut self, name: &str) {
+        while !self.holding() && self.state.ending.is_none() {
+            let Some((signal, sent_at, wait)) = self.state.signals.pair(name) else { return };
+            let SignalWait { node, op, until } = wait.clone();
+            if until.is_some_and(|until| until <= sent_at.min(self.env.now)) {
+                self.signal_timed_out(&node, op);
+                continue;
+            }
+            let taken = self.follow(Kind::SignalTaken { node: node.clone(), op, signal }, signal);
+            self.wait_is_over(&node, op, taken);
+        }
+    }
+
+    /// The deadline of a wait has come, and no signal that was sent before it is there.
+    pub(super) fn signal_timed_out(&mut self, node: &Path, op: Option<u32>) {
+        let failure = self.timeout_failure(node, op);
+        let event = Kind::SignalTimedOut { node: node.clone(), op, failure };
+        let seq = self.emit(event, Cause::Outside(Outside::Clock));
+        self.wait_is_over(node, op, seq);
+    }
+
+    fn wait_is_over(&mut self, node: &Path, op: Option<u32>, cause: Seq) {
+        match op {
+            Some(op) => self.op_answered(node, op, cause),
+            None => self.todo.push_back(Todo::Ended(node.clone(), cause)),
+        }
+    }
+
+    fn timeout_failure(&self, node: &Path, op: Option<u32>) -> Option<Failure> {
+        let (name, is_value) = match op {
+            Some(op) => {
+                let op = self.state.op(node, op)?;
+                (&op.key.name, op.timeout_is_value)
+            }
+            None => match &self.plan.node(node)?.node().kind {
+                NodeKind::Signal(signal) => (&signal.signal, signal.timeout_is_value),
+                _ => return None,
+            },
+        };
+        let message = || format!("`{node}` waited for the signal `{name}`, and none came in time");
+        (!is_value).then(|| Failure::new(code::SIGNAL_TIMEOUT, message()))
+    }
+}

@@ -1,0 +1,480 @@
+//! Durable operations and children: how they change the state.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::signal::{Awaited, SignalWait};
+use super::{OpenCall, State, Timer, TimerKind};
+use crate::durable::{OpBody, OpKey, OpKind, OpOutcome};
+use crate::event::{Due, Kind};
+use crate::ids::{RunId, Seq, Time};
+use crate::path::{self, Path};
+use crate::status::NodeStatus;
+
+/// The durable operations of one step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ops {
+    /// By number.
+    all: BTreeMap<u32, Op>,
+    /// Those that a call can ask for again.
+    by_key: BTreeMap<String, u32>,
+    /// The last number that was given.
+    last: u32,
+    /// How many wait for something.
+    waiting: u32,
+    /// How many children have not ended.
+    children: u32,
+}
+
+/// A durable operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Op {
+    /// Which one it is.
+    pub key: OpKey,
+    /// Names its arguments.
+    pub hash: String,
+    /// The attempt that asked for it.
+    pub attempt: u32,
+    /// The event that began it.
+    pub started: Seq,
+    /// How it ended, if it has.
+    pub end: Option<OpEnd>,
+    /// The operation that the function asked for next, once it had used this one's answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_by: Option<u32>,
+    /// When a sleep or a wait for a signal ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+    /// A timeout is a value rather than a failure.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub timeout_is_value: bool,
+    /// The wait for a signal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaited: Option<Awaited>,
+    /// The children of a run or map.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub children: Option<Children>,
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpEnd {
+    /// The event that says so; of a signal that was taken, the one that holds it.
+    pub seq: Seq,
+    /// Whether it ended well, so that a later attempt finds it.
+    pub good: bool,
+}
+
+/// The children of an operation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Children {
+    /// How many there will be.
+    pub count: u32,
+    /// How many may run at a time.
+    pub window: u32,
+    /// How many have been started.
+    pub begun: u32,
+    /// Those that have not ended.
+    pub open: BTreeMap<u32, RunId>,
+    /// Let all end, whatever becomes of some.
+    pub collect: bool,
+    /// They are cancelled: nobody waits for them any more, or one of them failed.
+    pub stopping: bool,
+    /// The event that told of the first failure.
+    pub failed: Option<Seq>,
+}
+
+/// Whose child a run is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChildRef {
+    /// The step.
+    pub node: Path,
+    /// The operation.
+    pub op: u32,
+    /// Which item of a map.
+    pub index: u32,
+}
+
+impl Ops {
+    /// All operations by number.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Op)> {
+        self.all.iter().map(|(number, op)| (*number, op))
+    }
+
+    /// An operation by number.
+    pub fn get(&self, number: u32) -> Option<&Op> {
+        self.all.get(&number)
+    }
+
+    /// An operation that a call can ask for again.
+    pub fn find(&self, key: &OpKey) -> Option<(u32, &Op)> {
+        let number = *self.by_key.get(&word(key))?;
+        Some((number, self.all.get(&number)?))
+    }
+
+    /// The number of the next one.
+    pub fn next(&self) -> u32 {
+        self.last + 1
+    }
+
+    /// Forgets an operation that no call can ask for any more.
+    fn remove(&mut self, number: u32) {
+        let Some(op) = self.all.remove(&number) else { return };
+        self.hide(number, &op.key);
+    }
+
+    fn hide(&mut self, number: u32, key: &OpKey) {
+        let key = word(key);
+        if self.by_key.get(&key) == Some(&number) {
+            self.by_key.remove(&key);
+        }
+    }
+}
+
+impl Op {
+    /// Whether a function waits for it without working.
+    fn waits(&self) -> bool {
+        self.end.is_none() && self.key.kind != OpKind::Once
+    }
+
+    fn has_children(&self) -> bool {
+        self.children.as_ref().is_some_and(|children| !children.open.is_empty())
+    }
+}
+
+/// A key as text, because a map in a snapshot has such keys.
+fn word(key: &OpKey) -> String {
+    format!("{}#{}/{}", key.kind.word(), key.occurrence, key.name)
+}
+
+impl State {
+    /// Whether children of nodes inside of a scope, or of the scope itself, have not ended.
+    pub fn children_open_within(&self, scope: &Path) -> bool {
+        if scope.is_root() {
+            return !self.parents.is_empty();
+        }
+        self.parents.contains(scope) || path::within(&self.parents, scope).next().is_some()
+    }
+
+    /// An operation of a step.
+    pub fn op(&self, node: &Path, op: u32) -> Option<&Op> {
+        self.ops.get(node)?.get(op)
+    }
+
+    fn op_mut(&mut self, node: &Path, op: u32) -> Option<&mut Op> {
+        self.ops.get_mut(node)?.all.get_mut(&op)
+    }
+
+    /// Whether a call waits inside an operation.
+    pub fn is_waiting(&self, node: &Path) -> bool {
+        self.waiting.contains(node)
+    }
+
+    /// Folds the events of operations and children in.
+    pub(super) fn apply_durable(&mut self, kind: &Kind, seq: Seq, at: Time) {
+        match kind {
+            Kind::OpStarted { node, op, name, occurrence, hash, after, what, .. } => {
+                let key = OpKey { kind: what.kind(), name: name.clone(), occurrence: *occurrence };
+                self.op_started(node, *op, key, hash, what, seq, at);
+                for used in after {
+                    if let Some(used) = self.op_mut(node, *used) {
+                        used.used_by = Some(*op);
+                    }
+                }
+            }
+            Kind::OpEnded { node, op, outcome } => match outcome {
+                OpOutcome::Done {} | OpOutcome::Value(_) => self.op_ended(node, *op, seq, true, at),
+                OpOutcome::Failed(_) | OpOutcome::Stopped {} => self.op_ended(node, *op, seq, false, at),
+                OpOutcome::Left {} => {
+                    self.leave_children(node, *op);
+                    self.op_ended(node, *op, seq, false, at);
+                }
+            },
+            Kind::OpStopping { node, op } => {
+                self.stopping.remove(&(node.clone(), *op));
+                if let Some(children) = self.op_mut(node, *op).and_then(|op| op.children.as_mut()) {
+                    children.stopping = true;
+                }
+            }
+            Kind::ChildStarted { node, op, index, child } => self.child_started(node, *op, *index, child),
+            Kind::ChildRetried { node, op, index, child, next } => {
+                if let Some(owner) = self.children.remove(child) {
+                    self.children.insert(next.clone(), owner);
+                }
+                if let Some(children) = self.op_mut(node, *op).and_then(|op| op.children.as_mut()) {
+                    children.open.insert(*index, next.clone());
+                }
+            }
+            Kind::ChildEnded { node, op, index, child, outcome } => {
+                self.child_ended(node, *op, *index, child, outcome.is_completed(), seq, at);
+            }
+            Kind::CallSuspended { node, .. } => self.call_suspended(node, at),
+            _ => {}
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one event's fields")]
+    fn op_started(
+        &mut self,
+        node: &Path,
+        number: u32,
+        key: OpKey,
+        hash: &str,
+        what: &OpBody,
+        seq: Seq,
+        at: Time,
+    ) {
+        let attempt = self.node(node).map_or(1, |node| node.attempts);
+        let mut op = Op {
+            key,
+            hash: hash.to_owned(),
+            attempt,
+            started: seq,
+            end: None,
+            used_by: None,
+            until: None,
+            timeout_is_value: false,
+            awaited: None,
+            children: None,
+        };
+        match what {
+            OpBody::Once {} => {}
+            OpBody::Sleep { until } => op.until = Some(*until),
+            OpBody::Signal { until, timeout_is_value } => {
+                op.until = *until;
+                op.timeout_is_value = *timeout_is_value;
+                let awaited = Awaited { name: op.key.name.clone(), since: seq };
+                self.signals
+                    .wait(&awaited, SignalWait { node: node.clone(), op: Some(number), until: *until });
+                op.awaited = Some(awaited);
+            }
+            OpBody::Run { .. } => op.children = Some(Children { count: 1, window: 1, ..Children::default() }),
+            OpBody::Map { items, concurrency, collect } => {
+                let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+                let (window, collect) = (*concurrency, *collect);
+                op.children = Some(Children { count, window, collect, ..Children::default() });
+            }
+        }
+        if let Some(at) = op.until {
+            self.timers.insert(Timer { at, node: node.clone(), kind: TimerKind::Op(number) });
+        }
+        let waits = op.waits();
+        let ops = self.ops.entry(node.clone()).or_default();
+        ops.last = number;
+        ops.by_key.insert(word(&op.key), number);
+        ops.all.insert(number, op);
+        if waits {
+            ops.waiting += 1;
+            self.call_waits(node, at);
+        }
+    }
+
+    /// A call waits for an operation: its time does not run.
+    fn call_waits(&mut self, node: &Path, at: Time) {
+        let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) else { return };
+        if !self.waiting.insert(node.clone()) {
+            return;
+        }
+        call.waits_since = Some(at);
+        if let Some(timer) = timeout(node, call) {
+            self.timers.remove(&timer);
+        }
+    }
+
+    /// It goes on: its time runs again.
+    fn call_goes_on(&mut self, node: &Path, at: Time) {
+        if !self.waiting.remove(node) {
+            return;
+        }
+        let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) else { return };
+        let waited = call.waits_since.take().map_or(0, |since| at.ms_since(since));
+        call.deadline = call.deadline.map(|deadline| deadline.plus_ms(waited));
+        self.timers.extend(timeout(node, call));
+    }
+
+    /// A call begins: the operations that its step has open are waited for already.
+    pub(super) fn call_finds_ops(&mut self, node: &Path, attempt: u32, at: Time) {
+        let Some(ops) = self.ops.get_mut(node) else { return };
+        // A new attempt finds what went well before, in whatever order it asks.
+        let past: Vec<u32> = ops.iter().filter(|(_, op)| op.attempt != attempt).map(|(no, _)| no).collect();
+        for number in past {
+            match ops.all.get_mut(&number) {
+                Some(Op { end: Some(OpEnd { good: true, .. }), used_by, .. }) => *used_by = None,
+                // Their step's last call has ended, and they are being cancelled.
+                Some(op) if op.has_children() => {}
+                _ => ops.remove(number),
+            }
+        }
+        if ops.waiting > 0 {
+            self.call_waits(node, at);
+        }
+    }
+
+    /// A call has ended with an outcome: what it still waited for is dropped, children are to be cancelled.
+    pub(super) fn close_ops(&mut self, node: &Path) {
+        self.waiting.remove(node);
+        let over = self.node(node).is_some_and(|node| node.status.is_terminal());
+        let Some(ops) = self.ops.get_mut(node) else { return };
+        ops.waiting = 0;
+        let (mut dropped, mut hidden) = (Vec::new(), Vec::new());
+        for (number, op) in &mut ops.all {
+            if op.end.is_none() {
+                if let Some(at) = op.until {
+                    self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Op(*number) });
+                }
+                if let Some(awaited) = op.awaited.take() {
+                    self.signals.stop(&awaited);
+                }
+            }
+            if op.has_children() {
+                hidden.push((*number, op.key.clone()));
+                let stopping = op.children.as_ref().is_some_and(|children| children.stopping);
+                if !stopping {
+                    self.stopping.insert((node.clone(), *number));
+                }
+            } else if over || op.end.is_none() {
+                dropped.push(*number);
+            }
+        }
+        dropped.into_iter().for_each(|number| ops.remove(number));
+        hidden.into_iter().for_each(|(number, key)| ops.hide(number, &key));
+        if ops.all.is_empty() && over {
+            self.ops.remove(node);
+        }
+    }
+
+    pub(super) fn op_ended(&mut self, node: &Path, number: u32, seq: Seq, good: bool, at: Time) {
+        let Some(op) = self.op_mut(node, number) else { return };
+        let waited = op.waits();
+        op.end.get_or_insert(OpEnd { seq, good });
+        let (until, awaited) = (op.until, op.awaited.take());
+        if let Some(at) = until {
+            self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Op(number) });
+        }
+        if let Some(awaited) = awaited {
+            self.signals.stop(&awaited);
+        }
+        self.stopping.remove(&(node.clone(), number));
+        if waited {
+            self.one_less_waits(node, at);
+        }
+        self.forget_if_over(node, number);
+    }
+
+    fn one_less_waits(&mut self, node: &Path, at: Time) {
+        let Some(ops) = self.ops.get_mut(node) else { return };
+        ops.waiting = ops.waiting.saturating_sub(1);
+        if ops.waiting == 0 {
+            self.call_goes_on(node, at);
+        }
+    }
+
+    fn child_started(&mut self, node: &Path, op: u32, index: u32, child: &RunId) {
+        self.children_started += 1;
+        self.children.insert(child.clone(), ChildRef { node: node.clone(), op, index });
+        self.parents.insert(node.clone());
+        if let Some(ops) = self.ops.get_mut(node) {
+            ops.children += 1;
+        }
+        if let Some(children) = self.op_mut(node, op).and_then(|op| op.children.as_mut()) {
+            children.begun += 1;
+            children.open.insert(index, child.clone());
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one event's fields")]
+    fn child_ended(
+        &mut self,
+        node: &Path,
+        number: u32,
+        index: u32,
+        child: &RunId,
+        good: bool,
+        seq: Seq,
+        at: Time,
+    ) {
+        self.children.remove(child);
+        self.children_less(node, 1);
+        let Some(op) = self.op_mut(node, number) else { return };
+        let single = op.key.kind == OpKind::Run;
+        let Some(children) = op.children.as_mut() else { return };
+        children.open.remove(&index);
+        if !good && children.failed.is_none() {
+            children.failed = Some(seq);
+        }
+        if single {
+            self.op_ended(node, number, seq, good, at);
+        } else {
+            self.forget_if_over(node, number);
+        }
+    }
+
+    fn leave_children(&mut self, node: &Path, number: u32) {
+        let Some(children) = self.op_mut(node, number).and_then(|op| op.children.as_mut()) else { return };
+        let left = std::mem::take(&mut children.open);
+        self.children_less(node, u32::try_from(left.len()).unwrap_or(u32::MAX));
+        for child in left.into_values() {
+            self.children.remove(&child);
+        }
+    }
+
+    fn children_less(&mut self, node: &Path, ended: u32) {
+        if let Some(ops) = self.ops.get_mut(node) {
+            ops.children = ops.children.saturating_sub(ended);
+        }
+        if self.ops.get(node).is_none_or(|ops| ops.children == 0) {
+            self.parents.remove(node);
+        }
+    }
+
+    /// The operation of a call that is over has ended, its children too: nobody will ask for it again.
+    fn forget_if_over(&mut self, node: &Path, number: u32) {
+        let over = self.node(node).is_none_or(|node| node.status.is_terminal());
+        let Some(ops) = self.ops.get_mut(node) else { return };
+        let hidden = ops.all.get(&number).is_some_and(|op| ops.by_key.get(&word(&op.key)) != Some(&number));
+        let open = ops.all.get(&number).is_some_and(Op::has_children);
+        if (over || hidden) && !open {
+            ops.remove(number);
+        }
+        if ops.all.is_empty() && over {
+            self.ops.remove(node);
+        }
+    }
+
+    fn call_suspended(&mut self, node: &Path, at: Time) {
+        // What is left of its time goes with the next call.
+        let left = self
+            .node(node)
+            .and_then(|node| node.call.as_ref())
+            .and_then(|call| Some(call.deadline?.ms_since(call.waits_since.unwrap_or(at))));
+        let Some(call) = self.close_call(node) else { return };
+        self.waiting.remove(node);
+        self.waits.insert(node.clone());
+        let state = self.entry(node);
+        state.due = Some(Due { role: call.role, attempt: call.attempt });
+        state.time_left_ms = left;
+        state.suspended = true;
+        state.unknown |= call.undoable;
+        state.status = NodeStatus::Waiting;
+    }
+
+    pub(super) fn clear_durable(&mut self) {
+        self.signals.clear();
+        self.ops.clear();
+        self.children.clear();
+        self.parents.clear();
+        self.waiting.clear();
+        self.stopping.clear();
+    }
+}
+
+/// The timer of a call's deadline.
+fn timeout(node: &Path, call: &OpenCall) -> Option<Timer> {
+    call.deadline.map(|at| Timer { at, node: node.clone(), kind: TimerKind::Timeout(call.number) })
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,154 @@
+//! Signals that wait to be taken, and waits for signals: how they change the state.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{State, Timer, TimerKind};
+use crate::event::Kind;
+use crate::ids::{Seq, Time};
+use crate::path::Path;
+use crate::status::NodeStatus;
+
+/// Signals and the waits for them, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Signals {
+    /// Signals that nobody has taken, the oldest first: their events, and when they were sent.
+    kept: BTreeMap<String, BTreeMap<Seq, Time>>,
+    /// Waits that have taken nothing, the oldest first, by the event that began them.
+    waits: BTreeMap<String, BTreeMap<Seq, SignalWait>>,
+    /// How many signals are kept, under all names.
+    count: usize,
+}
+
+/// Who waits for a signal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignalWait {
+    /// The node.
+    pub node: Path,
+    /// The operation of it, if it is a step.
+    pub op: Option<u32>,
+    /// When it stops waiting.
+    pub until: Option<Time>,
+}
+
+/// A wait for a signal, as its node or operation knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Awaited {
+    /// The signal's name.
+    pub name: String,
+    /// The event that began the wait.
+    pub since: Seq,
+}
+
+impl Signals {
+    /// How many signals nobody has taken.
+    pub fn kept(&self) -> usize {
+        self.count
+    }
+
+    /// The oldest signal and the oldest wait of a name, if there are both.
+    pub(crate) fn pair(&self, name: &str) -> Option<(Seq, Time, &SignalWait)> {
+        let (signal, sent_at) = self.kept.get(name)?.first_key_value()?;
+        let (_, wait) = self.waits.get(name)?.first_key_value()?;
+        Some((*signal, *sent_at, wait))
+    }
+
+    /// The names that have both signals and waits.
+    pub(crate) fn paired(&self) -> Vec<String> {
+        self.kept.keys().filter(|name| self.waits.contains_key(*name)).cloned().collect()
+    }
+
+    fn keep(&mut self, name: &str, signal: Seq, sent_at: Time) {
+        self.kept.entry(name.to_owned()).or_default().insert(signal, sent_at);
+        self.count += 1;
+    }
+
+    fn take(&mut self, name: &str, signal: Seq) {
+        if remove(&mut self.kept, name, signal).is_some() {
+            self.count -= 1;
+        }
+    }
+
+    pub(super) fn wait(&mut self, awaited: &Awaited, wait: SignalWait) {
+        self.waits.entry(awaited.name.clone()).or_default().insert(awaited.since, wait);
+    }
+
+    pub(super) fn stop(&mut self, awaited: &Awaited) {
+        remove(&mut self.waits, &awaited.name, awaited.since);
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+fn remove<T>(map: &mut BTreeMap<String, BTreeMap<Seq, T>>, name: &str, seq: Seq) -> Option<T> {
+    let inner = map.get_mut(name)?;
+    let removed = inner.remove(&seq);
+    if inner.is_empty() {
+        map.remove(name);
+    }
+    removed
+}
+
+impl State {
+    /// Folds the events of signals in.
+    pub(super) fn apply_signal(&mut self, kind: &Kind, seq: Seq, at: Time) {
+        match kind {
+            Kind::SignalReceived { name, sent_at, .. } => self.signals.keep(name, seq, *sent_at),
+            Kind::SignalAwaited { node, name, until } => {
+                self.held.remove(node);
+                self.begin(node, at);
+                self.await_signal(node, Awaited { name: name.clone(), since: seq }, *until);
+            }
+            Kind::SignalTaken { node, op, signal } => {
+                if let Some(name) = self.awaited(node, *op).map(|awaited| awaited.name.clone()) {
+                    self.signals.take(&name, *signal);
+                }
+                match op {
+                    Some(op) => self.op_ended(node, *op, *signal, true, at),
+                    None => {
+                        self.stop_waiting(node);
+                        self.end_node(node, NodeStatus::Completed, at);
+                        self.entry(node).result = Some(*signal);
+                    }
+                }
+            }
+            Kind::SignalTimedOut { node, op, failure } => match op {
+                Some(op) => self.op_ended(node, *op, seq, failure.is_none(), at),
+                None => {
+                    self.stop_waiting(node);
+                    match failure {
+                        Some(failure) => self.fail_node(node, seq, at, failure),
+                        None => {
+                            self.end_node(node, NodeStatus::Completed, at);
+                            self.entry(node).result = Some(seq);
+                        }
+                    }
+                }
+            },
+            _ => {}
+        }
+    }
+
+    fn awaited(&self, node: &Path, op: Option<u32>) -> Option<&Awaited> {
+        match op {
+            Some(op) => self.op(node, op)?.awaited.as_ref(),
+            None => self.node(node)?.awaited.as_ref(),
+        }
+    }
+
+    fn await_signal(&mut self, node: &Path, awaited: Awaited, until: Option<Time>) {
+        self.waits.insert(node.clone());
+        if let Some(at) = until {
+            self.timers.insert(Timer { at, node: node.clone(), kind: TimerKind::Signal });
+        }
+        self.signals.wait(&awaited, SignalWait { node: node.clone(), op: None, until });
+        let state = self.entry(node);
+        state.status = NodeStatus::Waiting;
+        state.wake_at = until;
+        state.awaited = Some(awaited);
+    }
+}

@@ -1,0 +1,217 @@
+//! The rules of signals, durable operations and children.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Rule, Violation};
+use crate::durable::{OpBody, OpOutcome};
+use crate::event::{Event, Kind};
+use crate::ids::{RunId, Seq, Time};
+use crate::path::Path;
+
+pub(super) fn check(events: &[Event], violations: &mut Vec<Violation>) {
+    let mut history = Durable { violations, facts: Facts::default() };
+    for event in events {
+        history.happened(event);
+    }
+}
+
+/// Who waits for a signal or does an operation: a node, or an operation of it.
+type Who = (Path, Option<u32>);
+
+#[derive(Default)]
+struct Facts {
+    /// Signals that nobody has taken: name and when they were sent.
+    kept: BTreeMap<Seq, (String, Time)>,
+    /// Waits for signals: since when, name, deadline.
+    waits: BTreeMap<Who, (Seq, String, Option<Time>)>,
+    /// Operations that have not ended, with the moment of a sleep.
+    open: BTreeMap<(Path, u32), Option<Time>>,
+    last: BTreeMap<Path, u32>,
+    at_work: BTreeMap<Path, u32>,
+    children: BTreeMap<RunId, (Path, u32)>,
+    /// How many children an operation has open.
+    open_children: BTreeMap<(Path, u32), usize>,
+    known: BTreeSet<RunId>,
+    ending: bool,
+    paused: bool,
+}
+
+impl Facts {
+    fn has_children(&self, node: &Path, op: u32) -> bool {
+        self.open_children.get(&(node.clone(), op)).is_some_and(|open| *open > 0)
+    }
+}
+
+struct Durable<'a> {
+    violations: &'a mut Vec<Violation>,
+    facts: Facts,
+}
+
+impl Durable<'_> {
+    fn require(&mut self, holds: bool, seq: Seq, rule: Rule, message: impl FnOnce() -> String) {
+        if !holds {
+            self.violations.push(Violation { seq, rule, message: message() });
+        }
+    }
+
+    fn happened(&mut self, event: &Event) {
+        let (seq, at) = (event.seq, event.at);
+        match &event.event {
+            Kind::SignalReceived { name, sent_at, .. } => {
+                self.facts.kept.insert(seq, (name.clone(), *sent_at));
+            }
+            Kind::SignalAwaited { node, name, until } => {
+                self.facts.waits.insert((node.clone(), None), (seq, name.clone(), *until));
+            }
+            Kind::SignalTaken { node, op, signal } => self.taken(node, *op, *signal, seq),
+            Kind::SignalTimedOut { node, op, .. } => {
+                let wait = self.facts.waits.remove(&(node.clone(), *op));
+                let late = wait.and_then(|(_, _, until)| until).is_some_and(|until| until <= at);
+                self.require(late, seq, Rule::Signals, || {
+                    format!("`{node}` stops waiting for a signal too early")
+                });
+                self.end(node, *op, seq);
+            }
+            Kind::OpStarted { node, op, call, name, what, .. } => {
+                self.op_started(node, *op, *call, seq);
+                self.facts.open.insert((node.clone(), *op), None);
+                match what {
+                    OpBody::Sleep { until } => {
+                        self.facts.open.insert((node.clone(), *op), Some(*until));
+                    }
+                    OpBody::Signal { until, .. } => {
+                        self.facts.waits.insert((node.clone(), Some(*op)), (seq, name.clone(), *until));
+                    }
+                    OpBody::Once {} | OpBody::Run { .. } | OpBody::Map { .. } => {}
+                }
+            }
+            Kind::OpEnded { node, op, outcome } => self.op_ended(node, *op, outcome, event),
+            Kind::OpStopping { node, op } => {
+                let children = self.facts.has_children(node, *op);
+                self.require(children, seq, Rule::Children, || {
+                    format!("operation {op} of `{node}` has no children to stop")
+                });
+            }
+            Kind::ChildStarted { node, op, child, .. } => self.child_started(node, *op, child, seq),
+            Kind::ChildRetried { child, next, .. } => {
+                let owner = self.facts.children.remove(child);
+                self.require(owner.is_some(), seq, Rule::Children, || format!("run `{child}` is no child"));
+                self.facts.children.extend(owner.map(|owner| (next.clone(), owner)));
+            }
+            Kind::ChildEnded { child, .. } => {
+                let owner = self.facts.children.remove(child);
+                self.require(owner.is_some(), seq, Rule::Children, || {
+                    format!("run `{child}` is no child, or ended before")
+                });
+                if let Some(open) = owner.and_then(|owner| self.facts.open_children.get_mut(&owner)) {
+                    *open = open.saturating_sub(1);
+                }
+            }
+            Kind::CallStarted { node, call, .. } => {
+                self.facts.at_work.insert(node.clone(), *call);
+            }
+            Kind::CallSucceeded { node, .. }
+            | Kind::CallFailed { node, .. }
+            | Kind::CallCancelled { node, .. }
+            | Kind::NodeCancelled { node } => self.call_over(node),
+            Kind::CallLost { node, .. } | Kind::CallSuspended { node, .. } => {
+                self.facts.at_work.remove(node);
+            }
+            Kind::CancelRequested { .. } | Kind::RunFailing { .. } => self.facts.ending = true,
+            Kind::RunPaused {} => self.facts.paused = true,
+            Kind::RunResumed {} => self.facts.paused = false,
+            Kind::RunCompleted { .. } | Kind::RunFailed { .. } | Kind::RunCancelled { .. } => {
+                let open = self.facts.children.keys().next().cloned();
+                self.require(open.is_none(), seq, Rule::Children, || {
+                    format!("run `{}` is left alone", open.map(|run| run.to_string()).unwrap_or_default())
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn taken(&mut self, node: &Path, op: Option<u32>, signal: Seq, seq: Seq) {
+        let wait = self.facts.waits.remove(&(node.clone(), op));
+        let kept = self.facts.kept.remove(&signal);
+        let (Some((since, name, until)), Some((sent, sent_at))) = (wait, kept) else {
+            return self.require(false, seq, Rule::Signals, || {
+                format!("`{node}` takes {signal}, which is no signal, or taken, or not waited for")
+            });
+        };
+        let in_time = until.is_none_or(|until| sent_at < until || seq < signal);
+        self.require(name == sent && in_time, seq, Rule::Signals, || {
+            format!("`{node}` takes a signal that is not the one, or came too late")
+        });
+        let older = |(other, (word, _)): (&Seq, &(String, Time))| *other < signal && *word == name;
+        let passed_over = self.facts.kept.iter().any(older);
+        let waiting = self.facts.waits.values().any(|(other, word, _)| *other < since && *word == name);
+        self.require(!passed_over && !waiting, seq, Rule::Signals, || {
+            format!("an older signal or wait for `{name}` is passed over")
+        });
+        self.end(node, op, seq);
+    }
+
+    fn op_started(&mut self, node: &Path, op: u32, call: u32, seq: Seq) {
+        let at_work = self.facts.at_work.get(node) == Some(&call);
+        self.require(at_work, seq, Rule::Operations, || {
+            format!("call {call} of `{node}` is not at work and asks for something")
+        });
+        let last = self.facts.last.insert(node.clone(), op).unwrap_or(0);
+        // A step that has ended starts again at 1 only in another iteration, which has another path.
+        self.require(op == last + 1, seq, Rule::Operations, || {
+            format!("`{node}` should do operation {}", last + 1)
+        });
+    }
+
+    fn op_ended(&mut self, node: &Path, op: u32, outcome: &OpOutcome, event: &Event) {
+        let seq = event.seq;
+        let owner = (node.clone(), op);
+        self.facts.waits.remove(&(node.clone(), Some(op)));
+        if matches!(outcome, OpOutcome::Left {}) {
+            self.facts.children.retain(|_, of| *of != owner);
+            self.facts.open_children.remove(&owner);
+            self.facts.open.remove(&owner);
+            return;
+        }
+        let open = self.facts.open.remove(&owner);
+        self.require(open.is_some(), seq, Rule::Operations, || {
+            format!("operation {op} of `{node}` ends and was not open")
+        });
+        let early =
+            matches!(outcome, OpOutcome::Done {}) && open.flatten().is_some_and(|until| until > event.at);
+        self.require(!early, seq, Rule::Timers, || format!("operation {op} of `{node}` wakes up too early"));
+        let children = self.facts.has_children(node, op);
+        self.require(!children, seq, Rule::Children, || {
+            format!("operation {op} of `{node}` ends before its children")
+        });
+    }
+
+    fn child_started(&mut self, node: &Path, op: u32, child: &RunId, seq: Seq) {
+        let open = self.facts.open.contains_key(&(node.clone(), op));
+        self.require(open, seq, Rule::Operations, || format!("`{node}` has no operation {op} under way"));
+        let new = self.facts.known.insert(child.clone());
+        self.require(new, seq, Rule::Children, || format!("run `{child}` is started twice"));
+        let (ending, paused) = (self.facts.ending, self.facts.paused);
+        self.require(!ending, seq, Rule::Ending, || "a child starts although the run is ending".into());
+        self.require(!paused, seq, Rule::Holding, || "a child starts while the run is paused".into());
+        self.facts.children.insert(child.clone(), (node.clone(), op));
+        *self.facts.open_children.entry((node.clone(), op)).or_default() += 1;
+    }
+
+    fn end(&mut self, node: &Path, op: Option<u32>, seq: Seq) {
+        let Some(op) = op else { return };
+        let open = self.facts.open.remove(&(node.clone(), op)).is_some();
+        self.require(open, seq, Rule::Operations, || {
+            format!("operation {op} of `{node}` ends and was not open")
+        });
+    }
+
+    /// Nobody waits for its operations any more.
+    fn call_over(&mut self, node: &Path) {
+        self.facts.at_work.remove(node);
+        self.facts.waits.retain(|(waiting, _), _| waiting != node);
+        let Facts { open, open_children, .. } = &mut self.facts;
+        let parent = |owner: &(Path, u32)| open_children.get(owner).is_some_and(|open| *open > 0);
+        open.retain(|owner, _| owner.0 != *node || parent(owner));
+    }
+}

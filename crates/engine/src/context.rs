@@ -46,7 +46,7 @@ pub struct CallContext {
 /// An iteration, as a function inside it sees it: of the nearest loop or forEach that has what is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IterationContext {
-    /// Which iteration of the nearest one it is, from 0; for a loop's test, how many are done.
+    /// Which iteration of the nearest one it is, from 0.
     pub index: u32,
     /// The item of the nearest forEach.
     pub item: Option<Value>,

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rival_core::event::Role;
+use rival_core::plan::{LoopTest, NodeKind};
 use rival_core::{NodeStatus, Path, Seq, State, Value};
 use serde_json::value::RawValue;
 
@@ -67,13 +68,21 @@ impl Standpoint {
 }
 
 impl Actor {
-    /// The loops and forEach blocks around a function, the nearest first, and which iteration it is in. A loop's
-    /// test stands after the iterations that are done.
+    /// The loops and forEach blocks around a function, the nearest first, and which iteration it is in. For a loop's
+    /// test that is the one that has just ended, or with `while` the one that would begin.
     fn iterations_of(&self, node: &Path, role: Role) -> impl Iterator<Item = (Path, u32)> {
-        let done =
-            || self.state.node(node).and_then(|node| node.lanes.as_ref()).map_or(0, |lanes| lanes.next);
-        let own = (role == Role::Test).then(|| (node.clone(), done()));
+        let own = (role == Role::Test).then(|| {
+            let lanes = self.state.node(node).and_then(|node| node.lanes.as_ref());
+            let next = lanes.map_or(0, |lanes| lanes.next);
+            (node.clone(), if self.is_while(node) { next } else { next.saturating_sub(1) })
+        });
         own.into_iter().chain(node.around().filter_map(|path| path.as_iteration()))
+    }
+
+    fn is_while(&self, node: &Path) -> bool {
+        self.plan.node(node).is_some_and(
+            |node| matches!(&node.node().kind, NodeKind::Loop(each) if matches!(each.test, LoopTest::While(_))),
+        )
     }
 
     /// Brings the list to hand that a function's item is from.

@@ -12,6 +12,7 @@ mod definition;
 mod engine;
 mod error;
 mod explain;
+mod fork;
 mod function;
 mod gauge;
 mod handle;
@@ -40,6 +41,7 @@ pub use context::{
 pub use definition::{Definition, ResourceNeed};
 pub use engine::{Engine, EngineBuilder, WAIT_DEFAULT, WorkflowInfo};
 pub use error::{BuildError, RegisterError, RunError, StartError, Violation};
+pub use fork::ForkRequest;
 pub use function::{Function, Needs, OutputNeed};
 pub use handle::RunHandle;
 pub use json::{EncodeError, encode};

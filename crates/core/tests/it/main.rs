@@ -7,6 +7,7 @@ mod drawing;
 mod durable;
 mod ending;
 mod for_each;
+mod fork;
 mod golden;
 mod graph;
 mod hold;

@@ -44,7 +44,8 @@ pub struct Iteration {
 }
 
 impl Iteration {
-    /// Its number, from 0; in a loop's test, how many are done.
+    /// Its number, from 0. In a loop's test it is the one that has just ended, or with `while_true` the one that would
+    /// begin.
     pub fn index(&self) -> u32 {
         self.index
     }

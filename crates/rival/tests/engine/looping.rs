@@ -15,7 +15,8 @@ facts![
     a_while_loop_runs_n_times,
     iterations_have_keys,
     too_many_iterations_are_a_failure,
-    a_test_counts_the_iterations,
+    an_until_test_stands_in_the_iteration_that_ended,
+    a_while_test_stands_in_the_iteration_that_would_begin,
     the_last_iteration_is_seen_in_body_and_test,
     a_later_step_sees_the_last_result,
     a_test_that_fails_fails_the_node,
@@ -113,17 +114,27 @@ fn is_too_much(outcome: &RunOutcome) {
 
 /// A test that says whether this many iterations are done.
 fn after(iterations: u32) -> TypedStep<bool> {
-    (move |iteration: Iteration| std::future::ready(Ok::<_, StepError>(iteration.index() == iterations)))
+    (move |iteration: Iteration| std::future::ready(Ok::<_, StepError>(iteration.index() + 1 == iterations)))
         .named("after")
 }
 
-async fn a_test_counts_the_iterations(lab: Lab) {
+async fn an_until_test_stands_in_the_iteration_that_ended(lab: Lab) {
     let tape = Tape::default();
     let body = tape.step("body");
     let workflow =
         Workflow::new("w").repeat("poll", |l| l.body(|b| b.step(body)).until(after(4))).build().unwrap();
     outcome_of(&lab, &workflow).await;
     assert_eq!(tape.entries().len(), 4);
+}
+
+async fn a_while_test_stands_in_the_iteration_that_would_begin(lab: Lab) {
+    let tape = Tape::default();
+    let body = tape.step("body");
+    let more = |iteration: Iteration| async move { Ok::<_, StepError>(iteration.index() < 3) };
+    let workflow =
+        Workflow::new("w").repeat("poll", |l| l.body(|b| b.step(body)).while_true(more)).build().unwrap();
+    outcome_of(&lab, &workflow).await;
+    assert_eq!(tape.entries().len(), 3);
 }
 
 async fn the_last_iteration_is_seen_in_body_and_test(lab: Lab) {

@@ -225,7 +225,7 @@ async fn a_failing_finally_fails_the_block(lab: Lab) {
 }
 
 async fn a_parallel_block_runs_in_a_loop(lab: Lab) {
-    let twice = |iteration: Iteration| async move { Ok::<_, StepError>(iteration.index() == 2) };
+    let twice = |iteration: Iteration| async move { Ok::<_, StepError>(iteration.index() == 1) };
     let tape = Tape::default();
     let (x, y) = (tape.step("x"), tape.step("y"));
     let workflow = Workflow::new("w")
@@ -240,7 +240,7 @@ async fn a_parallel_block_runs_in_a_loop(lab: Lab) {
 }
 
 async fn a_loop_runs_in_a_branch(lab: Lab) {
-    let thrice = |iteration: Iteration| async move { Ok::<_, StepError>(iteration.index() == 3) };
+    let thrice = |iteration: Iteration| async move { Ok::<_, StepError>(iteration.index() == 2) };
     let tape = Tape::default();
     let x = tape.step("x");
     let workflow = Workflow::new("w")

@@ -41,9 +41,8 @@ pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
 
 async fn parallel(size: Size, report: &mut Report) -> Result<()> {
     let names = (0..size.branches).map(|n| format!("b{n}"));
-    let workflow = Workflow::new("wide")
-        .parallel("all", |p| p.branches(names, |_, b| b.step(touch)))
-        .build()?;
+    let workflow =
+        Workflow::new("wide").parallel("all", |p| p.branches(names, |_, b| b.step(touch))).build()?;
     let dir = tempfile::tempdir()?;
     let store = SqliteStore::open(dir.path().join("wide.db"))?;
     let engine = Engine::builder().store(store).workflow(&workflow).build().await?;

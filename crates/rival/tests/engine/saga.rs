@@ -3,272 +3,276 @@
 use std::time::Duration;
 
 use rival::prelude::*;
-use rival::{Join, NodeStatus, RunStatus, TypedStep, UndoOutcome};
+use rival::testing::TestEngine;
+use rival::{RunStatus, TypedStep, UndoOutcome, Workflow};
 
-use crate::lab::{Lab, facts};
-use crate::steps::{Gate, Tape, failure, output};
+use crate::lab::{Lab, facts, told};
+use crate::steps::{Gate, Tape, failure, outcome_of, output, says};
 
 facts![
-    completed_steps_are_undone_the_last_first,
+    completed_steps_are_undone_in_reverse_order,
+    steps_of_branches_are_undone_in_reverse_order_of_completion,
+    iterations_are_undone_in_reverse_order,
     only_steps_with_a_compensation_are_undone,
-    a_run_with_nothing_to_undo_just_fails,
-    branches_are_undone_in_the_order_of_their_ends,
-    items_are_undone_with_their_own_item,
-    a_compensation_is_told_what_the_step_was_given_and_returned,
-    a_compensation_that_fails_does_not_keep_the_others_from_running,
-    a_compensation_is_tried_again,
-    the_handler_comes_after_the_compensations,
-    a_cancel_undoes_and_is_told_why,
-    a_second_cancel_does_not_interrupt_a_compensation,
-    a_kill_undoes_nothing,
-    a_step_that_timed_out_is_undone_as_unknown,
-    a_crash_inside_of_a_compensation_calls_it_again,
+    a_compensation_knows_the_input_the_result_and_earlier_steps,
+    the_others_are_undone_when_one_compensation_fails,
+    both_errors_are_shown,
+    a_compensation_is_retried,
+    a_compensation_is_tried_three_times_unless_told_otherwise,
+    a_step_that_failed_is_not_undone,
+    a_step_that_timed_out_is_undone_with_unknown_outcome,
+    a_run_that_completes_undoes_nothing,
+    a_cancelled_run_is_undone,
+    a_killed_run_is_not_undone,
+    cancel_does_not_interrupt_compensations,
+    a_crash_in_a_compensation_calls_it_again,
+    the_workflows_handler_is_called_after_compensation,
     a_missing_compensation_blocks_and_goes_on_when_it_is_back,
     a_branch_that_lost_is_undone_while_the_run_goes_on,
     a_retry_runs_again_what_was_undone,
 ];
 
-/// A step with a compensation that writes `undo <name>`.
+/// A step with a compensation that writes down what it undoes.
 fn undoable(tape: &Tape, name: &'static str) -> TypedStep<u32> {
-    let (undone, note) = (tape.clone(), format!("undo {name}"));
-    let undo = move || {
-        undone.note(note.clone());
-        async { Ok::<_, StepError>(()) }
-    };
-    tape.step(name).compensate(undo.named(format!("undo_{name}")))
+    tape.step(name).compensate(undoing(tape, name))
 }
 
-async fn completed_steps_are_undone_the_last_first(lab: Lab) {
+fn undoing(tape: &Tape, name: &'static str) -> TypedStep<()> {
+    let tape = tape.clone();
+    let undo = move |_: Undo<u32>| {
+        tape.note(format!("undo {name}"));
+        async { Ok::<_, StepError>(()) }
+    };
+    undo.named(format!("undo {name}"))
+}
+
+fn undone(tape: &Tape) -> Vec<String> {
+    tape.entries().into_iter().filter(|entry| entry.starts_with("undo")).collect()
+}
+
+async fn completed_steps_are_undone_in_reverse_order(lab: Lab) {
     let tape = Tape::default();
+    let steps = (undoable(&tape, "a"), undoable(&tape, "b"), undoable(&tape, "c"), tape.failing("bad"));
+    let outcome = outcome_of(&lab, &Workflow::new("w").steps(steps).build().unwrap()).await;
+    assert_eq!(failure(&outcome), "bad: bad failed in attempt 1");
+    assert_eq!(tape.entries(), ["a", "b", "c", "bad", "undo c", "undo b", "undo a"]);
+    assert!(outcome.not_undone.is_empty());
+}
+
+async fn steps_of_branches_are_undone_in_reverse_order_of_completion(lab: Lab) {
+    let tape = Tape::default();
+    let (a, b, c) = (undoable(&tape, "a"), undoable(&tape, "b"), undoable(&tape, "c"));
+    let second = Duration::from_secs(1);
     let workflow = Workflow::new("w")
-        .step(undoable(&tape, "a"))
-        .step(undoable(&tape, "b"))
-        .step(tape.failing("c"))
+        .parallel("p", |p| {
+            p.branch("l", |x| x.step(delay_step(second * 2)).step(a))
+                .branch("m", |x| x.step(b))
+                .branch("r", |x| x.step(delay_step(second)).step(c))
+        })
+        .step(tape.failing("bad"))
         .build()
         .unwrap();
-    let engine = lab.engine(&workflow).await;
-    let run = engine.run("w", ()).await.unwrap();
-    let outcome = engine.finish(run.id()).await.unwrap();
-    assert_eq!(failure(&outcome), "c: c failed in attempt 1");
-    assert_eq!(outcome.not_undone, []);
-    assert_eq!(tape.entries(), ["a", "b", "c", "undo b", "undo a"]);
-    // What was undone is shown as what it was.
-    assert_eq!(outcome.result("a").unwrap().status, NodeStatus::Completed);
+    outcome_of(&lab, &workflow).await;
+    assert_eq!(tape.entries()[..3], ["b", "c", "a"]);
+    assert_eq!(undone(&tape), ["undo a", "undo c", "undo b"]);
+}
+
+async fn iterations_are_undone_in_reverse_order(lab: Lab) {
+    let tape = Tape::default();
+    let noted = tape.clone();
+    let undo = move |undo: Undo<u32>, Item(item): Item<u32>| {
+        noted.note(format!("undo {item} with {:?}", undo.result));
+        async { Ok::<_, StepError>(()) }
+    };
+    let charge = |Item(item): Item<u32>| async move { Ok::<_, StepError>(item * 10) };
+    let charge = charge.named("charge").compensate(undo.named("refund"));
+    let workflow = Workflow::new("w")
+        .for_each("all", says("list", vec![1_u32, 2, 3]), |e| e.body(|b| b.step(charge)))
+        .step(tape.failing("bad"))
+        .build()
+        .unwrap();
+    outcome_of(&lab, &workflow).await;
+    assert_eq!(undone(&tape), ["undo 3 with Some(30)", "undo 2 with Some(20)", "undo 1 with Some(10)"]);
 }
 
 async fn only_steps_with_a_compensation_are_undone(lab: Lab) {
     let tape = Tape::default();
-    let soft = tape.failing("soft").compensate(tape.step("never")).continue_on_error();
-    let workflow = Workflow::new("w")
-        .step(undoable(&tape, "a"))
-        .step(tape.step("plain"))
-        .step(soft)
-        .step(tape.failing("c"))
-        .build()
-        .unwrap();
-    let engine = lab.engine(&workflow).await;
-    let run = engine.run("w", ()).await.unwrap();
-    engine.finish(run.id()).await.unwrap();
-    assert_eq!(tape.entries(), ["a", "plain", "soft", "c", "undo a"]);
+    let steps = (undoable(&tape, "a"), tape.step("b"), tape.failing("bad"));
+    outcome_of(&lab, &Workflow::new("w").steps(steps).build().unwrap()).await;
+    assert_eq!(undone(&tape), ["undo a"]);
 }
 
-async fn a_run_with_nothing_to_undo_just_fails(lab: Lab) {
-    let tape = Tape::default();
-    let bad = tape.failing("a").compensate(tape.step("x"));
-    let engine = lab.engine(&Workflow::new("w").step(bad).build().unwrap()).await;
-    let run = engine.run("w", ()).await.unwrap();
-    assert_eq!(failure(&engine.finish(run.id()).await.unwrap()), "a: a failed in attempt 1");
-    assert_eq!(tape.entries(), ["a"]);
+#[step]
+async fn book(Input(room): Input<u32>) -> Result<String, StepError> {
+    Ok(format!("room {room}"))
 }
 
-async fn branches_are_undone_in_the_order_of_their_ends(lab: Lab) {
-    let tape = Tape::default();
-    let (slow, quick) = (undoable(&tape, "slow"), undoable(&tape, "quick"));
-    let workflow = Workflow::new("w")
-        .parallel("p", |p| {
-            p.branch("x", |b| b.step(rival::delay_step(Duration::from_secs(60))).step(slow))
-                .branch("y", |b| b.step(quick))
-        })
-        .step(tape.failing("c"))
-        .build()
-        .unwrap();
-    let engine = lab.engine(&workflow).await;
-    let run = engine.run("w", ()).await.unwrap();
-    engine.finish(run.id()).await.unwrap();
-    assert_eq!(tape.entries(), ["quick", "slow", "c", "undo slow", "undo quick"]);
+#[step]
+async fn pay(booked: Output<book>) -> Result<u32, StepError> {
+    Ok(u32::try_from(booked.len()).unwrap_or(0))
 }
 
-async fn items_are_undone_with_their_own_item(lab: Lab) {
+async fn a_compensation_knows_the_input_the_result_and_earlier_steps(lab: Lab) {
     let tape = Tape::default();
-    let (done, undone) = (tape.clone(), tape.clone());
-    let book = move |Item(item): Item<u32>| {
-        done.note(format!("book {item}"));
-        async move { Ok::<_, StepError>(item * 10) }
-    };
-    let free = move |Item(item): Item<u32>, undo: Undo<u32>| {
-        undone.note(format!("free {item}, which was {:?}", undo.result));
-        async { Ok::<_, StepError>(()) }
-    };
-    let workflow = Workflow::new("w")
-        .for_each("all", (|| async { Ok::<_, StepError>(vec![1_u32, 2]) }).named("items"), |e| {
-            e.body(|b| b.step(book.named("book").compensate(free.named("free"))))
-        })
-        .step(tape.failing("c"))
-        .build()
-        .unwrap();
-    let engine = lab.engine(&workflow).await;
-    let run = engine.run("w", ()).await.unwrap();
-    engine.finish(run.id()).await.unwrap();
-    let expected = ["book 1", "book 2", "c", "free 2, which was Some(20)", "free 1, which was Some(10)"];
-    assert_eq!(tape.entries(), expected);
-}
-
-async fn a_compensation_is_told_what_the_step_was_given_and_returned(lab: Lab) {
-    let tape = Tape::default();
-    let told = tape.clone();
-    let undo = move |Input(amount): Input<u32>, undo: Undo<u32>, run: Run| {
-        let outcome = undo.outcome;
-        told.note(format!("{amount} {:?} {outcome:?} {}", undo.result, run.attempt()));
+    let noted = tape.clone();
+    let refund = move |Input(room): Input<u32>, booked: Output<book>, undo: Undo<u32>| {
+        noted.note(format!("undo {room}, {}, {:?}, {:?}", *booked, undo.result, undo.outcome));
         async { Ok::<_, StepError>(()) }
     };
     let workflow = Workflow::new("w")
         .input::<u32>()
-        .step(tape.step("a").compensate(undo.named("undo")))
-        .step(tape.failing("b"))
+        .step(book)
+        .step(pay.compensate(refund.named("refund")))
+        .step(tape.failing("bad"))
         .build()
         .unwrap();
     let engine = lab.engine(&workflow).await;
-    let run = engine.run("w", 5_u32).await.unwrap();
+    let run = engine.run(&workflow, 7).await.unwrap();
     engine.finish(run.id()).await.unwrap();
-    assert_eq!(tape.entries(), ["a", "b", "5 Some(1) Completed 1"]);
+    assert_eq!(undone(&tape), ["undo 7, room 7, Some(6), Completed"]);
 }
 
-async fn a_compensation_that_fails_does_not_keep_the_others_from_running(lab: Lab) {
+async fn the_others_are_undone_when_one_compensation_fails(lab: Lab) {
     let tape = Tape::default();
     let stuck = tape.step("b").compensate(tape.failing("stuck").retry(1));
-    let workflow =
-        Workflow::new("w").step(undoable(&tape, "a")).step(stuck).step(tape.failing("c")).build().unwrap();
-    let engine = lab.engine(&workflow).await;
-    let run = engine.run("w", ()).await.unwrap();
-    let outcome = engine.finish(run.id()).await.unwrap();
-    assert_eq!(failure(&outcome), "c: c failed in attempt 1");
-    let left: Vec<String> =
-        outcome.not_undone.iter().map(|left| format!("{}: {}", left.node, left.failure)).collect();
-    assert_eq!(left, ["b: stuck failed in attempt 1"]);
-    assert_eq!(tape.entries(), ["a", "b", "c", "stuck", "undo a"]);
-    assert_eq!(engine.get(run.id()).await.unwrap().not_undone.len(), 1);
+    let steps = (undoable(&tape, "a"), stuck, undoable(&tape, "c"), tape.failing("bad"));
+    outcome_of(&lab, &Workflow::new("w").steps(steps).build().unwrap()).await;
+    assert_eq!(tape.entries()[4..], ["undo c", "stuck", "undo a"]);
 }
 
-async fn a_compensation_is_tried_again(lab: Lab) {
+async fn both_errors_are_shown(lab: Lab) {
     let tape = Tape::default();
-    let undo = tape.doing("undo", |attempt| if attempt < 3 { Err(StepError::new("busy")) } else { Ok(0) });
-    let workflow =
-        Workflow::new("w").step(tape.step("a").compensate(undo)).step(tape.failing("b")).build().unwrap();
-    let engine = lab.engine(&workflow).await;
-    let run = engine.run("w", ()).await.unwrap();
-    let outcome = engine.finish(run.id()).await.unwrap();
-    assert_eq!(outcome.not_undone, []);
-    assert_eq!(tape.entries(), ["a", "b", "undo", "undo", "undo"]);
+    let steps = (tape.step("a").compensate(tape.failing("stuck").retry(1)), tape.failing("bad"));
+    let outcome = outcome_of(&lab, &Workflow::new("w").steps(steps).build().unwrap()).await;
+    assert_eq!(failure(&outcome), "bad: bad failed in attempt 1");
+    let not_undone: Vec<_> =
+        outcome.not_undone.iter().map(|it| format!("{}: {}", it.node, it.failure)).collect();
+    assert_eq!(not_undone, ["a: stuck failed in attempt 1"]);
 }
 
-async fn the_handler_comes_after_the_compensations(lab: Lab) {
+async fn a_compensation_is_retried(lab: Lab) {
+    let tape = Tape::default();
+    let flaky =
+        tape.doing("flaky", |attempt| if attempt < 3 { Err(StepError::new("not yet")) } else { Ok(attempt) });
+    let steps = (tape.step("a").compensate(flaky.retry(3)), tape.failing("bad"));
+    let outcome = outcome_of(&lab, &Workflow::new("w").steps(steps).build().unwrap()).await;
+    assert!(outcome.not_undone.is_empty());
+    assert_eq!(tape.count("flaky"), 3);
+}
+
+async fn a_compensation_is_tried_three_times_unless_told_otherwise(lab: Lab) {
+    let tape = Tape::default();
+    let steps = (tape.step("a").compensate(tape.failing("stuck")), tape.failing("bad"));
+    outcome_of(&lab, &Workflow::new("w").steps(steps).build().unwrap()).await;
+    assert_eq!(tape.count("stuck"), 3);
+}
+
+async fn a_step_that_failed_is_not_undone(lab: Lab) {
+    let tape = Tape::default();
+    let bad = tape.failing("bad").compensate(undoing(&tape, "bad"));
+    outcome_of(&lab, &Workflow::new("w").steps((tape.step("a"), bad)).build().unwrap()).await;
+    assert!(undone(&tape).is_empty());
+}
+
+async fn a_step_that_timed_out_is_undone_with_unknown_outcome(lab: Lab) {
+    let tape = Tape::default();
+    let noted = tape.clone();
+    let undo = move |undo: Undo<u32>| {
+        assert_eq!(undo.outcome, UndoOutcome::Unknown);
+        noted.note(format!("undo {:?}", undo.result));
+        async { Ok::<_, StepError>(()) }
+    };
+    let gate = Gate::default();
+    let slow = tape.gated("slow", &gate).timeout(Duration::from_secs(1)).compensate(undo.named("undo"));
+    let engine = lab.engine(Workflow::new("w").step(slow).build().unwrap()).await;
+    let run = engine.run("w", ()).await.unwrap();
+    gate.arrived(1).await;
+    lab.pass(Duration::from_secs(1));
+    let outcome = engine.finish(run.id()).await.unwrap();
+    assert_eq!(outcome.error.unwrap().code, "timeout");
+    assert_eq!(undone(&tape), ["undo None"]);
+}
+
+async fn a_run_that_completes_undoes_nothing(lab: Lab) {
+    let tape = Tape::default();
+    let workflow = Workflow::new("w").steps((undoable(&tape, "a"), undoable(&tape, "b"))).build().unwrap();
+    assert_eq!(output(&outcome_of(&lab, &workflow).await), 1);
+    assert!(undone(&tape).is_empty());
+}
+
+async fn a_cancelled_run_is_undone(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let workflow =
+        Workflow::new("w").steps((undoable(&tape, "a"), tape.gated("held", &gate))).build().unwrap();
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run("w", ()).await.unwrap();
+    gate.arrived(1).await;
+    engine.cancel(run.id(), "enough").await.unwrap();
+    assert_eq!(engine.finish(run.id()).await.unwrap().status, RunStatus::Cancelled);
+    assert_eq!(undone(&tape), ["undo a"]);
+}
+
+async fn a_killed_run_is_not_undone(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let workflow =
+        Workflow::new("w").steps((undoable(&tape, "a"), tape.gated("held", &gate))).build().unwrap();
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run("w", ()).await.unwrap();
+    gate.arrived(1).await;
+    engine.kill(run.id(), "at once").await.unwrap();
+    assert_eq!(engine.finish(run.id()).await.unwrap().status, RunStatus::Cancelled);
+    assert!(undone(&tape).is_empty());
+}
+
+async fn cancel_does_not_interrupt_compensations(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let slow = tape.step("b").compensate(tape.gated("undo b", &gate));
+    let steps = (undoable(&tape, "a"), slow, tape.failing("bad"));
+    let engine = lab.engine(Workflow::new("w").steps(steps).build().unwrap()).await;
+    let run = engine.run("w", ()).await.unwrap();
+    gate.arrived(1).await;
+    assert_eq!(engine.status(run.id()).await.unwrap(), RunStatus::Compensating);
+    engine.cancel(run.id(), "too late").await.unwrap();
+    gate.open();
+    let outcome = engine.finish(run.id()).await.unwrap();
+    assert_eq!(
+        (outcome.status, undone(&tape)),
+        (RunStatus::Failed, vec!["undo b".to_owned(), "undo a".to_owned()])
+    );
+    assert!(outcome.not_undone.is_empty());
+}
+
+async fn a_crash_in_a_compensation_calls_it_again(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let slow = tape.step("b").compensate(tape.gated("undo b", &gate));
+    let steps = (undoable(&tape, "a"), slow, tape.failing("bad"));
+    let workflow = Workflow::new("w").steps(steps).build().unwrap();
+    let reached = gate.clone();
+    let life = async move |engine: TestEngine| {
+        let run = engine.run("w", ()).await.unwrap().id().clone();
+        reached.arrived(1).await;
+        run
+    };
+    let run = lab.life_of(&workflow, life).await;
+    gate.open();
+    let outcome = lab.engine(&workflow).await.finish(&run).await.unwrap();
+    assert_eq!(outcome.status, RunStatus::Failed);
+    assert_eq!(undone(&tape), ["undo b", "undo b", "undo a"]);
+    assert_eq!(tape.count("bad"), 1);
+}
+
+async fn the_workflows_handler_is_called_after_compensation(lab: Lab) {
     let tape = Tape::default();
     let workflow = Workflow::new("w")
-        .step(undoable(&tape, "a"))
-        .step(tape.failing("b"))
         .on_error(tape.handler("handler"))
+        .steps((undoable(&tape, "a"), tape.failing("bad")))
         .build()
         .unwrap();
     let engine = lab.engine(&workflow).await;
     let run = engine.run("w", ()).await.unwrap();
     engine.finish(run.id()).await.unwrap();
-    assert_eq!(tape.entries(), ["a", "b", "undo a", "handler(b: b failed in attempt 1)"]);
-}
-
-async fn a_cancel_undoes_and_is_told_why(lab: Lab) {
-    let (tape, gate) = (Tape::default(), Gate::default());
-    let workflow =
-        Workflow::new("w").step(undoable(&tape, "a")).step(tape.gated("b", &gate)).build().unwrap();
-    let engine = lab.engine(&workflow).await;
-    let run = engine.run("w", ()).await.unwrap();
-    gate.arrived(1).await;
-    engine.cancel(run.id(), "enough").await.unwrap();
-    let outcome = engine.finish(run.id()).await.unwrap();
-    assert_eq!((outcome.status, outcome.reason.as_deref()), (RunStatus::Cancelled, Some("enough")));
-    assert_eq!(tape.entries(), ["a", "b", "undo a"]);
-}
-
-async fn a_second_cancel_does_not_interrupt_a_compensation(lab: Lab) {
-    let (tape, gate, undoing) = (Tape::default(), Gate::default(), Gate::default());
-    let workflow = Workflow::new("w")
-        .step(tape.step("a").compensate(tape.gated("undo", &undoing)))
-        .step(tape.gated("b", &gate))
-        .build()
-        .unwrap();
-    let engine = lab.engine(&workflow).await;
-    let run = engine.run("w", ()).await.unwrap();
-    gate.arrived(1).await;
-    engine.cancel(run.id(), "enough").await.unwrap();
-    undoing.arrived(1).await;
-    assert_eq!(engine.cancel(run.id(), "really").await.unwrap(), RunStatus::Compensating);
-    undoing.open();
-    let outcome = engine.finish(run.id()).await.unwrap();
-    assert_eq!((outcome.status, outcome.reason.as_deref()), (RunStatus::Cancelled, Some("enough")));
-    assert_eq!(tape.count("undo"), 1);
-}
-
-async fn a_kill_undoes_nothing(lab: Lab) {
-    let (tape, gate) = (Tape::default(), Gate::default());
-    let workflow =
-        Workflow::new("w").step(undoable(&tape, "a")).step(tape.gated("b", &gate)).build().unwrap();
-    let engine = lab.engine(&workflow).await;
-    let run = engine.run("w", ()).await.unwrap();
-    gate.arrived(1).await;
-    assert_eq!(engine.kill(run.id(), "now").await.unwrap(), RunStatus::Cancelled);
-    let outcome = engine.finish(run.id()).await.unwrap();
-    assert_eq!((outcome.status, outcome.reason.as_deref()), (RunStatus::Cancelled, Some("now")));
-    assert_eq!(tape.entries(), ["a", "b"]);
-}
-
-async fn a_step_that_timed_out_is_undone_as_unknown(lab: Lab) {
-    let (tape, gate) = (Tape::default(), Gate::default());
-    let told = tape.clone();
-    let undo = move |undo: Undo<u32>| {
-        assert_eq!(undo.outcome, UndoOutcome::Unknown);
-        told.note(format!("undo {:?}", undo.result));
-        async { Ok::<_, StepError>(()) }
-    };
-    let slow = tape.gated("a", &gate).timeout(Duration::from_secs(5)).compensate(undo.named("undo"));
-    let engine = lab.engine(&Workflow::new("w").step(slow).build().unwrap()).await;
-    let run = engine.run("w", ()).await.unwrap();
-    gate.arrived(1).await;
-    lab.pass(Duration::from_secs(5));
-    engine.tick().await.unwrap();
-    let outcome = engine.finish(run.id()).await.unwrap();
-    assert_eq!(outcome.error.unwrap().code, "timeout");
-    assert_eq!(tape.entries(), ["a", "undo None"]);
-}
-
-async fn a_crash_inside_of_a_compensation_calls_it_again(lab: Lab) {
-    let (tape, undoing) = (Tape::default(), Gate::default());
-    let workflow = Workflow::new("w")
-        .step(undoable(&tape, "a"))
-        .step(tape.step("b").compensate(tape.gated("undo b", &undoing).named("undo_b")))
-        .step(tape.failing("c"))
-        .build()
-        .unwrap();
-    let at = undoing.clone();
-    let run = lab
-        .life_of(&workflow, |engine| async move {
-            let run = engine.run("w", ()).await.unwrap();
-            at.arrived(1).await;
-            run.id().clone()
-        })
-        .await;
-    undoing.open();
-    let engine = lab.engine(&workflow).await;
-    assert_eq!(failure(&engine.finish(&run).await.unwrap()), "c: c failed in attempt 1");
-    assert_eq!(tape.entries(), ["a", "b", "c", "undo b", "undo b", "undo a"]);
+    assert_eq!(tape.entries()[2..], ["undo a", "handler(bad: bad failed in attempt 1)"]);
+    assert_eq!(told(&engine, run.id()).await.last().map(String::as_str), Some("runFailed bad"));
 }
 
 async fn a_missing_compensation_blocks_and_goes_on_when_it_is_back(lab: Lab) {

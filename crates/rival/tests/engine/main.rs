@@ -17,6 +17,7 @@ mod dag;
 mod delay;
 mod faults;
 mod for_each;
+mod fork;
 mod handlers;
 mod inspect;
 mod looping;

@@ -27,6 +27,9 @@ facts![
     cancel_does_not_interrupt_compensations,
     a_crash_in_a_compensation_calls_it_again,
     the_workflows_handler_is_called_after_compensation,
+    a_missing_compensation_blocks_and_goes_on_when_it_is_back,
+    a_branch_that_lost_is_undone_while_the_run_goes_on,
+    a_retry_runs_again_what_was_undone,
 ];
 
 /// A step with a compensation that writes down what it undoes.
@@ -270,4 +273,81 @@ async fn the_workflows_handler_is_called_after_compensation(lab: Lab) {
     engine.finish(run.id()).await.unwrap();
     assert_eq!(tape.entries()[2..], ["undo a", "handler(bad: bad failed in attempt 1)"]);
     assert_eq!(told(&engine, run.id()).await.last().map(String::as_str), Some("runFailed bad"));
+}
+
+async fn a_missing_compensation_blocks_and_goes_on_when_it_is_back(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let workflow =
+        |undo: TypedStep<u32>| Workflow::new("w").step(undo).step(tape.gated("b", &gate)).build().unwrap();
+    let (with, without) = (workflow(undoable(&tape, "a")), workflow(tape.step("a")));
+    let at = gate.clone();
+    let run = lab
+        .life_of(&with, |engine| async move {
+            let run = engine.run("w", ()).await.unwrap();
+            at.arrived(1).await;
+            run.id().clone()
+        })
+        .await;
+    let (at, there) = (gate.clone(), run.clone());
+    lab.life_of(&without, |engine| async move {
+        at.arrived(2).await;
+        engine.cancel(&there, "enough").await.unwrap();
+        engine.settled().await;
+        assert_eq!(engine.get(&there).await.unwrap().status, RunStatus::Blocked);
+    })
+    .await;
+    assert_eq!(tape.count("undo a"), 0);
+    let engine = lab.engine(&with).await;
+    assert_eq!(engine.finish(&run).await.unwrap().status, RunStatus::Cancelled);
+    assert_eq!(tape.count("undo a"), 1);
+}
+
+async fn a_branch_that_lost_is_undone_while_the_run_goes_on(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let (lost, held) = (undoable(&tape, "lost"), tape.gated("held", &gate));
+    let winner = tape.step("winner");
+    let workflow = Workflow::new("w")
+        .parallel("race", |p| {
+            p.branch("slow", |b| b.step(lost).step(held))
+                .branch("quick", |b| b.step(rival::delay_step(Duration::from_secs(5))).step(winner))
+                .join(Join::First)
+        })
+        .step(tape.step("after"))
+        .build()
+        .unwrap();
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run("w", ()).await.unwrap();
+    gate.arrived(1).await;
+    lab.pass(Duration::from_secs(5));
+    engine.tick().await.unwrap();
+    let outcome = engine.finish(run.id()).await.unwrap();
+    assert_eq!(output(&outcome), 1);
+    let entries = tape.entries();
+    assert_eq!(entries[..3], ["lost", "held", "winner"]);
+    assert!(
+        entries.contains(&"undo lost".to_owned()) && entries.contains(&"after".to_owned()),
+        "{entries:?}"
+    );
+    let race = outcome.result("race").unwrap().result.as_ref().unwrap().to_json();
+    assert_eq!(race, serde_json::json!({ "quick": 1 }));
+}
+
+async fn a_retry_runs_again_what_was_undone(lab: Lab) {
+    let tape = Tape::default();
+    let seen = tape.clone();
+    let healing =
+        tape.doing("c", move |_| if seen.count("c") == 1 { Err(StepError::new("not yet")) } else { Ok(7) });
+    let workflow = Workflow::new("w")
+        .step(tape.step("kept"))
+        .step(undoable(&tape, "a"))
+        .step(tape.step("after"))
+        .step(healing)
+        .build()
+        .unwrap();
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run("w", ()).await.unwrap();
+    engine.finish(run.id()).await.unwrap();
+    let again = engine.retry(run.id()).await.unwrap();
+    assert_eq!(output(&engine.finish(again.id()).await.unwrap()), 7);
+    assert_eq!(tape.entries(), ["kept", "a", "after", "c", "undo a", "a", "after", "c"]);
 }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rival_core::event;
+use rival_core::joined::build;
 use rival_core::machine::{self, Effect, Env, Input};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, IndexedPlan, Path, RunId, Seq, State};
@@ -19,7 +20,6 @@ use tokio::sync::{mpsc, oneshot};
 use crate::call::RunningCall;
 use crate::control::{Answer, Command};
 use crate::items::Lists;
-use crate::joined::build;
 use crate::load::{self, LoadError};
 use crate::mail::{self, Mail, Mailbox, Sighting};
 use crate::registry::Registered;
@@ -269,7 +269,7 @@ impl Actor {
         let wake_at = if keep || ended.is_some() {
             None
         } else if held {
-            Some(now)
+            Some(timer.map_or(now, |timer| timer.min(now)))
         } else {
             timer
         };

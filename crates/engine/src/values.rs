@@ -7,10 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rival_core::event::{self, DecodeError, Kind};
+use rival_core::joined::{self, Held, parts_of, put_together};
 use rival_core::{Event, RunId, Seq, Value};
 use rival_store::{Store, StoreError};
-
-use crate::joined::{self, Held, parts_of, put_together};
 
 /// How many bytes of values a live run keeps at hand.
 const BYTES_MAX: usize = 256 * 1024;

@@ -188,6 +188,9 @@ impl State {
             return end.status;
         }
         let stuck = self.calls.is_empty() && self.waits.is_empty() && !self.blocked.is_empty();
+        if self.paused {
+            return RunStatus::Paused;
+        }
         if self.ending.is_some() && self.undo.is_under_way() {
             return if stuck { RunStatus::Blocked } else { RunStatus::Compensating };
         }
@@ -196,9 +199,7 @@ impl State {
             Some(Ending::Failing { .. }) => true,
             None => false,
         };
-        if self.paused {
-            RunStatus::Paused
-        } else if self.calls.len() > self.waiting.len() {
+        if self.calls.len() > self.waiting.len() {
             RunStatus::Running
         } else if !self.waits.is_empty() || !self.waiting.is_empty() {
             RunStatus::Waiting

@@ -224,7 +224,9 @@ impl<'a> History<'a> {
             Kind::NodeStarted { node, .. } => {
                 let again = self.node(node).started;
                 self.require(!again, seq, Rule::Outcomes, || format!("{} starts again", name(node)));
-                self.starts(node, seq, "a block starts");
+                // A pause holds the nodes of a block, not the block.
+                let ending = self.ending.is_some() || self.in_scope(node);
+                self.require(!ending, seq, Rule::Ending, || "a block starts although it is ending".into());
                 let state = self.node(node);
                 state.started = true;
                 state.held = false;

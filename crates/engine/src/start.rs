@@ -1,6 +1,6 @@
 //! Starts runs: checks the input, writes the first events, makes the run live.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rival_core::event::{self, ImportedStatus, Kind};
 use rival_core::failure::code;
-use rival_core::machine::{self, Env, Import, Input, Start, Turn};
+use rival_core::machine::{self, Env, Import, Input, NewChild, Start, Turn};
 use rival_core::{Event, Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, Seq, State, Value};
 use rival_store::{Batch, Epoch, NewRun, Standing, Started, StoreError};
 use serde::Serialize;
@@ -166,7 +166,8 @@ fn run_id(given: Option<&str>) -> Result<RunId, StartError> {
         let mut text = uuid::Uuid::encode_buffer();
         return Ok(RunId::new(&*uuid::Uuid::now_v7().hyphenated().encode_lower(&mut text)));
     };
-    let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/';
+    // `~` is for the runs that a run leads to: its children and retries.
+    let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/' && c != '~';
     let good = !id.is_empty() && id.len() <= 200 && id.chars().all(printable);
     if good { Ok(RunId::from(id)) } else { Err(StartError::InvalidRunId(id.to_owned())) }
 }
@@ -283,6 +284,10 @@ impl Newborn {
             state: self.state,
             values,
             lists: HashMap::new(),
+            asked_maps: HashMap::new(),
+            talking: BTreeSet::new(),
+            idle_look: None,
+            refused: Vec::new(),
             mailbox,
             inbox,
             calls: HashMap::new(),
@@ -304,7 +309,7 @@ fn first_turn(
     now: rival_core::Time,
     admit: bool,
 ) -> (NewRun, State, Turn) {
-    let source = begin.source.clone();
+    let (source, parent) = (begin.source.clone(), begin.parent.clone());
     let mut state = State::default();
     let turn = machine::decide(plan, &mut state, Input::Start(begin), Env { run, now, admit });
     let keep = !state.calls.is_empty();
@@ -323,7 +328,7 @@ fn first_turn(
         plan: plan.hash().clone(),
         fingerprint: Vec::new(),
         created_at: now,
-        parent: None,
+        parent,
         source,
         tags: Vec::new(),
         events: Batch { first: Seq(1), count, body: event::encode(&turn.events) },
@@ -341,11 +346,23 @@ pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -
     let tags = shared.store.run(&actor.run).await?.map_or_else(Vec::new, |row| row.tags);
     let events =
         history.into_iter().chain(last.iter().cloned()).map(|event| (event.seq, Arc::new(event))).collect();
-    let begin = retry_of(&actor.run, &actor.state, &events, actor.state.retries_left.checked_sub(1));
+    let mut begin = retry_of(&actor.run, &actor.state, &events, actor.state.retries_left.checked_sub(1));
+    // Whoever waits for the run waits for its retry.
+    begin.parent.clone_from(&actor.state.parent);
     let input = begin.input.clone();
     let (new, _, _) = first_turn(&actor.plan, id, begin, shared.clock.now(), false);
     let fingerprint = fingerprint(&actor.state.workflow, &input);
     Ok(NewRun { fingerprint, tags, engine: shared.id, ..new })
+}
+
+/// A child of a live run; it is queued in the commit that starts it. `None` if its workflow is gone.
+pub(crate) fn child(actor: &Actor, new: &NewChild, input: Value) -> Option<NewRun> {
+    let shared = &actor.shared;
+    let registered = shared.registry.get(&new.workflow)?;
+    let fingerprint = fingerprint(&new.workflow, &input);
+    let begin = Start { parent: Some(actor.run.clone()), ..Start::new(input) };
+    let (new, _, _) = first_turn(&registered.plan, &new.child, begin, shared.clock.now(), false);
+    Some(NewRun { fingerprint, engine: shared.id, ..new })
 }
 
 /// What a retry begins with: everything that ended well before the failure.

@@ -108,6 +108,30 @@ pub enum Kind {
         /// When it ended there.
         ended_at: Time,
     },
+    /// What a supervisor had decided was taken over from the source run.
+    DecisionImported {
+        /// The supervisor.
+        node: Path,
+        /// The mapped input of a nested workflow, the items of a forEach, the answer that chose a case.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        result: Value,
+        /// The case of a branch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        case: Option<String>,
+        /// How many items a forEach has.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        count: Option<u32>,
+    },
+    /// The iterations of a loop up to this one were taken over from the source run.
+    LaneImported {
+        /// The iteration.
+        lane: Path,
+        /// Its number.
+        index: u32,
+        /// Its result there.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        result: Value,
+    },
     /// A user function is about to be called.
     CallStarted {
         /// The node it belongs to.
@@ -636,6 +660,8 @@ impl Kind {
     pub fn node(&self) -> Option<&Path> {
         match self {
             Self::NodeImported { node, .. }
+            | Self::DecisionImported { node, .. }
+            | Self::LaneImported { lane: node, .. }
             | Self::CallStarted { node, .. }
             | Self::CallSucceeded { node, .. }
             | Self::CallFailed { node, .. }
@@ -678,7 +704,9 @@ impl Kind {
     /// The first version of the schema that can say this: an older build refuses it with advice.
     pub fn version(&self) -> u32 {
         match self {
-            Self::LaneEnded { .. }
+            Self::DecisionImported { .. }
+            | Self::LaneImported { .. }
+            | Self::LaneEnded { .. }
             | Self::BlockFailing { .. }
             | Self::LaneStopping { .. }
             | Self::Joined { .. }
@@ -701,6 +729,8 @@ impl Kind {
             Self::RunStarted { input: value, .. }
             | Self::CallSucceeded { result: value, .. }
             | Self::NodeImported { result: value, .. }
+            | Self::DecisionImported { result: value, .. }
+            | Self::LaneImported { result: value, .. }
             | Self::SignalReceived { payload: value, .. }
             | Self::OpEnded { outcome: OpOutcome::Value(value), .. }
             | Self::ChildEnded { outcome: ChildOutcome::Completed(value), .. } => Some(value),

@@ -7,6 +7,7 @@
 pub mod durable;
 pub mod event;
 pub mod failure;
+pub mod fork;
 mod ids;
 pub mod machine;
 mod path;

@@ -25,7 +25,7 @@ use crate::mail::{self, Mail, Mailbox, Sighting};
 use crate::registry::Registered;
 use crate::shared::{FIRST_PAUSE, Place, Shared};
 use crate::values::{ReadError, Values};
-use crate::{start, view};
+use crate::{fork, view};
 
 /// A run that waits no longer than this stays in memory.
 const LINGER_MS: u64 = 1_000;
@@ -408,7 +408,7 @@ impl Actor {
         };
         let mut pause = FIRST_PAUSE;
         loop {
-            match start::automatic_retry(self, next, last).await {
+            match fork::automatic_retry(self, next, last).await {
                 Ok(run) => return Ok(Some(run)),
                 Err(LoadError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
                     pause = self.shared.wait_for_store(pause).await;

@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::control::{self, Command};
 use crate::definition::Definition;
 use crate::error::{BuildError, RegisterError, RunError, StartError};
+use crate::fork::ForkRequest;
 use crate::handle::RunHandle;
 use crate::hub::{Waiting, Watch};
 use crate::load::{self, LoadError};
@@ -21,7 +22,7 @@ use crate::registry::Registered;
 use crate::resources::Resources;
 use crate::shared::{Limits, Shared};
 use crate::signal::SignalRequest;
-use crate::start::{self, RunRequest, RunTarget};
+use crate::start::{RunRequest, RunTarget};
 use crate::view::{self, Events, RunOutcome, RunView};
 use crate::{explain, keeper};
 
@@ -249,10 +250,16 @@ impl Engine {
         SignalRequest::new(self.clone(), run.clone(), name.into(), &payload)
     }
 
-    /// Starts a new run from the failed step of an old one, with what was recorded before it.
+    /// Starts a new run from the failed step of an old one, with what was recorded before it. Steps that were undone
+    /// run again, and so does what came after them.
     pub async fn retry(&self, run: &RunId) -> Result<RunHandle, StartError> {
-        let (run, status) = start::retry(&self.shared, run).await?;
-        Ok(RunHandle::new(self.clone(), run, status))
+        ForkRequest::retry(self.clone(), run.clone()).await
+    }
+
+    /// Starts a new run from any point of one that has ended, with what was recorded before it:
+    /// `engine.fork(&run).from("charge").await`. It keeps to the workflow as it is registered now.
+    pub fn fork(&self, run: &RunId) -> ForkRequest {
+        ForkRequest::new(self.clone(), run.clone())
     }
 
     /// A run with everything that is known of it.

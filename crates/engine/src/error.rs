@@ -124,6 +124,25 @@ pub enum StartError {
         /// Where it stands.
         status: RunStatus,
     },
+    /// A run that has not ended cannot be forked.
+    #[error("run `{run}` is {status}: only a run that has ended can be forked; cancel it first, or wait")]
+    NotEnded {
+        /// The run.
+        run: RunId,
+        /// Where it stands.
+        status: RunStatus,
+    },
+    /// A completed run failed nowhere.
+    #[error("run `{0}` completed: say from which node the new run goes on, with `from`")]
+    NoForkPoint(RunId),
+    /// The workflow has no such node.
+    #[error("workflow `{workflow}` has no node `{node}` to go on from")]
+    UnknownNode {
+        /// The workflow.
+        workflow: String,
+        /// What was asked for.
+        node: rival_core::Path,
+    },
     /// No such run.
     #[error("run `{0}` not found")]
     NotFound(RunId),
@@ -154,6 +173,9 @@ impl StartError {
             Self::InvalidRunId(_) => "invalid_run_id",
             Self::Conflict(_) => "run_conflict",
             Self::NotRetryable { .. } => "not_retryable",
+            Self::NotEnded { .. } => "run_not_ended",
+            Self::NoForkPoint(_) => "no_fork_point",
+            Self::UnknownNode { .. } => "unknown_node",
             Self::NotFound(_) => "run_not_found",
             Self::ShuttingDown => "shutting_down",
             Self::History { .. } => "damaged_history",

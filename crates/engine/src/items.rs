@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rival_core::event::Role;
+use rival_core::plan::{LoopTest, NodeKind};
 use rival_core::{NodeStatus, Path, Seq, State, Value};
 use serde_json::value::RawValue;
 
@@ -65,15 +66,22 @@ impl Standpoint {
 }
 
 impl Actor {
-    /// The nearest loop or forEach around a function, and which iteration it is in. A loop's test stands after the
-    /// iterations that are done.
+    /// The nearest loop or forEach around a function, and which iteration it is in. For a loop's test that is the one
+    /// that has just ended, or with `while` the one that would begin.
     fn iteration_of(&self, node: &Path, role: Role) -> Option<(Path, u32)> {
         if role == Role::Test {
-            let next =
-                self.state.node(node).and_then(|node| node.lanes.as_ref()).map_or(0, |lanes| lanes.next);
-            return Some((node.clone(), next));
+            let lanes = self.state.node(node).and_then(|node| node.lanes.as_ref());
+            let next = lanes.map_or(0, |lanes| lanes.next);
+            let index = if self.is_while(node) { next } else { next.saturating_sub(1) };
+            return Some((node.clone(), index));
         }
         node.around().find_map(|path| path.as_iteration())
+    }
+
+    fn is_while(&self, node: &Path) -> bool {
+        self.plan.node(node).is_some_and(
+            |node| matches!(&node.node().kind, NodeKind::Loop(each) if matches!(each.test, LoopTest::While(_))),
+        )
     }
 
     /// Brings the list to hand that a function's item is from.

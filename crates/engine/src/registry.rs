@@ -66,7 +66,8 @@ impl Registered {
 
     /// The same for the mapped input of a nested workflow.
     pub(crate) fn check_nested_input(&self, node: &Path, input: &Value) -> Vec<Violation> {
-        self.nested.get(node).map_or_else(Vec::new, |validator| violations(validator, input))
+        let node = Path::new(node.in_plan());
+        self.nested.get(&node).map_or_else(Vec::new, |validator| violations(validator, input))
     }
 
     /// The same for the payload of a signal; one that the workflow does not know may say anything.

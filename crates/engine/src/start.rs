@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use rival_core::event::{self, ImportedStatus, Kind};
+use rival_core::event;
 use rival_core::failure::code;
-use rival_core::machine::{self, Env, Import, Input, NewChild, Start, Turn};
-use rival_core::{Event, Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, Seq, State, Value};
+use rival_core::machine::{self, Env, Input, NewChild, Start, Turn};
+use rival_core::{Failure, IndexedPlan, RunId, RunStatus, Seq, State, Value};
 use rival_store::{Batch, Epoch, NewRun, Standing, Started, StoreError};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -22,7 +22,6 @@ use crate::error::StartError;
 use crate::handle::RunHandle;
 use crate::job::handle_refused_input;
 use crate::json;
-use crate::load::{self, LoadError};
 use crate::mail::Mailbox;
 use crate::registry::Registered;
 use crate::shared::{Place, Shared};
@@ -145,7 +144,11 @@ async fn start(
     launch(shared, registered, run, begin, fingerprint, options.tags).await
 }
 
-async fn check_input(shared: &Shared, registered: &Registered, input: &Value) -> Result<(), StartError> {
+pub(crate) async fn check_input(
+    shared: &Shared,
+    registered: &Registered,
+    input: &Value,
+) -> Result<(), StartError> {
     let workflow = registered.definition.plan.workflow.clone();
     let (size, limit) = (input.len_bytes(), shared.limits.payload_max);
     if size > limit {
@@ -161,7 +164,7 @@ async fn check_input(shared: &Shared, registered: &Registered, input: &Value) ->
     Err(error)
 }
 
-fn run_id(given: Option<&str>) -> Result<RunId, StartError> {
+pub(crate) fn run_id(given: Option<&str>) -> Result<RunId, StartError> {
     let Some(id) = given else {
         let mut text = uuid::Uuid::encode_buffer();
         return Ok(RunId::new(&*uuid::Uuid::now_v7().hyphenated().encode_lower(&mut text)));
@@ -173,7 +176,7 @@ fn run_id(given: Option<&str>) -> Result<RunId, StartError> {
 }
 
 /// Names workflow and input, however the input's keys are ordered.
-fn fingerprint(workflow: &str, input: &Value) -> Vec<u8> {
+pub(crate) fn fingerprint(workflow: &str, input: &Value) -> Vec<u8> {
     let mut hash = Sha256::new();
     hash.update(workflow.as_bytes());
     hash.update([0]);
@@ -189,7 +192,7 @@ fn fingerprint(workflow: &str, input: &Value) -> Vec<u8> {
 
 /// Writes the first events and makes the run live, in a task of its own: a caller that goes away half-way
 /// leaves no run without an actor.
-async fn launch(
+pub(crate) async fn launch(
     shared: &Arc<Shared>,
     registered: Arc<Registered>,
     run: RunId,
@@ -302,7 +305,7 @@ impl Newborn {
 }
 
 /// Decides a run's first turn and makes the row that goes with it.
-fn first_turn(
+pub(crate) fn first_turn(
     plan: &IndexedPlan,
     run: &RunId,
     begin: Start,
@@ -338,23 +341,6 @@ fn first_turn(
     (new, state, turn)
 }
 
-/// The run that retries a failed one by itself; it is queued in the same commit that ends the failed one.
-/// `last` are the events of that commit.
-pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -> Result<NewRun, LoadError> {
-    let shared = &actor.shared;
-    let history = load::load_history(&*shared.store, &actor.run).await?;
-    let tags = shared.store.run(&actor.run).await?.map_or_else(Vec::new, |row| row.tags);
-    let events =
-        history.into_iter().chain(last.iter().cloned()).map(|event| (event.seq, Arc::new(event))).collect();
-    let mut begin = retry_of(&actor.run, &actor.state, &events, actor.state.retries_left.checked_sub(1));
-    // Whoever waits for the run waits for its retry.
-    begin.parent.clone_from(&actor.state.parent);
-    let input = begin.input.clone();
-    let (new, _, _) = first_turn(&actor.plan, id, begin, shared.clock.now(), false);
-    let fingerprint = fingerprint(&actor.state.workflow, &input);
-    Ok(NewRun { fingerprint, tags, engine: shared.id, ..new })
-}
-
 /// A child of a live run; it is queued in the commit that starts it. `None` if its workflow is gone.
 pub(crate) fn child(actor: &Actor, new: &NewChild, input: Value) -> Option<NewRun> {
     let shared = &actor.shared;
@@ -363,71 +349,4 @@ pub(crate) fn child(actor: &Actor, new: &NewChild, input: Value) -> Option<NewRu
     let begin = Start { parent: Some(actor.run.clone()), ..Start::new(input) };
     let (new, _, _) = first_turn(&registered.plan, &new.child, begin, shared.clock.now(), false);
     Some(NewRun { fingerprint, engine: shared.id, ..new })
-}
-
-/// What a retry begins with: everything that ended well before the failure.
-fn retry_of(run: &RunId, state: &State, events: &HashMap<Seq, Arc<Event>>, retries: Option<u32>) -> Start {
-    let first = events.get(&Seq(1));
-    let input = first.and_then(|event| event.event.value().cloned()).unwrap_or_default();
-    let mut begin = Start::new(input);
-    // As long as the run itself had, whoever said so: the plan or the request.
-    begin.timeout_ms = first.and_then(|event| match &event.event {
-        Kind::RunStarted { deadline, .. } => deadline.map(|deadline| deadline.ms_since(event.at)),
-        _ => None,
-    });
-    begin.source = Some(run.clone());
-    begin.max_retries = retries;
-    begin.imports = state.nodes.iter().filter_map(|(path, node)| import(path, node, events)).collect();
-    begin
-}
-
-fn import(
-    path: &Path,
-    node: &rival_core::state::NodeState,
-    events: &HashMap<Seq, Arc<Event>>,
-) -> Option<Import> {
-    let status = match node.status {
-        NodeStatus::Completed => ImportedStatus::Completed,
-        NodeStatus::Skipped => ImportedStatus::Skipped,
-        NodeStatus::Failed if node.soft => ImportedStatus::Failed,
-        NodeStatus::Failed
-        | NodeStatus::Pending
-        | NodeStatus::Running
-        | NodeStatus::WaitingRetry
-        | NodeStatus::Waiting
-        | NodeStatus::Blocked
-        | NodeStatus::Cancelled => return None,
-    };
-    let event = |seq: Option<Seq>| seq.and_then(|seq| events.get(&seq));
-    Some(Import {
-        node: path.clone(),
-        status,
-        result: event(node.result).and_then(|event| event.event.value().cloned()).unwrap_or_default(),
-        state: event(node.state).and_then(|event| event.event.state().cloned()),
-        failure: event(node.failure).filter(|_| node.soft).and_then(|event| event.event.failure().cloned()),
-        started_at: node.started_at?,
-        ended_at: node.ended_at?,
-    })
-}
-
-/// Starts a new run from the failed node of an old one.
-pub(crate) async fn retry(shared: &Arc<Shared>, run: &RunId) -> Result<(RunId, RunStatus), StartError> {
-    let row = shared.store.run(run).await?.ok_or_else(|| StartError::NotFound(run.clone()))?;
-    if !matches!(row.status, RunStatus::Failed | RunStatus::Cancelled) {
-        return Err(StartError::NotRetryable { run: run.clone(), status: row.status });
-    }
-    let registered = shared.registry.get(&row.workflow).ok_or_else(|| StartError::UnknownWorkflow {
-        name: row.workflow.clone(),
-        known: shared.registry.names(),
-    })?;
-    let history = load::load_history(&*shared.store, run).await.map_err(|error| match error {
-        LoadError::Store(error) => StartError::Store(error),
-        LoadError::Decode(error) => StartError::History { run: run.clone(), error },
-        other => StartError::Store(StoreError::Damaged(other.to_string())),
-    })?;
-    let state = State::of_whole_run(&history);
-    let events = history.into_iter().map(|event| (event.seq, Arc::new(event))).collect();
-    let begin = retry_of(run, &state, &events, None);
-    let fingerprint = fingerprint(&row.workflow, &begin.input);
-    launch(shared, registered, run_id(None)?, begin, fingerprint, row.tags).await
 }

@@ -6,6 +6,7 @@ use rival_core::plan::Wait;
 use rival_core::{StepError, Time, Value};
 use serde_json::json;
 
+use crate::after::{Dependencies, Dependency};
 use crate::config::whole_ms;
 use crate::data::Data;
 use crate::extract::decode;
@@ -16,24 +17,32 @@ use crate::step::{StepDraft, StepFn};
 pub struct Delay {
     pub(crate) wait: DelayWait,
     pub(crate) named: Option<String>,
+    pub(crate) after: Vec<Dependency>,
 }
 
 /// How long a delay lasts.
 #[derive(Clone, Debug)]
 pub(crate) enum DelayWait {
     Given(Wait),
-    Computed(StepDraft),
+    Computed(Box<StepDraft>),
 }
 
 impl Delay {
     fn new(wait: DelayWait) -> Self {
-        Self { wait, named: None }
+        Self { wait, named: None, after: Vec::new() }
     }
 
     /// Another id than `delay`.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.named = Some(name.into());
+        self
+    }
+
+    /// In a graph: what it comes after.
+    #[must_use]
+    pub fn after<M>(mut self, nodes: impl Dependencies<M>) -> Self {
+        nodes.add_to(&mut self.after);
         self
     }
 }
@@ -55,7 +64,7 @@ pub fn delay_until(moment: impl Moment) -> Delay {
 pub fn delay_by<M, W: DelayLength>(function: impl StepFn<M, Out = W>) -> Delay {
     let mut draft = function.into_step().draft;
     draft.function = draft.function.map(wait_value::<W>);
-    Delay::new(DelayWait::Computed(draft))
+    Delay::new(DelayWait::Computed(Box::new(draft)))
 }
 
 /// The form in which the engine expects a computed wait.

@@ -73,7 +73,8 @@ impl Erased {
             outputs,
             last_step: self.asks.last_step,
             cancellation: self.asks.cancellation,
-            ..Needs::default()
+            iteration: self.asks.needs_iteration(),
+            items: self.asks.all_items,
         };
         Bound { function: self.clone(), needs }
     }
@@ -104,6 +105,16 @@ impl fmt::Debug for Erased {
 pub(crate) struct Bound {
     pub(crate) function: Erased,
     needs: Needs,
+}
+
+impl Bound {
+    /// The function's type, if it is told by it.
+    pub(crate) fn item(&self) -> Option<TypeId> {
+        match self.function.identity {
+            Identity::Item(id) => Some(id),
+            Identity::Mapped(_) | Identity::Value(_) => None,
+        }
+    }
 }
 
 impl Function for Bound {

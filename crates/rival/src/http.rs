@@ -4,7 +4,7 @@ use rival_core::failure::code;
 use rival_core::{StepError, Value};
 use rival_http::{Http, HttpResponse};
 
-use crate::extract::{Call, FromStep, Run, State, decode};
+use crate::extract::{Call, FromStep, Run, State, TypeAsk, decode};
 use crate::function::Pending;
 use crate::step::{StepFn, TypedStep};
 
@@ -58,7 +58,10 @@ pub fn http_step(http: Http) -> TypedStep<HttpResponse> {
 ///
 /// The function is called again in every attempt; what it returns is not recorded, the answer is.
 pub fn http_by<M>(request: impl StepFn<M, Out = Http>) -> TypedStep<HttpResponse> {
-    let step = request.into_step().set(|draft| draft.function = draft.function.clone().around(exchange));
+    let step = request.into_step().set(|draft| {
+        draft.function = draft.function.clone().around(exchange);
+        draft.out = TypeAsk::of::<HttpResponse>();
+    });
     step.retyped().default_name("http")
 }
 

@@ -76,6 +76,10 @@
 //! | [`Steps`], [`LastStep`] | earlier steps by name |
 //! | [`Run`] | run id, attempt, idempotency key |
 //! | [`Cancellation`] | tells it that it should end |
+//! | [`Item<T>`](Item), [`Items<T>`](Items), [`Iteration`] | in a forEach: the item, all items, the index |
+//! | [`LastIteration<T>`](LastIteration), [`Iteration`] | in a loop: what the iteration before gave, the index |
+//! | [`Joined`] | in the `finally` of a parallel block: what the branches gave |
+//! | [`Undo<T>`](Undo) | in a compensation: the step that it undoes |
 //! | [`Failure`] | in error handlers: what went wrong |
 //!
 //! Implement [`FromStep`] for arguments of your own.
@@ -93,11 +97,15 @@
 //! | `sqlite` (default) | [`SqliteStore`], with SQLite itself |
 //! | `http` (default) | [`http_step`] and [`http_by`], with a TLS stack |
 
+mod after;
 mod batch;
+mod block;
+mod branch;
 mod build;
 mod config;
 mod data;
 mod delay;
+mod each;
 mod error;
 mod extract;
 mod function;
@@ -105,7 +113,9 @@ mod handle;
 #[cfg(feature = "http")]
 mod http;
 mod nested;
+mod parallel;
 pub mod prelude;
+mod repeat;
 mod returns;
 mod step;
 mod workflow;
@@ -116,28 +126,35 @@ pub mod __private;
 
 pub mod testing;
 
+pub use after::Dependencies;
 pub use batch::IntoSteps;
+pub use block::{Block, BlockBuilder, Inner};
+pub use branch::{BranchBuilder, CaseBuilder, Cases, ThenBuilder};
 pub use config::StepConfig;
 pub use data::{Data, InputData};
 pub use delay::{Delay, DelayLength, Moment, delay_by, delay_step, delay_until};
+pub use each::{EachBuilder, EachWithBody, ItemList};
 pub use error::{BuildError, BuildErrors};
 pub use extract::{
-    Asks, Call, Cancellation, Failure, FromStep, Input, LastStep, Output, Res, Run, State, StepRecord, Steps,
+    Asks, BranchFailure, Call, Cancellation, Failure, FromStep, Input, Item, Items, Iteration, Joined,
+    LastIteration, LastStep, Output, Res, Run, State, StepRecord, Steps, Undo,
 };
 pub use handle::StepHandle;
 #[cfg(feature = "http")]
 pub use http::{http_by, http_step};
-pub use nested::{NamedWorkflow, NestedWorkflow};
+pub use nested::{NestedWorkflow, WorkflowNode};
+pub use parallel::ParallelBuilder;
+pub use repeat::{LoopBuilder, LoopWithBody, RepeatedLoop};
 pub use returns::{IntoStepError, StepResult, StepReturn};
 pub use rival_core::event;
 pub use rival_core::failure;
-pub use rival_core::plan::{BackoffKind, OnTimeout, Plan, PlanHash};
+pub use rival_core::plan::{BackoffKind, Graph, GraphEdge, GraphNode, Join, OnTimeout, Plan, PlanHash};
 pub use rival_core::{Behavior, Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, Value};
 pub use rival_engine::{
     BuildError as EngineError, CancellationToken, Clock, Definition, Engine, EngineBuilder, FailedAt,
     FailedStep, FailureContext, Log, RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget,
-    RunView, StartError, StepFailure, StepMetrics, StepResult as StepOutcome, Violation, VirtualClock,
-    WorkflowInfo, WorkflowState,
+    RunView, StartError, StepFailure, StepMetrics, StepResult as StepOutcome, UndoOutcome, Violation,
+    VirtualClock, WorkflowInfo, WorkflowState,
 };
 #[cfg(feature = "http")]
 pub use rival_http::{Http, HttpResponse};
@@ -148,7 +165,7 @@ pub use rival_store::{
     LogFilter, LogLevel, LogLine, MemoryStore, Page, RunFilter, RunRow, Store, StoreError,
 };
 pub use step::{IntoStep, StepFn, TypedStep};
-pub use workflow::{Workflow, WorkflowBuilder};
+pub use workflow::{Head, Workflow, WorkflowBuilder};
 
 /// The code in the guide and the README is compiled and run with the code in these docs.
 #[cfg(all(doctest, feature = "http", feature = "sqlite"))]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::after::{Dependencies, Dependency};
 use crate::build::Built;
 use crate::data::Data;
 use crate::workflow::Workflow;
@@ -19,7 +20,7 @@ pub trait NestedWorkflow {
     type Out: Data;
 
     #[doc(hidden)]
-    fn into_nested(self) -> NestedDraft;
+    fn into_nested(self) -> (NestedDraft, Vec<Dependency>);
 }
 
 /// What the builder holds of a nested workflow until `build()`.
@@ -30,17 +31,32 @@ pub struct NestedDraft {
     pub(crate) named: Option<String>,
 }
 
-/// A workflow with the id that its node has.
+/// A workflow with the options of the place where it is a node.
 #[derive(Debug)]
-pub struct NamedWorkflow<I, O> {
+pub struct WorkflowNode<I, O> {
     workflow: Workflow<I, O>,
-    name: String,
+    name: Option<String>,
+    after: Vec<Dependency>,
 }
 
 impl<I, O> Workflow<I, O> {
     /// This workflow as a node with another id than its name.
-    pub fn named(&self, name: impl Into<String>) -> NamedWorkflow<I, O> {
-        NamedWorkflow { workflow: self.clone(), name: name.into() }
+    pub fn named(&self, name: impl Into<String>) -> WorkflowNode<I, O> {
+        WorkflowNode { workflow: self.clone(), name: Some(name.into()), after: Vec::new() }
+    }
+
+    /// This workflow as a node of a graph, with what it comes after.
+    pub fn after<M>(&self, nodes: impl Dependencies<M>) -> WorkflowNode<I, O> {
+        WorkflowNode { workflow: self.clone(), name: None, after: Vec::new() }.after(nodes)
+    }
+}
+
+impl<I, O> WorkflowNode<I, O> {
+    /// In a graph: what it comes after.
+    #[must_use]
+    pub fn after<M>(mut self, nodes: impl Dependencies<M>) -> Self {
+        nodes.add_to(&mut self.after);
+        self
     }
 }
 
@@ -48,16 +64,16 @@ impl<I: Data, O: Data> NestedWorkflow for &Workflow<I, O> {
     type In = I;
     type Out = O;
 
-    fn into_nested(self) -> NestedDraft {
-        NestedDraft { built: Arc::clone(&self.built), named: None }
+    fn into_nested(self) -> (NestedDraft, Vec<Dependency>) {
+        (NestedDraft { built: Arc::clone(&self.built), named: None }, Vec::new())
     }
 }
 
-impl<I: Data, O: Data> NestedWorkflow for NamedWorkflow<I, O> {
+impl<I: Data, O: Data> NestedWorkflow for WorkflowNode<I, O> {
     type In = I;
     type Out = O;
 
-    fn into_nested(self) -> NestedDraft {
-        NestedDraft { built: self.workflow.built, named: Some(self.name) }
+    fn into_nested(self) -> (NestedDraft, Vec<Dependency>) {
+        (NestedDraft { built: self.workflow.built, named: self.name }, self.after)
     }
 }

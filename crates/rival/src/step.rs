@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use rival_core::plan::{BackoffKind, OnTimeout};
 
+use crate::after::{Dependencies, Dependency};
 use crate::config::StepConfig;
 use crate::data::Data;
 use crate::delay::Delay;
-use crate::extract::{Asks, Call, FromStep};
+use crate::extract::{Asks, Call, FromStep, TypeAsk};
 use crate::function::Erased;
 use crate::returns::StepReturn;
 
@@ -88,6 +89,19 @@ pub trait StepFn<M>: Sized {
         self.set(|draft| draft.on_error = Some(Box::new(handler)))
     }
 
+    /// Undoes the step when the run fails or is cancelled later, or its branch loses a race. It may ask for
+    /// [`Undo`](crate::Undo), and be tried again: `.compensate(refund.retry(5))`.
+    fn compensate<N>(self, undo: impl StepFn<N>) -> TypedStep<Self::Out> {
+        let undo = undo.into_step().draft;
+        self.set(|draft| draft.compensate = Some(Box::new(undo)))
+    }
+
+    /// In a graph: what it comes after, beside the steps whose output it asks for. A step, a node's id, or a tuple
+    /// of them.
+    fn after<N>(self, nodes: impl Dependencies<N>) -> TypedStep<Self::Out> {
+        self.set(|draft| nodes.add_to(&mut draft.after))
+    }
+
     #[doc(hidden)]
     fn set(self, change: impl FnOnce(&mut StepDraft)) -> TypedStep<Self::Out> {
         let mut step = self.into_step();
@@ -119,19 +133,24 @@ pub struct TypedStep<O> {
     out: PhantomData<fn() -> O>,
 }
 
-impl<O> TypedStep<O> {
+impl<O: 'static> TypedStep<O> {
     pub(crate) fn new(function: Erased) -> Self {
         let draft = StepDraft {
             function,
+            out: TypeAsk::of::<O>(),
             default_name: None,
             named: None,
             config: StepConfig::default(),
             continue_on_error: false,
             on_error: None,
+            compensate: None,
+            after: Vec::new(),
         };
         Self { draft, out: PhantomData }
     }
+}
 
+impl<O> TypedStep<O> {
     /// The same step, whose function has been made to return something else.
     pub(crate) fn retyped<P>(self) -> TypedStep<P> {
         TypedStep { draft: self.draft, out: PhantomData }
@@ -150,12 +169,16 @@ impl<O> Clone for TypedStep<O> {
 #[derive(Clone, Debug)]
 pub struct StepDraft {
     pub(crate) function: Erased,
+    /// What the function returns.
+    pub(crate) out: TypeAsk,
     /// The id where no name is given, instead of the function's name.
     pub(crate) default_name: Option<&'static str>,
     pub(crate) named: Option<String>,
     pub(crate) config: StepConfig,
     pub(crate) continue_on_error: bool,
     pub(crate) on_error: Option<Box<StepDraft>>,
+    pub(crate) compensate: Option<Box<StepDraft>>,
+    pub(crate) after: Vec<Dependency>,
 }
 
 /// What `.step(..)` adds.

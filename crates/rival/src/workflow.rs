@@ -6,17 +6,17 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rival_core::plan::{Graph, Order};
 use rival_core::{Plan, PlanHash};
 use rival_engine::{Definition, RunTarget};
 use serde::Serialize;
 
-use crate::batch::IntoSteps;
-use crate::build::{Built, Draft, InputType, NodePart, Part};
+use crate::block::BlockBuilder;
+use crate::build::{BlockDraft, Built, Draft, HeadDraft, InputType, Place};
 use crate::config::whole_ms;
 use crate::data::{Data, InputData};
 use crate::error::BuildErrors;
-use crate::nested::NestedWorkflow;
-use crate::step::{IntoStep, NodeDraft, StepFn};
+use crate::step::StepFn;
 
 /// A workflow that takes an `I` and gives an `O`. It never changes once it is built; cloning is cheap.
 pub struct Workflow<I, O> {
@@ -29,8 +29,39 @@ impl Workflow<(), ()> {
     #[allow(clippy::new_ret_no_self, reason = "a workflow begins with its name and ends with `build()`")]
     #[track_caller]
     pub fn new(name: impl Into<String>) -> WorkflowBuilder<(), ()> {
-        WorkflowBuilder { draft: Draft::new(name.into(), Location::caller()), types: PhantomData }
+        begin(name.into(), Order::Sequence, Location::caller())
     }
+
+    /// Begins a workflow whose nodes are a graph: each starts as soon as what it comes after is done.
+    ///
+    /// What a step asks for with `Output<..>`, it comes after; anything else is said with `.after(..)`. The order in
+    /// which steps are added does not matter, but that the one whose result is the workflow's is added last.
+    ///
+    /// ```
+    /// use rival::prelude::*;
+    ///
+    /// # #[step] async fn validate() -> Result<u32, StepError> { Ok(1) }
+    /// # #[step] async fn fraud() -> Result<u32, StepError> { Ok(2) }
+    /// #[step]
+    /// async fn charge(valid: Output<validate>, risk: Output<fraud>) -> Result<u32, StepError> {
+    ///     Ok(*valid + *risk)
+    /// }
+    ///
+    /// # fn main() -> Result<(), rival::BuildErrors> {
+    /// let order: Workflow<(), u32> = Workflow::dag("order").steps((validate, fraud, charge)).build()?;
+    /// let same = Workflow::dag("order").step(validate).step(fraud).step(charge.after((validate, fraud))).build()?;
+    /// assert_eq!(order.hash(), same.hash());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn dag(name: impl Into<String>) -> WorkflowBuilder<(), ()> {
+        begin(name.into(), Order::Graph, Location::caller())
+    }
+}
+
+fn begin(name: String, order: Order, location: Place) -> WorkflowBuilder<(), ()> {
+    BlockBuilder::new(Head::new(HeadDraft::new(name, location)), BlockDraft::new(order, location))
 }
 
 impl<I, O> Workflow<I, O> {
@@ -44,6 +75,11 @@ impl<I, O> Workflow<I, O> {
         &self.built.plan
     }
 
+    /// Its structure for drawing: `.to_mermaid()`, `.to_dot()`, `.to_json()`.
+    pub fn graph(&self) -> Graph {
+        self.built.plan.graph()
+    }
+
     /// Names this version of its structure.
     pub fn hash(&self) -> PlanHash {
         self.built.plan.hash()
@@ -54,7 +90,7 @@ impl<I, O> Workflow<I, O> {
         self.built.input_schema()
     }
 
-    /// Who reads whose output: ids of the outermost nodes, in the order of the workflow.
+    /// Who reads whose output, as paths of nodes, in the order of the workflow.
     pub fn edges(&self) -> &[(String, String)] {
         &self.built.edges
     }
@@ -98,95 +134,61 @@ impl<I: Serialize, O> RunTarget<I> for &Workflow<I, O> {
 }
 
 /// A workflow in the making. Its type follows the input and what the last node gives.
-#[must_use = "a workflow is made by `build()`"]
+pub type WorkflowBuilder<I, O> = BlockBuilder<Head<I>, O>;
+
+/// Marks a workflow's own block, and holds what is the workflow's.
 #[derive(Debug)]
-pub struct WorkflowBuilder<I, O> {
-    draft: Draft,
-    types: PhantomData<fn(I) -> O>,
+pub struct Head<I> {
+    draft: HeadDraft,
+    input: PhantomData<fn(I)>,
+}
+
+impl<I> Head<I> {
+    fn new(draft: HeadDraft) -> Self {
+        Self { draft, input: PhantomData }
+    }
 }
 
 impl<O> WorkflowBuilder<(), O> {
     /// Declares the input. Launches are checked against its JSON Schema.
     pub fn input<T: InputData>(mut self) -> WorkflowBuilder<T, O> {
-        self.draft.input = Some(InputType::of::<T>());
-        self.retyped()
+        self.head.draft.input = Some(InputType::of::<T>());
+        BlockBuilder::new(Head::new(self.head.draft), self.block)
     }
 }
 
 impl<I, O> WorkflowBuilder<I, O> {
-    fn retyped<J, P>(self) -> WorkflowBuilder<J, P> {
-        WorkflowBuilder { draft: self.draft, types: PhantomData }
-    }
-
     /// One line for people.
     pub fn description(mut self, text: impl Into<String>) -> Self {
-        self.draft.description = Some(text.into());
+        self.head.draft.description = Some(text.into());
         self
     }
 
     /// A run that is older fails. Counts for runs, not where the workflow is nested in another.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.draft.timeout_ms = Some(whole_ms(timeout));
+        self.head.draft.timeout_ms = Some(whole_ms(timeout));
         self
     }
 
     /// How often a failed run is retried by itself, from the failed step. Counts for runs, not where the workflow
     /// is nested in another.
     pub fn max_retries(mut self, retries: u32) -> Self {
-        self.draft.max_retries = retries;
+        self.head.draft.max_retries = retries;
         self
     }
 
     /// Called once when a run fails, or when its input is refused. It may ask for [`Failure`](crate::Failure).
     #[track_caller]
     pub fn on_error<M>(mut self, handler: impl StepFn<M>) -> Self {
-        self.draft.on_error = Some((handler.into_step().draft, Location::caller()));
+        self.head.draft.on_error = Some((handler.into_step().draft, Location::caller()));
         self
-    }
-
-    /// Adds a step: a function, a function with options, or a delay.
-    #[track_caller]
-    pub fn step<M, P>(mut self, step: impl IntoStep<M, Out = P>) -> WorkflowBuilder<I, P> {
-        self.draft.push(step.into_draft(), Location::caller());
-        self.retyped()
-    }
-
-    /// Adds several steps at once: `.steps((find_tree, chop_tree.retry(3)))`.
-    #[track_caller]
-    pub fn steps<M, P>(mut self, steps: impl IntoSteps<M, Out = P>) -> WorkflowBuilder<I, P> {
-        let location = Location::caller();
-        let mut drafts = Vec::new();
-        steps.into_drafts(&mut drafts);
-        drafts.into_iter().for_each(|draft: NodeDraft| self.draft.push(draft, location));
-        self.retyped()
-    }
-
-    /// Adds a workflow that runs in place, with this one's input. Its id is its name.
-    #[track_caller]
-    pub fn workflow<N: NestedWorkflow>(mut self, nested: N) -> WorkflowBuilder<I, N::Out> {
-        let part = NodePart::Nested { nested: nested.into_nested(), input: None };
-        self.draft.parts.push(Part { part, location: Location::caller() });
-        self.retyped()
-    }
-
-    /// Adds a workflow that runs in place, with the input that a function gives.
-    #[track_caller]
-    pub fn workflow_with<M, N: NestedWorkflow>(
-        mut self,
-        nested: N,
-        input: impl StepFn<M, Out = N::In>,
-    ) -> WorkflowBuilder<I, N::Out> {
-        let input = Some(input.into_step().draft);
-        let part = NodePart::Nested { nested: nested.into_nested(), input };
-        self.draft.parts.push(Part { part, location: Location::caller() });
-        self.retyped()
     }
 }
 
 impl<I: Data, O: Data> WorkflowBuilder<I, O> {
     /// Checks everything that the types could not, and builds.
     pub fn build(self) -> Result<Workflow<I, O>, BuildErrors> {
-        let built = self.draft.build()?;
-        Ok(Workflow { built: Arc::new(built), types: PhantomData })
+        let draft = Draft { head: self.head.draft, block: self.block };
+        Ok(Workflow { built: Arc::new(draft.build()?), types: PhantomData })
     }
 }

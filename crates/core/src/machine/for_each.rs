@@ -13,7 +13,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Machine, Todo};
+use super::Machine;
 use crate::event::{Due, Kind, LaneOutcome, Part, Parts, Role};
 use crate::failure::{Failure, code};
 use crate::ids::Seq;
@@ -38,15 +38,7 @@ impl Machine<'_> {
             return self.join_items(path, started);
         }
         for index in 0..count.min(each.concurrency) {
-            self.start_item(path, index, started);
-        }
-    }
-
-    fn start_item(&mut self, path: &Path, index: u32, cause: Seq) {
-        let lane = path.iteration(index);
-        match self.imported_lane(path, index) {
-            Some(result) => self.todo.push_back(Todo::Completed(lane, Some(result), cause)),
-            None => self.start_block(&lane, cause),
+            self.start_block(&path.iteration(index), started);
         }
     }
 
@@ -66,7 +58,7 @@ impl Machine<'_> {
         // As many have begun as have ended and the window holds, so this end makes room for exactly one.
         let next = lanes.ended.saturating_add(lanes.window) - 1;
         if next < lanes.count {
-            self.start_item(path, next, ended);
+            self.start_block(&path.iteration(next), ended);
         }
     }
 

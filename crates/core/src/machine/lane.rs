@@ -86,11 +86,6 @@ impl<'a> Machine<'a> {
         self.follow(Kind::LaneEnded { lane: lane.clone(), index, outcome, result }, cause)
     }
 
-    /// A lane whose outcome was taken over from another run, and the event that holds it.
-    pub(super) fn imported_lane(&self, node: &Path, index: u32) -> Option<Seq> {
-        self.state.node(node)?.lanes.as_ref()?.imported.get(&index).copied()
-    }
-
     /// A supervisor has its result.
     pub(super) fn complete(&mut self, node: &Path, result: Option<Seq>, cause: Seq) {
         let completed = self.follow(Kind::NodeCompleted { node: node.clone(), result }, cause);

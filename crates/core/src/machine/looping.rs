@@ -24,7 +24,7 @@ impl Machine<'_> {
         let started = self.node_started(path, cause);
         // Iterations taken over from another run: the loop goes on after the last of them.
         let lanes = self.state.node(path).and_then(|node| node.lanes.as_ref());
-        if let Some((&index, &result)) = lanes.and_then(|lanes| lanes.imported.last_key_value()) {
+        if let Some((index, result)) = lanes.and_then(|lanes| lanes.imported) {
             return self.start_iteration_after(path, index, result, started);
         }
         match each.test {

@@ -38,8 +38,9 @@ pub use durable::{AskedBody, AskedOp};
 pub use signal::{SIGNALS_MAX, SentSignal};
 
 use crate::durable::ChildOutcome;
-use crate::event::{BlockedReason, Cause, Event, ImportedStatus, Kind, Outside, Role};
-use crate::failure::{Failure, StepError};
+use crate::event::{BlockedReason, Cause, Event, Kind, Outside, Role};
+use crate::failure::StepError;
+use crate::fork::Import;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
 use crate::plan::IndexedPlan;
@@ -123,11 +124,11 @@ pub struct Start {
     pub timeout_ms: Option<u64>,
     /// Overrides the plan's automatic retries.
     pub max_retries: Option<u32>,
-    /// The run that it retries.
+    /// The run that it goes on from.
     pub source: Option<RunId>,
     /// The run that starts it as a child.
     pub parent: Option<RunId>,
-    /// Outcomes taken over from there.
+    /// What is taken over from its source.
     pub imports: Vec<Import>,
 }
 
@@ -136,25 +137,6 @@ impl Start {
     pub fn new(input: Value) -> Self {
         Self { input, timeout_ms: None, max_retries: None, source: None, parent: None, imports: Vec::new() }
     }
-}
-
-/// A node's outcome taken over from another run.
-#[derive(Clone, Debug)]
-pub struct Import {
-    /// The node.
-    pub node: Path,
-    /// How it ended.
-    pub status: ImportedStatus,
-    /// Its result.
-    pub result: Value,
-    /// Its recorded state.
-    pub state: Option<Value>,
-    /// Its failure, if it was a soft one.
-    pub failure: Option<Failure>,
-    /// When it began.
-    pub started_at: Time,
-    /// When it ended.
-    pub ended_at: Time,
 }
 
 /// How a call ended.
@@ -308,8 +290,6 @@ enum Todo {
     Start(Path, Seq),
     /// A node has ended; its supervisor must hear of it.
     Ended(Path, Seq),
-    /// A lane was taken over from another run, with its result.
-    Completed(Path, Option<Seq>, Seq),
     /// A scope may have settled.
     Settled(Path, Seq),
 }
@@ -340,7 +320,6 @@ impl Machine<'_> {
                 match todo {
                     Todo::Start(node, cause) => self.start_node(&node, cause),
                     Todo::Ended(node, cause) => self.node_ended(&node, cause),
-                    Todo::Completed(lane, result, cause) => self.lane_completed(&lane, result, cause),
                     Todo::Settled(scope, cause) => self.settled_within(&scope, cause),
                 }
             }
@@ -365,9 +344,7 @@ impl Machine<'_> {
         };
         let started = self.emit(event, Cause::Outside(Outside::Request));
         for import in start.imports {
-            let Import { node, status, result, state, failure, started_at, ended_at } = import;
-            let event = Kind::NodeImported { node, status, result, state, failure, started_at, ended_at };
-            self.emit(event, Cause::Event(started));
+            self.follow(import.into_event(), started);
         }
         self.todo.push_back(Todo::Start(Path::root(), started));
     }

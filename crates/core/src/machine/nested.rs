@@ -15,7 +15,8 @@ use crate::plan::{Nested, NodeKind};
 
 impl Machine<'_> {
     pub(super) fn start_nested(&mut self, path: &Path, nested: &Nested, cause: Seq) {
-        if nested.input.is_some() {
+        let taken = self.state.node(path).is_some_and(|node| node.decision.is_some());
+        if nested.input.is_some() && !taken {
             self.begin_call(path, Due { role: Role::Input, attempt: 1 }, cause);
         } else if !self.hold(path, None, cause) {
             self.start_nested_block(path, cause);

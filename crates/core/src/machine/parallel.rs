@@ -26,12 +26,8 @@ impl Machine<'_> {
         let count = u32::try_from(parallel.branches.len()).unwrap_or(u32::MAX);
         let event = Kind::NodeStarted { node: path.clone(), case: None, count: Some(count), window: None };
         let started = self.follow(event, cause);
-        for (index, branch) in (0..).zip(&parallel.branches) {
-            let lane = path.child(&branch.name);
-            match self.imported_lane(path, index) {
-                Some(result) => self.todo.push_back(Todo::Completed(lane, Some(result), started)),
-                None => self.start_block(&lane, started),
-            }
+        for branch in &parallel.branches {
+            self.start_block(&path.child(&branch.name), started);
         }
     }
 
@@ -90,10 +86,9 @@ impl Machine<'_> {
         if !enough {
             return;
         }
-        let all_ended = lanes.ended == lanes.count;
         let parts = self.branch_parts(path, parallel);
         let joined = self.follow(Kind::Joined { node: path.clone(), parts: Parts::Map(parts) }, cause);
-        if !all_ended {
+        if parallel.wanted().is_some() {
             self.stop_losers(path, parallel, joined);
         }
         if parallel.finally.is_some() {
@@ -117,10 +112,16 @@ impl Machine<'_> {
     fn stop_losers(&mut self, path: &Path, parallel: &Parallel, cause: Seq) {
         let force_at = self.env.now.plus_ms(GRACE_MS);
         for (index, branch) in (0..).zip(&parallel.branches) {
-            if self.lanes_of(path).is_none_or(|lanes| lanes.slot(index) != Slot::Open) {
+            let lane = path.child(&branch.name);
+            let loses = match self.lanes_of(path).map(|lanes| lanes.slot(index)) {
+                Some(Slot::Open) => true,
+                // It failed before somebody won, and what it had done is not wanted either.
+                Some(Slot::Failure(_)) => self.state.undo.any_within(&lane),
+                Some(Slot::Nothing | Slot::Value(_)) | None => false,
+            };
+            if !loses {
                 continue;
             }
-            let lane = path.child(&branch.name);
             let stopping = self.follow(Kind::LaneStopping { lane: lane.clone(), index, force_at }, cause);
             self.stop_within(&lane, stopping);
             self.todo.push_back(Todo::Settled(lane, stopping));

@@ -1,41 +1,64 @@
-//! What makes a plan wrong, all of it at once.
+//! What makes a plan wrong, all of it at once. Nodes are named by their path.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
-use super::{Block, Join, Node, NodeKind, Plan, Retry, Step};
+use super::{Block, Branch, Join, NamedBlock, Node, NodeKind, OnFailure, Order, Parallel, Plan, Retry, Step};
+use super::{DEFAULT_CASE, cycle, join};
 
 /// One thing that is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
     /// A block has nothing in it.
-    #[error("{0} has no steps: add at least one")]
-    Empty(String),
+    #[error("{block} has no steps: add at least one")]
+    Empty {
+        /// The block.
+        block: BlockName,
+    },
     /// Two nodes of one block share an id.
     #[error("two nodes of {block} are called `{id}`: give one of them another name")]
     DuplicateId {
         /// The block.
-        block: String,
+        block: BlockName,
         /// The id.
         id: String,
     },
     /// A name that cannot be part of a path.
-    #[error(
-        "`{name}` is not a name for {what}: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside"
-    )]
+    #[error("`{name}` is not a name for {what}{}: {NAME_RULE}", inside(.block.as_ref()))]
     BadName {
         /// What has the name.
         what: &'static str,
         /// The name.
         name: String,
+        /// The block that has it; absent for the workflow itself.
+        block: Option<BlockName>,
     },
     /// A number that must be at least one is zero.
     #[error("`{node}`: {field} must be at least 1")]
     Zero {
-        /// The node, or the workflow.
+        /// The node, or the workflow's name.
         node: String,
         /// The setting.
         field: &'static str,
+    },
+    /// A parallel without branches, or a branch without cases.
+    #[error("`{node}` has no {lanes}: add at least one")]
+    NoLanes {
+        /// The node.
+        node: String,
+        /// What it lacks.
+        lanes: &'static str,
+    },
+    /// Two branches or cases of one node share a name.
+    #[error("two {lanes} of `{node}` are called `{name}`: give one of them another name")]
+    DuplicateLane {
+        /// The node.
+        node: String,
+        /// What they are.
+        lanes: &'static str,
+        /// The name.
+        name: String,
     },
     /// A join that can never be reached.
     #[error("`{node}` waits for {wanted} branches but has {branches}")]
@@ -47,10 +70,89 @@ pub enum PlanError {
         /// How many branches it has.
         branches: usize,
     },
+    /// Failures are collected, but not all branches are waited for.
+    #[error("`{node}` collects failures, which needs the results of all branches: use join all")]
+    CollectNeedsAll {
+        /// The node.
+        node: String,
+    },
+    /// Dependencies where the order already says what comes first.
+    #[error("`{node}` has `after`, but its block is a sequence: only the nodes of a graph have dependencies")]
+    AfterInSequence {
+        /// The node.
+        node: String,
+    },
+    /// A dependency that is not there.
+    #[error("`{node}` comes after `{after}`, but {block} has no such node")]
+    AfterUnknown {
+        /// The node.
+        node: String,
+        /// What it comes after.
+        after: String,
+        /// The block.
+        block: BlockName,
+    },
+    /// Nodes that wait for each other.
+    #[error("the nodes of {block} wait for each other: {}", arrows(.ids))]
+    Cycle {
+        /// The block.
+        block: BlockName,
+        /// Their ids, each waiting for the next; the last one is the first again.
+        ids: Vec<String>,
+    },
+}
+
+const NAME_RULE: &str = "use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside";
+
+fn inside(block: Option<&BlockName>) -> String {
+    match block {
+        Some(BlockName::At(path)) => format!(" in `{path}`"),
+        Some(BlockName::Workflow(_)) | None => String::new(),
+    }
+}
+
+fn arrows(ids: &[String]) -> String {
+    ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(" -> ")
+}
+
+/// A block as messages name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockName {
+    /// The outermost one, by the workflow's name.
+    Workflow(String),
+    /// Any other, by its path.
+    At(String),
+}
+
+impl BlockName {
+    /// The path of the block; empty for the outermost one.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Workflow(_) => "",
+            Self::At(path) => path,
+        }
+    }
+}
+
+impl fmt::Display for BlockName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Workflow(name) => write!(f, "workflow `{name}`"),
+            Self::At(path) => write!(f, "`{path}`"),
+        }
+    }
 }
 
 /// Whether a name can be part of a path and of a URL: not empty, not too long, no reserved characters.
 pub fn check_id(what: &'static str, name: &str) -> Result<(), PlanError> {
+    check_name(what, name, || None)
+}
+
+fn check_name(
+    what: &'static str,
+    name: &str,
+    block: impl FnOnce() -> Option<BlockName>,
+) -> Result<(), PlanError> {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | ' ');
     let good = !name.is_empty()
         && name.chars().count() <= 128
@@ -58,86 +160,160 @@ pub fn check_id(what: &'static str, name: &str) -> Result<(), PlanError> {
         && name.trim() == name
         && name != "."
         && name != "..";
-    if good { Ok(()) } else { Err(PlanError::BadName { what, name: name.to_owned() }) }
+    if good { Ok(()) } else { Err(PlanError::BadName { what, name: name.to_owned(), block: block() }) }
 }
 
 impl Plan {
     /// Everything that is wrong with the plan; empty if it can run.
     pub fn check(&self) -> Vec<PlanError> {
-        let mut errors = Vec::new();
-        errors.extend(check_id("a workflow", &self.workflow).err());
-        if self.timeout_ms == Some(0) {
-            errors.push(PlanError::Zero { node: self.workflow.clone(), field: "timeout" });
-        }
-        check_block(&self.block, &format!("workflow `{}`", self.workflow), &mut errors);
-        errors
+        let mut check = Check { workflow: &self.workflow, errors: Vec::new() };
+        check.errors.extend(check_id("a workflow", &self.workflow).err());
+        check.at_least_one(&self.workflow, "timeout", self.timeout_ms);
+        check.block(&self.block, "");
+        check.errors
     }
 }
 
-fn check_block(block: &Block, name: &str, errors: &mut Vec<PlanError>) {
-    if block.nodes.is_empty() {
-        errors.push(PlanError::Empty(name.to_owned()));
-    }
-    let mut seen = BTreeSet::new();
-    for node in &block.nodes {
-        errors.extend(check_id("a node", &node.id).err());
-        if !seen.insert(&node.id) {
-            errors.push(PlanError::DuplicateId { block: name.to_owned(), id: node.id.clone() });
-        }
-        check_node(node, errors);
-    }
+struct Check<'a> {
+    workflow: &'a str,
+    errors: Vec<PlanError>,
 }
 
-fn check_node(node: &Node, errors: &mut Vec<PlanError>) {
-    let mut at_least_one = |value: Option<u64>, field: &'static str| {
+impl Check<'_> {
+    fn name_of(&self, path: &str) -> BlockName {
+        if path.is_empty() {
+            BlockName::Workflow(self.workflow.to_owned())
+        } else {
+            BlockName::At(path.to_owned())
+        }
+    }
+
+    fn at_least_one(&mut self, node: &str, field: &'static str, value: Option<u64>) {
         if value == Some(0) {
-            errors.push(PlanError::Zero { node: node.id.clone(), field });
+            self.errors.push(PlanError::Zero { node: node.to_owned(), field });
         }
-    };
-    match &node.kind {
-        NodeKind::Step(step) => check_step(step, &mut at_least_one),
-        NodeKind::Sleep(_) => {}
-        NodeKind::Signal(signal) => {
-            at_least_one(signal.timeout_ms, "timeout");
-            errors.extend(check_id("a signal", &signal.signal).err());
+    }
+
+    fn block(&mut self, block: &Block, path: &str) {
+        if block.nodes.is_empty() {
+            self.errors.push(PlanError::Empty { block: self.name_of(path) });
         }
-        NodeKind::Loop(each) => at_least_one(Some(each.max_iterations.into()), "maxIterations"),
-        NodeKind::ForEach(each) => {
-            at_least_one(Some(each.concurrency.into()), "concurrency");
-            at_least_one(each.max_iterations.map(u64::from), "maxIterations");
+        let mut seen = BTreeSet::new();
+        for node in &block.nodes {
+            let bad = check_name("a node", &node.id, || Some(self.name_of(path))).err();
+            self.errors.extend(bad);
+            if !seen.insert(node.id.as_str()) {
+                self.errors.push(PlanError::DuplicateId { block: self.name_of(path), id: node.id.clone() });
+            }
+            self.node(node, &join(path, &node.id));
         }
-        NodeKind::Parallel(parallel) => check_join(node, parallel.join, parallel.branches.len(), errors),
-        NodeKind::Branch(_) | NodeKind::Workflow(_) => {}
+        self.order(block, path, &seen);
     }
-    for (segment, block) in node.blocks() {
-        let name = segment.map_or_else(|| node.id.clone(), |segment| format!("{}/{segment}", node.id));
-        check_block(block, &format!("`{name}`"), errors);
-    }
-}
 
-fn check_step(step: &Step, at_least_one: &mut impl FnMut(Option<u64>, &'static str)) {
-    at_least_one(step.timeout_ms, "timeout");
-    check_retry(&step.retry, at_least_one);
-    if let Some(compensation) = &step.compensate {
-        at_least_one(compensation.timeout_ms, "timeout");
-        check_retry(&compensation.retry, at_least_one);
+    /// In a graph, dependencies are there and do not go round; in a sequence there are none.
+    fn order(&mut self, block: &Block, path: &str, ids: &BTreeSet<&str>) {
+        for node in &block.nodes {
+            let at = || join(path, &node.id);
+            match block.order {
+                Order::Sequence if node.after.is_empty() => {}
+                Order::Sequence => self.errors.push(PlanError::AfterInSequence { node: at() }),
+                Order::Graph => {
+                    for after in node.after.iter().filter(|after| !ids.contains(after.as_str())) {
+                        let block = self.name_of(path);
+                        self.errors.push(PlanError::AfterUnknown { node: at(), after: after.clone(), block });
+                    }
+                }
+            }
+        }
+        if block.order == Order::Graph
+            && let Some(ids) = cycle::find(&block.nodes)
+        {
+            self.errors.push(PlanError::Cycle { block: self.name_of(path), ids });
+        }
     }
-}
 
-fn check_retry(retry: &Retry, at_least_one: &mut impl FnMut(Option<u64>, &'static str)) {
-    at_least_one(retry.max_attempts.map(u64::from), "maxAttempts");
-}
-
-fn check_join(node: &Node, join: Join, branches: usize, errors: &mut Vec<PlanError>) {
-    let wanted = match join {
-        Join::All => return,
-        Join::First => 1,
-        Join::N(n) => n,
-    };
-    if wanted == 0 {
-        errors.push(PlanError::Zero { node: node.id.clone(), field: "join" });
+    fn node(&mut self, node: &Node, path: &str) {
+        match &node.kind {
+            NodeKind::Step(step) => self.step(step, path),
+            NodeKind::Sleep(_) | NodeKind::Workflow(_) => {}
+            NodeKind::Signal(signal) => {
+                self.at_least_one(path, "timeout", signal.timeout_ms);
+                let bad = check_name("a signal", &signal.signal, || Some(BlockName::At(path.to_owned())));
+                self.errors.extend(bad.err());
+            }
+            NodeKind::Loop(each) => {
+                self.at_least_one(path, "maxIterations", Some(each.max_iterations.into()));
+            }
+            NodeKind::ForEach(each) => {
+                self.at_least_one(path, "concurrency", Some(each.concurrency.into()));
+                self.at_least_one(path, "maxIterations", each.max_iterations.map(u64::from));
+            }
+            NodeKind::Parallel(parallel) => self.parallel(parallel, path),
+            NodeKind::Branch(branch) => self.branch(branch, path),
+        }
+        for (segment, block) in node.blocks() {
+            match segment {
+                Some(segment) => self.block(block, &join(path, segment)),
+                None => self.block(block, path),
+            }
+        }
     }
-    if wanted as usize > branches {
-        errors.push(PlanError::JoinTooLarge { node: node.id.clone(), wanted, branches });
+
+    fn step(&mut self, step: &Step, path: &str) {
+        self.at_least_one(path, "timeout", step.timeout_ms);
+        self.retry(&step.retry, path);
+        if let Some(compensation) = &step.compensate {
+            self.at_least_one(path, "timeout", compensation.timeout_ms);
+            self.retry(&compensation.retry, path);
+        }
+    }
+
+    fn retry(&mut self, retry: &Retry, path: &str) {
+        self.at_least_one(path, "maxAttempts", retry.max_attempts.map(u64::from));
+    }
+
+    fn parallel(&mut self, parallel: &Parallel, path: &str) {
+        self.lanes(path, ["a branch", "branches"], parallel.branches.iter());
+        let wanted = match parallel.join {
+            Join::All => return,
+            Join::First => 1,
+            Join::N(n) => n,
+        };
+        self.at_least_one(path, "join", Some(wanted.into()));
+        let branches = parallel.branches.len();
+        if branches > 0 && wanted as usize > branches {
+            self.errors.push(PlanError::JoinTooLarge { node: path.to_owned(), wanted, branches });
+        }
+        if parallel.on_failure == OnFailure::Collect {
+            self.errors.push(PlanError::CollectNeedsAll { node: path.to_owned() });
+        }
+    }
+
+    fn branch(&mut self, branch: &Branch, path: &str) {
+        self.lanes(path, ["a case", "cases"], branch.cases.iter());
+        // Both would have the path `…/default`.
+        if branch.default.is_some() && branch.cases.iter().any(|case| case.name == DEFAULT_CASE) {
+            let (node, name) = (path.to_owned(), DEFAULT_CASE.to_owned());
+            self.errors.push(PlanError::DuplicateLane { node, lanes: "cases", name });
+        }
+    }
+
+    fn lanes<'b>(
+        &mut self,
+        path: &str,
+        [one, many]: [&'static str; 2],
+        lanes: impl ExactSizeIterator<Item = &'b NamedBlock>,
+    ) {
+        if lanes.len() == 0 {
+            self.errors.push(PlanError::NoLanes { node: path.to_owned(), lanes: many });
+        }
+        let mut seen = BTreeSet::new();
+        for NamedBlock { name, .. } in lanes {
+            self.errors.extend(check_name(one, name, || Some(BlockName::At(path.to_owned()))).err());
+            if !seen.insert(name) {
+                let (node, name) = (path.to_owned(), name.clone());
+                self.errors.push(PlanError::DuplicateLane { node, lanes: many, name });
+            }
+        }
     }
 }

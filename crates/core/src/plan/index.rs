@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Block, Node, NodeKind, Order, Plan, PlanHash};
+use super::{Block, Node, NodeKind, Order, Plan, PlanHash, join};
 use crate::path::Path;
 
 /// A plan, flattened: nodes by number, numbers by path. Built once per plan and shared by its runs,
@@ -363,8 +363,4 @@ fn shallow(kind: &NodeKind) -> NodeKind {
         NodeKind::Workflow(nested) => nested.block = Block::default(),
     }
     kind
-}
-
-fn join(at: &str, id: &str) -> String {
-    if at.is_empty() { id.to_owned() } else { format!("{at}/{id}") }
 }

@@ -4,6 +4,10 @@
 //! picture in the UI. Its JSON form is canonical, so that [`Plan::hash`] names a version.
 
 mod check;
+mod cycle;
+mod diff;
+mod draw;
+mod graph;
 mod index;
 
 use std::fmt;
@@ -11,7 +15,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use check::{PlanError, check_id};
+pub use check::{BlockName, PlanError, check_id};
+pub use diff::{NodeChange, NodeMove, NodeName, PlanDiff, SettingChange};
+pub use graph::{Graph, GraphEdge, GraphNode};
 pub use index::{BlockRef, IndexedPlan, NodeRef};
 
 /// The name under which a definition holds a user function.
@@ -452,6 +458,11 @@ impl Node {
             | NodeKind::Workflow(_) => self.blocks().iter().map(|(_, block)| block.step_count()).sum(),
         }
     }
+}
+
+/// The path of a node or lane in the block at a path.
+fn join(at: &str, id: &str) -> String {
+    if at.is_empty() { id.to_owned() } else { format!("{at}/{id}") }
 }
 
 fn is_zero(n: &u32) -> bool {

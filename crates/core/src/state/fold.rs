@@ -1,6 +1,8 @@
 //! How each event changes the state.
 
-use super::{End, Ending, HardFailure, NodeState, OpenCall, Scope, State, Timer, TimerKind, UndoList};
+use super::{
+    Decision, End, Ending, HardFailure, NodeState, OpenCall, Scope, State, Timer, TimerKind, UndoList,
+};
 use crate::event::{BlockedReason, Due, Event, ImportedStatus, Kind, LostReason, Role, Verdict};
 use crate::failure::{Failure, code};
 use crate::ids::{Seq, Time};
@@ -31,6 +33,17 @@ impl State {
                     imported(seq, *status, state.is_some(), failure.is_some(), *started_at, *ended_at);
                 self.nodes.insert(node.clone(), imported);
             }
+            Kind::DecisionImported { node, case, count, .. } => {
+                let state = self.entry(node);
+                state.input = (case.is_none() && count.is_none()).then_some(seq);
+                state.items = count.map(|_| seq);
+                state.decision = Some(Box::new(Decision { case: case.clone(), count: *count }));
+            }
+            Kind::LaneImported { lane, index, .. } => {
+                if let Some((node, _)) = lane.as_iteration() {
+                    self.lanes(&node).imported = Some((*index, seq));
+                }
+            }
             Kind::CallStarted { node, call, role, attempt, deadline, undoable } => {
                 let open = OpenCall {
                     number: *call,
@@ -52,12 +65,13 @@ impl State {
             }
             Kind::CallLost { node, reason, .. } => self.call_lost(node, *reason),
             Kind::CallCancelled { node, .. } => self.call_cancelled(node, seq, at),
-            Kind::NodeStarted { node, count, window, .. } => {
+            Kind::NodeStarted { node, case, count, window } => {
                 self.held.remove(node);
                 self.supervising.insert(node.clone());
                 let state = self.begin(node, at);
                 state.status = NodeStatus::Running;
                 state.due = None;
+                state.case.clone_from(case);
                 if let Some(count) = count {
                     self.lanes_started(node, *count, *window);
                 }
@@ -259,7 +273,10 @@ impl State {
             }
             Role::Input => self.entry(node).input = Some(seq),
             Role::Items => self.entry(node).items = Some(seq),
-            Role::Compensate => self.undo.ended(node, None),
+            Role::Compensate => {
+                self.entry(node).undone = true;
+                self.undo.ended(node, None);
+            }
             Role::Wait | Role::OnError | Role::Choose | Role::Test | Role::Finally => {}
         }
     }
@@ -313,6 +330,8 @@ impl State {
     }
 
     fn compensation_failed(&mut self, node: &Path, call: &OpenCall, failure: &Failure, verdict: Verdict) {
+        // Whatever it did before it failed: the step's result is worth nothing any more.
+        self.entry(node).undone = true;
         let Verdict::RetryAt(when) = verdict else { return self.undo.ended(node, Some(failure)) };
         self.waits.insert(node.clone());
         self.timers.insert(Timer { at: when, node: node.clone(), kind: TimerKind::Retry });

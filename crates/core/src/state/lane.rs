@@ -46,13 +46,18 @@ impl State {
         };
         let iteration = lane.as_iteration().map(|(node, _)| node);
         let node = iteration.clone().or_else(|| lane.parent()).unwrap_or_else(Path::root);
+        let whole = self.whole;
         let lanes = self.lanes(&node);
+        // A branch that had failed and was undone later ends for the second time.
+        if lanes.slot(index) != Slot::Open {
+            return;
+        }
         lanes.ended += 1;
         (lanes.next, lanes.last) = (index + 1, result);
         if *outcome == LaneOutcome::Completed {
             lanes.succeeded += 1;
         }
-        if lanes.count > 0 {
+        if lanes.count > 0 || whole {
             let at = usize::try_from(index).unwrap_or(usize::MAX);
             if lanes.slots.len() <= at {
                 lanes.slots.resize(at + 1, Slot::Open);

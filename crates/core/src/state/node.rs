@@ -1,7 +1,5 @@
 //! The state of one node.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::signal::Awaited;
@@ -56,6 +54,9 @@ pub struct NodeState {
     /// For a forEach: the event that holds its items.
     #[serde(skip_serializing_if = "is_default")]
     pub items: Option<Seq>,
+    /// For a branch: the case that was chosen.
+    #[serde(skip_serializing_if = "is_default")]
+    pub case: Option<String>,
     /// What was decided for it in another run.
     #[serde(skip_serializing_if = "is_default")]
     pub decision: Option<Box<Decision>>,
@@ -68,6 +69,9 @@ pub struct NodeState {
     /// A step with a compensation: some call of it ended without telling what it did.
     #[serde(skip_serializing_if = "is_default")]
     pub unknown: bool,
+    /// Its compensation was called.
+    #[serde(skip_serializing_if = "is_default")]
+    pub undone: bool,
     /// Why it is blocked.
     #[serde(skip_serializing_if = "is_default")]
     pub blocked: Option<BlockedReason>,
@@ -109,8 +113,8 @@ pub struct Lanes {
     pub next: u32,
     /// In a loop: the result of the last iteration.
     pub last: Option<Seq>,
-    /// Lanes whose outcome was taken over from another run, and the event that says so.
-    pub imported: BTreeMap<u32, Seq>,
+    /// In a loop: the last iteration that was taken over from another run, and the event that holds its result.
+    pub imported: Option<(u32, Seq)>,
 }
 
 impl Lanes {

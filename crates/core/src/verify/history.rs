@@ -136,7 +136,11 @@ impl<'a> History<'a> {
         self.require(first == starts, seq, Rule::Ends, || "a run starts with its first event, once".into());
         let after_end = self.ended;
         self.require(!after_end, seq, Rule::Ends, || "it comes after the run's end".into());
-        self.begun |= !matches!(event.event, Kind::RunStarted { .. } | Kind::NodeImported { .. });
+        let import = matches!(
+            event.event,
+            Kind::NodeImported { .. } | Kind::DecisionImported { .. } | Kind::LaneImported { .. }
+        );
+        self.begun |= !import && !matches!(event.event, Kind::RunStarted { .. });
     }
 
     fn happened(&mut self, event: &'a Event) {
@@ -152,6 +156,10 @@ impl<'a> History<'a> {
                     ImportedStatus::Failed => Outcome::Failed,
                 };
                 self.end(node, outcome, seq);
+            }
+            Kind::DecisionImported { .. } | Kind::LaneImported { .. } => {
+                let early = !self.begun;
+                self.require(early, seq, Rule::Ends, || "imports follow the start of the run".into());
             }
             Kind::CallStarted { node, call, role, attempt, deadline, .. } => {
                 let open = Open { number: *call, role: *role, attempt: *attempt, deadline: *deadline };

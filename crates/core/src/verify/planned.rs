@@ -140,6 +140,8 @@ impl<'a> Planned<'a> {
             | Kind::CallSuspended { .. }
             | Kind::RunPaused {}
             | Kind::RunResumed {}
+            | Kind::DecisionImported { .. }
+            | Kind::LaneImported { .. }
             | Kind::LaneEnded { .. }
             | Kind::LaneStopping { .. }
             | Kind::BlockFailing { .. }

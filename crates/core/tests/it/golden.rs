@@ -13,17 +13,18 @@ use std::path::PathBuf;
 use rival_core::durable::ChildOutcome;
 use rival_core::event::{self, ImportedStatus, Kind, VERSION};
 use rival_core::failure::{Failure, StepError};
-use rival_core::machine::{AskedBody, Import, Start};
+use rival_core::fork::{Import, NodeImport};
+use rival_core::machine::{AskedBody, Start};
 use rival_core::plan::{Join, Wait};
 use rival_core::state::FOLD_VERSION;
-use rival_core::{Event, IndexedPlan, Plan, State, Value, verify};
+use rival_core::{Event, IndexedPlan, Path, Plan, State, Value, verify};
 use serde::{Deserialize, Serialize};
 use serde_json::json as j;
 use serde_json::value::RawValue;
 
 use crate::support::{
-    Case, attempts, branch, fold, for_each, import, joining, json, list, nested, nested_with, parallel, plan,
-    sleep, step, step_with, undoable, until,
+    Case, attempts, branch, fold, for_each, import, joining, json, list, nested, nested_with, node_import,
+    parallel, plan, sleep, step, step_with, undoable, until,
 };
 
 #[derive(Serialize, Deserialize)]
@@ -152,6 +153,8 @@ pub(crate) fn word(kind: &Kind) -> &'static str {
     match kind {
         Kind::RunStarted { .. } => "runStarted",
         Kind::NodeImported { .. } => "nodeImported",
+        Kind::DecisionImported { .. } => "decisionImported",
+        Kind::LaneImported { .. } => "laneImported",
         Kind::CallStarted { .. } => "callStarted",
         Kind::CallSucceeded { .. } => "callSucceeded",
         Kind::CallFailed { .. } => "callFailed",
@@ -194,6 +197,8 @@ pub(crate) fn word(kind: &Kind) -> &'static str {
 pub(crate) const WORDS: &[&str] = &[
     "runStarted",
     "nodeImported",
+    "decisionImported",
+    "laneImported",
     "callStarted",
     "callSucceeded",
     "callFailed",
@@ -247,6 +252,7 @@ fn recordings() -> Vec<(&'static str, Case)> {
         ("paused", paused()),
         ("asleep", asleep()),
         ("blocks", blocks()),
+        ("forked", forked()),
         ("undone", undone()),
         ("waiting", waiting()),
     ]
@@ -334,11 +340,11 @@ fn timed_out() -> Case {
 }
 
 fn retried() -> Case {
-    let soft = Import {
+    let soft = Import::Node(NodeImport {
         failure: Some(Failure::new("error", "meh")),
         state: Some(json(j!({"tries": 2}))),
-        ..import("b", ImportedStatus::Failed, j!(null))
-    };
+        ..node_import("b", ImportedStatus::Failed, j!(null))
+    });
     let imports = vec![
         import("a", ImportedStatus::Completed, j!(1)),
         soft,
@@ -346,6 +352,26 @@ fn retried() -> Case {
     ];
     let start = Start { source: Some("r0".into()), imports, ..Start::new(json(j!({"n": 1}))) };
     Case::of(vec![step("a"), step("b"), step("c"), step("d")]).named("r0~1").start_with(start).ok("d", 1)
+}
+
+fn forked() -> Case {
+    let lane = Path::from("poll[1]");
+    let imports = vec![
+        Import::Iteration { lane, index: 1, result: json(j!("second")) },
+        Import::Decision {
+            node: Path::from("check"),
+            result: Value::null(),
+            case: Some("then".into()),
+            count: None,
+        },
+    ];
+    let start = Start { source: Some("r0".into()), imports, ..Start::new(json(j!({"n": 1}))) };
+    let check = branch("check", vec![("then", vec![step("b")])], None);
+    Case::of(vec![until("poll", vec![step("a")]), check])
+        .start_with(start)
+        .ok("poll[2]/a", 1)
+        .gives("poll", 1, j!(true))
+        .ok("check/then/b", 1)
 }
 
 fn recovered() -> Case {

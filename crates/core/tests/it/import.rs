@@ -3,11 +3,12 @@
 use expect_test::expect;
 use rival_core::event::ImportedStatus;
 use rival_core::failure::Failure;
-use rival_core::machine::{Import, Start};
+use rival_core::fork::{Import, NodeImport};
+use rival_core::machine::Start;
 use rival_core::{NodeStatus, RunStatus, Value};
 use serde_json::json as j;
 
-use crate::support::{Case, import, nested, nested_with, step, step_with};
+use crate::support::{Case, import, nested, nested_with, node_import, step, step_with};
 
 fn retry(imports: Vec<Import>) -> Start {
     Start { source: Some("r0".into()), imports, ..Start::new(Value::null()) }
@@ -15,10 +16,10 @@ fn retry(imports: Vec<Import>) -> Start {
 
 #[test]
 fn imported_nodes_count_as_ended_and_the_rest_runs() {
-    let soft = Import {
+    let soft = Import::Node(NodeImport {
         failure: Some(Failure::new("error", "meh")),
-        ..import("c", ImportedStatus::Failed, j!(null))
-    };
+        ..node_import("c", ImportedStatus::Failed, j!(null))
+    });
     let imports = vec![
         import("a", ImportedStatus::Completed, j!(1)),
         import("b", ImportedStatus::Skipped, j!(null)),

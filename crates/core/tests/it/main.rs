@@ -2,9 +2,12 @@
 
 mod branch;
 mod call;
+mod diff;
+mod drawing;
 mod durable;
 mod ending;
 mod for_each;
+mod fork;
 mod golden;
 mod graph;
 mod hold;

@@ -383,3 +383,29 @@ fn a_cancel_reaches_every_branch() {
                9 <7        run cancelled: enough
         "#]]);
 }
+
+#[test]
+fn a_branch_that_failed_before_somebody_won_is_undone_too() {
+    let branches = vec![("x", vec![undoable("a"), step("b")]), ("y", vec![step("c")])];
+    Case::of(vec![joining("p", Join::First, branches)])
+        .start()
+        .ok("p/x/a", 1)
+        .fails("p/x/b", 1, StepError::new("no"))
+        .quietly()
+        .ok("p/y/c", 1)
+        .ok("p/x/a", 2)
+        .status(RunStatus::Completed)
+        .then(expect![[r#"
+            > p/y/c#1 returns "p/y/c!", at 0
+               9 <4        p/y/c#1 succeeded: "p/y/c!"
+              10 <9        p/y through, result in 9
+              11 <10       p joined: [y 9]
+              12 <11       p/x lost, forced at 30000
+              13 <11       p completed, result in 11
+              14 <12       p/x/a#2 called: compensate attempt 1, until 300000
+            > p/x/a#2 returns "p/x/a!", at 0
+              15 <14       p/x/a#2 succeeded: "p/x/a!"
+              16 <15       p/x stopped
+              17 <16       run completed, output in 11
+        "#]]);
+}

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use rival_core::plan::{
     BackoffKind, Block, Branch, Compensation, ForEach, Join, Loop, LoopTest, NamedBlock, Node, NodeKind,
-    OnFailure, OnTimeout, Order, Parallel, Retry, Signal, Wait, check_id,
+    OnFailure, OnTimeout, Order, Parallel, PlanError, Retry, Signal, Wait, check_id,
 };
 use rival_core::{IndexedPlan, Path, Plan};
 
@@ -79,7 +79,7 @@ fn everything_that_is_wrong_is_said_at_once() {
         each("e", 0, vec![step("a")]),
         parallel("p", Join::N(3), vec![named("one", vec![]), named("two", vec![step("a")])]),
         parallel("q", Join::N(0), vec![named("one", vec![step("a")])]),
-        branch("b", vec![step("a")], vec![]),
+        branch("b", vec![step("a")], vec![each("e", 0, vec![])]),
     ]);
     plan.workflow = " padded".into();
     plan.timeout_ms = Some(0);
@@ -92,8 +92,8 @@ fn everything_that_is_wrong_is_said_at_once() {
         `s`: maxAttempts must be at least 1
         two nodes of workflow ` padded` are called `same`: give one of them another name
         `a/b` is not a name for a node: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
-        `x[1]` is not a name for a node: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
-        `` is not a name for a node: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
+        `x[1]` is not a name for a node in `n`: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
+        `` is not a name for a node in `n`: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
         `l`: maxIterations must be at least 1
         `l` has no steps: add at least one
         `g`: timeout must be at least 1
@@ -101,8 +101,94 @@ fn everything_that_is_wrong_is_said_at_once() {
         `p` waits for 3 branches but has 2
         `p/one` has no steps: add at least one
         `q`: join must be at least 1
-        `b/else` has no steps: add at least one
+        `b/else/e`: concurrency must be at least 1
+        `b/else/e` has no steps: add at least one
     "#]].assert_eq(&errors(&plan));
+}
+
+fn graph(nodes: &[(&str, &[&str])]) -> Block {
+    let after = |ids: &[&str]| ids.iter().map(|&id| id.to_owned()).collect();
+    let nodes = nodes.iter().map(|(id, ids)| Node { after: after(ids), ..step(id) }).collect();
+    Block { order: Order::Graph, nodes }
+}
+
+fn nested_block(id: &str, block: Block) -> Node {
+    nested_with(id, vec![], |nested| nested.block = block)
+}
+
+#[test]
+fn lanes_are_checked_like_nodes() {
+    let choice = |id: &str, names: &[&str], default: bool| {
+        let cases = names.iter().map(|name| named(name, vec![step("a")])).collect();
+        let default = default.then(|| Block::sequence(vec![step("a")]));
+        Node::new(id, NodeKind::Branch(Branch { choose: "c".into(), cases, default }))
+    };
+    let branches = |names: &[&str]| names.iter().map(|name| named(name, vec![step("a")])).collect();
+    let collecting = |id: &str, join| {
+        let on_failure = OnFailure::Collect;
+        Node::new(
+            id,
+            NodeKind::Parallel(Parallel { branches: branches(&["l"]), join, on_failure, finally: None }),
+        )
+    };
+    let plan = plan(vec![
+        choice("good", &["default", "x"], false),
+        choice("none", &[], true),
+        nested("n", vec![choice("same", &["x", "x", "default"], true)]),
+        parallel("empty", Join::First, vec![]),
+        parallel("twice", Join::All, branches(&["l", "l", "l/r"])),
+        collecting("all", Join::All),
+        collecting("first", Join::First),
+    ]);
+    expect![[r#"
+        `none` has no cases: add at least one
+        two cases of `n/same` are called `x`: give one of them another name
+        two cases of `n/same` are called `default`: give one of them another name
+        `empty` has no branches: add at least one
+        two branches of `twice` are called `l`: give one of them another name
+        `l/r` is not a name for a branch in `twice`: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
+        `first` collects failures, which needs the results of all branches: use join all
+    "#]]
+    .assert_eq(&errors(&plan));
+}
+
+#[test]
+fn dependencies_belong_to_graphs_and_lead_somewhere() {
+    let mut sequence = nested("sequence", vec![step("a"), step("b")]);
+    if let NodeKind::Workflow(nested) = &mut sequence.kind {
+        nested.block.nodes[1].after = vec!["a".into()];
+    }
+    let plan = plan(vec![
+        nested_block("diamond", graph(&[("d", &["b", "c"]), ("b", &["a"]), ("c", &["a"]), ("a", &[])])),
+        sequence,
+        nested_block("unknown", graph(&[("a", &["b", "z"]), ("b", &[])])),
+        nested_block("itself", graph(&[("a", &["a"])])),
+        nested_block(
+            "round",
+            graph(&[("x", &["c"]), ("a", &["b"]), ("b", &["c", "y"]), ("c", &["a"]), ("y", &[])]),
+        ),
+    ]);
+    expect![[r#"
+        `sequence/b` has `after`, but its block is a sequence: only the nodes of a graph have dependencies
+        `unknown/a` comes after `z`, but `unknown` has no such node
+        the nodes of `itself` wait for each other: `a` -> `a`
+        the nodes of `round` wait for each other: `c` -> `a` -> `b` -> `c`
+    "#]]
+    .assert_eq(&errors(&plan));
+}
+
+#[test]
+fn a_long_chain_is_checked_without_a_deep_stack() {
+    let ids: Vec<String> = (0..100_000).map(|n| format!("n{n}")).collect();
+    let nodes = ids
+        .iter()
+        .enumerate()
+        .map(|(n, id)| Node { after: ids.get(n + 1).cloned().into_iter().collect(), ..step(id) });
+    let mut plan = plan(vec![]);
+    plan.block = Block { order: Order::Graph, nodes: nodes.collect() };
+    assert_eq!(plan.check(), []);
+    plan.block.nodes[99_999].after = vec!["n0".into()];
+    assert!(matches!(&plan.check()[..], [PlanError::Cycle { ids, .. }] if ids.len() == 100_001));
 }
 
 #[test]

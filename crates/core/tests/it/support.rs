@@ -12,9 +12,9 @@ use rival_core::event::{
     Parts, Role, Verdict,
 };
 use rival_core::failure::StepError;
+use rival_core::fork::{Import, NodeImport};
 use rival_core::machine::{
-    self, AskedBody, AskedOp, Effect, Env, Errand, Import, Input, Outcome, SentSignal, Start, StopReason,
-    Turn,
+    self, AskedBody, AskedOp, Effect, Env, Errand, Input, Outcome, SentSignal, Start, StopReason, Turn,
 };
 use rival_core::plan::{
     Block, Branch, Compensation, ForEach, Join, Loop, LoopTest, NamedBlock, Nested, Node, NodeKind,
@@ -139,7 +139,11 @@ pub(crate) fn success(value: serde_json::Value) -> Outcome {
 }
 
 pub(crate) fn import(node: &str, status: ImportedStatus, result: serde_json::Value) -> Import {
-    Import {
+    Import::Node(node_import(node, status, result))
+}
+
+pub(crate) fn node_import(node: &str, status: ImportedStatus, result: serde_json::Value) -> NodeImport {
+    NodeImport {
         node: Path::from(node),
         status,
         result: json(result),
@@ -504,6 +508,10 @@ fn what(kind: &Kind) -> String {
             format!("run started{deadline}{left}{source}")
         }
         Kind::NodeImported { node, status, result, .. } => format!("{node} imported: {status:?} {result:?}"),
+        Kind::DecisionImported { node, result, case, count } => {
+            format!("{node} decided before: {result:?} {case:?} {count:?}")
+        }
+        Kind::LaneImported { lane, result, .. } => format!("{lane} imported: {result:?}"),
         Kind::CallStarted { node, call, role: what, attempt, deadline, .. } => {
             let deadline = deadline.map(|at| format!(", until {}", at.0)).unwrap_or_default();
             format!("{}#{call} called: {} attempt {attempt}{deadline}", at(node), role(*what))

@@ -1,117 +1,158 @@
 //! From the parts of a workflow to its plan.
 
-use std::collections::BTreeMap;
-
 use rival_core::Plan;
-use rival_core::plan::{Block, LoopTest, Nested, Node, NodeKind, Sleep, Step, Wait};
+use rival_core::plan::{
+    Block, Branch, Compensation, ForEach, Loop, LoopTest, NamedBlock, Nested, Node, NodeKind, Parallel,
+    Sleep, Step, Wait,
+};
 
+use super::draft::{BranchDraft, EachDraft, HeadDraft, LoopDraft, NodePart, ParallelDraft, TestDraft};
+use super::graph::{Dependencies, ids_after};
 use super::keys::Keys;
-use super::{Draft, NodePart};
+use super::outline::{Outline, Site};
+use super::rename::rename_nested;
 use crate::delay::DelayWait;
 use crate::nested::NestedDraft;
 use crate::step::StepDraft;
 
 /// The plan; functions of nested workflows are taken into `keys` on the way.
-pub(super) fn plan(draft: &Draft, ids: &[String], keys: &mut Keys) -> Plan {
-    let nodes = draft.parts.iter().zip(ids).map(|(part, id)| Node::new(id, kind(&part.part, id, keys)));
+pub(super) fn plan(
+    draft: &HeadDraft,
+    outline: &Outline<'_>,
+    dependencies: &Dependencies,
+    keys: &mut Keys,
+) -> Plan {
+    let mut compiler = Compiler { outline, dependencies, keys };
     Plan {
         workflow: draft.name.clone(),
-        block: Block::sequence(nodes.collect()),
-        on_error: draft.on_error.as_ref().map(|(handler, _)| keys.of(&handler.function)),
+        block: compiler.block(0),
+        on_error: draft.on_error.as_ref().map(|(handler, _)| compiler.keys.of(&handler.function)),
         timeout_ms: draft.timeout_ms,
         max_retries: draft.max_retries,
     }
 }
 
-fn kind(part: &NodePart, id: &str, keys: &mut Keys) -> NodeKind {
-    match part {
-        NodePart::Step(draft) => NodeKind::Step(step(draft, keys)),
-        NodePart::Sleep(delay) => NodeKind::Sleep(Sleep {
-            wait: match &delay.wait {
-                DelayWait::Given(wait) => wait.clone(),
-                DelayWait::Computed(draft) => Wait::Computed(keys.of(&draft.function)),
-            },
-        }),
-        NodePart::Nested { nested, input } => {
-            NodeKind::Workflow(self::nested(nested, input.as_ref(), id, keys))
-        }
+struct Compiler<'a> {
+    outline: &'a Outline<'a>,
+    dependencies: &'a Dependencies,
+    keys: &'a mut Keys,
+}
+
+impl<'a> Compiler<'a> {
+    fn block(&mut self, number: usize) -> Block {
+        let scope = &self.outline.blocks[number];
+        let nodes = scope.nodes.iter().map(|&number| self.node(number)).collect();
+        Block { order: scope.draft.order, nodes }
     }
-}
 
-fn step(draft: &StepDraft, keys: &Keys) -> Step {
-    Step {
-        continue_on_error: draft.continue_on_error,
-        on_error: draft.on_error.as_ref().map(|handler| keys.of(&handler.function)),
-        ..draft.config.to_plan(keys.of(&draft.function))
+    fn node(&mut self, number: usize) -> Node {
+        let site = &self.outline.nodes[number];
+        Node { id: site.id.clone(), after: self.after(number), kind: self.kind(site) }
     }
-}
 
-fn nested(draft: &NestedDraft, input: Option<&StepDraft>, id: &str, keys: &mut Keys) -> Nested {
-    let plan = &draft.built.plan;
-    let renamed = keys.merge(id, &draft.built);
-    let mut nested = Nested {
-        workflow: plan.workflow.clone(),
-        block: plan.block.clone(),
-        input: None,
-        on_error: plan.on_error.clone(),
-    };
-    rename_nested(&mut nested, &renamed);
-    nested.input = input.map(|input| keys.of(&input.function));
-    nested
-}
-
-type Renamed = BTreeMap<String, String>;
-
-fn rename(key: &mut String, renamed: &Renamed) {
-    if let Some(new) = renamed.get(key) {
-        key.clone_from(new);
-    }
-}
-
-fn rename_all<'a>(keys: impl IntoIterator<Item = &'a mut String>, renamed: &Renamed) {
-    keys.into_iter().for_each(|key| rename(key, renamed));
-}
-
-fn rename_nested(nested: &mut Nested, renamed: &Renamed) {
-    rename_all(nested.input.iter_mut().chain(&mut nested.on_error), renamed);
-    rename_block(&mut nested.block, renamed);
-}
-
-fn rename_block(block: &mut Block, renamed: &Renamed) {
-    block.nodes.iter_mut().for_each(|node| rename_kind(&mut node.kind, renamed));
-}
-
-/// Every function that a node names, in every kind there is: a forgotten one would call another function.
-fn rename_kind(kind: &mut NodeKind, renamed: &Renamed) {
-    match kind {
-        NodeKind::Step(step) => {
-            let undo = step.compensate.as_mut().map(|undo| &mut undo.function);
-            rename_all([&mut step.function].into_iter().chain(&mut step.on_error).chain(undo), renamed);
-        }
-        NodeKind::Sleep(sleep) => match &mut sleep.wait {
-            Wait::ForMs(_) | Wait::UntilMs(_) => {}
-            Wait::Computed(function) => rename(function, renamed),
-        },
-        NodeKind::Signal(_) => {}
-        NodeKind::Branch(branch) => {
-            rename(&mut branch.choose, renamed);
-            branch.cases.iter_mut().for_each(|case| rename_block(&mut case.block, renamed));
-            branch.default.iter_mut().for_each(|block| rename_block(block, renamed));
-        }
-        NodeKind::Loop(each) => {
-            match &mut each.test {
-                LoopTest::Until(function) | LoopTest::While(function) => rename(function, renamed),
+    /// In the order of the block, then whatever is only known by its id.
+    fn after(&self, number: usize) -> Vec<String> {
+        let found = self.dependencies.get(&number).into_iter().flatten();
+        let mut after: Vec<String> = found.map(|&at| self.outline.nodes[at].id.clone()).collect();
+        for id in ids_after(self.outline, number) {
+            if !after.iter().any(|known| known == id) {
+                after.push(id.to_owned());
             }
-            rename_block(&mut each.body, renamed);
         }
-        NodeKind::ForEach(each) => {
-            rename(&mut each.items, renamed);
-            rename_block(&mut each.body, renamed);
+        after
+    }
+
+    fn kind(&mut self, site: &'a Site<'a>) -> NodeKind {
+        match &site.part.part {
+            NodePart::Step(draft) => NodeKind::Step(self.step(draft)),
+            NodePart::Sleep(delay) => NodeKind::Sleep(Sleep {
+                wait: match &delay.wait {
+                    DelayWait::Given(wait) => wait.clone(),
+                    DelayWait::Computed(draft) => Wait::Computed(self.key(draft)),
+                },
+            }),
+            NodePart::Nested { nested, input } => {
+                NodeKind::Workflow(self.nested(nested, input.as_deref(), &site.path))
+            }
+            NodePart::Branch(branch) => NodeKind::Branch(self.branch(branch, site)),
+            NodePart::Loop(each) => NodeKind::Loop(self.repeat(each, site)),
+            NodePart::Each(each) => NodeKind::ForEach(self.each(each, site)),
+            NodePart::Parallel(parallel) => NodeKind::Parallel(self.parallel(parallel, site)),
         }
-        NodeKind::Parallel(parallel) => {
-            rename_all(&mut parallel.finally, renamed);
-            parallel.branches.iter_mut().for_each(|branch| rename_block(&mut branch.block, renamed));
+    }
+
+    fn key(&self, draft: &StepDraft) -> String {
+        self.keys.of(&draft.function)
+    }
+
+    fn step(&self, draft: &StepDraft) -> Step {
+        Step {
+            continue_on_error: draft.continue_on_error,
+            on_error: draft.on_error.as_ref().map(|handler| self.key(handler)),
+            compensate: draft.compensate.as_ref().map(|undo| self.compensation(undo)),
+            ..draft.config.to_plan(self.key(draft))
         }
-        NodeKind::Workflow(nested) => rename_nested(nested, renamed),
+    }
+
+    fn compensation(&self, draft: &StepDraft) -> Compensation {
+        let Step { function, retry, timeout_ms, .. } = draft.config.to_plan(self.key(draft));
+        Compensation { function, retry, timeout_ms }
+    }
+
+    fn nested(&mut self, draft: &NestedDraft, input: Option<&StepDraft>, path: &str) -> Nested {
+        let plan = &draft.built.plan;
+        let renamed = self.keys.merge(path, &draft.built);
+        let mut nested = Nested {
+            workflow: plan.workflow.clone(),
+            block: plan.block.clone(),
+            input: None,
+            on_error: plan.on_error.clone(),
+        };
+        rename_nested(&mut nested, &renamed);
+        nested.input = input.map(|input| self.key(input));
+        nested
+    }
+
+    fn branch(&mut self, draft: &BranchDraft, site: &Site<'_>) -> Branch {
+        let (cases, default) = site.inner.split_at(draft.cases.len());
+        let cases = draft
+            .cases
+            .iter()
+            .zip(cases)
+            .map(|(case, &block)| NamedBlock { name: case.name.clone(), block: self.block(block) });
+        let cases = cases.collect();
+        let default = default.first().map(|&block| self.block(block));
+        Branch { choose: self.key(&draft.choose), cases, default }
+    }
+
+    fn repeat(&mut self, draft: &LoopDraft, site: &Site<'_>) -> Loop {
+        let test = match &draft.test {
+            TestDraft::Until(test) => LoopTest::Until(self.key(test)),
+            TestDraft::While(test) => LoopTest::While(self.key(test)),
+        };
+        Loop { body: self.block(site.inner[0]), test, max_iterations: draft.max_iterations }
+    }
+
+    fn each(&mut self, draft: &EachDraft, site: &Site<'_>) -> ForEach {
+        ForEach {
+            items: self.key(&draft.items),
+            body: self.block(site.inner[0]),
+            concurrency: draft.concurrency,
+            max_iterations: draft.max_iterations,
+        }
+    }
+
+    fn parallel(&mut self, draft: &ParallelDraft, site: &Site<'_>) -> Parallel {
+        let branches = draft
+            .branches
+            .iter()
+            .zip(&site.inner)
+            .map(|(branch, &block)| NamedBlock { name: branch.name.clone(), block: self.block(block) });
+        Parallel {
+            branches: branches.collect(),
+            join: draft.join,
+            on_failure: draft.on_failure,
+            finally: draft.finally.as_ref().map(|finally| self.key(finally)),
+        }
     }
 }

@@ -1,50 +1,50 @@
-//! Whether every function gets what it asks for.
+//! Whether every function gets the input and the outputs that it asks for.
 
-use std::any::TypeId;
+use rival_core::plan::Order;
 
+use super::draft::{HeadDraft, NodePart};
+use super::outline::Outline;
 use super::uses::{Role, Use};
-use super::{Draft, NodePart};
 use crate::error::BuildError;
-use crate::extract::OutputAsk;
+use crate::extract::{OutputAsk, TypeAsk};
 use crate::function::Identity;
-use crate::step::StepDraft;
+
+/// A step whose output another node reads.
+#[derive(Clone, Copy)]
+pub(super) struct Edge {
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
 
 /// Checks what every function asks for; gives the edges of the data flow, from producer to reader.
 pub(super) fn check(
-    draft: &Draft,
-    ids: &[String],
+    draft: &HeadDraft,
+    outline: &Outline<'_>,
     uses: &[Use<'_>],
     problems: &mut Vec<BuildError>,
-) -> Vec<(String, String)> {
+) -> Vec<Edge> {
     let mut edges = Vec::new();
     for use_ in uses {
         let mut report = |message: String| problems.push(BuildError::new(message, use_.location));
-        if use_.has_idle_options() {
-            report(format!("{use_} has options of a step: only `.named(\"..\")` means something there"));
-        }
-        if use_.draft.function.asks.failure && !use_.is_handler() {
-            report(format!("{use_} asks for Failure, which only error handlers are given"));
-        }
         check_input(draft, use_, &mut report);
         for ask in &use_.draft.function.asks.outputs {
-            match producer(draft, use_, ask) {
-                Ok(Some(at)) if !use_.is_handler() => edges.push((ids[at].clone(), use_.node.to_owned())),
+            match producer(draft, outline, use_, ask) {
+                Ok(Some(from)) if !use_.is_handler() => {
+                    edges.extend(use_.node.map(|to| Edge { from, to }));
+                }
                 Ok(_) => {}
                 Err(message) => report(message),
             }
         }
     }
-    check_nested(draft, ids, problems);
+    check_nested(draft, outline, problems);
+    edges.extend(read_by_nested(outline));
     edges
 }
 
-fn check_input(draft: &Draft, use_: &Use<'_>, report: &mut impl FnMut(String)) {
+fn check_input(draft: &HeadDraft, use_: &Use<'_>, report: &mut impl FnMut(String)) {
     let workflow = &draft.name;
-    for ask in &use_.draft.function.asks.inputs {
-        // Any input is JSON.
-        if ask.id == TypeId::of::<serde_json::Value>() {
-            continue;
-        }
+    for ask in use_.draft.function.asks.inputs.iter().filter(|ask| !ask.is_json()) {
         let name = ask.name;
         match &draft.input {
             Some(input) if input.is(ask.id) => {}
@@ -62,61 +62,109 @@ fn check_input(draft: &Draft, use_: &Use<'_>, report: &mut impl FnMut(String)) {
 }
 
 /// The node whose output is meant; `None` if there is none and there need not be.
-fn producer(draft: &Draft, use_: &Use<'_>, ask: &OutputAsk) -> Result<Option<usize>, String> {
+fn producer(
+    draft: &HeadDraft,
+    outline: &Outline<'_>,
+    use_: &Use<'_>,
+    ask: &OutputAsk,
+) -> Result<Option<usize>, String> {
     let name = ask.name;
-    let all = uses_of(draft, ask);
-    let earlier: Vec<usize> = all.iter().copied().filter(|&at| at < use_.position).collect();
-    let why = match earlier[..] {
-        [at] => match check_present(draft, use_, ask, at) {
+    let why = match visible(outline, use_, Identity::Item(ask.step))[..] {
+        [at] => match check_present(outline, use_, ask, at) {
             Ok(()) => return Ok(Some(at)),
             Err(why) => why,
         },
-        // A workflow around this one may have it.
-        [] if all.is_empty() && ask.optional => return Ok(None),
-        [] if all.is_empty() => format!("but `{name}` is not a step of workflow `{}`", draft.name),
-        [] => format!("but `{name}` does not come before it"),
-        [_, ..] => {
-            let times = earlier.len();
+        [] => match outline.everywhere(Identity::Item(ask.step)) {
+            // A workflow around this one may have it.
+            [] if ask.optional => return Ok(None),
+            [] => format!("but `{name}` is not a step of workflow `{}`", draft.name),
+            [first, ..] => not_visible(outline, use_, name, *first),
+        },
+        [_, _, ..] => {
+            let times = visible(outline, use_, Identity::Item(ask.step)).len();
             format!("but `{name}` is used {times} times here: ask for `Steps` and read it by its id")
         }
     };
     Err(format!("{use_} asks for Output<{name}>, {why}"))
 }
 
-/// The nodes that call this function, in order.
-fn uses_of(draft: &Draft, ask: &OutputAsk) -> Vec<usize> {
-    let wanted = Identity::Item(ask.step);
-    let calls_it = |part: &NodePart| step_of(part).is_some_and(|step| step.function.identity == wanted);
-    (0..draft.parts.len()).filter(|&at| calls_it(&draft.parts[at].part)).collect()
+/// The nodes of the nearest block that a function may mean by another one: earlier in its own block, or anywhere in
+/// it if that is a graph, then in the blocks around it. A loop's test also sees the loop's body.
+fn visible(outline: &Outline<'_>, use_: &Use<'_>, wanted: Identity) -> Vec<usize> {
+    let Some(node) = use_.node else {
+        return outline.calls(0, wanted).to_vec();
+    };
+    if matches!(use_.role, Role::Until | Role::While) {
+        let body = outline.calls(outline.nodes[node].inner[0], wanted);
+        if !body.is_empty() {
+            return body.to_vec();
+        }
+    }
+    seen_from(outline, node, wanted)
 }
 
-fn check_present(draft: &Draft, use_: &Use<'_>, ask: &OutputAsk, at: usize) -> Result<(), String> {
+fn seen_from(outline: &Outline<'_>, node: usize, wanted: Identity) -> Vec<usize> {
+    let near = outline.outwards(node).map(|at| {
+        let site = &outline.nodes[at];
+        let calls = outline.calls(site.block, wanted);
+        match outline.blocks[site.block].draft.order {
+            Order::Sequence => {
+                let earlier = calls.partition_point(|&it| outline.nodes[it].position < site.position);
+                calls[..earlier].to_vec()
+            }
+            Order::Graph => calls.iter().copied().filter(|&it| it != at).collect(),
+        }
+    });
+    near.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+/// Why a step that is there cannot be read, and what can be.
+fn not_visible(outline: &Outline<'_>, use_: &Use<'_>, name: &str, producer: usize) -> String {
+    let Some(node) = use_.node else {
+        return format!("but `{name}` is inside of a block: a block shows only its own result");
+    };
+    if producer == node && use_.role == Role::Compensation {
+        return "which is the step it undoes: ask for `Undo<T>`".to_owned();
+    }
+    let together = outline.outwards(producer).find(|&at| {
+        let block = outline.nodes[at].block;
+        outline.ancestor_in(block, node).is_some()
+    });
+    let container = together.expect("the outermost block holds both");
+    let reader = outline.ancestor_in(outline.nodes[container].block, node);
+    let (block, id) = (outline.nodes[producer].block, &outline.nodes[container].id);
+    if container == producer {
+        format!("but `{name}` does not come before it")
+    } else if reader == Some(container) {
+        let path = &outline.blocks[block].path;
+        format!("but `{name}` is in `{path}`, beside it: one may run without the other")
+    } else {
+        format!("but `{name}` is inside of `{id}`, which shows only its own result: read that with `Steps`")
+    }
+}
+
+fn check_present(outline: &Outline<'_>, use_: &Use<'_>, ask: &OutputAsk, at: usize) -> Result<(), String> {
     let name = ask.name;
     if ask.optional {
         return Ok(());
     }
-    if use_.role == Role::WorkflowHandler {
-        return Err(format!("which may not have run when the handler is called: use Option<Output<{name}>>"));
-    }
-    if step_of(&draft.parts[at].part).is_some_and(|step| step.continue_on_error) {
-        return Err(format!(
-            "which may have failed and gone on (continue_on_error): use Option<Output<{name}>>"
-        ));
-    }
-    Ok(())
-}
-
-fn step_of(part: &NodePart) -> Option<&StepDraft> {
-    match part {
-        NodePart::Step(step) => Some(step),
-        NodePart::Sleep(_) | NodePart::Nested { .. } => None,
-    }
+    let site = &outline.nodes[at];
+    let why = if use_.role == Role::WorkflowHandler {
+        "which may not have run when the handler is called"
+    } else if use_.role == Role::While && outline.blocks[site.block].owner == use_.node {
+        "which has not run before the first iteration"
+    } else if site.part.part.step().is_some_and(|step| step.continue_on_error) {
+        "which may have failed and gone on (continue_on_error)"
+    } else {
+        return Ok(());
+    };
+    Err(format!("{why}: use Option<Output<{name}>>"))
 }
 
 /// A nested workflow without an input function takes this one's input, so the types must be the same.
-fn check_nested(draft: &Draft, ids: &[String], problems: &mut Vec<BuildError>) {
-    for (part, id) in draft.parts.iter().zip(ids) {
-        let NodePart::Nested { nested, input: None } = &part.part else { continue };
+fn check_nested(draft: &HeadDraft, outline: &Outline<'_>, problems: &mut Vec<BuildError>) {
+    for site in &outline.nodes {
+        let NodePart::Nested { nested, input: None } = &site.part.part else { continue };
         let Some(wanted) = &nested.built.input else { continue };
         let given = match &draft.input {
             Some(given) if given.is(wanted.ty.id) => continue,
@@ -124,9 +172,29 @@ fn check_nested(draft: &Draft, ids: &[String], problems: &mut Vec<BuildError>) {
             None => "no input",
         };
         let message = format!(
-            "workflow `{id}` takes {}, but `{}` takes {given}: give it its input with `.workflow_with(..)`",
-            wanted.ty.name, draft.name
+            "workflow `{}` takes {}, but `{}` takes {given}: give it its input with `.workflow_with(..)`",
+            site.path, wanted.ty.name, draft.name
         );
-        problems.push(BuildError::new(message, part.location));
+        problems.push(BuildError::new(message, site.part.location));
+    }
+}
+
+/// What nested workflows read of the steps around them.
+fn read_by_nested(outline: &Outline<'_>) -> Vec<Edge> {
+    let mut edges = Vec::new();
+    for (to, site) in outline.nodes.iter().enumerate() {
+        let NodePart::Nested { nested, .. } = &site.part.part else { continue };
+        for ask in nested.built.reads_around() {
+            let seen = seen_from(outline, to, Identity::Item(ask.step));
+            edges.extend(seen.last().map(|&from| Edge { from, to }));
+        }
+    }
+    edges
+}
+
+impl TypeAsk {
+    /// Whether any JSON will do.
+    pub(super) fn is_json(&self) -> bool {
+        *self == Self::of::<serde_json::Value>()
     }
 }

@@ -32,13 +32,12 @@ impl Keys {
         if self.by_identity.contains_key(&function.identity) {
             return;
         }
-        let wanted = [function.name, use_.draft.named.as_deref(), use_.node_name()];
-        let mut wanted = wanted.into_iter().flatten().peekable();
-        let Some(first) = wanted.peek().copied() else {
+        let wanted = use_.names();
+        let Some(first) = wanted.first() else {
             problems.push(nameless(use_));
             return;
         };
-        match wanted.find(|key| !self.functions.contains_key(*key)) {
+        match wanted.iter().find(|key| !self.functions.contains_key(*key)) {
             Some(key) => self.insert(key, function),
             None => problems.push(taken(first, use_)),
         }

@@ -1,128 +1,75 @@
 //! From what the builder collected to a plan with its functions, or to everything that is wrong with it.
 
 mod compile;
+mod draft;
 mod flow;
+mod graph;
 mod keys;
 mod names;
+mod outline;
+mod place;
 mod problems;
+mod rename;
 mod uses;
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::Location;
 use std::sync::Arc;
 
 use rival_core::{Path, Plan};
 use rival_engine::{Definition, Function, ResourceNeed};
 
-use crate::data::InputData;
-use crate::delay::Delay;
+pub(crate) use draft::{
+    BlockDraft, BlockResult, BranchDraft, Draft, EachDraft, HeadDraft, InputType, LaneDraft, LoopDraft,
+    NodePart, ParallelDraft, Part, Place, TestDraft,
+};
+
+use self::outline::Outline;
 use crate::error::{BuildError, BuildErrors};
-use crate::extract::TypeAsk;
+use crate::extract::OutputAsk;
 use crate::function::Bound;
-use crate::nested::NestedDraft;
-use crate::step::{NodeDraft, StepDraft};
-
-/// Where a part of a workflow was written.
-pub(crate) type Place = &'static Location<'static>;
-
-/// A workflow in the making, without its types.
-#[derive(Debug)]
-pub(crate) struct Draft {
-    pub(crate) name: String,
-    pub(crate) location: Place,
-    pub(crate) description: Option<String>,
-    pub(crate) input: Option<InputType>,
-    pub(crate) timeout_ms: Option<u64>,
-    pub(crate) max_retries: u32,
-    pub(crate) on_error: Option<(StepDraft, Place)>,
-    pub(crate) parts: Vec<Part>,
-}
-
-/// A node in the making.
-#[derive(Debug)]
-pub(crate) struct Part {
-    pub(crate) part: NodePart,
-    pub(crate) location: Place,
-}
-
-/// What a node in the making is.
-#[derive(Debug)]
-pub(crate) enum NodePart {
-    Step(StepDraft),
-    Sleep(Delay),
-    Nested { nested: NestedDraft, input: Option<StepDraft> },
-}
-
-/// The declared input.
-#[derive(Clone, Debug)]
-pub(crate) struct InputType {
-    ty: TypeAsk,
-    schema: serde_json::Value,
-}
-
-impl InputType {
-    pub(crate) fn of<T: InputData>() -> Self {
-        Self { ty: TypeAsk::of::<T>(), schema: schemars::schema_for!(T).to_value() }
-    }
-
-    fn is(&self, id: TypeId) -> bool {
-        self.ty.id == id
-    }
-}
 
 impl Draft {
-    pub(crate) fn new(name: String, location: Place) -> Self {
-        Self {
-            name,
-            location,
-            description: None,
-            input: None,
-            timeout_ms: None,
-            max_retries: 0,
-            on_error: None,
-            parts: Vec::new(),
-        }
-    }
-
-    pub(crate) fn push(&mut self, draft: NodeDraft, location: Place) {
-        let part = match draft {
-            NodeDraft::Step(step) => NodePart::Step(step),
-            NodeDraft::Sleep(delay) => NodePart::Sleep(delay),
-        };
-        self.parts.push(Part { part, location });
-    }
-
     /// Builds, or says everything that is wrong at once.
     pub(crate) fn build(self) -> Result<Built, BuildErrors> {
+        let Self { head, block } = self;
         let mut problems = Vec::new();
-        let ids = names::ids(&self.parts);
-        let uses = uses::uses(&self, &ids);
+        let outline = Outline::of(&block);
+        let uses = uses::uses(&head, &outline);
         let mut keys = keys::Keys::assign(&uses, &mut problems);
-        let edges = flow::check(&self, &ids, &uses, &mut problems);
-        let plan = compile::plan(&self, &ids, &mut keys);
-        problems::of_plan(&self, &ids, &plan, &mut problems);
+        place::check(&outline, &uses, &mut problems);
+        let edges = flow::check(&head, &outline, &uses, &mut problems);
+        let dependencies = graph::dependencies(&outline, &edges, &mut problems);
+        // What a graph gives is known when all that its nodes come after is.
+        if problems.is_empty() {
+            graph::check_results(&outline, &dependencies, &mut problems);
+        }
+        let plan = compile::plan(&head, &outline, &dependencies, &mut keys);
+        problems::of_plan(&head, &outline, &plan, &mut problems);
         if !problems.is_empty() {
             // In the order of the code, whichever check found them.
             problems.sort_by_key(BuildError::location);
-            return Err(BuildErrors { workflow: self.name, errors: problems });
+            return Err(BuildErrors { workflow: head.name, errors: problems });
         }
-        let nested_schemas = nested_schemas(&self.parts, &ids);
-        let (input, description) = (self.input, self.description);
+        let nested_schemas = nested_schemas(&outline);
+        let path = |node: usize| outline.nodes[node].path.clone();
+        let edges = edges.iter().map(|edge| (path(edge.from), path(edge.to))).collect();
+        let (input, description) = (head.input, head.description);
         Ok(Built { plan, functions: keys.bind(), input, nested_schemas, description, edges })
     }
 }
 
 /// The schemas of nested workflows whose input is mapped: only those can differ from what was checked at launch.
-fn nested_schemas(parts: &[Part], ids: &[String]) -> BTreeMap<Path, serde_json::Value> {
+fn nested_schemas(outline: &Outline<'_>) -> BTreeMap<Path, serde_json::Value> {
     let mut schemas = BTreeMap::new();
-    for (part, id) in parts.iter().zip(ids) {
-        let NodePart::Nested { nested, input } = &part.part else { continue };
-        if let (Some(_), Some(taken)) = (input, &nested.built.input) {
-            schemas.insert(Path::root().child(id), taken.schema.clone());
-        }
+    for site in &outline.nodes {
+        let NodePart::Nested { nested, input } = &site.part.part else { continue };
+        let at = Path::from(site.path.as_str());
         for (path, schema) in &nested.built.nested_schemas {
-            schemas.insert(Path::root().child(id).child(path.as_str()), schema.clone());
+            schemas.insert(at.child(path.as_str()), schema.clone());
+        }
+        if let (Some(_), Some(taken)) = (input, &nested.built.input) {
+            schemas.insert(at, taken.schema.clone());
         }
     }
     schemas
@@ -142,6 +89,13 @@ pub(crate) struct Built {
 impl Built {
     pub(crate) fn input_schema(&self) -> Option<&serde_json::Value> {
         self.input.as_ref().map(|input| &input.schema)
+    }
+
+    /// What its functions ask of the steps around it: of those that it does not have itself.
+    fn reads_around(&self) -> impl Iterator<Item = &OutputAsk> {
+        let own: BTreeSet<TypeId> = self.functions.values().filter_map(Bound::item).collect();
+        let asks = self.functions.values().flat_map(|bound| &bound.function.asks.outputs);
+        asks.filter(move |ask| !own.contains(&ask.step))
     }
 
     pub(crate) fn definition(&self) -> Definition {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{NodePart, Part};
+use super::draft::{NodePart, Part};
 
-/// The id of each node: the name it was given, else its function's, kind's or workflow's; used again without a
-/// name of its own it is `name_2`. Whether ids clash is checked on the plan.
+/// The id of each node of a block: the name it was given, else its function's, kind's or workflow's; used again
+/// without a name of its own it is `name_2`. Whether ids clash is checked on the plan.
 pub(super) fn ids(parts: &[Part]) -> Vec<String> {
     let mut used: BTreeMap<&str, usize> = BTreeMap::new();
     let id = |part| match own_name(part) {
@@ -32,6 +32,10 @@ fn own_name(part: &NodePart) -> Name<'_> {
         }
         NodePart::Sleep(delay) => (&delay.named, "delay"),
         NodePart::Nested { nested, .. } => (&nested.named, nested.built.plan.workflow.as_str()),
+        NodePart::Branch(branch) => return Name::Given(&branch.name),
+        NodePart::Loop(each) => return Name::Given(&each.name),
+        NodePart::Each(each) => return Name::Given(&each.name),
+        NodePart::Parallel(parallel) => return Name::Given(&parallel.name),
     };
     given.as_deref().map_or(Name::Base(base), Name::Given)
 }

@@ -1,38 +1,76 @@
 //! What the core finds wrong with a plan, in the words of the builder and with the line it comes from.
 
-use rival_core::Plan;
-use rival_core::plan::PlanError;
+use std::collections::BTreeMap;
 
-use super::{Draft, Place};
+use rival_core::Plan;
+use rival_core::plan::{BlockName, PlanError};
+
+use super::draft::{HeadDraft, Place};
+use super::outline::{Outline, join};
 use crate::error::BuildError;
 
 /// Adds what is wrong with the plan.
-pub(super) fn of_plan(draft: &Draft, ids: &[String], plan: &Plan, problems: &mut Vec<BuildError>) {
-    problems.extend(plan.check().iter().map(|error| {
-        let (message, node) = in_words(error);
-        BuildError::new(message, place(draft, ids, node))
+pub(super) fn of_plan(draft: &HeadDraft, outline: &Outline<'_>, plan: &Plan, problems: &mut Vec<BuildError>) {
+    let errors = plan.check();
+    if errors.is_empty() {
+        return;
+    }
+    let places = places(outline);
+    problems.extend(errors.iter().map(|error| {
+        let place = places.get(path(error).as_str()).copied();
+        BuildError::new(in_words(error), place.unwrap_or(draft.location))
     }));
 }
 
-/// The message, and the node it is about.
-fn in_words(error: &PlanError) -> (String, Option<&str>) {
+/// The lines of all nodes and lanes; of two with one path the second, which is the one too many.
+fn places<'a>(outline: &'a Outline<'_>) -> BTreeMap<&'a str, Place> {
+    let blocks = outline.blocks.iter().map(|scope| (scope.path.as_str(), scope.draft.location));
+    let nodes = outline.nodes.iter().map(|site| (site.path.as_str(), site.part.location));
+    blocks.chain(nodes).collect()
+}
+
+/// The path of the node or lane that an error is about.
+fn path(error: &PlanError) -> String {
     match error {
-        PlanError::DuplicateId { id, .. } => {
-            (format!("two steps are called `{id}`: give one another name with `.named(\"..\")`"), Some(id))
-        }
-        PlanError::Zero { node, field: "timeout" } => {
-            (format!("`{node}`: a timeout must be at least 1 ms"), Some(node))
-        }
-        PlanError::Zero { node, field: "maxAttempts" } => {
-            (format!("`{node}`: retry(0) would never call it: write at least 1"), Some(node))
-        }
-        PlanError::BadName { name, .. } => (error.to_string(), Some(name)),
-        other => (other.to_string(), None),
+        PlanError::Empty { block } | PlanError::Cycle { block, .. } => block.path().to_owned(),
+        PlanError::DuplicateId { block, id } => join(block.path(), id),
+        PlanError::BadName { name, block, .. } => join(block.as_ref().map_or("", BlockName::path), name),
+        PlanError::DuplicateLane { node, name, .. } => join(node, name),
+        PlanError::Zero { node, .. }
+        | PlanError::NoLanes { node, .. }
+        | PlanError::JoinTooLarge { node, .. }
+        | PlanError::CollectNeedsAll { node }
+        | PlanError::AfterInSequence { node }
+        | PlanError::AfterUnknown { node, .. } => node.clone(),
+        // Whatever else the core finds is said with the workflow's own line.
+        _ => String::new(),
     }
 }
 
-/// The line of the last node with this id: of two, the second is the one too many.
-fn place(draft: &Draft, ids: &[String], node: Option<&str>) -> Place {
-    let at = node.and_then(|node| ids.iter().rposition(|id| id == node));
-    at.map_or(draft.location, |at| draft.parts[at].location)
+fn in_words(error: &PlanError) -> String {
+    match error {
+        PlanError::DuplicateId { block, id } => {
+            let inside = match block {
+                BlockName::Workflow(_) => String::new(),
+                BlockName::At(path) => format!(" of `{path}`"),
+            };
+            format!("two steps{inside} are called `{id}`: give one another name with `.named(\"..\")`")
+        }
+        PlanError::Zero { node, field: "timeout" } => format!("`{node}`: a timeout must be at least 1 ms"),
+        PlanError::Zero { node, field: "maxAttempts" } => {
+            format!("`{node}`: retry(0) would never call it: write at least 1")
+        }
+        PlanError::Zero { node, field: "maxIterations" } => {
+            format!("`{node}`: max_iterations must be at least 1")
+        }
+        PlanError::CollectNeedsAll { node } => {
+            format!("`{node}` has `.collect()`, which needs the results of all branches: use Join::All")
+        }
+        PlanError::AfterInSequence { node } => {
+            format!(
+                "`{node}` has `.after(..)`, but its block is a sequence: use `Workflow::dag(..)` or `.as_graph()`"
+            )
+        }
+        other => other.to_string(),
+    }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Draft, NodePart, Place};
+use super::draft::{HeadDraft, NodePart, Place, TestDraft};
+use super::outline::{Outline, Site, join};
 use crate::config::StepConfig;
 use crate::delay::DelayWait;
 use crate::step::StepDraft;
@@ -12,44 +13,84 @@ use crate::step::StepDraft;
 pub(super) struct Use<'a> {
     pub(super) draft: &'a StepDraft,
     pub(super) role: Role,
-    /// The node's id, or the workflow's name for its handler.
-    pub(super) node: &'a str,
-    /// How many nodes come before it.
-    pub(super) position: usize,
+    /// The node's number; `None` for the workflow's own handler.
+    pub(super) node: Option<usize>,
+    /// The node's path, or the workflow's name for its handler.
+    pub(super) path: &'a str,
+    /// The path of the block that the node is in.
+    block: &'a str,
     pub(super) location: Place,
 }
 
 /// What a function is used for.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Step,
     Handler,
+    Compensation,
     WorkflowHandler,
     Mapper,
     Delay,
+    Choose,
+    Until,
+    While,
+    Items,
+    Finally,
+}
+
+impl Role {
+    /// What the functions of a block are called: its name is given, so they need none of their own.
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Choose => Some("choose"),
+            Self::Until => Some("until"),
+            Self::While => Some("while"),
+            Self::Items => Some("items"),
+            Self::Finally => Some("finally"),
+            Self::Step
+            | Self::Handler
+            | Self::Compensation
+            | Self::WorkflowHandler
+            | Self::Mapper
+            | Self::Delay => None,
+        }
+    }
 }
 
 impl Use<'_> {
-    /// Functions whose name is not their own are called like the node, if they are its main function.
-    pub(super) fn node_name(&self) -> Option<&str> {
-        let named = match self.role {
-            Role::Step => self.draft.named.is_some() || self.draft.default_name.is_some(),
-            Role::Delay => true,
-            Role::Handler | Role::WorkflowHandler | Role::Mapper => false,
+    /// The names that the function may have in the plan, the best first: its own, else the one it is given here under
+    /// the path of its block, else what the place where it is used is called. All come from the code, none from an
+    /// order.
+    pub(super) fn names(&self) -> Vec<String> {
+        let own = self.draft.function.name.map(str::to_owned);
+        let given = self.draft.named.as_deref().map(|name| join(self.block, name));
+        let place = match self.role {
+            Role::Step => self.draft.default_name.map(|_| self.path.to_owned()),
+            Role::Delay => Some(self.path.to_owned()),
+            role => role.word().map(|word| format!("{}[{word}]", self.path)),
         };
-        named.then_some(self.node)
+        own.into_iter().chain(given).chain(place).collect()
     }
 
     /// Whether there is no name to fall back on if another function has the same.
     pub(super) fn is_bound_to_its_name(&self) -> bool {
-        self.draft.named.is_none() && self.node_name().is_none()
+        self.names().len() == 1
     }
 
     /// Whether options are set that mean nothing for this use.
     pub(super) fn has_idle_options(&self) -> bool {
-        let StepDraft { config, continue_on_error, on_error, .. } = self.draft;
-        self.role != Role::Step
-            && (*config != StepConfig::default() || *continue_on_error || on_error.is_some())
+        let StepDraft { config, continue_on_error, on_error, compensate, after, .. } = self.draft;
+        let idle = *continue_on_error || on_error.is_some() || compensate.is_some() || !after.is_empty();
+        match self.role {
+            Role::Step => false,
+            // It is tried again and has a timeout like a step.
+            Role::Compensation => {
+                let StepConfig { on_timeout, at_most_once, .. } = config;
+                let default = StepConfig::default();
+                idle || *on_timeout != default.on_timeout || *at_most_once
+            }
+            _ => idle || *config != StepConfig::default(),
+        }
     }
 
     pub(super) fn is_handler(&self) -> bool {
@@ -60,40 +101,71 @@ impl Use<'_> {
 /// As messages begin: ``step `chop_tree` ``.
 impl fmt::Display for Use<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = self.draft.named.as_deref().or(self.draft.function.name).unwrap_or("closure");
+        let own = self.draft.named.as_deref().or(self.draft.function.name);
+        let own = own.map_or_else(String::new, |name| format!(" `{name}`"));
+        let path = self.path;
         match self.role {
-            Role::Step => write!(f, "step `{}`", self.node),
-            Role::Handler => write!(f, "error handler `{own}` of step `{}`", self.node),
-            Role::WorkflowHandler => write!(f, "error handler `{own}` of workflow `{}`", self.node),
-            Role::Mapper => write!(f, "input function `{own}` of workflow `{}`", self.node),
-            Role::Delay => write!(f, "delay `{}`", self.node),
+            Role::Step => write!(f, "step `{path}`"),
+            Role::Handler => write!(f, "error handler{own} of step `{path}`"),
+            Role::Compensation => write!(f, "compensation{own} of step `{path}`"),
+            Role::WorkflowHandler => write!(f, "error handler{own} of workflow `{path}`"),
+            Role::Mapper => write!(f, "input function{own} of workflow `{path}`"),
+            Role::Delay => write!(f, "delay `{path}`"),
+            Role::Choose => write!(f, "choice{own} of branch `{path}`"),
+            Role::Until | Role::While => write!(f, "test{own} of loop `{path}`"),
+            Role::Items => write!(f, "items function{own} of forEach `{path}`"),
+            Role::Finally => write!(f, "finally{own} of parallel `{path}`"),
         }
     }
 }
 
 /// Every use, in the order of the workflow.
-pub(super) fn uses<'a>(draft: &'a Draft, ids: &'a [String]) -> Vec<Use<'a>> {
+pub(super) fn uses<'a>(draft: &'a HeadDraft, outline: &'a Outline<'a>) -> Vec<Use<'a>> {
     let mut uses = Vec::new();
-    for (position, (part, node)) in draft.parts.iter().zip(ids).enumerate() {
-        let location = part.location;
-        let of = |draft, role| Use { draft, role, node, position, location };
-        match &part.part {
-            NodePart::Step(step) => {
-                uses.push(of(step, Role::Step));
-                uses.extend(step.on_error.as_deref().map(|handler| of(handler, Role::Handler)));
+    for (number, site) in outline.nodes.iter().enumerate() {
+        let (path, block) = (site.path.as_str(), outline.blocks[site.block].path.as_str());
+        let location = site.part.location;
+        of_node(site, |draft, role| {
+            uses.push(Use { draft, role, node: Some(number), path, block, location });
+        });
+    }
+    if let Some((handler, location)) = &draft.on_error {
+        let (path, role) = (draft.name.as_str(), Role::WorkflowHandler);
+        uses.push(Use { draft: handler, role, node: None, path, block: "", location });
+    }
+    uses
+}
+
+fn of_node<'a>(site: &Site<'a>, mut add: impl FnMut(&'a StepDraft, Role)) {
+    match &site.part.part {
+        NodePart::Step(step) => {
+            add(step, Role::Step);
+            if let Some(handler) = &step.on_error {
+                add(handler, Role::Handler);
             }
-            NodePart::Sleep(delay) => match &delay.wait {
-                DelayWait::Given(_) => {}
-                DelayWait::Computed(function) => uses.push(of(function, Role::Delay)),
-            },
-            NodePart::Nested { input, .. } => {
-                uses.extend(input.as_ref().map(|input| of(input, Role::Mapper)));
+            if let Some(undo) = &step.compensate {
+                add(undo, Role::Compensation);
+            }
+        }
+        NodePart::Sleep(delay) => match &delay.wait {
+            DelayWait::Given(_) => {}
+            DelayWait::Computed(function) => add(function, Role::Delay),
+        },
+        NodePart::Nested { input, .. } => {
+            if let Some(input) = input {
+                add(input, Role::Mapper);
+            }
+        }
+        NodePart::Branch(branch) => add(&branch.choose, Role::Choose),
+        NodePart::Loop(each) => match &each.test {
+            TestDraft::Until(test) => add(test, Role::Until),
+            TestDraft::While(test) => add(test, Role::While),
+        },
+        NodePart::Each(each) => add(&each.items, Role::Items),
+        NodePart::Parallel(parallel) => {
+            if let Some(finally) = &parallel.finally {
+                add(finally, Role::Finally);
             }
         }
     }
-    if let Some((handler, location)) = &draft.on_error {
-        let (node, position) = (draft.name.as_str(), draft.parts.len());
-        uses.push(Use { draft: handler, role: Role::WorkflowHandler, node, position, location });
-    }
-    uses
 }

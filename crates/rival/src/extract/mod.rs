@@ -2,11 +2,14 @@
 
 mod failure;
 mod input;
+mod iteration;
+mod joined;
 mod output;
 mod resource;
 mod run;
 mod state;
 mod steps;
+mod undo;
 
 use std::any::{TypeId, type_name};
 use std::sync::Arc;
@@ -17,11 +20,14 @@ use rival_engine::{CallContext, Log, StepView};
 
 pub use failure::Failure;
 pub use input::Input;
+pub use iteration::{Item, Items, Iteration, LastIteration};
+pub use joined::{BranchFailure, Joined};
 pub use output::Output;
 pub use resource::Res;
 pub use run::{Cancellation, Run};
 pub use state::State;
 pub use steps::{LastStep, StepRecord, Steps};
+pub use undo::Undo;
 
 use crate::data::Data;
 use crate::handle::StepHandle;
@@ -49,7 +55,7 @@ use crate::handle::StepHandle;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a step",
     label = "not something a step can ask for",
-    note = "a step asks for: `Input<T>`, `Output<step>`, `Option<Output<step>>`, `State`, `Log`, `Res<T>`, `Steps`, `LastStep`, `Run`, `Cancellation`; an error handler also for `Failure`",
+    note = "a step asks for: `Input<T>`, `Output<step>`, `Option<Output<step>>`, `State`, `Log`, `Res<T>`, `Steps`, `LastStep`, `Run`, `Cancellation`; inside of a forEach or loop also for `Item<T>`, `Items<T>`, `Iteration`, `LastIteration<T>`; an error handler for `Failure`, a compensation for `Undo<T>`, a `finally` for `Joined`",
     note = "for the workflow's input write `Input(x): Input<{Self}>`; for shared things (pools, clients) write `Res<{Self}>`"
 )]
 pub trait FromStep: Sized + Send + 'static {
@@ -75,6 +81,16 @@ pub struct Asks {
     pub(crate) last_step: bool,
     pub(crate) cancellation: bool,
     pub(crate) failure: bool,
+    pub(crate) joined: bool,
+    pub(crate) iteration: bool,
+    /// All items of the forEach, not only one.
+    pub(crate) all_items: bool,
+    /// What an item must be.
+    pub(crate) items: Vec<TypeAsk>,
+    /// What an iteration of the loop must give.
+    pub(crate) last_iterations: Vec<TypeAsk>,
+    /// What the step that is undone must return.
+    pub(crate) undo: Vec<TypeAsk>,
 }
 
 /// A type that a function asks for.
@@ -82,6 +98,12 @@ pub struct Asks {
 pub(crate) struct TypeAsk {
     pub(crate) id: TypeId,
     pub(crate) name: &'static str,
+}
+
+impl PartialEq for TypeAsk {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
 }
 
 impl TypeAsk {
@@ -105,6 +127,10 @@ impl Asks {
 
     pub(crate) fn resource<T: 'static>(&mut self) {
         self.resources.push(TypeAsk::of::<T>());
+    }
+
+    pub(crate) fn needs_iteration(&self) -> bool {
+        self.iteration || self.all_items || !self.items.is_empty() || !self.last_iterations.is_empty()
     }
 
     /// Asking twice for one step loads it once; it may only be absent if both say so.

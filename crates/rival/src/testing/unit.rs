@@ -8,7 +8,7 @@ use rival_engine::{
 };
 
 use crate::data::Data;
-use crate::extract::{Cancellation, Failure, LastStep, Run, State, StepRecord, Steps};
+use crate::extract::{Cancellation, Failure, Iteration, LastStep, Run, State, StepRecord, Steps};
 
 /// A log whose lines `Log::take` gives back.
 pub fn log() -> Log {
@@ -55,6 +55,13 @@ impl Cancellation {
     /// Tells the step to end, in a unit test.
     pub fn cancel(&self) {
         self.0.cancel();
+    }
+}
+
+impl Iteration {
+    /// The iteration with this number, for calling a step in a unit test.
+    pub fn test(index: u32) -> Self {
+        Self { index }
     }
 }
 

@@ -1,8 +1,11 @@
 //! The authoring API as its users see it.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 
+mod block_errors;
+mod blocks;
 mod build_errors;
 mod calls;
+mod dag;
 mod errors;
 #[cfg(all(feature = "http", feature = "sqlite"))]
 mod examples;

@@ -1,0 +1,270 @@
+//! What a new run takes over from an old one.
+//!
+//! A run that goes on from another begins with what was recorded there up to a point. Only what the rest could not have
+//! changed is taken: a node whose predecessors are all taken, too. So a step that was undone runs again, and so does
+//! everything after it.
+//!
+//! | in the old run | is taken over as |
+//! | --- | --- |
+//! | a node that ended well, before the point | its outcome |
+//! | a supervisor that ended well | its result; what is inside of it is not looked at |
+//! | a supervisor that did not, or that the point lies in | its decision, and what is inside by the same rules |
+//! | a loop | its last finished iteration before the point, and what is inside of the next |
+//! | a step that was undone, or failed, or was at work | nothing |
+
+use std::collections::BTreeSet;
+
+use crate::event::{ImportedStatus, Kind};
+use crate::failure::Failure;
+use crate::ids::{Seq, Time};
+use crate::path::Path;
+use crate::plan::{Block, ForEach, IndexedPlan, Loop, Node, NodeKind, Order};
+use crate::state::{NodeState, Slot, State};
+use crate::status::NodeStatus;
+use crate::value::Value;
+
+/// Something taken over from another run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Import {
+    /// A node's outcome.
+    Node(NodeImport),
+    /// What a supervisor had decided.
+    Decision {
+        /// The supervisor.
+        node: Path,
+        /// The mapped input or the items.
+        result: Value,
+        /// The case of a branch.
+        case: Option<String>,
+        /// How many items there are.
+        count: Option<u32>,
+    },
+    /// The iterations of a loop up to this one.
+    Iteration {
+        /// The iteration.
+        lane: Path,
+        /// Its number.
+        index: u32,
+        /// Its result.
+        result: Value,
+    },
+}
+
+/// A node's outcome taken over from another run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeImport {
+    /// The node.
+    pub node: Path,
+    /// How it ended.
+    pub status: ImportedStatus,
+    /// Its result.
+    pub result: Value,
+    /// Its recorded state.
+    pub state: Option<Value>,
+    /// Its failure, if it was a soft one.
+    pub failure: Option<Failure>,
+    /// When it began.
+    pub started_at: Time,
+    /// When it ended.
+    pub ended_at: Time,
+}
+
+impl Import {
+    pub(crate) fn into_event(self) -> Kind {
+        match self {
+            Self::Node(NodeImport { node, status, result, state, failure, started_at, ended_at }) => {
+                Kind::NodeImported { node, status, result, state, failure, started_at, ended_at }
+            }
+            Self::Decision { node, result, case, count } => {
+                Kind::DecisionImported { node, result, case, count }
+            }
+            Self::Iteration { lane, index, result } => Kind::LaneImported { lane, index, result },
+        }
+    }
+}
+
+/// Reads what the events of the old run hold.
+pub trait Recorded {
+    /// The value that an event holds, or puts together.
+    fn value(&self, seq: Seq) -> Option<Value>;
+    /// The step state that it holds.
+    fn state(&self, seq: Seq) -> Option<Value>;
+    /// The failure that it holds.
+    fn failure(&self, seq: Seq) -> Option<Failure>;
+}
+
+/// What a run of `plan` takes over from a run whose whole state this is. Nothing is taken from the node at `point` on,
+/// if there is one.
+pub fn imports(
+    plan: &IndexedPlan,
+    state: &State,
+    point: Option<&Path>,
+    recorded: &dyn Recorded,
+) -> Vec<Import> {
+    let mut fork = Fork { state, point, recorded, taken: Vec::new() };
+    fork.block(&plan.plan().block, &Path::root());
+    fork.taken
+}
+
+struct Fork<'a> {
+    state: &'a State,
+    point: Option<&'a Path>,
+    recorded: &'a dyn Recorded,
+    taken: Vec<Import>,
+}
+
+impl Fork<'_> {
+    /// Gives whether all of the block is taken.
+    fn block(&mut self, block: &Block, lane: &Path) -> bool {
+        match block.order {
+            Order::Sequence => block.nodes.iter().all(|node| self.node(node, &lane.child(&node.id))),
+            Order::Graph => self.graph(block, lane),
+        }
+    }
+
+    fn graph(&mut self, block: &Block, lane: &Path) -> bool {
+        let mut taken: BTreeSet<&str> = BTreeSet::new();
+        let mut left: Vec<&Node> = block.nodes.iter().collect();
+        loop {
+            let ready = |node: &&Node| node.after.iter().all(|before| taken.contains(before.as_str()));
+            let (now, later): (Vec<&Node>, Vec<&Node>) = left.into_iter().partition(ready);
+            if now.is_empty() {
+                return later.is_empty() && taken.len() == block.nodes.len();
+            }
+            let whole: Vec<&Node> =
+                now.into_iter().filter(|node| self.node(node, &lane.child(&node.id))).collect();
+            taken.extend(whole.iter().map(|node| node.id.as_str()));
+            left = later;
+        }
+    }
+
+    /// Gives whether the node is taken, whole.
+    fn node(&mut self, node: &Node, path: &Path) -> bool {
+        if self.point == Some(path) {
+            return false;
+        }
+        let Some(state) = self.state.node(path) else { return false };
+        let pierced = self.point.is_some_and(|point| point.is_within(path));
+        if !pierced && let Some(import) = self.outcome(node, path, state) {
+            self.taken.push(Import::Node(import));
+            return true;
+        }
+        self.inside(node, path, state);
+        false
+    }
+
+    fn outcome(&self, node: &Node, path: &Path, state: &NodeState) -> Option<NodeImport> {
+        let status = match state.status {
+            NodeStatus::Completed => ImportedStatus::Completed,
+            NodeStatus::Skipped => ImportedStatus::Skipped,
+            NodeStatus::Failed if state.soft => ImportedStatus::Failed,
+            _ => return None,
+        };
+        let leaf = matches!(node.kind, NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_));
+        // What became another kind of node since then is another node.
+        let was_leaf = state.lanes.is_none() && state.case.is_none();
+        if (leaf && !was_leaf) || state.undone || self.undone_within(path) {
+            return None;
+        }
+        Some(NodeImport {
+            node: path.clone(),
+            status,
+            result: state.result.and_then(|seq| self.recorded.value(seq)).unwrap_or_default(),
+            state: state.state.and_then(|seq| self.recorded.state(seq)),
+            failure: state.failure.filter(|_| state.soft).and_then(|seq| self.recorded.failure(seq)),
+            started_at: state.started_at?,
+            ended_at: state.ended_at?,
+        })
+    }
+
+    fn undone_within(&self, path: &Path) -> bool {
+        let from = self.state.nodes.range(path.clone()..);
+        let near = from.take_while(|(inside, _)| inside.as_str().starts_with(path.as_str()));
+        near.into_iter().any(|(inside, node)| node.undone && inside.is_within(path))
+    }
+
+    /// What is inside of a supervisor that is not taken whole.
+    fn inside(&mut self, node: &Node, path: &Path, state: &NodeState) {
+        match &node.kind {
+            NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_) => {}
+            NodeKind::Workflow(nested) => {
+                if nested.input.is_some() && !self.decision(path, state.input, None, None) {
+                    return;
+                }
+                self.block(&nested.block, path);
+            }
+            NodeKind::Branch(_) => {
+                let Some(case) = state.case.clone() else { return };
+                let lane = path.child(&case);
+                let blocks = node.blocks();
+                let block = blocks.iter().find(|(name, _)| *name == Some(case.as_str()));
+                let Some((_, block)) = block else { return };
+                self.decision(path, None, Some(case.clone()), None);
+                self.block(block, &lane);
+            }
+            NodeKind::Loop(each) => self.iterations(each, path, state),
+            NodeKind::ForEach(each) => self.items(each, path, state),
+            NodeKind::Parallel(parallel) => {
+                for branch in &parallel.branches {
+                    self.block(&branch.block, &path.child(&branch.name));
+                }
+            }
+        }
+    }
+
+    fn decision(
+        &mut self,
+        path: &Path,
+        holder: Option<Seq>,
+        case: Option<String>,
+        count: Option<u32>,
+    ) -> bool {
+        let result = holder.and_then(|seq| self.recorded.value(seq));
+        if result.is_none() && case.is_none() {
+            return false;
+        }
+        self.taken.push(Import::Decision {
+            node: path.clone(),
+            result: result.unwrap_or_default(),
+            case,
+            count,
+        });
+        true
+    }
+
+    fn items(&mut self, each: &ForEach, path: &Path, state: &NodeState) {
+        let Some(count) = state.lanes.as_ref().map(|lanes| lanes.count) else { return };
+        if !self.decision(path, state.items, None, Some(count)) {
+            return;
+        }
+        let until = self.iteration_of_point(path).filter(|_| each.concurrency == 1);
+        for index in 0..count.min(until.map_or(count, |index| index + 1)) {
+            let whole = self.block(&each.body, &path.iteration(index));
+            // One after the other: what comes after one that runs again runs again.
+            if !whole && each.concurrency == 1 {
+                return;
+            }
+        }
+    }
+
+    fn iterations(&mut self, each: &Loop, path: &Path, state: &NodeState) {
+        let Some(lanes) = state.lanes.as_ref() else { return };
+        let done = lanes.next.min(self.iteration_of_point(path).unwrap_or(lanes.next));
+        let intact = (0..done).take_while(|&index| !self.undone_within(&path.iteration(index))).count();
+        let next = u32::try_from(intact).unwrap_or(u32::MAX);
+        if let Some(last) = next.checked_sub(1) {
+            let result = match lanes.slot(last) {
+                Slot::Value(seq) => self.recorded.value(seq).unwrap_or_default(),
+                Slot::Open | Slot::Nothing | Slot::Failure(_) => Value::null(),
+            };
+            self.taken.push(Import::Iteration { lane: path.iteration(last), index: last, result });
+        }
+        self.block(&each.body, &path.iteration(next));
+    }
+
+    /// The iteration of a loop or forEach that the point lies in.
+    fn iteration_of_point(&self, path: &Path) -> Option<u32> {
+        let lanes = self.point?.around().filter_map(|around| around.as_iteration());
+        lanes.filter(|(node, _)| node == path).map(|(_, index)| index).next()
+    }
+}

@@ -1,0 +1,136 @@
+//! The structure of a plan for drawing: nodes inside of nodes, and which comes after which.
+
+use serde::Serialize;
+
+use super::{Block, Join, LoopTest, Node, NodeKind, Order, Plan, Wait, join};
+
+/// A plan for drawing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Graph {
+    /// The workflow's name.
+    pub workflow: String,
+    /// The outermost nodes, in the order of the plan.
+    pub nodes: Vec<GraphNode>,
+    /// Which node comes directly after which, at every depth. Both ends are in the same block.
+    pub edges: Vec<GraphEdge>,
+}
+
+/// One thing to draw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphNode {
+    /// Its id in its block; the name of a lane.
+    pub id: String,
+    /// Its path in the plan, as events name it, without iterations.
+    pub path: String,
+    /// The kind of the node, or `lane` for a branch of a parallel or a case of a branch.
+    pub kind: &'static str,
+    /// What to write on it.
+    pub label: String,
+    /// What is inside: the lanes of a parallel or branch, else the nodes of its block.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<GraphNode>,
+}
+
+/// One node comes after another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphEdge {
+    /// The path of the earlier node.
+    pub from: String,
+    /// The path of the later node.
+    pub to: String,
+}
+
+impl Plan {
+    /// The plan's structure for drawing.
+    pub fn graph(&self) -> Graph {
+        let mut graph = Graph { workflow: self.workflow.clone(), nodes: Vec::new(), edges: Vec::new() };
+        graph.nodes = nodes(&self.block, "", &mut graph.edges);
+        graph
+    }
+}
+
+fn nodes(block: &Block, path: &str, edges: &mut Vec<GraphEdge>) -> Vec<GraphNode> {
+    let edge = |from: &str, to: &str| GraphEdge { from: join(path, from), to: join(path, to) };
+    match block.order {
+        Order::Sequence => {
+            edges.extend(block.nodes.windows(2).map(|pair| edge(&pair[0].id, &pair[1].id)));
+        }
+        Order::Graph => {
+            let pairs = block.nodes.iter().flat_map(|node| node.after.iter().map(move |id| (id, &node.id)));
+            edges.extend(pairs.map(|(from, to)| edge(from, to)));
+        }
+    }
+    block.nodes.iter().map(|node| graph_node(node, path, edges)).collect()
+}
+
+fn graph_node(node: &Node, block: &str, edges: &mut Vec<GraphEdge>) -> GraphNode {
+    let path = join(block, &node.id);
+    let mut children = Vec::new();
+    for (segment, block) in node.blocks() {
+        match segment {
+            None => children = nodes(block, &path, edges),
+            Some(lane) => {
+                let (id, path) = (lane.to_owned(), join(&path, lane));
+                let children_of_lane = nodes(block, &path, edges);
+                children.push(GraphNode {
+                    label: id.clone(),
+                    id,
+                    path,
+                    kind: "lane",
+                    children: children_of_lane,
+                });
+            }
+        }
+    }
+    GraphNode { id: node.id.clone(), kind: node.kind.word(), label: label(node), path, children }
+}
+
+/// The id, and in a few words what it does where the id does not say it.
+fn label(node: &Node) -> String {
+    let id = &node.id;
+    let what = match &node.kind {
+        NodeKind::Step(step) => named(&step.function).filter(|function| function != id).unwrap_or_default(),
+        NodeKind::Sleep(sleep) => match &sleep.wait {
+            Wait::ForMs(ms) => format!("for {ms} ms"),
+            Wait::UntilMs(ms) => format!("until {ms}"),
+            Wait::Computed(function) => named(function).filter(|function| function != id).unwrap_or_default(),
+        },
+        NodeKind::Signal(signal) => format!("signal {}", signal.signal),
+        NodeKind::Branch(branch) => format!("{}?", named(&branch.choose).unwrap_or_default()),
+        NodeKind::Loop(each) => match &each.test {
+            LoopTest::Until(test) => format!("until {}", named(test).unwrap_or_default()),
+            LoopTest::While(test) => format!("while {}", named(test).unwrap_or_default()),
+        },
+        NodeKind::ForEach(each) => {
+            let items = named(&each.items).map_or_else(String::new, |items| format!(" of {items}"));
+            match each.concurrency {
+                1 => format!("for each{items}"),
+                n => format!("for each{items}, {n} at a time"),
+            }
+        }
+        NodeKind::Parallel(parallel) => match parallel.join {
+            Join::All => "all".to_owned(),
+            Join::First => "first".to_owned(),
+            Join::N(n) => format!("first {n}"),
+        },
+        NodeKind::Workflow(nested) if nested.workflow == *id => "workflow".to_owned(),
+        NodeKind::Workflow(nested) => format!("workflow {}", nested.workflow),
+    };
+    if what.is_empty() { id.clone() } else { format!("{id}: {}", what.trim_end()) }
+}
+
+/// A function's name, if it is not only that of the place where it is used.
+fn named(function: &str) -> Option<String> {
+    let last = function.rsplit('/').next().unwrap_or(function);
+    (!last.ends_with(']')).then(|| last.to_owned())
+}
+
+impl Graph {
+    /// As JSON: `{workflow, nodes: [{id, path, kind, label, children}], edges: [{from, to}]}`.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a graph has only string keys")
+    }
+}

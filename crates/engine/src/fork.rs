@@ -1,0 +1,178 @@
+//! Runs that go on from others: retry, fork, and the retry that a run does by itself.
+
+use std::future::IntoFuture;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use rival_core::event::Kind;
+use rival_core::fork::{self, Recorded};
+use rival_core::machine::Start;
+use rival_core::{Event, Failure, Path, RunId, RunStatus, Seq, State, Value};
+use rival_store::{NewRun, RunRow, StoreError};
+use serde::Serialize;
+
+use crate::actor::Actor;
+use crate::engine::Engine;
+use crate::error::StartError;
+use crate::handle::RunHandle;
+use crate::joined::build;
+use crate::json;
+use crate::load::{self, LoadError};
+use crate::registry::Registered;
+use crate::shared::Shared;
+use crate::start::{check_input, fingerprint, first_turn, launch, run_id};
+use crate::view::Events;
+
+/// A new run about to be started from an old one: await it, or say more about it first.
+#[must_use = "a fork is started by awaiting it"]
+#[derive(Debug)]
+pub struct ForkRequest {
+    engine: Engine,
+    run: RunId,
+    from: Option<Path>,
+    input: Option<Result<Value, json::EncodeError>>,
+    id: Option<String>,
+    /// Only what failed or was cancelled.
+    retry: bool,
+}
+
+impl ForkRequest {
+    pub(crate) fn new(engine: Engine, run: RunId) -> Self {
+        Self { engine, run, from: None, input: None, id: None, retry: false }
+    }
+
+    pub(crate) fn retry(engine: Engine, run: RunId) -> Self {
+        Self { retry: true, ..Self::new(engine, run) }
+    }
+
+    /// The node that runs again, with everything after it: `charge`, `items[3]/charge`. Without it the new run goes on
+    /// where the old one failed.
+    pub fn from(mut self, node: impl AsRef<str>) -> Self {
+        self.from = Some(Path::from(node.as_ref()));
+        self
+    }
+
+    /// Another input than the old run had. Results that were recorded before the node are taken over all the same.
+    pub fn input(mut self, input: &impl Serialize) -> Self {
+        self.input = Some(json::encode(input));
+        self
+    }
+
+    /// Names the new run.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+}
+
+impl IntoFuture for ForkRequest {
+    type Output = Result<RunHandle, StartError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let engine = self.engine.clone();
+            let (run, status) = start(self).await?;
+            Ok(RunHandle::new(engine, run, status))
+        })
+    }
+}
+
+async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
+    let shared = Arc::clone(&request.engine.shared);
+    let row = source(&shared, &request).await?;
+    let registered = shared.registry.get(&row.workflow).ok_or_else(|| StartError::UnknownWorkflow {
+        name: row.workflow.clone(),
+        known: shared.registry.names(),
+    })?;
+    check_point(&registered, &request, &row)?;
+    let history = load::load_history(&*shared.store, &row.id).await.map_err(|error| match error {
+        LoadError::Store(error) => StartError::Store(error),
+        LoadError::Decode(error) => StartError::History { run: row.id.clone(), error },
+        other => StartError::Store(StoreError::Damaged(other.to_string())),
+    })?;
+    let mut begin = begin_of(&row.id, &history);
+    if let Some(input) = request.input {
+        let workflow = row.workflow.clone();
+        begin.input = input.map_err(|error| StartError::InputNotJson { workflow, error })?;
+        check_input(&shared, &registered, &begin.input).await?;
+    }
+    let state = State::of_whole_run(&history);
+    begin.imports = fork::imports(&registered.plan, &state, request.from.as_ref(), &History(&history));
+    let fingerprint = fingerprint(&row.workflow, &begin.input);
+    launch(&shared, registered, run_id(request.id.as_deref())?, begin, fingerprint, row.tags).await
+}
+
+/// The run to go on from, if that can be done.
+async fn source(shared: &Shared, request: &ForkRequest) -> Result<RunRow, StartError> {
+    let run = &request.run;
+    let row = shared.store.run(run).await?.ok_or_else(|| StartError::NotFound(run.clone()))?;
+    let failed = matches!(row.status, RunStatus::Failed | RunStatus::Cancelled);
+    if request.retry && !failed {
+        return Err(StartError::NotRetryable { run: run.clone(), status: row.status });
+    }
+    if !row.status.is_terminal() {
+        return Err(StartError::NotEnded { run: run.clone(), status: row.status });
+    }
+    if !failed && request.from.is_none() {
+        return Err(StartError::NoForkPoint(run.clone()));
+    }
+    Ok(row)
+}
+
+fn check_point(registered: &Registered, request: &ForkRequest, row: &RunRow) -> Result<(), StartError> {
+    match &request.from {
+        Some(node) if registered.plan.node(node).is_none() || node.as_iteration().is_some() => {
+            Err(StartError::UnknownNode { workflow: row.workflow.clone(), node: node.clone() })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// What a run that goes on from another begins with, but for what it takes over.
+fn begin_of(run: &RunId, history: &[Event]) -> Start {
+    let first = history.first();
+    let mut begin = Start::new(first.and_then(|event| event.event.value().cloned()).unwrap_or_default());
+    // As long as the run itself had, whoever said so: the plan or the request.
+    begin.timeout_ms = first.and_then(|event| match &event.event {
+        Kind::RunStarted { deadline, .. } => deadline.map(|deadline| deadline.ms_since(event.at)),
+        _ => None,
+    });
+    begin.source = Some(run.clone());
+    begin
+}
+
+/// The run that retries a failed one by itself; it is queued in the same commit that ends the failed one. `last` are
+/// the events of that commit.
+pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -> Result<NewRun, LoadError> {
+    let shared = &actor.shared;
+    let mut history = load::load_history(&*shared.store, &actor.run).await?;
+    history.extend_from_slice(last);
+    let tags = shared.store.run(&actor.run).await?.map_or_else(Vec::new, |row| row.tags);
+    let mut begin = begin_of(&actor.run, &history);
+    begin.max_retries = actor.state.retries_left.checked_sub(1);
+    // Whoever waits for the run waits for its retry.
+    begin.parent.clone_from(&actor.state.parent);
+    let state = State::of_whole_run(&history);
+    begin.imports = fork::imports(&actor.plan, &state, None, &History(&history));
+    let fingerprint = fingerprint(&actor.state.workflow, &begin.input);
+    let (new, _, _) = first_turn(&actor.plan, id, begin, shared.clock.now(), false);
+    Ok(NewRun { fingerprint, tags, engine: shared.id, ..new })
+}
+
+/// A whole history, read by event.
+struct History<'a>(&'a [Event]);
+
+impl Recorded for History<'_> {
+    fn value(&self, seq: Seq) -> Option<Value> {
+        build(self.0.event(seq)?, &|seq| self.0.event(seq))
+    }
+
+    fn state(&self, seq: Seq) -> Option<Value> {
+        self.0.event(seq)?.event.state().cloned()
+    }
+
+    fn failure(&self, seq: Seq) -> Option<Failure> {
+        self.0.event(seq)?.event.failure().cloned()
+    }
+}

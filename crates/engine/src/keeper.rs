@@ -292,7 +292,9 @@ async fn bring_queued(shared: &Arc<Shared>) -> Result<(), StoreError> {
 
 /// Asks live runs to let go of functions that only wait: they may wait for those who find no room.
 fn make_room(shared: &Arc<Shared>) {
-    for run in std::mem::take(&mut *lock(&shared.keeper.roomy)) {
+    // Not in the loop's head: the lock would be held through the loop.
+    let roomy = std::mem::take(&mut *lock(&shared.keeper.roomy));
+    for run in roomy {
         if let Some(mailbox) = shared.mailbox(&run) {
             mailbox.send(Mail::MakeRoom);
         }

@@ -4,6 +4,7 @@
 //! against a bare group-commit writer on the same disk, late steps against early ones, a run's latency against
 //! the disk's own sync.
 
+mod blocks;
 mod disk;
 mod latency;
 mod limit;
@@ -27,13 +28,35 @@ pub struct Size {
     pub sleepers: usize,
     /// Steps of the long plan; the first and last twentieth are compared.
     pub long_plan: usize,
+    /// Branches of the wide parallel block.
+    pub branches: usize,
+    /// Items of the longest forEach; a tenth and a hundredth are compared with it.
+    pub items: u32,
+    /// Events of the long history.
+    pub events: u64,
 }
 
 impl Size {
     /// The size whose figures are published.
-    pub const FULL: Self = Self { runs: 50_000, latency_runs: 1_000, sleepers: 100_000, long_plan: 20_000 };
+    pub const FULL: Self = Self {
+        runs: 50_000,
+        latency_runs: 1_000,
+        sleepers: 100_000,
+        long_plan: 20_000,
+        branches: 10_000,
+        items: 100_000,
+        events: 1_000_000,
+    };
     /// A small one.
-    pub const SMOKE: Self = Self { runs: 500, latency_runs: 20, sleepers: 500, long_plan: 400 };
+    pub const SMOKE: Self = Self {
+        runs: 500,
+        latency_runs: 20,
+        sleepers: 500,
+        long_plan: 400,
+        branches: 100,
+        items: 500,
+        events: 3_000,
+    };
 }
 
 /// Runs the benchmarks whose name contains `only`, all of them if it is empty.
@@ -51,6 +74,9 @@ pub async fn run(size: Size, only: &str) -> Result<Report> {
     }
     if wanted("long_plan") {
         long_plan::measure(size, &mut report).await?;
+    }
+    if wanted("blocks") {
+        blocks::measure(size, &mut report).await?;
     }
     Ok(report)
 }

@@ -99,3 +99,45 @@ impl Time {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 }
+
+/// In UTC, as RFC 3339 writes it: `2026-11-15T14:30:00.250Z`.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+        let (year, month, day) = date(self.0.div_euclid(DAY_MS));
+        let ms = self.0.rem_euclid(DAY_MS);
+        let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", ms % 1_000)
+    }
+}
+
+/// Year, month and day of a number of days since the Unix epoch. Counted in years that begin in March, so that the
+/// day that leap years add is their last.
+fn date(days: i64) -> (i64, i64, i64) {
+    const ERA_DAYS: i64 = 400 * 365 + 97;
+    // From 1 March of the year 0 to 1 January 1970.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day_of_month = day - (153 * month + 2) / 5 + 1;
+    let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (400 * era + year + next_year, month, day_of_month)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_shown_as_a_date() {
+        let shown = |ms: i64| Time(ms).to_string();
+        assert_eq!(shown(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(shown(-1), "1969-12-31T23:59:59.999Z");
+        assert_eq!(shown(951_782_400_000), "2000-02-29T00:00:00.000Z");
+        assert_eq!(shown(1_709_251_199_250), "2024-02-29T23:59:59.250Z");
+        assert_eq!(shown(4_107_542_400_000), "2100-03-01T00:00:00.000Z");
+        assert_eq!(shown(253_402_300_799_999), "9999-12-31T23:59:59.999Z");
+    }
+}

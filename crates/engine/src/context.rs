@@ -35,7 +35,7 @@ pub struct CallContext {
     pub resources: Arc<Resources>,
     /// For error handlers: what went wrong.
     pub failure: Option<Arc<FailureContext>>,
-    /// Where the function stands in the nearest loop or forEach around it, if [`crate::Needs::iteration`] asks
+    /// Where the function stands in the loops and forEach blocks around it, if [`crate::Needs::iteration`] asks
     /// for it.
     pub iteration: Option<IterationContext>,
     /// For a `finally`: the joined result of its parallel block.
@@ -46,16 +46,16 @@ pub struct CallContext {
     pub undo: Option<UndoContext>,
 }
 
-/// One iteration of a loop or forEach, as a function inside it sees it.
+/// An iteration, as a function inside it sees it: of the nearest loop or forEach that has what is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IterationContext {
-    /// Which iteration it is, from 0.
+    /// Which iteration of the nearest one it is, from 0.
     pub index: u32,
-    /// The item, in a forEach.
+    /// The item of the nearest forEach.
     pub item: Option<Value>,
-    /// All items, in a forEach, if [`crate::Needs::items`] asks for them.
+    /// All its items, if [`crate::Needs::items`] asks for them.
     pub items: Option<Value>,
-    /// In a loop: the result of the iteration before this one; absent in the first.
+    /// The result of the iteration before this one in the nearest loop; absent in the first.
     pub last: Option<Value>,
 }
 

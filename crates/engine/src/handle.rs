@@ -66,6 +66,21 @@ impl<O> RunHandle<O> {
         self.engine.signal(&self.run, name, payload)
     }
 
+    /// Holds the run; see [`Engine::pause`].
+    pub async fn pause(&self) -> Result<RunStatus, RunError> {
+        self.engine.pause(&self.run).await
+    }
+
+    /// Lets the run go on; see [`Engine::resume`].
+    pub async fn resume(&self) -> Result<RunStatus, RunError> {
+        self.engine.resume(&self.run).await
+    }
+
+    /// What the run is waiting for, in one sentence; see [`Engine::explain`].
+    pub async fn explain(&self) -> Result<String, RunError> {
+        self.engine.explain(&self.run).await
+    }
+
     /// The run's events from the first on, as they become durable.
     pub fn events(&self) -> BoxStream<'static, Result<Event, RunError>> {
         self.engine.subscribe(&self.run, Seq::ZERO)

@@ -43,39 +43,40 @@ impl ItemList {
 /// The lists at hand, by the event that holds each.
 pub(crate) type Lists = HashMap<Seq, Arc<ItemList>>;
 
-/// Where a function stands in the loop around it.
+/// Where a function stands in the loops around it.
 pub(crate) struct Standpoint {
+    /// In the nearest loop or forEach.
     index: u32,
-    list: Option<Arc<ItemList>>,
+    /// The list of the nearest forEach, and which of its items it is.
+    item: Option<(Arc<ItemList>, u32)>,
     all: bool,
-    /// The result of the iteration before, in a loop.
+    /// The result of the iteration before, in the nearest loop.
     pub(crate) last: Option<Recorded>,
 }
 
 impl Standpoint {
     /// What the function is told; what it refers to must be at hand.
     pub(crate) fn context(self) -> IterationContext {
-        let list = self.list.as_ref();
+        let item = self.item.as_ref();
         IterationContext {
             index: self.index,
-            item: list.and_then(|list| list.item(self.index)),
-            items: list.filter(|_| self.all).map(|list| list.list.clone()),
+            item: item.and_then(|(list, index)| list.item(*index)),
+            items: item.filter(|_| self.all).map(|(list, _)| list.list.clone()),
             last: self.last.as_ref().and_then(Recorded::value),
         }
     }
 }
 
 impl Actor {
-    /// The nearest loop or forEach around a function, and which iteration it is in. For a loop's test that is the one
-    /// that has just ended, or with `while` the one that would begin.
-    fn iteration_of(&self, node: &Path, role: Role) -> Option<(Path, u32)> {
-        if role == Role::Test {
+    /// The loops and forEach blocks around a function, the nearest first, and which iteration it is in. For a loop's
+    /// test that is the one that has just ended, or with `while` the one that would begin.
+    fn iterations_of(&self, node: &Path, role: Role) -> impl Iterator<Item = (Path, u32)> {
+        let own = (role == Role::Test).then(|| {
             let lanes = self.state.node(node).and_then(|node| node.lanes.as_ref());
             let next = lanes.map_or(0, |lanes| lanes.next);
-            let index = if self.is_while(node) { next } else { next.saturating_sub(1) };
-            return Some((node.clone(), index));
-        }
-        node.around().find_map(|path| path.as_iteration())
+            (node.clone(), if self.is_while(node) { next } else { next.saturating_sub(1) })
+        });
+        own.into_iter().chain(node.around().filter_map(|path| path.as_iteration()))
     }
 
     fn is_while(&self, node: &Path) -> bool {
@@ -86,7 +87,7 @@ impl Actor {
 
     /// Brings the list to hand that a function's item is from.
     pub(crate) async fn bring_items(&mut self, node: &Path, role: Role) -> Result<(), ReadError> {
-        let Some(seq) = self.list_of(node, role) else { return Ok(()) };
+        let Some((seq, _)) = self.item_of(node, role) else { return Ok(()) };
         if self.lists.contains_key(&seq) {
             return Ok(());
         }
@@ -100,18 +101,21 @@ impl Actor {
         Ok(())
     }
 
-    fn list_of(&self, node: &Path, role: Role) -> Option<Seq> {
-        let (each, _) = self.iteration_of(node, role)?;
-        self.state.node(&each)?.items
+    /// The list of the nearest forEach around a function, and which item is its own.
+    fn item_of(&self, node: &Path, role: Role) -> Option<(Seq, u32)> {
+        let mut iterations = self.iterations_of(node, role);
+        iterations.find_map(|(each, index)| Some((self.state.node(&each)?.items?, index)))
     }
 
     /// Where a function stands; its list must be at hand.
     pub(crate) fn standpoint(&self, node: &Path, role: Role, all: bool) -> Option<Standpoint> {
-        let (each, index) = self.iteration_of(node, role)?;
-        let state = self.state.node(&each)?;
-        let list = state.items.and_then(|seq| self.lists.get(&seq).cloned());
-        let last = state.lanes.as_ref().filter(|_| list.is_none()).and_then(|lanes| lanes.last);
-        Some(Standpoint { index, list, all, last: last.map(|seq| self.recorded(seq)) })
+        let (_, index) = self.iterations_of(node, role).next()?;
+        let item = self.item_of(node, role);
+        let item = item.and_then(|(seq, index)| Some((Arc::clone(self.lists.get(&seq)?), index)));
+        let mut loops = self.iterations_of(node, role).filter_map(|(each, _)| self.state.node(&each));
+        let nearest = loops.find(|node| node.items.is_none());
+        let last = nearest.and_then(|node| node.lanes.as_ref()).and_then(|lanes| lanes.last);
+        Some(Standpoint { index, item, all, last: last.map(|seq| self.recorded(seq)) })
     }
 }
 

@@ -101,7 +101,7 @@ impl FromStep for Durable {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         let missing = || {
             let message = format!("`{}` asks for Durable, which only steps are given", call.step());
-            StepError::stop(message).code(MISSING_DURABLE)
+            StepError::stop(message).code("missing_durable")
         };
         call.context.durable.clone().map(Self).ok_or_else(missing)
     }
@@ -110,9 +110,6 @@ impl FromStep for Durable {
         asks.durable = true;
     }
 }
-
-/// A function that is no step asks for [`Durable`].
-const MISSING_DURABLE: &str = "missing_durable";
 
 fn encoded(value: &impl Serialize) -> Result<Value, StepError> {
     encode(value).map_err(|error| StepError::stop(error.to_string()).code(code::NOT_JSON))

@@ -44,7 +44,8 @@ pub struct Iteration {
 }
 
 impl Iteration {
-    /// Its number, from 0.
+    /// Its number, from 0. In a loop's test it is the one that has just ended, or with `while_true` the one that would
+    /// begin.
     pub fn index(&self) -> u32 {
         self.index
     }
@@ -66,7 +67,7 @@ impl FromStep for Iteration {
 }
 
 /// What the iteration before this one gave, in the nearest loop around the function; `None` in the first:
-/// `LastIteration(seen): LastIteration<u32>`.
+/// `LastIteration(seen): LastIteration<u32>`. In the loop's test it is the iteration that was done last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastIteration<T>(pub Option<T>);
 

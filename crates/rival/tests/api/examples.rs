@@ -5,12 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 // For the tests that they have themselves.
+#[path = "../../../../examples/rust/batch_loop.rs"]
+mod batch_loop;
 #[path = "../../../../examples/rust/dynamic.rs"]
 mod dynamic;
 #[path = "../../../../examples/rust/handlers.rs"]
 mod handlers;
 #[path = "../../../../examples/rust/nested.rs"]
 mod nested;
+#[path = "../../../../examples/rust/order_saga.rs"]
+mod order_saga;
 #[path = "../../../../examples/rust/resources.rs"]
 mod resources;
 #[path = "../../../../examples/rust/retries.rs"]
@@ -19,6 +23,8 @@ mod retries;
 mod sleep;
 #[path = "../../../../examples/rust/trees.rs"]
 mod trees;
+#[path = "../../../../examples/rust/typed_dag.rs"]
+mod typed_dag;
 
 macro_rules! examples {
     ($($name:ident: $prints:expr;)*) => {
@@ -34,6 +40,16 @@ macro_rules! examples {
 }
 
 examples! {
+    batch_loop: &[
+        "dear boss: 6 invoices, 650 in all",
+        "pages[0]/send all[0]/send completed",
+        "pages[0]/send all[1]/send completed",
+        "pages[0]/send all[2]/send failed",
+        "pages[1]/send all[0]/send completed",
+        "pages[1]/send all[1]/send completed",
+        "pages[1]/send all[2]/send completed",
+        "pages[2]/send all[0]/send completed",
+    ];
     dynamic: &[
         r#"parse     completed {"trees":0}"#,
         r#"report    completed "parse is completed with {\"trees\":0}""#,
@@ -48,6 +64,17 @@ examples! {
     ];
     http: &["take an umbrella", "http: GET /weather -> 200 (<ms> ms)", "pack: -"];
     nested: &["Ada pays for 100 kg to Ada"];
+    order_saga: &[
+        "Ada: completed",
+        "  reserved 2 logs",
+        "  charged 50 to Ada",
+        "  shipped to Ada",
+        "Ben: failed: there is no road to Ben",
+        "  reserved 2 logs",
+        "  charged 50 to Ben",
+        "  refunded 50 of p-1",
+        "  released 2 logs",
+    ];
     readme: &["order 7: 12 logs"];
     resources: &["Ada owes 25", "Ada owes 50", "Ben owes 25"];
     retries: &[
@@ -61,6 +88,23 @@ examples! {
     ];
     sleep: &["Assam is ready", "it took its time: true"];
     trees: &["order 7: 6 logs"];
+    typed_dag: &[
+        "flowchart TD",
+        r#"n0["validate"]"#,
+        r#"n1["check_fraud"]"#,
+        r#"n2["check_stock"]"#,
+        r#"n3["charge"]"#,
+        r#"n4["ship"]"#,
+        r#"n5["close"]"#,
+        "n0 --> n1",
+        "n0 --> n2",
+        "n1 --> n3",
+        "n2 --> n3",
+        "n3 --> n4",
+        "n3 --> n5",
+        "n4 --> n5",
+        "shipped to Ada, paid 125",
+    ];
 }
 
 fn check(name: &str, expected: &[&str]) {

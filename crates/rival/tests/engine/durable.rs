@@ -222,7 +222,7 @@ async fn a_step_that_waits_is_let_go_and_made_again(lab: Lab) {
     let tape = Tape::default();
     let engine = lab.engine(&workflow(waits_for_go(&tape))).await;
     let run = started(&engine).await;
-    assert_eq!(engine.active_runs(), [run.clone()]);
+    assert_eq!(engine.active_runs(), std::slice::from_ref(&run));
     engine.advance(MINUTE).await.unwrap();
     assert!(engine.active_runs().is_empty(), "it holds no memory");
     assert_eq!(engine.get(&run).await.unwrap().steps[0].status, NodeStatus::Waiting);

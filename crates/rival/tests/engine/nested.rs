@@ -1,13 +1,15 @@
 //! What a step sees of others, and workflows inside of workflows.
 
+use std::time::Duration;
+
 use rival::prelude::*;
-use rival::{NodeStatus, RunOutcome, TypedStep};
+use rival::{NodeStatus, RunStatus, TypedStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::lab::{Lab, facts, told};
-use crate::steps::{Tape, failure, output, results};
+use crate::steps::{Gate, Tape, failure, gives, looks, outcome_of, output, results};
 
 facts![
     a_step_sees_earlier_steps_only,
@@ -29,38 +31,15 @@ facts![
     a_mapping_that_fails_fails_the_node,
     a_nested_workflow_can_be_used_twice,
     a_nested_workflow_goes_on_after_a_crash,
+    cancel_reaches_a_step_three_deep,
+    a_run_timeout_reaches_a_step_three_deep,
 ];
-
-async fn outcome_of<O: rival::Data>(lab: &Lab, workflow: &Workflow<(), O>) -> RunOutcome {
-    let engine = lab.engine(workflow).await;
-    let run = engine.run(workflow, ()).await.unwrap();
-    engine.finish(run.id()).await.unwrap()
-}
-
-/// A step that says which of these steps it sees, and with which result.
-fn looks(name: &'static str, at: &'static [&'static str]) -> TypedStep<String> {
-    let function = move |steps: Steps| async move {
-        let mut seen = Vec::new();
-        for name in at {
-            if let Some(step) = steps.find(name).await? {
-                let result: Option<serde_json::Value> = step.result()?;
-                seen.push(format!("{name}={}", result.unwrap_or_default()));
-            }
-        }
-        Ok::<_, StepError>(seen.join(" "))
-    };
-    function.named(name)
-}
 
 /// A step that tells the last one.
 fn last(name: &'static str) -> TypedStep<String> {
     let function =
         |last: LastStep| async move { Ok::<_, StepError>(last.name().unwrap_or("nobody").to_owned()) };
     function.named(name)
-}
-
-fn gives(name: &'static str, result: u32) -> TypedStep<u32> {
-    Tape::default().doing(name, move |_| Ok(result))
 }
 
 async fn a_step_sees_earlier_steps_only(lab: Lab) {
@@ -217,7 +196,7 @@ async fn a_nested_workflow_can_be_used_twice(lab: Lab) {
 }
 
 async fn a_nested_workflow_goes_on_after_a_crash(lab: Lab) {
-    let (tape, gate) = (Tape::default(), crate::steps::Gate::default());
+    let (tape, gate) = (Tape::default(), Gate::default());
     let inner = Workflow::new("inner").step(tape.step("a")).step(tape.gated("b", &gate)).build().unwrap();
     let workflow = Workflow::new("w").workflow(&inner).build().unwrap();
     let held = gate.clone();
@@ -230,4 +209,34 @@ async fn a_nested_workflow_goes_on_after_a_crash(lab: Lab) {
     gate.open();
     assert_eq!(output(&lab.engine(&workflow).await.finish(&run).await.unwrap()), 2);
     assert_eq!(tape.entries(), ["a", "b", "b"]);
+}
+
+/// A step that hangs, three workflows deep.
+fn deep(gate: &Gate) -> Workflow<(), u32> {
+    let innermost = Workflow::new("innermost").step(Tape::default().gated("held", gate)).build().unwrap();
+    let middle = Workflow::new("middle").workflow(&innermost).build().unwrap();
+    Workflow::new("w").timeout(Duration::from_secs(60)).workflow(&middle).build().unwrap()
+}
+
+async fn cancel_reaches_a_step_three_deep(lab: Lab) {
+    let gate = Gate::default();
+    let engine = lab.engine(deep(&gate)).await;
+    let run = engine.run("w", ()).await.unwrap();
+    gate.arrived(1).await;
+    engine.cancel(run.id(), "enough").await.unwrap();
+    assert_eq!(engine.finish(run.id()).await.unwrap().status, RunStatus::Cancelled);
+    let told = told(&engine, run.id()).await;
+    assert!(told.contains(&"callCancelled middle/innermost/held#1".to_owned()), "{told:?}");
+}
+
+async fn a_run_timeout_reaches_a_step_three_deep(lab: Lab) {
+    let gate = Gate::default();
+    let engine = lab.engine(deep(&gate)).await;
+    let run = engine.run("w", ()).await.unwrap();
+    gate.arrived(1).await;
+    lab.pass(Duration::from_secs(60));
+    let outcome = engine.finish(run.id()).await.unwrap();
+    assert_eq!(outcome.error.unwrap().code, "run_timeout");
+    let told = told(&engine, run.id()).await;
+    assert!(told.contains(&"callCancelled middle/innermost/held#1".to_owned()), "{told:?}");
 }

@@ -23,6 +23,7 @@ facts![
     a_pause_survives_an_orderly_stop,
     a_finished_run_cannot_be_paused,
     a_paused_run_leaves_memory,
+    a_handle_pauses_resumes_and_explains,
 ];
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -204,4 +205,15 @@ async fn a_paused_run_leaves_memory(lab: Lab) {
     gate.open();
     engine.come_to_rest().await.unwrap();
     assert!(engine.active_runs().is_empty());
+}
+
+async fn a_handle_pauses_resumes_and_explains(lab: Lab) {
+    let workflow = Workflow::new("w").step(delay_step(MINUTE)).build().unwrap();
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run(&workflow, ()).await.unwrap();
+    assert_eq!(run.pause().await.unwrap(), RunStatus::Paused);
+    assert_eq!(run.explain().await.unwrap(), engine.explain(run.id()).await.unwrap());
+    assert!(run.explain().await.unwrap().contains("paused"));
+    assert_eq!(run.resume().await.unwrap(), RunStatus::Waiting);
+    engine.finish(run.id()).await.unwrap();
 }

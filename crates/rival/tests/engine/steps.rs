@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use rival::prelude::*;
-use rival::{RunOutcome, RunStatus, TypedStep};
+use rival::{Data, RunOutcome, RunStatus, TypedStep};
 use serde_json::json;
 use tokio::sync::watch;
+
+use crate::lab::Lab;
 
 /// What was called, in order; shared by the steps of a test and outliving its engines.
 #[derive(Clone, Default)]
@@ -104,6 +106,38 @@ impl Gate {
     pub(crate) fn open(&self) {
         self.open.send_replace(true);
     }
+}
+
+/// Runs a workflow to its end.
+pub(crate) async fn outcome_of<O: Data>(lab: &Lab, workflow: &Workflow<(), O>) -> RunOutcome {
+    let engine = lab.engine(workflow).await;
+    let run = engine.run(workflow, ()).await.unwrap();
+    engine.finish(run.id()).await.unwrap()
+}
+
+/// A step that returns this.
+pub(crate) fn gives(name: &'static str, result: u32) -> TypedStep<u32> {
+    Tape::default().doing(name, move |_| Ok(result))
+}
+
+/// A function of a block that returns this.
+pub(crate) fn says<T: Data + Clone>(name: &'static str, answer: T) -> TypedStep<T> {
+    (move || std::future::ready(Ok::<_, StepError>(answer.clone()))).named(name)
+}
+
+/// A step that says which of these steps it sees, and with which result.
+pub(crate) fn looks(name: &'static str, at: &'static [&'static str]) -> TypedStep<String> {
+    let function = move |steps: Steps| async move {
+        let mut seen = Vec::new();
+        for name in at {
+            if let Some(step) = steps.find(name).await? {
+                let result: Option<serde_json::Value> = step.result()?;
+                seen.push(format!("{name}={}", result.unwrap_or_default()));
+            }
+        }
+        Ok::<_, StepError>(seen.join(" "))
+    };
+    function.named(name)
 }
 
 /// A completed run's output; anything else fails the test with what is known.

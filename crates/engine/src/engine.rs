@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use rival_core::{Event, Plan, RunId, RunStatus, Seq, State};
+use rival_core::{Event, IndexedPlan, Plan, RunId, RunStatus, Seq, State};
 use rival_store::{LogFilter, LogLine, MemoryStore, Page, RunFilter, RunRow, Store};
 use serde::Serialize;
 
@@ -254,11 +254,22 @@ impl Engine {
         ForkRequest::new(self.clone(), run.clone())
     }
 
+    /// The plan that a run began with and keeps, however its workflow has changed since. What is different now says
+    /// [`Plan::diff`](rival_core::Plan::diff).
+    pub async fn plan(&self, run: &RunId) -> Result<Plan, RunError> {
+        let row = self.row(run).await?;
+        Ok(self.indexed_plan(&row).await?.plan().clone())
+    }
+
+    async fn indexed_plan(&self, row: &RunRow) -> Result<Arc<IndexedPlan>, RunError> {
+        let plan = self.shared.plan(&row.workflow, &row.plan).await?;
+        plan.ok_or_else(|| RunError::Plan(row.id.clone()))
+    }
+
     /// A run with everything that is known of it.
     pub async fn get(&self, run: &RunId) -> Result<RunView, RunError> {
         let row = self.row(run).await?;
-        let plan =
-            self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
+        let plan = self.indexed_plan(&row).await?;
         let (history, state) = self.folded(run).await?;
         // The row was read first; if the run has moved on since, its own events are right.
         let row = RunRow { status: if state.is_terminal() { state.status() } else { row.status }, ..row };
@@ -384,8 +395,7 @@ impl Engine {
 
     async fn outcome(&self, run: &RunId) -> Result<RunOutcome, RunError> {
         let row = self.row(run).await?;
-        let plan =
-            self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
+        let plan = self.indexed_plan(&row).await?;
         let (history, state) = self.folded(run).await?;
         let event = |seq: Seq| history.event(seq);
         view::outcome(run, &plan, &state, &event).ok_or(RunError::ShuttingDown)

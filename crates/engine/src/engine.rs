@@ -22,7 +22,8 @@ use crate::registry::Registered;
 use crate::resources::Resources;
 use crate::shared::{Limits, Shared};
 use crate::start::{RunRequest, RunTarget};
-use crate::view::{self, Events, RunOutcome, RunView};
+use crate::values::{ReadError, ReadValues};
+use crate::view::{self, Look, RunOutcome, RunView};
 use crate::{explain, keeper};
 
 /// How long [`Engine::wait`] waits.
@@ -396,9 +397,18 @@ impl Engine {
     async fn outcome(&self, run: &RunId) -> Result<RunOutcome, RunError> {
         let row = self.row(run).await?;
         let plan = self.indexed_plan(&row).await?;
-        let (history, state) = self.folded(run).await?;
-        let event = |seq: Seq| history.event(seq);
-        view::outcome(run, &plan, &state, &event).ok_or(RunError::ShuttingDown)
+        let store = &*self.shared.store;
+        let (state, _) = self.read(run, load::load_state(store, run, &row.plan).await)?;
+        // Not the whole history: a run may have a million events and one result.
+        let values = ReadValues::load(store, run, &view::outcome_events(&plan, &state)).await;
+        let values = values.map_err(|error| match error {
+            ReadError::Store(error) => RunError::Store(error),
+            ReadError::Decode(error) => RunError::History { run: run.clone(), error },
+            ReadError::Missing(_) => RunError::Store(rival_store::StoreError::Damaged(error.to_string())),
+        })?;
+        let (value, held) = (|seq: Seq| values.value(seq), |seq: Seq| values.state(seq));
+        let look = Look { value: &value, state: &held };
+        view::outcome(run, &plan, &state, &look).ok_or(RunError::ShuttingDown)
     }
 
     async fn folded(&self, run: &RunId) -> Result<(Vec<Event>, State), RunError> {

@@ -84,7 +84,7 @@ impl Import {
 }
 
 /// Reads what the events of the old run hold.
-pub trait Recorded {
+pub trait HistoryReader {
     /// The value that an event holds, or puts together.
     fn value(&self, seq: Seq) -> Option<Value>;
     /// The step state that it holds.
@@ -99,7 +99,7 @@ pub fn imports(
     plan: &IndexedPlan,
     state: &State,
     point: Option<&Path>,
-    recorded: &dyn Recorded,
+    recorded: &dyn HistoryReader,
 ) -> Vec<Import> {
     let mut fork = Fork { state, point, recorded, taken: Vec::new() };
     fork.block(&plan.plan().block, &Path::root());
@@ -109,7 +109,7 @@ pub fn imports(
 struct Fork<'a> {
     state: &'a State,
     point: Option<&'a Path>,
-    recorded: &'a dyn Recorded,
+    recorded: &'a dyn HistoryReader,
     taken: Vec<Import>,
 }
 

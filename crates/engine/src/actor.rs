@@ -20,11 +20,13 @@ use crate::call::RunningCall;
 use crate::child::Others;
 use crate::control::{Answer, Command, Refusal};
 use crate::items::Lists;
+use crate::joined::build;
 use crate::load::{self, LoadError};
 use crate::mail::{self, Mail, Mailbox, Sighting};
 use crate::registry::Registered;
 use crate::shared::{FIRST_PAUSE, Place, Shared};
 use crate::values::{ReadError, Values};
+use crate::view::Look;
 use crate::{fork, view};
 
 /// A run that waits no longer than this stays in memory.
@@ -72,13 +74,13 @@ pub(crate) struct Work {
     pub(crate) read: bool,
     pub(crate) logs: Vec<LogLine>,
     pub(crate) answers: Vec<Answer>,
-    pub(crate) looks: Vec<Look>,
+    pub(crate) looks: Vec<AskedStep>,
     /// The engine stops now.
     pub(crate) let_go: bool,
 }
 
 /// A function that asks for another step.
-pub(crate) struct Look {
+pub(crate) struct AskedStep {
     from: Path,
     name: String,
     answer: oneshot::Sender<Option<Sighting>>,
@@ -150,7 +152,7 @@ impl Actor {
             // Done for every letter.
             Mail::MakeRoom => {}
             // Answered when what was decided before it is durable.
-            Mail::Look { from, name, answer } => work.looks.push(Look { from, name, answer }),
+            Mail::Look { from, name, answer } => work.looks.push(AskedStep { from, name, answer }),
             Mail::Drain => self.admit = false,
             Mail::LetGo => {
                 self.admit = false;
@@ -276,7 +278,7 @@ impl Actor {
                 return self.lost(&error).await;
             }
             self.values.keep(std::mem::take(&mut work.events));
-            for Look { from, name, answer } in std::mem::take(&mut work.looks) {
+            for AskedStep { from, name, answer } in std::mem::take(&mut work.looks) {
                 // A function that is gone needs no answer.
                 let _ = answer.send(self.sight(&from, &name));
             }
@@ -463,7 +465,9 @@ impl Actor {
         // Built only for somebody; whoever asks later reads it from the store.
         let outcome = self.shared.hub.is_awaited(&self.run).then(|| {
             let event = |seq: Seq| self.values.get(seq).map(AsRef::as_ref);
-            view::outcome(&self.run, &self.plan, &self.state, &event)
+            let value = |seq: Seq| build(event(seq)?, &event);
+            let state = |seq: Seq| event(seq)?.event.state().cloned();
+            view::outcome(&self.run, &self.plan, &self.state, &Look { value: &value, state: &state })
         });
         self.shared.hub.ended(&self.run, &outcome.flatten().map(Arc::new));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use rival_core::{Event, Plan, RunId, RunStatus, Seq, State};
+use rival_core::{Event, IndexedPlan, Plan, RunId, RunStatus, Seq, State};
 use rival_store::{LogFilter, LogLine, MemoryStore, Page, RunFilter, RunRow, Store};
 use serde::Serialize;
 
@@ -23,7 +23,8 @@ use crate::resources::Resources;
 use crate::shared::{Limits, Shared};
 use crate::signal::SignalRequest;
 use crate::start::{RunRequest, RunTarget};
-use crate::view::{self, Events, RunOutcome, RunView};
+use crate::values::{ReadError, ReadValues};
+use crate::view::{self, Look, RunOutcome, RunView};
 use crate::{explain, keeper};
 
 /// How long [`Engine::wait`] waits.
@@ -262,11 +263,22 @@ impl Engine {
         ForkRequest::new(self.clone(), run.clone())
     }
 
+    /// The plan that a run began with and keeps, however its workflow has changed since. What is different now says
+    /// [`Plan::diff`](rival_core::Plan::diff).
+    pub async fn plan(&self, run: &RunId) -> Result<Plan, RunError> {
+        let row = self.row(run).await?;
+        Ok(self.indexed_plan(&row).await?.plan().clone())
+    }
+
+    async fn indexed_plan(&self, row: &RunRow) -> Result<Arc<IndexedPlan>, RunError> {
+        let plan = self.shared.plan(&row.workflow, &row.plan).await?;
+        plan.ok_or_else(|| RunError::Plan(row.id.clone()))
+    }
+
     /// A run with everything that is known of it.
     pub async fn get(&self, run: &RunId) -> Result<RunView, RunError> {
         let row = self.row(run).await?;
-        let plan =
-            self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
+        let plan = self.indexed_plan(&row).await?;
         let (history, state) = self.folded(run).await?;
         // The row was read first; if the run has moved on since, its own events are right.
         let row = RunRow { status: if state.is_terminal() { state.status() } else { row.status }, ..row };
@@ -392,11 +404,19 @@ impl Engine {
 
     async fn outcome(&self, run: &RunId) -> Result<RunOutcome, RunError> {
         let row = self.row(run).await?;
-        let plan =
-            self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
-        let (history, state) = self.folded(run).await?;
-        let event = |seq: Seq| history.event(seq);
-        view::outcome(run, &plan, &state, &event).ok_or(RunError::ShuttingDown)
+        let plan = self.indexed_plan(&row).await?;
+        let store = &*self.shared.store;
+        let (state, _) = self.read(run, load::load_state(store, run, &row.plan).await)?;
+        // Not the whole history: a run may have a million events and one result.
+        let values = ReadValues::load(store, run, &view::outcome_events(&plan, &state)).await;
+        let values = values.map_err(|error| match error {
+            ReadError::Store(error) => RunError::Store(error),
+            ReadError::Decode(error) => RunError::History { run: run.clone(), error },
+            ReadError::Missing(_) => RunError::Store(rival_store::StoreError::Damaged(error.to_string())),
+        })?;
+        let (value, held) = (|seq: Seq| values.value(seq), |seq: Seq| values.state(seq));
+        let look = Look { value: &value, state: &held };
+        view::outcome(run, &plan, &state, &look).ok_or(RunError::ShuttingDown)
     }
 
     async fn folded(&self, run: &RunId) -> Result<(Vec<Event>, State), RunError> {

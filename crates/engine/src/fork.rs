@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use rival_core::event::Kind;
-use rival_core::fork::{self, Recorded};
+use rival_core::fork::{self, HistoryReader};
 use rival_core::machine::Start;
 use rival_core::{Event, Failure, Path, RunId, RunStatus, Seq, State, Value};
 use rival_store::{NewRun, RunRow, StoreError};
@@ -163,7 +163,7 @@ pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -
 /// A whole history, read by event.
 struct History<'a>(&'a [Event]);
 
-impl Recorded for History<'_> {
+impl HistoryReader for History<'_> {
     fn value(&self, seq: Seq) -> Option<Value> {
         build(self.0.event(seq)?, &|seq| self.0.event(seq))
     }

@@ -15,12 +15,16 @@ pub(crate) fn parts_of(kind: &Kind) -> Option<&Parts> {
     }
 }
 
-/// The events that hold the parts.
+/// The events that hold the parts of what an event puts together.
 pub(crate) fn references(kind: &Kind) -> impl Iterator<Item = Seq> {
-    let (list, map) = match parts_of(kind) {
-        Some(Parts::List(list)) => (Some(list), None),
-        Some(Parts::Map(map)) => (None, Some(map)),
-        None => (None, None),
+    parts_of(kind).into_iter().flat_map(holders)
+}
+
+/// The events that hold these parts.
+pub(crate) fn holders(parts: &Parts) -> impl Iterator<Item = Seq> {
+    let (list, map) = match parts {
+        Parts::List(list) => (Some(list), None),
+        Parts::Map(map) => (None, Some(map)),
     };
     let parts = list.into_iter().flatten().chain(map.into_iter().flatten().map(|(_, part)| part));
     parts.filter_map(|part| match part {
@@ -29,16 +33,52 @@ pub(crate) fn references(kind: &Kind) -> impl Iterator<Item = Seq> {
     })
 }
 
+/// What an event holds, of that which a result is put together from.
+pub(crate) enum Held {
+    Value(Value),
+    Parts(Parts),
+}
+
+impl Held {
+    pub(crate) fn new(kind: Kind) -> Option<Self> {
+        if let Kind::Joined { parts, .. } = kind {
+            return Some(Self::Parts(parts));
+        }
+        Self::shown(&kind)
+    }
+
+    /// The value that an event holds; a failure as it is shown in the place of a value.
+    fn shown(kind: &Kind) -> Option<Self> {
+        if let Some(value) = kind.value() {
+            return Some(Self::Value(value.clone()));
+        }
+        let failure = kind.failure()?;
+        let step = kind.node().map(ToString::to_string);
+        let shown = json!({ "code": failure.code, "message": failure.message, "step": step });
+        Some(Self::Value(Value::from(json!({ FAILED: shown }))))
+    }
+}
+
 /// The value that an event holds or puts together; `None` if it holds none, or a part is not at hand.
 pub(crate) fn build<'e>(event: &Event, find: &impl Fn(Seq) -> Option<&'e Event>) -> Option<Value> {
-    let Some(parts) = parts_of(&event.event) else { return event.event.value().cloned() };
+    match parts_of(&event.event) {
+        Some(parts) => put_together(parts, &|seq| build(find(seq)?, find)),
+        None => match Held::shown(&event.event)? {
+            Held::Value(value) => Some(value),
+            Held::Parts(_) => None,
+        },
+    }
+}
+
+/// A value from its parts; `None` if one is not to be had.
+pub(crate) fn put_together(parts: &Parts, read: &dyn Fn(Seq) -> Option<Value>) -> Option<Value> {
     let mut text = String::new();
     match parts {
         Parts::List(list) => {
             text.push('[');
             for (at, part) in list.iter().enumerate() {
                 separate(at, &mut text);
-                text.push_str(part_value(*part, find)?.as_json());
+                text.push_str(part_value(*part, read)?.as_json());
             }
             text.push(']');
         }
@@ -48,7 +88,7 @@ pub(crate) fn build<'e>(event: &Event, find: &impl Fn(Seq) -> Option<&'e Event>)
                 separate(at, &mut text);
                 text.push_str(&json!(name).to_string());
                 text.push(':');
-                text.push_str(part_value(*part, find)?.as_json());
+                text.push_str(part_value(*part, read)?.as_json());
             }
             text.push('}');
         }
@@ -62,16 +102,9 @@ fn separate(at: usize, text: &mut String) {
     }
 }
 
-fn part_value<'e>(part: Part, find: &impl Fn(Seq) -> Option<&'e Event>) -> Option<Value> {
+fn part_value(part: Part, read: &dyn Fn(Seq) -> Option<Value>) -> Option<Value> {
     match part {
         Part::Absent => Some(Value::null()),
-        Part::Value(seq) => build(find(seq)?, find),
-        Part::Failure { failure } => {
-            let event = find(failure)?;
-            let failure = event.event.failure()?;
-            let step = event.event.node().map(ToString::to_string);
-            let shown = json!({ "code": failure.code, "message": failure.message, "step": step });
-            Some(Value::from(json!({ FAILED: shown })))
-        }
+        Part::Value(seq) | Part::Failure { failure: seq } => read(seq),
     }
 }

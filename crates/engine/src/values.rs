@@ -10,7 +10,7 @@ use rival_core::event::{self, DecodeError, Kind};
 use rival_core::{Event, RunId, Seq, Value};
 use rival_store::{Store, StoreError};
 
-use crate::joined::{self, build, parts_of};
+use crate::joined::{self, Held, parts_of, put_together};
 
 /// How many bytes of values a live run keeps at hand.
 const BYTES_MAX: usize = 256 * 1024;
@@ -113,7 +113,7 @@ impl Recorded {
         if let Self::AtHand(event) = self
             && parts_of(&event.event).is_some()
         {
-            *self = Self::Built(load_joined(store, run, Arc::clone(event)).await?);
+            *self = Self::Built(load_joined(store, run, event).await?);
         }
         Ok(())
     }
@@ -130,16 +130,29 @@ pub(crate) async fn load_event(store: &dyn Store, run: &RunId, seq: Seq) -> Resu
 }
 
 /// Reads everything that a block's result is put together from, blocks inside of it too, and does so.
-async fn load_joined(store: &dyn Store, run: &RunId, event: Arc<Event>) -> Result<Value, ReadError> {
-    let mut events: BTreeMap<Seq, Event> = BTreeMap::new();
+async fn load_joined(store: &dyn Store, run: &RunId, event: &Event) -> Result<Value, ReadError> {
+    let mut held: BTreeMap<Seq, Held> = BTreeMap::new();
     let mut wanted: BTreeSet<Seq> = joined::references(&event.event).collect();
     while !wanted.is_empty() {
-        let found = load_all(store, run, &wanted).await?;
-        let inner: BTreeSet<Seq> = found.iter().flat_map(|event| joined::references(&event.event)).collect();
-        events.extend(found.into_iter().map(|event| (event.seq, event)));
-        wanted = inner.into_iter().filter(|seq| !events.contains_key(seq)).collect();
+        let found = load_all(store, run, &wanted, |event| Held::new(event.event)).await?;
+        let mut inner = BTreeSet::new();
+        for (_, found) in &found {
+            if let Held::Parts(parts) = found {
+                inner.extend(joined::holders(parts));
+            }
+        }
+        held.extend(found);
+        wanted = inner.into_iter().filter(|seq| !held.contains_key(seq)).collect();
     }
-    build(&event, &|seq| events.get(&seq)).ok_or(ReadError::Missing(event.seq))
+    let parts = parts_of(&event.event).ok_or(ReadError::Missing(event.seq))?;
+    put_together(parts, &|seq| value_of(seq, &held)).ok_or(ReadError::Missing(event.seq))
+}
+
+fn value_of(seq: Seq, held: &BTreeMap<Seq, Held>) -> Option<Value> {
+    match held.get(&seq)? {
+        Held::Value(value) => Some(value.clone()),
+        Held::Parts(parts) => put_together(parts, &|seq| value_of(seq, held)),
+    }
 }
 
 /// Events that lie closer together than this are read in one go.
@@ -147,8 +160,13 @@ const NEAR: u64 = 64;
 /// How many events are read at once at most.
 const PAGE: u64 = 2_000;
 
-/// Reads events, those that are near to each other together.
-async fn load_all(store: &dyn Store, run: &RunId, wanted: &BTreeSet<Seq>) -> Result<Vec<Event>, ReadError> {
+/// Reads events, those that are near to each other together, and keeps what `take` takes of each.
+async fn load_all<T>(
+    store: &dyn Store,
+    run: &RunId,
+    wanted: &BTreeSet<Seq>,
+    take: impl Fn(Event) -> Option<T>,
+) -> Result<Vec<(Seq, T)>, ReadError> {
     let mut found = Vec::with_capacity(wanted.len());
     let mut next = wanted.first().copied();
     while let Some(first) = next {
@@ -162,17 +180,48 @@ async fn load_all(store: &dyn Store, run: &RunId, wanted: &BTreeSet<Seq>) -> Res
         let mut reached = first;
         for batch in store.load(run, Seq(first.0 - 1), limit).await? {
             reached = reached.max(batch.last());
-            found.extend(
-                event::decode(&batch.body)?
-                    .into_iter()
-                    .filter(|event| event.seq >= first && wanted.contains(&event.seq)),
-            );
+            let events = event::decode(&batch.body)?.into_iter();
+            for event in events.filter(|event| event.seq >= first && wanted.contains(&event.seq)) {
+                let seq = event.seq;
+                found.push((seq, take(event).ok_or(ReadError::Missing(seq))?));
+            }
         }
         next = wanted.range(reached.next()..).next().copied();
     }
     if found.len() == wanted.len() {
         return Ok(found);
     }
-    let missing = wanted.iter().find(|seq| !found.iter().any(|event| event.seq == **seq));
+    let there: BTreeSet<Seq> = found.iter().map(|(seq, _)| *seq).collect();
+    let missing = wanted.difference(&there).next();
     Err(ReadError::Missing(missing.copied().unwrap_or_default()))
+}
+
+/// Values and states that were read from the store, block results put together.
+#[derive(Default)]
+pub(crate) struct ReadValues(BTreeMap<Seq, (Option<Value>, Option<Value>)>);
+
+impl ReadValues {
+    pub(crate) async fn load(
+        store: &dyn Store,
+        run: &RunId,
+        wanted: &BTreeSet<Seq>,
+    ) -> Result<Self, ReadError> {
+        let mut values = BTreeMap::new();
+        for (seq, event) in load_all(store, run, wanted, Some).await? {
+            let value = match parts_of(&event.event) {
+                Some(_) => Some(load_joined(store, run, &event).await?),
+                None => event.event.value().cloned(),
+            };
+            values.insert(seq, (value, event.event.state().cloned()));
+        }
+        Ok(Self(values))
+    }
+
+    pub(crate) fn value(&self, seq: Seq) -> Option<Value> {
+        self.0.get(&seq)?.0.clone()
+    }
+
+    pub(crate) fn state(&self, seq: Seq) -> Option<Value> {
+        self.0.get(&seq)?.1.clone()
+    }
 }

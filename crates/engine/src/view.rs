@@ -1,9 +1,10 @@
 //! Runs as users see them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use rival_core::event::{Kind, NotUndone};
 use rival_core::plan::NodeKind;
+use rival_core::state::NodeState;
 use rival_core::{Event, Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, Seq, State, Time, Value};
 use rival_store::RunRow;
 use serde::Serialize;
@@ -170,26 +171,34 @@ impl Events for [Event] {
     }
 }
 
-/// Builds the outcome of a run that has ended; `None` if an event that it refers to is not at hand.
-pub(crate) fn outcome<'e>(
-    run: &RunId,
-    plan: &IndexedPlan,
-    state: &State,
-    event: &impl Fn(Seq) -> Option<&'e Event>,
-) -> Option<RunOutcome> {
+/// What an outcome needs of the events.
+pub(crate) struct Look<'a> {
+    pub(crate) value: &'a dyn Fn(Seq) -> Option<Value>,
+    pub(crate) state: &'a dyn Fn(Seq) -> Option<Value>,
+}
+
+/// The events that hold what is in a run's outcome.
+pub(crate) fn outcome_events(plan: &IndexedPlan, state: &State) -> BTreeSet<Seq> {
+    let nodes = plan.plan().block.nodes.iter();
+    let nodes = nodes.filter_map(|node| state.node(&Path::root().child(&node.id)));
+    let held = nodes.flat_map(|node| [node.result, node.state]);
+    held.chain([state.end.as_ref().and_then(|end| end.output)]).flatten().collect()
+}
+
+/// Builds the outcome of a run that has ended; `None` if something that it refers to is not at hand.
+pub(crate) fn outcome(run: &RunId, plan: &IndexedPlan, state: &State, look: &Look<'_>) -> Option<RunOutcome> {
     let end = state.end.as_ref()?;
     let mut results = Vec::new();
     for node in &plan.plan().block.nodes {
-        let path = Path::root().child(&node.id);
-        if let Some(result) = step_result(&path, state, event) {
-            results.push((node.id.clone(), result?));
+        if let Some(begun) = state.node(&Path::root().child(&node.id)) {
+            results.push((node.id.clone(), step_result(begun, look)?));
         }
     }
     Some(RunOutcome {
         run_id: run.clone(),
         workflow: state.workflow.clone(),
         status: end.status,
-        output: output(state, event)?,
+        output: output(state, look.value)?,
         results,
         error: end.failure.clone(),
         failed_step: end.failed.as_ref().map(failed_at),
@@ -199,37 +208,27 @@ pub(crate) fn outcome<'e>(
     })
 }
 
-fn output<'e>(state: &State, event: &impl Fn(Seq) -> Option<&'e Event>) -> Option<Option<Value>> {
+/// Outer `None`: it is not at hand. Inner `None`: the run did not complete.
+fn output(state: &State, value: &dyn Fn(Seq) -> Option<Value>) -> Option<Option<Value>> {
     let Some(end) = state.end.as_ref().filter(|end| end.status == RunStatus::Completed) else {
         return Some(None);
     };
     match end.output {
         None => Some(Some(Value::null())),
-        Some(seq) => build(event(seq)?, event).map(Some),
+        Some(seq) => value(seq).map(Some),
     }
 }
 
-/// Outer `None`: the node has not begun. Inner `None`: an event is not at hand.
-fn step_result<'e>(
-    path: &Path,
-    state: &State,
-    event: &impl Fn(Seq) -> Option<&'e Event>,
-) -> Option<Option<StepResult>> {
-    let node = state.node(path)?;
-    let look = |seq: Option<Seq>| match seq {
-        None => Some(None),
-        Some(seq) => event(seq).map(Some),
-    };
+fn step_result(node: &NodeState, look: &Look<'_>) -> Option<StepResult> {
     let result = match node.result {
-        None => Some(None),
-        Some(seq) => event(seq).and_then(|found| build(found, event)).map(Some),
+        None => None,
+        Some(seq) => Some((look.value)(seq)?),
     };
-    let built = result.zip(look(node.state)).map(|(result, recorded)| StepResult {
-        result,
-        state: recorded.and_then(|event| event.event.state().cloned()).unwrap_or_else(empty_state),
-        status: node.status,
-    });
-    Some(built)
+    let state = match node.state {
+        None => empty_state(),
+        Some(seq) => (look.state)(seq)?,
+    };
+    Some(StepResult { result, state, status: node.status })
 }
 
 pub(crate) fn empty_state() -> Value {
@@ -257,7 +256,7 @@ pub(crate) fn run_view(row: &RunRow, plan: &IndexedPlan, state: &State, events: 
         plan: row.plan.to_string(),
         status: row.status,
         input: events.first().and_then(|event| event.event.value().cloned()).unwrap_or_default(),
-        output: output(state, &event).flatten(),
+        output: output(state, &|seq| build(events.event(seq)?, &event)).flatten(),
         error,
         failed_step: failed.flatten().as_ref().map(failed_at),
         reason: state.end.as_ref().and_then(|end| end.reason.clone()),

@@ -8,6 +8,7 @@
 //! | a lane that lost | the others have won | `LaneStopping`; calls are told to stop, waits are cancelled |
 //! | | the grace period is over | calls are left behind: `CallCancelled` with `forced` |
 //! | | nothing inside is open | it is undone, then `LaneEnded`, cancelled |
+//! | a block that fails | something around it is ending | nothing: it is cancelled with what is around it |
 //! | any | the run itself is ending | nothing: that end takes care of everything |
 
 use super::{Effect, Machine, StopReason, Todo};
@@ -108,6 +109,8 @@ impl Machine<'_> {
             return false;
         }
         match scope {
+            // What is around it is ending, too, and takes it along.
+            Scope::Failing { .. } if self.is_in_another_scope(path) => {}
             Scope::Failing { child, failure } => {
                 self.end_supervisors(path, cause);
                 self.block_failed(path, &child, failure, cause);
@@ -122,6 +125,10 @@ impl Machine<'_> {
             }
         }
         true
+    }
+
+    fn is_in_another_scope(&self, path: &Path) -> bool {
+        path.around().skip(1).any(|around| self.state.scopes.contains_key(&around))
     }
 
     /// Supervisors inside of a scope have no end of their own any more; the innermost first.

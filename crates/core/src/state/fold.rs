@@ -95,6 +95,7 @@ impl State {
                 self.close_scope(node);
                 // The lane of a graph that had to settle first.
                 child.parent().iter().for_each(|lane| self.close_scope(lane));
+                self.close_scopes_within(node);
                 self.end_node(node, NodeStatus::Failed, at);
                 let (failure, hard) = self
                     .nodes
@@ -308,6 +309,8 @@ impl State {
             }
             Verdict::Fail => {
                 state.hard = Some(HardFailure { failure: failure.clone(), origin: node.clone() });
+                // A supervisor may have begun before its function failed.
+                self.supervising.remove(node);
                 self.end_node(node, NodeStatus::Failed, at);
             }
             Verdict::Continue => {
@@ -344,6 +347,7 @@ impl State {
         let call = self.close_call(node);
         let undoable = call.as_ref().is_some_and(|call| call.undoable);
         self.entry(node).unknown |= undoable;
+        self.supervising.remove(node);
         self.end_node(node, NodeStatus::Cancelled, at);
         self.close_ops(node);
         if undoable {

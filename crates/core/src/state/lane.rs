@@ -37,6 +37,9 @@ impl State {
 
     pub(super) fn lane_ended(&mut self, lane: &Path, index: u32, outcome: &LaneOutcome, result: Option<Seq>) {
         self.close_scope(lane);
+        if *outcome == LaneOutcome::Cancelled {
+            self.close_scopes_within(lane);
+        }
         let slot = match outcome {
             LaneOutcome::Completed => result.map_or(Slot::Nothing, Slot::Value),
             LaneOutcome::Failed(node) => {
@@ -102,7 +105,7 @@ impl State {
     pub(crate) fn is_open_within(&self, scope: &Path) -> bool {
         self.is_busy_within(scope)
             || [&self.held, &self.blocked].into_iter().any(|set| path::within(set, scope).next().is_some())
-            || (!self.scopes.is_empty() && self.scopes.keys().any(|inner| inner.is_within(scope)))
+            || path::keys_within(&self.scopes, scope).next().is_some()
     }
 
     /// Whether something inside of a path has to settle before the path can end.
@@ -121,6 +124,14 @@ impl State {
         if let Some(Scope::Stopping { force_at, .. }) = self.scopes.remove(path) {
             self.timers.remove(&Timer { at: force_at, node: path.clone(), kind: TimerKind::Force });
         }
+    }
+
+    /// Blocks inside of one that has failed were failing with it, and have no end of their own. Lanes that lost do.
+    pub(super) fn close_scopes_within(&mut self, path: &Path) {
+        let inside = path::keys_within(&self.scopes, path);
+        let failing = inside.filter(|(_, scope)| matches!(scope, Scope::Failing { .. }));
+        let failing: Vec<Path> = failing.map(|(scope, _)| scope.clone()).collect();
+        failing.iter().for_each(|scope| self.close_scope(scope));
     }
 
     pub(super) fn lanes(&mut self, node: &Path) -> &mut Lanes {

@@ -23,7 +23,7 @@ pub use undo::{Undo, UndoList};
 use crate::event::{Event, NotUndone};
 use crate::failure::Failure;
 use crate::ids::{RunId, Seq, Time};
-use crate::path::Path;
+use crate::path::{self, Path};
 use crate::plan::PlanHash;
 use crate::status::RunStatus;
 
@@ -220,17 +220,25 @@ impl State {
 
     /// The earliest moment at which something must be done.
     pub fn next_timer(&self) -> Option<Time> {
-        self.timers.iter().find(|timer| !self.paused || timer.kind.acts_while_paused()).map(|timer| timer.at)
+        self.timers.iter().find(|timer| self.acts(timer)).map(|timer| timer.at)
     }
 
     /// The timers that are due, in order.
     pub(crate) fn due_timers(&self, now: Time) -> Vec<Timer> {
-        self.timers
-            .iter()
-            .take_while(|timer| timer.at <= now)
-            .filter(|timer| !self.paused || timer.kind.acts_while_paused())
-            .cloned()
-            .collect()
+        let due = self.timers.iter().take_while(|timer| timer.at <= now);
+        due.filter(|timer| self.acts(timer)).cloned().collect()
+    }
+
+    /// Whether a timer would do anything when its moment comes. One that would not is no reason to wake up.
+    fn acts(&self, timer: &Timer) -> bool {
+        let held = self.paused && !timer.kind.acts_while_paused();
+        !held && (timer.kind != TimerKind::Force || self.is_to_be_left(&timer.node))
+    }
+
+    /// Whether something inside of a path is left behind when its grace period is over. Compensations are not.
+    fn is_to_be_left(&self, scope: &Path) -> bool {
+        let mut calls = path::within(&self.calls, scope);
+        calls.any(|node| !self.undo.is_under_way_at(node)) || self.children_open_within(scope)
     }
 
     /// Whether a node, or something around it, is ending: nothing new starts there.

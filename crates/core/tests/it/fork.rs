@@ -3,7 +3,7 @@
 use expect_test::expect;
 use rival_core::event::{Kind, Parts};
 use rival_core::failure::StepError;
-use rival_core::fork::{self, Recorded};
+use rival_core::fork::{self, HistoryReader};
 use rival_core::machine::Start;
 use rival_core::plan::Node;
 use rival_core::{Event, Failure, Path, Plan, Seq, State, Value};
@@ -19,7 +19,7 @@ impl History<'_> {
     }
 }
 
-impl Recorded for History<'_> {
+impl HistoryReader for History<'_> {
     fn value(&self, seq: Seq) -> Option<Value> {
         match &self.at(seq).event {
             Kind::Joined { parts: Parts::List(parts), .. } => {

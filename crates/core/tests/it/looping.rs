@@ -3,10 +3,10 @@
 use expect_test::expect;
 use rival_core::failure::StepError;
 use rival_core::plan::LoopTest;
-use rival_core::{NodeStatus, Path, RunStatus};
+use rival_core::{NodeStatus, Path, Plan, RunStatus};
 use serde_json::json as j;
 
-use crate::support::{Case, looping, step, until};
+use crate::support::{Case, looping, plan, step, until};
 #[test]
 fn until_is_asked_after_each_iteration() {
     Case::of(vec![until("poll", vec![step("a"), step("b")]), step("c")])
@@ -171,5 +171,24 @@ fn a_test_that_crashes_is_asked_again() {
                9 <8        poll#2 succeeded: true
               10 <9        poll completed, result in 4
               11 <10       run completed, output in 4
+        "#]]);
+}
+
+#[test]
+fn a_loop_whose_test_fails_ends_once() {
+    Case::with(Plan { on_error: Some("h".into()), ..plan(vec![until("poll", vec![step("a")])]) }, |_| {})
+        .start()
+        .ok("poll[0]/a", 1)
+        .quietly()
+        .fails("poll", 1, StepError::new("no"))
+        .ok("", 1)
+        .then(expect![[r#"
+            > poll#1 fails (Plain), at 0
+               7 <6        poll#1 failed: error `no`, fail
+               8 <7        run failing in poll: error `no`, forced at 30000
+               9 <8        (run)#1 called: onError attempt 1, until 300000
+            > (run)#1 returns "!", at 0
+              10 <9        (run)#1 succeeded: "!"
+              11 <10       run failed in poll: error `no`
         "#]]);
 }

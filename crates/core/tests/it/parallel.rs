@@ -409,3 +409,50 @@ fn a_branch_that_failed_before_somebody_won_is_undone_too() {
               17 <16       run completed, output in 11
         "#]]);
 }
+
+#[test]
+fn a_block_that_fails_inside_of_a_failing_block_is_cancelled_with_it() {
+    let inner = parallel("in", vec![("x", vec![step("a")]), ("y", vec![step("b")])]);
+    Case::of(vec![parallel("out", vec![("p", vec![inner]), ("q", vec![step("c")])])])
+        .start()
+        .fails("out/p/in/x/a", 1, StepError::new("no"))
+        .quietly()
+        .fails("out/q/c", 1, StepError::new("neither"))
+        .ok("out/p/in/y/b", 1)
+        .node("out/p/in", NodeStatus::Cancelled)
+        .then(expect![[r#"
+            > out/q/c#1 fails (Plain), at 0
+              10 <4        out/q/c#1 failed: error `neither`, fail
+              11 <10       out/q failed in out/q/c
+              12 <11       out failing because of out/q/c
+            > out/p/in/y/b#1 returns "out/p/in/y/b!", at 0
+              13 <6        out/p/in/y/b#1 succeeded: "out/p/in/y/b!"
+              14 <13       out/p/in cancelled
+              15 <13       out failed because of out/q/c
+              16 <15       run failed in out/q/c: error `neither`
+        "#]]);
+}
+
+#[test]
+fn a_finally_that_is_stopped_ends_its_block_once() {
+    let p = parallel_with("p", vec![("x", vec![step("a")])], |p| p.finally = Some("f".into()));
+    Case::of(vec![joining("race", Join::First, vec![("l", vec![p]), ("w", vec![step("b")])])])
+        .start()
+        .ok("race/l/p/x/a", 1)
+        .quietly()
+        .ok("race/w/b", 1)
+        .stopped("race/l/p", 1)
+        .then(expect![[r#"
+            > race/w/b#1 returns "race/w/b!", at 0
+              10 <4        race/w/b#1 succeeded: "race/w/b!"
+              11 <10       race/w through, result in 10
+              12 <11       race joined: [w 10]
+              13 <12       race/l lost, forced at 30000
+              14 <12       race completed, result in 12
+                stop race/l/p#1: ending
+            > race/l/p#1 stopped, at 0
+              15 <9        race/l/p#1 cancelled
+              16 <15       race/l stopped
+              17 <16       run completed, output in 12
+        "#]]);
+}

@@ -199,3 +199,23 @@ fn branches_and_items_are_undone_in_the_order_of_their_ends() {
               29 <28       run failed in z: error `no`
         "#]]);
 }
+
+#[test]
+fn the_grace_period_means_nothing_to_a_compensation() {
+    Case::of(vec![undoable("a"), step("b")])
+        .start()
+        .ok("a", 1)
+        .cancel()
+        .stopped("b", 1)
+        .next_timer(Some(300_000))
+        .quietly()
+        .tick_after(30_000)
+        .next_timer(Some(300_000))
+        .ok("a", 2)
+        .then(expect![[r#"
+            > tick, at 30000
+            > a#2 returns "a!", at 30000
+               8 <7        a#2 succeeded: "a!"
+               9 <8        run cancelled: enough
+        "#]]);
+}

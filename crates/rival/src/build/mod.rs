@@ -55,7 +55,8 @@ impl Draft {
         }
         let nested_schemas = nested_schemas(&outline);
         let path = |node: usize| outline.nodes[node].path.clone();
-        let edges = edges.iter().map(|edge| (path(edge.from), path(edge.to))).collect();
+        let shown = edges.iter().filter(|edge| !edge.by_handler);
+        let edges = shown.map(|edge| (path(edge.from), path(edge.to))).collect();
         let (input, description) = (head.input, head.description);
         Ok(Built { plan, functions: keys.bind(), input, nested_schemas, signal_schemas, description, edges })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use rival_core::{Event, Plan, RunId, RunStatus, Seq, State};
+use rival_core::{Event, IndexedPlan, Plan, RunId, RunStatus, Seq, State};
 use rival_store::{LogFilter, LogLine, MemoryStore, Page, RunFilter, RunRow, Store};
 use serde::Serialize;
 
@@ -21,6 +21,7 @@ use crate::mail::Mail;
 use crate::registry::Registered;
 use crate::resources::Resources;
 use crate::shared::{Limits, Shared};
+use crate::signal::SignalRequest;
 use crate::start::{RunRequest, RunTarget};
 use crate::values::{ReadError, ReadValues};
 use crate::view::{self, Look, RunOutcome, RunView};
@@ -217,7 +218,7 @@ impl Engine {
     /// failed one is an error.
     pub async fn cancel(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
         let command = Command::Cancel { reason: Some(reason.into()).filter(|reason| !reason.is_empty()) };
-        match control::command(&self.shared, run, command).await {
+        match control::command(&self.shared, run, command, None).await {
             Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
             // The run ended before it saw the request: say how.
             Ok(status @ (RunStatus::Completed | RunStatus::Failed)) => {
@@ -230,17 +231,24 @@ impl Engine {
     /// Ends a run at once: calls at work are left behind, and nothing is undone. Gives the run's status.
     pub async fn kill(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
         let reason = Some(reason.into()).filter(|reason| !reason.is_empty());
-        control::command(&self.shared, run, Command::Kill { reason }).await
+        control::command(&self.shared, run, Command::Kill { reason }, None).await
     }
 
     /// Holds a run: calls at work finish and are recorded, nothing new starts.
     pub async fn pause(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(&self.shared, run, Command::Pause {}).await
+        control::command(&self.shared, run, Command::Pause {}, None).await
     }
 
     /// Lets a paused or blocked run go on.
     pub async fn resume(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(&self.shared, run, Command::Resume {}).await
+        control::command(&self.shared, run, Command::Resume {}, None).await
+    }
+
+    /// Sends a run a signal: `engine.signal(&run, "approval", payload).await`, with `.id("..")` so that sending it
+    /// again does nothing. Gives the run's status once the signal is in its history. A signal that nobody waits for
+    /// yet is kept; for a run that has ended it is an error.
+    pub fn signal(&self, run: &RunId, name: impl Into<String>, payload: impl Serialize) -> SignalRequest {
+        SignalRequest::new(self.clone(), run.clone(), name.into(), &payload)
     }
 
     /// Starts a new run from the failed step of an old one, with what was recorded before it. Steps that were undone
@@ -255,11 +263,22 @@ impl Engine {
         ForkRequest::new(self.clone(), run.clone())
     }
 
+    /// The plan that a run began with and keeps, however its workflow has changed since. What is different now says
+    /// [`Plan::diff`](rival_core::Plan::diff).
+    pub async fn plan(&self, run: &RunId) -> Result<Plan, RunError> {
+        let row = self.row(run).await?;
+        Ok(self.indexed_plan(&row).await?.plan().clone())
+    }
+
+    async fn indexed_plan(&self, row: &RunRow) -> Result<Arc<IndexedPlan>, RunError> {
+        let plan = self.shared.plan(&row.workflow, &row.plan).await?;
+        plan.ok_or_else(|| RunError::Plan(row.id.clone()))
+    }
+
     /// A run with everything that is known of it.
     pub async fn get(&self, run: &RunId) -> Result<RunView, RunError> {
         let row = self.row(run).await?;
-        let plan =
-            self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
+        let plan = self.indexed_plan(&row).await?;
         let (history, state) = self.folded(run).await?;
         // The row was read first; if the run has moved on since, its own events are right.
         let row = RunRow { status: if state.is_terminal() { state.status() } else { row.status }, ..row };
@@ -385,8 +404,7 @@ impl Engine {
 
     async fn outcome(&self, run: &RunId) -> Result<RunOutcome, RunError> {
         let row = self.row(run).await?;
-        let plan =
-            self.shared.plan(&row.workflow, &row.plan).await?.ok_or_else(|| RunError::Plan(run.clone()))?;
+        let plan = self.indexed_plan(&row).await?;
         let store = &*self.shared.store;
         let (state, _) = self.read(run, load::load_state(store, run, &row.plan).await)?;
         // Not the whole history: a run may have a million events and one result.

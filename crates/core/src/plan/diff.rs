@@ -102,15 +102,15 @@ impl PlanDiff {
     }
 
     /// A node that is gone here and new there, the same but for its place, has moved.
-    fn find_moves(&mut self, before: &Flat, after: &Flat) {
+    fn find_moves(&mut self, before: &Flat<'_>, after: &Flat<'_>) {
         let mut gone: BTreeMap<String, Vec<NodeName>> = BTreeMap::new();
         for node in &self.removed {
-            gone.entry(before[&node.path].whole.to_string()).or_default().push(node.clone());
+            gone.entry(before[&node.path].as_json()).or_default().push(node.clone());
         }
         let (mut added, mut found) = (Vec::new(), BTreeSet::new());
         for node in std::mem::take(&mut self.added) {
             let place = &after[&node.path];
-            match gone.get_mut(&place.whole.to_string()).and_then(Vec::pop) {
+            match gone.get_mut(&place.as_json()).and_then(Vec::pop) {
                 Some(was) => {
                     let from = Some(was.path.clone());
                     found.insert(was);
@@ -124,8 +124,8 @@ impl PlanDiff {
     }
 
     /// In a sequence, the fewest nodes whose move explains the new order.
-    fn find_reordered(&mut self, before: &Flat, after: &Flat) {
-        let mut blocks: BTreeMap<&str, Vec<(&String, &Place)>> = BTreeMap::new();
+    fn find_reordered(&mut self, before: &Flat<'_>, after: &Flat<'_>) {
+        let mut blocks: BTreeMap<&str, Vec<(&String, &Place<'_>)>> = BTreeMap::new();
         for (path, place) in after.iter().filter(|(path, place)| place.ordered && before.contains_key(*path))
         {
             blocks.entry(&place.block).or_default().push((path, place));
@@ -161,15 +161,11 @@ fn longest_rise(values: &[usize]) -> BTreeSet<usize> {
 }
 
 /// Nodes by path.
-type Flat = BTreeMap<String, Place>;
+type Flat<'a> = BTreeMap<String, Place<'a>>;
 
 /// A node in its place.
-struct Place {
-    kind: &'static str,
-    /// Its own settings, without what is inside.
-    settings: Map<String, Value>,
-    /// All of it, with what is inside.
-    whole: Value,
+struct Place<'a> {
+    node: &'a Node,
     block: String,
     /// Whether its block is a sequence.
     ordered: bool,
@@ -177,19 +173,24 @@ struct Place {
     previous: Option<String>,
 }
 
-impl Place {
+impl Place<'_> {
     fn name(&self, path: &str) -> NodeName {
-        NodeName { path: path.to_owned(), kind: self.kind.to_owned() }
+        NodeName { path: path.to_owned(), kind: self.node.kind.word().to_owned() }
+    }
+
+    /// All of it, with what is inside.
+    fn as_json(&self) -> String {
+        json(self.node).to_string()
     }
 }
 
-fn flat(block: &Block) -> Flat {
+fn flat(block: &Block) -> Flat<'_> {
     let mut flat = Flat::new();
     add(block, "", &mut flat);
     flat
 }
 
-fn add(block: &Block, at: &str, flat: &mut Flat) {
+fn add<'a>(block: &'a Block, at: &str, flat: &mut Flat<'a>) {
     for (position, node) in block.nodes.iter().enumerate() {
         let path = join(at, &node.id);
         let previous = position.checked_sub(1).map(|previous| block.nodes[previous].id.clone());
@@ -197,16 +198,8 @@ fn add(block: &Block, at: &str, flat: &mut Flat) {
             let path = segment.map_or_else(|| path.clone(), |segment| join(&path, segment));
             add(inner, &path, flat);
         }
-        let place = Place {
-            kind: node.kind.word(),
-            settings: own_settings(node),
-            whole: json(node),
-            block: at.to_owned(),
-            ordered: block.order == Order::Sequence,
-            position,
-            previous,
-        };
-        flat.insert(path, place);
+        let ordered = block.order == Order::Sequence;
+        flat.insert(path, Place { node, block: at.to_owned(), ordered, position, previous });
     }
 }
 
@@ -253,8 +246,11 @@ fn shape(block: Value) -> Option<(String, Value)> {
     object(block).remove("order").map(|order| ("order".to_owned(), order))
 }
 
-fn changed(path: &str, was: &Place, is: &Place) -> Option<NodeChange> {
-    let settings = settings(&was.settings, &is.settings);
+fn changed(path: &str, was: &Place<'_>, is: &Place<'_>) -> Option<NodeChange> {
+    if was.node == is.node {
+        return None;
+    }
+    let settings = settings(&own_settings(was.node), &own_settings(is.node));
     (!settings.is_empty()).then(|| NodeChange { node: is.name(path), settings })
 }
 
@@ -273,7 +269,7 @@ fn settings(was: &Map<String, Value>, is: &Map<String, Value>) -> Vec<SettingCha
 }
 
 /// The node, unless the one around it is new or gone as well.
-fn outermost(path: &str, place: &Place, other: &Flat, own: &Flat) -> Option<NodeName> {
+fn outermost(path: &str, place: &Place<'_>, other: &Flat<'_>, own: &Flat<'_>) -> Option<NodeName> {
     let mut around = place.block.as_str();
     while !around.is_empty() {
         // A lane is no node: look further out.

@@ -14,6 +14,8 @@ use crate::function::Identity;
 pub(super) struct Edge {
     pub(super) from: usize,
     pub(super) to: usize,
+    /// Only the node's error handler does.
+    pub(super) by_handler: bool,
 }
 
 /// Checks what every function asks for; gives the edges of the data flow, from producer to reader.
@@ -29,10 +31,10 @@ pub(super) fn check(
         check_input(draft, use_, &mut report);
         for ask in &use_.draft.function.asks.outputs {
             match producer(draft, outline, use_, ask) {
-                Ok(Some(from)) if !use_.is_handler() => {
-                    edges.extend(use_.node.map(|to| Edge { from, to }));
-                }
-                Ok(_) => {}
+                Ok(from) => edges.extend(from.zip(use_.node).map(|(from, to)| {
+                    let by_handler = use_.is_handler();
+                    Edge { from, to, by_handler }
+                })),
                 Err(message) => report(message),
             }
         }
@@ -121,24 +123,27 @@ fn seen_from(outline: &Outline<'_>, node: usize, wanted: Identity) -> Vec<usize>
 /// Why a step that is there cannot be read, and what can be.
 fn not_visible(outline: &Outline<'_>, use_: &Use<'_>, name: &str, producer: usize) -> String {
     let Some(node) = use_.node else {
-        return format!("but `{name}` is inside of a block: a block shows only its own result");
+        return format!("but `{name}` is inside of a block, which shows only its own result");
     };
-    if producer == node && use_.role == Role::Compensation {
-        return "which is the step it undoes: ask for `Undo<T>`".to_owned();
+    if outline.outwards(producer).any(|at| at == node) {
+        return match use_.role {
+            Role::Compensation => "which is the step it undoes: ask for `Undo<T>`".to_owned(),
+            Role::Finally => "which is inside of a branch: ask for `Joined`".to_owned(),
+            _ => format!("but `{name}` does not come before it"),
+        };
     }
-    let together = outline.outwards(producer).find(|&at| {
-        let block = outline.nodes[at].block;
-        outline.ancestor_in(block, node).is_some()
-    });
-    let container = together.expect("the outermost block holds both");
-    let reader = outline.ancestor_in(outline.nodes[container].block, node);
-    let (block, id) = (outline.nodes[producer].block, &outline.nodes[container].id);
+    let container = outline
+        .outwards(producer)
+        .find(|&at| outline.ancestor_in(outline.nodes[at].block, node).is_some())
+        .expect("the outermost block holds both");
+    let (site, block) = (&outline.nodes[container], outline.nodes[producer].block);
     if container == producer {
         format!("but `{name}` does not come before it")
-    } else if reader == Some(container) {
+    } else if outline.ancestor_in(site.block, node) == Some(container) {
         let path = &outline.blocks[block].path;
         format!("but `{name}` is in `{path}`, beside it: one may run without the other")
     } else {
+        let id = &site.id;
         format!("but `{name}` is inside of `{id}`, which shows only its own result: read that with `Steps`")
     }
 }
@@ -186,7 +191,7 @@ fn read_by_nested(outline: &Outline<'_>) -> Vec<Edge> {
         let NodePart::Nested { nested, .. } = &site.part.part else { continue };
         for ask in nested.built.reads_around() {
             let seen = seen_from(outline, to, Identity::Item(ask.step));
-            edges.extend(seen.last().map(|&from| Edge { from, to }));
+            edges.extend(seen.last().map(|&from| Edge { from, to, by_handler: false }));
         }
     }
     edges

@@ -164,6 +164,31 @@ fn joined_is_for_finally() {
 }
 
 #[test]
+fn the_functions_of_a_block_come_before_its_steps() {
+    #[step]
+    async fn a_items(a: Output<a>) -> Result<Vec<u32>, StepError> {
+        Ok(vec![*a])
+    }
+    assert_eq!(
+        message(new().parallel("x", |p| p.branch("l", |b| b.step(a)).finally(use_a))),
+        "finally `use_a` of parallel `x` asks for Output<a>, which is inside of a branch: ask for `Joined`"
+    );
+    assert_eq!(
+        message(new().branch("x", a_is_there, |c| c.then(|b| b.step(a)))),
+        "choice `a_is_there` of branch `x` asks for Output<a>, but `a` does not come before it"
+    );
+    assert_eq!(
+        message(new().for_each("x", a_items, |e| e.body(|b| b.step(a)))),
+        "items function `a_items` of forEach `x` asks for Output<a>, but `a` does not come before it"
+    );
+    assert_eq!(
+        message(new().on_error(use_a).parallel("x", |p| p.branch("l", |b| b.step(a)))),
+        "error handler `use_a` of workflow `w` asks for Output<a>, but `a` is inside of a block, which shows only its \
+         own result"
+    );
+}
+
+#[test]
 fn undo_is_for_compensations() {
     #[step]
     async fn undo_a(a: Output<a>) -> Result<(), StepError> {

@@ -116,6 +116,18 @@ fn blocks_of_a_graph_come_after_what_is_read_inside_of_them() {
 }
 
 #[test]
+fn a_step_comes_after_what_its_handler_and_compensation_read() {
+    let undo = |asked: Output<ask>| async move { Ok::<_, StepError>(format!("{:?}", *asked)) };
+    let workflow = Workflow::dag("w")
+        .steps((ask, validate))
+        .step(ship.compensate(undo.named("undo")).on_error(fraud))
+        .build()
+        .unwrap();
+    assert_eq!(after(&workflow), ["ask <- ", "validate <- ", "ship <- ask, validate"]);
+    assert_eq!(workflow.edges().len(), 1, "what a handler reads is no flow of data");
+}
+
+#[test]
 fn a_branch_can_be_a_graph() {
     let workflow = Workflow::new("w")
         .parallel("p", |p| p.branch("b", |b| b.as_graph().steps((fraud, validate, charge))))

@@ -1,5 +1,6 @@
 //! Runs that go on from any point of others, and plans that change.
 
+use rival::Plan;
 use rival::prelude::*;
 use rival::{RunId, RunStatus, StartError};
 use serde_json::json;
@@ -189,4 +190,7 @@ async fn runs_under_way_keep_their_plan_and_new_ones_take_the_new(lab: Lab) {
     engine.finish(fresh.id()).await.unwrap();
     assert_eq!(tape.entries()[3..], ["a", "new", "b"]);
     assert_ne!(engine.get(&run).await.unwrap().plan, engine.get(fresh.id()).await.unwrap().plan);
+    let (before, now) = (engine.plan(&run).await.unwrap(), engine.plan(fresh.id()).await.unwrap());
+    assert_eq!((&before, &now), (old.plan(), new.plan()));
+    assert_eq!(Plan::diff(&before, &now).to_string(), "+ step `new`\n");
 }

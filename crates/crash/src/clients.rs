@@ -240,10 +240,9 @@ pub async fn drain(engine: &Engine, acks: Option<&Ledger<Ack>>, patience: Durati
                 None => "finished runs are still in memory".to_owned(),
             };
             // What happened to it says more than the sentence.
-            for event in engine.history(first.as_ref().context("no run is left")?).await? {
-                eprintln!("{}", serde_json::to_string(&event)?);
-            }
-            bail!("{} runs do not end; {first:?}: {why}", rows.len());
+            let history = engine.history(first.as_ref().context("no run is left")?).await?;
+            let history = serde_json::to_string_pretty(&history)?;
+            bail!("{} runs do not end; {first:?}: {why}\n{history}", rows.len());
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

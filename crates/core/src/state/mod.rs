@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use durable::{ChildRef, Children, Op, OpEnd, Ops};
 pub use lane::Scope;
-pub use node::{Decision, HardFailure, Lanes, NodeState, OpenCall, Slot};
+pub use node::{Decision, HardFailure, Lanes, NodeState, OpenCall, Slot, TakenIteration};
 pub use signal::{Awaited, SignalWait, Signals};
 pub use undo::{Undo, UndoList};
 
@@ -56,9 +56,9 @@ pub struct State {
     pub timers: BTreeSet<Timer>,
     /// Nodes with a function at work.
     pub calls: BTreeSet<Path>,
-    /// Nodes that are asleep or between two attempts.
+    /// Nodes that wait: asleep, between two attempts, for a signal, inside a durable operation.
     pub waits: BTreeSet<Path>,
-    /// Nodes with children that have not ended.
+    /// Nodes with blocks inside that have not ended.
     pub supervising: BTreeSet<Path>,
     /// Nodes that are next, but held by a pause or an orderly stop.
     pub held: BTreeSet<Path>,

@@ -34,6 +34,7 @@ mod resources;
 mod shared;
 mod signal;
 mod start;
+mod talk;
 mod values;
 pub mod verify;
 mod view;

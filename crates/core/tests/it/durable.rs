@@ -587,7 +587,7 @@ fn a_function_that_has_changed_is_found_out() {
     let mut other = replay;
     other.ask(ops, &key(OpKind::Once, "a"), "h", &[]);
     let why = other.forgot(ops).unwrap();
-    assert_eq!(why, "once(`b`) was asked for before, and now the step has ended without it");
+    assert_eq!(why, "once(`b`) was asked for before, and now the step comes to its end without it");
 }
 
 /// The first time the signal came first, and the step went on with `signalled`; then the sleep was over too.

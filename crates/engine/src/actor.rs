@@ -4,27 +4,28 @@
 //! their events are durable. When the run only waits, the same commit gives it back to the store and the
 //! actor ends.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use rival_core::event;
-use rival_core::machine::{self, Effect, Env, Input};
+use rival_core::event::{self, BlockedReason};
+use rival_core::machine::{self, Effect, Env, Errand, Input, Outcome};
 use rival_core::state::FOLD_VERSION;
-use rival_core::{Event, IndexedPlan, Path, RunId, Seq, State};
+use rival_core::{Event, IndexedPlan, Path, RunId, Seq, State, Time};
 use rival_store::{
     Batch, Commit, CommitError, Epoch, LogLine, MessageNo, NewRun, Snapshot, Standing, StoreError,
 };
 use tokio::sync::{mpsc, oneshot};
 
 use crate::call::RunningCall;
-use crate::control::{Answer, Command};
+use crate::child::Others;
+use crate::control::{Answer, Command, Refusal};
 use crate::items::Lists;
 use crate::joined::build;
 use crate::load::{self, LoadError};
 use crate::mail::{self, Mail, Mailbox, Sighting};
 use crate::registry::Registered;
 use crate::shared::{FIRST_PAUSE, Place, Shared};
-use crate::values::Values;
+use crate::values::{ReadError, Values};
 use crate::view::Look;
 use crate::{fork, view};
 
@@ -43,6 +44,14 @@ pub(crate) struct Actor {
     pub(crate) state: State,
     pub(crate) values: Values,
     pub(crate) lists: Lists,
+    /// The maps that have children to start, with their items.
+    pub(crate) asked_maps: HashMap<Seq, Arc<Event>>,
+    /// Nodes whose function asks for durable things.
+    pub(crate) talking: BTreeSet<Path>,
+    /// When to look for functions that do nothing but wait.
+    pub(crate) idle_look: Option<Time>,
+    /// Signals that it could not keep.
+    pub(crate) refused: Vec<MessageNo>,
     pub(crate) mailbox: Mailbox,
     pub(crate) inbox: mpsc::UnboundedReceiver<Mail>,
     pub(crate) calls: HashMap<Path, RunningCall>,
@@ -59,7 +68,10 @@ pub(crate) struct Actor {
 pub(crate) struct Work {
     pub(crate) events: Vec<Event>,
     pub(crate) effects: Vec<Effect>,
-    pub(crate) consumed: Vec<MessageNo>,
+    pub(crate) errands: Vec<Errand>,
+    pub(crate) consumed: BTreeSet<MessageNo>,
+    /// The messages have been read: all letters that were there then are answered by that.
+    pub(crate) read: bool,
     pub(crate) logs: Vec<LogLine>,
     pub(crate) answers: Vec<Answer>,
     pub(crate) looks: Vec<AskedStep>,
@@ -119,16 +131,26 @@ impl Actor {
         match letter {
             Mail::Finished { node, call, outcome, logs } => {
                 work.logs.extend(logs);
+                let outcome = self.held_against(&node, call, outcome);
                 self.calls.retain(|path, running| *path != node || running.number != call);
                 self.decide(Input::CallFinished { node, call, outcome }, work);
             }
-            Mail::Tick => self.decide(Input::Tick, work),
+            Mail::Tick => {
+                // A signal that was sent in time wins against the moment that has come.
+                if self.state.signal_is_due(self.shared.clock.now()) {
+                    self.read_messages(work).await;
+                }
+                self.decide(Input::Tick, work);
+            }
             Mail::Messages(answer) => {
                 // Only what was acted on is answered; whoever hears nothing asks again.
                 if self.read_messages(work).await {
-                    work.answers.push(answer);
+                    work.answers.extend(answer);
                 }
             }
+            Mail::Ask(ask) => self.asked(*ask, work),
+            // Done for every letter.
+            Mail::MakeRoom => {}
             // Answered when what was decided before it is durable.
             Mail::Look { from, name, answer } => work.looks.push(AskedStep { from, name, answer }),
             Mail::Drain => self.admit = false,
@@ -141,44 +163,84 @@ impl Actor {
         }
     }
 
+    /// Decides what an input leads to.
     pub(crate) fn decide(&mut self, input: Input, work: &mut Work) {
+        self.decide_with(input, work, self.admit);
+    }
+
+    /// Gives whether the input was refused.
+    fn decide_with(&mut self, input: Input, work: &mut Work, admit: bool) -> bool {
         // The letter that says so may lie unread behind calls that end at once.
         self.admit &= !self.shared.is_stopping();
-        let env = Env { run: &self.run, now: self.shared.clock.now(), admit: self.admit };
+        let env = Env { run: &self.run, now: self.shared.clock.now(), admit: admit && self.admit };
         let turn = machine::decide(&self.plan, &mut self.state, input, env);
         work.events.extend(turn.events);
         work.effects.extend(turn.effects);
+        work.errands.extend(turn.errands);
+        turn.refused
     }
 
     /// Deals with what a crash or an orderly stop left behind, and with the messages that wait.
     pub(crate) async fn activate(&mut self, work: &mut Work) {
-        let mut inputs = match self.requests(work).await {
-            Ok(inputs) => inputs,
+        let mut requests = match self.requests(work).await {
+            Ok(requests) => requests,
             Err(_) => {
                 work.answers.clear();
                 Vec::new()
             }
         };
-        // Requests first: a run that is to be cancelled should not start anything. But what a resume starts was not
-        // left behind by anybody.
-        let resume = inputs.iter().position(|input| matches!(input, Input::Resume));
-        inputs.insert(resume.unwrap_or(inputs.len()), Input::Activate);
-        for input in inputs {
-            self.decide(input, work);
+        // Requests first: a run that is to be cancelled should not start anything. But what a resume or the end of a
+        // child starts was not left behind by anybody.
+        let starts = |input: &Input| {
+            matches!(input, Input::Resume | Input::ChildEnded { .. } | Input::ChildRetried { .. })
+        };
+        let resume = requests.iter().position(|(_, input)| matches!(input, Input::Resume));
+        let after = requests.split_off(resume.unwrap_or(requests.len()));
+        let (later, before): (Vec<_>, Vec<_>) = requests.into_iter().partition(|(_, input)| starts(input));
+        for (no, input) in before {
+            // Signals are kept until it is known what was left behind.
+            self.take(no, input, work, false);
+        }
+        self.decide(Input::Activate, work);
+        for (no, input) in later.into_iter().chain(after) {
+            self.take(no, input, work, true);
         }
     }
 
     /// Acts on the messages that wait. Gives whether they could be read.
     async fn read_messages(&mut self, work: &mut Work) -> bool {
-        let Ok(inputs) = self.requests(work).await else { return false };
-        for input in inputs {
-            self.decide(input, work);
+        if work.read {
+            return true;
+        }
+        let Ok(requests) = self.requests(work).await else { return false };
+        work.read = true;
+        for (no, input) in requests {
+            self.take(no, input, work, true);
         }
         true
     }
 
+    /// Acts on a message.
+    fn take(&mut self, no: MessageNo, input: Input, work: &mut Work, admit: bool) {
+        let admit = admit || !matches!(input, Input::Signal(_));
+        if self.decide_with(input, work, admit) {
+            self.refused.push(no);
+        }
+    }
+
+    /// A function that returned a result must have asked for all that it asked for before.
+    fn held_against(&self, node: &Path, call: u32, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Success { .. } => match self.forgot(node, call) {
+                Some(message) => Outcome::Blocked(BlockedReason::Nondeterminism { message }),
+                None => outcome,
+            },
+            Outcome::Failure { .. } | Outcome::Stopped | Outcome::Blocked(_) => outcome,
+        }
+    }
+
     /// What the messages that wait for the run ask for. If they cannot be read they stay where they are.
-    async fn requests(&self, work: &mut Work) -> Result<Vec<Input>, StoreError> {
+    async fn requests(&self, work: &mut Work) -> Result<Vec<(MessageNo, Input)>, StoreError> {
         let mut pause = FIRST_PAUSE;
         let messages = loop {
             match self.shared.store.messages(&self.run).await {
@@ -192,12 +254,11 @@ impl Actor {
         };
         let mut requests = Vec::new();
         for message in messages {
-            if work.consumed.contains(&message.no) {
+            if !work.consumed.insert(message.no) {
                 continue;
             }
-            work.consumed.push(message.no);
             match message.body.decode::<Command>() {
-                Ok(command) => requests.push(command.into_input()),
+                Ok(command) => requests.push((message.no, command.into_input(message.sent_at))),
                 Err(error) => {
                     tracing::warn!(run = %self.run, %error, "a message is not understood and was dropped");
                 }
@@ -209,6 +270,8 @@ impl Actor {
     /// Commits and performs, until there is nothing left to do but to wait.
     async fn act(&mut self, mut work: Work) -> Next {
         loop {
+            self.let_go_of_idle(&mut work);
+            self.fail_unknown_children(&mut work);
             let standing = self.stand(&work);
             let next = if standing.keep { Next::GoOn } else { Next::End };
             if let Err(error) = self.commit(&mut work, standing).await {
@@ -225,8 +288,8 @@ impl Actor {
             }
             let status = self.state.status();
             for answer in work.answers {
-                // A caller that is gone needs no answer.
-                let _ = answer.send(Ok(status));
+                let refused = self.refused.contains(&answer.message);
+                answer.send(if refused { Err(Refusal::SignalsFull) } else { Ok(status) });
             }
             if next == Next::End || (more.events.is_empty() && more.logs.is_empty() && more.looks.is_empty())
             {
@@ -234,10 +297,10 @@ impl Actor {
                 return next;
             }
             // A run whose steps all end at once must still hear of a cancel.
-            let mut read = 0;
-            while let Ok(letter) = self.inbox.try_recv() {
+            let letters: Vec<Mail> = std::iter::from_fn(|| self.inbox.try_recv().ok()).collect();
+            let read = letters.len();
+            for letter in letters {
                 self.open(letter, &mut more).await;
-                read += 1;
             }
             self.shared.gauge.remove(read);
             work = more;
@@ -245,15 +308,39 @@ impl Actor {
     }
 
     async fn commit(&mut self, work: &mut Work, standing: Standing) -> Result<(), CommitError> {
+        let others = self.others_in_time(work).await?;
         let Some(mut commit) = self.commit_of(work, standing) else { return Ok(()) };
+        commit.runs = others.runs;
         commit.runs.extend(self.automatic_retry(&work.events).await?);
-        let retried = !commit.runs.is_empty();
+        commit.messages = others.messages;
+        let started = !commit.runs.is_empty();
+        let told: Vec<RunId> = commit.messages.iter().map(|(run, _)| run.clone()).collect();
         self.shared.commit(commit).await?;
         self.shared.hub.durable(&self.run, self.state.seq);
-        if retried {
+        if started {
             self.shared.keeper.queued();
         }
+        for run in told {
+            self.shared.has_mail(&run);
+        }
         Ok(())
+    }
+
+    /// What else the commit takes; a store that cannot be read now is asked again.
+    async fn others_in_time(&mut self, work: &mut Work) -> Result<Others, CommitError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.others(work).await {
+                Ok(others) => {
+                    work.errands.clear();
+                    return Ok(others);
+                }
+                Err(ReadError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
+                    pause = self.shared.wait_for_store(pause).await;
+                }
+                Err(error) => return Err(unreadable(error)),
+            }
+        }
     }
 
     /// Where the run stands after this work, and whether it stays in memory.
@@ -302,7 +389,7 @@ impl Actor {
             let count = u32::try_from(work.events.len()).unwrap_or(u32::MAX);
             commit.events = Some(Batch { first: first.seq, count, body: event::encode(&work.events) });
         }
-        commit.consumed = std::mem::take(&mut work.consumed);
+        commit.consumed = std::mem::take(&mut work.consumed).into_iter().collect();
         commit.logs = std::mem::take(&mut work.logs);
         commit.snapshot = self.snapshot_if_due();
         if standing != self.standing {
@@ -386,11 +473,23 @@ impl Actor {
     }
 
     /// Asks for a letter at the next moment that matters.
-    fn arm(&self) {
+    fn arm(&mut self) {
+        let look = self.next_idle_look();
+        if look.is_some() {
+            self.shared.keeper.may_make_room(&self.run);
+        }
         if self.standing.keep
-            && let Some(at) = self.state.next_timer()
+            && let Some(at) = [self.state.next_timer(), look].into_iter().flatten().min()
         {
             self.shared.keeper.arm(&self.run, at);
         }
     }
+}
+
+/// What a commit needs cannot be read: it is not made, and whoever loads the run next decides again.
+fn unreadable(error: ReadError) -> CommitError {
+    CommitError::Store(match error {
+        ReadError::Store(error) => error,
+        ReadError::Decode(_) | ReadError::Missing(_) => StoreError::Damaged(error.to_string()),
+    })
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::task::Poll;
 
+use rival_core::durable::Replay;
 use rival_core::event::{BlockedReason, Role};
 use rival_core::machine::{Call, Effect, GRACE_MS, Input, Outcome, StopReason};
 use rival_core::state::{Ending, NodeState};
@@ -14,10 +15,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::actor::{Actor, Work};
 use crate::context::{RunInfo, StateCell};
+use crate::durable::{Durable, Talk};
 use crate::function::Function;
 use crate::job::{FailureSource, Handle, Job, WhatFailed, WhatIsUndone};
 use crate::log::Log;
 use crate::mail::{Mail, Mailbox, Sighting};
+use crate::pulse::Pulse;
 use crate::values::Recorded;
 
 /// A call at work.
@@ -29,6 +32,8 @@ pub(crate) struct RunningCall {
     cooperative: bool,
     teller: Teller,
     log: Log,
+    /// What it asks for, if it asks for durable things.
+    pub(crate) talk: Option<Talk>,
 }
 
 impl RunningCall {
@@ -37,12 +42,20 @@ impl RunningCall {
         self.log.take()
     }
 
+    /// One that waits does not count as busy; whoever ends it counts on that.
+    fn busy_again(&self) {
+        if let Some(talk) = &self.talk {
+            talk.pulse.rings();
+        }
+    }
+
     /// Nobody is interested any more.
     pub(crate) fn abandon(&self) {
         if self.cooperative {
             self.token.cancel();
         }
         self.abort.abort();
+        self.busy_again();
         self.teller.keep_quiet();
     }
 }
@@ -83,8 +96,7 @@ impl Actor {
             match effect {
                 Effect::Call(call) => self.call(call, alone, &mut work).await,
                 Effect::Stop { node, call, why } => self.stop_call(node, call, why).await,
-                // No function can ask yet.
-                Effect::Answer { .. } => {}
+                Effect::Answer { node, call, .. } => self.answer(&node, call),
             }
         }
         work
@@ -112,7 +124,8 @@ impl Actor {
         // A function that ends at its first poll costs no task. Only one that is called alone is tried
         // here: the others of a group should start side by side.
         if !alone || !job.is_ready() {
-            return self.at_work(node, number, job.handle(), job.run());
+            let (handle, talk) = (job.handle(), self.talk(&job));
+            return self.at_work(node, number, handle, talk, job.run());
         }
         let mut made = job.begin();
         match futures::poll!(&mut made) {
@@ -121,8 +134,16 @@ impl Actor {
                 work.logs.extend(job.log.take());
                 self.decide(Input::CallFinished { node, call: number, outcome }, work);
             }
-            Poll::Pending => self.at_work(node, number, job.handle(), job.finish(made)),
+            Poll::Pending => self.at_work(node, number, job.handle(), None, job.finish(made)),
         }
+    }
+
+    /// The way of a call through what its step has asked for before.
+    fn talk(&mut self, job: &Job) -> Option<Talk> {
+        let (_, pulse) = job.durable.as_ref()?;
+        let replay = Replay::new(self.state.ops.get(&job.call.node), job.call.attempt);
+        self.talking.insert(job.call.node.clone());
+        Some(Talk::new(Arc::clone(pulse), replay))
     }
 
     /// Gives a call a task of its own.
@@ -131,6 +152,7 @@ impl Actor {
         node: Path,
         number: u32,
         handle: Handle,
+        talk: Option<Talk>,
         ending: impl Future<Output = Outcome> + Send + 'static,
     ) {
         self.shared.gauge.add();
@@ -142,7 +164,7 @@ impl Actor {
         });
         let Handle { token, cooperative, log } = handle;
         let abort = task.abort_handle();
-        self.calls.insert(node, RunningCall { number, token, abort, cooperative, teller, log });
+        self.calls.insert(node, RunningCall { number, token, abort, cooperative, teller, log, talk });
     }
 
     async fn stop_call(&mut self, node: Path, call: u32, why: StopReason) {
@@ -151,6 +173,7 @@ impl Actor {
             running.token.cancel();
         } else {
             running.abort.abort();
+            running.busy_again();
             let (lines, outcome) = (running.unstored(), Outcome::Stopped);
             running.teller.tell(Mail::Finished { node, call, outcome, logs: Vec::new() });
             // Not with the letter: the run may have ended, and then nobody opens it.
@@ -203,6 +226,12 @@ impl Actor {
             attempt: call.attempt,
             call: call.number,
         });
+        let durable = (needs.durable && call.role == Role::Step).then(|| {
+            let pulse = Pulse::new(&self.shared, &self.mailbox);
+            let store = &self.shared.store;
+            let line = Arc::clone(&pulse);
+            (Durable::new(&call.node, call.number, &self.run, &self.mailbox, store, line), pulse)
+        });
         Job {
             run: self.run.clone(),
             log: Log::new(Arc::clone(&info), self.shared.clock.clone()),
@@ -213,6 +242,7 @@ impl Actor {
             failure,
             iteration,
             joined,
+            durable,
             undo,
             from,
             status: self.state.status(),

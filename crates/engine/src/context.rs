@@ -7,6 +7,7 @@ use rival_core::{Failure, NodeStatus, Path, RunId, StepError, Value};
 use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 
+use crate::durable::Durable;
 use crate::log::Log;
 use crate::resources::Resources;
 
@@ -39,6 +40,8 @@ pub struct CallContext {
     pub iteration: Option<IterationContext>,
     /// For a `finally`: the joined result of its parallel block.
     pub joined: Option<Value>,
+    /// For durable operations, if [`crate::Needs::durable`] asks for them and the function is a step.
+    pub durable: Option<Durable>,
     /// For a compensation: what became of the step that it undoes.
     pub undo: Option<UndoContext>,
 }

@@ -1,4 +1,4 @@
-//! Requests to a run: cancel, kill, pause, resume.
+//! Requests to a run: cancel, kill, pause, resume, signals; and what children tell it.
 //!
 //! A request is a message. It is durable before it is acted on, and answered after the run has acted on
 //! it, so that whoever is told "yes" finds it in the history.
@@ -6,9 +6,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rival_core::machine::Input;
-use rival_core::{RunId, RunStatus, Value};
-use rival_store::NewMessage;
+use rival_core::durable::ChildOutcome;
+use rival_core::machine::{Input, SIGNALS_MAX, SentSignal};
+use rival_core::{RunId, RunStatus, Time, Value};
+use rival_store::{MessageNo, NewMessage};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
@@ -25,21 +26,52 @@ pub(crate) enum Command {
     Kill { reason: Option<String> },
     Pause {},
     Resume {},
+    Signal { name: String, id: Option<String>, payload: Value },
+    ChildEnded { child: RunId, outcome: ChildOutcome },
+    ChildRetried { child: RunId, next: RunId },
 }
 
 impl Command {
-    pub(crate) fn into_input(self) -> Input {
+    /// `sent_at` is when the message became durable.
+    pub(crate) fn into_input(self, sent_at: Time) -> Input {
         match self {
             Self::Cancel { reason } => Input::Cancel { reason },
             Self::Kill { reason } => Input::Kill { reason },
             Self::Pause {} => Input::Pause,
             Self::Resume {} => Input::Resume,
+            Self::Signal { name, id, payload } => Input::Signal(SentSignal { name, id, payload, sent_at }),
+            Self::ChildEnded { child, outcome } => Input::ChildEnded { child, outcome },
+            Self::ChildRetried { child, next } => Input::ChildRetried { child, next },
         }
+    }
+
+    /// The command as it is sent. With an id, a run is given it once.
+    pub(crate) fn message(&self, id: Option<String>) -> NewMessage {
+        NewMessage { id, body: Value::encode(self).expect("a command has only string keys") }
     }
 }
 
-/// What the sender of a command is told: where the run stands once it has acted, or why it cannot be loaded.
-pub(crate) type Answer = oneshot::Sender<Result<RunStatus, String>>;
+/// Who waits to be told where a run stands once it has acted on a message.
+pub(crate) struct Answer {
+    /// The message.
+    pub(crate) message: MessageNo,
+    sender: oneshot::Sender<Result<RunStatus, Refusal>>,
+}
+
+/// Why a run has not acted on a message.
+pub(crate) enum Refusal {
+    /// It cannot be loaded.
+    Unloadable(String),
+    /// It keeps too many signals already.
+    SignalsFull,
+}
+
+impl Answer {
+    pub(crate) fn send(self, told: Result<RunStatus, Refusal>) {
+        // A caller that is gone needs no answer.
+        let _ = self.sender.send(told);
+    }
+}
 
 /// How long a command waits for a run that somebody else owns.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -51,30 +83,28 @@ pub(crate) async fn command(
     shared: &Arc<Shared>,
     run: &RunId,
     command: Command,
+    id: Option<String>,
 ) -> Result<RunStatus, RunError> {
     let (shared, run) = (Arc::clone(shared), run.clone());
-    let acted = tokio::spawn(async move { send_and_deliver(&shared, &run, &command).await });
+    let acted = tokio::spawn(async move { send_and_deliver(&shared, &run, command.message(id)).await });
     acted.await.unwrap_or(Err(RunError::ShuttingDown))
 }
 
 async fn send_and_deliver(
     shared: &Arc<Shared>,
     run: &RunId,
-    command: &Command,
+    message: NewMessage,
 ) -> Result<RunStatus, RunError> {
     // Counted first, looked second: an engine that stops waits for this request, or the request sees that it stops.
     let _busy = shared.gauge.busy();
     if shared.is_stopping() {
         return Err(RunError::ShuttingDown);
     }
-    let body = Value::encode(command).expect("a command has only string keys");
-    let sent = shared.store.send(run, NewMessage { id: None, body }, shared.clock.now()).await?;
-    if sent.is_none() {
-        return finished(shared, run).await;
-    }
+    let sent = shared.store.send(run, message, shared.clock.now()).await?;
+    let Some(sent) = sent else { return finished(shared, run).await };
     let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
     loop {
-        if let Some(status) = deliver(shared, run).await? {
+        if let Some(status) = deliver(shared, run, sent).await? {
             return Ok(status);
         }
         let row = shared.store.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))?;
@@ -95,17 +125,23 @@ async fn send_and_deliver(
 }
 
 /// Has the run's actor look at its messages; makes the run live if it is not. `None`: it slipped away.
-async fn deliver(shared: &Arc<Shared>, run: &RunId) -> Result<Option<RunStatus>, RunError> {
-    let (answer, answered) = oneshot::channel();
+async fn deliver(
+    shared: &Arc<Shared>,
+    run: &RunId,
+    message: MessageNo,
+) -> Result<Option<RunStatus>, RunError> {
+    let (sender, answered) = oneshot::channel();
+    let answer = Answer { message, sender };
     if let Some(mailbox) = shared.mailbox(run) {
-        mailbox.send(Mail::Messages(answer));
+        mailbox.send(Mail::Messages(Some(answer)));
     } else {
         let Some(claim) = shared.store.claim(run, shared.id).await? else { return Ok(None) };
         load::activate(shared, claim, shared.admit(), Some(answer));
     }
     match answered.await {
         Ok(Ok(status)) => Ok(Some(status)),
-        Ok(Err(reason)) => Err(RunError::Unreachable { run: run.clone(), reason }),
+        Ok(Err(Refusal::Unloadable(reason))) => Err(RunError::Unreachable { run: run.clone(), reason }),
+        Ok(Err(Refusal::SignalsFull)) => Err(RunError::SignalsFull { run: run.clone(), limit: SIGNALS_MAX }),
         Err(_) => Ok(None),
     }
 }

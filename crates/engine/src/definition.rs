@@ -20,6 +20,8 @@ pub struct Definition {
     pub input_schema: Option<serde_json::Value>,
     /// JSON Schemas of nested workflows whose input is mapped, by the path of the node.
     pub nested_schemas: BTreeMap<Path, serde_json::Value>,
+    /// JSON Schemas of the signals that its runs wait for, by name.
+    pub signal_schemas: BTreeMap<String, serde_json::Value>,
     /// One line for people.
     pub description: Option<String>,
     /// What its functions expect to be provided.

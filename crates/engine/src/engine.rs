@@ -21,6 +21,7 @@ use crate::mail::Mail;
 use crate::registry::Registered;
 use crate::resources::Resources;
 use crate::shared::{Limits, Shared};
+use crate::signal::SignalRequest;
 use crate::start::{RunRequest, RunTarget};
 use crate::values::{ReadError, ReadValues};
 use crate::view::{self, Look, RunOutcome, RunView};
@@ -217,7 +218,7 @@ impl Engine {
     /// failed one is an error.
     pub async fn cancel(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
         let command = Command::Cancel { reason: Some(reason.into()).filter(|reason| !reason.is_empty()) };
-        match control::command(&self.shared, run, command).await {
+        match control::command(&self.shared, run, command, None).await {
             Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
             // The run ended before it saw the request: say how.
             Ok(status @ (RunStatus::Completed | RunStatus::Failed)) => {
@@ -230,17 +231,24 @@ impl Engine {
     /// Ends a run at once: calls at work are left behind, and nothing is undone. Gives the run's status.
     pub async fn kill(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
         let reason = Some(reason.into()).filter(|reason| !reason.is_empty());
-        control::command(&self.shared, run, Command::Kill { reason }).await
+        control::command(&self.shared, run, Command::Kill { reason }, None).await
     }
 
     /// Holds a run: calls at work finish and are recorded, nothing new starts.
     pub async fn pause(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(&self.shared, run, Command::Pause {}).await
+        control::command(&self.shared, run, Command::Pause {}, None).await
     }
 
     /// Lets a paused or blocked run go on.
     pub async fn resume(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(&self.shared, run, Command::Resume {}).await
+        control::command(&self.shared, run, Command::Resume {}, None).await
+    }
+
+    /// Sends a run a signal: `engine.signal(&run, "approval", payload).await`, with `.id("..")` so that sending it
+    /// again does nothing. Gives the run's status once the signal is in its history. A signal that nobody waits for
+    /// yet is kept; for a run that has ended it is an error.
+    pub fn signal(&self, run: &RunId, name: impl Into<String>, payload: impl Serialize) -> SignalRequest {
+        SignalRequest::new(self.clone(), run.clone(), name.into(), &payload)
     }
 
     /// Starts a new run from the failed step of an old one, with what was recorded before it. Steps that were undone

@@ -111,7 +111,7 @@ pub enum StartError {
         limit: usize,
     },
     /// The given id cannot be a run id.
-    #[error("`{0}` is not a run id: use 1 to 200 printable characters without spaces or slashes")]
+    #[error("`{0}` is not a run id: use 1 to 200 printable characters without spaces, slashes or `~`")]
     InvalidRunId(String),
     /// A run with this id exists, with another workflow or input.
     #[error("run `{0}` exists with another workflow or another input: use another id, or the same input")]
@@ -224,13 +224,47 @@ pub enum RunError {
         /// What it is waiting for.
         explanation: String,
     },
-    /// The run has ended, so it cannot be cancelled, paused or resumed.
+    /// The run has ended, so it cannot be cancelled, paused, resumed or sent a signal.
     #[error("run `{run}` is {status} already")]
     Finished {
         /// The run.
         run: RunId,
         /// How it ended.
         status: RunStatus,
+    },
+    /// The payload of a signal does not match its schema.
+    #[error("the payload of signal `{signal}` is not valid: {}", list(.violations))]
+    InvalidSignal {
+        /// The signal.
+        signal: String,
+        /// Everything that is wrong, each with its path.
+        violations: Vec<Violation>,
+    },
+    /// The payload of a signal cannot be written as JSON.
+    #[error("the payload of signal `{signal}` cannot be recorded: {error}")]
+    SignalNotJson {
+        /// The signal.
+        signal: String,
+        /// Why.
+        error: EncodeError,
+    },
+    /// The payload of a signal is too large.
+    #[error("the payload of signal `{signal}` has {size} bytes, more than the limit of {limit}")]
+    SignalTooLarge {
+        /// The signal.
+        signal: String,
+        /// Its size.
+        size: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The run keeps too many signals that nobody has taken.
+    #[error("run `{run}` keeps {limit} signals that nobody has taken, and takes no more")]
+    SignalsFull {
+        /// The run.
+        run: RunId,
+        /// The limit.
+        limit: usize,
     },
     /// The run cannot act on a request now; the request is kept and acted on as soon as it can.
     #[error("run `{run}` cannot act on the request yet: {reason}; the request is kept")]
@@ -277,6 +311,10 @@ impl RunError {
             Self::NotFound(_) => "run_not_found",
             Self::WaitTimeout { .. } => "wait_timeout",
             Self::Finished { .. } => "run_finished",
+            Self::InvalidSignal { .. } => "invalid_signal",
+            Self::SignalNotJson { .. } => "not_json",
+            Self::SignalTooLarge { .. } => "payload_too_large",
+            Self::SignalsFull { .. } => "signals_full",
             Self::Unreachable { .. } => "run_unreachable",
             Self::NotCompleted(_) => "run_not_completed",
             Self::Output { .. } => "output_mismatch",

@@ -2,7 +2,7 @@
 
 use rival_core::event::BlockedReason;
 use rival_core::state::Ending;
-use rival_core::{NodeStatus, Path, RunStatus, State, Time};
+use rival_core::{NodeStatus, Path, RunId, RunStatus, State, Time};
 use rival_store::RunRow;
 
 /// Says what a run is waiting for and since when.
@@ -52,21 +52,66 @@ fn at_work(state: &State, now: Time) -> String {
     }
 }
 
+/// What waits longest for nothing but time is what the run waits for; without a deadline it comes last.
 fn waits(state: &State, now: Time) -> String {
-    let next = state.waits.iter().filter_map(|path| Some((state.node(path)?.wake_at?, path))).min();
-    let Some((at, path)) = next else { return "waits".to_owned() };
-    let left =
-        if at > now { format!("for another {}", span(at.ms_since(now))) } else { "and is due".to_owned() };
-    match state.node(path) {
-        Some(node) if node.status == NodeStatus::WaitingRetry => {
-            let attempt = node.due.map_or(0, |due| due.attempt);
-            format!(
-                "waits to try `{path}` again (attempt {attempt}) {left}; it began {} ago",
-                ago(now, state.at)
-            )
-        }
-        _ => format!("sleeps at `{path}` {left}; it began {} ago", ago(now, state.at)),
+    let paths = state.waits.iter().chain(&state.waiting);
+    let next = paths.map(|path| wait(state, path, now)).min_by_key(|(at, _)| at.unwrap_or(Time(i64::MAX)));
+    match next {
+        Some((_, text)) => text,
+        None if state.children.is_empty() => "waits".to_owned(),
+        None => format!("waits for {} to end", children(state.children.keys())),
     }
+}
+
+/// Until when a node waits, and for what.
+fn wait(state: &State, path: &Path, now: Time) -> (Option<Time>, String) {
+    let Some(node) = state.node(path) else { return (None, format!("waits at `{path}`")) };
+    let at = node.wake_at;
+    if let Some(awaited) = &node.awaited {
+        return (at, format!("waits at `{path}` for the signal `{}`{}", awaited.name, comma(at, now)));
+    }
+    if let Some(waiting) = operation(state, path, now) {
+        return waiting;
+    }
+    let since = format!("it began {} ago", ago(now, state.at));
+    let left = at.map_or_else(String::new, |at| left(at, now));
+    if node.status == NodeStatus::WaitingRetry {
+        let attempt = node.due.map_or(0, |due| due.attempt);
+        return (at, format!("waits to try `{path}` again (attempt {attempt}) {left}; {since}"));
+    }
+    (at, format!("sleeps at `{path}` {left}; {since}"))
+}
+
+/// The operation that a step waits for; of several, the one that ends first by time alone.
+fn operation(state: &State, path: &Path, now: Time) -> Option<(Option<Time>, String)> {
+    let open = state.ops.get(path)?.iter().map(|(_, op)| op).filter(|op| op.end.is_none());
+    let op = open.min_by_key(|op| op.until.unwrap_or(Time(i64::MAX)))?;
+    let what = match (&op.awaited, &op.children) {
+        (Some(awaited), _) => format!("the signal `{}`", awaited.name),
+        (None, Some(of)) if !of.open.is_empty() => children(of.open.values()),
+        (None, Some(_)) => format!("children of workflow `{}`", op.key.name),
+        (None, None) => "a time".to_owned(),
+    };
+    Some((op.until, format!("waits at `{path}` for {what}{}", comma(op.until, now))))
+}
+
+fn children<'a>(children: impl ExactSizeIterator<Item = &'a RunId>) -> String {
+    const SHOWN: usize = 3;
+    let count = children.len();
+    let names: Vec<String> = children.take(SHOWN).map(|child| format!("`{child}`")).collect();
+    match count {
+        1 => format!("the child {}", names.join("")),
+        _ if count <= SHOWN => format!("the children {}", names.join(", ")),
+        _ => format!("the children {} and {} more", names.join(", "), count - SHOWN),
+    }
+}
+
+fn left(at: Time, now: Time) -> String {
+    if at > now { format!("for another {}", span(at.ms_since(now))) } else { "and is due".to_owned() }
+}
+
+fn comma(at: Option<Time>, now: Time) -> String {
+    at.map_or_else(String::new, |at| format!(", {}", left(at, now)))
 }
 
 fn is_blocked(state: &State, now: Time) -> String {

@@ -151,6 +151,8 @@ pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -
     let tags = shared.store.run(&actor.run).await?.map_or_else(Vec::new, |row| row.tags);
     let mut begin = begin_of(&actor.run, &history);
     begin.max_retries = actor.state.retries_left.checked_sub(1);
+    // Whoever waits for the run waits for its retry.
+    begin.parent.clone_from(&actor.state.parent);
     let state = State::of_whole_run(&history);
     begin.imports = fork::imports(&actor.plan, &state, None, &History(&history));
     let fingerprint = fingerprint(&actor.state.workflow, &begin.input);

@@ -29,6 +29,8 @@ pub struct Needs {
     pub cancellation: bool,
     /// Where it stands in the loop around it.
     pub iteration: bool,
+    /// It asks for durable operations.
+    pub durable: bool,
     /// All items of the forEach around it, not only its own.
     pub items: bool,
 }

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::engine::Engine;
 use crate::error::RunError;
+use crate::signal::SignalRequest;
 use crate::view::{RunOutcome, RunView};
 
 /// A run that was started. Dropping the handle does nothing to the run.
@@ -58,6 +59,11 @@ impl<O> RunHandle<O> {
     /// Ends the run at once; see [`Engine::kill`].
     pub async fn kill(&self, reason: impl Into<String>) -> Result<RunStatus, RunError> {
         self.engine.kill(&self.run, reason).await
+    }
+
+    /// Sends the run a signal; see [`Engine::signal`].
+    pub fn signal(&self, name: impl Into<String>, payload: impl serde::Serialize) -> SignalRequest {
+        self.engine.signal(&self.run, name, payload)
     }
 
     /// Holds the run; see [`Engine::pause`].

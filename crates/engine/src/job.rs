@@ -18,10 +18,12 @@ use crate::context::{
     CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, UndoContext,
     UndoOutcome, WorkflowState,
 };
+use crate::durable::Durable;
 use crate::function::Function;
 use crate::items::Standpoint;
 use crate::log::Log;
 use crate::mail::{Mail, Mailbox, Sighting};
+use crate::pulse::{Pulse, Watched};
 use crate::registry::Registered;
 use crate::resources::Resources;
 use crate::values::{ReadError, Recorded};
@@ -31,7 +33,7 @@ use crate::view::empty_state;
 const LOG_FLUSH: Duration = Duration::from_millis(500);
 
 /// A function at work; a panic in it is caught.
-type Made = CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, StepError>>>>;
+type Made = Watched<CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, StepError>>>>>;
 type Returned = std::thread::Result<Result<Value, StepError>>;
 
 /// One call, ready to be made.
@@ -49,6 +51,7 @@ pub(crate) struct Job {
     pub(crate) iteration: Option<Standpoint>,
     pub(crate) joined: Option<Recorded>,
     pub(crate) undo: Option<WhatIsUndone>,
+    pub(crate) durable: Option<(Durable, Arc<Pulse>)>,
     /// Where it looks at other steps from.
     pub(crate) from: Path,
     pub(crate) status: RunStatus,
@@ -96,7 +99,9 @@ impl Job {
     pub(crate) fn is_ready(&self) -> bool {
         let seen = self.outputs.iter().flatten().chain(&self.last_step);
         let failed = self.failure.as_ref();
-        self.input.is_at_hand()
+        // A function that asks for durable things talks with its actor, and needs a task for that.
+        self.durable.is_none()
+            && self.input.is_at_hand()
             && self.others().all(Recorded::is_at_hand)
             && seen.chain(failed.and_then(|failed| failed.step.as_ref())).all(Sighting::is_at_hand)
             && failed.is_none_or(|failed| match &failed.failure {
@@ -165,7 +170,8 @@ impl Job {
         let function = Arc::clone(&self.function);
         let call = catch_unwind(AssertUnwindSafe(|| function.call(context)));
         let call = call.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic)))));
-        AssertUnwindSafe(call).catch_unwind()
+        let pulse = self.durable.as_ref().map(|(_, pulse)| Arc::clone(pulse));
+        Watched::new(AssertUnwindSafe(call).catch_unwind(), pulse)
     }
 
     /// Waits for the function's end, storing its lines now and then if it takes long.
@@ -216,6 +222,7 @@ impl Job {
             iteration: self.iteration.take().map(Standpoint::context),
             joined: self.joined.as_ref().and_then(Recorded::value),
             undo: self.undo.take().map(WhatIsUndone::context),
+            durable: self.durable.as_ref().map(|(durable, _)| durable.clone()),
         }
     }
 
@@ -393,6 +400,7 @@ pub(crate) async fn handle_refused_input(
         iteration: None,
         joined: None,
         undo: None,
+        durable: None,
     };
     let function = Arc::clone(function);
     let handled = AssertUnwindSafe(async move { function.call(context).await }).catch_unwind().await;

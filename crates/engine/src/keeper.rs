@@ -4,7 +4,7 @@
 //! Near moments of live runs are in memory; all others are in the store, and only the earliest of them is
 //! known here. So the cost is that of what is due, not of what is asleep.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,6 +26,8 @@ pub(crate) struct Keeper {
     /// The earliest moment of a run that nobody owns; `None` until the store has been asked.
     far: Mutex<Far>,
     line: Line,
+    /// Live runs whose functions may do nothing but wait.
+    roomy: Mutex<HashSet<RunId>>,
     poked: Notify,
     /// One pass at a time.
     passing: tokio::sync::Mutex<()>,
@@ -89,7 +91,13 @@ impl Keeper {
         }
     }
 
+    /// A run is not live any more.
     pub(crate) fn disarm(&self, run: &RunId) {
+        let mut roomy = lock(&self.roomy);
+        if !roomy.is_empty() {
+            roomy.remove(run);
+        }
+        drop(roomy);
         let mut near = lock(&self.near);
         if let Some(at) = near.of_run.remove(run) {
             near.order.remove(&(at, run.clone()));
@@ -119,6 +127,11 @@ impl Keeper {
     pub(crate) fn queued(&self) {
         self.line.join();
         self.poke();
+    }
+
+    /// A live run may have functions that do nothing but wait, and can be let go for others.
+    pub(crate) fn may_make_room(&self, run: &RunId) {
+        lock(&self.roomy).insert(run.clone());
     }
 
     pub(crate) fn wants_room(&self) -> bool {
@@ -191,9 +204,11 @@ async fn wait(shared: &Shared, pause: Option<Duration>) {
     }
 }
 
-/// Whether there is room for runs that want it.
+/// Whether there is room for runs that want it, or somebody who may make some.
 pub(crate) fn has_work(shared: &Shared) -> bool {
-    shared.room() > 0 && (shared.keeper.wants_room() || shared.keeper.far_is_due(shared.clock.now()))
+    let keeper = &shared.keeper;
+    let wanted = keeper.wants_room() || keeper.far_is_due(shared.clock.now());
+    wanted && (shared.room() > 0 || !lock(&keeper.roomy).is_empty())
 }
 
 /// Does everything that is due now, in a task of its own: a caller that goes away half-way leaves no claimed run
@@ -230,6 +245,7 @@ async fn bring_due(shared: &Arc<Shared>, now: Time) -> Result<(), StoreError> {
         let places = shared.reserve(CLAIM_MAX);
         if places.count() == 0 {
             shared.keeper.line.join();
+            make_room(shared);
             return Ok(());
         }
         let claims = shared.store.claim_due(shared.id, now, places.count()).await?;
@@ -255,6 +271,7 @@ async fn bring_queued(shared: &Arc<Shared>) -> Result<(), StoreError> {
     while shared.keeper.wants_room() && !shared.is_stopping() {
         let places = shared.reserve(CLAIM_MAX);
         if places.count() == 0 {
+            make_room(shared);
             return Ok(());
         }
         // As long as there is a line, new runs join it: nobody overtakes those that are being claimed.
@@ -271,6 +288,17 @@ async fn bring_queued(shared: &Arc<Shared>) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Asks live runs to let go of functions that only wait: they may wait for those who find no room.
+fn make_room(shared: &Arc<Shared>) {
+    // Not in the loop's head: the lock would be held through the loop.
+    let roomy = std::mem::take(&mut *lock(&shared.keeper.roomy));
+    for run in roomy {
+        if let Some(mailbox) = shared.mailbox(&run) {
+            mailbox.send(Mail::MakeRoom);
+        }
+    }
 }
 
 fn activate(shared: &Arc<Shared>, claims: Vec<Claim>, mut places: Reserved) {

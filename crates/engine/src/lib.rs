@@ -5,10 +5,12 @@
 
 mod actor;
 mod call;
+mod child;
 mod clock;
 mod context;
 mod control;
 mod definition;
+mod durable;
 mod engine;
 mod error;
 mod explain;
@@ -25,9 +27,12 @@ mod keeper;
 mod load;
 mod log;
 mod mail;
+mod ops;
+mod pulse;
 mod registry;
 mod resources;
 mod shared;
+mod signal;
 mod start;
 mod values;
 pub mod verify;
@@ -39,6 +44,7 @@ pub use context::{
     UndoContext, UndoOutcome, WorkflowState,
 };
 pub use definition::{Definition, ResourceNeed};
+pub use durable::{Durable, MAP_CONCURRENCY};
 pub use engine::{Engine, EngineBuilder, WAIT_DEFAULT, WorkflowInfo};
 pub use error::{BuildError, RegisterError, RunError, StartError, Violation};
 pub use fork::ForkRequest;
@@ -46,9 +52,11 @@ pub use function::{Function, Needs, OutputNeed};
 pub use handle::RunHandle;
 pub use json::{EncodeError, encode};
 pub use log::Log;
+pub use ops::{ChildView, OperationView};
 pub use resources::Resources;
 pub use rival_core as core;
 pub use rival_store as store;
+pub use signal::SignalRequest;
 pub use start::{RunRequest, RunTarget};
 pub use tokio_util::sync::CancellationToken;
 pub use view::{FailedAt, RunOutcome, RunView, StepFailure, StepMetrics, StepResult};

@@ -1,6 +1,6 @@
 //! Brings a run from the store into memory: snapshot, tail, messages, and what a crash left behind.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rival_core::event::{self, DecodeError};
@@ -9,7 +9,7 @@ use rival_core::{Event, RunId, RunStatus, Seq, State};
 use rival_store::{Claim, Commit, Epoch, Standing, Store, StoreError};
 
 use crate::actor::{Actor, Work};
-use crate::control::Answer;
+use crate::control::{Answer, Refusal};
 use crate::mail::{self, Mailbox};
 use crate::shared::{Place, Shared};
 use crate::values::Values;
@@ -46,8 +46,7 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
                 set_aside(&shared, &claim, &error).await;
                 shared.left(&claim.row.id, &mailbox);
                 if let Some(answer) = answer {
-                    // A caller that is gone needs no answer.
-                    let _ = answer.send(Err(error.to_string()));
+                    answer.send(Err(Refusal::Unloadable(error.to_string())));
                 }
                 return shared.gauge.remove(1 + mail::refuse(&mut inbox));
             }
@@ -67,6 +66,10 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
             state,
             values: Values::default(),
             lists: HashMap::new(),
+            asked_maps: HashMap::new(),
+            talking: BTreeSet::new(),
+            idle_look: None,
+            refused: Vec::new(),
             mailbox,
             inbox,
             calls: HashMap::new(),

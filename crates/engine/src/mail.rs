@@ -8,6 +8,7 @@ use rival_store::LogLine;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::control::Answer;
+use crate::durable::Ask;
 use crate::gauge::Gauge;
 use crate::values::Recorded;
 
@@ -17,8 +18,12 @@ pub(crate) enum Mail {
     Finished { node: Path, call: u32, outcome: Outcome, logs: Vec<LogLine> },
     /// A moment may have come.
     Tick,
-    /// Messages are in the store. The answer tells the run's status once they have been acted on.
-    Messages(Answer),
+    /// Messages are in the store. Whoever waits is told the run's status once they have been acted on.
+    Messages(Option<Answer>),
+    /// A function asks for something durable.
+    Ask(Box<Ask>),
+    /// Others want the room that functions take which only wait.
+    MakeRoom,
     /// A function asks for another step.
     Look { from: Path, name: String, answer: oneshot::Sender<Option<Sighting>> },
     /// The engine stops: start nothing new.

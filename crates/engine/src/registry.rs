@@ -18,6 +18,7 @@ pub(crate) struct Registered {
     pub(crate) plan: Arc<IndexedPlan>,
     input: Option<jsonschema::Validator>,
     nested: BTreeMap<Path, jsonschema::Validator>,
+    signals: BTreeMap<String, jsonschema::Validator>,
 }
 
 impl Registered {
@@ -46,8 +47,12 @@ impl Registered {
         for (path, schema) in &definition.nested_schemas {
             nested.insert(path.clone(), validator(schema)?);
         }
+        let mut signals = BTreeMap::new();
+        for (name, schema) in &definition.signal_schemas {
+            signals.insert(name.clone(), validator(schema)?);
+        }
         let plan = Arc::new(IndexedPlan::new(definition.plan.clone()));
-        Ok(Self { name: workflow.into(), definition, plan, input, nested })
+        Ok(Self { name: workflow.into(), definition, plan, input, nested, signals })
     }
 
     pub(crate) fn function(&self, name: &str) -> Option<&Arc<dyn Function>> {
@@ -63,6 +68,11 @@ impl Registered {
     pub(crate) fn check_nested_input(&self, node: &Path, input: &Value) -> Vec<Violation> {
         let node = Path::new(node.in_plan());
         self.nested.get(&node).map_or_else(Vec::new, |validator| violations(validator, input))
+    }
+
+    /// The same for the payload of a signal; one that the workflow does not know may say anything.
+    pub(crate) fn check_signal(&self, name: &str, payload: &Value) -> Vec<Violation> {
+        self.signals.get(name).map_or_else(Vec::new, |validator| violations(validator, payload))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Starts runs: checks the input, writes the first events, makes the run live.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rival_core::event;
 use rival_core::failure::code;
-use rival_core::machine::{self, Env, Input, Start, Turn};
+use rival_core::machine::{self, Env, Input, NewChild, Start, Turn};
 use rival_core::{Failure, IndexedPlan, RunId, RunStatus, Seq, State, Value};
 use rival_store::{Batch, Epoch, NewRun, Standing, Started, StoreError};
 use serde::Serialize;
@@ -169,7 +169,8 @@ pub(crate) fn run_id(given: Option<&str>) -> Result<RunId, StartError> {
         let mut text = uuid::Uuid::encode_buffer();
         return Ok(RunId::new(&*uuid::Uuid::now_v7().hyphenated().encode_lower(&mut text)));
     };
-    let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/';
+    // `~` is for the runs that a run leads to: its children and retries.
+    let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/' && c != '~';
     let good = !id.is_empty() && id.len() <= 200 && id.chars().all(printable);
     if good { Ok(RunId::from(id)) } else { Err(StartError::InvalidRunId(id.to_owned())) }
 }
@@ -286,6 +287,10 @@ impl Newborn {
             state: self.state,
             values,
             lists: HashMap::new(),
+            asked_maps: HashMap::new(),
+            talking: BTreeSet::new(),
+            idle_look: None,
+            refused: Vec::new(),
             mailbox,
             inbox,
             calls: HashMap::new(),
@@ -307,7 +312,7 @@ pub(crate) fn first_turn(
     now: rival_core::Time,
     admit: bool,
 ) -> (NewRun, State, Turn) {
-    let source = begin.source.clone();
+    let (source, parent) = (begin.source.clone(), begin.parent.clone());
     let mut state = State::default();
     let turn = machine::decide(plan, &mut state, Input::Start(begin), Env { run, now, admit });
     let keep = !state.calls.is_empty();
@@ -326,7 +331,7 @@ pub(crate) fn first_turn(
         plan: plan.hash().clone(),
         fingerprint: Vec::new(),
         created_at: now,
-        parent: None,
+        parent,
         source,
         tags: Vec::new(),
         events: Batch { first: Seq(1), count, body: event::encode(&turn.events) },
@@ -334,4 +339,14 @@ pub(crate) fn first_turn(
         engine: rival_store::EngineId(0),
     };
     (new, state, turn)
+}
+
+/// A child of a live run; it is queued in the commit that starts it. `None` if its workflow is gone.
+pub(crate) fn child(actor: &Actor, new: &NewChild, input: Value) -> Option<NewRun> {
+    let shared = &actor.shared;
+    let registered = shared.registry.get(&new.workflow)?;
+    let fingerprint = fingerprint(&new.workflow, &input);
+    let begin = Start { parent: Some(actor.run.clone()), ..Start::new(input) };
+    let (new, _, _) = first_turn(&registered.plan, &new.child, begin, shared.clock.now(), false);
+    Some(NewRun { fingerprint, engine: shared.id, ..new })
 }

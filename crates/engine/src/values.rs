@@ -119,7 +119,7 @@ impl Recorded {
     }
 }
 
-async fn load_event(store: &dyn Store, run: &RunId, seq: Seq) -> Result<Arc<Event>, ReadError> {
+pub(crate) async fn load_event(store: &dyn Store, run: &RunId, seq: Seq) -> Result<Arc<Event>, ReadError> {
     let after = Seq(seq.0.saturating_sub(1));
     for batch in store.load(run, after, 1).await? {
         if let Some(event) = event::decode(&batch.body)?.into_iter().find(|event| event.seq == seq) {

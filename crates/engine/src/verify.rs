@@ -89,6 +89,8 @@ impl Invariant {
             Rule::Holding | Rule::Order => Self::Order,
             Rule::Ending => Self::Ending,
             Rule::References => Self::Values,
+            Rule::Signals | Rule::Operations => Self::NoRepeat,
+            Rule::Children => Self::Successor,
             // Calls, attempts and outcomes; and rules that came later, until they are listed here.
             _ => Self::Calls,
         }
@@ -281,6 +283,7 @@ impl Judge<'_> {
         require(row.ended_at == ended, format!("ended at {:?}, its history says {ended:?}", row.ended_at));
         require(row.workflow == state.workflow, format!("its row names workflow `{}`", row.workflow));
         require(Some(&row.plan) == state.plan.as_ref(), format!("its row names plan {}", row.plan));
+        require(row.parent == state.parent, format!("its row names the parent {:?}", row.parent));
         require(row.source == state.source, format!("its row names the source {:?}", row.source));
         let idle = row.owner.is_none() && row.wake_at.is_none();
         let holds = ended.is_none() || idle;
@@ -305,7 +308,7 @@ impl Judge<'_> {
         self.report.require(in_time, &row.id, Invariant::Liveness, || {
             format!("nobody owns it and it wakes at {:?}, needed is {needed:?}", row.wake_at)
         });
-        let hopeful = needed.is_some() || row.wake_at.is_some() || waits_for_people(row, state);
+        let hopeful = needed.is_some() || row.wake_at.is_some() || waits_for_others(row, state);
         self.report.require(hopeful, &row.id, Invariant::Liveness, || {
             format!("it is {} and waits for nothing that will come", state.status())
         });
@@ -419,6 +422,7 @@ fn needed_wake(state: &State, messages: usize) -> Option<Time> {
     [at_once, state.next_timer()].into_iter().flatten().min()
 }
 
-fn waits_for_people(row: &RunRow, state: &State) -> bool {
-    state.paused || !state.blocked.is_empty() || row.status == RunStatus::Blocked
+/// Whether somebody else has to do something first.
+fn waits_for_others(row: &RunRow, state: &State) -> bool {
+    state.paused || !state.blocked.is_empty() || row.status == RunStatus::Blocked || state.awaits_others()
 }

@@ -10,6 +10,7 @@ use rival_store::RunRow;
 use serde::Serialize;
 
 use crate::joined::build;
+use crate::ops::{self, OperationView};
 
 /// How a run ended, with what its steps left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -92,6 +93,8 @@ pub struct RunView {
     pub created_at: Time,
     /// When it ended.
     pub ended_at: Option<Time>,
+    /// The run that started it as a child.
+    pub parent: Option<RunId>,
     /// The run that it retries.
     pub source: Option<RunId>,
     /// The run that retries it by itself.
@@ -138,6 +141,8 @@ pub struct StepMetrics {
     pub error: Option<StepFailure>,
     /// When it is tried again or wakes up.
     pub wake_at: Option<Time>,
+    /// What it has asked for durably, in the order in which it asked.
+    pub operations: Vec<OperationView>,
 }
 
 /// A failure of an attempt.
@@ -257,6 +262,7 @@ pub(crate) fn run_view(row: &RunRow, plan: &IndexedPlan, state: &State, events: 
         reason: state.end.as_ref().and_then(|end| end.reason.clone()),
         created_at: row.created_at,
         ended_at: row.ended_at,
+        parent: row.parent.clone(),
         source: row.source.clone(),
         retried_as: state.end.as_ref().and_then(|end| end.retried_as.clone()),
         not_undone: state.end.as_ref().map_or_else(Vec::new, |end| end.not_undone.clone()),
@@ -270,6 +276,7 @@ pub(crate) fn run_view(row: &RunRow, plan: &IndexedPlan, state: &State, events: 
 fn steps(plan: &IndexedPlan, state: &State, events: &[Event]) -> Vec<StepMetrics> {
     let mut steps: Vec<(usize, StepMetrics)> = Vec::new();
     let attempts = attempts(events);
+    let mut operations = ops::operations(events);
     for (path, node) in &state.nodes {
         let Some(planned) = plan.node(path) else { continue };
         let event = |seq: Option<Seq>| seq.and_then(|seq| events.event(seq));
@@ -298,6 +305,7 @@ fn steps(plan: &IndexedPlan, state: &State, events: &[Event]) -> Vec<StepMetrics
             calls: node.calls,
             error,
             wake_at: node.wake_at,
+            operations: operations.remove(path).unwrap_or_default(),
         };
         steps.push((planned.place(), metrics));
     }

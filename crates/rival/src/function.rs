@@ -73,6 +73,7 @@ impl Erased {
             outputs,
             last_step: self.asks.last_step,
             cancellation: self.asks.cancellation,
+            durable: self.asks.durable,
             iteration: self.asks.needs_iteration(),
             items: self.asks.all_items,
         };

@@ -76,6 +76,7 @@
 //! | [`Steps`], [`LastStep`] | earlier steps by name |
 //! | [`Run`] | run id, attempt, idempotency key |
 //! | [`Cancellation`] | tells it that it should end |
+//! | [`Durable`] | children, signals, sleeps and things done once |
 //! | [`Item<T>`](Item), [`Items<T>`](Items), [`Iteration`] | in a forEach: the item, all items, the index |
 //! | [`LastIteration<T>`](LastIteration), [`Iteration`] | in a loop: what the iteration before gave, the index |
 //! | [`Joined`] | in the `finally` of a parallel block: what the branches gave |
@@ -117,6 +118,7 @@ mod parallel;
 pub mod prelude;
 mod repeat;
 mod returns;
+mod signal;
 mod step;
 mod workflow;
 
@@ -136,8 +138,9 @@ pub use delay::{Delay, DelayLength, Moment, delay_by, delay_step, delay_until};
 pub use each::{EachBuilder, EachWithBody, ItemList};
 pub use error::{BuildError, BuildErrors};
 pub use extract::{
-    Asks, BranchFailure, Call, Cancellation, Failure, FromStep, Input, Item, Items, Iteration, Joined,
-    LastIteration, LastStep, Output, Res, Run, State, StepRecord, Steps, Undo,
+    Asks, BranchFailure, Call, Cancellation, ChildFailure, Durable, Failure, FromStep, Input, Item, Items,
+    Iteration, Joined, LastIteration, LastStep, Map, MapEach, Output, Res, Run, SignalWait, State,
+    StepRecord, Steps, Undo,
 };
 pub use handle::StepHandle;
 #[cfg(feature = "http")]
@@ -152,10 +155,10 @@ pub use rival_core::plan;
 pub use rival_core::plan::{BackoffKind, Graph, GraphEdge, GraphNode, Join, OnTimeout, Plan, PlanHash};
 pub use rival_core::{Behavior, Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, Value};
 pub use rival_engine::{
-    BuildError as EngineError, CancellationToken, Clock, Definition, Engine, EngineBuilder, FailedAt,
-    FailedStep, FailureContext, Log, RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget,
-    RunView, StartError, StepFailure, StepMetrics, StepResult as StepOutcome, UndoOutcome, Violation,
-    VirtualClock, WorkflowInfo, WorkflowState,
+    BuildError as EngineError, CancellationToken, ChildView, Clock, Definition, Engine, EngineBuilder,
+    FailedAt, FailedStep, FailureContext, Log, OperationView, RegisterError, RunError, RunHandle, RunOutcome,
+    RunRequest, RunTarget, RunView, SignalRequest, StartError, StepFailure, StepMetrics,
+    StepResult as StepOutcome, UndoOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
 };
 #[cfg(feature = "http")]
 pub use rival_http::{Http, HttpResponse};
@@ -165,6 +168,7 @@ pub use rival_sqlite::SqliteStore;
 pub use rival_store::{
     LogFilter, LogLevel, LogLine, MemoryStore, Page, RunFilter, RunRow, Store, StoreError,
 };
+pub use signal::{Signal, signal};
 pub use step::{IntoStep, StepFn, TypedStep};
 pub use workflow::{Head, Workflow, WorkflowBuilder};
 

@@ -14,10 +14,11 @@ pub use crate::block::Block;
 pub use crate::config::StepConfig;
 pub use crate::delay::{delay_by, delay_step, delay_until};
 pub use crate::extract::{
-    Cancellation, Failure, FromStep, Input, Item, Items, Iteration, Joined, LastIteration, LastStep, Output,
-    Res, Run, State, Steps, Undo,
+    Cancellation, Durable, Failure, FromStep, Input, Item, Items, Iteration, Joined, LastIteration, LastStep,
+    Output, Res, Run, State, Steps, Undo,
 };
 #[cfg(feature = "http")]
 pub use crate::http::{http_by, http_step};
+pub use crate::signal::signal;
 pub use crate::step::StepFn;
 pub use crate::workflow::Workflow;

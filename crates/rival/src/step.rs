@@ -13,6 +13,7 @@ use crate::delay::Delay;
 use crate::extract::{Asks, Call, FromStep, TypeAsk};
 use crate::function::Erased;
 use crate::returns::StepReturn;
+use crate::signal::SignalDraft;
 
 /// A function that can be a step: a free `fn` or `async fn` whose arguments are extractors.
 ///
@@ -110,7 +111,7 @@ pub trait StepFn<M>: Sized {
     }
 }
 
-/// Anything that `.step(..)` takes: a function, a function with options, a delay.
+/// Anything that `.step(..)` takes: a function, a function with options, a delay, a wait for a signal.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be used as a step",
     label = "not a step function",
@@ -189,6 +190,8 @@ pub enum NodeDraft {
     Step(StepDraft),
     /// A wait.
     Sleep(Delay),
+    /// A wait for a signal.
+    Signal(SignalDraft),
 }
 
 /// Marks plain functions: how they return, and what from which arguments.

@@ -99,7 +99,7 @@ pub struct ChildRef {
 
 impl Ops {
     /// All operations by number.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &Op)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, &Op)> {
         self.all.iter().map(|(number, op)| (*number, op))
     }
 

@@ -255,7 +255,18 @@ impl State {
     pub fn weight(&self) -> u64 {
         let lanes = self.supervising.iter().filter_map(|path| self.node(path)?.lanes.as_ref());
         let slots: usize = lanes.map(|lanes| lanes.slots.len()).sum();
-        u64::try_from(self.nodes.len() + slots).unwrap_or(u64::MAX)
+        let ops: usize = self.ops.values().map(|ops| ops.iter().len()).sum();
+        u64::try_from(self.nodes.len() + slots + ops + self.children.len()).unwrap_or(u64::MAX)
+    }
+
+    /// Whether the run waits for something that others have to do: send a signal, end as its child.
+    pub fn awaits_others(&self) -> bool {
+        self.signals.is_awaited() || !self.children.is_empty()
+    }
+
+    /// Whether a wait for a signal has come to its end.
+    pub fn signal_is_due(&self, now: Time) -> bool {
+        self.due_timers(now).iter().any(|timer| matches!(timer.kind, TimerKind::Signal | TimerKind::Op(_)))
     }
 
     /// A node's state, if it has begun.

@@ -48,6 +48,11 @@ impl Signals {
         self.count
     }
 
+    /// Whether somebody waits for one.
+    pub(crate) fn is_awaited(&self) -> bool {
+        !self.waits.is_empty()
+    }
+
     /// The oldest signal and the oldest wait of a name, if there are both.
     pub(crate) fn pair(&self, name: &str) -> Option<(Seq, Time, &SignalWait)> {
         let (signal, sent_at) = self.kept.get(name)?.first_key_value()?;

@@ -3,7 +3,7 @@
 use rival_core::Plan;
 use rival_core::plan::{
     Block, Branch, Compensation, ForEach, Loop, LoopTest, NamedBlock, Nested, Node, NodeKind, Parallel,
-    Sleep, Step, Wait,
+    Signal, Sleep, Step, Wait,
 };
 
 use super::draft::{BranchDraft, EachDraft, HeadDraft, LoopDraft, NodePart, ParallelDraft, TestDraft};
@@ -70,6 +70,11 @@ impl<'a> Compiler<'a> {
                     DelayWait::Given(wait) => wait.clone(),
                     DelayWait::Computed(draft) => Wait::Computed(self.key(draft)),
                 },
+            }),
+            NodePart::Signal(draft) => NodeKind::Signal(Signal {
+                signal: draft.signal.clone(),
+                timeout_ms: draft.timeout_ms,
+                timeout_is_value: draft.timeout_is_value,
             }),
             NodePart::Nested { nested, input } => {
                 NodeKind::Workflow(self.nested(nested, input.as_deref(), &site.path))

@@ -10,6 +10,7 @@ use crate::data::InputData;
 use crate::delay::Delay;
 use crate::extract::TypeAsk;
 use crate::nested::NestedDraft;
+use crate::signal::SignalDraft;
 use crate::step::{NodeDraft, StepDraft};
 
 /// Where a part of a workflow was written.
@@ -91,6 +92,10 @@ impl BlockDraft {
                 let after = std::mem::take(&mut delay.after);
                 (NodePart::Sleep(Box::new(delay)), after)
             }
+            NodeDraft::Signal(mut signal) => {
+                let after = std::mem::take(&mut signal.after);
+                (NodePart::Signal(Box::new(signal)), after)
+            }
         };
         self.parts.push(Part { part, after, location });
     }
@@ -109,6 +114,7 @@ pub(crate) struct Part {
 pub(crate) enum NodePart {
     Step(Box<StepDraft>),
     Sleep(Box<Delay>),
+    Signal(Box<SignalDraft>),
     Nested { nested: NestedDraft, input: Option<Box<StepDraft>> },
     Branch(Box<BranchDraft>),
     Loop(Box<LoopDraft>),
@@ -182,7 +188,7 @@ impl NodePart {
     /// The blocks inside, each with the path segment that it adds, in the order of the plan.
     pub(super) fn blocks(&self) -> Vec<(Option<&str>, &BlockDraft)> {
         match self {
-            Self::Step(_) | Self::Sleep(_) | Self::Nested { .. } => Vec::new(),
+            Self::Step(_) | Self::Sleep(_) | Self::Signal(_) | Self::Nested { .. } => Vec::new(),
             Self::Branch(branch) => {
                 let default = branch.default.as_ref().map(|block| (Some("default"), block));
                 branch.cases.iter().map(LaneDraft::named).chain(default).collect()
@@ -198,6 +204,7 @@ impl NodePart {
         match self {
             Self::Step(step) => Some(step),
             Self::Sleep(_)
+            | Self::Signal(_)
             | Self::Nested { .. }
             | Self::Branch(_)
             | Self::Loop(_)

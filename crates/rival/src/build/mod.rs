@@ -10,6 +10,7 @@ mod outline;
 mod place;
 mod problems;
 mod rename;
+mod signals;
 mod uses;
 
 use std::any::TypeId;
@@ -46,6 +47,7 @@ impl Draft {
         }
         let plan = compile::plan(&head, &outline, &dependencies, &mut keys);
         problems::of_plan(&head, &outline, &plan, &mut problems);
+        let signal_schemas = signals::schemas(&outline, &mut problems);
         if !problems.is_empty() {
             // In the order of the code, whichever check found them.
             problems.sort_by_key(BuildError::location);
@@ -56,7 +58,7 @@ impl Draft {
         let shown = edges.iter().filter(|edge| !edge.by_handler);
         let edges = shown.map(|edge| (path(edge.from), path(edge.to))).collect();
         let (input, description) = (head.input, head.description);
-        Ok(Built { plan, functions: keys.bind(), input, nested_schemas, description, edges })
+        Ok(Built { plan, functions: keys.bind(), input, nested_schemas, signal_schemas, description, edges })
     }
 }
 
@@ -83,6 +85,7 @@ pub(crate) struct Built {
     functions: BTreeMap<String, Bound>,
     input: Option<InputType>,
     nested_schemas: BTreeMap<Path, serde_json::Value>,
+    signal_schemas: BTreeMap<String, serde_json::Value>,
     description: Option<String>,
     pub(crate) edges: Vec<(String, String)>,
 }
@@ -109,6 +112,7 @@ impl Built {
             functions: functions.collect(),
             input_schema: self.input_schema().cloned(),
             nested_schemas: self.nested_schemas.clone(),
+            signal_schemas: self.signal_schemas.clone(),
             description: self.description.clone(),
             resources: self.resources(),
         }

@@ -31,6 +31,7 @@ fn own_name(part: &NodePart) -> Name<'_> {
             (&step.named, step.default_name.or(step.function.name).unwrap_or("unnamed"))
         }
         NodePart::Sleep(delay) => (&delay.named, "delay"),
+        NodePart::Signal(signal) => (&signal.named, signal.signal.as_str()),
         NodePart::Nested { nested, .. } => (&nested.named, nested.built.plan.workflow.as_str()),
         NodePart::Branch(branch) => return Name::Given(&branch.name),
         NodePart::Loop(each) => return Name::Given(&each.name),

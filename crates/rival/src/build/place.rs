@@ -13,6 +13,7 @@ pub(super) fn check(outline: &Outline<'_>, uses: &[Use<'_>], problems: &mut Vec<
             .into_iter()
             .chain(failure(use_))
             .chain(joined(use_))
+            .chain(durable(use_))
             .chain(undo(outline, use_))
             .chain(item(outline, use_))
             .chain(last_iteration(outline, use_))
@@ -42,6 +43,11 @@ fn joined(use_: &Use<'_>) -> Option<String> {
     wrong.then(|| {
         format!("{use_} asks for Joined, which only the `finally` of a parallel block is given: read the block's result with `Steps`")
     })
+}
+
+fn durable(use_: &Use<'_>) -> Option<String> {
+    let wrong = use_.draft.function.asks.durable && use_.role != Role::Step;
+    wrong.then(|| format!("{use_} asks for Durable, which only steps are given"))
 }
 
 fn undo(outline: &Outline<'_>, use_: &Use<'_>) -> Option<String> {

@@ -151,6 +151,7 @@ fn of_node<'a>(site: &Site<'a>, mut add: impl FnMut(&'a StepDraft, Role)) {
             DelayWait::Given(_) => {}
             DelayWait::Computed(function) => add(function, Role::Delay),
         },
+        NodePart::Signal(_) => {}
         NodePart::Nested { input, .. } => {
             if let Some(input) = input {
                 add(input, Role::Mapper);

@@ -1,5 +1,6 @@
 //! What a step can ask for: each argument of a step function is an extractor.
 
+mod durable;
 mod failure;
 mod input;
 mod iteration;
@@ -18,6 +19,7 @@ use rival_core::failure::code;
 use rival_core::{StepError, Value};
 use rival_engine::{CallContext, Log, StepView};
 
+pub use durable::{ChildFailure, Durable, Map, MapEach, SignalWait};
 pub use failure::Failure;
 pub use input::Input;
 pub use iteration::{Item, Items, Iteration, LastIteration};
@@ -55,7 +57,7 @@ use crate::handle::StepHandle;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a step",
     label = "not something a step can ask for",
-    note = "a step asks for: `Input<T>`, `Output<step>`, `Option<Output<step>>`, `State`, `Log`, `Res<T>`, `Steps`, `LastStep`, `Run`, `Cancellation`; inside of a forEach or loop also for `Item<T>`, `Items<T>`, `Iteration`, `LastIteration<T>`; an error handler for `Failure`, a compensation for `Undo<T>`, a `finally` for `Joined`",
+    note = "a step asks for: `Input<T>`, `Output<step>`, `Option<Output<step>>`, `State`, `Log`, `Res<T>`, `Steps`, `LastStep`, `Run`, `Cancellation`, `Durable`; inside of a forEach or loop also for `Item<T>`, `Items<T>`, `Iteration`, `LastIteration<T>`; an error handler for `Failure`, a compensation for `Undo<T>`, a `finally` for `Joined`",
     note = "for the workflow's input write `Input(x): Input<{Self}>`; for shared things (pools, clients) write `Res<{Self}>`"
 )]
 pub trait FromStep: Sized + Send + 'static {
@@ -84,6 +86,7 @@ pub struct Asks {
     pub(crate) cancellation: bool,
     pub(crate) failure: bool,
     pub(crate) joined: bool,
+    pub(crate) durable: bool,
     pub(crate) iteration: bool,
     /// All items of the forEach, not only one.
     pub(crate) all_items: bool,

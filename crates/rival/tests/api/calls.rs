@@ -34,6 +34,7 @@ fn context(step: &str, input: serde_json::Value) -> CallContext {
         iteration: None,
         joined: None,
         undo: None,
+        durable: None,
     }
 }
 

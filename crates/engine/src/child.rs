@@ -1,0 +1,180 @@
+//! Children of a live run: created with its commit, cancelled with it; and what a child tells its parent at its end.
+
+use std::sync::Arc;
+
+use rival_core::durable::{ChildOutcome, OpBody};
+use rival_core::event::Kind;
+use rival_core::failure::code;
+use rival_core::machine::{Errand, Input, NewChild};
+use rival_core::{Event, Failure, RunId, RunStatus, Seq, Value};
+use rival_store::{NewMessage, NewRun};
+
+use crate::actor::{Actor, Work};
+use crate::control::Command;
+use crate::joined::build;
+use crate::load;
+use crate::mail::Mail;
+use crate::shared::Shared;
+use crate::start;
+use crate::values::{ReadError, load_event};
+
+/// What goes into a commit beside a run's own events.
+#[derive(Default)]
+pub(crate) struct Others {
+    pub(crate) runs: Vec<NewRun>,
+    pub(crate) messages: Vec<(RunId, NewMessage)>,
+}
+
+impl Actor {
+    /// Why children of a workflow cannot be given these inputs.
+    pub(crate) fn refusal(&self, workflow: &str, inputs: &[Value], indexed: bool) -> Option<Failure> {
+        let Some(registered) = self.shared.registry.get(workflow) else {
+            return Some(unknown(workflow, &self.shared.registry.names()));
+        };
+        let limit = self.shared.limits.payload_max;
+        let mut wrong = Vec::new();
+        for (index, input) in inputs.iter().enumerate() {
+            let at = if indexed { format!("item {index}: ") } else { String::new() };
+            if input.len_bytes() > limit {
+                let message = format!("{at}the input has {} bytes, more than {limit}", input.len_bytes());
+                return Some(Failure::new(code::TOO_LARGE, message));
+            }
+            wrong.extend(registered.check_input(input).iter().map(|violation| format!("{at}{violation}")));
+        }
+        (!wrong.is_empty()).then(|| {
+            let message = format!("the input of workflow `{workflow}` is not valid: {}", wrong.join("; "));
+            Failure::new(code::INVALID_INPUT, message)
+        })
+    }
+
+    /// Children of workflows that are gone since they were asked for have failed before they began.
+    pub(crate) fn fail_unknown_children(&mut self, work: &mut Work) {
+        let mut looked = 0;
+        while let Some(errand) = work.errands.get(looked) {
+            match errand {
+                Errand::Start(new) if !self.shared.registry.contains(&new.workflow) => {
+                    let failure = unknown(&new.workflow, &self.shared.registry.names());
+                    let child = new.child.clone();
+                    work.errands.remove(looked);
+                    let outcome = ChildOutcome::Failed { failure, step: None };
+                    self.decide(Input::ChildEnded { child, outcome }, work);
+                }
+                Errand::Start(_) | Errand::Cancel(_) => looked += 1,
+            }
+        }
+    }
+
+    /// What the decided errands, and the run's own end, put into its commit.
+    pub(crate) async fn others(&mut self, work: &Work) -> Result<Others, ReadError> {
+        let mut others = Others::default();
+        for errand in &work.errands {
+            match errand {
+                Errand::Start(new) => {
+                    let input = self.input_of_child(new, &work.events).await?;
+                    others.runs.extend(start::child(self, new, input));
+                }
+                Errand::Cancel(child) => {
+                    let reason = Some(format!("its parent run `{}` does not wait for it any more", self.run));
+                    let command =
+                        if self.state.killed { Command::Kill { reason } } else { Command::Cancel { reason } };
+                    others.messages.push((child.clone(), command.message(None)));
+                }
+            }
+        }
+        if let Some(parent) = self.state.parent.clone()
+            && let Some(command) = self.last_word(&work.events).await?
+        {
+            others.messages.push((parent, command.message(Some(format!("child:{}", self.run)))));
+        }
+        Ok(others)
+    }
+
+    async fn input_of_child(&mut self, new: &NewChild, events: &[Event]) -> Result<Value, ReadError> {
+        let asked = match self.asked_maps.get(&new.asked) {
+            Some(asked) => Arc::clone(asked),
+            None => {
+                let found = events.iter().find(|event| event.seq == new.asked).cloned();
+                let asked = match found {
+                    Some(event) => Arc::new(event),
+                    None => load_event(&*self.shared.store, &self.run, new.asked).await?,
+                };
+                if new.index.is_some() {
+                    self.keep_map(new.asked, &asked);
+                }
+                asked
+            }
+        };
+        let Kind::OpStarted { what, .. } = &asked.event else { return Err(ReadError::Missing(new.asked)) };
+        Ok(match (what, new.index) {
+            (OpBody::Run { input }, _) => input.clone(),
+            (OpBody::Map { items, .. }, Some(index)) => {
+                let item = usize::try_from(index).ok().and_then(|index| items.get(index));
+                item.cloned().unwrap_or_default()
+            }
+            _ => Value::null(),
+        })
+    }
+
+    /// The items of a map stay at hand while it has children to start.
+    fn keep_map(&mut self, seq: Seq, asked: &Arc<Event>) {
+        let ops = &self.state.ops;
+        let in_use = |seq: &Seq| {
+            ops.values().any(|ops| ops.iter().any(|(_, op)| op.started == *seq && op.end.is_none()))
+        };
+        self.asked_maps.retain(|seq, _| in_use(seq));
+        self.asked_maps.insert(seq, Arc::clone(asked));
+    }
+
+    /// What the run tells its parent when it has ended.
+    async fn last_word(&self, last: &[Event]) -> Result<Option<Command>, ReadError> {
+        let Some(end) = &self.state.end else { return Ok(None) };
+        let child = self.run.clone();
+        if let Some(next) = &end.retried_as {
+            return Ok(Some(Command::ChildRetried { child, next: next.clone() }));
+        }
+        let outcome = match end.status {
+            RunStatus::Completed => ChildOutcome::Completed(self.output(last, end.output).await?),
+            RunStatus::Cancelled => ChildOutcome::Cancelled { reason: end.reason.clone() },
+            _ => {
+                let failure = end.failure.clone().unwrap_or_else(|| Failure::new(code::ERROR, "failed"));
+                ChildOutcome::Failed { failure, step: end.failed.clone() }
+            }
+        };
+        Ok(Some(Command::ChildEnded { child, outcome }))
+    }
+
+    async fn output(&self, last: &[Event], output: Option<Seq>) -> Result<Value, ReadError> {
+        let Some(seq) = output else { return Ok(Value::null()) };
+        let at_hand = |seq: Seq| {
+            last.iter().find(|event| event.seq == seq).or_else(|| self.values.get(seq).map(AsRef::as_ref))
+        };
+        if let Some(value) = at_hand(seq).and_then(|event| build(event, &at_hand)) {
+            return Ok(value);
+        }
+        let history = load::load_history(&*self.shared.store, &self.run).await;
+        let mut history = history.map_err(|error| match error {
+            load::LoadError::Store(error) => ReadError::Store(error),
+            load::LoadError::Decode(error) => ReadError::Decode(error),
+            _ => ReadError::Missing(seq),
+        })?;
+        history.extend(last.iter().cloned());
+        let find = |seq: Seq| history.get(usize::try_from(seq.0).ok()?.checked_sub(1)?);
+        find(seq).and_then(|event| build(event, &find)).ok_or(ReadError::Missing(seq))
+    }
+}
+
+impl Shared {
+    /// A run was sent a message in somebody's commit: its actor is told, or it is looked for in the store.
+    pub(crate) fn has_mail(&self, run: &RunId) {
+        match self.mailbox(run) {
+            Some(mailbox) if mailbox.send(Mail::Messages(None)) => {}
+            _ => self.keeper.expect(Some(self.clock.now())),
+        }
+    }
+}
+
+fn unknown(workflow: &str, known: &[String]) -> Failure {
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    let message = format!("no workflow is called `{workflow}`; registered are: {known}");
+    Failure::new(code::UNKNOWN_WORKFLOW, message)
+}

@@ -1,0 +1,135 @@
+//! Durable operations as users see them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rival_core::durable::OpOutcome;
+use rival_core::event::Kind;
+use rival_core::{Event, NodeStatus, Path, RunId};
+use serde::Serialize;
+
+/// A durable operation of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OperationView {
+    /// `once`, `sleep`, `signal`, `run` or `map`.
+    pub kind: &'static str,
+    /// The signal's, workflow's or given name; a sleep has none.
+    pub name: String,
+    /// The how-manieth of this kind and name, from 1.
+    pub occurrence: u32,
+    /// Where it stands: `waiting`, `completed`, `failed` or `cancelled`.
+    pub status: NodeStatus,
+    /// The runs that it started, in the order of the items.
+    pub children: Vec<ChildView>,
+}
+
+/// A child of an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChildView {
+    /// Which item of a map it works on.
+    pub index: u32,
+    /// The run; if it was retried by itself, the last one.
+    pub run_id: RunId,
+    /// Where it stands: `waiting`, `completed`, `failed` or `cancelled`.
+    pub status: NodeStatus,
+}
+
+/// The operations of each step, from a run's whole history.
+pub(crate) fn operations(events: &[Event]) -> HashMap<&Path, Vec<OperationView>> {
+    let mut found = Found::default();
+    events.iter().for_each(|event| found.happened(&event.event));
+    let mut operations: HashMap<&Path, Vec<OperationView>> = HashMap::new();
+    for ((node, _), Operation { mut view, children }) in found.0 {
+        view.children = children.into_values().collect();
+        operations.entry(node).or_default().push(view);
+    }
+    operations
+}
+
+struct Operation {
+    view: OperationView,
+    children: BTreeMap<u32, ChildView>,
+}
+
+#[derive(Default)]
+struct Found<'e>(BTreeMap<(&'e Path, u32), Operation>);
+
+impl<'e> Found<'e> {
+    fn happened(&mut self, kind: &'e Kind) {
+        match kind {
+            Kind::OpStarted { node, op, name, occurrence, what, .. } => {
+                let view = OperationView {
+                    kind: what.kind().word(),
+                    name: name.clone(),
+                    occurrence: *occurrence,
+                    status: NodeStatus::Waiting,
+                    children: Vec::new(),
+                };
+                self.0.insert((node, *op), Operation { view, children: BTreeMap::new() });
+            }
+            Kind::OpEnded { node, op, outcome } => self.end(node, *op, outcome),
+            Kind::SignalTaken { node, op: Some(op), .. } => self.set(node, *op, NodeStatus::Completed),
+            Kind::SignalTimedOut { node, op: Some(op), failure } => {
+                let status = if failure.is_some() { NodeStatus::Failed } else { NodeStatus::Completed };
+                self.set(node, *op, status);
+            }
+            Kind::ChildStarted { node, op, index, child } => self.child(node, *op, *index, child),
+            Kind::ChildRetried { node, op, index, next, .. } => self.child(node, *op, *index, next),
+            Kind::ChildEnded { node, op, index, outcome, .. } => {
+                use rival_core::durable::ChildOutcome as Outcome;
+                let status = match outcome {
+                    Outcome::Completed(_) => NodeStatus::Completed,
+                    Outcome::Failed { .. } => NodeStatus::Failed,
+                    Outcome::Cancelled { .. } => NodeStatus::Cancelled,
+                };
+                if let Some(operation) = self.0.get_mut(&(node, *op)) {
+                    if let Some(child) = operation.children.get_mut(index) {
+                        child.status = status;
+                    }
+                    if operation.view.kind == "run" && operation.view.status == NodeStatus::Waiting {
+                        operation.view.status = status;
+                    }
+                }
+            }
+            Kind::CallSucceeded { node, .. }
+            | Kind::CallFailed { node, .. }
+            | Kind::CallCancelled { node, .. }
+            | Kind::NodeCancelled { node } => self.drop_open(node),
+            _ => {}
+        }
+    }
+
+    fn set(&mut self, node: &'e Path, op: u32, status: NodeStatus) {
+        if let Some(operation) = self.0.get_mut(&(node, op)) {
+            operation.view.status = status;
+        }
+    }
+
+    fn end(&mut self, node: &'e Path, op: u32, outcome: &OpOutcome) {
+        let Some(operation) = self.0.get_mut(&(node, op)) else { return };
+        let failed = operation.children.values().any(|child| child.status == NodeStatus::Failed);
+        operation.view.status = match outcome {
+            OpOutcome::Failed(_) => NodeStatus::Failed,
+            OpOutcome::Done {} if failed => NodeStatus::Failed,
+            OpOutcome::Done {} | OpOutcome::Value(_) => NodeStatus::Completed,
+            OpOutcome::Stopped {} | OpOutcome::Left {} => NodeStatus::Cancelled,
+        };
+    }
+
+    fn child(&mut self, node: &'e Path, op: u32, index: u32, run: &RunId) {
+        if let Some(operation) = self.0.get_mut(&(node, op)) {
+            let view = ChildView { index, run_id: run.clone(), status: NodeStatus::Waiting };
+            operation.children.insert(index, view);
+        }
+    }
+
+    /// Nobody waits for what its call left open.
+    fn drop_open(&mut self, node: &'e Path) {
+        for (_, operation) in self.0.range_mut((node, 0)..=(node, u32::MAX)) {
+            if operation.view.status == NodeStatus::Waiting {
+                operation.view.status = NodeStatus::Cancelled;
+            }
+        }
+    }
+}

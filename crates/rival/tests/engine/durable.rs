@@ -1,0 +1,453 @@
+//! Durable calls inside a step: once, sleep, signal; and what happens to a step that waits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use rival::event::Kind;
+use rival::prelude::*;
+use rival::testing::TestEngine;
+use rival::{NodeStatus, RunId, RunStatus, TypedStep};
+use serde_json::json;
+
+use crate::lab::{Lab, facts, told, until_status};
+use crate::steps::{Gate, Tape, failure, output};
+
+facts![
+    what_is_done_once_is_not_done_again,
+    a_crash_inside_a_once_does_it_again,
+    an_error_of_a_once_is_the_same_within_an_attempt,
+    a_later_attempt_keeps_what_went_well,
+    a_sleep_inside_a_step,
+    a_signal_inside_a_step,
+    a_timeout_of_a_signal_inside_a_step,
+    a_step_that_waits_is_let_go_and_made_again,
+    waiting_does_not_consume_the_timeout,
+    the_timeout_still_counts_what_is_not_waiting,
+    a_race_is_decided_once,
+    another_operation_than_before_blocks_the_step,
+    other_arguments_than_before_block_the_step,
+    a_step_that_ends_without_what_it_asked_for_is_blocked,
+    a_blocked_step_goes_on_when_the_function_is_back,
+    a_step_that_waits_can_be_cancelled,
+    a_step_that_waits_can_be_paused,
+    an_orderly_stop_lets_a_waiting_step_go,
+    crashes_while_it_waits_are_no_interruptions,
+    a_waiting_step_shows_what_it_waits_for,
+    a_handler_cannot_ask_for_it,
+];
+
+const HOUR: Duration = Duration::from_secs(3_600);
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A step that notes its call, and what it does with the tape and its durable things.
+fn step<F, Fut>(tape: &Tape, body: F) -> TypedStep<u32>
+where
+    F: Fn(Durable, Tape) -> Fut + Send + Sync + Clone + 'static,
+    Fut: Future<Output = Result<u32, StepError>> + Send + 'static,
+{
+    let tape = tape.clone();
+    let function = move |durable: Durable| {
+        tape.note("called");
+        let (body, tape) = (body.clone(), tape.clone());
+        async move { body(durable, tape).await }
+    };
+    function.named("s")
+}
+
+fn workflow(step: TypedStep<u32>) -> Workflow<(), u32> {
+    Workflow::new("w").step(step).build().unwrap()
+}
+
+async fn started(engine: &TestEngine) -> RunId {
+    let run = engine.run("w", ()).id("r").await.unwrap().id().clone();
+    engine.come_to_rest().await.unwrap();
+    run
+}
+
+async fn noted(durable: &Durable, tape: &Tape, name: &'static str) -> Result<u32, StepError> {
+    let tape = tape.clone();
+    durable
+        .once(name, move || async move {
+            tape.note(name);
+            Ok::<_, StepError>(7_u32)
+        })
+        .await
+}
+
+async fn what_is_done_once_is_not_done_again(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let held = gate.clone();
+    let workflow = workflow(step(&tape, move |durable, tape| {
+        let held = held.clone();
+        async move {
+            let seven = noted(&durable, &tape, "charge").await?;
+            held.pass().await;
+            Ok(seven + noted(&durable, &tape, "mail").await?)
+        }
+    }));
+    let arrived = gate.clone();
+    lab.life_of(&workflow, async move |engine: TestEngine| {
+        engine.run("w", ()).id("r").await.unwrap();
+        arrived.arrived(1).await;
+    })
+    .await;
+    gate.open();
+    let engine = lab.engine(&workflow).await;
+    assert_eq!(output(&engine.finish(&"r".into()).await.unwrap()), 14);
+    assert_eq!(tape.entries(), ["called", "charge", "called", "mail"]);
+}
+
+async fn a_crash_inside_a_once_does_it_again(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let held = gate.clone();
+    let workflow = workflow(step(&tape, move |durable, tape| {
+        let held = held.clone();
+        async move {
+            durable
+                .once("charge", move || async move {
+                    tape.note("charge");
+                    held.pass().await;
+                    Ok::<_, StepError>(3)
+                })
+                .await
+        }
+    }));
+    let arrived = gate.clone();
+    lab.life_of(&workflow, async move |engine: TestEngine| {
+        engine.run("w", ()).id("r").await.unwrap();
+        arrived.arrived(1).await;
+    })
+    .await;
+    gate.open();
+    let engine = lab.engine(&workflow).await;
+    assert_eq!(output(&engine.finish(&"r".into()).await.unwrap()), 3);
+    assert_eq!(tape.entries(), ["called", "charge", "called", "charge"]);
+    let history = engine.history(&"r".into()).await.unwrap();
+    assert_eq!(history.iter().filter(|event| matches!(event.event, Kind::OpEnded { .. })).count(), 1);
+}
+
+async fn an_error_of_a_once_is_the_same_within_an_attempt(lab: Lab) {
+    let tape = Tape::default();
+    let workflow = workflow(step(&tape, |durable, tape| async move {
+        let failed = durable
+            .once("charge", move || async move {
+                tape.note("charge");
+                Err::<u32, _>(StepError::new("card declined").code("declined"))
+            })
+            .await;
+        let error = failed.unwrap_err();
+        assert_eq!(error.failure.code, "declined");
+        durable.sleep(HOUR).await?;
+        Ok(1)
+    }));
+    let engine = lab.engine(&workflow).await;
+    let run = started(&engine).await;
+    engine.finish(&run).await.unwrap();
+    assert_eq!(tape.entries(), ["called", "charge", "called"]);
+}
+
+async fn a_later_attempt_keeps_what_went_well(lab: Lab) {
+    let tape = Tape::default();
+    let tries = Arc::new(AtomicU32::new(0));
+    let retried = step(&tape, move |durable, tape| {
+        let tries = Arc::clone(&tries);
+        async move {
+            noted(&durable, &tape, "charge").await?;
+            durable
+                .once("mail", move || async move {
+                    tape.note("mail");
+                    match tries.fetch_add(1, Ordering::AcqRel) {
+                        0 => Err(StepError::new("no")),
+                        n => Ok(n),
+                    }
+                })
+                .await
+        }
+    });
+    let workflow = workflow(retried.retry(3));
+    let engine = lab.engine(&workflow).await;
+    let run = started(&engine).await;
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 1);
+    assert_eq!(tape.entries(), ["called", "charge", "mail", "called", "mail"]);
+}
+
+async fn a_sleep_inside_a_step(lab: Lab) {
+    let tape = Tape::default();
+    let workflow = workflow(step(&tape, |durable, _| async move {
+        durable.sleep(HOUR).await?;
+        durable.sleep(HOUR).await?;
+        Ok(1)
+    }));
+    let engine = lab.engine(&workflow).await;
+    let run = started(&engine).await;
+    assert_eq!(engine.status(&run).await.unwrap(), RunStatus::Waiting);
+    output(&engine.finish(&run).await.unwrap());
+    assert_eq!(lab.elapsed(), 7_200_000);
+}
+
+fn waits_for_go(tape: &Tape) -> TypedStep<u32> {
+    step(tape, |durable, tape| async move {
+        let seven = noted(&durable, &tape, "charge").await?;
+        let signal = durable.signal::<u32>("go").timeout(24 * HOUR).await?;
+        Ok(seven + signal)
+    })
+}
+
+async fn a_signal_inside_a_step(lab: Lab) {
+    let tape = Tape::default();
+    let engine = lab.engine(&workflow(waits_for_go(&tape))).await;
+    let run = started(&engine).await;
+    engine.signal(&run, "go", 5).await.unwrap();
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 12);
+    assert_eq!(tape.entries(), ["called", "charge"], "it was at hand, and was not called again");
+}
+
+async fn a_timeout_of_a_signal_inside_a_step(lab: Lab) {
+    let tape = Tape::default();
+    let workflow = workflow(step(&tape, |durable, _| async move {
+        let nothing = durable.signal::<u32>("go").timeout_value(HOUR).await?;
+        assert_eq!(nothing, None);
+        durable.signal::<u32>("go").timeout(HOUR).await
+    }));
+    let engine = lab.engine(&workflow).await;
+    let run = started(&engine).await;
+    let outcome = engine.finish(&run).await.unwrap();
+    assert_eq!(failure(&outcome), "s: `s` waited for the signal `go`, and none came in time");
+    assert_eq!(outcome.error.unwrap().code, "signal_timeout");
+    assert_eq!(lab.elapsed(), 7_200_000);
+}
+
+async fn a_step_that_waits_is_let_go_and_made_again(lab: Lab) {
+    let tape = Tape::default();
+    let engine = lab.engine(&workflow(waits_for_go(&tape))).await;
+    let run = started(&engine).await;
+    assert_eq!(engine.active_runs(), std::slice::from_ref(&run));
+    engine.advance(MINUTE).await.unwrap();
+    assert!(engine.active_runs().is_empty(), "it holds no memory");
+    assert_eq!(engine.get(&run).await.unwrap().steps[0].status, NodeStatus::Waiting);
+    engine.signal(&run, "go", 5).await.unwrap();
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 12);
+    assert_eq!(tape.entries(), ["called", "charge", "called"]);
+    let expected = [
+        "runStarted",
+        "callStarted s#1",
+        "opStarted s#1",
+        "opEnded s",
+        "opStarted s#1",
+        "callSuspended s#1",
+        "signalReceived",
+        "signalTaken s",
+        "callStarted s#2",
+        "callSucceeded s#2",
+        "runCompleted",
+    ];
+    assert_eq!(told(&engine, &run).await, expected);
+    let step = &engine.get(&run).await.unwrap().steps[0];
+    assert_eq!((step.calls, step.retry_count), (2, 0));
+}
+
+async fn waiting_does_not_consume_the_timeout(lab: Lab) {
+    let tape = Tape::default();
+    let engine = lab.engine(&workflow(waits_for_go(&tape).timeout(Duration::from_secs(5)))).await;
+    let run = started(&engine).await;
+    engine.advance(HOUR).await.unwrap();
+    engine.signal(&run, "go", 5).await.unwrap();
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 12);
+}
+
+async fn the_timeout_still_counts_what_is_not_waiting(lab: Lab) {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let hangs = step(&Tape::default(), move |durable, _| {
+        let held = held.clone();
+        async move {
+            durable.sleep(HOUR).await?;
+            held.pass().await;
+            Ok(1)
+        }
+    });
+    let engine = lab.engine(&workflow(hangs.timeout(Duration::from_secs(5)))).await;
+    let run = started(&engine).await;
+    lab.pass(HOUR);
+    engine.tick().await.unwrap();
+    gate.arrived(1).await;
+    lab.pass(Duration::from_secs(5));
+    engine.tick().await.unwrap();
+    until_status(&engine, &run, RunStatus::Failed).await;
+    let outcome = engine.wait(&run).await.unwrap();
+    assert_eq!(failure(&outcome), "s: `s` took longer than 5000 ms");
+}
+
+/// The signal wins; then the sleep ends too, and the step is called again: it must not take the other way.
+async fn a_race_is_decided_once(lab: Lab) {
+    let tape = Tape::default();
+    let workflow = workflow(step(&tape, |durable, tape| async move {
+        let sleep = durable.sleep(HOUR);
+        let signal = std::future::IntoFuture::into_future(durable.signal::<u32>("go"));
+        let who = tokio::select! {
+            biased;
+            slept = sleep => { slept?; "sleep" }
+            signal = signal => { signal?; "signal" }
+        };
+        noted(&durable, &tape, who).await?;
+        durable.signal::<u32>("end").await
+    }));
+    let engine = lab.engine(&workflow).await;
+    let run = started(&engine).await;
+    engine.signal(&run, "go", 1).await.unwrap();
+    engine.advance(2 * HOUR).await.unwrap();
+    engine.signal(&run, "end", 1).await.unwrap();
+    output(&engine.finish(&run).await.unwrap());
+    // Called again when the sleep was over, and at the end.
+    assert_eq!(tape.entries(), ["called", "signal", "called", "called"]);
+}
+
+/// A step that asks for something, waits, and is then another function.
+async fn changed(lab: &Lab, after: TypedStep<u32>) -> (RunId, TestEngine) {
+    let before = workflow(waits_for_go(&Tape::default()));
+    let run = lab
+        .life_of(&before, async |engine: TestEngine| {
+            let run = started(&engine).await;
+            engine.advance(MINUTE).await.unwrap();
+            run
+        })
+        .await;
+    let engine = lab.engine(&workflow(after)).await;
+    engine.signal(&run, "go", 5).await.unwrap();
+    engine.come_to_rest().await.unwrap();
+    (run, engine)
+}
+
+async fn another_operation_than_before_blocks_the_step(lab: Lab) {
+    let after = step(&Tape::default(), |durable, _| async move {
+        durable.sleep(HOUR).await?;
+        Ok(1)
+    });
+    let (run, engine) = changed(&lab, after).await;
+    assert_eq!(engine.status(&run).await.unwrap(), RunStatus::Blocked);
+    let why = engine.explain(&run).await.unwrap();
+    assert!(why.contains("once(`charge`) was asked for before, where sleep is asked for now"), "{why}");
+}
+
+async fn other_arguments_than_before_block_the_step(lab: Lab) {
+    let after = step(&Tape::default(), |durable, tape| async move {
+        noted(&durable, &tape, "charge").await?;
+        durable.signal::<u32>("go").timeout(HOUR).await
+    });
+    let (run, engine) = changed(&lab, after).await;
+    let why = engine.explain(&run).await.unwrap();
+    assert!(why.contains("signal(`go`) was asked for before with other arguments than now"), "{why}");
+}
+
+async fn a_step_that_ends_without_what_it_asked_for_is_blocked(lab: Lab) {
+    let (run, engine) = changed(&lab, step(&Tape::default(), |_, _| async { Ok(1) })).await;
+    let why = engine.explain(&run).await.unwrap();
+    assert!(
+        why.contains("once(`charge`) was asked for before, and now the step has ended without it"),
+        "{why}"
+    );
+}
+
+async fn a_blocked_step_goes_on_when_the_function_is_back(lab: Lab) {
+    let before = workflow(waits_for_go(&Tape::default()));
+    let other = workflow(step(&Tape::default(), |_, _| async { Ok(1) }));
+    let run = lab
+        .life_of(&before, async |engine: TestEngine| {
+            let run = started(&engine).await;
+            engine.advance(MINUTE).await.unwrap();
+            run
+        })
+        .await;
+    let signalled = run.clone();
+    lab.life_of(&other, async move |engine: TestEngine| {
+        engine.signal(&signalled, "go", 5).await.unwrap();
+        engine.come_to_rest().await.unwrap();
+        assert_eq!(engine.status(&signalled).await.unwrap(), RunStatus::Blocked);
+    })
+    .await;
+    let engine = lab.engine(&before).await;
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 12);
+}
+
+async fn a_step_that_waits_can_be_cancelled(lab: Lab) {
+    for let_go in [false, true] {
+        let engine = lab.engine(&workflow(waits_for_go(&Tape::default()))).await;
+        let run = engine.run("w", ()).await.unwrap().id().clone();
+        engine.come_to_rest().await.unwrap();
+        if let_go {
+            engine.advance(MINUTE).await.unwrap();
+        }
+        engine.cancel(&run, "enough").await.unwrap();
+        engine.come_to_rest().await.unwrap();
+        assert_eq!(engine.status(&run).await.unwrap(), RunStatus::Cancelled);
+        engine.shutdown(Duration::ZERO).await;
+    }
+}
+
+async fn a_step_that_waits_can_be_paused(lab: Lab) {
+    let tape = Tape::default();
+    let engine = lab.engine(&workflow(waits_for_go(&tape))).await;
+    let run = started(&engine).await;
+    engine.pause(&run).await.unwrap();
+    engine.advance(MINUTE).await.unwrap();
+    assert_eq!(engine.signal(&run, "go", 5).await.unwrap(), RunStatus::Paused);
+    engine.come_to_rest().await.unwrap();
+    assert_eq!(tape.count("called"), 1);
+    engine.resume(&run).await.unwrap();
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 12);
+}
+
+async fn an_orderly_stop_lets_a_waiting_step_go(lab: Lab) {
+    let tape = Tape::default();
+    let workflow = workflow(waits_for_go(&tape).at_most_once());
+    let run = lab
+        .life_of(&workflow, async |engine: TestEngine| {
+            let run = started(&engine).await;
+            engine.shutdown(Duration::ZERO).await;
+            run
+        })
+        .await;
+    let engine = lab.engine(&workflow).await;
+    engine.signal(&run, "go", 5).await.unwrap();
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 12);
+    assert_eq!(tape.count("charge"), 1);
+}
+
+async fn crashes_while_it_waits_are_no_interruptions(lab: Lab) {
+    let workflow = workflow(waits_for_go(&Tape::default()));
+    for _ in 0..7 {
+        lab.life_of(&workflow, async |engine: TestEngine| {
+            engine.run("w", ()).id("r").await.unwrap();
+            engine.come_to_rest().await.unwrap();
+        })
+        .await;
+    }
+    let engine = lab.engine(&workflow).await;
+    engine.signal(&"r".into(), "go", 5).await.unwrap();
+    assert_eq!(output(&engine.finish(&"r".into()).await.unwrap()), 12);
+}
+
+async fn a_waiting_step_shows_what_it_waits_for(lab: Lab) {
+    let engine = lab.engine(&workflow(waits_for_go(&Tape::default()))).await;
+    let run = started(&engine).await;
+    let expected = format!("run `{run}` waits at `s` for the signal `go`, for another 24 h");
+    assert_eq!(engine.explain(&run).await.unwrap(), expected);
+    engine.advance(MINUTE).await.unwrap();
+    let expected = format!("run `{run}` waits at `s` for the signal `go`, for another 23 h");
+    assert_eq!(engine.explain(&run).await.unwrap(), expected);
+    let view = serde_json::to_value(engine.get(&run).await.unwrap()).unwrap();
+    let operations = &view["steps"][0]["operations"];
+    assert_eq!(
+        operations[0],
+        json!({"kind": "once", "name": "charge", "occurrence": 1, "status": "completed", "children": []})
+    );
+    assert_eq!(operations[1]["status"], "waiting");
+}
+
+async fn a_handler_cannot_ask_for_it(_lab: Lab) {
+    let handler = |_: Durable| async { Ok::<_, StepError>(()) };
+    let step = waits_for_go(&Tape::default()).on_error(handler.named("h"));
+    let errors = Workflow::new("w").step(step).build().unwrap_err();
+    assert!(errors.to_string().contains("asks for Durable, which only steps are given"), "{errors}");
+}

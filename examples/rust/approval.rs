@@ -54,15 +54,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let run = engine.run(&workflow, Expense { who: "Ann".into(), amount: 30 }).await?;
 
     // Whoever sends something else is told so.
-    let refused = run.signal("approval", "yes").await.unwrap_err();
-    println!("{}", refused.code());
+    if let Err(refused) = run.signal("approval", "yes").await {
+        println!("{}", refused.code());
+    }
 
     // The id makes it safe to send it again if one does not know whether it arrived: it counts once.
     run.signal("approval", Approval { by: "Bo".into(), granted: true }).id("mail-17").await?;
     println!("{}", run.output().await?);
 
-    let late = run.signal("approval", Approval { by: "Cy".into(), granted: false }).await.unwrap_err();
-    println!("{}", late.code());
+    if let Err(late) = run.signal("approval", Approval { by: "Cy".into(), granted: false }).await {
+        println!("{}", late.code());
+    }
     Ok(())
 }
 

@@ -250,11 +250,11 @@ impl Replay {
         }
     }
 
-    /// The function returned a result: why it cannot have been what it was, if it did not ask for all that it asked
-    /// for before.
+    /// Why the function cannot be what it was, if it has come to its end without asking for all that it asked for
+    /// before.
     pub fn forgot(&self, ops: Option<&Ops>) -> Option<String> {
         let op = ops?.get(*self.left.first()?)?;
-        Some(format!("{} was asked for before, and now the step has ended without it", op.key))
+        Some(format!("{} was asked for before, and now the step comes to its end without it", op.key))
     }
 }
 

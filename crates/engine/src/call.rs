@@ -15,12 +15,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::actor::{Actor, Work};
 use crate::context::{RunInfo, StateCell};
-use crate::durable::{Durable, Talk};
+use crate::durable::Durable;
 use crate::function::Function;
 use crate::job::{FailureSource, Handle, Job, WhatFailed, WhatIsUndone};
 use crate::log::Log;
 use crate::mail::{Mail, Mailbox, Sighting};
 use crate::pulse::Pulse;
+use crate::talk::Talk;
 use crate::values::Recorded;
 
 /// A call at work.
@@ -96,7 +97,7 @@ impl Actor {
             match effect {
                 Effect::Call(call) => self.call(call, alone, &mut work).await,
                 Effect::Stop { node, call, why } => self.stop_call(node, call, why).await,
-                Effect::Answer { node, call, .. } => self.answer(&node, call),
+                Effect::Answer { node, call, op } => self.answer(&node, call, op),
             }
         }
         work

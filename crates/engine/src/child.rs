@@ -32,13 +32,16 @@ impl Actor {
             return Some(unknown(workflow, &self.shared.registry.names()));
         };
         let limit = self.shared.limits.payload_max;
+        let size: usize = inputs.iter().map(Value::len_bytes).sum();
+        if size > limit {
+            let message = format!(
+                "the input of workflow `{workflow}` has {size} bytes, more than the limit of {limit}"
+            );
+            return Some(Failure::new(code::TOO_LARGE, message));
+        }
         let mut wrong = Vec::new();
         for (index, input) in inputs.iter().enumerate() {
             let at = if indexed { format!("item {index}: ") } else { String::new() };
-            if input.len_bytes() > limit {
-                let message = format!("{at}the input has {} bytes, more than {limit}", input.len_bytes());
-                return Some(Failure::new(code::TOO_LARGE, message));
-            }
             wrong.extend(registered.check_input(input).iter().map(|violation| format!("{at}{violation}")));
         }
         (!wrong.is_empty()).then(|| {
@@ -93,7 +96,10 @@ impl Actor {
         let asked = match self.asked_maps.get(&new.asked) {
             Some(asked) => Arc::clone(asked),
             None => {
-                let found = events.iter().find(|event| event.seq == new.asked).cloned();
+                // Events have no gaps, so an event's place follows from its number.
+                let first = events.first().map_or(Seq::ZERO, |event| event.seq);
+                let at = new.asked.0.checked_sub(first.0).and_then(|at| usize::try_from(at).ok());
+                let found = at.and_then(|at| events.get(at)).filter(|event| event.seq == new.asked).cloned();
                 let asked = match found {
                     Some(event) => Arc::new(event),
                     None => load_event(&*self.shared.store, &self.run, new.asked).await?,

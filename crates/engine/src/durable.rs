@@ -1,33 +1,27 @@
-//! Durable operations inside of a step: what a function holds, and how the actor answers it.
+//! Durable operations inside of a step: what a function holds.
 //!
-//! A function's question is a letter to the run's actor. What is recorded is answered from the history; what is new is
-//! recorded first. Values are read by the function's own task.
+//! A function's question is a letter to the run's actor, see `talk`. What is recorded is answered from the history; what
+//! is new is recorded first. Values are read by the function's own task.
 
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rival_core::durable::{ChildOutcome, Found, OpKey, OpKind, OpOutcome, Replay};
-use rival_core::event::{BlockedReason, Kind};
+use rival_core::durable::{ChildOutcome, OpKey, OpKind, OpOutcome};
+use rival_core::event::Kind;
 use rival_core::failure::code;
-use rival_core::machine::{AskedBody, AskedOp, Effect, Input, Outcome};
-use rival_core::{Event, Failure, Path, RunId, Seq, StepError, Time, Value};
+use rival_core::{Event, Failure, Path, RunId, Seq, StepError, Value};
 use rival_store::Store;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use crate::actor::{Actor, Work};
-use crate::load;
+use crate::load::{self, LoadError};
 use crate::mail::{Mail, Mailbox};
 use crate::pulse::{Asked, Pulse};
-use crate::shared::Shared;
-use crate::values::Recorded;
+use crate::shared::FIRST_PAUSE;
+use crate::values::{ReadError, Recorded};
 
-/// How long a function may do nothing but wait for operations before it is let go.
-const IDLE_MS: u64 = 10_000;
-/// How often a run looks for such functions.
-const IDLE_LOOK_MS: u64 = IDLE_MS / 2;
 /// How many children of a map run at a time, unless told otherwise.
 pub const MAP_CONCURRENCY: u32 = 100;
 
@@ -56,18 +50,18 @@ struct Said {
 
 /// A function's question, on its way to the actor.
 pub(crate) struct Ask {
-    node: Path,
-    call: u32,
-    id: u64,
-    key: OpKey,
-    hash: String,
-    used: Vec<u32>,
-    what: Question,
-    reply: oneshot::Sender<Reply>,
+    pub(crate) node: Path,
+    pub(crate) call: u32,
+    pub(crate) id: u64,
+    pub(crate) key: OpKey,
+    pub(crate) hash: String,
+    pub(crate) used: Vec<u32>,
+    pub(crate) what: Question,
+    pub(crate) reply: oneshot::Sender<Reply>,
 }
 
 /// What a function asks for.
-enum Question {
+pub(crate) enum Question {
     /// Whether something is recorded.
     Once,
     /// To record what came of it.
@@ -87,18 +81,11 @@ enum Question {
     },
 }
 
-enum Reply {
+pub(crate) enum Reply {
     /// It is not recorded: do it.
     Do,
     /// It has ended.
     Ended { op: u32, kind: OpKind, started: Seq, end: Recorded, end_seq: Seq, good: bool },
-}
-
-/// The questions of a call that wait for an answer, and its way through what is recorded.
-pub(crate) struct Talk {
-    pub(crate) pulse: Arc<Pulse>,
-    replay: Replay,
-    asks: BTreeMap<u32, oneshot::Sender<Reply>>,
 }
 
 impl Durable {
@@ -277,8 +264,7 @@ impl Line {
         let mut first_failure = None;
         let mut after = started;
         while after < end_seq {
-            let page = load::load_events(&*self.store, &self.run, after, load::PAGE).await;
-            let page = page.map_err(|error| StepError::new(error.to_string()))?;
+            let page = self.page(after).await?;
             let Some(last) = page.last() else { break };
             after = last.seq;
             for event in page {
@@ -299,8 +285,34 @@ impl Line {
         }
     }
 
+    /// Brings an answer to hand. A store that cannot be read now is asked again: that is not the function's failure.
     async fn fetch(&self, recorded: &mut Recorded) -> Result<(), StepError> {
-        recorded.fetch(&*self.store, &self.run).await.map_err(|error| StepError::new(error.to_string()))
+        let mut pause = FIRST_PAUSE;
+        while let Err(error) = recorded.fetch(&*self.store, &self.run).await {
+            match &error {
+                ReadError::Store(fault) if fault.is_retryable() => pause = self.wait(pause).await,
+                _ => return Err(unreadable(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The events after `after`, some of them; asked for again like an answer.
+    async fn page(&self, after: Seq) -> Result<Vec<Event>, StepError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match load::load_events(&*self.store, &self.run, after, load::PAGE).await {
+                Ok(page) => return Ok(page),
+                Err(LoadError::Store(fault)) if fault.is_retryable() => pause = self.wait(pause).await,
+                Err(error) => return Err(unreadable(&error)),
+            }
+        }
+    }
+
+    async fn wait(&self, pause: Duration) -> Duration {
+        tracing::warn!(run = %self.run, node = %self.node, "trying again to read an answer");
+        tokio::time::sleep(pause).await;
+        (pause * 2).min(Duration::from_secs(5))
     }
 
     fn use_up(&self, op: u32) {
@@ -323,6 +335,11 @@ fn answer_of(event: &Event) -> Result<Value, StepError> {
             (None, None) => Ok(Value::null()),
         },
     }
+}
+
+/// A recorded answer cannot be read: the step is blocked, as for any other recorded value.
+fn unreadable(error: &impl ToString) -> StepError {
+    StepError::stop(error.to_string()).code(code::DECODE)
 }
 
 fn failed(failure: Failure) -> StepError {
@@ -371,166 +388,4 @@ fn hash(parts: &[&str]) -> String {
         hash.update(part.as_bytes());
     }
     hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-impl Talk {
-    pub(crate) fn new(pulse: Arc<Pulse>, replay: Replay) -> Self {
-        Self { pulse, replay, asks: BTreeMap::new() }
-    }
-}
-
-impl Actor {
-    /// A function asks for something durable.
-    pub(crate) fn asked(&mut self, ask: Ask, work: &mut Work) {
-        let Ask { node, call, id, key, hash, used, what, reply } = ask;
-        let Some(running) = self.calls.get_mut(&node).filter(|running| running.number == call) else {
-            return;
-        };
-        let Some(talk) = &mut running.talk else { return };
-        let pulse = Arc::clone(&talk.pulse);
-        let ops = self.state.ops.get(&node);
-        let op = match &what {
-            Question::Done(_) => {
-                talk.replay.worked();
-                ops.map_or(1, rival_core::state::Ops::next)
-            }
-            _ => match talk.replay.ask(ops, &key, &hash, &used) {
-                Found::Recorded(op) => {
-                    talk.asks.insert(op, reply);
-                    pulse.known(id);
-                    return work.effects.push(Effect::Answer { node, call, op });
-                }
-                Found::Mismatch(message) => return self.nondeterminism(&node, call, message, work),
-                Found::New if matches!(what, Question::Once) => {
-                    talk.replay.working();
-                    // A function that is gone needs no answer.
-                    let _ = reply.send(Reply::Do);
-                    return;
-                }
-                Found::New => ops.map_or(1, rival_core::state::Ops::next),
-            },
-        };
-        talk.asks.insert(op, reply);
-        talk.replay.recorded(op);
-        let what = self.body_of(what, &key.name);
-        let OpKey { name, occurrence, .. } = key;
-        let asked = AskedOp { node, call, name, occurrence, hash, after: used, what };
-        self.decide(Input::Op(asked), work);
-        pulse.known(id);
-    }
-
-    fn body_of(&self, question: Question, workflow: &str) -> AskedBody {
-        match question {
-            // Answered before it comes to this.
-            Question::Once => AskedBody::Once(Ok(Value::null())),
-            Question::Done(outcome) => AskedBody::Once(outcome.and_then(|value| self.small_enough(value))),
-            Question::Sleep(ms) => AskedBody::Sleep(ms),
-            Question::Signal { timeout_ms, timeout_is_value } => {
-                AskedBody::Signal { timeout_ms, timeout_is_value }
-            }
-            Question::Run { input } => {
-                let refused = self.refusal(workflow, std::slice::from_ref(&input), false);
-                AskedBody::Run { input, refused }
-            }
-            Question::Map { items, concurrency, collect } => {
-                let refused = self.refusal(workflow, &items, true);
-                AskedBody::Map { items, concurrency, collect, refused }
-            }
-        }
-    }
-
-    fn small_enough(&self, value: Value) -> Result<Value, Failure> {
-        let (size, limit) = (value.len_bytes(), self.shared.limits.payload_max);
-        if size <= limit {
-            return Ok(value);
-        }
-        let message = format!("what was done once gave {size} bytes, more than the limit of {limit}");
-        Err(Failure::new(code::TOO_LARGE, message))
-    }
-
-    /// The step is not what it was: it is blocked, and its function let go.
-    fn nondeterminism(&mut self, node: &Path, call: u32, message: String, work: &mut Work) {
-        if let Some(running) = self.calls.remove(node) {
-            running.abandon();
-            work.logs.extend(running.unstored());
-        }
-        let outcome = Outcome::Blocked(BlockedReason::Nondeterminism { message });
-        self.decide(Input::CallFinished { node: node.clone(), call, outcome }, work);
-    }
-
-    /// What a function that returned a result has to be held against.
-    pub(crate) fn forgot(&self, node: &Path, call: u32) -> Option<String> {
-        let running = self.calls.get(node).filter(|running| running.number == call)?;
-        running.talk.as_ref()?.replay.forgot(self.state.ops.get(node))
-    }
-
-    /// Gives a function the answers that are there and due.
-    pub(crate) fn answer(&mut self, node: &Path, call: u32) {
-        let Some(running) = self.calls.get_mut(node).filter(|running| running.number == call) else { return };
-        let (Some(talk), Some(ops)) = (&mut running.talk, self.state.ops.get(node)) else { return };
-        let due =
-            talk.asks.keys().copied().filter(|number| {
-                ops.get(*number).is_some_and(|op| op.end.is_some() && talk.replay.is_due(op))
-            });
-        for number in due.collect::<Vec<_>>() {
-            let (Some(reply), Some(op)) = (talk.asks.remove(&number), ops.get(number)) else { continue };
-            let Some(end) = op.end else { continue };
-            let recorded = self.values.get(end.seq);
-            let recorded =
-                recorded.map_or(Recorded::Stored(end.seq), |event| Recorded::AtHand(Arc::clone(event)));
-            // A function that is gone needs no answer.
-            let _ = reply.send(Reply::Ended {
-                op: number,
-                kind: op.key.kind,
-                started: op.started,
-                end: recorded,
-                end_seq: end.seq,
-                good: end.good,
-            });
-        }
-    }
-
-    /// Lets go of functions that have done nothing but wait for a while, or at once if others want the room.
-    pub(crate) fn let_go_of_idle(&mut self, work: &mut Work) {
-        let now = self.shared.clock.now();
-        let room_wanted = self.shared.is_short_of_room();
-        if self.talking.is_empty() || !(room_wanted || self.idle_look.is_some_and(|at| at <= now)) {
-            return;
-        }
-        let idle = self.talking.iter().filter_map(|node| {
-            let running = self.calls.get(node)?;
-            let since = running.talk.as_ref()?.pulse.idle_since()?;
-            let long = since.plus_ms(IDLE_MS) <= now || room_wanted;
-            (long && self.state.is_waiting(node)).then(|| (node.clone(), running.number))
-        });
-        for (node, call) in idle.collect::<Vec<_>>() {
-            self.decide(Input::Suspend { node: node.clone(), call }, work);
-            if self.state.node(&node).is_some_and(|node| node.call.is_none())
-                && let Some(running) = self.calls.remove(&node)
-            {
-                running.abandon();
-                work.logs.extend(running.unstored());
-            }
-        }
-        self.idle_look = None;
-    }
-
-    /// When the run looks for idle functions next.
-    pub(crate) fn next_idle_look(&mut self) -> Option<Time> {
-        let calls = &self.calls;
-        self.talking.retain(|node| calls.get(node).is_some_and(|running| running.talk.is_some()));
-        if self.talking.is_empty() {
-            self.idle_look = None;
-        } else if self.idle_look.is_none() {
-            self.idle_look = Some(self.shared.clock.now().plus_ms(IDLE_LOOK_MS));
-        }
-        self.idle_look
-    }
-}
-
-impl Shared {
-    /// Whether somebody who wants to begin finds no room.
-    pub(crate) fn is_short_of_room(&self) -> bool {
-        self.keeper.wants_room() && self.room() == 0
-    }
 }

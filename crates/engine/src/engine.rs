@@ -1,5 +1,6 @@
 //! The engine: the one thing that users hold.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,6 +50,8 @@ pub struct WorkflowInfo {
     pub description: Option<String>,
     /// JSON Schema of its input.
     pub input_schema: Option<serde_json::Value>,
+    /// JSON Schemas of the signals that its nodes wait for, by name.
+    pub signal_schemas: BTreeMap<String, serde_json::Value>,
     /// How many steps it has.
     pub step_count: usize,
     /// The hash of its plan.
@@ -448,6 +451,7 @@ fn info(registered: &Registered) -> WorkflowInfo {
         name: definition.plan.workflow.clone(),
         description: definition.description.clone(),
         input_schema: definition.input_schema.clone(),
+        signal_schemas: definition.signal_schemas.clone(),
         step_count: definition.plan.step_count(),
         plan_hash: registered.plan.hash().to_string(),
         plan: definition.plan.clone(),

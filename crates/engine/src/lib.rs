@@ -33,6 +33,7 @@ mod resources;
 mod shared;
 mod signal;
 mod start;
+mod talk;
 mod values;
 pub mod verify;
 mod view;

@@ -168,9 +168,10 @@ impl Bell {
 
 impl ArcWake for Bell {
     fn wake_by_ref(bell: &Arc<Self>) {
-        bell.pulse.rings();
         let mut ring = bell.ring();
         ring.rung = true;
+        // Under the lock: whoever has just polled must not note that the future rests, now that it does not.
+        bell.pulse.rings();
         let waker = ring.waker.clone();
         drop(ring);
         if let Some(waker) = waker {
@@ -193,8 +194,11 @@ impl<F: Future + Unpin> Future for Watched<F> {
         drop(ring);
         let waker = futures::task::waker(Arc::clone(&bell));
         let polled = Pin::new(&mut self.future).poll(&mut Context::from_waker(&waker));
-        if polled.is_pending() && !bell.ring().rung {
-            bell.pulse.rests();
+        if polled.is_pending() {
+            let ring = bell.ring();
+            if !ring.rung {
+                bell.pulse.rests();
+            }
         }
         polled
     }

@@ -50,18 +50,21 @@ impl<M, S: StepFn<M>> Dependencies<StepMark<M>> for S {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Dependencies<IdMark> for &str {
     fn add_to(self, dependencies: &mut Vec<Dependency>) {
         dependencies.push(Dependency(Before::Id(self.to_owned())));
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Dependencies<IdMark> for String {
     fn add_to(self, dependencies: &mut Vec<Dependency>) {
         dependencies.push(Dependency(Before::Id(self)));
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<M, D: Dependencies<M>> Dependencies<ListMark<M>> for Vec<D> {
     fn add_to(self, dependencies: &mut Vec<Dependency>) {
         self.into_iter().for_each(|one| one.add_to(dependencies));
@@ -70,6 +73,7 @@ impl<M, D: Dependencies<M>> Dependencies<ListMark<M>> for Vec<D> {
 
 macro_rules! tuple {
     ($($one:ident $mark:ident)*) => {
+        #[diagnostic::do_not_recommend]
         impl<$($one, $mark,)*> Dependencies<($($mark,)*)> for ($($one,)*)
         where
             $($one: Dependencies<$mark>,)*

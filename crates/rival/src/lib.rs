@@ -151,6 +151,7 @@ pub use repeat::{LoopBuilder, LoopWithBody, RepeatedLoop};
 pub use returns::{IntoStepError, StepResult, StepReturn};
 pub use rival_core::event;
 pub use rival_core::failure;
+pub use rival_core::plan;
 pub use rival_core::plan::{BackoffKind, Graph, GraphEdge, GraphNode, Join, OnTimeout, Plan, PlanHash};
 pub use rival_core::{Behavior, Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, Value};
 pub use rival_engine::{

@@ -273,7 +273,7 @@ impl Check<'_> {
     }
 
     fn parallel(&mut self, parallel: &Parallel, path: &str) {
-        self.lanes(path, ["a branch", "branches"], parallel.branches.iter());
+        self.lanes(path, ["a branch", "branches"], &parallel.branches);
         let wanted = match parallel.join {
             Join::All => return,
             Join::First => 1,
@@ -290,7 +290,7 @@ impl Check<'_> {
     }
 
     fn branch(&mut self, branch: &Branch, path: &str) {
-        self.lanes(path, ["a case", "cases"], branch.cases.iter());
+        self.lanes(path, ["a case", "cases"], &branch.cases);
         // Both would have the path `…/default`.
         if branch.default.is_some() && branch.cases.iter().any(|case| case.name == DEFAULT_CASE) {
             let (node, name) = (path.to_owned(), DEFAULT_CASE.to_owned());
@@ -298,13 +298,8 @@ impl Check<'_> {
         }
     }
 
-    fn lanes<'b>(
-        &mut self,
-        path: &str,
-        [one, many]: [&'static str; 2],
-        lanes: impl ExactSizeIterator<Item = &'b NamedBlock>,
-    ) {
-        if lanes.len() == 0 {
+    fn lanes(&mut self, path: &str, [one, many]: [&'static str; 2], lanes: &[NamedBlock]) {
+        if lanes.is_empty() {
             self.errors.push(PlanError::NoLanes { node: path.to_owned(), lanes: many });
         }
         let mut seen = BTreeSet::new();

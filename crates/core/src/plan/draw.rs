@@ -112,7 +112,16 @@ struct Mermaid;
 impl Mermaid {
     /// Mermaid takes characters by their number; everything that could end the text is written so.
     fn text(text: &str) -> String {
-        text.replace('#', "#35;").replace('"', "#quot;").replace('<', "#lt;").replace('>', "#gt;")
+        let written = |c: char| match c {
+            '#' => "#35;".to_owned(),
+            '"' => "#quot;".to_owned(),
+            '<' => "#lt;".to_owned(),
+            '>' => "#gt;".to_owned(),
+            '&' => "#amp;".to_owned(),
+            c if c.is_control() => " ".to_owned(),
+            c => c.to_string(),
+        };
+        text.chars().map(written).collect()
     }
 }
 

@@ -226,9 +226,9 @@ impl<'a> History<'a> {
             Kind::NodeStarted { node, .. } => {
                 let again = self.node(node).started;
                 self.require(!again, seq, Rule::Outcomes, || format!("{} starts again", name(node)));
-                // A pause holds the nodes of a block, not the block.
+                // Also while the run is paused: what is inside of it is held.
                 let ending = self.ending.is_some() || self.in_scope(node);
-                self.require(!ending, seq, Rule::Ending, || "a block starts although it is ending".into());
+                self.require(!ending, seq, Rule::Ending, || "a block starts although all is ending".into());
                 let state = self.node(node);
                 state.started = true;
                 state.held = false;

@@ -42,7 +42,7 @@ fn drawn() -> Plan {
         nested.block.nodes[2].after = vec!["validate".into(), "fraud".into()];
     });
     plan(vec![
-        step_with("first", |step| step.function = "say \"hi\" #1 <b>".into()),
+        step_with("first", |step| step.function = "say \"hi\" #1 <b> & go\n".into()),
         Node::new("setup", NodeKind::Parallel(setup)),
         Node::new("size", NodeKind::Branch(choice)),
         Node::new("poll", NodeKind::Loop(poll)),
@@ -56,7 +56,7 @@ fn drawn() -> Plan {
 fn mermaid_draws_blocks_as_subgraphs() {
     expect![[r#"
         flowchart TD
-        n0["first: say #quot;hi#quot; #35;1 #lt;b#gt;"]
+        n0["first: say #quot;hi#quot; #35;1 #lt;b#gt; #amp; go"]
         subgraph n1["setup: first 1"]
           subgraph n2["db"]
             n3["create"]
@@ -107,7 +107,7 @@ fn graphviz_draws_blocks_as_clusters() {
         digraph "w" {
           compound=true;
           node [shape=box];
-          n0 [label="first: say \"hi\" #1 <b>"];
+          n0 [label="first: say \"hi\" #1 <b> & go"];
           subgraph cluster_n1 {
             label="setup: first 1";
             subgraph cluster_n2 {

@@ -4,10 +4,11 @@ use expect_test::expect;
 use rival_core::durable::{ChildOutcome, Found, OpKey, OpKind, Replay};
 use rival_core::failure::{Failure, StepError};
 use rival_core::machine::AskedBody;
+use rival_core::plan::Join;
 use rival_core::{NodeStatus, Path, RunStatus, Time};
 use serde_json::json as j;
 
-use crate::support::{Case, json, step, step_with, tried};
+use crate::support::{Case, json, parallel_with, step, step_with, tried};
 
 fn once(value: serde_json::Value) -> AskedBody {
     AskedBody::Once(Ok(json(value)))
@@ -586,7 +587,7 @@ fn a_function_that_has_changed_is_found_out() {
     let mut other = replay;
     other.ask(ops, &key(OpKind::Once, "a"), "h", &[]);
     let why = other.forgot(ops).unwrap();
-    assert_eq!(why, "once(`b`) was asked for before, and now the step has ended without it");
+    assert_eq!(why, "once(`b`) was asked for before, and now the step comes to its end without it");
 }
 
 /// The first time the signal came first, and the step went on with `signalled`; then the sleep was over too.
@@ -609,4 +610,120 @@ fn a_race_ends_the_same_way_each_time() {
     assert_eq!(replay.ask(ops, &key(OpKind::Once, "signalled"), "h", &[1]), Found::Recorded(3));
     assert!(due(&replay, 2));
     assert_eq!(case.now, Time(100));
+}
+
+/// Two branches side by side: `p/x/a` and `p/y/b`.
+fn side_by_side(join: Join) -> Case {
+    let branches = vec![("x", vec![step("a")]), ("y", vec![step("b")])];
+    let p = parallel_with("p", branches, |p| p.join = join);
+    Case::of(vec![p, step("end")]).start().quietly()
+}
+
+#[test]
+fn a_block_that_fails_does_not_wait_for_what_its_steps_wait_for() {
+    side_by_side(Join::All)
+        .asks("p/x/a", 1, "go", signal(None))
+        .asks("p/x/a", 1, "slow", run())
+        .fails("p/y/b", 1, StepError::new("no"))
+        .fails("p/x/a", 1, StepError::new("stopped"))
+        .child_ends("r~c1", cancelled())
+        .status(RunStatus::Failed)
+        .then(expect![[r#"
+            > p/x/a#1 asks, at 0
+               5 <3        p/x/a#1.1 signal go
+            > p/x/a#1 asks, at 0
+               6 <3        p/x/a#1.2 run slow with {"x":1}
+               7 <6        p/x/a.2[0] started r~c1
+                start r~c1 of slow, input in 6
+            > p/y/b#1 fails (Plain), at 0
+               8 <4        p/y/b#1 failed: error `no`, fail
+               9 <8        p/y failed in p/y/b
+              10 <9        p failing because of p/y/b
+              11 <10       p/x/a.1 ended: stopped
+              12 <10       p/x/a.2 stopping
+                cancel r~c1
+                answer p/x/a#1: operation 1
+            > p/x/a#1 fails (Plain), at 0
+              13 <3        p/x/a#1 failed: error `stopped`, fail
+            > child ended, at 0
+              14 child     p/x/a.2[0] r~c1 cancelled
+              15 <14       p failed because of p/y/b
+              16 <15       run failed in p/y/b: error `no`
+        "#]]);
+}
+
+#[test]
+fn a_block_that_fails_cancels_a_step_that_was_let_go() {
+    side_by_side(Join::All)
+        .asks("p/x/a", 1, "go", signal(None))
+        .suspend("p/x/a", 1)
+        .fails("p/y/b", 1, StepError::new("no"))
+        .status(RunStatus::Failed)
+        .then(expect![[r#"
+            > p/x/a#1 asks, at 0
+               5 <3        p/x/a#1.1 signal go
+            > suspend, at 0
+               6 <3        p/x/a#1 let go
+            > p/y/b#1 fails (Plain), at 0
+               7 <4        p/y/b#1 failed: error `no`, fail
+               8 <7        p/y failed in p/y/b
+               9 <8        p failing because of p/y/b
+              10 <9        p/x/a cancelled
+              11 <10       p failed because of p/y/b
+              12 <11       run failed in p/y/b: error `no`
+        "#]]);
+}
+
+#[test]
+fn a_lane_that_lost_takes_its_children_with_it_and_the_run_waits_for_them() {
+    side_by_side(Join::First)
+        .asks("p/x/a", 1, "slow", run())
+        .suspend("p/x/a", 1)
+        .ok("p/y/b", 1)
+        .ok("end", 1)
+        .status(RunStatus::Waiting)
+        .child_ends("r~c1", cancelled())
+        .status(RunStatus::Completed)
+        .then(expect![[r#"
+            > p/x/a#1 asks, at 0
+               5 <3        p/x/a#1.1 run slow with {"x":1}
+               6 <5        p/x/a.1[0] started r~c1
+                start r~c1 of slow, input in 5
+            > suspend, at 0
+               7 <3        p/x/a#1 let go
+            > p/y/b#1 returns "p/y/b!", at 0
+               8 <4        p/y/b#1 succeeded: "p/y/b!"
+               9 <8        p/y through, result in 8
+              10 <9        p joined: [y 8]
+              11 <10       p/x lost, forced at 30000
+              12 <11       p/x/a cancelled
+              13 <11       p/x/a.1 stopping
+              14 <10       p completed, result in 10
+              15 <14       end#1 called: step attempt 1
+                cancel r~c1
+            > end#1 returns "end!", at 0
+              16 <15       end#1 succeeded: "end!"
+            > child ended, at 0
+              17 child     p/x/a.1[0] r~c1 cancelled
+              18 <17       p/x stopped
+              19 <18       run completed, output in 16
+        "#]]);
+}
+
+#[test]
+fn a_kill_leaves_the_children_to_themselves() {
+    started().asks("a", 1, "slow", run()).kill().status(RunStatus::Cancelled).then(expect![[r#"
+        > a#1 asks, at 0
+           3 <2        a#1.1 run slow with {"x":1}
+           4 <3        a.1[0] started r~c1
+            start r~c1 of slow, input in 3
+        > kill, at 0
+           5 request   kill requested: now, forced at 0
+           6 <5        a.1 stopping
+           7 clock     a#1 cancelled, forced
+           8 clock     a.1 ended: left behind
+           9 <8        run cancelled: now
+            cancel r~c1
+            stop a#1: ending
+    "#]]);
 }

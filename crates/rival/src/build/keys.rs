@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Built;
+use super::outline::join;
 use super::uses::Use;
 use crate::error::BuildError;
 use crate::function::{Bound, Erased, Identity};
@@ -48,23 +49,30 @@ impl Keys {
         self.functions.insert(key.to_owned(), function.clone());
     }
 
-    /// Takes in a nested workflow's functions; gives the new names of those whose own is another function's here.
+    /// Takes in a nested workflow's functions; gives the new names of those that have another one here.
     pub(super) fn merge(&mut self, node: &str, nested: &Built) -> BTreeMap<String, String> {
         let mut renamed = BTreeMap::new();
         for (key, bound) in &nested.functions {
-            let new = match self.by_identity.get(&bound.function.identity) {
-                Some(known) => known.clone(),
-                None => {
-                    let new = self.free(node, key);
-                    self.insert(&new, &bound.function);
-                    new
-                }
-            };
+            let new = self.take_in(node, key, &bound.function);
             if new != *key {
                 renamed.insert(key.clone(), new);
             }
         }
         renamed
+    }
+
+    /// A function keeps its own name if that is free. One without is known by its path: if the first of several such
+    /// workflows had the short name, another order would call another function.
+    fn take_in(&mut self, node: &str, key: &str, function: &Erased) -> String {
+        let new = match function.identity {
+            Identity::Value(_) => join(node, key),
+            Identity::Item(_) | Identity::Mapped(_) => match self.by_identity.get(&function.identity) {
+                Some(known) => return known.clone(),
+                None => self.free(node, key),
+            },
+        };
+        self.insert(&new, function);
+        new
     }
 
     fn free(&self, node: &str, key: &str) -> String {

@@ -97,6 +97,7 @@ impl Durable {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromStep for Durable {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         let missing = || {

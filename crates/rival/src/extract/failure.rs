@@ -23,6 +23,7 @@ impl Deref for Failure {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromStep for Failure {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         call.context.failure.clone().map(Failure).ok_or_else(|| {

@@ -56,6 +56,7 @@ impl Iteration {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromStep for Iteration {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         Ok(Self { index: iteration(call)?.index })

@@ -13,7 +13,8 @@ use crate::data::Data;
 
 /// What the branches of a parallel block gave, by name, in the order in which the branches were added.
 ///
-/// It is the block's result, and what its `finally` may ask for. Under `Join::First` and `Join::N` it holds the
+/// It is the block's result, which later steps read with `steps.get::<Joined>("setup")`, and what its `finally` may
+/// ask for. Under `Join::First` and `Join::N` it holds the
 /// branches that counted. With `.collect()` a branch that failed is in it with its failure. A graph with several last
 /// nodes gives one too, by the nodes' ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,6 +108,7 @@ fn failure(value: &Value) -> Option<BranchFailure> {
     Some(failed.failed)
 }
 
+#[diagnostic::do_not_recommend]
 impl FromStep for Joined {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         let Some(joined) = &call.context.joined else {

@@ -68,6 +68,8 @@ pub trait FromStep: Sized + Send + 'static {
     fn asks(_asks: &mut Asks) {}
 }
 
+// Those without a type of their own need no mention where one is missing: the notes above name them all.
+#[diagnostic::do_not_recommend]
 impl FromStep for Log {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         Ok(call.context.log.clone())

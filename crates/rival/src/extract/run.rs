@@ -43,6 +43,7 @@ impl Run {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromStep for Run {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         Ok(Self(call.context.run.clone()))
@@ -68,6 +69,7 @@ impl Cancellation {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromStep for Cancellation {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         Ok(Self(call.context.cancellation.clone()))

@@ -46,6 +46,7 @@ impl State {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromStep for State {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         Ok(Self(call.context.state.clone()))

@@ -41,6 +41,7 @@ impl Steps {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromStep for Steps {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         Ok(Self::new(call.context.steps.clone(), call.step()))
@@ -78,6 +79,7 @@ impl LastStep {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromStep for LastStep {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         let record = call.context.last_step.clone().map(StepRecord);

@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 // For the tests that they have themselves.
+#[path = "../../../../examples/rust/approval.rs"]
+mod approval;
 #[path = "../../../../examples/rust/batch_loop.rs"]
 mod batch_loop;
 #[path = "../../../../examples/rust/dynamic.rs"]
 mod dynamic;
+#[path = "../../../../examples/rust/fan_out.rs"]
+mod fan_out;
 #[path = "../../../../examples/rust/handlers.rs"]
 mod handlers;
 #[path = "../../../../examples/rust/nested.rs"]
@@ -40,6 +44,7 @@ macro_rules! examples {
 }
 
 examples! {
+    approval: &["invalid_signal", "Ann is paid 30, says Bo", "run_finished"];
     batch_loop: &[
         "dear boss: 6 invoices, 650 in all",
         "pages[0]/send all[0]/send completed",
@@ -56,6 +61,11 @@ examples! {
         "fell      skipped   0",
         r#"report_2  completed "fell is skipped with 0""#,
         "compare   completed false",
+    ];
+    fan_out: &[
+        "4950 words",
+        "50 children, the first is walden~c1",
+        "walden~c13: child run `walden~c13` failed at `count_words`: the page is torn out",
     ];
     handlers: &[
         "failed: the truck is full",

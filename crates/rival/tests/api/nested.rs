@@ -111,6 +111,21 @@ fn another_function_of_the_same_name_is_renamed() {
     assert!(outer.plan().to_json().contains(r#""function":"middle/sweep""#));
 }
 
+/// Ready-made steps such as `http` are closures: one workflow's must not be taken for another's.
+#[test]
+fn functions_without_a_name_are_known_by_their_path() {
+    let inner = |name: &str, result: u32| {
+        let step = (move || Ok::<_, StepError>(result)).default_name("http");
+        Workflow::new(name).step(step).build().unwrap()
+    };
+    let (a, b) = (inner("a", 1), inner("b", 2));
+    let keys = |workflow: Workflow<(), u32>| workflow.definition().functions.into_keys().collect::<Vec<_>>();
+    assert_eq!(keys(Workflow::new("w").workflow(&a).workflow(&b).build().unwrap()), ["a/http", "b/http"]);
+    let middle = Workflow::new("m").workflow(&b).workflow(&a).workflow(&a).build().unwrap();
+    let outer = Workflow::new("w").workflow(&middle).build().unwrap();
+    assert_eq!(keys(outer), ["m/a/http", "m/a_2/http", "m/b/http"]);
+}
+
 #[test]
 fn schemas_of_deeper_workflows_keep_their_path() {
     let inner: Workflow<Order, String> = order().workflow_with(&ship(), pack).build().unwrap();

@@ -42,6 +42,8 @@ facts![
     a_paused_parent_starts_no_children,
     ids_with_a_tilde_are_for_children,
     a_waiting_parent_names_its_children,
+    a_crash_after_any_commit_changes_nothing,
+    a_store_that_fails_for_a_while_fails_nobody,
 ];
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -575,6 +577,73 @@ async fn a_waiting_parent_names_its_children(lab: Lab) {
     let run = start(&engine).await;
     assert_eq!(engine.status(&run).await.unwrap(), RunStatus::Waiting);
     assert_eq!(engine.explain(&run).await.unwrap(), "run `r` waits at `p` for the child `r~c1`");
+}
+
+/// A parent that does everything: once, a sleep that loses against a child, a map with a failure, a sleep.
+fn everything(tape: &Tape, child: &Workflow<u32, u32>) -> Workflow<(), u32> {
+    let tape = tape.clone();
+    parent(child, move |durable, child| {
+        let tape = tape.clone();
+        async move {
+            let one = durable
+                .once("one", move || async move {
+                    tape.note("once");
+                    Ok::<_, StepError>(1)
+                })
+                .await?;
+            let first = tokio::select! {
+                output = durable.run(&child, 5) => output?,
+                slept = durable.sleep(24 * HOUR) => slept.map(|()| 0)?,
+            };
+            let each = durable.map([1, 13, 3], &child).concurrency(2).collect().await?;
+            let good: u32 = each.into_iter().flatten().sum();
+            durable.sleep(HOUR).await?;
+            Ok(one + first + good)
+        }
+    })
+}
+
+/// Whatever is durable when the process dies, the run comes to the same end, and nothing is wrong in the store.
+async fn a_crash_after_any_commit_changes_nothing(lab: Lab) {
+    let (tape, child) = (Tape::default(), moody());
+    let parent = everything(&tape, &child);
+    for commits in 0.. {
+        let (run, both) = (RunId::from(format!("r{commits}")), (parent.clone(), child.clone()));
+        let id = run.clone();
+        let cut_short = lab
+            .life(move |lab| async move {
+                let engine = engine(&lab, &both.0, &both.1).await;
+                let dead = rival::StoreError::Poisoned("the process is dead".into());
+                lab.store().fail_commits(commits, 100, &dead);
+                engine.run("parent", ()).id(id.as_str()).await.unwrap();
+                engine.advance(2 * HOUR).await.unwrap();
+                lab.store().failures_left() < 100
+            })
+            .await;
+        let engine = engine(&lab, &parent, &child).await;
+        assert_eq!(output(&engine.finish(&run).await.unwrap()), 19, "after {commits} commits");
+        let rows = children(&engine, &run).await;
+        assert_eq!(rows.len(), 4, "after {commits} commits");
+        assert!(rows.iter().all(|row| row.status.is_terminal()), "after {commits} commits");
+        sound(&lab, engine).await;
+        if !cut_short {
+            assert!(commits > 10, "{commits} commits cannot be all");
+            return;
+        }
+    }
+}
+
+async fn a_store_that_fails_for_a_while_fails_nobody(lab: Lab) {
+    let (tape, child) = (Tape::default(), moody());
+    let parent = everything(&tape, &child);
+    let engine = engine(&lab, &parent, &child).await;
+    let full = rival::StoreError::Io("a bad moment".into());
+    lab.store().fail_commits(4, 3, &full);
+    let run = start(&engine).await;
+    lab.store().fail_next_load(full.clone());
+    lab.store().fail_next_messages(full);
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 19);
+    assert_eq!(tape.count("once"), 1);
 }
 
 /// Linear, on the memory store: what one child costs must not grow with their number.

@@ -29,6 +29,7 @@ facts![
     other_arguments_than_before_block_the_step,
     a_step_that_ends_without_what_it_asked_for_is_blocked,
     a_blocked_step_goes_on_when_the_function_is_back,
+    a_step_that_waits_for_what_it_never_asks_again_is_blocked,
     a_step_that_waits_can_be_cancelled,
     a_step_that_waits_can_be_paused,
     an_orderly_stop_lets_a_waiting_step_go,
@@ -344,7 +345,7 @@ async fn a_step_that_ends_without_what_it_asked_for_is_blocked(lab: Lab) {
     let (run, engine) = changed(&lab, step(&Tape::default(), |_, _| async { Ok(1) })).await;
     let why = engine.explain(&run).await.unwrap();
     assert!(
-        why.contains("once(`charge`) was asked for before, and now the step has ended without it"),
+        why.contains("once(`charge`) was asked for before, and now the step comes to its end without it"),
         "{why}"
     );
 }
@@ -368,6 +369,38 @@ async fn a_blocked_step_goes_on_when_the_function_is_back(lab: Lab) {
     .await;
     let engine = lab.engine(&before).await;
     assert_eq!(output(&engine.finish(&run).await.unwrap()), 12);
+}
+
+/// Two things are under way at once, so their order proves nothing; but the first answer was used before the question
+/// that is gone, and there is nothing left to wait for.
+async fn a_step_that_waits_for_what_it_never_asks_again_is_blocked(lab: Lab) {
+    let both = |last: &'static str| {
+        step(&Tape::default(), move |durable, tape| async move {
+            let slow = async { durable.signal::<u32>("slow").await };
+            let quick = async {
+                durable.signal::<u32>("quick").await?;
+                noted(&durable, &tape, last).await?;
+                durable.signal::<u32>("later").await
+            };
+            let (slow, quick) = futures::try_join!(slow, quick)?;
+            Ok(slow + quick)
+        })
+    };
+    let run = lab
+        .life_of(&workflow(both("old")), async |engine: TestEngine| {
+            let run = started(&engine).await;
+            engine.signal(&run, "quick", 1).await.unwrap();
+            engine.come_to_rest().await.unwrap();
+            engine.signal(&run, "later", 1).await.unwrap();
+            engine.come_to_rest().await.unwrap();
+            run
+        })
+        .await;
+    let engine = lab.engine(&workflow(both("new"))).await;
+    engine.advance(MINUTE).await.unwrap();
+    assert_eq!(engine.status(&run).await.unwrap(), RunStatus::Blocked);
+    let why = engine.explain(&run).await.unwrap();
+    assert!(why.contains("once(`old`) was asked for before"), "{why}");
 }
 
 async fn a_step_that_waits_can_be_cancelled(lab: Lab) {

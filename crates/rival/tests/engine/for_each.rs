@@ -3,6 +3,8 @@
 use rival::prelude::*;
 use rival::testing::TestEngine;
 use rival::{NodeStatus, RunStatus, TypedStep, Workflow};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::lab::{Lab, facts, told};
@@ -34,6 +36,7 @@ facts![
     an_item_is_seen_in_a_loop_inside,
     a_list_function_that_fails_fails_the_node,
     handlers_are_called_once_for_a_failing_item,
+    a_nested_workflow_gets_the_item_as_its_input,
 ];
 
 fn numbers(count: u32) -> TypedStep<Vec<u32>> {
@@ -361,13 +364,17 @@ async fn a_window_refills_when_several_end_together(lab: Lab) {
 }
 
 async fn more_items_than_the_window_and_one_failing_still_ends(lab: Lab) {
-    let tape = Tape::default();
-    let check = fails_for(&tape, 3, StepError::new);
-    let workflow =
-        Workflow::new("w").for_each("all", numbers(20), |e| e.body(|b| b.step(check)).concurrency(4)).build();
-    let outcome = outcome_of(&lab, &workflow.unwrap()).await;
-    assert_eq!(failure(&outcome), "all: 3 is bad");
-    assert!(tape.entries().len() <= 8, "{:?}", tape.entries());
+    let check = fails_for(&Tape::default(), 3, StepError::new);
+    let workflow = Workflow::new("w")
+        .for_each("all", numbers(20), |e| e.body(|b| b.step(check)).concurrency(4))
+        .build()
+        .unwrap();
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run("w", ()).await.unwrap();
+    assert_eq!(failure(&engine.finish(run.id()).await.unwrap()), "all: 3 is bad");
+    let told = told(&engine, run.id()).await;
+    let failed = told.iter().position(|event| event == "callFailed all[3]/check#1").unwrap();
+    assert!(!told[failed..].iter().any(|event| event.starts_with("callStarted")), "{told:?}");
 }
 
 async fn after_a_crash_only_the_rest_runs(lab: Lab) {
@@ -442,4 +449,28 @@ async fn handlers_are_called_once_for_a_failing_item(lab: Lab) {
         .unwrap();
     outcome_of(&lab, &workflow).await;
     assert_eq!(tape.entries(), ["step(check: 1 is bad)", "workflow(all: 1 is bad)"]);
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Parcel {
+    #[schemars(range(max = 10))]
+    weight: u32,
+}
+
+async fn a_nested_workflow_gets_the_item_as_its_input(lab: Lab) {
+    let weigh = |Input(parcel): Input<Parcel>| async move { Ok::<_, StepError>(parcel.weight) };
+    let ship = Workflow::new("ship").input::<Parcel>().step(weigh.named("weigh")).build().unwrap();
+    let each = |name: &str, weights: &[u32]| {
+        let pack = |Item(weight): Item<u32>| async move { Ok::<_, StepError>(Parcel { weight }) };
+        Workflow::new(name)
+            .for_each("all", says("weights", weights.to_vec()), |e| {
+                e.body(|b| b.workflow_with(&ship, pack.named("pack")))
+            })
+            .build()
+            .unwrap()
+    };
+    assert_eq!(output(&outcome_of(&lab, &each("light", &[1, 2])).await), json!([1, 2]));
+    let outcome = outcome_of(&lab, &each("heavy", &[1, 20])).await;
+    assert_eq!(outcome.error.unwrap().code, "invalid_input", "each input is checked against the schema");
+    assert_eq!(outcome.failed_step.unwrap().path.as_str(), "all[1]/ship");
 }

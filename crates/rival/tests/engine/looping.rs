@@ -25,6 +25,7 @@ facts![
     a_loop_is_cancelled_in_the_middle,
     a_loop_goes_on_after_a_crash,
     a_loop_in_a_loop_starts_anew,
+    the_last_iteration_is_seen_in_a_for_each_inside,
 ];
 
 #[step]
@@ -248,4 +249,20 @@ async fn a_loop_in_a_loop_starts_anew(lab: Lab) {
         .unwrap();
     assert_eq!(output(&outcome_of(&lab, &workflow).await), 1);
     assert_eq!(tape.entries(), ["0 after None", "1 after Some(0)", "0 after None", "1 after Some(0)"]);
+}
+
+async fn the_last_iteration_is_seen_in_a_for_each_inside(lab: Lab) {
+    let add = |Item(item): Item<u32>, LastIteration(last): LastIteration<Vec<u32>>| async move {
+        Ok::<_, StepError>(item + last.map_or(0, |last| last.iter().sum()))
+    };
+    let workflow = Workflow::new("w")
+        .repeat("again", |l| {
+            l.body(|b| {
+                b.for_each("all", says("list", vec![1_u32, 2]), |e| e.body(|b| b.step(add.named("add"))))
+            })
+            .until(after(2))
+        })
+        .build()
+        .unwrap();
+    assert_eq!(output(&outcome_of(&lab, &workflow).await), json!([4, 5]));
 }

@@ -35,6 +35,7 @@ facts![
     the_run_ends_only_when_losers_have_settled,
     after_a_crash_only_open_branches_go_on,
     a_joined_block_is_one_entry,
+    a_later_step_reads_what_was_joined,
 ];
 
 fn two(tape: &Tape, left: TypedStep<u32>, right: TypedStep<u32>) -> Workflow<(), Joined> {
@@ -423,4 +424,18 @@ async fn a_joined_block_is_one_entry(lab: Lab) {
     let outcome = outcome_of(&lab, &workflow).await;
     assert_eq!(output(&outcome), r#"p={"l":1}"#);
     assert_eq!(outcome.results.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["p", "look"]);
+}
+
+async fn a_later_step_reads_what_was_joined(lab: Lab) {
+    let read = |steps: Steps, last: LastStep| async move {
+        let joined: Joined = steps.get("p").await?;
+        assert_eq!(joined, last.get()?);
+        joined.get::<u32>("l")
+    };
+    let workflow = Workflow::new("w")
+        .parallel("p", |p| p.branch("l", |b| b.step(gives("a", 7))))
+        .step(read.named("read"))
+        .build()
+        .unwrap();
+    assert_eq!(output(&outcome_of(&lab, &workflow).await), 7);
 }

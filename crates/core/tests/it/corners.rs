@@ -244,7 +244,7 @@ fn a_step_that_timed_out_is_undone_once_when_its_held_handler_is_cancelled() {
 #[test]
 fn a_lane_that_is_a_failing_graph_leaves_no_scope_behind() {
     let mut p = parallel_with("p", vec![("x", vec![]), ("y", vec![step("c")])], |p| {
-        p.on_failure = OnFailure::Collect
+        p.on_failure = OnFailure::Collect;
     });
     let inner = parallel("g", vec![("m", vec![step("i")]), ("n", vec![step("j")])]);
     if let rival_core::plan::NodeKind::Parallel(it) = &mut p.kind {

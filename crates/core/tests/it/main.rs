@@ -25,3 +25,4 @@ mod sleep;
 mod support;
 mod undo;
 mod verify;
+mod verify_blocks;

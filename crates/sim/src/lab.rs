@@ -136,7 +136,7 @@ struct Lab<'a> {
 }
 
 impl Lab<'_> {
-    /// One life of the process: `None` if it died.
+    /// One life of the process: `None` if it ended before the run.
     fn live(&mut self) -> Option<Result<RunOutcome, String>> {
         self.crashes.live();
         let runtime = runtime(&self.crashes);
@@ -147,7 +147,7 @@ impl Lab<'_> {
             tokio::select! {
                 biased;
                 () = crashes.death() => None,
-                ended = life => Some(ended),
+                ended = life => ended.transpose(),
                 () = tokio::time::sleep(LIFE_MAX) => Some(Err("it never comes to rest".to_owned())),
             }
         });
@@ -157,7 +157,8 @@ impl Lab<'_> {
         lived
     }
 
-    async fn life(&mut self, store: Arc<MortalStore>) -> Result<RunOutcome, String> {
+    /// Lives until the run has ended, or the engine is stopped in order.
+    async fn life(&mut self, store: Arc<MortalStore>) -> Result<Option<RunOutcome>, String> {
         let clock = Clock::Virtual(self.world.clock.clone());
         let builder = Engine::builder().shared_store(store).clock(clock);
         let builder = [&self.case.plan, &self.case.child]
@@ -168,7 +169,11 @@ impl Lab<'_> {
         for _ in 0..MOMENTS_MAX {
             self.crashes.rest().await;
             if self.all_ended(&engine, &run).await? {
-                return engine.wait(&run).await.map_err(text);
+                return engine.wait(&run).await.map(Some).map_err(text);
+            }
+            if self.crashes.stops() {
+                engine.shutdown(Duration::ZERO).await;
+                return Ok(None);
             }
             if !self.act(&engine, &run).await? {
                 self.move_on(&engine, &run).await?;

@@ -107,6 +107,9 @@ pub enum Kind {
         started_at: Time,
         /// When it ended there.
         ended_at: Time,
+        /// Its run did not undo it: if this one fails, it does.
+        #[serde(default, skip_serializing_if = "is_false")]
+        undoable: bool,
     },
     /// What a supervisor had decided was taken over from the source run.
     DecisionImported {
@@ -131,6 +134,9 @@ pub enum Kind {
         /// Its result there.
         #[serde(default, skip_serializing_if = "Value::is_null")]
         result: Value,
+        /// The test has said there that the loop goes on after it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        tested: bool,
     },
     /// A user function is about to be called.
     CallStarted {

@@ -12,15 +12,15 @@
 //! | a loop | its last finished iteration before the point, and what is inside of the next |
 //! | a step that was undone, or failed, or was at work | nothing |
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::event::{ImportedStatus, Kind};
 use crate::failure::Failure;
 use crate::ids::{Seq, Time};
-use crate::path::Path;
+use crate::path::{self, Path};
 use crate::plan::{Block, ForEach, IndexedPlan, Loop, Node, NodeKind, Order};
 use crate::state::{NodeState, Slot, State};
-use crate::status::NodeStatus;
+use crate::status::{NodeStatus, RunStatus};
 use crate::value::Value;
 
 /// Something taken over from another run.
@@ -47,6 +47,8 @@ pub enum Import {
         index: u32,
         /// Its result.
         result: Value,
+        /// The test has said that the loop goes on after it.
+        tested: bool,
     },
 }
 
@@ -67,19 +69,28 @@ pub struct NodeImport {
     pub started_at: Time,
     /// When it ended.
     pub ended_at: Time,
+    /// Its run did not undo it: if the new one fails, it does.
+    pub undoable: bool,
 }
 
 impl Import {
     pub(crate) fn into_event(self) -> Kind {
         match self {
-            Self::Node(NodeImport { node, status, result, state, failure, started_at, ended_at }) => {
-                Kind::NodeImported { node, status, result, state, failure, started_at, ended_at }
-            }
+            Self::Node(import) => import.into_event(),
             Self::Decision { node, result, case, count } => {
                 Kind::DecisionImported { node, result, case, count }
             }
-            Self::Iteration { lane, index, result } => Kind::LaneImported { lane, index, result },
+            Self::Iteration { lane, index, result, tested } => {
+                Kind::LaneImported { lane, index, result, tested }
+            }
         }
+    }
+}
+
+impl NodeImport {
+    fn into_event(self) -> Kind {
+        let Self { node, status, result, state, failure, started_at, ended_at, undoable } = self;
+        Kind::NodeImported { node, status, result, state, failure, started_at, ended_at, undoable }
     }
 }
 
@@ -101,12 +112,13 @@ pub fn imports(
     point: Option<&Path>,
     recorded: &dyn HistoryReader,
 ) -> Vec<Import> {
-    let mut fork = Fork { state, point, recorded, taken: Vec::new() };
+    let mut fork = Fork { plan, state, point, recorded, taken: Vec::new() };
     fork.block(&plan.plan().block, &Path::root());
     fork.taken
 }
 
 struct Fork<'a> {
+    plan: &'a IndexedPlan,
     state: &'a State,
     point: Option<&'a Path>,
     recorded: &'a dyn HistoryReader,
@@ -123,19 +135,29 @@ impl Fork<'_> {
     }
 
     fn graph(&mut self, block: &Block, lane: &Path) -> bool {
-        let mut taken: BTreeSet<&str> = BTreeSet::new();
-        let mut left: Vec<&Node> = block.nodes.iter().collect();
-        loop {
-            let ready = |node: &&Node| node.after.iter().all(|before| taken.contains(before.as_str()));
-            let (now, later): (Vec<&Node>, Vec<&Node>) = left.into_iter().partition(ready);
-            if now.is_empty() {
-                return later.is_empty() && taken.len() == block.nodes.len();
-            }
-            let whole: Vec<&Node> =
-                now.into_iter().filter(|node| self.node(node, &lane.child(&node.id))).collect();
-            taken.extend(whole.iter().map(|node| node.id.as_str()));
-            left = later;
+        let mut waits: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut dependents: BTreeMap<&str, Vec<&Node>> = BTreeMap::new();
+        for node in &block.nodes {
+            let after: BTreeSet<&str> = node.after.iter().map(String::as_str).collect();
+            waits.insert(&node.id, after.len());
+            after.into_iter().for_each(|before| dependents.entry(before).or_default().push(node));
         }
+        let mut ready: VecDeque<&Node> = block.nodes.iter().filter(|node| node.after.is_empty()).collect();
+        let mut taken = 0;
+        while let Some(node) = ready.pop_front() {
+            if !self.node(node, &lane.child(&node.id)) {
+                continue;
+            }
+            taken += 1;
+            for next in dependents.get(node.id.as_str()).into_iter().flatten() {
+                let left = waits.entry(&next.id).or_default();
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    ready.push_back(next);
+                }
+            }
+        }
+        taken == block.nodes.len()
     }
 
     /// Gives whether the node is taken, whole.
@@ -174,13 +196,34 @@ impl Fork<'_> {
             failure: state.failure.filter(|_| state.soft).and_then(|seq| self.recorded.failure(seq)),
             started_at: state.started_at?,
             ended_at: state.ended_at?,
+            undoable: self.is_taken_to_be_undone(node, state),
         })
+    }
+
+    /// A run that completed keeps what it did. One that was killed left it to whoever goes on from it.
+    fn is_taken_to_be_undone(&self, node: &Node, state: &NodeState) -> bool {
+        let kept = self.state.end.as_ref().is_none_or(|end| end.status == RunStatus::Completed);
+        let undoable = matches!(&node.kind, NodeKind::Step(step) if step.compensate.is_some());
+        !kept && undoable && state.status == NodeStatus::Completed
     }
 
     fn undone_within(&self, path: &Path) -> bool {
         let from = self.state.nodes.range(path.clone()..);
         let near = from.take_while(|(inside, _)| inside.as_str().starts_with(path.as_str()));
-        near.into_iter().any(|(inside, node)| node.undone && inside.is_within(path))
+        near.into_iter()
+            .any(|(inside, node)| node.undone && inside.is_within(path) && !self.is_in_lost_lane(inside))
+    }
+
+    /// Whether a node is in a branch that lost a race: what it did is undone, and the race is won all the same.
+    fn is_in_lost_lane(&self, node: &Path) -> bool {
+        node.around().any(|lane| {
+            let Some((_, index)) = self.plan.named_lane(&lane) else { return false };
+            let parallel = lane.parent().and_then(|parallel| self.state.node(&parallel));
+            parallel.filter(|node| node.status == NodeStatus::Completed).is_some_and(|node| {
+                let slot = node.lanes.as_ref().map(|lanes| lanes.slot(index));
+                matches!(slot, Some(Slot::Open | Slot::Stopped | Slot::Failure(_)))
+            })
+        })
     }
 
     /// What is inside of a supervisor that is not taken whole.
@@ -252,14 +295,21 @@ impl Fork<'_> {
         let done = lanes.next.min(self.iteration_of_point(path).unwrap_or(lanes.next));
         let intact = (0..done).take_while(|&index| !self.undone_within(&path.iteration(index))).count();
         let next = u32::try_from(intact).unwrap_or(u32::MAX);
-        if let Some(last) = next.checked_sub(1) {
-            let result = match lanes.slot(last) {
-                Slot::Value(seq) => self.recorded.value(seq).unwrap_or_default(),
-                Slot::Open | Slot::Nothing | Slot::Failure(_) => Value::null(),
-            };
-            self.taken.push(Import::Iteration { lane: path.iteration(last), index: last, result });
+        let result = match next.checked_sub(1).map(|last| lanes.slot(last)) {
+            Some(Slot::Value(seq)) => self.recorded.value(seq).unwrap_or_default(),
+            Some(Slot::Nothing) => Value::null(),
+            // There is none, or the old run had taken it over itself and knows only a later one.
+            Some(Slot::Open | Slot::Stopped | Slot::Failure(_)) | None => {
+                self.block(&each.body, &path.iteration(0));
+                return;
+            }
+        };
+        let (lane, index) = (path.iteration(next - 1), next - 1);
+        let begun = path::keys_within(&self.state.nodes, &path.iteration(next)).next().is_some();
+        self.taken.push(Import::Iteration { lane, index, result, tested: begun });
+        if begun {
+            self.block(&each.body, &path.iteration(next));
         }
-        self.block(&each.body, &path.iteration(next));
     }
 
     /// The iteration of a loop or forEach that the point lies in.

@@ -9,6 +9,7 @@ pub mod event;
 pub mod failure;
 pub mod fork;
 mod ids;
+pub mod joined;
 pub mod machine;
 mod path;
 pub mod plan;

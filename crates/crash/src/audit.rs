@@ -6,7 +6,8 @@ use std::fmt;
 use rival::{Path, RunId, RunStatus, Seq, Value};
 use rival_core::event::{Kind, Role, Verdict};
 use rival_core::failure::code;
-use rival_core::{Event, Failure};
+use rival_core::joined::build;
+use rival_core::{Event, Failure, State};
 use rival_engine::verify::{self, Examined, Invariant, Report};
 use rival_store::{LogFilter, RunFilter, Store, StoreError};
 
@@ -46,6 +47,10 @@ fn came_to(event: &Kind) -> Option<&'static str> {
         Kind::CallFailed { verdict: Verdict::Continue, .. } => Some("soft failures"),
         Kind::CallSucceeded { skipped: true, .. } => Some("skipped"),
         Kind::CallStarted { role: Role::OnError, .. } => Some("handlers"),
+        Kind::CallStarted { role: Role::Compensate, .. } => Some("compensations"),
+        Kind::LaneStopping { .. } => Some("lost lanes"),
+        Kind::BlockFailing { .. } => Some("failing blocks"),
+        Kind::Joined { .. } => Some("joins"),
         Kind::CallCancelled { .. } => Some("cancelled calls"),
         Kind::NodeHeld { .. } => Some("held"),
         Kind::NodeBlocked { .. } => Some("quarantined"),
@@ -217,6 +222,8 @@ fn answers(event: &Kind) -> Option<Request> {
 /// One run against its ledgers.
 struct Case<'a> {
     run: &'a Examined,
+    /// The run's state with every node, those of finished iterations too.
+    whole: State,
     report: &'a mut Report,
     /// Starts of calls: node and number give role and attempt.
     calls: BTreeMap<(&'a str, u32), (Role, u32)>,
@@ -230,7 +237,7 @@ impl<'a> Case<'a> {
             }
             _ => None,
         });
-        Self { run, report, calls: calls.collect() }
+        Self { run, whole: State::of_whole_run(&run.events), report, calls: calls.collect() }
     }
 
     fn require(&mut self, holds: bool, invariant: Invariant, message: impl FnOnce() -> String) {
@@ -249,7 +256,7 @@ impl<'a> Case<'a> {
     }
 
     fn value(&self, seq: Option<Seq>) -> Option<Value> {
-        self.event(seq?)?.event.value().cloned()
+        build(self.event(seq?)?, &|seq| self.event(seq))
     }
 
     fn check_ack(&mut self, ack: &Ack) {
@@ -383,7 +390,7 @@ impl<'a> Case<'a> {
     fn input_of(&self, node: &Path, role: Role) -> Seq {
         let mut at = if role == Role::Input { node.parent() } else { Some(node.clone()) };
         while let Some(path) = at {
-            if let Some(input) = self.run.state.node(&path).and_then(|node| node.input) {
+            if let Some(input) = self.whole.node(&path).and_then(|node| node.input) {
                 return input;
             }
             at = path.parent();
@@ -395,7 +402,7 @@ impl<'a> Case<'a> {
     fn result_of(&self, from: &Path, name: &str) -> Option<Value> {
         let mut at = from.parent();
         while let Some(block) = at {
-            if let Some(node) = self.run.state.node(&block.child(name)) {
+            if let Some(node) = self.whole.node(&block.child(name)) {
                 return self.value(node.result);
             }
             at = block.parent();

@@ -239,7 +239,10 @@ pub async fn drain(engine: &Engine, acks: Option<&Ledger<Ack>>, patience: Durati
                 Some(run) => engine.explain(run).await?,
                 None => "finished runs are still in memory".to_owned(),
             };
-            bail!("{} runs do not end; {first:?}: {why}", rows.len());
+            // What happened to it says more than the sentence.
+            let history = engine.history(first.as_ref().context("no run is left")?).await?;
+            let history = serde_json::to_string_pretty(&history)?;
+            bail!("{} runs do not end; {first:?}: {why}\n{history}", rows.len());
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

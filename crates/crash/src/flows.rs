@@ -6,13 +6,16 @@ use rival::prelude::*;
 use rival::{BuildErrors, Definition};
 
 use crate::steps::{
-    Part, Ticket, chatty, doomed, first, flaky, fourth, heavy, how_long, inner, inner_slow, look_back, mourn,
-    only_once, part_of, polite, second, skipping, slow, soft, third,
+    Part, Ticket, chatty, doomed, enough, first, flaky, fourth, go_left, heavy, how_long, inner, inner_look,
+    inner_slow, look_back, mourn, only_once, part_of, polite, second, skipping, slow, soft, third, trees,
+    undo, undo_slowly,
 };
 
 /// Their names; the number in a ticket chooses one.
-pub const FLOWS: [&str; 10] =
-    ["plain", "flaky", "sleeping", "napping", "nesting", "slow", "soft", "talking", "once", "doomed"];
+pub const FLOWS: [&str; 13] = [
+    "plain", "flaky", "sleeping", "napping", "nesting", "slow", "soft", "talking", "once", "doomed",
+    "fanning", "undoing", "racing",
+];
 
 /// All of them.
 pub fn definitions() -> Result<Vec<Definition>, BuildErrors> {
@@ -27,6 +30,9 @@ pub fn definitions() -> Result<Vec<Definition>, BuildErrors> {
         talking()?,
         once()?,
         doomed_trees()?,
+        fanning()?,
+        undoing()?,
+        racing()?,
     ])
 }
 
@@ -86,5 +92,43 @@ fn once() -> Result<Definition, BuildErrors> {
 
 fn doomed_trees() -> Result<Definition, BuildErrors> {
     let flow = Workflow::new("doomed").input::<Ticket>().steps((first, doomed));
+    Ok(flow.step(look_back).build()?.into())
+}
+
+/// Blocks of every kind, one inside of the other.
+fn fanning() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("fanning").input::<Ticket>().on_error(mourn).step(first);
+    let flow = flow.parallel("sides", |p| {
+        p.branch("left", |b| b.step(second).step(delay_step(ms(8))).step(heavy))
+            .branch("right", |b| {
+                b.for_each("each", trees, |e| e.body(|b| b.steps((third, inner_look))).concurrency(2))
+            })
+            .branch("round", |b| {
+                b.repeat("rounds", |l| l.body(|b| b.step(slow)).until(enough).max_iterations(5))
+            })
+    });
+    let flow =
+        flow.branch("way", go_left, |c| c.then(|b| b.step(flaky.retry(3))).otherwise(|b| b.step(soft)));
+    Ok(flow.step(look_back).build()?.into())
+}
+
+/// Steps that are undone, half of the time.
+fn undoing() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("undoing").input::<Ticket>().on_error(mourn).step(first.compensate(undo));
+    let flow = flow.parallel("both", |p| {
+        p.branch("left", |b| b.step(second.compensate(undo_slowly)))
+            .branch("right", |b| b.step(slow.timeout(ms(20)).compensate(undo)).step(third))
+    });
+    Ok(flow.step(flaky.retry(2).backoff(BackoffKind::Linear, ms(3))).step(look_back).build()?.into())
+}
+
+/// Branches that lose, and are undone while the run goes on.
+fn racing() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new("racing").input::<Ticket>().step(first).parallel("race", |p| {
+        p.branch("hare", |b| b.step(second.compensate(undo)).step(slow).step(heavy))
+            .branch("tortoise", |b| b.step(delay_step(ms(12))).step(third))
+            .branch("fox", |b| b.step(polite).step(doomed))
+            .join(rival::Join::First)
+    });
     Ok(flow.step(look_back).build()?.into())
 }

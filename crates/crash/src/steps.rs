@@ -259,3 +259,47 @@ pub(crate) async fn mourn(work: Work<Ticket>, failed: Failure) -> Result<(), Ste
     tokio::time::sleep(Duration::from_millis(work.fate() % 6)).await;
     if work.fate().is_multiple_of(5) { Err(StepError::new("too sad")) } else { Ok(()) }
 }
+
+/// What a forEach goes through.
+#[step]
+pub(crate) async fn trees(work: Work<Ticket>) -> Result<Vec<u64>, StepError> {
+    let receipt = work.begin()?;
+    Ok((0..work.fate() % 6).map(|tree| receipt.nonce ^ tree).collect())
+}
+
+/// Looks at its item as well.
+#[step]
+pub(crate) async fn inner_look(work: Work<Ticket>, Item(tree): Item<u64>) -> Result<Receipt, StepError> {
+    let receipt = work.begin()?;
+    tokio::time::sleep(Duration::from_millis(work.fate() % 4)).await;
+    Ok(Receipt { big: tree, ..receipt })
+}
+
+/// Ends a loop after a few iterations.
+#[step]
+pub(crate) async fn enough(work: Work<Ticket>, iteration: Iteration) -> Result<bool, StepError> {
+    work.begin()?;
+    Ok(u64::from(iteration.index()) >= work.input.number % 3)
+}
+
+/// Chooses a way.
+#[step]
+pub(crate) async fn go_left(work: Work<Ticket>) -> Result<bool, StepError> {
+    work.begin()?;
+    Ok(work.fate().is_multiple_of(2))
+}
+
+/// Undoes a step.
+#[step]
+pub(crate) async fn undo(work: Work<Ticket>) -> Result<(), StepError> {
+    work.begin()?;
+    Ok(())
+}
+
+/// The same; it takes its time and fails now and then.
+#[step]
+pub(crate) async fn undo_slowly(work: Work<Ticket>) -> Result<(), StepError> {
+    work.begin()?;
+    tokio::time::sleep(Duration::from_millis(work.fate() % 12)).await;
+    if work.fate().is_multiple_of(4) { Err(StepError::new("it is gone")) } else { Ok(()) }
+}

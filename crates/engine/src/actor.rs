@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rival_core::event::{self, BlockedReason};
+use rival_core::joined::build;
 use rival_core::machine::{self, Effect, Env, Errand, Input, Outcome};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, IndexedPlan, Path, RunId, Seq, State, Time};
@@ -20,7 +21,6 @@ use crate::call::RunningCall;
 use crate::child::Others;
 use crate::control::{Answer, Command, Refusal};
 use crate::items::Lists;
-use crate::joined::build;
 use crate::load::{self, LoadError};
 use crate::mail::{self, Mail, Mailbox, Sighting};
 use crate::registry::Registered;
@@ -33,7 +33,7 @@ use crate::{fork, view};
 const LINGER_MS: u64 = 1_000;
 /// A snapshot is written after this many events, or after as many as the state has parts: often enough
 /// to make loading cheap, seldom enough that writing it costs each event the same, however long the run.
-const SNAPSHOT_EVERY: u64 = 1_000;
+pub(crate) const SNAPSHOT_EVERY: u64 = 1_000;
 
 pub(crate) struct Actor {
     pub(crate) shared: Arc<Shared>,
@@ -58,6 +58,8 @@ pub(crate) struct Actor {
     /// What the run's row says.
     pub(crate) standing: Standing,
     pub(crate) snapshot: Seq,
+    /// After how many events the next snapshot may be due.
+    pub(crate) snapshot_after: u64,
     /// New calls may start.
     pub(crate) admit: bool,
     pub(crate) _place: Place,
@@ -124,7 +126,12 @@ impl Actor {
             lines.extend(call.unstored());
         }
         self.store_lines(lines).await;
-        mail::refuse(&mut self.inbox)
+        let refused = mail::refuse(&mut self.inbox);
+        // The store has made the run due for them; somebody has to look.
+        if refused.messages && !self.state.is_terminal() {
+            self.shared.keeper.expect(Some(self.shared.clock.now()));
+        }
+        refused.letters
     }
 
     async fn open(&mut self, letter: Mail, work: &mut Work) {
@@ -132,7 +139,9 @@ impl Actor {
             Mail::Finished { node, call, outcome, logs } => {
                 work.logs.extend(logs);
                 let outcome = self.held_against(&node, call, outcome);
-                self.calls.retain(|path, running| *path != node || running.number != call);
+                if self.calls.get(&node).is_some_and(|running| running.number == call) {
+                    self.calls.remove(&node);
+                }
                 self.decide(Input::CallFinished { node, call, outcome }, work);
             }
             Mail::Tick => {
@@ -182,6 +191,7 @@ impl Actor {
 
     /// Deals with what a crash or an orderly stop left behind, and with the messages that wait.
     pub(crate) async fn activate(&mut self, work: &mut Work) {
+        let loaded = self.state.seq;
         let mut requests = match self.requests(work).await {
             Ok(requests) => requests,
             Err(_) => {
@@ -201,7 +211,7 @@ impl Actor {
             // Signals are kept until it is known what was left behind.
             self.take(no, input, work, false);
         }
-        self.decide(Input::Activate, work);
+        self.decide(Input::Activate { loaded }, work);
         for (no, input) in later.into_iter().chain(after) {
             self.take(no, input, work, true);
         }
@@ -356,7 +366,7 @@ impl Actor {
         let wake_at = if keep || ended.is_some() {
             None
         } else if held {
-            Some(now)
+            Some(timer.map_or(now, |timer| timer.min(now)))
         } else {
             timer
         };
@@ -428,7 +438,12 @@ impl Actor {
     fn snapshot_if_due(&mut self) -> Option<Snapshot> {
         let since = self.state.seq.0 - self.snapshot.0;
         // A run that ends is folded again only to be looked at.
-        if since < SNAPSHOT_EVERY || since < self.state.weight() || self.state.is_terminal() {
+        if since < self.snapshot_after || self.state.is_terminal() {
+            return None;
+        }
+        // Weighed only when it may be due: a wide run has many parts.
+        self.snapshot_after = self.state.weight().max(SNAPSHOT_EVERY);
+        if since < self.snapshot_after {
             return None;
         }
         self.snapshot = self.state.seq;

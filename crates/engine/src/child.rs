@@ -11,12 +11,12 @@ use rival_store::{NewMessage, NewRun};
 
 use crate::actor::{Actor, Work};
 use crate::control::Command;
-use crate::joined::build;
 use crate::load;
 use crate::mail::Mail;
 use crate::shared::Shared;
 use crate::start;
 use crate::values::{ReadError, load_event};
+use rival_core::joined::build;
 
 /// What goes into a commit beside a run's own events.
 #[derive(Default)]

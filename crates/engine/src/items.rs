@@ -3,17 +3,18 @@
 //! A list is cut into its items once, not for each of them: a forEach costs as much for its last item as for its
 //! first.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use rival_core::event::Role;
 use rival_core::plan::{LoopTest, NodeKind};
-use rival_core::{NodeStatus, Path, Seq, State, Value};
+use rival_core::{Path, Seq, State, Value};
 use serde_json::value::RawValue;
 
 use crate::actor::Actor;
 use crate::context::IterationContext;
+use crate::shared::FIRST_PAUSE;
 use crate::values::{ReadError, Recorded};
 
 /// A list, cut into its items.
@@ -41,7 +42,29 @@ impl ItemList {
 }
 
 /// The lists at hand, by the event that holds each.
-pub(crate) type Lists = HashMap<Seq, Arc<ItemList>>;
+#[derive(Default)]
+pub(crate) struct Lists {
+    lists: HashMap<Seq, Arc<ItemList>>,
+    /// How many there may be before those that are not in use are dropped.
+    room: usize,
+}
+
+impl Lists {
+    fn get(&self, seq: Seq) -> Option<&Arc<ItemList>> {
+        self.lists.get(&seq)
+    }
+
+    fn insert(&mut self, seq: Seq, list: ItemList, state: &State) {
+        if self.lists.len() >= self.room {
+            let open = state.supervising.iter().filter_map(|path| state.node(path)?.items);
+            let in_use: HashSet<Seq> = open.collect();
+            self.lists.retain(|seq, _| in_use.contains(seq));
+            // Twice as many as are in use, so that looking for them costs each list the same.
+            self.room = 4.max(2 * self.lists.len());
+        }
+        self.lists.insert(seq, Arc::new(list));
+    }
+}
 
 /// Where a function stands in the loops around it.
 pub(crate) struct Standpoint {
@@ -88,16 +111,22 @@ impl Actor {
     /// Brings the list to hand that a function's item is from.
     pub(crate) async fn bring_items(&mut self, node: &Path, role: Role) -> Result<(), ReadError> {
         let Some((seq, _)) = self.item_of(node, role) else { return Ok(()) };
-        if self.lists.contains_key(&seq) {
+        if self.lists.get(seq).is_some() {
             return Ok(());
         }
         let mut recorded = self.recorded(seq);
-        recorded.fetch(&*self.shared.store, &self.run).await?;
-        // Those of blocks that have ended are not asked for any more.
-        let state = &self.state;
-        self.lists.retain(|seq, _| is_in_use(state, *seq));
-        let list = recorded.value().unwrap_or_default();
-        self.lists.insert(seq, Arc::new(ItemList::new(list)));
+        let mut pause = FIRST_PAUSE;
+        while let Err(error) = recorded.fetch(&*self.shared.store, &self.run).await {
+            match &error {
+                ReadError::Store(fault) if fault.is_retryable() && !self.shared.is_stopping() => {
+                    tracing::warn!(run = %self.run, %node, %error, "trying again to read the items");
+                    pause = self.shared.wait_for_store(pause).await;
+                }
+                ReadError::Store(_) | ReadError::Decode(_) | ReadError::Missing(_) => return Err(error),
+            }
+        }
+        let list = ItemList::new(recorded.value().unwrap_or_default());
+        self.lists.insert(seq, list, &self.state);
         Ok(())
     }
 
@@ -111,15 +140,14 @@ impl Actor {
     pub(crate) fn standpoint(&self, node: &Path, role: Role, all: bool) -> Option<Standpoint> {
         let (_, index) = self.iterations_of(node, role).next()?;
         let item = self.item_of(node, role);
-        let item = item.and_then(|(seq, index)| Some((Arc::clone(self.lists.get(&seq)?), index)));
-        let mut loops = self.iterations_of(node, role).filter_map(|(each, _)| self.state.node(&each));
-        let nearest = loops.find(|node| node.items.is_none());
-        let last = nearest.and_then(|node| node.lanes.as_ref()).and_then(|lanes| lanes.last);
+        let item = item.and_then(|(seq, index)| Some((Arc::clone(self.lists.get(seq)?), index)));
+        let mut loops = self.iterations_of(node, role).filter_map(|(each, index)| {
+            self.state.node(&each).filter(|node| node.items.is_none()).map(|node| (node, index))
+        });
+        // Only the iteration that is under way, or that is tested, can be told what the one before it left.
+        let nearest = loops.next().and_then(|(node, index)| Some((node.lanes.as_ref()?, index)));
+        let current = nearest.filter(|(lanes, index)| role == Role::Test || lanes.next == *index);
+        let last = current.and_then(|(lanes, _)| lanes.last);
         Some(Standpoint { index, item, all, last: last.map(|seq| self.recorded(seq)) })
     }
-}
-
-fn is_in_use(state: &State, list: Seq) -> bool {
-    let open = state.supervising.iter().filter_map(|path| state.node(path));
-    open.filter(|node| node.status == NodeStatus::Running).any(|node| node.items == Some(list))
 }

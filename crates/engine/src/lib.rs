@@ -21,7 +21,6 @@ mod handle;
 mod hub;
 mod items;
 mod job;
-mod joined;
 mod json;
 mod keeper;
 mod load;

@@ -8,8 +8,9 @@ use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, RunId, RunStatus, Seq, State};
 use rival_store::{Claim, Commit, Epoch, Standing, Store, StoreError};
 
-use crate::actor::{Actor, Work};
+use crate::actor::{Actor, SNAPSHOT_EVERY, Work};
 use crate::control::{Answer, Refusal};
+use crate::items::Lists;
 use crate::mail::{self, Mailbox};
 use crate::shared::{Place, Shared};
 use crate::values::Values;
@@ -48,7 +49,7 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
                 if let Some(answer) = answer {
                     answer.send(Err(Refusal::Unloadable(error.to_string())));
                 }
-                return shared.gauge.remove(1 + mail::refuse(&mut inbox));
+                return shared.gauge.remove(1 + mail::refuse(&mut inbox).letters);
             }
         };
         let standing = Standing {
@@ -65,7 +66,7 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
             plan,
             state,
             values: Values::default(),
-            lists: HashMap::new(),
+            lists: Lists::default(),
             asked_maps: HashMap::new(),
             talking: BTreeSet::new(),
             idle_look: None,
@@ -75,6 +76,7 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
             calls: HashMap::new(),
             standing,
             snapshot,
+            snapshot_after: SNAPSHOT_EVERY,
             admit: !shared.is_stopping(),
             _place: place,
             shared,

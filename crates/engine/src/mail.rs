@@ -47,10 +47,23 @@ pub(crate) struct Mailbox {
     gauge: Arc<Gauge>,
 }
 
-/// Closes an inbox. Gives how many letters nobody will read; whoever waits for an answer learns that there is none.
-pub(crate) fn refuse(inbox: &mut mpsc::UnboundedReceiver<Mail>) -> usize {
+/// Letters that nobody will read.
+#[derive(Default)]
+pub(crate) struct Refused {
+    pub(crate) letters: usize,
+    /// One of them said that messages are in the store.
+    pub(crate) messages: bool,
+}
+
+/// Closes an inbox. Whoever waits for an answer learns that there is none.
+pub(crate) fn refuse(inbox: &mut mpsc::UnboundedReceiver<Mail>) -> Refused {
     inbox.close();
-    std::iter::from_fn(|| inbox.try_recv().ok()).count()
+    let mut refused = Refused::default();
+    while let Ok(letter) = inbox.try_recv() {
+        refused.letters += 1;
+        refused.messages |= matches!(letter, Mail::Messages(_));
+    }
+    refused
 }
 
 impl Mailbox {

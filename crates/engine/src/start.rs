@@ -16,10 +16,11 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use crate::actor::{Actor, Work};
+use crate::actor::{Actor, SNAPSHOT_EVERY, Work};
 use crate::engine::Engine;
 use crate::error::StartError;
 use crate::handle::RunHandle;
+use crate::items::Lists;
 use crate::job::handle_refused_input;
 use crate::json;
 use crate::mail::Mailbox;
@@ -286,7 +287,7 @@ impl Newborn {
             registered: self.registered,
             state: self.state,
             values,
-            lists: HashMap::new(),
+            lists: Lists::default(),
             asked_maps: HashMap::new(),
             talking: BTreeSet::new(),
             idle_look: None,
@@ -296,6 +297,7 @@ impl Newborn {
             calls: HashMap::new(),
             standing,
             snapshot: Seq::ZERO,
+            snapshot_after: SNAPSHOT_EVERY,
             admit: !shared.is_stopping(),
             _place: place,
             shared,

@@ -7,10 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rival_core::event::{self, DecodeError, Kind};
+use rival_core::joined::{self, Held, parts_of, put_together};
 use rival_core::{Event, RunId, Seq, Value};
 use rival_store::{Store, StoreError};
-
-use crate::joined::{self, Held, parts_of, put_together};
 
 /// How many bytes of values a live run keeps at hand.
 const BYTES_MAX: usize = 256 * 1024;
@@ -30,7 +29,7 @@ impl Values {
         for event in events {
             if matches!(event.event, Kind::RunStarted { .. }) {
                 self.input = Some(Arc::new(event));
-            } else if size(&event.event) > 0 || parts_of(&event.event).is_some() {
+            } else if holds_something(&event.event) {
                 self.bytes += size(&event.event);
                 self.recent.insert(event.seq, Arc::new(event));
             }
@@ -50,13 +49,19 @@ impl Values {
     }
 }
 
+fn holds_something(kind: &Kind) -> bool {
+    kind.value().is_some() || kind.state().is_some() || kind.failure().is_some() || parts_of(kind).is_some()
+}
+
 fn size(kind: &Kind) -> usize {
     let value = kind.value().map_or(0, |value| value.len_bytes());
     let state = kind.state().map_or(0, |state| state.len_bytes());
     let failure = kind.failure().map_or(0, |failure| failure.message.len());
     // Not the parts themselves, but their numbers.
     let parts = joined::references(kind).count() * size_of::<Seq>();
-    value + state + failure + parts
+    // What every event takes, however little it holds.
+    let itself = size_of::<Event>() + 64;
+    value + state + failure + parts + itself
 }
 
 /// Why a recorded value is not to be had.

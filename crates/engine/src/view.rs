@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use rival_core::event::{Kind, NotUndone};
+use rival_core::joined::build;
 use rival_core::plan::NodeKind;
 use rival_core::state::NodeState;
 use rival_core::{Event, Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, Seq, State, Time, Value};
 use rival_store::RunRow;
 use serde::Serialize;
 
-use crate::joined::build;
 use crate::ops::{self, OperationView};
 
 /// How a run ended, with what its steps left.

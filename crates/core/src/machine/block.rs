@@ -32,6 +32,10 @@ impl Machine<'_> {
             self.todo.push_back(Todo::Ended(path.clone(), cause));
             return;
         }
+        // In a graph, two that end in one turn both find that nothing else keeps a third from starting.
+        if self.has_begun(path) || self.lane_is_over(path) {
+            return;
+        }
         let Some(node) = self.plan.node(path) else { return };
         match &node.node().kind {
             NodeKind::Step(_) => self.begin_call(path, Due { role: Role::Step, attempt: 1 }, cause),
@@ -73,6 +77,10 @@ impl Machine<'_> {
             return self.settled_within(path, cause);
         }
         let (Some(ended), Some(lane)) = (self.state.node(path), path.parent()) else { return };
+        // Another that ended in the same turn may have decided for the block.
+        if self.lane_is_over(path) {
+            return;
+        }
         let order = self.plan.block(&lane).map_or(Order::Sequence, |block| block.order());
         match ended.status {
             NodeStatus::Failed if !ended.soft => self.node_failed(path, &lane, order, cause),
@@ -87,6 +95,19 @@ impl Machine<'_> {
             | NodeStatus::Waiting
             | NodeStatus::Blocked => {}
         }
+    }
+
+    fn has_begun(&self, path: &Path) -> bool {
+        let held = self.state.held.contains(path);
+        !held && self.state.node(path).is_some_and(|node| node.calls > 0 || node.started_at.is_some())
+    }
+
+    /// Whether a node has ended and nothing is left to do for it. One that failed for good has not: its block fails.
+    pub(super) fn is_done(&self, path: &Path) -> bool {
+        let Some(node) = self.state.node(path) else { return false };
+        let good = node.status.is_terminal() && (node.status != NodeStatus::Failed || node.soft);
+        let idle = node.call.is_none() && node.due.is_none();
+        good && idle && !self.state.held.contains(path) && !self.state.blocked.contains(path)
     }
 
     fn next_in_sequence(&mut self, path: &Path, lane: &Path, cause: Seq) {

@@ -77,9 +77,13 @@ impl<'a> Machine<'a> {
                 self.call_failed(node, &open, error.failure, state, verdict, Cause::Event(open.started));
             }
             Outcome::Stopped => self.call_stopped(node, &open),
-            Outcome::Blocked(_) if self.is_given_up(node, open.role) => self.call_stopped(node, &open),
             Outcome::Blocked(reason) => {
-                self.follow(Kind::NodeBlocked { node: node.clone(), reason }, open.started);
+                let blocked = self.follow(Kind::NodeBlocked { node: node.clone(), reason }, open.started);
+                // The function was not called, and is not waited for in what is ending.
+                if self.is_given_up(node, open.role) {
+                    let cancelled = self.follow(Kind::NodeCancelled { node: node.clone() }, blocked);
+                    self.todo.push_back(Todo::Ended(node.clone(), cancelled));
+                }
             }
         }
     }
@@ -220,6 +224,8 @@ impl<'a> Machine<'a> {
         let Some(tried) = self.tried(node, call.role) else { return Verdict::Fail };
         let configured = tried.max_attempts;
         let allowed = match error.behavior {
+            // Nothing new starts in what is ending, nor does another attempt.
+            _ if self.is_given_up(node, call.role) => 0,
             Behavior::Stop | Behavior::Continue => 0,
             Behavior::Plain => configured.unwrap_or(1),
             Behavior::Retry => {
@@ -234,7 +240,7 @@ impl<'a> Machine<'a> {
     /// When and how often a function is tried; `None` if once, whatever it says.
     fn tried(&self, node: &Path, role: Role) -> Option<Retry> {
         match role {
-            Role::Step if !self.state.is_ending(node) => self.step(node).map(|step| step.retry.clone()),
+            Role::Step => self.step(node).map(|step| step.retry.clone()),
             Role::Compensate => self.compensation(node).map(Compensation::tried),
             _ => None,
         }
@@ -247,6 +253,7 @@ impl<'a> Machine<'a> {
             // What is to be undone is tried again, whatever went wrong.
             _ => true,
         };
+        let again = again && !self.is_given_up(node, call.role);
         let allowed = if again { tried.max_attempts.unwrap_or(1) } else { 0 };
         self.verdict_within(&tried, node, call, allowed, None, false)
     }

@@ -14,7 +14,7 @@
 //! | any | kill is asked for | `CancelRequested` with `kill`; calls are left behind, nothing is undone |
 //! | the last node has ended | lanes that lost, or children that nobody waits for, have not settled | nothing until they have |
 
-use super::{GRACE_MS, Machine};
+use super::{Effect, GRACE_MS, Machine, StopReason};
 use crate::event::{Cause, Due, Kind, Outside, Role};
 use crate::failure::{Failure, code};
 use crate::ids::Seq;
@@ -65,6 +65,8 @@ impl Machine<'_> {
         let cause = Cause::Outside(Outside::Request);
         let seq = self.emit(Kind::CancelRequested { reason, force_at, kill: false }, cause);
         self.stop_within(&Path::root(), seq);
+        // What a pause held and is not cancelled belongs to the end: compensations.
+        self.release_held(seq);
     }
 
     pub(super) fn kill(&mut self, reason: Option<String>) {
@@ -72,6 +74,16 @@ impl Machine<'_> {
         let seq = self.emit(event, Cause::Outside(Outside::Request));
         self.stop_within(&Path::root(), seq);
         self.leave_calls_behind(&Path::root());
+        self.leave_handler_behind();
+    }
+
+    fn leave_handler_behind(&mut self) {
+        let root = Path::root();
+        let Some(open) = self.state.node(&root).and_then(|node| node.call.clone()) else { return };
+        let (call, why) = (open.number, StopReason::Ending);
+        self.turn.effects.push(Effect::Stop { node: root.clone(), call, why });
+        let event = Kind::CallCancelled { node: root, call, forced: true };
+        self.emit(event, Cause::Outside(Outside::Request));
     }
 
     /// The run's own block is through.
@@ -83,10 +95,13 @@ impl Machine<'_> {
 
     /// The last lane that had lost, or the last child, may have settled after everything else was through.
     pub(super) fn complete_run_if_done(&mut self) {
+        if !self.state.scopes.is_empty() {
+            return;
+        }
         let Some(block) = self.plan.block(&Path::root()) else { return };
         let ended = |node: &Node| {
-            let state = self.state.node(&Path::root().child(&node.id));
-            state.filter(|node| node.status.is_terminal()).map(|node| node.result)
+            let path = Path::root().child(&node.id);
+            self.is_done(&path).then(|| self.state.node(&path).and_then(|node| node.result))
         };
         let output = match block.order() {
             Order::Sequence => block.last().and_then(ended),

@@ -17,13 +17,12 @@ use crate::plan::Node;
 impl Machine<'_> {
     pub(super) fn next_in_graph(&mut self, path: &Path, lane: &Path, cause: Seq) {
         let (Some(node), Some(block)) = (self.plan.node(path), self.plan.block(lane)) else { return };
-        let state = &*self.state;
-        let ended =
-            |node: &Node| state.node(&lane.child(&node.id)).is_some_and(|node| node.status.is_terminal());
-        for next in node.released(ended) {
+        let done = |node: &Node| self.is_done(&lane.child(&node.id));
+        let completed = node.is_sink() && block.sinks_ended(node, done);
+        for next in node.released(done) {
             self.todo.push_back(Todo::Start(lane.child(&next.id), cause));
         }
-        if node.is_sink() && block.sinks_ended(node, ended) {
+        if completed {
             self.graph_completed(lane, cause);
         }
     }

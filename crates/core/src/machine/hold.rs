@@ -93,6 +93,7 @@ impl Machine<'_> {
         for node in self.state.calls.clone() {
             let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
             self.let_go_of(node, &open);
+            self.settle();
         }
     }
 }

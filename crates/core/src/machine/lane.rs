@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::ids::Seq;
 use crate::path::Path;
 use crate::plan::{NodeKind, Parallel};
+use crate::state::Slot;
 
 /// A supervisor and which of its lanes is meant.
 enum Supervisor<'a> {
@@ -46,6 +47,31 @@ impl<'a> Machine<'a> {
             NodeKind::Parallel(parallel) => Supervisor::Parallel(node, parallel, index),
             NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_) => return None,
         })
+    }
+
+    /// Whether the lane that a node is in has ended, or its supervisor has.
+    pub(super) fn lane_is_over(&self, node: &Path) -> bool {
+        let Some(lane) = node.parent() else { return false };
+        let (supervisor, index) = match self.supervisor(&lane) {
+            None | Some(Supervisor::Run) => return false,
+            Some(Supervisor::Nested) => (lane, None),
+            Some(Supervisor::Branch(node)) => (node, None),
+            Some(Supervisor::Loop(node)) => {
+                let index = lane.as_iteration().map(|(_, index)| index);
+                let next =
+                    self.state.node(&node).and_then(|node| node.lanes.as_ref()).map_or(0, |it| it.next);
+                if index.is_some_and(|index| index < next) {
+                    return true;
+                }
+                (node, None)
+            }
+            Some(Supervisor::ForEach(node, index) | Supervisor::Parallel(node, _, index)) => {
+                (node, Some(index))
+            }
+        };
+        let Some(state) = self.state.node(&supervisor) else { return false };
+        let ended = index.zip(state.lanes.as_ref()).is_some_and(|(index, it)| it.slot(index) != Slot::Open);
+        ended || state.status.is_terminal()
     }
 
     pub(super) fn lane_completed(&mut self, lane: &Path, result: Option<Seq>, cause: Seq) {

@@ -17,6 +17,7 @@ use crate::failure::{Failure, code};
 use crate::ids::Seq;
 use crate::path::Path;
 use crate::plan::{Loop, LoopTest};
+use crate::state::TakenIteration;
 use crate::value::Value;
 
 impl Machine<'_> {
@@ -24,8 +25,8 @@ impl Machine<'_> {
         let started = self.node_started(path, cause);
         // Iterations taken over from another run: the loop goes on after the last of them.
         let lanes = self.state.node(path).and_then(|node| node.lanes.as_ref());
-        if let Some((index, result)) = lanes.and_then(|lanes| lanes.imported) {
-            return self.start_iteration_after(path, index, result, started);
+        if let Some(taken) = lanes.and_then(|lanes| lanes.imported) {
+            return self.go_on_after(path, taken, started);
         }
         match each.test {
             LoopTest::Until(_) => self.start_block(&path.iteration(0), started),
@@ -33,10 +34,15 @@ impl Machine<'_> {
         }
     }
 
-    fn start_iteration_after(&mut self, path: &Path, index: u32, result: Seq, cause: Seq) {
+    fn go_on_after(&mut self, path: &Path, taken: TakenIteration, cause: Seq) {
+        let TakenIteration { index, result, tested } = taken;
         let lane = path.iteration(index);
         let ended = self.lane_ended(&lane, index, LaneOutcome::Completed, Some(result), cause);
-        self.start_block(&path.iteration(index + 1), ended);
+        if tested {
+            self.start_block(&path.iteration(index + 1), ended);
+        } else {
+            self.test_loop(path, ended);
+        }
     }
 
     fn test_loop(&mut self, path: &Path, cause: Seq) {

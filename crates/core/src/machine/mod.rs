@@ -60,7 +60,10 @@ pub enum Input {
     /// The run begins.
     Start(Start),
     /// The run was loaded from its history: deal with what a crash or an orderly stop left behind.
-    Activate,
+    Activate {
+        /// The last event that was loaded. Calls that started later are nobody's legacy.
+        loaded: Seq,
+    },
     /// A function returned, failed, or settled after it was told to stop.
     CallFinished {
         /// The node.
@@ -298,7 +301,7 @@ impl Machine<'_> {
     fn take(&mut self, input: Input) {
         match input {
             Input::Start(start) => self.start_run(start),
-            Input::Activate => self.activate(),
+            Input::Activate { loaded } => self.activate(loaded),
             Input::CallFinished { node, call, outcome } => self.call_finished(&node, call, outcome),
             Input::Tick => self.tick(),
             Input::Cancel { reason } => self.cancel(reason),
@@ -317,6 +320,10 @@ impl Machine<'_> {
     fn settle(&mut self) {
         loop {
             while let Some(todo) = self.todo.pop_front() {
+                if self.state.is_terminal() {
+                    self.todo.clear();
+                    break;
+                }
                 match todo {
                     Todo::Start(node, cause) => self.start_node(&node, cause),
                     Todo::Ended(node, cause) => self.node_ended(&node, cause),

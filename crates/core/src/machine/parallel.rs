@@ -117,7 +117,7 @@ impl Machine<'_> {
                 Some(Slot::Open) => true,
                 // It failed before somebody won, and what it had done is not wanted either.
                 Some(Slot::Failure(_)) => self.state.undo.any_within(&lane),
-                Some(Slot::Nothing | Slot::Value(_)) | None => false,
+                Some(Slot::Stopped | Slot::Nothing | Slot::Value(_)) | None => false,
             };
             if !loses {
                 continue;

@@ -20,11 +20,20 @@ use crate::path::Path;
 use crate::state::OpenCall;
 
 impl Machine<'_> {
-    pub(super) fn activate(&mut self) {
+    pub(super) fn activate(&mut self, loaded: Seq) {
         self.keep_deadline();
-        for node in self.state.calls.clone() {
-            let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
-            self.found_at_work(&node, &open);
+        // Those that end now come first: nothing should start in a block that fails with them.
+        for all in [false, true] {
+            for node in self.state.calls.clone() {
+                let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
+                let legacy = open.started <= loaded;
+                let is_over =
+                    self.is_given_up(&node, open.role) || self.must_not_be_called_again(&node, &open);
+                if legacy && (all || is_over) {
+                    self.found_at_work(&node, &open);
+                    self.settle();
+                }
+            }
         }
         let cause = self.state.seq;
         self.unblock(cause, |reason| match reason {

@@ -68,7 +68,8 @@ impl Machine<'_> {
         let state = &*self.state;
         let idle = [&state.waits, &state.held, &state.blocked];
         let idle = idle.into_iter().flat_map(|set| path::within(set, scope));
-        let idle: Vec<Path> = idle.filter(|node| !state.undo.is_under_way_at(node)).cloned().collect();
+        let goes_on = |node: &Path| state.undo.is_under_way_at(node) && !state.killed;
+        let idle: Vec<Path> = idle.filter(|node| !goes_on(node)).cloned().collect();
         for node in idle.into_iter().rev() {
             let cancelled = self.follow(Kind::NodeCancelled { node: node.clone() }, cause);
             self.todo.push_back(Todo::Ended(node, cancelled));

@@ -1,7 +1,8 @@
 //! How each event changes the state.
 
 use super::{
-    Decision, End, Ending, HardFailure, NodeState, OpenCall, Scope, State, Timer, TimerKind, UndoList,
+    Decision, End, Ending, HardFailure, NodeState, OpenCall, Scope, State, TakenIteration, Timer, TimerKind,
+    UndoList,
 };
 use crate::event::{BlockedReason, Due, Event, ImportedStatus, Kind, LostReason, Role, Verdict};
 use crate::failure::{Failure, code};
@@ -28,10 +29,13 @@ impl State {
                     self.timers.insert(Timer { at: *at, node: Path::root(), kind: TimerKind::RunDeadline });
                 }
             }
-            Kind::NodeImported { node, status, state, failure, started_at, ended_at, .. } => {
+            Kind::NodeImported { node, status, state, failure, started_at, ended_at, undoable, .. } => {
                 let imported =
                     imported(seq, *status, state.is_some(), failure.is_some(), *started_at, *ended_at);
                 self.nodes.insert(node.clone(), imported);
+                if *undoable {
+                    self.note_undo(node, seq);
+                }
             }
             Kind::DecisionImported { node, case, count, .. } => {
                 let state = self.entry(node);
@@ -39,9 +43,10 @@ impl State {
                 state.items = count.map(|_| seq);
                 state.decision = Some(Box::new(Decision { case: case.clone(), count: *count }));
             }
-            Kind::LaneImported { lane, index, .. } => {
+            Kind::LaneImported { lane, index, tested, .. } => {
                 if let Some((node, _)) = lane.as_iteration() {
-                    self.lanes(&node).imported = Some((*index, seq));
+                    let taken = TakenIteration { index: *index, result: seq, tested: *tested };
+                    self.lanes(&node).imported = Some(taken);
                 }
             }
             Kind::CallStarted { node, call, role, attempt, deadline, undoable } => {
@@ -84,7 +89,12 @@ impl State {
                 self.scopes.insert(node.clone(), scope);
             }
             Kind::LaneStopping { lane, index, force_at } => self.lane_stopping(lane, *index, *force_at),
-            Kind::Joined { node, .. } => self.entry(node).joined = Some(seq),
+            Kind::Joined { node, .. } => {
+                // The lane of a graph is no node; its result goes on with its end.
+                if node.is_root() || self.nodes.contains_key(node) {
+                    self.entry(node).joined = Some(seq);
+                }
+            }
             Kind::NodeCompleted { node, result } => {
                 self.supervising.remove(node);
                 self.end_node(node, NodeStatus::Completed, at);
@@ -112,7 +122,10 @@ impl State {
                 }
             }
             Kind::NodeCancelled { node } => {
-                let undoable = self.nodes.get(node).is_some_and(|node| node.unknown);
+                // One that had ended before, and whose handler was waited for, has been noted then.
+                let unknown = |node: &NodeState| node.unknown && !node.status.is_terminal();
+                let undoable = self.nodes.get(node).is_some_and(unknown);
+                self.undo.given_up(node);
                 self.stop_waiting(node);
                 self.supervising.remove(node);
                 self.held.remove(node);
@@ -260,6 +273,7 @@ impl State {
 
     fn call_succeeded(&mut self, node: &Path, seq: Seq, at: Time, has_state: bool, skipped: bool) {
         let Some(call) = self.close_call(node) else { return };
+        self.entry(node).interruptions = 0;
         match call.role {
             Role::Step => {
                 let status = if skipped { NodeStatus::Skipped } else { NodeStatus::Completed };
@@ -298,8 +312,10 @@ impl State {
             _ => {}
         }
         let state = self.entry(node);
-        // It may have acted before its time was up.
-        state.unknown |= call.undoable && failure.code == code::TIMEOUT;
+        // It may have acted before its time was up, or before it was cut short.
+        let may_have_acted = failure.code == code::TIMEOUT || failure.code == code::INTERRUPTED;
+        state.unknown |= call.undoable && may_have_acted;
+        state.interruptions = 0;
         state.failure = Some(seq);
         state.state = has_state.then_some(seq);
         match verdict {

@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Lanes, NodeState, Slot, State, Timer, TimerKind};
+use super::{Lanes, Slot, State, Timer, TimerKind};
 use crate::event::LaneOutcome;
 use crate::failure::Failure;
 use crate::ids::{Seq, Time};
 use crate::path::{self, Path};
-use crate::status::NodeStatus;
 
 /// A part of a run that is ending while the rest goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,18 +36,16 @@ impl State {
 
     pub(super) fn lane_ended(&mut self, lane: &Path, index: u32, outcome: &LaneOutcome, result: Option<Seq>) {
         self.close_scope(lane);
-        if *outcome == LaneOutcome::Cancelled {
-            self.close_scopes_within(lane);
-        }
+        self.close_scopes_within(lane);
         let slot = match outcome {
             LaneOutcome::Completed => result.map_or(Slot::Nothing, Slot::Value),
             LaneOutcome::Failed(node) => {
                 self.node(node).and_then(|node| node.failure).map_or(Slot::Nothing, Slot::Failure)
             }
-            LaneOutcome::Cancelled => Slot::Open,
+            LaneOutcome::Cancelled => Slot::Stopped,
         };
         let iteration = lane.as_iteration().map(|(node, _)| node);
-        let node = iteration.clone().or_else(|| lane.parent()).unwrap_or_else(Path::root);
+        let node = iteration.or_else(|| lane.parent()).unwrap_or_else(Path::root);
         let whole = self.whole;
         let lanes = self.lanes(&node);
         // A branch that had failed and was undone later ends for the second time.
@@ -67,18 +64,31 @@ impl State {
             }
             lanes.slots[at] = slot;
         }
-        // A loop shows its last iteration until the next one has ended: its test reads it.
-        let past = match (iteration, lanes.count) {
-            (None, _) => return,
-            (Some(_), 1..) => Some(lane.clone()),
-            (Some(node), 0) => index.checked_sub(1).map(|before| node.iteration(before)),
-        };
-        if let Some(past) = past {
-            self.forget_lane(&past);
+        match outcome {
+            LaneOutcome::Completed => self.forget_iteration(lane),
+            LaneOutcome::Failed(_) => {}
+            // Iterations around it may have ended long before it settled.
+            LaneOutcome::Cancelled => lane.around().skip(1).for_each(|around| self.forget_iteration(&around)),
         }
     }
 
-    /// Drops the nodes of a finished iteration, unless somebody may still ask for them.
+    /// An iteration has ended: its nodes leave the state. A loop shows its last one until the next one has ended,
+    /// because its test reads it.
+    fn forget_iteration(&mut self, lane: &Path) {
+        let Some((node, index)) = lane.as_iteration() else { return };
+        let Some(lanes) = self.node(&node).and_then(|node| node.lanes.as_ref()) else { return };
+        if lanes.count > 0 {
+            if matches!(lanes.slot(index), Slot::Nothing | Slot::Value(_)) {
+                self.forget_lane(lane);
+            }
+        } else if let Some(before) = index.checked_sub(1)
+            && before + 1 < lanes.next
+        {
+            self.forget_lane(&node.iteration(before));
+        }
+    }
+
+    /// Drops the nodes of a lane, unless somebody may still ask for them.
     fn forget_lane(&mut self, lane: &Path) {
         let wanted = self.whole || self.undo.any_within(lane) || self.is_open_within(lane);
         if wanted {
@@ -86,16 +96,8 @@ impl State {
         }
         let prefix = format!("{lane}/");
         let range = self.nodes.range(Path::new(prefix.as_str())..);
-        let inside: Vec<Path> = range
-            .map(|(path, _)| path)
-            .take_while(|path| path.as_str().starts_with(&prefix))
-            .cloned()
-            .collect();
-        // A failure that went on its way up is told by the node that it began in.
-        let failed = |node: &NodeState| node.status == NodeStatus::Failed && !node.soft;
-        if inside.iter().any(|path| self.nodes.get(path).is_some_and(failed)) {
-            return;
-        }
+        let inside = range.map(|(path, _)| path).take_while(|path| path.as_str().starts_with(&prefix));
+        let inside: Vec<Path> = inside.cloned().collect();
         for path in inside {
             self.nodes.remove(&path);
         }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use durable::{ChildRef, Children, Op, OpEnd, Ops};
 pub use lane::Scope;
-pub use node::{Decision, HardFailure, Lanes, NodeState, OpenCall, Slot};
+pub use node::{Decision, HardFailure, Lanes, NodeState, OpenCall, Slot, TakenIteration};
 pub use signal::{Awaited, SignalWait, Signals};
 pub use undo::{Undo, UndoList};
 
@@ -56,9 +56,9 @@ pub struct State {
     pub timers: BTreeSet<Timer>,
     /// Nodes with a function at work.
     pub calls: BTreeSet<Path>,
-    /// Nodes that are asleep or between two attempts.
+    /// Nodes that wait: asleep, between two attempts, for a signal, inside a durable operation.
     pub waits: BTreeSet<Path>,
-    /// Nodes with children that have not ended.
+    /// Nodes with blocks inside that have not ended.
     pub supervising: BTreeSet<Path>,
     /// Nodes that are next, but held by a pause or an orderly stop.
     pub held: BTreeSet<Path>,
@@ -188,6 +188,9 @@ impl State {
             return end.status;
         }
         let stuck = self.calls.is_empty() && self.waits.is_empty() && !self.blocked.is_empty();
+        if self.paused {
+            return RunStatus::Paused;
+        }
         if self.ending.is_some() && self.undo.is_under_way() {
             return if stuck { RunStatus::Blocked } else { RunStatus::Compensating };
         }
@@ -196,9 +199,7 @@ impl State {
             Some(Ending::Failing { .. }) => true,
             None => false,
         };
-        if self.paused {
-            RunStatus::Paused
-        } else if self.calls.len() > self.waiting.len() {
+        if self.calls.len() > self.waiting.len() {
             RunStatus::Running
         } else if !self.waits.is_empty() || !self.waiting.is_empty() {
             RunStatus::Waiting

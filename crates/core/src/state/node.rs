@@ -60,7 +60,7 @@ pub struct NodeState {
     /// What was decided for it in another run.
     #[serde(skip_serializing_if = "is_default")]
     pub decision: Option<Box<Decision>>,
-    /// For a parallel with a `finally`: the event that joined its branches.
+    /// For a forEach, a parallel, and a nested workflow or run that is a graph: the event that joined its parts.
     #[serde(skip_serializing_if = "is_default")]
     pub joined: Option<Seq>,
     /// For a loop, forEach or parallel: how far its lanes are.
@@ -113,8 +113,8 @@ pub struct Lanes {
     pub next: u32,
     /// In a loop: the result of the last iteration.
     pub last: Option<Seq>,
-    /// In a loop: the last iteration that was taken over from another run, and the event that holds its result.
-    pub imported: Option<(u32, Seq)>,
+    /// In a loop: the last iteration that was taken over from another run.
+    pub imported: Option<TakenIteration>,
 }
 
 impl Lanes {
@@ -124,13 +124,27 @@ impl Lanes {
     }
 }
 
+/// An iteration of a loop that was taken over from another run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenIteration {
+    /// Its number.
+    pub index: u32,
+    /// The event that holds its result.
+    pub result: Seq,
+    /// The loop goes on after it, without a test.
+    pub tested: bool,
+}
+
 /// What a lane left. Short names, because a snapshot may have 100,000 of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Slot {
-    /// It has not ended, or was stopped.
+    /// It has not ended.
     #[default]
     #[serde(rename = "o")]
     Open,
+    /// It was stopped.
+    #[serde(rename = "s")]
+    Stopped,
     /// It completed without a result.
     #[serde(rename = "n")]
     Nothing,
@@ -146,7 +160,7 @@ impl Slot {
     /// The slot as a part of the joined result.
     pub fn part(self) -> Part {
         match self {
-            Self::Open | Self::Nothing => Part::Absent,
+            Self::Open | Self::Stopped | Self::Nothing => Part::Absent,
             Self::Value(seq) => Part::Value(seq),
             Self::Failure(failure) => Part::Failure { failure },
         }

@@ -11,6 +11,9 @@ use crate::ids::Seq;
 use crate::path::{self, Path};
 use crate::status::NodeStatus;
 
+/// How many of the latest steps are looked at before all of a scope's.
+const RECENT: usize = 64;
+
 /// The steps to undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -18,7 +21,7 @@ pub struct UndoList {
     /// By the event that ended the step.
     entries: BTreeMap<Seq, Undo>,
     /// The same by node.
-    by_node: BTreeSet<Path>,
+    by_node: BTreeMap<Path, Seq>,
     /// Steps whose compensation has begun and not ended.
     under_way: BTreeSet<Path>,
     /// Compensations that failed for good.
@@ -36,8 +39,10 @@ pub struct Undo {
 
 impl UndoList {
     fn add(&mut self, seq: Seq, node: &Path, completed: bool) {
+        if let Some(before) = self.by_node.insert(node.clone(), seq) {
+            self.entries.remove(&before);
+        }
         self.entries.insert(seq, Undo { node: node.clone(), completed });
-        self.by_node.insert(node.clone());
     }
 
     /// The step that was done last inside of a scope.
@@ -45,14 +50,18 @@ impl UndoList {
         if scope.is_root() {
             return self.entries.last_key_value().map(|(_, undo)| undo.node.clone());
         }
-        path::within(&self.by_node, scope).next()?;
-        let inside = self.entries.values().rev().find(|undo| undo.node.is_within(scope));
-        inside.map(|undo| undo.node.clone())
+        // A scope is undone soon after it has settled, so its steps are most likely the latest ones.
+        let recent = self.entries.values().rev().take(RECENT).find(|undo| undo.node.is_within(scope));
+        if let Some(undo) = recent {
+            return Some(undo.node.clone());
+        }
+        let inside = path::keys_within(&self.by_node, scope);
+        inside.max_by_key(|(_, seq)| **seq).map(|(node, _)| node.clone())
     }
 
     /// Whether something inside of a scope is to be undone.
     pub(crate) fn any_within(&self, scope: &Path) -> bool {
-        path::within(&self.by_node, scope).next().is_some()
+        path::keys_within(&self.by_node, scope).next().is_some()
     }
 
     /// Whether a compensation has begun and not ended.
@@ -72,21 +81,23 @@ impl UndoList {
 
     /// Whether this step completed, if it is to be undone; else its outcome is unknown.
     pub fn completed(&self, node: &Path) -> Option<bool> {
-        if !self.by_node.contains(node) {
-            return None;
-        }
-        self.entries.values().rev().find(|undo| undo.node == *node).map(|undo| undo.completed)
+        self.entries.get(self.by_node.get(node)?).map(|undo| undo.completed)
     }
 
     pub(super) fn begun(&mut self, node: &Path) {
         self.under_way.insert(node.clone());
     }
 
+    /// A compensation that had begun is not called again: the run was killed.
+    pub(super) fn given_up(&mut self, node: &Path) {
+        self.under_way.remove(node);
+    }
+
     pub(super) fn ended(&mut self, node: &Path, failure: Option<&Failure>) {
         self.under_way.remove(node);
-        self.by_node.remove(node);
-        let last = self.entries.iter().rev().find(|(_, undo)| undo.node == *node).map(|(seq, _)| *seq);
-        last.and_then(|seq| self.entries.remove(&seq));
+        if let Some(seq) = self.by_node.remove(node) {
+            self.entries.remove(&seq);
+        }
         if let Some(failure) = failure {
             self.failed.push(NotUndone { node: node.clone(), failure: failure.clone() });
         }

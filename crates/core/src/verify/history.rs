@@ -167,6 +167,7 @@ impl<'a> History<'a> {
             }
             Kind::CallSucceeded { node, call, .. } => {
                 let Some(open) = self.close(node, *call, seq) else { return };
+                self.node(node).interruptions = 0;
                 match open.role {
                     Role::Step => self.end(node, Outcome::Good, seq),
                     Role::OnError => self.node(node).handler = Handler::Done,
@@ -178,6 +179,7 @@ impl<'a> History<'a> {
             }
             Kind::CallFailed { node, call, verdict, .. } => {
                 let Some(open) = self.close(node, *call, seq) else { return };
+                self.node(node).interruptions = 0;
                 if by_clock {
                     let late = open.deadline.is_some_and(|deadline| deadline <= event.at);
                     self.require(late, seq, Rule::Timers, || "the call times out before its deadline".into());

@@ -663,7 +663,13 @@ fn state_is_recorded_with_success_and_failure_and_null_is_a_state() {
 #[test]
 fn nothing_happens_before_the_start_and_a_run_starts_once() {
     let mut case = Case::of(vec![step("a")]);
-    for input in [Input::Tick, Input::Pause, Input::Resume, Input::Activate, Input::LetGo] {
+    for input in [
+        Input::Tick,
+        Input::Pause,
+        Input::Resume,
+        Input::Activate { loaded: rival_core::Seq::ZERO },
+        Input::LetGo,
+    ] {
         assert!(case.decide(input).events.is_empty());
     }
     assert!(case.decide(Input::Cancel { reason: None }).events.is_empty());

@@ -491,8 +491,9 @@ fn a_call_that_blocks_during_a_cancel_is_cancelled() {
                3 request   cancel requested: enough, forced at 30000
                 stop a#1: ending
             > a#1 has no function, at 0
-               4 <2        a#1 cancelled
-               5 <4        run cancelled: enough
+               4 <2        a blocked: no `f`
+               5 <4        a cancelled
+               6 <5        run cancelled: enough
         "#]]);
 }
 

@@ -11,7 +11,7 @@ use serde_json::json as j;
 
 use crate::support::{Case, branch, for_each, graph, json, parallel, plan, step, undoable, until};
 
-struct History<'a>(&'a [Event]);
+pub(crate) struct History<'a>(pub(crate) &'a [Event]);
 
 impl History<'_> {
     fn at(&self, seq: Seq) -> &Event {
@@ -40,7 +40,7 @@ impl HistoryReader for History<'_> {
 }
 
 /// The run that goes on from this one, at a point or where it failed.
-fn fork_of(case: &Case, point: Option<&str>) -> Case {
+pub(crate) fn fork_of(case: &Case, point: Option<&str>) -> Case {
     fork_with(case, case.plan.plan().clone(), point)
 }
 

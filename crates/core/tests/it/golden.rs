@@ -357,7 +357,7 @@ fn retried() -> Case {
 fn forked() -> Case {
     let lane = Path::from("poll[1]");
     let imports = vec![
-        Import::Iteration { lane, index: 1, result: json(j!("second")) },
+        Import::Iteration { lane, index: 1, result: json(j!("second")), tested: true },
         Import::Decision {
             node: Path::from("check"),
             result: Value::null(),

@@ -2,6 +2,7 @@
 
 mod branch;
 mod call;
+mod corners;
 mod diff;
 mod drawing;
 mod durable;

@@ -263,13 +263,15 @@ impl Driver {
         self.input(Input::LetGo);
         self.load();
         self.case.admit = true;
-        self.input(Input::Activate);
+        let loaded = self.state().seq;
+        self.input(Input::Activate { loaded });
     }
 
     fn crash(&mut self) {
         self.note_interrupted();
         self.load();
-        self.input(Input::Activate);
+        let loaded = self.state().seq;
+        self.input(Input::Activate { loaded });
     }
 
     fn load(&mut self) {
@@ -306,7 +308,8 @@ impl Driver {
         } else if !self.case.admit {
             self.case.admit = true;
             self.load();
-            self.input(Input::Activate);
+            let loaded = self.state().seq;
+            self.input(Input::Activate { loaded });
         } else {
             panic!("nothing is left to do:\n{}", history(&self.case.events));
         }

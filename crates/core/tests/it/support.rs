@@ -151,6 +151,7 @@ pub(crate) fn node_import(node: &str, status: ImportedStatus, result: serde_json
         failure: None,
         started_at: Time(-20),
         ended_at: Time(-10),
+        undoable: false,
     }
 }
 
@@ -358,7 +359,8 @@ impl Case {
     /// Loads the run from its history, as after an orderly stop, or to look at it again.
     pub(crate) fn activate(mut self) -> Self {
         self.state = fold(&reload(&self.events));
-        self.when("activate", Input::Activate)
+        let loaded = self.state.seq;
+        self.when("activate", Input::Activate { loaded })
     }
 
     /// The process dies and the run is loaded again.

@@ -219,3 +219,29 @@ fn the_grace_period_means_nothing_to_a_compensation() {
                9 <8        run cancelled: enough
         "#]]);
 }
+
+#[test]
+fn a_paused_run_that_fails_is_undone_when_it_is_resumed() {
+    Case::of(vec![undoable("a"), step("b")])
+        .start()
+        .ok("a", 1)
+        .pause()
+        .quietly()
+        .fails("b", 1, StepError::new("no"))
+        .status(RunStatus::Paused)
+        .resume()
+        .status(RunStatus::Compensating)
+        .ok("a", 2)
+        .then(expect![[r#"
+            > b#1 fails (Plain), at 0
+               6 <4        b#1 failed: error `no`, fail
+               7 <6        run failing in b: error `no`, forced at 30000
+               8 <7        a held, due: compensate attempt 1
+            > resume, at 0
+               9 request   run resumed
+              10 <9        a#2 called: compensate attempt 1, until 300000
+            > a#2 returns "a!", at 0
+              11 <10       a#2 succeeded: "a!"
+              12 <11       run failed in b: error `no`
+        "#]]);
+}

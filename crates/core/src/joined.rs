@@ -1,14 +1,16 @@
 //! The result of a block, put together from the events that hold its parts.
 
-use rival_core::event::{Kind, Part, Parts};
-use rival_core::{Event, Seq, Value};
 use serde_json::json;
+
+use crate::event::{Event, Kind, Part, Parts};
+use crate::ids::Seq;
+use crate::value::Value;
 
 /// The key under which a branch that failed is shown in a joined result.
 const FAILED: &str = "$failed";
 
 /// What an event puts together, if it does.
-pub(crate) fn parts_of(kind: &Kind) -> Option<&Parts> {
+pub fn parts_of(kind: &Kind) -> Option<&Parts> {
     match kind {
         Kind::Joined { parts, .. } => Some(parts),
         _ => None,
@@ -16,12 +18,12 @@ pub(crate) fn parts_of(kind: &Kind) -> Option<&Parts> {
 }
 
 /// The events that hold the parts of what an event puts together.
-pub(crate) fn references(kind: &Kind) -> impl Iterator<Item = Seq> {
+pub fn references(kind: &Kind) -> impl Iterator<Item = Seq> {
     parts_of(kind).into_iter().flat_map(holders)
 }
 
 /// The events that hold these parts.
-pub(crate) fn holders(parts: &Parts) -> impl Iterator<Item = Seq> {
+pub fn holders(parts: &Parts) -> impl Iterator<Item = Seq> {
     let (list, map) = match parts {
         Parts::List(list) => (Some(list), None),
         Parts::Map(map) => (None, Some(map)),
@@ -34,13 +36,17 @@ pub(crate) fn holders(parts: &Parts) -> impl Iterator<Item = Seq> {
 }
 
 /// What an event holds, of that which a result is put together from.
-pub(crate) enum Held {
+#[derive(Clone, Debug)]
+pub enum Held {
+    /// A value.
     Value(Value),
+    /// Where the parts of one are.
     Parts(Parts),
 }
 
 impl Held {
-    pub(crate) fn new(kind: Kind) -> Option<Self> {
+    /// What this event holds.
+    pub fn new(kind: Kind) -> Option<Self> {
         if let Kind::Joined { parts, .. } = kind {
             return Some(Self::Parts(parts));
         }
@@ -60,7 +66,7 @@ impl Held {
 }
 
 /// The value that an event holds or puts together; `None` if it holds none, or a part is not at hand.
-pub(crate) fn build<'e>(event: &Event, find: &impl Fn(Seq) -> Option<&'e Event>) -> Option<Value> {
+pub fn build<'e>(event: &Event, find: &impl Fn(Seq) -> Option<&'e Event>) -> Option<Value> {
     match parts_of(&event.event) {
         Some(parts) => put_together(parts, &|seq| build(find(seq)?, find)),
         None => match Held::shown(&event.event)? {
@@ -71,7 +77,7 @@ pub(crate) fn build<'e>(event: &Event, find: &impl Fn(Seq) -> Option<&'e Event>)
 }
 
 /// A value from its parts; `None` if one is not to be had.
-pub(crate) fn put_together(parts: &Parts, read: &dyn Fn(Seq) -> Option<Value>) -> Option<Value> {
+pub fn put_together(parts: &Parts, read: &dyn Fn(Seq) -> Option<Value>) -> Option<Value> {
     let mut text = String::new();
     match parts {
         Parts::List(list) => {

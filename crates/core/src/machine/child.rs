@@ -41,7 +41,8 @@ impl Machine<'_> {
     fn next_child(&self, node: &Path, op: u32) -> Option<u32> {
         let children = self.state.op(node, op)?.children.as_ref()?;
         let open = u32::try_from(children.open.len()).unwrap_or(u32::MAX);
-        let room = open < children.window && children.begun < children.count;
+        let fails = children.failed.is_some() && !children.collect;
+        let room = open < children.window && children.begun < children.count && !fails;
         (room && !children.stopping && !self.holding() && !self.state.is_ending(node))
             .then_some(children.begun)
     }

@@ -185,7 +185,13 @@ impl State {
                 }
             }
             Kind::OpEnded { node, op, outcome } => match outcome {
-                OpOutcome::Done {} | OpOutcome::Value(_) => self.op_ended(node, *op, seq, true, at),
+                OpOutcome::Done {} => {
+                    // A map in which a child failed is asked for again by the next attempt, unless it collects.
+                    let children = self.op(node, *op).and_then(|op| op.children.as_ref());
+                    let good = children.is_none_or(|it| it.failed.is_none() || it.collect);
+                    self.op_ended(node, *op, seq, good, at);
+                }
+                OpOutcome::Value(_) => self.op_ended(node, *op, seq, true, at),
                 OpOutcome::Failed(_) | OpOutcome::Stopped {} => self.op_ended(node, *op, seq, false, at),
                 OpOutcome::Left {} => {
                     self.leave_children(node, *op);
@@ -456,7 +462,7 @@ impl State {
         state.due = Some(Due { role: call.role, attempt: call.attempt });
         state.time_left_ms = left;
         state.suspended = true;
-        state.unknown |= call.undoable;
+        state.undoable = call.undoable;
         state.status = NodeStatus::Waiting;
     }
 

@@ -123,7 +123,11 @@ impl State {
             }
             Kind::NodeCancelled { node } => {
                 // One that had ended before, and whose handler was waited for, has been noted then.
-                let unknown = |node: &NodeState| node.unknown && !node.status.is_terminal();
+                // One that was let go in the middle may have acted before.
+                let unknown = |node: &NodeState| {
+                    let may_have_acted = node.unknown || (node.suspended && node.undoable);
+                    may_have_acted && !node.status.is_terminal()
+                };
                 let undoable = self.nodes.get(node).is_some_and(unknown);
                 self.undo.given_up(node);
                 self.stop_waiting(node);
@@ -132,6 +136,7 @@ impl State {
                 self.blocked.remove(node);
                 self.end_node(node, NodeStatus::Cancelled, at);
                 if undoable {
+                    self.entry(node).unknown = true;
                     self.note_undo(node, seq);
                 }
                 self.close_ops(node);

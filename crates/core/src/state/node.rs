@@ -69,6 +69,9 @@ pub struct NodeState {
     /// A step with a compensation: some call of it ended without telling what it did.
     #[serde(skip_serializing_if = "is_default")]
     pub unknown: bool,
+    /// A step with a compensation that was let go while it waits.
+    #[serde(skip_serializing_if = "is_default")]
+    pub undoable: bool,
     /// Its compensation was called.
     #[serde(skip_serializing_if = "is_default")]
     pub undone: bool,

@@ -124,7 +124,11 @@ impl Actor {
             lines.extend(call.unstored());
         }
         self.store_lines(lines).await;
-        mail::refuse(&mut self.inbox)
+        let refused = mail::refuse(&mut self.inbox);
+        if refused.messages {
+            self.shared.keeper.look_again();
+        }
+        refused.count
     }
 
     async fn open(&mut self, letter: Mail, work: &mut Work) {

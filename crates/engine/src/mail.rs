@@ -47,10 +47,22 @@ pub(crate) struct Mailbox {
     gauge: Arc<Gauge>,
 }
 
-/// Closes an inbox. Gives how many letters nobody will read; whoever waits for an answer learns that there is none.
-pub(crate) fn refuse(inbox: &mut mpsc::UnboundedReceiver<Mail>) -> usize {
+/// Letters that nobody will read.
+pub(crate) struct Refused {
+    pub(crate) count: usize,
+    /// One of them told of messages, and nobody waits to hear that they were not read: somebody has to look.
+    pub(crate) messages: bool,
+}
+
+/// Closes an inbox. Whoever waits for an answer learns that there is none.
+pub(crate) fn refuse(inbox: &mut mpsc::UnboundedReceiver<Mail>) -> Refused {
     inbox.close();
-    std::iter::from_fn(|| inbox.try_recv().ok()).count()
+    let mut refused = Refused { count: 0, messages: false };
+    while let Ok(letter) = inbox.try_recv() {
+        refused.count += 1;
+        refused.messages |= matches!(letter, Mail::Messages(None));
+    }
+    refused
 }
 
 impl Mailbox {

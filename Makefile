@@ -2,9 +2,10 @@
 
 CARGO ?= cargo
 ARGS ?=
+SEEDS ?= 0..10000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench clean
+.PHONY: help setup run test check bench sim clean
 
 help: ## Show this list
 	@echo "Rival: durable workflows. Targets:"
@@ -38,6 +39,10 @@ check: ## Formatting, lints, docs, and that the core builds without an operating
 bench: ## Measure this machine, print the figures, write target/bench.json
 	@CARGO="$(CARGO)" sh tools/setup.sh build
 	$(CARGO) run --release --quiet --package rival-cli -- bench $(ARGS)
+
+sim: ## Random plans against the model: make sim SEEDS=12345, SEEDS=0..100000, ARGS=--every or --sqlite
+	@CARGO="$(CARGO)" sh tools/setup.sh build
+	@$(CARGO) run --release --quiet --package rival-sim -- $(ARGS) $(SEEDS)
 
 clean: ## Remove what was built; the demo's store in ./data stays
 	$(CARGO) clean

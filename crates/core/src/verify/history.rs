@@ -224,7 +224,9 @@ impl<'a> History<'a> {
             Kind::NodeStarted { node, .. } => {
                 let again = self.node(node).started;
                 self.require(!again, seq, Rule::Outcomes, || format!("{} starts again", name(node)));
-                self.starts(node, seq, "a block starts");
+                // Also while the run is paused: what is inside of it is held.
+                let ending = self.ending.is_some() || self.in_scope(node);
+                self.require(!ending, seq, Rule::Ending, || "a block starts although all is ending".into());
                 let state = self.node(node);
                 state.started = true;
                 state.held = false;

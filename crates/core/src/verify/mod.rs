@@ -19,11 +19,13 @@
 //! | [`Rule::Operations`] | a step's operations are numbered without gaps, asked for by a call at work, and end once |
 //! | [`Rule::Children`] | a child is started once and ends before its operation, its step's run last of all |
 //! | [`Rule::Order`] | a node starts after the one before it has ended, inside a block that has started |
+//! | [`Rule::Undo`] | what completed is undone in reverse order when the run fails or is cancelled, or its lane loses |
 //! | [`Rule::Settings`] | calls keep to what the plan allows: attempts, at most once, handlers |
 
 mod durable;
 mod history;
 mod planned;
+mod undo;
 
 use std::fmt;
 
@@ -65,6 +67,8 @@ pub enum Rule {
     Order,
     /// The settings in the plan.
     Settings,
+    /// Compensations.
+    Undo,
 }
 
 impl Rule {
@@ -86,6 +90,7 @@ impl Rule {
             Self::Children => "children",
             Self::Order => "order",
             Self::Settings => "settings",
+            Self::Undo => "undo",
         }
     }
 }

@@ -1,0 +1,108 @@
+//! Many seeds, one after the other.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use crate::count::Counters;
+use crate::crash::{Fate, Side};
+use crate::lab::{BEGAN, Case, Kind};
+use crate::shrink::shrink;
+use crate::trial::{Trial, attempt, case, chance};
+use crate::{plans, show};
+
+/// How seeds are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// In memory, with crashes by chance.
+    Chance,
+    /// In memory, once for each side of each boundary, with a crash there.
+    Every,
+    /// In a file, with crashes by chance.
+    Sqlite,
+}
+
+impl Mode {
+    /// The option that asks for it.
+    pub fn option(self) -> Option<&'static str> {
+        match self {
+            Self::Chance => None,
+            Self::Every => Some("--every"),
+            Self::Sqlite => Some("--sqlite"),
+        }
+    }
+
+    fn kind(self) -> Kind {
+        match self {
+            Self::Chance | Self::Every => Kind::Memory,
+            Self::Sqlite => Kind::Sqlite,
+        }
+    }
+}
+
+/// How many failing seeds are told in full.
+const TOLD: usize = 3;
+
+/// Tries seeds. Gives what was seen, and a report for each of the first seeds that fail.
+pub fn campaign(mode: Mode, seeds: Range<u64>) -> (Counters, Vec<String>) {
+    let mut counters = Counters::default();
+    let mut reports = Vec::new();
+    for seed in seeds {
+        let case = case(seed);
+        counters.plan(&case);
+        for fate in fates(&case, mode) {
+            let trial = attempt(&case, fate.clone(), mode.kind());
+            counters.trial(&trial);
+            if !trial.problems.is_empty() && reports.len() < TOLD {
+                reports.push(report(&case, &fate, mode, &trial));
+                break;
+            }
+        }
+    }
+    (counters, reports)
+}
+
+fn fates(case: &Case, mode: Mode) -> Vec<Fate> {
+    match mode {
+        Mode::Chance | Mode::Sqlite => vec![chance(case.seed)],
+        Mode::Every => {
+            let spared = attempt(case, Fate::Spared, mode.kind());
+            let boundaries = 0..spared.observed.boundaries;
+            boundaries.flat_map(|n| [Fate::At(n, Side::Before), Fate::At(n, Side::After)]).collect()
+        }
+    }
+}
+
+/// What went wrong, in the smallest case that shows it, and how to see it again.
+fn report(case: &Case, fate: &Fate, mode: Mode, trial: &Trial) -> String {
+    let about = trial.problems.first().map(|problem| problem.about.clone()).unwrap_or_default();
+    let (small, fate, trial) = shrink(case, fate, mode.kind(), &about);
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "seed {} fails, with {} of its {} nodes:", case.seed, size(&small), size(case));
+    let _ = writeln!(text, "  plan    {}", show::block(&small.plan.block));
+    if let Some(ms) = small.plan.timeout_ms {
+        let _ = writeln!(text, "  timeout {ms}");
+    }
+    for action in &small.actions {
+        let _ = writeln!(text, "  action  {action:?}");
+    }
+    if !matches!(fate, Fate::Spared) {
+        for (at, place) in &trial.observed.crashes {
+            let _ = writeln!(text, "  crash   at {}, {place:?}", at.ms_since(BEGAN));
+        }
+    }
+    for problem in &trial.problems {
+        let _ = writeln!(text, "  problem {}", problem.text);
+    }
+    for event in trial.observed.histories.values().flatten() {
+        let json = serde_json::to_string(&event.event).unwrap_or_default();
+        let _ = writeln!(text, "  {:>5} {:>9} {json}", event.seq.0, event.at.ms_since(BEGAN));
+    }
+    let option = mode.option().map(|option| format!(" ARGS={option}")).unwrap_or_default();
+    let _ = writeln!(text, "  again   make sim SEEDS={}{option}", case.seed);
+    text
+}
+
+fn size(case: &Case) -> usize {
+    plans::size(&case.plan.block)
+}

@@ -1,0 +1,161 @@
+//! What a campaign has seen.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use rival_core::event::{Kind, LostReason, Role};
+use rival_core::failure::code;
+use rival_core::plan::Block;
+
+use crate::crash::Place;
+use crate::lab::Case;
+use crate::trial::Trial;
+
+/// Sums over the trials of a campaign.
+#[derive(Clone, Debug, Default)]
+pub struct Counters {
+    /// Different plans.
+    pub plans: u64,
+    /// Times that a plan was tried.
+    pub trials: u64,
+    /// Runs, with children.
+    pub runs: u64,
+    /// Nodes of the plans, by kind.
+    pub nodes: BTreeMap<&'static str, u64>,
+    /// Events of all histories.
+    pub events: u64,
+    /// Things that were written.
+    pub writes: u64,
+    /// Calls that reached a function.
+    pub calls: u64,
+    /// Calls that a crash cut short.
+    pub lost: u64,
+    /// Crashes, by place.
+    pub crashes: BTreeMap<&'static str, u64>,
+    /// What happened, by word.
+    pub happened: BTreeMap<&'static str, u64>,
+    /// Runs, by how they ended.
+    pub ends: BTreeMap<&'static str, u64>,
+    /// Differences that come of two things at one moment.
+    pub tied: u64,
+    /// Trials in which something was wrong.
+    pub divergences: u64,
+}
+
+impl Counters {
+    /// Notes a plan.
+    pub fn plan(&mut self, case: &Case) {
+        self.plans += 1;
+        self.block(&case.plan.block);
+    }
+
+    fn block(&mut self, block: &Block) {
+        for node in &block.nodes {
+            *self.nodes.entry(node.kind.word()).or_default() += 1;
+            for (_, inner) in node.blocks() {
+                self.block(inner);
+            }
+        }
+        if block.order == rival_core::plan::Order::Graph {
+            *self.nodes.entry("graph").or_default() += 1;
+        }
+    }
+
+    /// Notes a trial.
+    pub fn trial(&mut self, trial: &Trial) {
+        let observed = &trial.observed;
+        self.trials += 1;
+        self.runs += observed.histories.len() as u64;
+        self.writes += observed.boundaries;
+        self.calls += observed.made.len() as u64;
+        self.tied += u64::from(trial.tied);
+        self.divergences += u64::from(!trial.problems.is_empty());
+        for (_, place) in &observed.crashes {
+            let word = match place {
+                Place::Boundary => "between",
+                Place::Function(part) => part.word(),
+            };
+            *self.crashes.entry(word).or_default() += 1;
+        }
+        let end = observed.outcome.as_ref().map_or("stuck", |outcome| outcome.status.word());
+        *self.ends.entry(end).or_default() += 1;
+        for event in observed.histories.values().flatten() {
+            self.events += 1;
+            self.event(&event.event);
+        }
+    }
+
+    fn event(&mut self, event: &Kind) {
+        let word = match event {
+            Kind::CallLost { reason: LostReason::Crash, .. } => {
+                self.lost += 1;
+                return;
+            }
+            Kind::CancelRequested { .. } => "cancels",
+            Kind::RunPaused {} => "pauses",
+            Kind::CallFailed { failure, .. } if failure.code == code::TIMEOUT => "timeouts",
+            Kind::RunFailing { failure, .. } if failure.code == code::RUN_TIMEOUT => "run timeouts",
+            Kind::CallStarted { role: Role::OnError, .. } => "handler calls",
+            Kind::CallStarted { role: Role::Compensate, .. } => "compensation calls",
+            Kind::LaneStopping { .. } => "losers",
+            Kind::OpStarted { .. } => "operations",
+            Kind::ChildStarted { .. } => "children",
+            Kind::CallSuspended { .. } => "let go",
+            Kind::SignalReceived { .. } => "signals",
+            Kind::SignalTaken { .. } => "signals taken",
+            Kind::SignalTimedOut { .. } => "signal timeouts",
+            Kind::BlockFailing { .. } => "failing blocks",
+            _ => return,
+        };
+        *self.happened.entry(word).or_default() += 1;
+    }
+
+    /// Adds what another has seen.
+    pub fn add(&mut self, other: &Self) {
+        let merge = |into: &mut BTreeMap<&'static str, u64>, from: &BTreeMap<&'static str, u64>| {
+            for (word, n) in from {
+                *into.entry(word).or_default() += n;
+            }
+        };
+        self.plans += other.plans;
+        self.trials += other.trials;
+        self.runs += other.runs;
+        self.events += other.events;
+        self.writes += other.writes;
+        self.calls += other.calls;
+        self.lost += other.lost;
+        self.tied += other.tied;
+        self.divergences += other.divergences;
+        merge(&mut self.nodes, &other.nodes);
+        merge(&mut self.crashes, &other.crashes);
+        merge(&mut self.happened, &other.happened);
+        merge(&mut self.ends, &other.ends);
+    }
+}
+
+impl fmt::Display for Counters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |counts: &BTreeMap<&'static str, u64>| {
+            let words: Vec<String> = counts.iter().map(|(word, n)| format!("{word} {n}")).collect();
+            words.join(", ")
+        };
+        let crashes: u64 = self.crashes.values().sum();
+        let nodes: u64 = self.nodes.values().sum();
+        write!(
+            f,
+            "sim: {} plans, {} trials, {} runs ({}); ",
+            self.plans,
+            self.trials,
+            self.runs,
+            list(&self.ends)
+        )?;
+        write!(f, "{nodes} nodes ({}); ", list(&self.nodes))?;
+        write!(
+            f,
+            "{} events, {} commits, {} calls, {} lost; ",
+            self.events, self.writes, self.calls, self.lost
+        )?;
+        write!(f, "{crashes} crashes ({}); {}; ", list(&self.crashes), list(&self.happened))?;
+        write!(f, "{} tied; {} divergences", self.tied, self.divergences)
+    }
+}

@@ -1,0 +1,234 @@
+//! When the process dies.
+//!
+//! A crash is at a boundary, that is at something the store is asked to write, before it is written or after, or
+//! inside of a function. From then on nothing is written or read, until the next life.
+
+use std::future::pending;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+use crate::dice::Dice;
+use crate::script::Part;
+
+/// Where the process dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// What was to be written is not.
+    Before,
+    /// It was written, but nobody heard of it.
+    After,
+}
+
+/// Where in a function the process dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inside {
+    /// When it was called.
+    Beginning,
+    /// When its work is done.
+    End,
+}
+
+/// Which crashes there are to be.
+#[derive(Clone, Debug)]
+pub enum Fate {
+    /// None.
+    Spared,
+    /// One, at the boundary with this number, from 0.
+    At(u64, Side),
+    /// Some, by chance.
+    Chance(Dice),
+}
+
+/// How many crashes chance brings to one run; more of them end in quarantine.
+const MOST: u32 = 4;
+
+/// The crashes of one run.
+#[derive(Debug)]
+pub struct Crashes {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    fate: Fate,
+    dead: bool,
+    count: u32,
+    /// Boundaries so far.
+    boundaries: u64,
+    /// What the store is doing.
+    in_flight: u32,
+    /// Who waits for rest, or for the end of this life.
+    watcher: Option<Waker>,
+    at_rest: bool,
+    place: Option<Place>,
+}
+
+/// Where a crash was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// Between functions, at something that was to be written.
+    Boundary,
+    /// Inside of a function.
+    Function(Part),
+}
+
+impl Crashes {
+    /// The crashes that fate holds.
+    pub fn new(fate: Fate) -> Self {
+        let state = State {
+            fate,
+            dead: false,
+            count: 0,
+            boundaries: 0,
+            in_flight: 0,
+            watcher: None,
+            at_rest: false,
+            place: None,
+        };
+        Self { state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new life begins.
+    pub fn live(&self) {
+        let mut state = self.state();
+        state.dead = false;
+        state.in_flight = 0;
+        state.watcher = None;
+    }
+
+    /// Whether this life is over.
+    pub fn is_dead(&self) -> bool {
+        self.state().dead
+    }
+
+    /// How many boundaries there were.
+    pub fn boundaries(&self) -> u64 {
+        self.state().boundaries
+    }
+
+    /// Where the last crash was.
+    pub fn place(&self) -> Option<Place> {
+        self.state().place
+    }
+
+    /// The process dies inside of a function, if it is time for that.
+    pub(crate) async fn inside(&self, part: Part, at: Inside) {
+        let dead = {
+            let mut state = self.state();
+            if !state.dead && state.falls_inside(part, at) {
+                state.die(Place::Function(part));
+            }
+            state.dead
+        };
+        if dead {
+            pending::<()>().await;
+        }
+    }
+
+    /// Something is to be written: on which side of it the process dies, if it does.
+    pub(crate) fn boundary(&self) -> Option<Side> {
+        let mut state = self.state();
+        let number = state.boundaries;
+        state.boundaries += 1;
+        match &mut state.fate {
+            Fate::Spared => None,
+            Fate::At(at, side) => (*at == number).then_some(*side),
+            Fate::Chance(dice) => {
+                let roll = dice.below(100);
+                let falls = roll < 8 && state.count < MOST;
+                falls.then_some(if roll < 4 { Side::Before } else { Side::After })
+            }
+        }
+    }
+
+    /// The process dies at a boundary.
+    pub(crate) async fn die<T>(&self) -> T {
+        self.state().die(Place::Boundary);
+        pending().await
+    }
+
+    /// The store does something until this is dropped; after the crash it does not.
+    pub(crate) async fn enter(&self) -> InFlight<'_> {
+        let dead = {
+            let mut state = self.state();
+            state.in_flight += u32::from(!state.dead);
+            state.dead
+        };
+        if dead { pending().await } else { InFlight(self) }
+    }
+
+    /// Nothing can go on in the runtime, unless the store answers.
+    pub(crate) fn parked(&self) {
+        let mut state = self.state();
+        if state.in_flight == 0 {
+            state.at_rest = true;
+            state.wake();
+        }
+    }
+
+    /// Waits for the end of this life.
+    pub(crate) async fn death(&self) {
+        std::future::poll_fn(|context| {
+            let mut state = self.state();
+            if state.dead {
+                return Poll::Ready(());
+            }
+            state.watcher = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Waits until nothing happens any more without time passing.
+    pub(crate) async fn rest(&self) {
+        self.state().at_rest = false;
+        std::future::poll_fn(|context| {
+            let mut state = self.state();
+            if state.at_rest {
+                return Poll::Ready(());
+            }
+            state.watcher = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// Something that the store is doing.
+pub(crate) struct InFlight<'a>(&'a Crashes);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.in_flight = state.in_flight.saturating_sub(1);
+    }
+}
+
+impl State {
+    fn die(&mut self, place: Place) {
+        self.dead = true;
+        self.count += 1;
+        self.place = Some(place);
+        self.wake();
+    }
+
+    fn wake(&mut self) {
+        if let Some(watcher) = self.watcher.take() {
+            watcher.wake();
+        }
+    }
+
+    fn falls_inside(&mut self, part: Part, at: Inside) -> bool {
+        let Fate::Chance(dice) = &mut self.fate else { return false };
+        let likely = match part {
+            Part::Handler | Part::Undo | Part::Once => 10,
+            _ => 2,
+        };
+        let falls = dice.percent(likely) && self.count < MOST;
+        falls && (at == Inside::End || dice.percent(50))
+    }
+}

@@ -1,0 +1,259 @@
+//! One plan on the real engine, through as many lives as its process has.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rival_core::{Event, Plan, RunId, Time};
+use rival_engine::{Clock, Definition, Engine, RunError, RunOutcome, VirtualClock, verify};
+use rival_sqlite::SqliteStore;
+use rival_store::{MemoryStore, Page, RunFilter, Store};
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::crash::{Crashes, Fate, Place};
+use crate::function::functions;
+use crate::outside::{Action, What};
+use crate::script::Script;
+use crate::store::MortalStore;
+use crate::world::{Made, World};
+
+/// When runs begin.
+pub const BEGAN: Time = Time(1_700_000_000_000);
+
+/// More moments than any plan has: whoever needs them goes round in circles.
+const MOMENTS_MAX: u32 = 50_000;
+
+/// How long a life may take, in real time: a hundred times what the longest needs. A run that never comes to rest
+/// would go on for ever.
+const LIFE_MAX: Duration = Duration::from_secs(3);
+
+/// Everything that a seed decides but the crashes.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The seed.
+    pub seed: u64,
+    /// The plan.
+    pub plan: Plan,
+    /// The plan of its children.
+    pub child: Plan,
+    /// What their functions do.
+    pub script: Script,
+    /// What people do.
+    pub actions: Vec<Action>,
+}
+
+impl Case {
+    /// What the run is given.
+    pub fn input(&self) -> Value {
+        json!({ "seed": self.seed })
+    }
+}
+
+/// Where the run is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// In memory.
+    Memory,
+    /// In a file.
+    Sqlite,
+}
+
+/// What was seen of a run.
+#[derive(Debug)]
+pub struct Observed {
+    /// How it ended; `None` if it got stuck, and then why.
+    pub outcome: Result<RunOutcome, String>,
+    /// The history of each run.
+    pub histories: BTreeMap<RunId, Vec<Event>>,
+    /// The calls that reached their functions.
+    pub made: Vec<Made>,
+    /// When and where the process died.
+    pub crashes: Vec<(Time, Place)>,
+    /// What was written, in all lives.
+    pub boundaries: u64,
+    /// What is wrong with the store.
+    pub breaches: Vec<String>,
+}
+
+/// Runs a case.
+pub fn observe(case: &Case, fate: Fate, kind: Kind) -> Observed {
+    let crashes = Arc::new(Crashes::new(fate));
+    let clock = VirtualClock::at(BEGAN);
+    let world = World::new(case.script.clone(), clock, Arc::clone(&crashes));
+    let mut lab = Lab { case, world, crashes, home: Home::new(kind), acted: 0, deaths: Vec::new() };
+    let outcome = loop {
+        if let Some(outcome) = lab.live() {
+            break outcome;
+        }
+        lab.deaths.push((lab.world.clock.now(), lab.crashes.place().unwrap_or(Place::Boundary)));
+    };
+    let (histories, breaches) = lab.examine();
+    Observed {
+        outcome,
+        histories,
+        made: lab.world.made(),
+        crashes: lab.deaths,
+        boundaries: lab.crashes.boundaries(),
+        breaches,
+    }
+}
+
+/// Where the store lives between lives.
+enum Home {
+    Memory(Arc<MemoryStore>),
+    Folder(tempfile::TempDir),
+}
+
+impl Home {
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Memory => Self::Memory(Arc::default()),
+            Kind::Sqlite => Self::Folder(tempfile::tempdir().expect("a folder can be made")),
+        }
+    }
+
+    fn open(&self) -> Arc<dyn Store> {
+        match self {
+            Self::Memory(memory) => Arc::clone(memory) as _,
+            Self::Folder(folder) => {
+                let file: PathBuf = folder.path().join("rival.db");
+                Arc::new(SqliteStore::open(file).expect("the store opens"))
+            }
+        }
+    }
+}
+
+struct Lab<'a> {
+    case: &'a Case,
+    world: Arc<World>,
+    crashes: Arc<Crashes>,
+    home: Home,
+    /// How many actions are done.
+    acted: usize,
+    deaths: Vec<(Time, Place)>,
+}
+
+impl Lab<'_> {
+    /// One life of the process: `None` if it died.
+    fn live(&mut self) -> Option<Result<RunOutcome, String>> {
+        self.crashes.live();
+        let runtime = runtime(&self.crashes);
+        let store = Arc::new(MortalStore::new(self.home.open(), Arc::clone(&self.crashes)));
+        let crashes = Arc::clone(&self.crashes);
+        let lived = runtime.block_on(async {
+            let life = Box::pin(self.life(Arc::clone(&store)));
+            tokio::select! {
+                biased;
+                () = crashes.death() => None,
+                ended = life => Some(ended),
+                () = tokio::time::sleep(LIFE_MAX) => Some(Err("it never comes to rest".to_owned())),
+            }
+        });
+        // Every task is dropped where it stands.
+        drop(runtime);
+        futures::executor::block_on(store.bury()).expect("the dead are buried");
+        lived
+    }
+
+    async fn life(&mut self, store: Arc<MortalStore>) -> Result<RunOutcome, String> {
+        let clock = Clock::Virtual(self.world.clock.clone());
+        let builder = Engine::builder().shared_store(store).clock(clock);
+        let builder = [&self.case.plan, &self.case.child]
+            .into_iter()
+            .fold(builder, |builder, plan| builder.workflow(self.definition(plan)));
+        let engine = builder.build().await.map_err(text)?;
+        let run = engine.run("sim", self.case.input()).id("run").await.map_err(text)?.id().clone();
+        for _ in 0..MOMENTS_MAX {
+            self.crashes.rest().await;
+            if self.all_ended(&engine, &run).await? {
+                return engine.wait(&run).await.map_err(text);
+            }
+            if !self.act(&engine, &run).await? {
+                self.move_on(&engine, &run).await?;
+            }
+        }
+        Err(format!("it goes round in circles: {}", engine.explain(&run).await.map_err(text)?))
+    }
+
+    fn definition(&self, plan: &Plan) -> Definition {
+        Definition {
+            plan: plan.clone(),
+            functions: functions(&self.world),
+            input_schema: None,
+            nested_schemas: BTreeMap::new(),
+            signal_schemas: BTreeMap::new(),
+            description: None,
+            resources: Vec::new(),
+        }
+    }
+
+    /// Whether the run has ended, and all its children; some may end after it.
+    async fn all_ended(&self, engine: &Engine, run: &RunId) -> Result<bool, String> {
+        if !engine.handle(run.clone()).await.map_err(text)?.status().is_terminal() {
+            return Ok(false);
+        }
+        let page = Page { before: None, limit: 1_000 };
+        let runs = engine.runs(&RunFilter::default(), &page).await.map_err(text)?;
+        Ok(runs.iter().all(|run| run.status.is_terminal()))
+    }
+
+    /// Does what people do at this moment; false if they do nothing.
+    async fn act(&mut self, engine: &Engine, run: &RunId) -> Result<bool, String> {
+        let now = self.world.clock.now().ms_since(BEGAN);
+        let Some(action) = self.case.actions.get(self.acted).filter(|action| action.at <= now) else {
+            return Ok(false);
+        };
+        let done = match &action.what {
+            What::Cancel => engine.cancel(run, "asked").await,
+            What::Pause => engine.pause(run).await,
+            What::Resume => engine.resume(run).await,
+            What::Signal { name, id, payload } => engine.signal(run, name, payload).id(id).await,
+        };
+        match done {
+            Ok(_) | Err(RunError::Finished { .. }) => {}
+            Err(error) => return Err(text(error)),
+        }
+        // Only now: a crash before this line repeats it.
+        self.acted += 1;
+        Ok(true)
+    }
+
+    /// Moves the clock to the next moment at which anything can happen.
+    async fn move_on(&self, engine: &Engine, run: &RunId) -> Result<(), String> {
+        let action = self.case.actions.get(self.acted).map(|action| BEGAN.plus_ms(action.at));
+        let due = engine.next_due().await.map_err(text)?;
+        let Some(next) = [action, due, self.world.next()].into_iter().flatten().min() else {
+            return Err(format!("it is stuck: {}", engine.explain(run).await.map_err(text)?));
+        };
+        self.world.clock.set(next);
+        self.world.wake();
+        Ok(())
+    }
+
+    /// Judges what is left.
+    fn examine(&self) -> (BTreeMap<RunId, Vec<Event>>, Vec<String>) {
+        let store = self.home.open();
+        let mut histories = BTreeMap::new();
+        let all = RunFilter::default();
+        let judged = verify::check_runs(&*store, &all, |run, _| {
+            histories.insert(run.row.id.clone(), run.events.clone());
+        });
+        let report = futures::executor::block_on(judged).expect("the store can be read");
+        (histories, report.breaches.iter().map(ToString::to_string).collect())
+    }
+}
+
+fn runtime(crashes: &Arc<Crashes>) -> Runtime {
+    let crashes = Arc::clone(crashes);
+    Builder::new_current_thread()
+        .enable_time()
+        .on_thread_park(move || crashes.parked())
+        .build()
+        .expect("a runtime can be built")
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

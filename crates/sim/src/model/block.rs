@@ -1,0 +1,135 @@
+//! Blocks: nodes in order, and graphs of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use rival_core::NodeStatus;
+use rival_core::plan::{Block, Node, NodeKind, Order};
+use serde_json::Value;
+
+use super::time::{Ending, Lanes, Scope, Task};
+use super::{End, Env, Model};
+use crate::script::Before;
+
+impl<'a> Model<'a> {
+    /// Runs a block; `owner` is the path of the lane that it is.
+    pub(super) fn block(
+        self: &Rc<Self>,
+        block: &'a Block,
+        owner: String,
+        scope: Rc<Scope>,
+        env: Env,
+    ) -> Task<'a, End> {
+        let this = Rc::clone(self);
+        Box::pin(async move {
+            match block.order {
+                Order::Sequence => this.sequence(block, &owner, &scope, env).await,
+                Order::Graph => this.graph(block, &owner, &scope, env).await,
+            }
+        })
+    }
+
+    async fn sequence(self: &Rc<Self>, block: &'a Block, owner: &str, scope: &Rc<Scope>, env: Env) -> End {
+        let mut env = env;
+        let mut last = End::Good(None, NodeStatus::Completed);
+        for node in &block.nodes {
+            last = self.node(node, path(owner, &node.id), Rc::clone(scope), env.clone()).await;
+            let End::Good(result, status) = &last else { return last };
+            env.last = Some(Before::new(&node.id, result.clone(), status.word()));
+        }
+        last
+    }
+
+    async fn graph(self: &Rc<Self>, block: &'a Block, owner: &str, scope: &Rc<Scope>, env: Env) -> End {
+        self.side_by_side(owner);
+        let env = Env { last: None, ..env };
+        let inner = scope.inside();
+        let mut lanes = Lanes::new();
+        let mut begun: Vec<&'a Node> = Vec::new();
+        let mut done: BTreeMap<&str, Option<Value>> = BTreeMap::new();
+        let mut failure = None;
+        loop {
+            for node in &block.nodes {
+                let ready = node.after.iter().all(|before| done.contains_key(before.as_str()));
+                let fresh = !begun.iter().any(|other| other.id == node.id);
+                if ready && fresh && inner.ending().is_none() {
+                    lanes.push(self.node(node, path(owner, &node.id), Rc::clone(&inner), env.clone()));
+                    begun.push(node);
+                }
+            }
+            if lanes.open() == 0 {
+                break;
+            }
+            match lanes.next(&self.clock).await {
+                (n, End::Good(result, _)) => {
+                    done.insert(&begun[n].id, result);
+                }
+                (_, End::Hard(failed)) => {
+                    failure.get_or_insert(failed);
+                    inner.end(Ending::Settle, &self.clock);
+                }
+                (_, End::Stopped) => {}
+            }
+        }
+        if failure.is_some() {
+            self.clock.alone(self.number, owner).await;
+        }
+        match failure {
+            Some(failed) => End::Hard(failed),
+            None if done.len() == block.nodes.len() => sinks(block, &done),
+            None => End::Stopped,
+        }
+    }
+
+    fn node(self: &Rc<Self>, node: &'a Node, path: String, scope: Rc<Scope>, env: Env) -> Task<'a, End> {
+        let this = Rc::clone(self);
+        Box::pin(async move {
+            let held = this.clock.paused.get();
+            // What only has nodes inside starts also in a paused run; they are held.
+            let inner = match &node.kind {
+                NodeKind::Parallel(_) | NodeKind::Loop(_) => true,
+                NodeKind::Workflow(nested) => nested.input.is_none(),
+                _ => false,
+            };
+            let may_start = if inner { scope.ending().is_none() } else { this.clock.may_start(&scope).await };
+            if !may_start {
+                // A node whose turn had come is shown as cancelled, others not at all.
+                return if held { this.over(&path, End::Stopped) } else { End::Stopped };
+            }
+            let end = match &node.kind {
+                NodeKind::Step(step) => this.step(step, &path, &scope, &env).await,
+                NodeKind::Sleep(sleep) => this.sleep(sleep, &path, &scope, &env).await,
+                NodeKind::Signal(signal) => this.signal(signal, &path, &scope).await,
+                NodeKind::Workflow(nested) => this.nested(nested, &path, &scope, env).await,
+                NodeKind::Branch(branch) => this.branch(branch, &path, &scope, env).await,
+                NodeKind::Loop(repeat) => this.repeat(repeat, &path, &scope, env).await,
+                NodeKind::ForEach(each) => this.for_each(each, &path, &scope, env).await,
+                NodeKind::Parallel(parallel) => this.parallel(parallel, &path, &scope, env).await,
+            };
+            if let (End::Good(Some(result), _), false) = (&end, path.contains('/'))
+                && !result.is_null()
+            {
+                this.notes.borrow_mut().summary.results.insert(path, result.clone());
+            }
+            end
+        })
+    }
+}
+
+/// The result of a graph: that of its only sink, or a map of them.
+fn sinks(block: &Block, done: &BTreeMap<&str, Option<Value>>) -> End {
+    let used: BTreeSet<&String> = block.nodes.iter().flat_map(|node| &node.after).collect();
+    let sinks: Vec<&Node> = block.nodes.iter().filter(|node| !used.contains(&node.id)).collect();
+    let result = |node: &&Node| done.get(node.id.as_str()).cloned().flatten();
+    let result = match sinks.as_slice() {
+        [only] => result(only),
+        many => Some(Value::Object(
+            many.iter().map(|node| (node.id.clone(), result(node).unwrap_or(Value::Null))).collect(),
+        )),
+    };
+    End::Good(result, NodeStatus::Completed)
+}
+
+pub(super) fn path(owner: &str, id: &str) -> String {
+    if owner.is_empty() { id.to_owned() } else { format!("{owner}/{id}") }
+}

@@ -1,0 +1,350 @@
+//! Calls, steps, handlers, and undoing.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use rival_core::NodeStatus;
+use rival_core::plan::{BackoffKind, OnTimeout, Retry, Step};
+use serde_json::Value;
+
+use super::time::{Ending, GRACE, Scope};
+use super::{CutFate, End, Env, Failed, Model, Undo};
+use crate::script::{CallKey, Does, Fails, Part, Seen};
+
+/// How long a handler may take.
+const HANDLER_TIMEOUT: u64 = 300_000;
+/// How often a compensation is tried.
+const UNDO_ATTEMPTS: u32 = 3;
+/// The longest time between two attempts.
+const BACKOFF_MAX: u64 = 300_000;
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Called {
+    Returned {
+        skipped: bool,
+    },
+    Failed(Fails),
+    /// With the failure of a durable operation.
+    OpFailed(&'static str),
+    /// It was told to stop and did, with an error.
+    Told,
+    TimedOut,
+    /// It was cut short by a crash, and may not be made again.
+    Interrupted,
+    /// It was stopped or left behind.
+    Killed,
+}
+
+/// What a call may and may not do.
+pub(super) struct Terms<'s> {
+    pub(super) timeout: Option<u64>,
+    /// It is told to stop instead of being dropped.
+    pub(super) listens: bool,
+    /// Where it is; `None` for what nobody stops.
+    pub(super) scope: Option<&'s Scope>,
+}
+
+impl<'a> Model<'a> {
+    /// Makes a call, which has its turn.
+    pub(super) async fn call(&self, key: CallKey, terms: Terms<'_>) -> Called {
+        let began = self.clock.now();
+        let act = self.script.act(&key);
+        let ends = act.does.map(|_| began + act.takes);
+        let mut deadline = terms.timeout.map(|timeout| began + timeout);
+        let mut cuts = self.cuts.get(&key).into_iter().flatten().peekable();
+        self.notes.borrow_mut().summary.calls.insert(key.clone());
+        let told = || match terms.scope.and_then(Scope::ending) {
+            Some((Ending::Stop, at)) => Some(at),
+            Some((Ending::Settle, _)) | None => None,
+        };
+        // It was cut short, and waits for its turn to be made again.
+        let (mut held, mut since) = (false, 0);
+        // Everything that starts at this moment has started before anything of it ends.
+        self.clock.turn().await;
+        let ended = poll_fn(|_| {
+            let ending = terms.scope.and_then(Scope::ending);
+            // At one moment the crash may come before or after what else happens: its fate tells.
+            while let Some(cut) = cuts.next_if(|cut| {
+                let fits = match cut.fate {
+                    CutFate::Again | CutFate::Interrupted => true,
+                    CutFate::Held => self.clock.paused.get(),
+                    CutFate::Cancelled => ending.is_some(),
+                };
+                self.clock.has_come(cut.at) && fits
+            }) {
+                match cut.fate {
+                    CutFate::Again | CutFate::Held => (held, since) = (true, cut.at),
+                    CutFate::Interrupted => return Poll::Ready(Called::Interrupted),
+                    CutFate::Cancelled => return Poll::Ready(Called::Killed),
+                }
+            }
+            if held {
+                // What ends at the same moment came later: otherwise it would not have been made again.
+                if ending.is_some_and(|(_, at)| at > since) {
+                    return Poll::Ready(Called::Killed);
+                }
+                if self.clock.paused.get() {
+                    return Poll::Pending;
+                }
+                // It is made again, and has all its time again.
+                held = false;
+                deadline = terms.timeout.map(|timeout| self.clock.now() + timeout);
+            }
+            let now = Some(self.clock.now());
+            if ends == now && (deadline == now || told() == now) {
+                self.tie();
+            }
+            if told().is_none() && ends.is_some_and(|ends| self.clock.has_come(ends)) {
+                return Poll::Ready(ended(act.does));
+            }
+            if deadline.is_some_and(|deadline| self.clock.has_come(deadline)) {
+                return Poll::Ready(Called::TimedOut);
+            }
+            match told() {
+                None => Poll::Pending,
+                Some(_) if !terms.listens => Poll::Ready(Called::Killed),
+                Some(at) if self.clock.has_come(at + act.settles.min(GRACE)) => {
+                    let settled = act.settles < GRACE;
+                    Poll::Ready(if settled { ended(act.does) } else { Called::Killed })
+                }
+                Some(_) => Poll::Pending,
+            }
+        })
+        .await;
+        let cut = self.cuts.get(&key).is_some_and(|cuts| cuts.iter().any(|cut| cut.at == self.clock.now()));
+        let raced = cut || ended != Called::Killed || ends == Some(self.clock.now());
+        if key.part != Part::Undo && raced {
+            self.fact(&key.node[self.salt.len()..]);
+        }
+        self.clock.changed();
+        ended
+    }
+
+    /// Calls a function that is neither a step nor a handler: once, and any error is for good.
+    pub(super) async fn ask(
+        &self,
+        part: Part,
+        turn: u32,
+        node: &str,
+        scope: &Scope,
+        seen: &Seen,
+    ) -> Result<Value, End> {
+        if !self.clock.may_start(scope).await {
+            return Err(End::Stopped);
+        }
+        let key = self.key(node, part, turn, 1);
+        let terms = Terms { timeout: None, listens: false, scope: Some(scope) };
+        match self.call(key.clone(), terms).await {
+            Called::Returned { .. } => Ok(self.script.value(&key, seen)),
+            Called::Failed(fails) => Err(failed(fails.code(), node)),
+            Called::Killed | Called::Interrupted | Called::Told | Called::OpFailed(_) | Called::TimedOut => {
+                Err(End::Stopped)
+            }
+        }
+    }
+
+    pub(super) async fn step(self: &Rc<Self>, step: &'a Step, node: &str, scope: &Scope, env: &Env) -> End {
+        let mut unknown = false;
+        let mut attempt = 1;
+        loop {
+            let key = self.key(node, Part::Step, 0, attempt);
+            let mut seen = env.seen();
+            let called = if step.function == "durable" {
+                let (called, answers) = self.call_durable(&key, node, scope).await;
+                seen.joined = Some(answers);
+                called
+            } else {
+                let listens = step.function == "listening";
+                let terms = Terms { timeout: step.timeout_ms, listens, scope: Some(scope) };
+                self.call(key.clone(), terms).await
+            };
+            unknown |= matches!(called, Called::TimedOut | Called::Interrupted | Called::Killed);
+            // What a crash cut short may have acted, whatever came of it when it was made again.
+            unknown |= self.cuts.contains_key(&key);
+            let (code, most) = match called {
+                Called::Returned { skipped } => {
+                    let value = self.script.value(&key, &seen);
+                    return self.step_returned(step, node, attempt, value, skipped);
+                }
+                Called::Interrupted => ("interrupted", attempt),
+                Called::Killed => {
+                    self.step_over(step, node, unknown, NodeStatus::Cancelled, attempt);
+                    return End::Stopped;
+                }
+                Called::Told => ("told", attempt),
+                Called::OpFailed(code) => (code, step.retry.max_attempts.unwrap_or(1)),
+                Called::Failed(fails) => (fails.code(), attempts(fails, &step.retry, attempt)),
+                Called::TimedOut => match step.on_timeout {
+                    OnTimeout::Stop => ("timeout", attempt),
+                    OnTimeout::Retry => ("timeout", step.retry.max_attempts.unwrap_or(1)),
+                },
+            };
+            if attempt < most && scope.ending().is_none() {
+                let again = self.clock.now() + backoff(called, &step.retry, attempt);
+                if !self.clock.wait(again, scope).await {
+                    self.step_over(step, node, unknown, NodeStatus::Cancelled, attempt);
+                    return End::Stopped;
+                }
+                self.fact(node);
+                attempt += 1;
+                continue;
+            }
+            self.step_over(step, node, unknown, NodeStatus::Failed, attempt);
+            let soft = step.continue_on_error || called == Called::Failed(Fails::Continue);
+            if step.on_error.is_some() {
+                self.handler(node, scope).await;
+            }
+            return if soft { End::Good(None, NodeStatus::Failed) } else { failed(code, node) };
+        }
+    }
+
+    fn step_returned(&self, step: &'a Step, node: &str, attempt: u32, value: Value, skipped: bool) -> End {
+        let status = if skipped { NodeStatus::Skipped } else { NodeStatus::Completed };
+        self.node_ended(node, status, attempt, Some(&value));
+        if !skipped {
+            self.may_undo(step, node);
+        }
+        End::Good(Some(value), status)
+    }
+
+    fn step_over(&self, step: &'a Step, node: &str, unknown: bool, status: NodeStatus, attempts: u32) {
+        self.node_ended(node, status, attempts, None);
+        if unknown {
+            self.may_undo(step, node);
+        }
+    }
+
+    fn may_undo(&self, step: &'a Step, node: &str) {
+        if let Some(with) = &step.compensate {
+            self.undo.borrow_mut().push(Undo { node: node.to_owned(), at: self.clock.now(), with });
+        }
+    }
+
+    /// Calls the handler of a node that failed; not if everything around it is ending.
+    pub(super) async fn handler(&self, node: &str, scope: &Scope) {
+        if self.clock.may_start(scope).await {
+            let key = self.key(node, Part::Handler, 0, 1);
+            let terms = Terms { timeout: Some(HANDLER_TIMEOUT), listens: false, scope: Some(scope) };
+            self.call(key, terms).await;
+        }
+    }
+
+    /// Calls the run's handler.
+    pub(super) async fn last_handler(&self) {
+        self.unpaused().await;
+        let key = self.key("", Part::Handler, 0, 1);
+        self.call(key, Terms { timeout: Some(HANDLER_TIMEOUT), listens: false, scope: None }).await;
+    }
+
+    /// Undoes everything that is to be undone, the last first.
+    pub(super) async fn undo_all(&self) {
+        self.undo_within("").await;
+    }
+
+    /// Undoes what was done under this path.
+    pub(super) async fn undo_within(&self, lane: &str) {
+        while let Some(undo) = self.last_undo(lane) {
+            self.undo_one(&undo).await;
+        }
+    }
+
+    fn last_undo(&self, lane: &str) -> Option<Undo<'a>> {
+        let mut list = self.undo.borrow_mut();
+        let at = list.iter().rposition(|undo| is_within(&undo.node, lane))?;
+        Some(list.remove(at))
+    }
+
+    async fn undo_one(&self, undo: &Undo<'a>) {
+        let mut retry = undo.with.retry.clone();
+        retry.max_attempts.get_or_insert(UNDO_ATTEMPTS);
+        let retry = &retry;
+        self.note_undone(undo);
+        let mut attempt = 1;
+        loop {
+            self.unpaused().await;
+            let key = self.key(&undo.node, Part::Undo, 0, attempt);
+            let called = self
+                .call(
+                    key,
+                    Terms {
+                        timeout: Some(undo.with.timeout_ms.unwrap_or(HANDLER_TIMEOUT)),
+                        listens: false,
+                        scope: None,
+                    },
+                )
+                .await;
+            let most = match called {
+                Called::Failed(fails) => attempts(fails, retry, attempt),
+                Called::TimedOut => retry.max_attempts.unwrap_or(1),
+                Called::Returned { .. }
+                | Called::Told
+                | Called::OpFailed(_)
+                | Called::Interrupted
+                | Called::Killed => return,
+            };
+            if attempt >= most {
+                return;
+            }
+            let again = self.clock.now() + backoff(called, retry, attempt);
+            poll_fn(|_| {
+                let due = self.clock.has_come(again) && !self.clock.paused.get();
+                if due { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+            attempt += 1;
+        }
+    }
+
+    fn note_undone(&self, undo: &Undo<'a>) {
+        let mut notes = self.notes.borrow_mut();
+        let lanes = notes.lost.iter().filter(|lane| is_within(&undo.node, lane));
+        let lane = lanes.max_by_key(|lane| lane.len()).cloned().unwrap_or_default();
+        notes.summary.undone.entry(lane).or_default().push((undo.at, undo.node.clone()));
+    }
+
+    async fn unpaused(&self) {
+        poll_fn(|_| if self.clock.paused.get() { Poll::Pending } else { Poll::Ready(()) }).await;
+    }
+}
+
+pub(super) fn ended(does: Option<Does>) -> Called {
+    match does {
+        Some(Does::Return) => Called::Returned { skipped: false },
+        Some(Does::Skip) => Called::Returned { skipped: true },
+        Some(Does::Fail(fails)) => Called::Failed(fails),
+        None => Called::Told,
+    }
+}
+
+pub(super) fn failed(code: &str, node: &str) -> End {
+    End::Hard(Failed { code: code.to_owned(), node: node.to_owned(), by: node.to_owned() })
+}
+
+/// How many attempts there may be in all, after this failure of one.
+fn attempts(fails: Fails, retry: &Retry, attempt: u32) -> u32 {
+    let configured = retry.max_attempts;
+    match fails {
+        Fails::Plain => configured.unwrap_or(1),
+        Fails::Stop | Fails::Continue => attempt,
+        Fails::Retry { wanted, .. } => wanted.or(configured).unwrap_or(1).min(configured.unwrap_or(u32::MAX)),
+    }
+}
+
+fn backoff(called: Called, retry: &Retry, attempt: u32) -> u64 {
+    let own = match called {
+        Called::Failed(Fails::Retry { backoff, .. }) => backoff,
+        _ => None,
+    };
+    let configured = (retry.backoff == Some(BackoffKind::Exponential), retry.backoff_ms.unwrap_or(1_000));
+    let (exponential, base) = own.unwrap_or(configured);
+    let factor = if exponential { 1 << (attempt - 1) } else { u64::from(attempt) };
+    (base * factor).min(BACKOFF_MAX)
+}
+
+/// Whether a node is this one, or inside of it.
+pub(super) fn is_within(node: &str, scope: &str) -> bool {
+    scope.is_empty()
+        || node.strip_prefix(scope).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[']))
+}

@@ -1,0 +1,235 @@
+//! Steps that wait inside of durable operations, and the children that they start.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use rival_core::RunStatus;
+use serde_json::{Value, json};
+
+use super::call::{Called, ended};
+use super::time::{Ending, Scope};
+use super::{Asked, CutFate, Env, Model};
+use crate::ops::{Op, child_input};
+use crate::script::CallKey;
+
+/// Everything around the call is ending, or it was stopped.
+struct Stopped;
+
+impl<'a> Model<'a> {
+    /// Makes a call that asks for operations. Gives how it ended, and what the operations answered.
+    pub(super) async fn call_durable(
+        self: &Rc<Self>,
+        key: &CallKey,
+        node: &str,
+        scope: &Scope,
+    ) -> (Called, Value) {
+        self.notes.borrow_mut().summary.calls.insert(key.clone());
+        self.clock.turn().await;
+        let mut answers = Vec::new();
+        let called = match self.ask_all(key, node, scope, &mut answers).await {
+            Ok(Ok(())) => ended(self.script.act(key).does),
+            Ok(Err(code)) => Called::OpFailed(code),
+            Err(Stopped) => Called::Killed,
+        };
+        self.fact(node);
+        self.clock.changed();
+        (called, Value::Array(answers))
+    }
+
+    async fn ask_all(
+        self: &Rc<Self>,
+        key: &CallKey,
+        node: &str,
+        scope: &Scope,
+        answers: &mut Vec<Value>,
+    ) -> Result<Result<(), &'static str>, Stopped> {
+        let ops = self.script.ops(&key.node);
+        for (n, op) in ops.iter().enumerate() {
+            self.work(key, self.script.pause(key, n), scope).await?;
+            let place = (node.to_owned(), n);
+            // What succeeded in an earlier attempt is kept.
+            let kept = self.kept.borrow().get(&place).cloned();
+            let answer = match kept {
+                Some(answer) => Ok(answer),
+                None => self.ask_op(key, node, n, op, scope).await?,
+            };
+            match answer {
+                Ok(answer) => {
+                    self.kept.borrow_mut().insert(place, answer.clone());
+                    answers.push(answer);
+                }
+                Err(code) => return Ok(Err(code)),
+            }
+        }
+        self.work(key, self.script.pause(key, ops.len()), scope).await?;
+        Ok(Ok(()))
+    }
+
+    /// Works for a while. That goes on while everything around settles.
+    async fn work(&self, key: &CallKey, takes: u64, scope: &Scope) -> Result<(), Stopped> {
+        let end = self.clock.now() + takes;
+        let cuts = self.cuts.get(key).map(Vec::as_slice).unwrap_or_default();
+        poll_fn(|_| {
+            let ending = scope.ending();
+            let cut = cuts.iter().any(|cut| cut.fate == CutFate::Cancelled && self.clock.has_come(cut.at));
+            match ending {
+                Some((Ending::Stop, _)) => return Poll::Ready(Err(Stopped)),
+                Some(_) if cut => return Poll::Ready(Err(Stopped)),
+                _ => {}
+            }
+            if self.clock.has_come(end) { Poll::Ready(Ok(())) } else { Poll::Pending }
+        })
+        .await
+    }
+
+    async fn ask_op(
+        self: &Rc<Self>,
+        key: &CallKey,
+        node: &str,
+        n: usize,
+        op: &Op,
+        scope: &Scope,
+    ) -> Result<Result<Value, &'static str>, Stopped> {
+        // Nothing new starts in what is ending: the step is told so.
+        if scope.ending().is_some() && !matches!(op, Op::Once { .. }) {
+            return Ok(Err("cancelled"));
+        }
+        let answer = match op {
+            Op::Once { takes } => {
+                self.work(key, *takes, scope).await?;
+                Ok(json!(format!("once {n}")))
+            }
+            Op::Sleep(ms) => {
+                let until = self.clock.now() + ms;
+                if !self.clock.wait(until, scope).await {
+                    return Err(Stopped);
+                }
+                Ok(Value::Null)
+            }
+            Op::Signal { name, timeout, value } => {
+                let until = Some(self.clock.now() + timeout);
+                match self.wait_for_signal(name, until, scope).await {
+                    None => return Err(Stopped),
+                    Some(Some(payload)) => Ok(payload),
+                    Some(None) if *value => Ok(Value::Null),
+                    Some(None) => Err("signal_timeout"),
+                }
+            }
+            Op::Run => {
+                let child = self.start_child(node, child_input(&key.node, n, None));
+                self.children_end(&[child], scope).await?.remove(0)
+            }
+            Op::Map { items, window, collect } => {
+                self.map(key, node, n, (*items, *window, *collect), scope).await?
+            }
+        };
+        self.fact(node);
+        Ok(answer)
+    }
+
+    async fn map(
+        self: &Rc<Self>,
+        key: &CallKey,
+        node: &str,
+        n: usize,
+        (items, window, collect): (usize, u32, bool),
+        scope: &Scope,
+    ) -> Result<Result<Value, &'static str>, Stopped> {
+        let mut children: Vec<Rc<Self>> = Vec::new();
+        loop {
+            let open = children.iter().filter(|child| child.child_end().is_none()).count();
+            let failed = children.iter().any(|child| matches!(child.child_end(), Some(Err(_))));
+            if failed && !collect {
+                children.iter().for_each(|child| child.cancel());
+            } else if children.len() < items && open < window as usize {
+                let input = child_input(&key.node, n, Some(children.len()));
+                children.push(self.start_child(node, input));
+                continue;
+            }
+            if open == 0 {
+                break;
+            }
+            self.a_child_ends(&children, open, scope).await?;
+        }
+        let ends: Vec<Result<Value, &'static str>> =
+            children.iter().filter_map(|child| child.child_end()).collect();
+        if !collect && ends.iter().any(Result::is_err) {
+            return Ok(Err("child_failed"));
+        }
+        let shown = ends.into_iter().map(|end| end.unwrap_or_else(|code| json!({ "code": code })));
+        Ok(Ok(shown.collect()))
+    }
+
+    async fn children_end(
+        &self,
+        children: &[Rc<Self>],
+        scope: &Scope,
+    ) -> Result<Vec<Result<Value, &'static str>>, Stopped> {
+        self.a_child_ends(children, children.len(), scope).await?;
+        Ok(children.iter().filter_map(|child| child.child_end()).collect())
+    }
+
+    /// Waits until fewer than `open` are at work. If that is not to be waited for, they are cancelled.
+    async fn a_child_ends(&self, children: &[Rc<Self>], open: usize, scope: &Scope) -> Result<(), Stopped> {
+        let waited = poll_fn(|_| {
+            if scope.ending().is_some() {
+                return Poll::Ready(Err(Stopped));
+            }
+            let still = children.iter().filter(|child| child.child_end().is_none()).count();
+            if still + 1 < open {
+                self.tie();
+            }
+            if still < open { Poll::Ready(Ok(())) } else { Poll::Pending }
+        })
+        .await;
+        if waited.is_err() {
+            children.iter().for_each(|child| child.cancel());
+        }
+        waited
+    }
+
+    fn start_child(self: &Rc<Self>, node: &str, input: Value) -> Rc<Self> {
+        let salt = format!("{}:", input.as_str().unwrap_or_default());
+        let number = self.family.borrow().len() as u64 + 1;
+        let child = Rc::new(Self {
+            plan: self.child_plan,
+            child_plan: self.child_plan,
+            script: self.script,
+            cuts: self.cuts,
+            clock: Rc::clone(&self.clock),
+            salt,
+            number,
+            family: Rc::clone(&self.family),
+            root: Scope::run(),
+            asked: Cell::new(None),
+            notes: std::cell::RefCell::default(),
+            undo: std::cell::RefCell::default(),
+            signals: std::cell::RefCell::default(),
+            kept: std::cell::RefCell::default(),
+        });
+        self.family.borrow_mut().push((input.as_str().unwrap_or_default().to_owned(), Rc::clone(&child)));
+        let env = Env { input, last: None, iteration: None };
+        // The parent ends when its children have.
+        self.clock.spawn(self.number, node, child.run(env));
+        child
+    }
+
+    fn child_end(&self) -> Option<Result<Value, &'static str>> {
+        let notes = self.notes.borrow();
+        Some(match notes.summary.status? {
+            RunStatus::Completed => Ok(notes.summary.output.clone().unwrap_or(Value::Null)),
+            RunStatus::Cancelled => Err("child_cancelled"),
+            _ => Err("child_failed"),
+        })
+    }
+
+    /// Somebody asks to cancel the run.
+    pub(super) fn cancel(&self) {
+        if self.root.ending().is_none() && self.notes.borrow().summary.status.is_none() {
+            self.asked.set(Some(Asked::Cancel));
+            self.root.end(Ending::Stop, &self.clock);
+        }
+    }
+}

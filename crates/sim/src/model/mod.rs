@@ -1,0 +1,346 @@
+//! The reference: what a run must come to, computed without events, folds or machines.
+//!
+//! It walks the plan in virtual time, one function per kind of node, and knows the semantics only from the
+//! documents. It shares nothing with the engine but the plan and the script of the world.
+//!
+//! What the documents leave open is decided here as follows.
+//!
+//! | case | decision |
+//! | --- | --- |
+//! | a call settles in a block that fails, with an error and attempts left | the node has failed; there is no other attempt |
+//! | … and has a handler | it is not called: nothing new starts |
+//! | a supervisor in a scope that ends | it is cancelled, also if its last node settles well |
+//! | a branch fails where the first, or n, win | it is undone with the run, unless somebody wins: then at once |
+//! | losers settle inside of a block that fails | it fails when they have settled too |
+//! | a durable operation is asked for while all around is ending | it fails with `cancelled`; something done once is done |
+//! | a signal that was sent after a wait's deadline, in a paused run | comes too late |
+//! | n can no longer be reached | the block fails as others do; the failed step is the one that made it so |
+//! | a call of a step timed out, was killed or cut short by a crash, and none succeeded | its outcome is unknown: it is undone |
+//! | a step that was skipped, or failed with an error | is not undone |
+//! | an attempt to undo times out | it is tried again while attempts remain |
+//! | `choose` says false, and there is neither `else` nor a default | the branch completes with null |
+//! | a paused run is cancelled | what it has done is undone all the same |
+//! | the last node is done and losers still settle | the run has not ended; a cancel cancels it |
+
+mod block;
+mod call;
+mod durable;
+mod supervisor;
+mod time;
+mod wait;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use rival_core::plan::{Compensation, Plan};
+use rival_core::{NodeStatus, RunStatus};
+use serde_json::Value;
+
+use self::time::{Clock, Ending, Scope, Task};
+use crate::outside::{Action, What};
+use crate::script::{Before, CallKey, Part, Script, Seen};
+use crate::summary::{NodeSummary, Summary};
+
+/// A call that a crash cut short, as the history tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// When, in milliseconds after the run's start.
+    pub at: u64,
+    /// What became of it.
+    pub fate: CutFate,
+}
+
+/// What became of a call that was cut short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CutFate {
+    /// It was made again.
+    Again,
+    /// It was made again when the run was no longer paused.
+    Held,
+    /// It was not to be made again, and the node failed.
+    Interrupted,
+    /// Everything around it was ending, and it counts as cancelled.
+    Cancelled,
+}
+
+/// The calls that crashes cut short. They happen by chance, so the model is told.
+pub type Cuts = BTreeMap<CallKey, Vec<Cut>>;
+
+/// What the model says.
+#[derive(Debug)]
+pub struct Prediction {
+    /// What the run comes to.
+    pub summary: Summary,
+    /// What its children come to, by what they are given, in the order in which they are started.
+    pub children: BTreeMap<String, Vec<Summary>>,
+    /// Two things happened at one moment whose order is nobody's to say.
+    pub tied: bool,
+}
+
+/// What must come of a run of a plan, with children of another.
+pub fn predict(
+    plans: [&Plan; 2],
+    script: &Script,
+    input: &Value,
+    actions: &[Action],
+    cuts: &Cuts,
+) -> Prediction {
+    let [plan, child_plan] = plans;
+    let model = Rc::new(Model {
+        plan,
+        child_plan,
+        script,
+        cuts,
+        clock: Rc::default(),
+        salt: String::new(),
+        number: 0,
+        family: Rc::default(),
+        root: Scope::run(),
+        asked: Cell::new(None),
+        notes: RefCell::default(),
+        undo: RefCell::default(),
+        signals: RefCell::default(),
+        kept: RefCell::default(),
+    });
+    let env = Env { input: input.clone(), last: None, iteration: None };
+    let ended = model.clock.run(Model::run(&model, env), Model::outside(&model, actions));
+    // What is left holds on to the model.
+    model.clock.forget();
+    let mut notes = model.notes.take();
+    if ended.is_none() {
+        notes.summary.status = None;
+    }
+    let mut prediction = Prediction { summary: notes.summary, children: BTreeMap::new(), tied: notes.tied };
+    for (given, child) in model.family.take() {
+        let notes = child.notes.take();
+        prediction.tied |= notes.tied;
+        prediction.children.entry(given).or_default().push(notes.summary);
+    }
+    prediction
+}
+
+struct Model<'a> {
+    plan: &'a Plan,
+    child_plan: &'a Plan,
+    script: &'a Script,
+    cuts: &'a Cuts,
+    clock: Rc<Clock<'a>>,
+    /// What the keys of its calls begin with.
+    salt: String,
+    /// The run among those of its family.
+    number: u64,
+    /// All children, with what they are given.
+    family: Rc<RefCell<Vec<(String, Rc<Self>)>>>,
+    root: Rc<Scope>,
+    /// Why the run ends, if not by itself.
+    asked: Cell<Option<Asked>>,
+    notes: RefCell<Notes>,
+    undo: RefCell<Vec<Undo<'a>>>,
+    signals: RefCell<Signals>,
+    /// What operations of steps answered, by node and place.
+    kept: RefCell<BTreeMap<(String, usize), Value>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Cancel,
+    Timeout,
+}
+
+#[derive(Default)]
+struct Notes {
+    summary: Summary,
+    tied: bool,
+    /// Nodes whose lanes run side by side.
+    concurrent: BTreeSet<String>,
+    /// Lanes that lost.
+    lost: Vec<String>,
+    /// What happened at this moment.
+    moment: u64,
+    facts: Vec<String>,
+}
+
+/// A step that may have to be undone.
+struct Undo<'a> {
+    node: String,
+    /// When it ended.
+    at: u64,
+    with: &'a Compensation,
+}
+
+#[derive(Default)]
+struct Signals {
+    /// What was sent and not taken, by name, and when.
+    sent: BTreeMap<String, VecDeque<(u64, Value)>>,
+    ids: BTreeSet<String>,
+    /// Who waits, by name, the first first.
+    waiting: BTreeMap<String, VecDeque<u64>>,
+    next: u64,
+}
+
+/// What nodes see of what is around them.
+#[derive(Clone)]
+struct Env {
+    input: Value,
+    last: Option<Before>,
+    iteration: Option<(u32, Option<Value>)>,
+}
+
+impl Env {
+    /// Inside of a loop the item of a forEach around it is still there.
+    fn in_loop(&self, turn: u32) -> Self {
+        let item = self.iteration.clone().and_then(|(_, item)| item);
+        Self { iteration: Some((turn, item)), ..self.clone() }
+    }
+
+    fn seen(&self) -> Seen {
+        let Self { input, last, iteration } = self.clone();
+        Seen { input, last, iteration, joined: None }
+    }
+}
+
+/// How a node or a block ended.
+#[derive(Clone, Debug)]
+enum End {
+    /// With this result; `None` for what failed softly or gives nothing.
+    Good(Option<Value>, NodeStatus),
+    /// It failed, for this reason, and the failure began with this node.
+    Hard(Failed),
+    /// It was stopped, or never began.
+    Stopped,
+}
+
+#[derive(Clone, Debug)]
+struct Failed {
+    code: String,
+    /// The node that failed first.
+    node: String,
+    /// The node that says why.
+    by: String,
+}
+
+impl<'a> Model<'a> {
+    fn run(self: &Rc<Self>, env: Env) -> Task<'a, ()> {
+        let this = Rc::clone(self);
+        Box::pin(async move {
+            let end = this.block(&this.plan.block, String::new(), Rc::clone(&this.root), env).await;
+            if matches!(end, End::Hard(_)) {
+                // From here on its end is decided.
+                this.root.end(Ending::Settle, &this.clock);
+            }
+            this.clock.alone(this.number, "").await;
+            let (status, failed) = match (this.asked.get(), end) {
+                (Some(Asked::Cancel), _) => (RunStatus::Cancelled, None),
+                (Some(Asked::Timeout), _) => (RunStatus::Failed, Some(("run_timeout".to_owned(), None))),
+                (None, End::Hard(failed)) => (RunStatus::Failed, Some((failed.code, Some(failed.node)))),
+                (None, End::Good(output, _)) => return this.completed(output),
+                (None, End::Stopped) => unreachable!("nobody stopped it"),
+            };
+            this.undo_all().await;
+            if status == RunStatus::Failed && this.plan.on_error.is_some() {
+                this.last_handler().await;
+            }
+            let mut notes = this.notes.borrow_mut();
+            notes.summary.status = Some(status);
+            notes.summary.failed = failed;
+        })
+    }
+
+    fn completed(&self, output: Option<Value>) {
+        let summary = &mut self.notes.borrow_mut().summary;
+        summary.status = Some(RunStatus::Completed);
+        summary.output = Some(output.unwrap_or(Value::Null));
+    }
+
+    fn node_ended(&self, node: &str, status: NodeStatus, attempts: u32, result: Option<&Value>) {
+        let ended = NodeSummary { status, attempts, result: result.cloned() };
+        self.notes.borrow_mut().summary.nodes.insert(node.to_owned(), ended);
+        self.clock.changed();
+    }
+
+    fn key(&self, node: &str, part: Part, turn: u32, attempt: u32) -> CallKey {
+        CallKey { node: format!("{}{node}", self.salt), part, turn, attempt }
+    }
+
+    /// The lanes of this node, or the nodes of this graph, run side by side.
+    fn side_by_side(&self, node: &str) {
+        self.notes.borrow_mut().concurrent.insert(node.to_owned());
+    }
+
+    /// Two things happen at this moment, and nobody says in which order.
+    fn tie(&self) {
+        self.notes.borrow_mut().tied = true;
+    }
+
+    /// Something happened at a node that others may race with.
+    fn fact(&self, node: &str) {
+        let mut notes = self.notes.borrow_mut();
+        if notes.moment != self.clock.now() {
+            notes.moment = self.clock.now();
+            notes.facts.clear();
+        }
+        let tied = notes.facts.iter().any(|other| {
+            let apart = where_apart(other, node);
+            node.is_empty() || other.is_empty() || notes.concurrent.contains(&apart)
+        });
+        notes.tied |= tied;
+        notes.facts.push(node.to_owned());
+    }
+
+    /// What people and the run's own timeout do to it.
+    fn outside(self: &Rc<Self>, actions: &'a [Action]) -> Task<'a, ()> {
+        let this = Rc::clone(self);
+        let mut actions = actions.iter().peekable();
+        Box::pin(poll_fn(move |_| {
+            while let Some(action) = actions.next_if(|action| this.clock.has_come(action.at)) {
+                this.act(&action.what);
+            }
+            if let Some(timeout) = this.plan.timeout_ms
+                && this.clock.has_come(timeout)
+                && !this.clock.paused.get()
+                && this.root.ending().is_none()
+            {
+                this.fact("");
+                this.asked.set(Some(Asked::Timeout));
+                this.root.end(Ending::Stop, &this.clock);
+            }
+            Poll::Pending
+        }))
+    }
+
+    fn act(&self, what: &What) {
+        let ending = self.root.ending().is_some();
+        if matches!(what, What::Cancel | What::Pause) {
+            self.fact("");
+        }
+        match what {
+            What::Cancel if !ending => {
+                self.clock.pause(false);
+                self.cancel();
+            }
+            What::Pause if !ending => self.clock.pause(true),
+            What::Cancel | What::Pause => {}
+            What::Resume => self.clock.pause(false),
+            What::Signal { name, id, payload } => self.send(name, id, payload),
+        }
+    }
+}
+
+/// The node in which two paths part.
+fn where_apart(one: &str, other: &str) -> String {
+    let id = |segment: &str| segment.split('[').next().unwrap_or_default().to_owned();
+    let mut common: Vec<String> = Vec::new();
+    for (a, b) in one.split('/').zip(other.split('/')) {
+        if a != b {
+            if id(a) == id(b) {
+                common.push(id(a));
+            }
+            break;
+        }
+        common.push(a.to_owned());
+    }
+    common.join("/")
+}

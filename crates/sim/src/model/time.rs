@@ -1,0 +1,228 @@
+//! The model's time: futures that are polled all together, at one moment after the other.
+//!
+//! Nobody is woken. At each moment everything is polled until nothing changes any more; then the clock moves to the
+//! earliest moment that somebody waits for.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use super::call::is_within;
+
+/// A part of the model at work.
+pub(super) type Task<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// How long what was told to stop may take.
+pub(super) const GRACE: u64 = 30_000;
+
+#[derive(Default)]
+pub(super) struct Clock<'a> {
+    now: Cell<u64>,
+    wanted: RefCell<BTreeSet<u64>>,
+    changes: Cell<u64>,
+    pub(super) paused: Cell<bool>,
+    /// What goes on beside each run: losers that settle, children.
+    beside: RefCell<Vec<((u64, String), Task<'a, ()>)>>,
+    /// How much of that each run has, by the path that it is at.
+    open: RefCell<BTreeMap<(u64, String), usize>>,
+}
+
+impl<'a> Clock<'a> {
+    pub(super) fn now(&self) -> u64 {
+        self.now.get()
+    }
+
+    /// Something changed that others may see.
+    pub(super) fn changed(&self) {
+        self.changes.set(self.changes.get() + 1);
+    }
+
+    pub(super) fn spawn(&self, run: u64, path: &str, task: Task<'a, ()>) {
+        let place = (run, path.to_owned());
+        self.beside.borrow_mut().push((place.clone(), task));
+        *self.open.borrow_mut().entry(place).or_default() += 1;
+        self.changed();
+    }
+
+    pub(super) fn pause(&self, paused: bool) {
+        self.paused.set(paused);
+        self.changed();
+    }
+
+    /// Whether a moment has come; if not, somebody waits for it.
+    pub(super) fn has_come(&self, at: u64) -> bool {
+        let come = self.now.get() >= at;
+        if !come {
+            self.wanted.borrow_mut().insert(at);
+        }
+        come
+    }
+
+    /// Runs until the end, or as far as it goes: `None` if nothing will ever happen again.
+    pub(super) fn run<T>(&self, mut main: Task<'a, T>, mut outside: Task<'a, ()>) -> Option<T> {
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            let before = self.changes.get();
+            self.wanted.borrow_mut().clear();
+            if let Poll::Ready(end) = main.as_mut().poll(&mut context) {
+                return Some(end);
+            }
+            self.poll_beside(&mut context);
+            let _ = outside.as_mut().poll(&mut context);
+            if self.changes.get() != before {
+                continue;
+            }
+            let next = self.wanted.borrow().iter().copied().find(|at| *at > self.now.get())?;
+            self.now.set(next);
+        }
+    }
+
+    /// Drops what goes on beside the run.
+    pub(super) fn forget(&self) {
+        self.beside.borrow_mut().clear();
+    }
+
+    fn poll_beside(&self, context: &mut Context<'_>) {
+        let mut tasks = std::mem::take(&mut *self.beside.borrow_mut());
+        tasks.retain_mut(|(place, task)| {
+            let done = task.as_mut().poll(context).is_ready();
+            if done {
+                *self.open.borrow_mut().entry(place.clone()).or_default() -= 1;
+                self.changed();
+            }
+            !done
+        });
+        self.beside.borrow_mut().splice(0..0, tasks);
+    }
+
+    /// Waits until nothing goes on beside a run inside of this path.
+    pub(super) async fn alone(&self, run: u64, path: &str) {
+        poll_fn(|_| {
+            let open = self.open.borrow();
+            let mut inside = open.iter().filter(|((of, at), _)| *of == run && is_within(at, path));
+            if inside.all(|(_, count)| *count == 0) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+
+    /// Lets everybody else have a turn at this moment.
+    pub(super) async fn turn(&self) {
+        let mut had = false;
+        poll_fn(|_| {
+            if had {
+                return Poll::Ready(());
+            }
+            had = true;
+            self.changed();
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Waits for the turn to start something new; false if the scope is ending.
+    pub(super) async fn may_start(&self, scope: &Scope) -> bool {
+        poll_fn(|_| match scope.ending() {
+            Some(_) => Poll::Ready(false),
+            None if self.paused.get() => Poll::Pending,
+            None => Poll::Ready(true),
+        })
+        .await
+    }
+
+    /// Waits for a moment; false if the scope is ending first. In a paused run no moment comes.
+    pub(super) async fn wait(&self, at: u64, scope: &Scope) -> bool {
+        poll_fn(|_| {
+            if scope.ending().is_some() {
+                return Poll::Ready(false);
+            }
+            if self.has_come(at) && !self.paused.get() { Poll::Ready(true) } else { Poll::Pending }
+        })
+        .await
+    }
+}
+
+/// How everything in a scope ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ending {
+    /// Nothing new starts, waits are cancelled, calls settle.
+    Settle,
+    /// Calls are told to stop too.
+    Stop,
+}
+
+/// A part of the run that ends as one: the run itself, a block, a lane.
+pub(super) struct Scope {
+    outer: Option<Rc<Self>>,
+    ending: Cell<Option<(Ending, u64)>>,
+}
+
+impl Scope {
+    pub(super) fn run() -> Rc<Self> {
+        Rc::new(Self { outer: None, ending: Cell::new(None) })
+    }
+
+    pub(super) fn inside(self: &Rc<Self>) -> Rc<Self> {
+        Rc::new(Self { outer: Some(Rc::clone(self)), ending: Cell::new(None) })
+    }
+
+    /// Ends it, unless it is ending so already.
+    pub(super) fn end(&self, ending: Ending, clock: &Clock<'_>) {
+        if self.ending.get().is_none_or(|(before, _)| before < ending) {
+            self.ending.set(Some((ending, clock.now())));
+            clock.changed();
+        }
+    }
+
+    /// How it is ending, by itself or with what is around it, and since when.
+    pub(super) fn ending(&self) -> Option<(Ending, u64)> {
+        let outer = self.outer.as_ref().and_then(|outer| outer.ending());
+        match (self.ending.get(), outer) {
+            (Some(own), Some(outer)) if own.0 == outer.0 => Some((own.0, own.1.min(outer.1))),
+            (Some(own), Some(outer)) => Some(if own.0 > outer.0 { own } else { outer }),
+            (own, outer) => own.or(outer),
+        }
+    }
+}
+
+/// Lanes that run side by side.
+pub(super) struct Lanes<'a, T> {
+    tasks: Vec<Option<Task<'a, T>>>,
+}
+
+impl<'a, T> Lanes<'a, T> {
+    pub(super) fn new() -> Self {
+        Self { tasks: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, task: Task<'a, T>) {
+        self.tasks.push(Some(task));
+    }
+
+    pub(super) fn open(&self) -> usize {
+        self.tasks.iter().flatten().count()
+    }
+
+    /// Takes those that have not ended.
+    pub(super) fn take_open(&mut self) -> Vec<(usize, Task<'a, T>)> {
+        self.tasks.iter_mut().enumerate().filter_map(|(n, task)| Some((n, task.take()?))).collect()
+    }
+
+    /// The next one to end, with its place.
+    pub(super) async fn next(&mut self, clock: &Clock<'_>) -> (usize, T) {
+        poll_fn(|context| {
+            for (n, slot) in self.tasks.iter_mut().enumerate() {
+                let Some(task) = slot else { continue };
+                if let Poll::Ready(end) = task.as_mut().poll(context) {
+                    *slot = None;
+                    clock.changed();
+                    return Poll::Ready((n, end));
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}

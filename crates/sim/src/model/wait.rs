@@ -1,0 +1,125 @@
+//! Sleeps and signals.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use rival_core::NodeStatus;
+use rival_core::plan::{Signal, Sleep, Wait};
+use serde_json::Value;
+
+use super::call::failed;
+use super::time::Scope;
+use super::{End, Env, Model};
+use crate::lab::BEGAN;
+use crate::script::Part;
+
+impl Model<'_> {
+    pub(super) async fn sleep(&self, sleep: &Sleep, node: &str, scope: &Scope, env: &Env) -> End {
+        let until = match &sleep.wait {
+            Wait::ForMs(ms) => self.clock.now() + ms,
+            Wait::UntilMs(at) => u64::try_from(at - BEGAN.0).unwrap_or(0),
+            Wait::Computed(_) => match self.ask(Part::Wait, 0, node, scope, &env.seen()).await {
+                Ok(answer) => match self.moment(&answer) {
+                    Some(until) => until,
+                    None => return self.over(node, failed("not_json", node)),
+                },
+                Err(end) => return self.over(node, end),
+            },
+        };
+        self.clock.turn().await;
+        if !self.clock.may_start(scope).await || !self.clock.wait(until, scope).await {
+            return self.over(node, End::Stopped);
+        }
+        self.fact(node);
+        self.over(node, End::Good(None, NodeStatus::Completed))
+    }
+
+    fn moment(&self, answer: &Value) -> Option<u64> {
+        if let Some(ms) = answer.get("forMs").and_then(Value::as_u64) {
+            return Some(self.clock.now() + ms);
+        }
+        let at = answer.get("untilMs").and_then(Value::as_i64)?;
+        Some(u64::try_from(at - BEGAN.0).unwrap_or(0))
+    }
+
+    /// Somebody sends a signal.
+    pub(super) fn send(&self, name: &str, id: &str, payload: &Value) {
+        let mut signals = self.signals.borrow_mut();
+        if !signals.ids.insert(id.to_owned()) {
+            return;
+        }
+        signals.sent.entry(name.to_owned()).or_default().push_back((self.clock.now(), payload.clone()));
+        self.clock.changed();
+    }
+
+    pub(super) async fn signal(&self, signal: &Signal, node: &str, scope: &Scope) -> End {
+        let until = signal.timeout_ms.map(|timeout| self.clock.now() + timeout);
+        let waited = self.wait_for_signal(&signal.signal, until, scope).await;
+        if waited.is_some() {
+            self.fact(node);
+        }
+        let end = match waited {
+            None => End::Stopped,
+            Some(Some(payload)) => End::Good(Some(payload), NodeStatus::Completed),
+            Some(None) if signal.timeout_is_value => End::Good(None, NodeStatus::Completed),
+            Some(None) => failed("signal_timeout", node),
+        };
+        self.over(node, end)
+    }
+
+    /// Waits for a signal; the inner `None` is a timeout, the outer one that the scope is ending.
+    pub(super) async fn wait_for_signal(
+        &self,
+        name: &str,
+        until: Option<u64>,
+        scope: &Scope,
+    ) -> Option<Option<Value>> {
+        let number = self.listen(name);
+        self.clock.turn().await;
+        let waited = poll_fn(|_| {
+            if scope.ending().is_some() {
+                return Poll::Ready(None);
+            }
+            if self.clock.paused.get() {
+                return Poll::Pending;
+            }
+            if let Some(payload) = self.take(name, number, until) {
+                return Poll::Ready(Some(Some(payload)));
+            }
+            match until {
+                Some(until) if self.clock.has_come(until) => Poll::Ready(Some(None)),
+                _ => Poll::Pending,
+            }
+        })
+        .await;
+        self.stop_listening(name, number);
+        waited
+    }
+
+    fn listen(&self, name: &str) -> u64 {
+        let mut signals = self.signals.borrow_mut();
+        signals.next += 1;
+        let number = signals.next;
+        signals.waiting.entry(name.to_owned()).or_default().push_back(number);
+        number
+    }
+
+    /// The oldest wait takes the oldest signal, if that was sent in time.
+    fn take(&self, name: &str, number: u64, until: Option<u64>) -> Option<Value> {
+        let mut signals = self.signals.borrow_mut();
+        let first = signals.waiting.get(name).and_then(|waiting| waiting.front()) == Some(&number);
+        if !first {
+            return None;
+        }
+        let sent = signals.sent.get_mut(name)?;
+        let (_, payload) = sent.pop_front_if(|(at, _)| until.is_none_or(|until| *at <= until))?;
+        Some(payload)
+    }
+
+    fn stop_listening(&self, name: &str, number: u64) {
+        if let Some(waiting) = self.signals.borrow_mut().waiting.get_mut(name) {
+            waiting.retain(|other| *other != number);
+        }
+        self.clock.changed();
+    }
+}

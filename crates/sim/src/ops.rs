@@ -1,0 +1,155 @@
+//! What durable steps ask for while they run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rival_core::{StepError, Value};
+use rival_engine::{CallContext, Durable};
+use serde_json::json;
+
+use crate::crash::Inside;
+use crate::dice::Dice;
+use crate::script::{CallKey, Part, Script};
+use crate::world::World;
+
+/// The workflow whose runs are children.
+pub const CHILD: &str = "child";
+
+/// A durable operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Does something once.
+    Once {
+        /// How long it takes.
+        takes: u64,
+    },
+    /// Waits for a time.
+    Sleep(u64),
+    /// Waits for a signal.
+    Signal {
+        /// Its name.
+        name: String,
+        /// How long.
+        timeout: u64,
+        /// A timeout is a value.
+        value: bool,
+    },
+    /// Runs a child.
+    Run,
+    /// Runs a child for each item.
+    Map {
+        /// How many items there are.
+        items: usize,
+        /// How many run at a time.
+        window: u32,
+        /// Failures are shown per child.
+        collect: bool,
+    },
+}
+
+impl Script {
+    /// What a durable step asks for, in order: the same in every attempt.
+    pub fn ops(&self, node: &str) -> Vec<Op> {
+        let mut dice = Dice::new(self.seed(), &format!("ops of {node}"));
+        let count = dice.range(1, 3);
+        (0..count).map(|_| op(&mut dice)).collect()
+    }
+
+    /// How long a durable step works before its next operation, or before its end.
+    pub fn pause(&self, key: &CallKey, n: usize) -> u64 {
+        let mut dice = Dice::new(self.seed(), &format!("{key} {n}"));
+        if dice.percent(50) { 0 } else { dice.duration() }
+    }
+}
+
+fn op(dice: &mut Dice) -> Op {
+    match dice.below(5) {
+        0 => Op::Once { takes: dice.duration() },
+        1 => Op::Sleep(dice.duration()),
+        2 => Op::Signal {
+            name: format!("signal{}", dice.below(3)),
+            timeout: dice.duration() * 8,
+            value: dice.percent(60),
+        },
+        3 => Op::Run,
+        _ => Op::Map {
+            items: usize::try_from(dice.below(4)).unwrap_or(0),
+            window: u32::try_from(dice.range(1, 3)).unwrap_or(1),
+            collect: dice.percent(50),
+        },
+    }
+}
+
+/// What a child is given; it tells its calls from those of others.
+pub fn child_input(node: &str, n: usize, item: Option<usize>) -> serde_json::Value {
+    match item {
+        Some(item) => json!(format!("{node}.{n}.{item}")),
+        None => json!(format!("{node}.{n}")),
+    }
+}
+
+/// Asks for all operations of a step, one after the other. Gives their answers.
+pub(crate) async fn ask_all(
+    world: &Arc<World>,
+    key: &CallKey,
+    run: &str,
+    context: &CallContext,
+) -> Result<Vec<serde_json::Value>, StepError> {
+    let Some(durable) = &context.durable else { return Err(StepError::stop("it is no durable step")) };
+    let mut answers = Vec::new();
+    let ops = world.script.ops(&key.node);
+    for (n, op) in ops.iter().enumerate() {
+        work(world, key, run, n).await;
+        answers.push(ask(world, key, run, n, op, durable).await?);
+    }
+    work(world, key, run, ops.len()).await;
+    Ok(answers)
+}
+
+/// Works for a while; a call that is made again ends at the same moment as the first.
+async fn work(world: &Arc<World>, key: &CallKey, run: &str, n: usize) {
+    let began = world.first(run, key, &format!("before {n}"));
+    world.until(began.plus_ms(world.script.pause(key, n))).await;
+}
+
+async fn ask(
+    world: &Arc<World>,
+    key: &CallKey,
+    run: &str,
+    n: usize,
+    op: &Op,
+    durable: &Durable,
+) -> Result<serde_json::Value, StepError> {
+    let node = &key.node;
+    let value = match op {
+        Op::Once { takes } => {
+            let (world, key, run, takes) = (Arc::clone(world), key.clone(), run.to_owned(), *takes);
+            let once = async move {
+                world.crashes.inside(Part::Once, Inside::Beginning).await;
+                let began = world.first(&run, &key, &format!("once {n}"));
+                world.until(began.plus_ms(takes)).await;
+                world.crashes.inside(Part::Once, Inside::End).await;
+                Ok(Value::from(json!(format!("once {n}"))))
+            };
+            durable.once(&format!("once{n}"), once).await?
+        }
+        Op::Sleep(ms) => {
+            durable.sleep(Duration::from_millis(*ms)).await?;
+            Value::null()
+        }
+        Op::Signal { name, timeout, value } => {
+            durable.signal(name, Some(Duration::from_millis(*timeout)), *value).await?
+        }
+        Op::Run => durable.run(CHILD, Value::from(child_input(node, n, None))).await?,
+        Op::Map { items, window, collect } => {
+            let inputs = (0..*items).map(|item| Value::from(child_input(node, n, Some(item)))).collect();
+            let outcomes = durable.map(CHILD, inputs, *window, *collect).await?;
+            let shown = outcomes.into_iter().map(|outcome| match outcome {
+                Ok(value) => value.to_json(),
+                Err(error) => json!({ "code": error.failure.code }),
+            });
+            Value::from(json!(shown.collect::<Vec<_>>()))
+        }
+    };
+    Ok(value.to_json())
+}

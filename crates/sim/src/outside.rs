@@ -1,0 +1,77 @@
+//! What people do to a run while it is under way.
+
+use rival_core::Plan;
+use rival_core::plan::{Block, NodeKind};
+use serde_json::{Value, json};
+
+use crate::dice::Dice;
+
+/// Something that somebody does at a moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    /// Milliseconds after the run's start.
+    pub at: u64,
+    /// What.
+    pub what: What,
+}
+
+/// What somebody does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// Asks to cancel the run.
+    Cancel,
+    /// Holds it.
+    Pause,
+    /// Lets it go on.
+    Resume,
+    /// Sends a signal.
+    Signal {
+        /// Its name.
+        name: String,
+        /// Makes sending it again do nothing: a sender that died does not know whether it has sent it.
+        id: String,
+        /// What it says.
+        payload: Value,
+    },
+}
+
+/// What is done to the run of a seed, in order; signals only if the plan waits for some.
+pub fn actions(seed: u64, plan: &Plan) -> Vec<Action> {
+    let mut dice = Dice::new(seed, "outside");
+    let mut actions = Vec::new();
+    if dice.percent(15) {
+        actions.push(Action { at: dice.duration() * dice.range(1, 8), what: What::Cancel });
+    }
+    let durable =
+        has(&plan.block, &|kind| matches!(kind, NodeKind::Step(step) if step.function == "durable"));
+    // Whether a pause holds an operation depends on when its step is let go.
+    if dice.percent(12) && !durable {
+        let at = dice.duration() * dice.range(1, 4);
+        actions.push(Action { at, what: What::Pause });
+        actions.push(Action { at: at + dice.duration(), what: What::Resume });
+    }
+    if durable || has(&plan.block, &|kind| matches!(kind, NodeKind::Signal(_))) {
+        actions.extend(signals(seed));
+    }
+    actions.sort_by_key(|action| action.at);
+    actions
+}
+
+fn has(block: &Block, what: &dyn Fn(&NodeKind) -> bool) -> bool {
+    block.nodes.iter().any(|node| what(&node.kind) || node.blocks().iter().any(|(_, inner)| has(inner, what)))
+}
+
+fn signals(seed: u64) -> Vec<Action> {
+    let mut dice = Dice::new(seed, "signals");
+    let mut signals = Vec::new();
+    for n in 0..dice.below(8) {
+        let what = What::Signal {
+            name: format!("signal{}", dice.below(3)),
+            // Now and then one that was sent before.
+            id: format!("id{}", if dice.percent(20) { dice.below(8) } else { 100 + n }),
+            payload: json!(n),
+        };
+        signals.push(Action { at: dice.duration() * dice.range(1, 4), what });
+    }
+    signals
+}

@@ -1,0 +1,176 @@
+//! A case on the engine and in the model, and where they differ.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rival_core::event::Kind;
+use rival_core::{Event, RunId};
+
+use crate::crash::Fate;
+use crate::dice::Dice;
+use crate::history;
+use crate::lab::{BEGAN, Case, Kind as StoreKind, Observed, observe};
+use crate::model::{Cuts, Prediction, predict};
+use crate::outside;
+use crate::plans;
+use crate::script::Script;
+use crate::summary::Summary;
+
+/// What came of a case.
+#[derive(Debug)]
+pub struct Trial {
+    /// What was seen.
+    pub observed: Observed,
+    /// What is wrong; empty if all is well.
+    pub problems: Vec<Problem>,
+    /// Model and engine differ where two things happened at one moment, in an order that nobody says.
+    pub tied: bool,
+}
+
+/// Something that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What kind of problem it is: shrinking keeps it.
+    pub about: String,
+    /// All of it.
+    pub text: String,
+}
+
+impl Problem {
+    fn new(about: &str, text: impl Into<String>) -> Self {
+        Self { about: about.to_owned(), text: text.into() }
+    }
+}
+
+/// Everything that a seed decides.
+pub fn case(seed: u64) -> Case {
+    let plan = plans::plan(seed, BEGAN);
+    let child = plans::child(seed, BEGAN);
+    let script = Script::new(seed, [&plan, &child]);
+    let actions = outside::actions(seed, &plan);
+    Case { seed, script, actions, plan, child }
+}
+
+/// The crashes that a seed brings by chance.
+pub fn chance(seed: u64) -> Fate {
+    let mut dice = Dice::new(seed, "crashes");
+    if dice.percent(20) { Fate::Spared } else { Fate::Chance(dice) }
+}
+
+/// Tries a case.
+pub fn attempt(case: &Case, fate: Fate, kind: StoreKind) -> Trial {
+    let observed = observe(case, fate, kind);
+    let mut problems: Vec<Problem> =
+        observed.breaches.iter().map(|breach| Problem::new("breach", breach)).collect();
+    if let Err(stuck) = &observed.outcome {
+        let about: Vec<&str> = stuck.split(' ').take(3).collect();
+        problems.push(Problem::new(&about.join(" "), stuck));
+    }
+    for (run, events) in &observed.histories {
+        problems.extend(check_calls(run, events, &observed));
+        problems.extend(check_cuts(events, &observed));
+    }
+    let mut tied = false;
+    if problems.is_empty() {
+        let prediction = prediction(case, &observed);
+        let differences = differences(&prediction, &observed);
+        tied = prediction.tied && !differences.is_empty();
+        if !tied {
+            problems.extend(differences);
+        }
+    }
+    Trial { observed, problems, tied }
+}
+
+fn prediction(case: &Case, observed: &Observed) -> Prediction {
+    let mut cuts = Cuts::new();
+    for events in observed.histories.values() {
+        for (key, more) in history::cuts(events) {
+            cuts.entry(key).or_default().extend(more);
+        }
+    }
+    cuts.values_mut().for_each(|cuts| cuts.sort_by_key(|cut| cut.at));
+    predict([&case.plan, &case.child], &case.script, &case.input(), &case.actions, &cuts)
+}
+
+fn differences(prediction: &Prediction, observed: &Observed) -> Vec<Problem> {
+    let none = Vec::new();
+    let events = observed.histories.get(&RunId::from("run")).unwrap_or(&none);
+    let got = history::summary(events, observed.outcome.as_ref().ok());
+    let mut problems = told("", &prediction.summary, &got);
+    let mut children: BTreeMap<String, Vec<(u64, Summary)>> = BTreeMap::new();
+    for (run, events) in &observed.histories {
+        if let Some(given) = history::given(events) {
+            let number = run.as_str().rsplit("~c").next().and_then(|number| number.parse().ok()).unwrap_or(0);
+            children.entry(given).or_default().push((number, history::summary(events, None)));
+        }
+    }
+    for list in children.values_mut() {
+        list.sort_by_key(|(number, _)| *number);
+    }
+    let all: BTreeSet<&String> = prediction.children.keys().chain(children.keys()).collect();
+    for given in all {
+        let expected = prediction.children.get(given).map(Vec::as_slice).unwrap_or_default();
+        let got = children.get(given).map(Vec::as_slice).unwrap_or_default();
+        if expected.len() != got.len() {
+            let text = format!("{} children for {given:?} expected, got {}", expected.len(), got.len());
+            problems.push(Problem::new("children", text));
+        }
+        for (expected, (_, got)) in expected.iter().zip(got) {
+            // Only the run that people wait for is asked for its outcome.
+            let expected =
+                Summary { output: None, failed: None, results: BTreeMap::new(), ..expected.clone() };
+            problems.extend(told(&format!("child {given}: "), &expected, got));
+        }
+    }
+    problems
+}
+
+fn told(whose: &str, expected: &Summary, got: &Summary) -> Vec<Problem> {
+    let problem = |difference: &crate::summary::Difference| {
+        let about = difference.what.split('`').next().unwrap_or_default();
+        let (what, expected, got) = (&difference.what, &difference.expected, &difference.got);
+        Problem::new(about, format!("{whose}{what}: expected {expected}, got {got}"))
+    };
+    expected.differences(got).iter().map(problem).collect()
+}
+
+/// Functions are called for what is in the history, once for each call there.
+fn check_calls(run: &RunId, events: &[Event], observed: &Observed) -> Vec<Problem> {
+    let mut started = BTreeMap::new();
+    let mut recorded = BTreeSet::new();
+    for event in events {
+        match &event.event {
+            Kind::CallStarted { node, call, attempt, .. } => {
+                started.insert((node.to_string(), *call), *attempt);
+            }
+            Kind::CallSucceeded { node, call, .. } => {
+                recorded.insert((node.to_string(), *call));
+            }
+            _ => {}
+        }
+    }
+    let mut problems = Vec::new();
+    let mut made = BTreeSet::new();
+    for call in observed.made.iter().filter(|call| call.run == run.as_str()) {
+        let node = call.key.node.rsplit(':').next().unwrap_or_default();
+        let name = (node.to_owned(), call.call);
+        if started.get(&name) != Some(&call.key.attempt) {
+            problems.push(Problem::new("calls", format!("{} was made, and is not recorded so", call.key)));
+        }
+        if !made.insert(name) {
+            problems.push(Problem::new("calls", format!("{} was made twice", call.key)));
+        }
+    }
+    for (node, call) in recorded.difference(&made) {
+        problems.push(Problem::new("calls", format!("`{node}`#{call} succeeded and was never made")));
+    }
+    problems
+}
+
+/// Calls are cut short only when the process dies.
+fn check_cuts(events: &[Event], observed: &Observed) -> Vec<Problem> {
+    let deaths: BTreeSet<u64> = observed.crashes.iter().map(|(at, _)| at.ms_since(BEGAN)).collect();
+    let cuts = history::cuts(events);
+    let odd = cuts.iter().filter(|(_, cuts)| cuts.iter().any(|cut| !deaths.contains(&cut.at)));
+    odd.map(|(key, _)| Problem::new("cuts", format!("{key} was cut short, and nobody died"))).collect()
+}

@@ -1,0 +1,155 @@
+//! The world in which functions run: it outlives engines, and remembers what was done to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+use rival_core::Time;
+use rival_engine::VirtualClock;
+
+use crate::crash::Crashes;
+use crate::script::{CallKey, Script};
+
+/// What a run's functions have in common.
+#[derive(Debug)]
+pub struct World {
+    /// What they do.
+    pub script: Script,
+    /// The time.
+    pub clock: VirtualClock,
+    /// When the process dies.
+    pub crashes: Arc<Crashes>,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Debug, Default)]
+struct Memory {
+    /// When each call was first begun: it ends at the same moment, however often the process dies.
+    begun: BTreeMap<(String, CallKey), Time>,
+    parts: BTreeMap<(String, CallKey, String), Time>,
+    made: Vec<Made>,
+    at_work: BTreeMap<u64, CallKey>,
+    sleepers: BTreeMap<(Time, u64), Waker>,
+    next: u64,
+}
+
+/// A call that reached its function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The run.
+    pub run: String,
+    /// Which it was.
+    pub key: CallKey,
+    /// The engine's number for it.
+    pub call: u32,
+    /// When.
+    pub at: Time,
+}
+
+impl World {
+    /// A world in which nothing has happened.
+    pub fn new(script: Script, clock: VirtualClock, crashes: Arc<Crashes>) -> Arc<Self> {
+        Arc::new(Self { script, clock, crashes, memory: Mutex::default() })
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A function is called. Gives when this call was first begun, and what marks it as at work.
+    pub(crate) fn begin(self: &Arc<Self>, made: Made) -> (Time, AtWork) {
+        let mut memory = self.memory();
+        let place = (made.run.clone(), made.key.clone());
+        let first = *memory.begun.entry(place).or_insert(made.at);
+        memory.next += 1;
+        let number = memory.next;
+        memory.at_work.insert(number, made.key.clone());
+        memory.made.push(made);
+        (first, AtWork { world: Arc::clone(self), number })
+    }
+
+    /// When a part of a call was first begun.
+    pub(crate) fn first(&self, run: &str, key: &CallKey, part: &str) -> Time {
+        let place = (run.to_owned(), key.clone(), part.to_owned());
+        *self.memory().parts.entry(place).or_insert(self.clock.now())
+    }
+
+    /// The calls that reached their functions, in order.
+    pub fn made(&self) -> Vec<Made> {
+        self.memory().made.clone()
+    }
+
+    /// What is at work.
+    pub fn at_work(&self) -> BTreeSet<CallKey> {
+        self.memory().at_work.values().cloned().collect()
+    }
+
+    /// The next moment at which a function wants to go on.
+    pub fn next(&self) -> Option<Time> {
+        self.memory().sleepers.keys().next().map(|(at, _)| *at)
+    }
+
+    /// The clock was moved.
+    pub fn wake(&self) {
+        let now = self.clock.now();
+        let due: Vec<Waker> = {
+            let mut memory = self.memory();
+            let later = memory.sleepers.split_off(&(Time(now.0 + 1), 0));
+            std::mem::replace(&mut memory.sleepers, later).into_values().collect()
+        };
+        due.into_iter().for_each(Waker::wake);
+    }
+
+    /// Waits until a moment has come.
+    pub(crate) async fn until(&self, at: Time) {
+        let mut place = Place { world: self, key: None };
+        poll_fn(|context| {
+            place.leave();
+            if self.clock.now() >= at {
+                return Poll::Ready(());
+            }
+            let mut memory = self.memory();
+            memory.next += 1;
+            let key = (at, memory.next);
+            memory.sleepers.insert(key, context.waker().clone());
+            drop(memory);
+            place.key = Some(key);
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// A place among the sleepers, which is given back when the function is dropped.
+struct Place<'a> {
+    world: &'a World,
+    key: Option<(Time, u64)>,
+}
+
+impl Place<'_> {
+    fn leave(&mut self) {
+        if let Some(key) = self.key.take() {
+            self.world.memory().sleepers.remove(&key);
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// A function is at work until this is dropped.
+#[derive(Debug)]
+pub(crate) struct AtWork {
+    world: Arc<World>,
+    number: u64,
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.world.memory().at_work.remove(&self.number);
+    }
+}

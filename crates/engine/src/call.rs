@@ -46,7 +46,7 @@ impl RunningCall {
     /// One that waits does not count as busy; whoever ends it counts on that.
     fn busy_again(&self) {
         if let Some(talk) = &self.talk {
-            talk.pulse.rings();
+            talk.pulse.ends();
         }
     }
 

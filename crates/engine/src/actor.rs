@@ -127,11 +127,10 @@ impl Actor {
         }
         self.store_lines(lines).await;
         let refused = mail::refuse(&mut self.inbox);
-        // The store has made the run due for them; somebody has to look.
-        if refused.messages && !self.state.is_terminal() {
-            self.shared.keeper.expect(Some(self.shared.clock.now()));
+        if refused.messages {
+            self.shared.keeper.look_again();
         }
-        refused.letters
+        refused.count
     }
 
     async fn open(&mut self, letter: Mail, work: &mut Work) {

@@ -46,7 +46,7 @@ impl RunningCall {
     /// One that waits does not count as busy; whoever ends it counts on that.
     fn busy_again(&self) {
         if let Some(talk) = &self.talk {
-            talk.pulse.rings();
+            talk.pulse.ends();
         }
     }
 
@@ -93,7 +93,10 @@ impl Actor {
     pub(crate) async fn perform(&mut self, effects: Vec<Effect>) -> Work {
         let mut work = Work::default();
         let alone = effects.len() == 1;
-        for effect in effects {
+        // A call takes the place of the one before it in its node, which must be stopped by then.
+        let (stops, others): (Vec<_>, Vec<_>) =
+            effects.into_iter().partition(|effect| matches!(effect, Effect::Stop { .. }));
+        for effect in stops.into_iter().chain(others) {
             match effect {
                 Effect::Call(call) => self.call(call, alone, &mut work).await,
                 Effect::Stop { node, call, why } => self.stop_call(node, call, why).await,

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 use crate::load::{self, LoadError};
 use crate::mail::{Mail, Mailbox};
-use crate::pulse::{Asked, Pulse};
+use crate::pulse::{Asked, Pulse, Working};
 use crate::shared::FIRST_PAUSE;
 use crate::values::{ReadError, Recorded};
 
@@ -88,6 +88,12 @@ pub(crate) enum Reply {
     Ended { op: u32, kind: OpKind, started: Seq, end: Recorded, end_seq: Seq, good: bool },
 }
 
+/// A reply, for as long as the function has not made use of it: it is at work until then.
+struct Told {
+    reply: Reply,
+    _working: Working,
+}
+
 impl Durable {
     pub(crate) fn new(
         node: &Path,
@@ -120,17 +126,14 @@ impl Durable {
         let (line, key) = (Arc::clone(&self.0), self.key(OpKind::Once, name));
         async move {
             let used = line.used();
-            let question = line.ask(key.clone(), String::new(), used.clone(), Question::Once).await;
-            match question {
-                Reply::Do => {
-                    let working = line.pulse.work();
-                    let done = work.await.map_err(|error| error.failure);
-                    drop(working);
-                    let reply = line.ask(key, String::new(), used, Question::Done(done)).await;
-                    line.value(reply).await
-                }
-                ended @ Reply::Ended { .. } => line.value(ended).await,
+            let told = line.ask(key.clone(), String::new(), used.clone(), Question::Once).await;
+            if let Reply::Ended { .. } = told.reply {
+                return line.value(told).await;
             }
+            let done = work.await.map_err(|error| error.failure);
+            drop(told);
+            let told = line.ask(key, String::new(), used, Question::Done(done)).await;
+            line.value(told).await
         }
     }
 
@@ -139,8 +142,8 @@ impl Durable {
         let (line, key) = (Arc::clone(&self.0), self.key(OpKind::Sleep, ""));
         let ms = whole_ms(duration);
         async move {
-            let reply = line.say(key, hash(&[&ms.to_string()]), Question::Sleep(ms)).await;
-            line.value(reply).await.map(|_| ())
+            let told = line.say(key, hash(&[&ms.to_string()]), Question::Sleep(ms)).await;
+            line.value(told).await.map(|_| ())
         }
     }
 
@@ -155,8 +158,8 @@ impl Durable {
         let timeout_ms = timeout.map(whole_ms);
         async move {
             let hash = hash(&[&format!("{timeout_ms:?} {timeout_is_value}")]);
-            let reply = line.say(key, hash, Question::Signal { timeout_ms, timeout_is_value }).await;
-            line.value(reply).await
+            let told = line.say(key, hash, Question::Signal { timeout_ms, timeout_is_value }).await;
+            line.value(told).await
         }
     }
 
@@ -168,8 +171,8 @@ impl Durable {
     ) -> impl Future<Output = Result<Value, StepError>> + Send + use<> {
         let (line, key) = (Arc::clone(&self.0), self.key(OpKind::Run, workflow));
         async move {
-            let reply = line.say(key, hash(&[canonical(&input).as_str()]), Question::Run { input }).await;
-            line.value(reply).await
+            let told = line.say(key, hash(&[canonical(&input).as_str()]), Question::Run { input }).await;
+            line.value(told).await
         }
     }
 
@@ -187,8 +190,8 @@ impl Durable {
             let texts: Vec<String> = items.iter().map(canonical).collect();
             let hash = hash(&texts.iter().map(String::as_str).collect::<Vec<_>>());
             let question = Question::Map { items, concurrency: concurrency.max(1), collect };
-            let reply = line.say(key, hash, question).await;
-            line.outcomes(reply, collect).await
+            let told = line.say(key, hash, question).await;
+            line.outcomes(told, collect).await
         }
     }
 
@@ -215,25 +218,26 @@ impl Line {
         std::mem::take(&mut self.said.lock().unwrap_or_else(PoisonError::into_inner).used)
     }
 
-    async fn say(&self, key: OpKey, hash: String, what: Question) -> Reply {
+    async fn say(&self, key: OpKey, hash: String, what: Question) -> Told {
         let used = self.used();
         self.ask(key, hash, used, what).await
     }
 
-    async fn ask(&self, key: OpKey, hash: String, used: Vec<u32>, what: Question) -> Reply {
+    async fn ask(&self, key: OpKey, hash: String, used: Vec<u32>, what: Question) -> Told {
         let (reply, replied) = oneshot::channel();
         let asked: Asked = self.pulse.ask();
         let (node, call, id) = (self.node.clone(), self.call, asked.id);
         self.mailbox.send(Mail::Ask(Box::new(Ask { node, call, id, key, hash, used, what, reply })));
         match replied.await {
-            Ok(reply) => reply,
+            Ok(reply) => Told { reply, _working: self.pulse.work() },
             // Nobody will answer: the run was let go, and this call with it.
             Err(_) => std::future::pending().await,
         }
     }
 
     /// The value that an operation ended with.
-    async fn value(&self, reply: Reply) -> Result<Value, StepError> {
+    async fn value(&self, told: Told) -> Result<Value, StepError> {
+        let Told { reply, _working } = told;
         let Reply::Ended { op, kind, mut end, good, .. } = reply else { return Ok(Value::null()) };
         let answer = if kind == OpKind::Sleep && good {
             Ok(Value::null())
@@ -247,11 +251,8 @@ impl Line {
     }
 
     /// What became of each child of a map.
-    async fn outcomes(
-        &self,
-        reply: Reply,
-        collect: bool,
-    ) -> Result<Vec<Result<Value, StepError>>, StepError> {
+    async fn outcomes(&self, told: Told, collect: bool) -> Result<Vec<Result<Value, StepError>>, StepError> {
+        let Told { reply, _working } = told;
         let Reply::Ended { op, started, end_seq, mut end, .. } = reply else { return Ok(Vec::new()) };
         self.fetch(&mut end).await?;
         if let Some(event) = end.event().cloned()

@@ -49,7 +49,7 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
                 if let Some(answer) = answer {
                     answer.send(Err(Refusal::Unloadable(error.to_string())));
                 }
-                return shared.gauge.remove(1 + mail::refuse(&mut inbox).letters);
+                return shared.gauge.remove(1 + mail::refuse(&mut inbox).count);
             }
         };
         let standing = Standing {

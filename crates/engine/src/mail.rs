@@ -48,20 +48,19 @@ pub(crate) struct Mailbox {
 }
 
 /// Letters that nobody will read.
-#[derive(Default)]
 pub(crate) struct Refused {
-    pub(crate) letters: usize,
-    /// One of them said that messages are in the store.
+    pub(crate) count: usize,
+    /// One of them told of messages, and nobody waits to hear that they were not read: somebody has to look.
     pub(crate) messages: bool,
 }
 
 /// Closes an inbox. Whoever waits for an answer learns that there is none.
 pub(crate) fn refuse(inbox: &mut mpsc::UnboundedReceiver<Mail>) -> Refused {
     inbox.close();
-    let mut refused = Refused::default();
+    let mut refused = Refused { count: 0, messages: false };
     while let Ok(letter) = inbox.try_recv() {
-        refused.letters += 1;
-        refused.messages |= matches!(letter, Mail::Messages(_));
+        refused.count += 1;
+        refused.messages |= matches!(letter, Mail::Messages(None));
     }
     refused
 }

@@ -29,12 +29,14 @@ struct State {
     /// Questions that the function waits for, and whether the actor knows of them.
     asks: BTreeMap<u64, bool>,
     last: u64,
-    /// How much it does once, and has not come back with.
+    /// How much it does once or reads, and has not come to the end of.
     working: u32,
     /// Its future was polled, has nothing to do, and was not woken since.
     resting: bool,
     /// Since when it does nothing but wait for answers.
     idle_since: Option<Time>,
+    /// Nobody is interested any more, although the function may still be polled once.
+    over: bool,
 }
 
 impl Pulse {
@@ -63,7 +65,7 @@ impl Pulse {
         Asked { pulse: Arc::clone(self), id }
     }
 
-    /// The function does something once, until the guard is dropped.
+    /// The function does something once, or reads an answer, until the guard is dropped.
     pub(crate) fn work(self: &Arc<Self>) -> Working {
         self.lock().working += 1;
         Working(Arc::clone(self))
@@ -86,18 +88,29 @@ impl Pulse {
     }
 
     /// The function has something to do: it counts as busy from now on.
-    pub(crate) fn rings(&self) {
-        let mut state = self.lock();
+    fn rings(&self) {
+        self.wake(&mut self.lock());
+    }
+
+    fn wake(&self, state: &mut State) {
         state.resting = false;
         if state.idle_since.take().is_some() {
             self.gauge().add();
         }
     }
 
+    /// The call ends: it counts as busy, until whoever ends it says that it is not.
+    pub(crate) fn ends(&self) {
+        let mut state = self.lock();
+        self.wake(&mut state);
+        state.over = true;
+    }
+
     /// Notes that it does nothing but wait, if that is so.
     fn look(&self, mut state: MutexGuard<'_, State>) {
         let waits = !state.asks.is_empty() && state.asks.values().all(|known| *known);
-        if !state.resting || !waits || state.working > 0 || state.idle_since.is_some() {
+        let busy = !state.resting || !waits || state.working > 0;
+        if busy || state.over || state.idle_since.is_some() {
             return;
         }
         state.idle_since = Some(self.clock().now());
@@ -126,7 +139,7 @@ impl Drop for Asked {
     }
 }
 
-/// Something that a function does once.
+/// Something that a function does.
 pub(crate) struct Working(Arc<Pulse>);
 
 impl Drop for Working {

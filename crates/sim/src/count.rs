@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rival_core::event::{Kind, LostReason, Role};
+use rival_core::event::{Kind, Role};
 use rival_core::failure::code;
 use rival_core::plan::Block;
 
@@ -28,7 +28,7 @@ pub struct Counters {
     pub writes: u64,
     /// Calls that reached a function.
     pub calls: u64,
-    /// Calls that a crash cut short.
+    /// Calls that were cut short.
     pub lost: u64,
     /// Crashes, by place.
     pub crashes: BTreeMap<&'static str, u64>,
@@ -74,6 +74,7 @@ impl Counters {
             let word = match place {
                 Place::Boundary => "between",
                 Place::Function(part) => part.word(),
+                Place::Stop => "stops in order",
             };
             *self.crashes.entry(word).or_default() += 1;
         }
@@ -87,7 +88,7 @@ impl Counters {
 
     fn event(&mut self, event: &Kind) {
         let word = match event {
-            Kind::CallLost { reason: LostReason::Crash, .. } => {
+            Kind::CallLost { .. } => {
                 self.lost += 1;
                 return;
             }

@@ -70,6 +70,8 @@ pub enum Place {
     Boundary,
     /// Inside of a function.
     Function(Part),
+    /// Nowhere: the engine stopped in order, while calls were at work or not.
+    Stop,
 }
 
 impl Crashes {
@@ -127,6 +129,18 @@ impl Crashes {
         if dead {
             pending::<()>().await;
         }
+    }
+
+    /// Whether the engine is to stop in order now.
+    pub(crate) fn stops(&self) -> bool {
+        let mut state = self.state();
+        let Fate::Chance(dice) = &mut state.fate else { return false };
+        let stops = dice.percent(1) && state.count < MOST;
+        if stops {
+            state.count += 1;
+            state.place = Some(Place::Stop);
+        }
+        stops
     }
 
     /// Something is to be written: on which side of it the process dies, if it does.

@@ -85,7 +85,7 @@ async fn play(
 ) -> Result<Value, StepError> {
     let run = context.run.run_id.as_ref().map(ToString::to_string).unwrap_or_default();
     let made = Made { run: run.clone(), key: key.clone(), call: context.run.call, at: world.clock.now() };
-    let (first, _at_work) = world.begin(made);
+    let (first, _at_work) = world.begin(made, needs.cancellation);
     let act = world.script.act(&key);
     world.crashes.inside(key.part, Inside::Beginning).await;
     let mut seen = seen(context);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rival_core::event::{Cause, Kind, LostReason, Outside, Role, Verdict};
+use rival_core::event::{Cause, Kind, Outside, Role, Verdict};
 use rival_core::{Event, NodeStatus, Path, RunStatus};
 use rival_engine::RunOutcome;
 
@@ -73,7 +73,7 @@ impl Reader {
 
     fn read(&mut self, event: &Event) {
         self.now = event.at.ms_since(BEGAN);
-        let recovery = event.cause == Cause::Outside(Outside::Recovery);
+        let recovery = matches!(event.cause, Cause::Outside(Outside::Recovery | Outside::Shutdown));
         match &event.event {
             Kind::CallStarted { node, role, attempt, .. } => {
                 let key = self.key(node.as_str(), *role, *attempt);
@@ -109,7 +109,7 @@ impl Reader {
                     self.ended(node.as_str(), NodeStatus::Failed, None);
                 }
             }
-            Kind::CallLost { node, reason: LostReason::Crash, .. } => {
+            Kind::CallLost { node, .. } => {
                 self.cut(node.as_str(), event, CutFate::Again);
             }
             Kind::RunCompleted { .. } => self.summary.status = Some(RunStatus::Completed),

@@ -75,6 +75,8 @@ pub struct Observed {
     pub boundaries: u64,
     /// What is wrong with the store.
     pub breaches: Vec<String>,
+    /// Functions that still run although nobody waits for them.
+    pub left_behind: Vec<String>,
 }
 
 /// Runs a case.
@@ -82,7 +84,15 @@ pub fn observe(case: &Case, fate: Fate, kind: Kind) -> Observed {
     let crashes = Arc::new(Crashes::new(fate));
     let clock = VirtualClock::at(BEGAN);
     let world = World::new(case.script.clone(), clock, Arc::clone(&crashes));
-    let mut lab = Lab { case, world, crashes, home: Home::new(kind), acted: 0, deaths: Vec::new() };
+    let mut lab = Lab {
+        case,
+        world,
+        crashes,
+        home: Home::new(kind),
+        acted: 0,
+        deaths: Vec::new(),
+        left_behind: Vec::new(),
+    };
     let outcome = loop {
         if let Some(outcome) = lab.live() {
             break outcome;
@@ -97,6 +107,7 @@ pub fn observe(case: &Case, fate: Fate, kind: Kind) -> Observed {
         crashes: lab.deaths,
         boundaries: lab.crashes.boundaries(),
         breaches,
+        left_behind: lab.left_behind,
     }
 }
 
@@ -133,10 +144,11 @@ struct Lab<'a> {
     /// How many actions are done.
     acted: usize,
     deaths: Vec<(Time, Place)>,
+    left_behind: Vec<String>,
 }
 
 impl Lab<'_> {
-    /// One life of the process: `None` if it died.
+    /// One life of the process: `None` if it ended before the run.
     fn live(&mut self) -> Option<Result<RunOutcome, String>> {
         self.crashes.live();
         let runtime = runtime(&self.crashes);
@@ -147,7 +159,7 @@ impl Lab<'_> {
             tokio::select! {
                 biased;
                 () = crashes.death() => None,
-                ended = life => Some(ended),
+                ended = life => ended.transpose(),
                 () = tokio::time::sleep(LIFE_MAX) => Some(Err("it never comes to rest".to_owned())),
             }
         });
@@ -157,7 +169,8 @@ impl Lab<'_> {
         lived
     }
 
-    async fn life(&mut self, store: Arc<MortalStore>) -> Result<RunOutcome, String> {
+    /// Lives until the run has ended, or the engine is stopped in order.
+    async fn life(&mut self, store: Arc<MortalStore>) -> Result<Option<RunOutcome>, String> {
         let clock = Clock::Virtual(self.world.clock.clone());
         let builder = Engine::builder().shared_store(store).clock(clock);
         let builder = [&self.case.plan, &self.case.child]
@@ -168,7 +181,12 @@ impl Lab<'_> {
         for _ in 0..MOMENTS_MAX {
             self.crashes.rest().await;
             if self.all_ended(&engine, &run).await? {
-                return engine.wait(&run).await.map_err(text);
+                self.left_behind = self.world.left_behind().into_iter().map(|key| key.to_string()).collect();
+                return engine.wait(&run).await.map(Some).map_err(text);
+            }
+            if self.crashes.stops() {
+                engine.shutdown(Duration::ZERO).await;
+                return Ok(None);
             }
             if !self.act(&engine, &run).await? {
                 self.move_on(&engine, &run).await?;

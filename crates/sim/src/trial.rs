@@ -65,6 +65,9 @@ pub fn attempt(case: &Case, fate: Fate, kind: StoreKind) -> Trial {
         let about: Vec<&str> = stuck.split(' ').take(3).collect();
         problems.push(Problem::new(&about.join(" "), stuck));
     }
+    for call in &observed.left_behind {
+        problems.push(Problem::new("left behind", format!("{call} still runs after the end")));
+    }
     for (run, events) in &observed.histories {
         problems.extend(check_calls(run, events, &observed));
         problems.extend(check_cuts(events, &observed));

@@ -29,7 +29,8 @@ struct Memory {
     begun: BTreeMap<(String, CallKey), Time>,
     parts: BTreeMap<(String, CallKey, String), Time>,
     made: Vec<Made>,
-    at_work: BTreeMap<u64, CallKey>,
+    /// What is at work, and whether it listens when it is told to stop.
+    at_work: BTreeMap<u64, (CallKey, bool)>,
     sleepers: BTreeMap<(Time, u64), Waker>,
     next: u64,
 }
@@ -58,13 +59,13 @@ impl World {
     }
 
     /// A function is called. Gives when this call was first begun, and what marks it as at work.
-    pub(crate) fn begin(self: &Arc<Self>, made: Made) -> (Time, AtWork) {
+    pub(crate) fn begin(self: &Arc<Self>, made: Made, listens: bool) -> (Time, AtWork) {
         let mut memory = self.memory();
         let place = (made.run.clone(), made.key.clone());
         let first = *memory.begun.entry(place).or_insert(made.at);
         memory.next += 1;
         let number = memory.next;
-        memory.at_work.insert(number, made.key.clone());
+        memory.at_work.insert(number, (made.key.clone(), listens));
         memory.made.push(made);
         (first, AtWork { world: Arc::clone(self), number })
     }
@@ -80,9 +81,10 @@ impl World {
         self.memory().made.clone()
     }
 
-    /// What is at work.
-    pub fn at_work(&self) -> BTreeSet<CallKey> {
-        self.memory().at_work.values().cloned().collect()
+    /// What is at work and should have been dropped when its run ended: everything but what listens.
+    pub fn left_behind(&self) -> BTreeSet<CallKey> {
+        let memory = self.memory();
+        memory.at_work.values().filter(|(_, listens)| !listens).map(|(key, _)| key.clone()).collect()
     }
 
     /// The next moment at which a function wants to go on.

@@ -26,3 +26,4 @@ mod sleep;
 mod support;
 mod undo;
 mod verify;
+mod verify_blocks;

@@ -8,7 +8,7 @@ use rival_core::NodeStatus;
 use rival_core::plan::{BackoffKind, OnTimeout, Retry, Step};
 use serde_json::Value;
 
-use super::time::{Ending, GRACE, Scope};
+use super::time::{Ending, Scope};
 use super::{CutFate, End, Env, Failed, Model, Undo};
 use crate::script::{CallKey, Does, Fails, Part, Seen};
 
@@ -105,9 +105,9 @@ impl<'a> Model<'a> {
             match told() {
                 None => Poll::Pending,
                 Some(_) if !terms.listens => Poll::Ready(Called::Killed),
-                Some(at) if self.clock.has_come(at + act.settles.min(GRACE)) => {
-                    let settled = act.settles < GRACE;
-                    Poll::Ready(if settled { ended(act.does) } else { Called::Killed })
+                Some(at) if self.clock.has_come(at + act.settles) => Poll::Ready(ended(act.does)),
+                Some(_) if self.clock.has_come(terms.scope.map_or(0, Scope::patience)) => {
+                    Poll::Ready(Called::Killed)
                 }
                 Some(_) => Poll::Pending,
             }

@@ -13,6 +13,7 @@
 //! | a branch fails where the first, or n, win | it is undone with the run, unless somebody wins: then at once |
 //! | losers settle inside of a block that fails | it fails when they have settled too |
 //! | a durable operation is asked for while all around is ending | it fails with `cancelled`; something done once is done |
+//! | a run is cancelled while losers settle | they have their grace period again, from then on |
 //! | a signal that was sent after a wait's deadline, in a paused run | comes too late |
 //! | n can no longer be reached | the block fails as others do; the failed step is the one that made it so |
 //! | a call of a step timed out, was killed or cut short by a crash, and none succeeded | its outcome is unknown: it is undone |

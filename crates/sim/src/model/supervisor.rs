@@ -213,6 +213,7 @@ impl<'a> Model<'a> {
             Join::N(n) => n as usize,
         };
         let race = parallel.join != Join::All;
+        let began = self.clock.now();
         let inner = scope.inside();
         let scopes: Vec<Rc<Scope>> = parallel.branches.iter().map(|_| inner.inside()).collect();
         let mut lanes: Lanes<'a, End> = Lanes::new();
@@ -253,6 +254,10 @@ impl<'a> Model<'a> {
             return Err(End::Stopped);
         }
         if race {
+            // All at one moment: who was first?
+            if began == self.clock.now() && lanes.open() > 0 {
+                self.tie();
+            }
             self.lose(parallel, node, &lost, &scopes, lanes);
         }
         let named = parallel.branches.iter().zip(shown);

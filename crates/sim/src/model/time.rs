@@ -102,7 +102,8 @@ impl<'a> Clock<'a> {
     pub(super) async fn alone(&self, run: u64, path: &str) {
         poll_fn(|_| {
             let open = self.open.borrow();
-            let mut inside = open.iter().filter(|((of, at), _)| *of == run && is_within(at, path));
+            let mut inside =
+                open.iter().filter(|((of, at), _)| *of == run && at != path && is_within(at, path));
             if inside.all(|(_, count)| *count == 0) { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
@@ -183,6 +184,17 @@ impl Scope {
             (Some(own), Some(outer)) if own.0 == outer.0 => Some((own.0, own.1.min(outer.1))),
             (Some(own), Some(outer)) => Some(if own.0 > outer.0 { own } else { outer }),
             (own, outer) => own.or(outer),
+        }
+    }
+}
+
+impl Scope {
+    /// Until when calls that were told to stop may take: whoever told them last gave them time again.
+    pub(super) fn patience(&self) -> u64 {
+        let outer = self.outer.as_ref().map_or(0, |outer| outer.patience());
+        match self.ending.get() {
+            Some((Ending::Stop, at)) => outer.max(at + GRACE),
+            _ => outer,
         }
     }
 }

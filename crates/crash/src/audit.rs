@@ -49,7 +49,6 @@ fn came_to(event: &Kind) -> Option<&'static str> {
         Kind::CallStarted { role: Role::OnError, .. } => Some("handlers"),
         Kind::CallStarted { role: Role::Compensate, .. } => Some("compensations"),
         Kind::LaneStopping { .. } => Some("lost lanes"),
-        Kind::BlockFailing { .. } => Some("failing blocks"),
         Kind::Joined { .. } => Some("joins"),
         Kind::CallCancelled { .. } => Some("cancelled calls"),
         Kind::NodeHeld { .. } => Some("held"),

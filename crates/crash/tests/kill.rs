@@ -158,7 +158,7 @@ fn assert_told_enough(audit: &Audit, story: &Story, cycles: u64) {
     assert!(story.kills * 2 > cycles && story.shutdowns * 10 >= cycles - 9, "too few kills: {story:?}");
     let (shutdown, came_to) = (audit.report.lost_to_shutdown, audit.came_to.len());
     assert!(
-        cycles < 200 || (shutdown > 0 && came_to == 13),
+        cycles < 200 || (shutdown > 0 && came_to == 16),
         "the story lacks something: {:?}",
         audit.came_to
     );

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rival_core::event::{ImportedStatus, Kind, LostReason};
+use rival_core::joined::build;
 use rival_core::state::{FOLD_VERSION, NodeState};
 use rival_core::verify::{self, Rule};
 use rival_core::{Event, IndexedPlan, Path, Plan, PlanHash, RunId, RunStatus, Seq, State, Time, Value};
@@ -377,14 +378,14 @@ struct Origin {
 
 impl Origin {
     fn new(events: Vec<Event>) -> Self {
-        let mut state = State::default();
-        events.iter().for_each(|event| state.apply(event));
+        let state = State::of_whole_run(&events);
         Self { events: events.into_iter().map(|event| (event.seq, event)).collect(), state }
     }
 
     fn recorded(&self, node: &Path) -> Option<(ImportedStatus, Value)> {
         let node = self.state.node(node)?;
-        let value = node.result.and_then(|seq| self.events.get(&seq)?.event.value().cloned());
+        let find = |seq: Seq| self.events.get(&seq);
+        let value = node.result.and_then(|seq| build(find(seq)?, &find));
         Some((imported_as(node)?, value.unwrap_or_default()))
     }
 }

@@ -177,6 +177,8 @@ struct Signals {
     /// What was sent and not taken, by name, and when.
     sent: BTreeMap<String, VecDeque<(u64, Value)>>,
     ids: BTreeSet<String>,
+    /// When the last wait began, by name.
+    began: BTreeMap<String, u64>,
     /// Who waits, by name, the first first.
     waiting: BTreeMap<String, VecDeque<u64>>,
     next: u64,

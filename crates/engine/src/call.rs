@@ -93,9 +93,14 @@ impl Actor {
     pub(crate) async fn perform(&mut self, effects: Vec<Effect>) -> Work {
         let mut work = Work::default();
         let alone = effects.len() == 1;
-        // A call takes the place of the one before it in its node, which must be stopped by then.
-        let (stops, others): (Vec<_>, Vec<_>) =
-            effects.into_iter().partition(|effect| matches!(effect, Effect::Stop { .. }));
+        // A call takes the place of the one before it in its node, which must be stopped by then. One that is stopped
+        // in the turn in which it was started is started first.
+        let (stops, others): (Vec<_>, Vec<_>) = effects.into_iter().partition(|effect| match effect {
+            Effect::Stop { node, call, .. } => {
+                self.calls.get(node).is_some_and(|running| running.number == *call)
+            }
+            Effect::Call(_) | Effect::Answer { .. } => false,
+        });
         for effect in stops.into_iter().chain(others) {
             match effect {
                 Effect::Call(call) => self.call(call, alone, &mut work).await,

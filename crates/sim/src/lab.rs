@@ -184,7 +184,7 @@ impl Lab<'_> {
                 self.left_behind = self.world.left_behind().into_iter().map(|key| key.to_string()).collect();
                 return engine.wait(&run).await.map(Some).map_err(text);
             }
-            if self.crashes.stops() {
+            if !self.world.something_listens() && self.crashes.stops() {
                 engine.shutdown(Duration::ZERO).await;
                 return Ok(None);
             }

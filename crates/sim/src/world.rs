@@ -87,6 +87,11 @@ impl World {
         memory.at_work.values().filter(|(_, listens)| !listens).map(|(key, _)| key.clone()).collect()
     }
 
+    /// Whether something is at work that listens: after a timeout it goes on for a while, and a stop waits for it.
+    pub fn something_listens(&self) -> bool {
+        self.memory().at_work.values().any(|(_, listens)| *listens)
+    }
+
     /// The next moment at which a function wants to go on.
     pub fn next(&self) -> Option<Time> {
         self.memory().sleepers.keys().next().map(|(at, _)| *at)

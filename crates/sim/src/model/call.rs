@@ -74,6 +74,10 @@ impl<'a> Model<'a> {
                 };
                 self.clock.has_come(cut.at) && fits
             }) {
+                // Was it cut short because of a request, or did that come later?
+                if cut.fate == CutFate::Cancelled && self.requests.contains(&cut.at) {
+                    self.tie();
+                }
                 match cut.fate {
                     CutFate::Again | CutFate::Held => (held, since) = (true, cut.at),
                     CutFate::Interrupted => return Poll::Ready(Called::Interrupted),

@@ -199,6 +199,7 @@ impl<'a> Model<'a> {
             script: self.script,
             cuts: self.cuts,
             clock: Rc::clone(&self.clock),
+            requests: Rc::clone(&self.requests),
             salt,
             number,
             family: Rc::clone(&self.family),

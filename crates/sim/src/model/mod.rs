@@ -96,6 +96,11 @@ pub fn predict(
         script,
         cuts,
         clock: Rc::default(),
+        requests: actions
+            .iter()
+            .filter(|action| action.what == What::Cancel)
+            .map(|action| action.at)
+            .collect(),
         salt: String::new(),
         number: 0,
         family: Rc::default(),
@@ -129,6 +134,8 @@ struct Model<'a> {
     script: &'a Script,
     cuts: &'a Cuts,
     clock: Rc<Clock<'a>>,
+    /// When somebody asks to cancel the run.
+    requests: Rc<[u64]>,
     /// What the keys of its calls begin with.
     salt: String,
     /// The run among those of its family.
@@ -177,6 +184,8 @@ struct Signals {
     /// What was sent and not taken, by name, and when.
     sent: BTreeMap<String, VecDeque<(u64, Value)>>,
     ids: BTreeSet<String>,
+    /// When the last wait began, by name.
+    began: BTreeMap<String, u64>,
     /// Who waits, by name, the first first.
     waiting: BTreeMap<String, VecDeque<u64>>,
     next: u64,

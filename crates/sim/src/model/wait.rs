@@ -100,6 +100,11 @@ impl Model<'_> {
         let mut signals = self.signals.borrow_mut();
         signals.next += 1;
         let number = signals.next;
+        let now = self.clock.now();
+        // Two that begin to wait at one moment: which is the older?
+        if signals.began.insert(name.to_owned(), now) == Some(now) {
+            self.tie();
+        }
         signals.waiting.entry(name.to_owned()).or_default().push_back(number);
         number
     }

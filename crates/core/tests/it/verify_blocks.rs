@@ -22,7 +22,7 @@ fn tampered(case: Case, tamper: impl FnOnce(&mut Vec<Event>), expected: Expect) 
 fn rename(events: &mut [Event], from: &str, to: &str) {
     for event in events {
         let text = serde_json::to_string(&event).expect("an event is JSON").replace(from, to);
-        *event = serde_json::from_str(&text).expect("it is still an event");
+        *event = serde_json::from_str(&text).expect("it still is an event");
     }
 }
 

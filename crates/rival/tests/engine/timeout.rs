@@ -9,6 +9,7 @@ use crate::lab::{Lab, facts, next_moment, since_start, told};
 use crate::steps::{Gate, Tape, failure, output};
 
 facts![
+    a_step_with_a_handler_is_stopped_when_it_times_out,
     a_timeout_stops_the_step,
     a_timeout_may_be_retried_and_then_succeed,
     timeouts_run_out_of_attempts,
@@ -258,4 +259,36 @@ async fn a_run_timeout_calls_the_handler(lab: Lab) {
     let run = engine.run(&workflow, ()).await.unwrap();
     engine.finish(run.id()).await.unwrap();
     assert_eq!(tape.entries(), ["alarm(: the run took longer than 1000 ms)"]);
+}
+
+/// Writes down that the function it is in was dropped.
+struct Dropped(Tape);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.note("dropped");
+    }
+}
+
+async fn a_step_with_a_handler_is_stopped_when_it_times_out(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let (noted, held) = (tape.clone(), gate.clone());
+    let slow = move || {
+        let (guard, held) = (Dropped(noted.clone()), held.clone());
+        async move {
+            let _guard = guard;
+            held.pass().await;
+            Ok::<_, StepError>(())
+        }
+    };
+    let slow = slow.named("slow").timeout(SECOND).on_error(tape.handler("handler"));
+    let engine = lab.engine(Workflow::new("w").step(slow).build().unwrap()).await;
+    let run = engine.run("w", ()).await.unwrap();
+    gate.arrived(1).await;
+    lab.pass(SECOND);
+    engine.finish(run.id()).await.unwrap();
+    // The handler's call has taken its place, and it does not go on behind it.
+    let mut entries = tape.entries();
+    entries.sort();
+    assert_eq!(entries, ["dropped", "handler(slow: `slow` took longer than 1000 ms)"]);
 }

@@ -38,7 +38,8 @@ impl Machine<'_> {
 
     pub(super) fn sleep_until(&mut self, path: &Path, until: Time, cause: Seq) {
         let started = self.follow(Kind::SleepStarted { node: path.clone(), until }, cause);
-        if until <= self.env.now {
+        // While the run is paused, or the engine stops, it ends like any timer that falls due meanwhile: afterwards.
+        if until <= self.env.now && !self.holding() {
             self.end_sleep(path, Cause::Event(started));
         }
     }

@@ -461,7 +461,9 @@ impl<'a> History<'a> {
     }
 
     fn forced(&mut self, node: &Path, event: &Event) {
-        let lane = || self.scopes.iter().find(|(scope, _)| node.is_within(scope)).and_then(|(_, at)| *at);
+        // Of lanes that lost inside of each other, the first to be over leaves it behind.
+        let around = || self.scopes.iter().filter(|(scope, _)| node.is_within(scope));
+        let lane = || around().filter_map(|(_, at)| *at).min();
         let force_at = match &self.ending {
             Some(Ending::Cancelling { force_at } | Ending::Failing { force_at, .. }) => Some(*force_at),
             None => lane(),

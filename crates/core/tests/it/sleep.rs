@@ -153,3 +153,23 @@ fn a_sleep_goes_on_while_the_process_is_down() {
         "#]],
     );
 }
+
+#[test]
+fn a_sleep_that_is_over_when_it_begins_ends_after_the_pause() {
+    Case::of(vec![sleep("z", Wait::Computed("f".into())), step("a")])
+        .start()
+        .pause()
+        .quietly()
+        .gives("z", 1, j!({"untilMs": 0}))
+        .node("z", NodeStatus::Waiting)
+        .resume()
+        .then(expect![[r#"
+            > z#1 returns {"untilMs":0}, at 0
+               4 <2        z#1 succeeded: {"untilMs":0}
+               5 <4        z sleeps until 0
+            > resume, at 0
+               6 request   run resumed
+               7 clock     z slept
+               8 <7        a#1 called: step attempt 1
+        "#]]);
+}

@@ -9,7 +9,7 @@
 //! | a node that ended well, before the point | its outcome |
 //! | a supervisor that ended well | its result; what is inside of it is not looked at |
 //! | a supervisor that did not, or that the point lies in | its decision, and what is inside by the same rules |
-//! | a loop | its last finished iteration before the point, and what is inside of the next |
+//! | a loop | its last finished iteration before the point; what is inside of the next, if it had begun |
 //! | a step that was undone, or failed, or was at work | nothing |
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -208,10 +208,8 @@ impl Fork<'_> {
     }
 
     fn undone_within(&self, path: &Path) -> bool {
-        let from = self.state.nodes.range(path.clone()..);
-        let near = from.take_while(|(inside, _)| inside.as_str().starts_with(path.as_str()));
-        near.into_iter()
-            .any(|(inside, node)| node.undone && inside.is_within(path) && !self.is_in_lost_lane(inside))
+        path::keys_within(&self.state.nodes, path)
+            .any(|(inside, node)| node.undone && !self.is_in_lost_lane(inside))
     }
 
     /// Whether a node is in a branch that lost a race: what it did is undone, and the race is won all the same.

@@ -129,15 +129,20 @@ impl Borrow<str> for Path {
     }
 }
 
-/// The paths of an ordered set that lie inside of `scope`: two ranges of it, `scope/…` and `scope[…`.
+/// How the paths inside of a scope begin: they are two ranges of any ordered set, `scope/…` and `scope[…`.
+fn beginnings(scope: &Path) -> impl Iterator<Item = String> + use<> {
+    let text =
+        if scope.is_root() { vec![String::new()] } else { vec![format!("{scope}/"), format!("{scope}[")] };
+    text.into_iter()
+}
+
+/// The paths of an ordered set that lie inside of `scope`.
 pub(crate) fn within<'a>(set: &'a BTreeSet<Path>, scope: &Path) -> impl Iterator<Item = &'a Path> + use<'a> {
-    let inside = |open: &str| {
-        let start = if scope.is_root() { String::new() } else { format!("{scope}{open}") };
+    let inside = beginnings(scope).flat_map(|start| {
         let range = set.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded));
         range.take_while(move |path| path.as_str().starts_with(&start))
-    };
-    let iterations = (!scope.is_root()).then(|| inside("["));
-    inside("/").chain(iterations.into_iter().flatten()).filter(|path| !path.is_root())
+    });
+    inside.filter(|path| !path.is_root())
 }
 
 /// The same for the keys of a map.
@@ -145,13 +150,11 @@ pub(crate) fn keys_within<'a, T>(
     map: &'a BTreeMap<Path, T>,
     scope: &Path,
 ) -> impl Iterator<Item = (&'a Path, &'a T)> + use<'a, T> {
-    let inside = |open: &str| {
-        let start = if scope.is_root() { String::new() } else { format!("{scope}{open}") };
+    let inside = beginnings(scope).flat_map(|start| {
         let range = map.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded));
         range.take_while(move |(path, _)| path.as_str().starts_with(&start))
-    };
-    let iterations = (!scope.is_root()).then(|| inside("["));
-    inside("/").chain(iterations.into_iter().flatten()).filter(|(path, _)| !path.is_root())
+    });
+    inside.filter(|(path, _)| !path.is_root())
 }
 
 impl From<&str> for Path {

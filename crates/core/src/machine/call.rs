@@ -195,13 +195,19 @@ impl<'a> Machine<'a> {
 
     /// The call settled after it was told to stop. If nobody told it to, it was lost.
     fn call_stopped(&mut self, node: &Path, call: &OpenCall) {
+        let cause = Cause::Event(call.started);
         if self.is_given_up(node, call.role) {
-            let event = Kind::CallCancelled { node: node.clone(), call: call.number, forced: false };
-            let cancelled = self.follow(event, call.started);
-            self.todo.push_back(Todo::Ended(node.clone(), cancelled));
+            self.give_up(node, call, false, cause);
         } else {
-            self.call_was_lost(node, call, Cause::Event(call.started));
+            self.call_was_lost(node, call, cause);
         }
+    }
+
+    /// The call has ended without an outcome, and is not made again.
+    pub(super) fn give_up(&mut self, node: &Path, call: &OpenCall, forced: bool, cause: Cause) {
+        let event = Kind::CallCancelled { node: node.clone(), call: call.number, forced };
+        let cancelled = self.emit(event, cause);
+        self.todo.push_back(Todo::Ended(node.clone(), cancelled));
     }
 
     /// Whether a call that was cut short is not made again, because something around it is ending. The run's own

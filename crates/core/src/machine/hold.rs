@@ -75,9 +75,7 @@ impl Machine<'_> {
     fn let_go_of(&mut self, node: Path, open: &OpenCall) {
         let cause = Cause::Outside(Outside::Shutdown);
         if self.is_given_up(&node, open.role) {
-            let event = Kind::CallCancelled { node: node.clone(), call: open.number, forced: false };
-            let cancelled = self.emit(event, cause);
-            self.todo.push_back(Todo::Ended(node, cancelled));
+            self.give_up(&node, open, false, cause);
         } else if self.state.is_waiting(&node) {
             self.waiting_call_was_lost(&node, open, cause);
         } else if self.must_not_be_called_again(&node, open) {

@@ -12,7 +12,7 @@
 //! | a node blocked for a missing function or a value that does not decode | | it is tried again |
 //! | a timer that is due | | it acts |
 
-use super::{INTERRUPTIONS_MAX, Machine, Todo};
+use super::{INTERRUPTIONS_MAX, Machine};
 use crate::event::{BlockedReason, Cause, Kind, LostReason, Outside, Role, Verdict};
 use crate::failure::{Failure, code};
 use crate::ids::Seq;
@@ -54,9 +54,7 @@ impl Machine<'_> {
     fn found_at_work(&mut self, node: &Path, open: &OpenCall) {
         let cause = Cause::Outside(Outside::Recovery);
         if self.is_given_up(node, open.role) {
-            let event = Kind::CallCancelled { node: node.clone(), call: open.number, forced: false };
-            let cancelled = self.emit(event, cause);
-            self.todo.push_back(Todo::Ended(node.clone(), cancelled));
+            self.give_up(node, open, false, cause);
         } else if self.state.is_waiting(node) {
             self.waiting_call_was_lost(node, open, cause);
         } else {

@@ -84,9 +84,7 @@ impl Machine<'_> {
             if open.role == Role::Compensate && !self.state.killed {
                 continue;
             }
-            let event = Kind::CallCancelled { node: node.clone(), call: open.number, forced: true };
-            let left = self.emit(event, Cause::Outside(Outside::Clock));
-            self.todo.push_back(Todo::Ended(node, left));
+            self.give_up(&node, &open, true, Cause::Outside(Outside::Clock));
         }
         self.leave_children_behind(scope);
     }

@@ -94,10 +94,7 @@ impl State {
         if wanted {
             return;
         }
-        let prefix = format!("{lane}/");
-        let range = self.nodes.range(Path::new(prefix.as_str())..);
-        let inside = range.map(|(path, _)| path).take_while(|path| path.as_str().starts_with(&prefix));
-        let inside: Vec<Path> = inside.cloned().collect();
+        let inside: Vec<Path> = path::keys_within(&self.nodes, lane).map(|(path, _)| path.clone()).collect();
         for path in inside {
             self.nodes.remove(&path);
         }

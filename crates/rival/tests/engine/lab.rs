@@ -112,7 +112,8 @@ impl Lab {
         let left = lived.await.unwrap().unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         let store = self.open.lock().unwrap().take();
         if let Some(store) = store {
-            // Whoever of that life is still on a thread of its own lets go in a moment; who does not hangs the fact.
+            // SQLite's answering thread may hold the waker of a function, and with it the engine, for a moment longer.
+            // Whoever does not let go hangs the fact.
             while Arc::strong_count(&store) > 1 {
                 tokio::task::yield_now().await;
             }

@@ -1,0 +1,1 @@
+//! Rival over HTTP.

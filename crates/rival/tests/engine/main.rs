@@ -24,6 +24,7 @@ mod handlers;
 mod inspect;
 mod looping;
 mod nested;
+mod observer;
 mod order;
 mod parallel;
 mod pause;

@@ -1,1 +1,4 @@
 //! Rival over HTTP.
+
+pub mod problem;
+pub mod settings;

@@ -1,0 +1,78 @@
+//! What an operator decides about the server.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How the server listens and whom it trusts. The defaults are safe on a developer's machine.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The address that the server listens on, with the port that it really has.
+    pub listen: SocketAddr,
+    /// Names under which the server may be asked, besides those of `listen`: `rival.example`, or
+    /// `rival.example:8443` if only that port will do.
+    pub allowed_hosts: Vec<String>,
+    /// Origins other than its own whose pages may use the API: `https://ops.example`.
+    pub allowed_origins: Vec<String>,
+    /// Whether every request needs a token. Unless said: not on loopback, yes anywhere else.
+    pub require_token: Option<bool>,
+    /// The file with the tokens.
+    pub tokens: PathBuf,
+    /// How old what is known of the token file may be.
+    pub tokens_max_age: Duration,
+    /// The largest body of a request that carries no payload.
+    pub body_max_bytes: usize,
+    /// The largest body of a request that carries a payload: a start, a signal, an import.
+    pub payload_max_bytes: usize,
+    /// How many requests one client (a token, or an address) may make per second, and at once; 0 for any number.
+    pub requests_per_second: u32,
+    /// How many live streams may be open in all; three quarters of them to one client.
+    pub streams_max: usize,
+    /// How many connections may be open.
+    pub connections_max: usize,
+    /// The largest request head: the request line and all headers.
+    pub head_max_bytes: usize,
+    /// How long a connection may take to send a request head, and how long it may stay open without one.
+    pub head_timeout: Duration,
+    /// How long a request may take to send its body.
+    pub body_timeout: Duration,
+    /// How long a client may read nothing of what is sent to it.
+    pub write_timeout: Duration,
+    /// How long requests may take to end when the server stops.
+    pub drain_timeout: Duration,
+}
+
+const MIB: usize = 1024 * 1024;
+
+/// Room for what surrounds a payload of the engine's default size: `{"input": …, "runId": …, "tags": …}`.
+const ENVELOPE_BYTES: usize = 64 * 1024;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7878),
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            require_token: None,
+            tokens: PathBuf::from("tokens.json"),
+            tokens_max_age: Duration::from_secs(1),
+            body_max_bytes: MIB,
+            payload_max_bytes: 16 * MIB + ENVELOPE_BYTES,
+            requests_per_second: 1_000,
+            streams_max: 1_000,
+            connections_max: 2_048,
+            head_max_bytes: 32 * 1024,
+            head_timeout: Duration::from_secs(15),
+            body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            drain_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Settings {
+    /// Whether every request needs a token.
+    pub fn needs_token(&self) -> bool {
+        self.require_token.unwrap_or(!self.listen.ip().to_canonical().is_loopback())
+    }
+}

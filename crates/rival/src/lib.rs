@@ -155,8 +155,8 @@ pub use rival_core::plan;
 pub use rival_core::plan::{BackoffKind, Graph, GraphEdge, GraphNode, Join, OnTimeout, Plan, PlanHash};
 pub use rival_core::{Behavior, Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, Value};
 pub use rival_engine::{
-    BuildError as EngineError, Called, CancellationToken, ChildView, Clock, Committed, Definition, Engine,
-    EngineBuilder, FailedAt, FailedStep, FailureContext, ForkRequest, Log, Observer, OperationView,
+    BuildError as EngineError, CallEnd, Called, CancellationToken, ChildView, Clock, Committed, Definition,
+    Engine, EngineBuilder, FailedAt, FailedStep, FailureContext, ForkRequest, Log, Observer, OperationView,
     RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, SignalRequest,
     StartError, StepFailure, StepMetrics, StepResult as StepOutcome, UndoOutcome, Violation, VirtualClock,
     WorkflowInfo, WorkflowState,

@@ -1,4 +1,5 @@
 //! Rival over HTTP.
 
+pub mod metrics;
 pub mod problem;
 pub mod settings;

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rival_core::event::{self, BlockedReason};
 use rival_core::joined::build;
@@ -23,6 +24,7 @@ use crate::control::{Answer, Command, Refusal};
 use crate::items::Lists;
 use crate::load::{self, LoadError};
 use crate::mail::{self, Mail, Mailbox, Sighting};
+use crate::observer::Committed;
 use crate::registry::Registered;
 use crate::shared::{FIRST_PAUSE, Place, Shared};
 use crate::values::{ReadError, Values};
@@ -139,7 +141,8 @@ impl Actor {
                 work.logs.extend(logs);
                 let outcome = self.held_against(&node, call, outcome);
                 if self.calls.get(&node).is_some_and(|running| running.number == call) {
-                    self.calls.remove(&node);
+                    let began = self.calls.remove(&node).and_then(|running| running.began);
+                    self.tell_called(&node, call, began, &outcome);
                 }
                 self.decide(Input::CallFinished { node, call, outcome }, work);
             }
@@ -322,11 +325,24 @@ impl Actor {
         commit.runs = others.runs;
         commit.runs.extend(self.automatic_retry(&work.events).await?);
         commit.messages = others.messages;
-        let started = !commit.runs.is_empty();
+        let started: Vec<(RunId, String)> =
+            commit.runs.iter().map(|run| (run.id.clone(), run.workflow.clone())).collect();
         let told: Vec<RunId> = commit.messages.iter().map(|(run, _)| run.clone()).collect();
+        let (now, stopwatch) = (commit.now, self.shared.observers.stopwatch());
         self.shared.commit(commit).await?;
         self.shared.hub.durable(&self.run, self.state.seq);
-        if started {
+        let took = stopwatch.map_or(Duration::ZERO, |began| began.elapsed());
+        self.shared.observers.tell(|observer| {
+            started.iter().for_each(|(run, workflow)| observer.started(run, workflow, now));
+            observer.committed(&Committed {
+                run: &self.run,
+                workflow: &self.registered.name,
+                status: self.state.status(),
+                events: &work.events,
+                took,
+            });
+        });
+        if !started.is_empty() {
             self.shared.keeper.queued();
         }
         for run in told {

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::task::Poll;
+use std::time::Instant;
 
 use rival_core::durable::Replay;
 use rival_core::event::{BlockedReason, Role};
@@ -20,6 +21,7 @@ use crate::function::Function;
 use crate::job::{FailureSource, Handle, Job, WhatFailed, WhatIsUndone};
 use crate::log::Log;
 use crate::mail::{Mail, Mailbox, Sighting};
+use crate::observer::Called;
 use crate::pulse::Pulse;
 use crate::talk::Talk;
 use crate::values::Recorded;
@@ -33,6 +35,8 @@ pub(crate) struct RunningCall {
     cooperative: bool,
     teller: Teller,
     log: Log,
+    /// When, if somebody wants to know how long it takes.
+    pub(crate) began: Option<Instant>,
     /// What it asks for, if it asks for durable things.
     pub(crate) talk: Option<Talk>,
 }
@@ -136,11 +140,13 @@ impl Actor {
             let (handle, talk) = (job.handle(), self.talk(&job));
             return self.at_work(node, number, handle, talk, job.run());
         }
+        let began = self.shared.observers.stopwatch();
         let mut made = job.begin();
         match futures::poll!(&mut made) {
             Poll::Ready(returned) => {
                 let outcome = job.conclude(returned);
                 work.logs.extend(job.log.take());
+                self.tell_called(&node, number, began, &outcome);
                 self.decide(Input::CallFinished { node, call: number, outcome }, work);
             }
             Poll::Pending => self.at_work(node, number, job.handle(), None, job.finish(made)),
@@ -173,7 +179,27 @@ impl Actor {
         });
         let Handle { token, cooperative, log } = handle;
         let abort = task.abort_handle();
-        self.calls.insert(node, RunningCall { number, token, abort, cooperative, teller, log, talk });
+        let began = self.shared.observers.stopwatch();
+        self.calls.insert(node, RunningCall { number, token, abort, cooperative, teller, log, began, talk });
+    }
+
+    /// Tells whoever wants to know that a call has ended. Before it is decided what follows: the state still has it.
+    pub(crate) fn tell_called(&self, node: &Path, call: u32, began: Option<Instant>, outcome: &Outcome) {
+        let Some(began) = began else { return };
+        let open = self.state.node(node).and_then(|node| node.call.as_ref());
+        let Some(open) = open.filter(|open| open.number == call) else { return };
+        let called = Called {
+            run: &self.run,
+            workflow: &self.registered.name,
+            node,
+            role: open.role,
+            call,
+            attempt: open.attempt,
+            ended_at: self.shared.clock.now(),
+            took: began.elapsed(),
+            outcome,
+        };
+        self.shared.observers.tell(|observer| observer.called(&called));
     }
 
     async fn stop_call(&mut self, node: Path, call: u32, why: StopReason) {

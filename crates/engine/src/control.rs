@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rival_core::durable::ChildOutcome;
 use rival_core::machine::{Input, SIGNALS_MAX, SentSignal};
 use rival_core::{RunId, RunStatus, Time, Value};
-use rival_store::{MessageNo, NewMessage};
+use rival_store::{MessageNo, NewMessage, RunRow};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
@@ -102,13 +102,16 @@ async fn send_and_deliver(
     }
     let sent = shared.store.send(run, message, shared.clock.now()).await?;
     let Some(sent) = sent else { return finished(shared, run).await };
+    if shared.limits.passive {
+        // It is kept; whoever runs the store next acts on it.
+        return row(shared, run).await.map(|row| row.status);
+    }
     let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
     loop {
         if let Some(status) = deliver(shared, run, sent).await? {
             return Ok(status);
         }
-        let row = shared.store.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))?;
-        if row.status.is_terminal() {
+        if row(shared, run).await?.status.is_terminal() {
             return finished(shared, run).await;
         }
         if shared.is_stopping() {
@@ -147,6 +150,10 @@ async fn deliver(
 }
 
 async fn finished(shared: &Shared, run: &RunId) -> Result<RunStatus, RunError> {
-    let row = shared.store.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))?;
-    Err(RunError::Finished { run: run.clone(), status: row.status })
+    let status = row(shared, run).await?.status;
+    Err(RunError::Finished { run: run.clone(), status })
+}
+
+async fn row(shared: &Shared, run: &RunId) -> Result<RunRow, RunError> {
+    shared.store.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))
 }

@@ -6,19 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use rival_core::{Event, IndexedPlan, Plan, RunId, RunStatus, Seq, State};
+use rival_core::{Event, IndexedPlan, Plan, PlanHash, RunId, RunStatus, Seq, State, Value};
 use rival_store::{LogFilter, LogLine, MemoryStore, Page, RunFilter, RunRow, Store};
 use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::control::{self, Command};
 use crate::definition::Definition;
-use crate::error::{BuildError, RegisterError, RunError, StartError};
+use crate::error::{BuildError, RegisterError, RunError, StartError, Violation};
 use crate::fork::ForkRequest;
 use crate::handle::RunHandle;
 use crate::hub::{Waiting, Watch};
 use crate::load::{self, LoadError};
 use crate::mail::Mail;
+use crate::observer::Observer;
 use crate::registry::Registered;
 use crate::resources::Resources;
 use crate::shared::{Limits, Shared};
@@ -113,6 +114,14 @@ impl EngineBuilder {
         self
     }
 
+    /// Looks and asks, but runs nothing: for tools on a store that no engine has open. New runs are queued and
+    /// requests are kept; the next engine acts on them.
+    #[must_use]
+    pub fn passive(mut self) -> Self {
+        self.limits.passive = true;
+        self
+    }
+
     /// Where the engine's time comes from.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
@@ -129,6 +138,9 @@ impl EngineBuilder {
         let engine = Engine { shared };
         for workflow in self.workflows {
             engine.add(workflow).await?;
+        }
+        if engine.shared.limits.passive {
+            return Ok(engine);
         }
         engine.shared.keeper.queued();
         // Whoever waits in the store comes first. Only then is it known that new runs need not queue behind them.
@@ -175,6 +187,39 @@ impl Engine {
     /// The registered workflows.
     pub fn list(&self) -> Vec<WorkflowInfo> {
         self.shared.registry.all().iter().map(|registered| info(registered)).collect()
+    }
+
+    /// A registered workflow.
+    pub fn workflow(&self, name: &str) -> Result<WorkflowInfo, StartError> {
+        Ok(info(&*self.registered(name)?))
+    }
+
+    fn registered(&self, name: &str) -> Result<Arc<Registered>, StartError> {
+        let registry = &self.shared.registry;
+        let unknown = || StartError::UnknownWorkflow { name: name.to_owned(), known: registry.names() };
+        registry.get(name).ok_or_else(unknown)
+    }
+
+    /// Everything in which an input does not match the schema of a workflow.
+    pub fn check_input(&self, workflow: &str, input: &Value) -> Result<Vec<Violation>, StartError> {
+        Ok(self.registered(workflow)?.check_input(input))
+    }
+
+    /// The hashes of all plans that a workflow has had in this store, the oldest first.
+    pub async fn versions(&self, workflow: &str) -> Result<Vec<PlanHash>, RunError> {
+        #[derive(serde::Deserialize)]
+        struct Named {
+            workflow: String,
+        }
+        let named =
+            |json: &str| serde_json::from_str::<Named>(json).is_ok_and(|plan| plan.workflow == workflow);
+        let plans = self.shared.store.plans().await?.into_iter();
+        Ok(plans.filter(|(_, json)| named(json)).map(|(hash, _)| hash).collect())
+    }
+
+    /// Lets somebody hear of what the engine does from now on.
+    pub fn observe(&self, observer: Arc<dyn Observer>) {
+        self.shared.observers.add(observer);
     }
 
     /// Starts a run: `engine.run(&workflow, input).await`, or with more to say,
@@ -293,6 +338,22 @@ impl Engine {
         Ok(self.shared.store.runs(filter, page).await?)
     }
 
+    /// A run as lists show it.
+    pub async fn summary(&self, run: &RunId) -> Result<RunRow, RunError> {
+        self.row(run).await
+    }
+
+    /// What a run was given.
+    pub async fn input(&self, run: &RunId) -> Result<Value, RunError> {
+        let first = self.events(run, Seq::ZERO, 1).await?;
+        Ok(first.first().and_then(|event| event.event.value().cloned()).unwrap_or_default())
+    }
+
+    /// Whether the store takes writes.
+    pub async fn check_writable(&self) -> Result<(), RunError> {
+        Ok(self.shared.store.check_writable().await?)
+    }
+
     /// The runs that this engine has in memory.
     pub fn active_runs(&self) -> Vec<RunId> {
         let mut runs: Vec<RunId> = self.shared.live().keys().cloned().collect();
@@ -304,6 +365,14 @@ impl Engine {
     pub async fn history(&self, run: &RunId) -> Result<Vec<Event>, RunError> {
         self.row(run).await?;
         self.read(run, load::load_history(&*self.shared.store, run).await)
+    }
+
+    /// A run's events after one of them, `limit` at most.
+    pub async fn events(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Event>, RunError> {
+        self.row(run).await?;
+        let mut events = self.read(run, load::load_events(&*self.shared.store, run, after, limit).await)?;
+        events.truncate(limit);
+        Ok(events)
     }
 
     /// What a run's steps wrote, oldest first.
@@ -401,7 +470,7 @@ impl Engine {
         &self.shared.clock
     }
 
-    async fn row(&self, run: &RunId) -> Result<RunRow, RunError> {
+    pub(crate) async fn row(&self, run: &RunId) -> Result<RunRow, RunError> {
         self.shared.store.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))
     }
 
@@ -422,7 +491,7 @@ impl Engine {
         view::outcome(run, &plan, &state, &look).ok_or(RunError::ShuttingDown)
     }
 
-    async fn folded(&self, run: &RunId) -> Result<(Vec<Event>, State), RunError> {
+    pub(crate) async fn folded(&self, run: &RunId) -> Result<(Vec<Event>, State), RunError> {
         let history = self.read(run, load::load_history(&*self.shared.store, run).await)?;
         let state = State::of_whole_run(&history);
         Ok((history, state))

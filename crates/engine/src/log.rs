@@ -55,6 +55,7 @@ impl Log {
         self.trace(level, fields.as_ref(), &message);
         let Some(run) = &self.run.run_id else { return };
         let line = LogLine {
+            no: 0,
             run: run.clone(),
             node: self.run.node.to_string(),
             attempt: self.run.attempt,

@@ -13,6 +13,7 @@ use crate::gauge::Gauge;
 use crate::hub::Hub;
 use crate::keeper::Keeper;
 use crate::mail::Mailbox;
+use crate::observer::Observers;
 use crate::registry::Registry;
 use crate::resources::Resources;
 
@@ -26,11 +27,13 @@ pub(crate) struct Limits {
     pub(crate) live_max: usize,
     /// The largest input or result, in bytes.
     pub(crate) payload_max: usize,
+    /// Nothing is run here.
+    pub(crate) passive: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { live_max: 1_000, payload_max: 16 * 1024 * 1024 }
+        Self { live_max: 1_000, payload_max: 16 * 1024 * 1024, passive: false }
     }
 }
 
@@ -44,6 +47,7 @@ pub(crate) struct Shared {
     pub(crate) hub: Hub,
     pub(crate) keeper: Keeper,
     pub(crate) gauge: Arc<Gauge>,
+    pub(crate) observers: Observers,
     live: Mutex<HashMap<RunId, Mailbox>>,
     admitted: AtomicUsize,
     stopping: AtomicBool,
@@ -67,6 +71,7 @@ impl Shared {
             hub: Hub::default(),
             keeper: Keeper::default(),
             gauge: Arc::default(),
+            observers: Observers::default(),
             live: Mutex::default(),
             admitted: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),

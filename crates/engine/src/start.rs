@@ -24,6 +24,7 @@ use crate::items::Lists;
 use crate::job::handle_refused_input;
 use crate::json;
 use crate::mail::Mailbox;
+use crate::observer::Committed;
 use crate::registry::Registered;
 use crate::shared::{Place, Shared};
 use crate::values::Values;
@@ -208,7 +209,8 @@ pub(crate) async fn launch(
         return Err(StartError::ShuttingDown);
     }
     // Whoever comes later must not overtake those that queue.
-    let place = if shared.keeper.wants_room() { None } else { shared.try_admit() };
+    let queues = shared.limits.passive || shared.keeper.wants_room();
+    let place = if queues { None } else { shared.try_admit() };
     let newborn = Box::new(Newborn::new(shared, registered, &run, begin, fingerprint, tags, place));
     let (answer, answered) = oneshot::channel();
     tokio::spawn(newborn.live(Arc::clone(shared), answer));
@@ -251,6 +253,7 @@ impl Newborn {
         let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.gauge));
         let standing = self.new.standing.clone();
         let fingerprint = self.new.fingerprint.clone();
+        let (created_at, stopwatch) = (self.new.created_at, shared.observers.stopwatch());
         let started = shared.store.start(self.new).await;
         let reply = match started {
             Ok(Started::Created) => Ok((run.clone(), status)),
@@ -267,6 +270,13 @@ impl Newborn {
             }
         };
         shared.hub.durable(&run, self.state.seq);
+        let took = stopwatch.map_or(Duration::ZERO, |began| began.elapsed());
+        shared.observers.tell(|observer| {
+            let workflow = &self.registered.name;
+            observer.started(&run, workflow, created_at);
+            let events = &self.turn.events;
+            observer.committed(&Committed { run: &run, workflow, status, events, took });
+        });
         if !standing.keep {
             if status == RunStatus::Queued {
                 shared.keeper.queued();

@@ -141,6 +141,10 @@ impl Store for MortalStore {
         self.read(self.inner.plan(hash)).await
     }
 
+    async fn plans(&self) -> Result<Vec<(PlanHash, String)>, StoreError> {
+        self.read(self.inner.plans()).await
+    }
+
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError> {
         self.read(self.inner.append_logs(lines)).await
     }

@@ -276,6 +276,10 @@ impl Store for SqliteStore {
         self.read(move |connection| query::plan(connection, hash.as_str())).await
     }
 
+    async fn plans(&self) -> Result<Vec<(PlanHash, String)>, StoreError> {
+        self.read(query::plans).await
+    }
+
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError> {
         self.write(move |tables| tables.append_logs(&lines)).await
     }

@@ -38,32 +38,37 @@ impl Tables<'_> {
     }
 }
 
-/// The latest lines that match, oldest first.
+/// The lines that match, oldest first: the latest ones, or the first ones after a given line.
 pub(crate) fn read(connection: &Connection, run: &RunId, filter: &LogFilter) -> Result<Vec<LogLine>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT node, attempt, call, at, level, message, fields FROM logs
-         WHERE run = (SELECT no FROM runs WHERE id = ?1) AND (?2 IS NULL OR node = ?2) AND level >= ?3
-         ORDER BY no DESC LIMIT ?4",
-    )?;
+    let order = if filter.after.is_some() { "ASC" } else { "DESC" };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT no, node, attempt, call, at, level, message, fields FROM logs
+         WHERE run = (SELECT no FROM runs WHERE id = ?1) AND no > ?2 AND (?3 IS NULL OR node = ?3) AND level >= ?4
+         ORDER BY no {order} LIMIT ?5",
+    ))?;
+    let after = filter.after.map_or(0, |no| i64::try_from(no).unwrap_or(i64::MAX));
     let lowest = filter.level.map_or(0, number_of);
     let limit = filter.limit.map_or(-1, as_limit);
     let rows = statement
-        .query_and_then(params![run.as_str(), filter.node, lowest, limit], |row| decode(run, row))?;
+        .query_and_then(params![run.as_str(), after, filter.node, lowest, limit], |row| decode(run, row))?;
     let mut lines = rows.collect::<Result<Vec<_>>>()?;
-    lines.reverse();
+    if filter.after.is_none() {
+        lines.reverse();
+    }
     Ok(lines)
 }
 
 fn decode(run: &RunId, row: &Row<'_>) -> Result<LogLine> {
     Ok(LogLine {
+        no: row.get::<_, i64>(0)?.cast_unsigned(),
         run: run.clone(),
-        node: row.get(0)?,
-        attempt: row.get(1)?,
-        call: row.get(2)?,
-        at: Time(row.get(3)?),
-        level: level_of(row.get(4)?)?,
-        message: row.get(5)?,
-        fields: row.get::<_, Option<String>>(6)?.map(decode_value).transpose()?,
+        node: row.get(1)?,
+        attempt: row.get(2)?,
+        call: row.get(3)?,
+        at: Time(row.get(4)?),
+        level: level_of(row.get(5)?)?,
+        message: row.get(6)?,
+        fields: row.get::<_, Option<String>>(7)?.map(decode_value).transpose()?,
     })
 }
 

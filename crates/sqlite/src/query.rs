@@ -214,6 +214,13 @@ pub(crate) fn plan(connection: &Connection, hash: &str) -> Result<Option<String>
     Ok(statement.query_row([hash], |row| row.get(0)).optional()?)
 }
 
+/// In the order in which they were kept, which is that of their row numbers.
+pub(crate) fn plans(connection: &Connection) -> Result<Vec<(PlanHash, String)>> {
+    let mut statement = connection.prepare_cached("SELECT hash, json FROM plans ORDER BY rowid")?;
+    let plans = statement.query_map([], |row| Ok((PlanHash::new(row.get::<_, String>(0)?), row.get(1)?)))?;
+    Ok(plans.collect::<rusqlite::Result<_>>()?)
+}
+
 pub(crate) fn next_wake(connection: &Connection) -> Result<Option<Time>> {
     let mut statement =
         connection.prepare_cached("SELECT min(wake_at) FROM runs WHERE wake_at IS NOT NULL")?;

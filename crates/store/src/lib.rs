@@ -103,6 +103,9 @@ pub trait Store: Send + Sync + 'static {
     /// A kept plan.
     async fn plan(&self, hash: &PlanHash) -> Result<Option<String>, StoreError>;
 
+    /// All kept plans, the oldest first.
+    async fn plans(&self) -> Result<Vec<(PlanHash, String)>, StoreError>;
+
     /// Adds log lines, also of runs that have ended. Lines of unknown runs are dropped.
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError>;
 

@@ -292,6 +292,8 @@ impl LogLevel {
 /// A line that a step wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
+    /// Its place among the lines of its run, which grows; a store gives it. Zero before.
+    pub no: u64,
     /// The run.
     pub run: RunId,
     /// The node's path.
@@ -317,6 +319,8 @@ pub struct LogFilter {
     pub node: Option<String>,
     /// Only this level and above.
     pub level: Option<LogLevel>,
-    /// How many at most, the latest ones; absent means all.
+    /// Only those after the line with this number.
+    pub after: Option<u64>,
+    /// How many at most; absent means all. The latest ones, but with `after` the first ones after it.
     pub limit: Option<usize>,
 }

@@ -9,6 +9,7 @@ mod steps;
 mod store;
 
 mod again;
+mod archive;
 mod blocked;
 mod branch;
 mod cancel;
@@ -24,6 +25,7 @@ mod handlers;
 mod inspect;
 mod looping;
 mod nested;
+mod observer;
 mod order;
 mod parallel;
 mod pause;

@@ -233,6 +233,10 @@ impl Store for TestStore {
         self.inner.plan(hash).await
     }
 
+    async fn plans(&self) -> Result<Vec<(PlanHash, String)>, StoreError> {
+        self.inner.plans().await
+    }
+
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError> {
         self.inner.append_logs(lines).await
     }

@@ -75,6 +75,7 @@ pub(super) fn snapshot(seq: u64, body: &str) -> Snapshot {
 
 pub(super) fn line(run: &str, message: &str) -> LogLine {
     LogLine {
+        no: 0,
         run: id(run),
         node: "charge".to_owned(),
         attempt: 1,

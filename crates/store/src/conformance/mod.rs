@@ -199,6 +199,7 @@ macro_rules! store_conformance {
                 lines_are_filtered_by_node,
                 lines_are_filtered_by_level,
                 a_limit_gives_the_latest_lines,
+                lines_after_a_line_are_the_first_ones_after_it,
                 filters_come_before_the_limit,
                 lines_of_unknown_runs_are_dropped,
                 an_ended_run_takes_lines,

@@ -163,6 +163,8 @@ pub async fn a_plan_is_kept_under_its_hash(h: &impl Harness) {
     store.put_plan(&one, "something else").await.unwrap();
     assert_eq!(store.plan(&one).await.unwrap().as_deref(), Some(r#"{"name": "größe"}"#));
     assert_eq!(store.plan(&two).await.unwrap().as_deref(), Some("{}"));
+    let all = [(one, r#"{"name": "größe"}"#.to_owned()), (two, "{}".to_owned())];
+    assert_eq!(store.plans().await.unwrap(), all);
 }
 
 pub async fn a_new_store_takes_writes(h: &impl Harness) {

@@ -9,15 +9,20 @@ impl State {
     pub(super) fn append_logs(&mut self, lines: Vec<LogLine>) {
         for line in lines {
             if let Some(run) = self.get_mut(&line.run) {
-                run.logs.push(line);
+                let no = run.logs.len() as u64 + 1;
+                run.logs.push(LogLine { no, ..line });
             }
         }
     }
 
     pub(super) fn logs(&self, run: &RunId, filter: &LogFilter) -> Vec<LogLine> {
         let Some(run) = self.get(run) else { return Vec::new() };
-        let latest_first = run.logs.iter().rev().filter(|line| filter.accepts(line));
-        let mut lines: Vec<_> = latest_first.take(filter.limit.unwrap_or(usize::MAX)).cloned().collect();
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        let matching = run.logs.iter().filter(|line| filter.accepts(line));
+        if filter.after.is_some() {
+            return matching.take(limit).cloned().collect();
+        }
+        let mut lines: Vec<_> = matching.rev().take(limit).cloned().collect();
         lines.reverse();
         lines
     }
@@ -27,5 +32,6 @@ impl LogFilter {
     fn accepts(&self, line: &LogLine) -> bool {
         self.node.as_ref().is_none_or(|node| *node == line.node)
             && self.level.is_none_or(|level| level <= line.level)
+            && self.after.is_none_or(|after| after < line.no)
     }
 }

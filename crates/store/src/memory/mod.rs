@@ -125,6 +125,10 @@ impl Store for MemoryStore {
         Ok(self.lock().plan(hash))
     }
 
+    async fn plans(&self) -> Result<Vec<(PlanHash, String)>, StoreError> {
+        Ok(self.lock().plans.clone())
+    }
+
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError> {
         self.lock().append_logs(lines);
         Ok(())

@@ -24,11 +24,13 @@ impl State {
 
     /// The first one stays: a hash names one plan.
     pub(super) fn put_plan(&mut self, hash: &PlanHash, json: &str) {
-        self.plans.entry(hash.clone()).or_insert_with(|| json.to_owned());
+        if self.plan(hash).is_none() {
+            self.plans.push((hash.clone(), json.to_owned()));
+        }
     }
 
     pub(super) fn plan(&self, hash: &PlanHash) -> Option<String> {
-        self.plans.get(hash).cloned()
+        self.plans.iter().find(|(kept, _)| kept == hash).map(|(_, json)| json.clone())
     }
 }
 

@@ -15,7 +15,8 @@ pub(super) struct State {
     pub(super) runs: BTreeMap<RunNo, Run>,
     pub(super) by_id: HashMap<RunId, RunNo>,
     pub(super) children: HashMap<RunId, BTreeSet<RunNo>>,
-    pub(super) plans: HashMap<PlanHash, String>,
+    /// The oldest first; there are few.
+    pub(super) plans: Vec<(PlanHash, String)>,
     /// Engines that have joined and not left.
     pub(super) engines: BTreeSet<EngineId>,
     pub(super) index: Index,

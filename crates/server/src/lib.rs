@@ -1,5 +1,12 @@
 //! Rival over HTTP.
 
+pub mod auth;
+pub mod guard;
+mod keyring;
+mod limit;
 pub mod metrics;
 pub mod problem;
+pub mod routes;
+pub mod secure;
 pub mod settings;
+pub mod token;

@@ -1,5 +1,7 @@
 //! The metrics page: numbers after a known set of runs, in a form that Prometheus takes.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;

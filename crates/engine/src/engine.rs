@@ -470,7 +470,7 @@ impl Engine {
         &self.shared.clock
     }
 
-    async fn row(&self, run: &RunId) -> Result<RunRow, RunError> {
+    pub(crate) async fn row(&self, run: &RunId) -> Result<RunRow, RunError> {
         self.shared.store.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))
     }
 
@@ -491,7 +491,7 @@ impl Engine {
         view::outcome(run, &plan, &state, &look).ok_or(RunError::ShuttingDown)
     }
 
-    async fn folded(&self, run: &RunId) -> Result<(Vec<Event>, State), RunError> {
+    pub(crate) async fn folded(&self, run: &RunId) -> Result<(Vec<Event>, State), RunError> {
         let history = self.read(run, load::load_history(&*self.shared.store, run).await)?;
         let state = State::of_whole_run(&history);
         Ok((history, state))

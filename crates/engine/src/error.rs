@@ -326,6 +326,50 @@ impl RunError {
     }
 }
 
+/// An archived run cannot be taken in.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The archive is not what it should be.
+    #[error("the archive cannot be read: {0}")]
+    Invalid(String),
+    /// Only a run that has ended stays as it is.
+    #[error("run `{run}` was {status} when it was exported: only a run that has ended can be imported")]
+    NotEnded {
+        /// The run.
+        run: RunId,
+        /// Where it stood.
+        status: RunStatus,
+    },
+    /// The run that goes on in its place is not there.
+    #[error("run `{run}` was retried as `{next}`, which is not in this store: import that one first")]
+    SuccessorMissing {
+        /// The run.
+        run: RunId,
+        /// The run that retried it.
+        next: RunId,
+    },
+    /// A run with this id exists, with another history.
+    #[error("run `{0}` exists here with another history: nothing was changed")]
+    Conflict(RunId),
+    /// The world failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl ImportError {
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid(_) => "invalid_archive",
+            Self::NotEnded { .. } => "run_not_ended",
+            Self::SuccessorMissing { .. } => "successor_missing",
+            Self::Conflict(_) => "run_conflict",
+            Self::Store(error) => error.code(),
+        }
+    }
+}
+
 /// An engine cannot be built.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
@@ -349,7 +393,7 @@ macro_rules! debug_as_sentence {
     )*};
 }
 
-debug_as_sentence!(RegisterError, StartError, RunError, BuildError);
+debug_as_sentence!(RegisterError, StartError, RunError, ImportError, BuildError);
 
 fn list(items: &[impl ToString]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")

@@ -4,6 +4,7 @@
 //! Rust users normally come through the `rival` crate, which adds typed steps and the builder.
 
 mod actor;
+mod archive;
 mod call;
 mod child;
 mod clock;
@@ -39,6 +40,7 @@ mod values;
 pub mod verify;
 mod view;
 
+pub use archive::{Archive, ArchivedLog, ArchivedPlan, ArchivedRun, Imported};
 pub use clock::{Clock, VirtualClock};
 pub use context::{
     CallContext, FailedStep, FailureContext, IterationContext, RunInfo, StateCell, StepView, StepsReader,
@@ -47,7 +49,7 @@ pub use context::{
 pub use definition::{Definition, ResourceNeed};
 pub use durable::{Durable, MAP_CONCURRENCY};
 pub use engine::{Engine, EngineBuilder, WAIT_DEFAULT, WorkflowInfo};
-pub use error::{BuildError, RegisterError, RunError, StartError, Violation};
+pub use error::{BuildError, ImportError, RegisterError, RunError, StartError, Violation};
 pub use fork::ForkRequest;
 pub use function::{Function, Needs, OutputNeed};
 pub use handle::RunHandle;

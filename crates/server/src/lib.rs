@@ -1,4 +1,11 @@
 //! Rival over HTTP.
 
+pub mod auth;
+pub mod guard;
+mod keyring;
+mod limit;
 pub mod problem;
+pub mod routes;
+pub mod secure;
 pub mod settings;
+pub mod token;

@@ -9,6 +9,7 @@ mod steps;
 mod store;
 
 mod again;
+mod archive;
 mod blocked;
 mod branch;
 mod cancel;

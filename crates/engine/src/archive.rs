@@ -1,0 +1,340 @@
+//! A run as one portable document: out of one store, and into another.
+//!
+//! An archive holds what the store holds of a run, in words that outlive a store's tables: the row, the plan that the
+//! run keeps, the events and the log. Whoever reads one trusts nothing in it: the plan must have the hash that the run
+//! names, the history must keep every rule, and the row must say what the history says.
+
+use rival_core::event::Kind;
+use rival_core::{
+    Event, IndexedPlan, Plan, PlanHash, RunId, RunStatus, Seq, State, Time, Value, event, verify,
+};
+use rival_store::{
+    Batch, EngineId, LogFilter, LogLevel, LogLine, MemoryStore, NewRun, RunRow, Standing, Started, Store,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::error::{BuildError, ImportError, RunError};
+use crate::load::{self, LoadError};
+use crate::start::fingerprint;
+
+/// What every archive says it is.
+const FORMAT: &str = "rival-run";
+/// The version that this build writes, and the latest that it reads.
+const VERSION: u32 = 1;
+/// How many broken rules an error names.
+const NAMED_MAX: usize = 5;
+/// The 200 bytes of a user's id, and many generations of children.
+const ID_MAX_BYTES: usize = 1_000;
+
+/// A run as one portable document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Archive {
+    /// `rival-run`.
+    pub format: String,
+    /// The version of the format.
+    pub version: u32,
+    /// When it was written.
+    pub exported_at: Time,
+    /// The run's row.
+    pub run: ArchivedRun,
+    /// The plan that it keeps.
+    pub plan: ArchivedPlan,
+    /// All its events.
+    pub events: Vec<Event>,
+    /// What its steps wrote.
+    pub logs: Vec<ArchivedLog>,
+}
+
+/// The row of an archived run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ArchivedRun {
+    /// Its id.
+    pub run_id: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// When it was started.
+    pub created_at: Time,
+    /// When it ended.
+    pub ended_at: Option<Time>,
+    /// The run that started it as a child.
+    pub parent: Option<RunId>,
+    /// The run that it retries.
+    pub source: Option<RunId>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// One line: why it failed or is blocked.
+    pub note: Option<String>,
+}
+
+/// The plan of an archived run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedPlan {
+    /// Its hash.
+    pub hash: PlanHash,
+    /// The plan itself.
+    pub plan: Value,
+}
+
+/// A line that a step of an archived run wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ArchivedLog {
+    /// When.
+    pub timestamp: Time,
+    /// How much it matters.
+    pub level: LogLevel,
+    /// The text.
+    pub message: String,
+    /// The step's path.
+    pub step_name: String,
+    /// The charged attempt.
+    pub attempt: u32,
+    /// The call.
+    pub call: u32,
+    /// The fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
+}
+
+/// What became of an import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// The run.
+    pub run: RunId,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Whether it was not there before.
+    pub new: bool,
+}
+
+impl Archive {
+    /// Reads the text of an archive.
+    pub fn from_json(text: &str) -> Result<Self, ImportError> {
+        serde_json::from_str(text).map_err(|error| invalid(format!("it does not read: {error}")))
+    }
+
+    /// Everything that must hold before anything of it is believed.
+    fn check(&self) -> Result<State, ImportError> {
+        if self.format != FORMAT {
+            return Err(invalid(format!("its format is `{}`, not `{FORMAT}`", self.format)));
+        }
+        if self.version > VERSION {
+            let found = self.version;
+            return Err(invalid(format!("its version is {found}: use a newer rival than this")));
+        }
+        if let Some(event) = self.events.iter().find(|event| event.v > event::VERSION) {
+            let (seq, v) = (event.seq, event.v);
+            return Err(invalid(format!("event {seq} has version {v}: use a newer rival than this")));
+        }
+        if !is_run_id(self.run.run_id.as_str()) {
+            return Err(invalid("its id is no run id"));
+        }
+        let plan = self.checked_plan()?;
+        let violations = verify::check_run(&plan, &self.events);
+        if !violations.is_empty() {
+            let named: Vec<String> = violations.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+            return Err(invalid(format!("its history breaks the rules: {}", named.join("; "))));
+        }
+        let state = State::of_whole_run(&self.events);
+        self.check_row(&state)?;
+        Ok(state)
+    }
+
+    fn checked_plan(&self) -> Result<IndexedPlan, ImportError> {
+        let plan = Plan::from_json(self.plan.plan.as_json())
+            .map_err(|error| invalid(format!("its plan does not read: {error}")))?;
+        let plan = IndexedPlan::new(plan);
+        match self.events.first().map(|event| &event.event) {
+            Some(Kind::RunStarted { plan: named, .. })
+                if named == plan.hash() && *named == self.plan.hash =>
+            {
+                Ok(plan)
+            }
+            Some(Kind::RunStarted { .. }) => Err(invalid("its plan is not the one that the run began with")),
+            Some(_) | None => Err(invalid("its history does not begin with the start of the run")),
+        }
+    }
+
+    /// The row says what the history says.
+    fn check_row(&self, state: &State) -> Result<(), ImportError> {
+        let run = &self.run;
+        let agrees = [
+            ("status", state.end.as_ref().is_none_or(|end| end.status == run.status)),
+            ("status", state.is_terminal() == run.status.is_terminal()),
+            ("endedAt", run.ended_at == state.end.as_ref().map(|end| end.at)),
+            ("workflow", run.workflow == state.workflow),
+            ("parent", run.parent == state.parent),
+            ("source", run.source == state.source),
+        ];
+        match agrees.into_iter().find(|(_, agrees)| !agrees) {
+            Some((what, _)) => Err(invalid(format!("its `{what}` is not what its history says"))),
+            None => Ok(()),
+        }
+    }
+
+    fn new_run(&self) -> NewRun {
+        let run = &self.run;
+        let input = self.events.first().and_then(|event| event.event.value().cloned()).unwrap_or_default();
+        let count = u32::try_from(self.events.len()).unwrap_or(u32::MAX);
+        NewRun {
+            id: run.run_id.clone(),
+            workflow: run.workflow.clone(),
+            plan: self.plan.hash.clone(),
+            fingerprint: fingerprint(&run.workflow, &input),
+            created_at: run.created_at,
+            parent: run.parent.clone(),
+            source: run.source.clone(),
+            tags: run.tags.clone(),
+            events: Batch { first: Seq(1), count, body: event::encode(&self.events) },
+            standing: Standing {
+                status: run.status,
+                keep: false,
+                wake_at: None,
+                ended_at: run.ended_at,
+                note: run.note.clone(),
+            },
+            engine: EngineId(0),
+        }
+    }
+
+    fn log_lines(&self) -> Vec<LogLine> {
+        let lines = self.logs.iter().map(|line| LogLine {
+            no: 0,
+            run: self.run.run_id.clone(),
+            node: line.step_name.clone(),
+            attempt: line.attempt,
+            call: line.call,
+            at: line.timestamp,
+            level: line.level,
+            message: line.message.clone(),
+            fields: line.metadata.clone(),
+        });
+        lines.collect()
+    }
+
+    async fn put(&self, store: &dyn Store) -> Result<Started, ImportError> {
+        store.put_plan(&self.plan.hash, self.plan.plan.as_json()).await?;
+        let started = store.start(self.new_run()).await?;
+        if matches!(started, Started::Created) {
+            store.append_logs(self.log_lines()).await?;
+        }
+        Ok(started)
+    }
+
+    /// The run is there already: that is fine if it is the same. An import that was cut short lacks its log.
+    async fn compare(&self, store: &dyn Store, row: &RunRow) -> Result<(), ImportError> {
+        let history = load::load_history(store, &row.id).await.map_err(|error| match error {
+            LoadError::Store(error) => ImportError::Store(error),
+            _ => ImportError::Conflict(row.id.clone()),
+        })?;
+        if history != self.events {
+            return Err(ImportError::Conflict(row.id.clone()));
+        }
+        if !self.logs.is_empty() && store.logs(&row.id, &LogFilter::default()).await?.is_empty() {
+            store.append_logs(self.log_lines()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What users may call a run, and what Rival makes of that for its children and retries.
+fn is_run_id(id: &str) -> bool {
+    let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/';
+    !id.is_empty() && id.len() <= ID_MAX_BYTES && id.chars().all(printable)
+}
+
+fn invalid(what: impl Into<String>) -> ImportError {
+    ImportError::Invalid(what.into())
+}
+
+impl Engine {
+    /// A run as one portable document, ended or not.
+    pub async fn export(&self, run: &RunId) -> Result<Archive, RunError> {
+        let store = &*self.shared.store;
+        // The row first: if the run goes on meanwhile, its events are newer and right.
+        let row = self.row(run).await?;
+        let plan = store.plan(&row.plan).await?.and_then(|json| Value::from_json(json).ok());
+        let plan = plan.ok_or_else(|| RunError::Plan(run.clone()))?;
+        let (events, state) = self.folded(run).await?;
+        let logs = store.logs(run, &LogFilter::default()).await?;
+        Ok(Archive {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            exported_at: self.shared.clock.now(),
+            run: archived_row(row.clone(), &state),
+            plan: ArchivedPlan { hash: row.plan, plan },
+            events,
+            logs: logs.into_iter().map(archived_log).collect(),
+        })
+    }
+
+    /// Takes a run in that has ended, from this store or another. Taking the same in again does nothing.
+    pub async fn import(&self, archive: &Archive) -> Result<Imported, ImportError> {
+        let state = archive.check()?;
+        let store = &*self.shared.store;
+        let ArchivedRun { run_id, status, .. } = &archive.run;
+        let Some(end) = &state.end else {
+            return Err(ImportError::NotEnded { run: run_id.clone(), status: *status });
+        };
+        // A store in which a run is named that should be there and is not looks damaged for ever.
+        if let Some(next) = &end.retried_as
+            && store.run(next).await?.is_none()
+        {
+            return Err(ImportError::SuccessorMissing { run: run_id.clone(), next: next.clone() });
+        }
+        let new = match archive.put(store).await? {
+            Started::Created => true,
+            Started::Exists(row) => {
+                archive.compare(store, &row).await?;
+                false
+            }
+        };
+        Ok(Imported { run: run_id.clone(), status: *status, new })
+    }
+
+    /// An engine that holds one archived run, ended or not, to look at: in memory, and it runs nothing.
+    pub async fn of_archive(archive: &Archive) -> Result<Self, ImportError> {
+        archive.check()?;
+        let engine = Self::builder().store(MemoryStore::default()).passive().build().await;
+        let engine = engine.map_err(|error| match error {
+            BuildError::Store(error) => ImportError::Store(error),
+            BuildError::Register(error) => invalid(error.to_string()),
+        })?;
+        archive.put(&*engine.shared.store).await?;
+        Ok(engine)
+    }
+}
+
+fn archived_row(row: RunRow, state: &State) -> ArchivedRun {
+    let end = state.end.as_ref();
+    // A run that ended while it was read.
+    let status = end.map_or(row.status, |end| end.status);
+    ArchivedRun {
+        run_id: row.id,
+        workflow: row.workflow,
+        status,
+        created_at: row.created_at,
+        ended_at: end.map(|end| end.at),
+        parent: row.parent,
+        source: row.source,
+        tags: row.tags,
+        note: end.and_then(|end| end.failure.as_ref()).map(|failure| failure.message.clone()).or(row.note),
+    }
+}
+
+fn archived_log(line: LogLine) -> ArchivedLog {
+    ArchivedLog {
+        timestamp: line.at,
+        level: line.level,
+        message: line.message,
+        step_name: line.node,
+        attempt: line.attempt,
+        call: line.call,
+        metadata: line.fields,
+    }
+}

@@ -1,0 +1,152 @@
+//! Runs that leave a store as one document, and come back.
+
+use std::sync::Arc;
+
+use rival::prelude::*;
+use rival::{Archive, ImportError, LogFilter, MemoryStore, RunId, RunStatus};
+use rival_engine::verify;
+use serde_json::{Value as Json, json};
+
+use crate::lab::{Lab, facts};
+use crate::steps::{Gate, Tape, gives};
+
+facts![
+    a_run_comes_back_as_it_was,
+    the_same_run_again_changes_nothing,
+    another_run_of_the_same_id_is_refused,
+    a_run_under_way_can_be_looked_at_and_not_imported,
+    a_document_that_was_changed_is_refused,
+    a_run_that_was_retried_needs_its_successor_first,
+    an_import_that_was_cut_short_is_finished,
+];
+
+fn logging(name: &'static str) -> rival::TypedStep<u32> {
+    let step = |log: Log| {
+        log.info(json!({ "tree": "oak" }), "a line");
+        async { Ok::<_, StepError>(7) }
+    };
+    step.named(name)
+}
+
+fn workflow() -> Workflow<u32, u32> {
+    Workflow::new("w").input::<u32>().step(gives("first", 1)).step(logging("second")).build().unwrap()
+}
+
+/// A run that has ended, on the lab's store.
+async fn exported(lab: &Lab) -> Archive {
+    let engine = lab.engine(&workflow()).await;
+    let run = engine.run("w", 5).id("r").tag("blue").await.unwrap();
+    engine.finish(run.id()).await.unwrap();
+    engine.export(run.id()).await.unwrap()
+}
+
+async fn empty() -> Engine {
+    Engine::builder().passive().build().await.unwrap()
+}
+
+/// The document as a file would hold it, with something changed.
+fn changed(archive: &Archive, change: impl FnOnce(&mut Json)) -> Result<Archive, ImportError> {
+    let mut json = serde_json::to_value(archive).unwrap();
+    change(&mut json);
+    Archive::from_json(&json.to_string())
+}
+
+async fn a_run_comes_back_as_it_was(lab: Lab) {
+    let archive = exported(&lab).await;
+    let store = Arc::new(MemoryStore::default());
+    let other = Engine::builder().shared_store(Arc::clone(&store) as _).passive().build().await.unwrap();
+    let read = Archive::from_json(&serde_json::to_string(&archive).unwrap()).unwrap();
+    let imported = other.import(&read).await.unwrap();
+    assert!(imported.new);
+    let id = RunId::from("r");
+    let view = other.get(&id).await.unwrap();
+    assert_eq!((view.output.unwrap().to_json(), &*view.tags[0]), (json!(7), "blue"));
+    assert_eq!(other.history(&id).await.unwrap(), archive.events);
+    let again = other.export(&id).await.unwrap();
+    assert_eq!(Archive { exported_at: archive.exported_at, ..again }, archive);
+    assert_eq!(archive.logs[0].message, "a line");
+    let report = verify::check_store(&*store).await.unwrap();
+    assert!(report.is_sound(), "{:#?}", report.breaches);
+}
+
+async fn the_same_run_again_changes_nothing(lab: Lab) {
+    let archive = exported(&lab).await;
+    let other = empty().await;
+    assert!(other.import(&archive).await.unwrap().new);
+    assert!(!other.import(&archive).await.unwrap().new);
+    assert_eq!(other.logs(&RunId::from("r"), &LogFilter::default()).await.unwrap().len(), 1);
+    // Also where it comes from.
+    assert!(!lab.engine(&workflow()).await.import(&archive).await.unwrap().new);
+}
+
+async fn another_run_of_the_same_id_is_refused(lab: Lab) {
+    let archive = exported(&lab).await;
+    let other = Engine::builder().workflow(&workflow()).build().await.unwrap();
+    let run = other.run("w", 6).id("r").await.unwrap();
+    run.wait().await.unwrap();
+    let refused = other.import(&archive).await.unwrap_err();
+    assert_eq!(refused.code(), "run_conflict");
+    assert_eq!(other.get(run.id()).await.unwrap().input.to_json(), json!(6));
+}
+
+async fn a_run_under_way_can_be_looked_at_and_not_imported(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let workflow =
+        Workflow::new("w").step(gives("first", 1)).step(tape.gated("held", &gate)).build().unwrap();
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run("w", ()).await.unwrap();
+    gate.arrived(1).await;
+    let archive = engine.export(run.id()).await.unwrap();
+    assert_eq!(empty().await.import(&archive).await.unwrap_err().code(), "run_not_ended");
+    let seen = Engine::of_archive(&archive).await.unwrap().get(run.id()).await.unwrap();
+    assert_eq!((seen.status, seen.steps.len()), (RunStatus::Running, 2));
+    gate.open();
+}
+
+async fn a_document_that_was_changed_is_refused(lab: Lab) {
+    let archive = exported(&lab).await;
+    let changes: [fn(&mut Json); 9] = [
+        |json| json["format"] = json!("another"),
+        |json| json["version"] = json!(2),
+        |json| json["run"]["status"] = json!("failed"),
+        |json| json["run"]["workflow"] = json!("another"),
+        |json| json["run"]["runId"] = json!("../r"),
+        |json| json["plan"]["plan"]["block"]["nodes"][0]["id"] = json!("another"),
+        |json| json["events"].as_array_mut().unwrap().clear(),
+        |json| drop(json["events"].as_array_mut().unwrap().remove(2)),
+        |json| json["events"][1]["v"] = json!(99),
+    ];
+    let other = empty().await;
+    for (n, change) in changes.into_iter().enumerate() {
+        let refused = other.import(&changed(&archive, change).unwrap()).await.unwrap_err();
+        assert_eq!(refused.code(), "invalid_archive", "change {n}: {refused}");
+    }
+    assert_eq!(Archive::from_json("{}").unwrap_err().code(), "invalid_archive");
+    assert!(other.runs(&rival::RunFilter::default(), &rival::Page::default()).await.unwrap().is_empty());
+}
+
+async fn a_run_that_was_retried_needs_its_successor_first(lab: Lab) {
+    let tape = Tape::default();
+    let failing = Workflow::new("w").max_retries(1).step(tape.failing("never")).build().unwrap();
+    let engine = lab.engine(&failing).await;
+    let run = engine.run("w", ()).id("r").await.unwrap();
+    engine.finish(run.id()).await.unwrap();
+    let next = RunId::from("r~1");
+    engine.finish(&next).await.unwrap();
+    let (first, second) = (engine.export(run.id()).await.unwrap(), engine.export(&next).await.unwrap());
+    let other = empty().await;
+    let refused = other.import(&first).await.unwrap_err();
+    assert_eq!(refused.code(), "successor_missing");
+    assert!(refused.to_string().contains("`r~1`"), "{refused}");
+    other.import(&second).await.unwrap();
+    other.import(&first).await.unwrap();
+}
+
+async fn an_import_that_was_cut_short_is_finished(lab: Lab) {
+    let archive = exported(&lab).await;
+    let other = empty().await;
+    let without = Archive { logs: Vec::new(), ..archive.clone() };
+    other.import(&without).await.unwrap();
+    assert!(!other.import(&archive).await.unwrap().new);
+    assert_eq!(other.logs(&RunId::from("r"), &LogFilter::default()).await.unwrap().len(), 1);
+}

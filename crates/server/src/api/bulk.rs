@@ -148,7 +148,10 @@ struct BulkError {
 /// Cancels, kills, pauses, resumes or retries all runs that match. With `dryRun` it only says which these are.
 #[utoipa::path(post, path = "/api/runs/bulk", tag = "control", request_body = Bulk,
     responses((status = 200, body = BulkDone)))]
-pub(crate) async fn bulk(State(app): State<App>, Json(bulk): Json<Bulk>) -> Result<Answer<BulkDone>, Problem> {
+pub(crate) async fn bulk(
+    State(app): State<App>,
+    Json(bulk): Json<Bulk>,
+) -> Result<Answer<BulkDone>, Problem> {
     let limit = bulk.limit.unwrap_or(100);
     if !(1..=RUNS_MAX).contains(&limit) {
         return Err(bad_request(format!("`limit` is {limit}: it can be 1 to {RUNS_MAX}")));
@@ -177,7 +180,12 @@ pub(crate) async fn bulk(State(app): State<App>, Json(bulk): Json<Bulk>) -> Resu
 type Reached = Vec<(RunId, Option<RunStatus>)>;
 
 /// The runs that match, and whether there are more.
-async fn matching(app: &App, action: Action, filter: Filter, limit: usize) -> Result<(Reached, bool), Problem> {
+async fn matching(
+    app: &App,
+    action: Action,
+    filter: Filter,
+    limit: usize,
+) -> Result<(Reached, bool), Problem> {
     let wanted = |status: &RunStatus| {
         action.applies_to(*status) && (filter.status.is_empty() || filter.status.contains(status))
     };

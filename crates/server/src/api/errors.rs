@@ -54,7 +54,7 @@ impl From<RunError> for Problem {
 }
 
 /// What may work later is worth asking again.
-fn of_store(error: &StoreError) -> StatusCode {
+pub(super) fn of_store(error: &StoreError) -> StatusCode {
     if error.is_retryable() || matches!(error, StoreError::Closed) {
         StatusCode::SERVICE_UNAVAILABLE
     } else {

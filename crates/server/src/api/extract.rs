@@ -27,12 +27,18 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let body = Bytes::from_request(request, state).await?;
         let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
-        serde_json::from_slice(text).map(Self).map_err(|error| bad_request(format!("the body {}", because(&error))))
+        serde_json::from_slice(text)
+            .map(Self)
+            .map_err(|error| bad_request(format!("the body {}", because(&error))))
     }
 }
 
 fn because(error: &serde_json::Error) -> String {
-    if error.is_data() { format!("is not what is asked for: {error}") } else { format!("is not JSON: {error}") }
+    if error.is_data() {
+        format!("is not what is asked for: {error}")
+    } else {
+        format!("is not JSON: {error}")
+    }
 }
 
 /// The request cannot be read, and why.
@@ -65,5 +71,7 @@ pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> 
 
 /// Text as a segment of a path.
 pub(crate) fn encoded(segment: &str) -> String {
-    percent_encoding::utf8_percent_encode(segment, percent_encoding::NON_ALPHANUMERIC).to_string().replace("%2D", "-")
+    percent_encoding::utf8_percent_encode(segment, percent_encoding::NON_ALPHANUMERIC)
+        .to_string()
+        .replace("%2D", "-")
 }

@@ -115,7 +115,9 @@ async fn matching(
 }
 
 fn cursor(text: &str) -> Result<i64, Problem> {
-    text.parse().map_err(|_| bad_request(format!("`cursor` is `{text}`: give the cursor of the page before, as it is")))
+    text.parse().map_err(|_| {
+        bad_request(format!("`cursor` is `{text}`: give the cursor of the page before, as it is"))
+    })
 }
 
 fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Problem> {
@@ -131,7 +133,10 @@ fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Pro
 /// error.
 #[utoipa::path(get, path = "/api/runs/{id}", tag = "runs", params(("id" = String, Path, description = "The run")),
     responses((status = 200, body = RunView), (status = 404, description = "There is no such run")))]
-pub(crate) async fn show(State(app): State<App>, Segments(id): Segments<String>) -> Result<Answer<RunView>, Problem> {
+pub(crate) async fn show(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+) -> Result<Answer<RunView>, Problem> {
     Ok(Answer(app.engine.get(&RunId::from(id)).await?))
 }
 
@@ -147,7 +152,10 @@ pub(crate) struct Steps {
 /// The steps that have begun, in plan order, with results, states, metrics and errors.
 #[utoipa::path(get, path = "/api/runs/{id}/steps", tag = "runs", params(("id" = String, Path, description = "The run")),
     responses((status = 200, body = Steps), (status = 404, description = "There is no such run")))]
-pub(crate) async fn steps(State(app): State<App>, Segments(id): Segments<String>) -> Result<Answer<Steps>, Problem> {
+pub(crate) async fn steps(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+) -> Result<Answer<Steps>, Problem> {
     Ok(Answer(Steps { steps: app.engine.get(&RunId::from(id)).await?.steps }))
 }
 
@@ -250,7 +258,8 @@ pub(crate) async fn logs(
     Query(query): Query<LogsQuery>,
 ) -> Result<Answer<Logs>, Problem> {
     let limit = Some(limited(query.limit, 1_000, 10_000)?);
-    let filter = LogFilter { node: query.step, level: query.level.map(Into::into), after: query.after, limit };
+    let filter =
+        LogFilter { node: query.step, level: query.level.map(Into::into), after: query.after, limit };
     let lines = app.engine.logs(&RunId::from(id), &filter).await?;
     let next = lines.last().map(|line| line.no).or(query.after);
     Ok(Answer(Logs { logs: lines.into_iter().map(Into::into).collect(), next }))

@@ -166,7 +166,8 @@ impl From<&Event> for EventShape {
     fn from(event: &Event) -> Self {
         // As it is stored: the kind is the only key. The data is passed on as text, so that no number loses digits.
         let stored = Value::encode(&event.event).expect("an event has only string keys");
-        let tagged: BTreeMap<String, Box<RawValue>> = stored.decode().expect("a kind is an object with one key");
+        let tagged: BTreeMap<String, Box<RawValue>> =
+            stored.decode().expect("a kind is an object with one key");
         let (kind, data) = tagged.into_iter().next().expect("a kind is an object with one key");
         Self {
             seq: event.seq,
@@ -238,4 +239,3 @@ impl RunGraph {
         Self { graph, statuses }
     }
 }
-

@@ -80,7 +80,9 @@ pub(crate) async fn start(
     let Some(wait) = wait else { return Ok(started(&run)) };
     match run.wait_for(wait).await {
         Ok(outcome) => Ok(([location(&run)], Answer(outcome)).into_response()),
-        Err(RunError::WaitTimeout { status, .. }) => Ok(accepted(&run, Acted { run_id: run.id().clone(), status })),
+        Err(RunError::WaitTimeout { status, .. }) => {
+            Ok(accepted(&run, Acted { run_id: run.id().clone(), status }))
+        }
         Err(error) => Err(error.into()),
     }
 }

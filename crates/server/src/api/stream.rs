@@ -80,7 +80,9 @@ fn last_seen(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
     let Some(text) = extract::header(headers, "last-event-id").filter(|text| !text.is_empty()) else {
         return Ok(None);
     };
-    text.parse().map(Some).map_err(|_| bad_request(format!("Last-Event-ID is `{text}`: it is the number of an event")))
+    text.parse()
+        .map(Some)
+        .map_err(|_| bad_request(format!("Last-Event-ID is `{text}`: it is the number of an event")))
 }
 
 fn answer(frames: impl futures::Stream<Item = Result<Frame, Infallible>> + Send + 'static) -> Response {
@@ -190,7 +192,7 @@ pub(crate) struct LiveQuery {
 #[utoipa::path(get, path = "/api/stream", tag = "live", params(LiveQuery),
     responses((status = 200, description = "The summaries", body = String, content_type = "text/event-stream")))]
 pub(crate) async fn of_all(State(app): State<App>, Query(query): Query<LiveQuery>) -> Response {
-    let follow = (app.live.subscribe(), query.workflow, app.stop.clone());
+    let follow = (app.live.subscribe(), query.workflow, app.stop);
     answer(stream::unfold(follow, |(mut summaries, workflow, stop)| async move {
         loop {
             let heard = tokio::select! {
@@ -202,7 +204,9 @@ pub(crate) async fn of_all(State(app): State<App>, Query(query): Query<LiveQuery
                     Frame::default().event("run").data(summary.json.as_str())
                 }
                 Ok(_) => continue,
-                Err(RecvError::Lagged(missed)) => Frame::default().event("reset").data(format!("{{\"missed\":{missed}}}")),
+                Err(RecvError::Lagged(missed)) => {
+                    Frame::default().event("reset").data(format!("{{\"missed\":{missed}}}"))
+                }
                 Err(RecvError::Closed) => return None,
             };
             return Some((Ok(frame), (summaries, workflow, stop)));

@@ -13,7 +13,8 @@ pub(crate) const WAIT_MAX: Duration = Duration::from_secs(3600);
 
 /// `30s`, `500ms`, `5m`, `1h`.
 pub(crate) fn duration(name: &str, text: &str) -> Result<Duration, Problem> {
-    let wrong = || bad_request(format!("`{name}` is `{text}`: write a duration such as 500ms, 30s, 5m or 1h"));
+    let wrong =
+        || bad_request(format!("`{name}` is `{text}`: write a duration such as 500ms, 30s, 5m or 1h"));
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: u64 = text[..digits].parse().map_err(|_| wrong())?;
     let unit_ms = match &text[digits..] {
@@ -29,7 +30,9 @@ pub(crate) fn duration(name: &str, text: &str) -> Result<Duration, Problem> {
 /// A duration that a request may wait.
 pub(crate) fn wait(name: &str, text: &str) -> Result<Duration, Problem> {
     match duration(name, text)? {
-        long if long > WAIT_MAX => Err(bad_request(format!("`{name}` is `{text}`: at most 1h, then ask again"))),
+        long if long > WAIT_MAX => {
+            Err(bad_request(format!("`{name}` is `{text}`: at most 1h, then ask again")))
+        }
         short => Ok(short),
     }
 }
@@ -93,8 +96,13 @@ mod tests {
     #[test]
     fn durations_have_a_number_and_a_unit() {
         let ms = |text| duration("wait", text).map(|it| it.as_millis()).ok();
-        assert_eq!([ms("500ms"), ms("30s"), ms("5m"), ms("1h")], [Some(500), Some(30_000), Some(300_000), Some(3_600_000)]);
-        for wrong in ["", "30", "s", "-1s", "1.5s", "30 s", "1d", "99999999999999999999s", "18446744073709551615h"] {
+        assert_eq!(
+            [ms("500ms"), ms("30s"), ms("5m"), ms("1h")],
+            [Some(500), Some(30_000), Some(300_000), Some(3_600_000)]
+        );
+        for wrong in
+            ["", "30", "s", "-1s", "1.5s", "30 s", "1d", "99999999999999999999s", "18446744073709551615h"]
+        {
             assert_eq!(ms(wrong), None, "{wrong}");
         }
     }
@@ -112,10 +120,19 @@ mod tests {
     fn conditions_look_into_the_input() {
         let input = json!({"customer": {"id": 42, "name": "Ada", "vip": true}, "items": ["tea", {"n": 1}], "code": "7"});
         let holds = |text| Condition::parse(text).unwrap().holds(&input);
-        for right in ["customer.id=42", "customer.name=Ada", "customer.vip=true", "items.0=tea", "items.1.n=1", "code=7"] {
+        for right in [
+            "customer.id=42",
+            "customer.name=Ada",
+            "customer.vip=true",
+            "items.0=tea",
+            "items.1.n=1",
+            "code=7",
+        ] {
             assert!(holds(right), "{right}");
         }
-        for wrong in ["customer.id=43", "customer=Ada", "nobody=1", "items.7=tea", "items.x=tea", "code=\"7\""] {
+        for wrong in
+            ["customer.id=43", "customer=Ada", "nobody=1", "items.7=tea", "items.x=tea", "code=\"7\""]
+        {
             assert!(!holds(wrong), "{wrong}");
         }
         assert!(Condition::parse("customer").is_err());

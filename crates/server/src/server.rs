@@ -2,6 +2,7 @@
 
 use axum::Router;
 use rival_engine::Engine;
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
@@ -18,7 +19,7 @@ use crate::{api, docs};
 /// let settings = Settings::default();
 /// let listener = tokio::net::TcpListener::bind(settings.listen).await?;
 /// let stop = async { /* Ctrl-C, or whatever ends it */ };
-/// Server::new(engine, settings)?.serve(listener, stop).await?;
+/// Server::new(engine, settings)?.serve(listener, stop).await;
 /// # Ok(())
 /// # }
 /// ```
@@ -39,6 +40,19 @@ impl Server {
         let app = App::new(engine, stop.clone());
         let routes = docs::pages(api::routes()).with_state(app);
         Ok(Self { router: secure(routes, &settings)?, settings, stop })
+    }
+
+    /// Serves until `stop` is over; then streams end, requests that are under way are answered, and it returns. The
+    /// engine is left as it is.
+    pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) {
+        let Self { router, settings: _, stop: stopping } = self;
+        let stop = async move {
+            stop.await;
+            stopping.cancel();
+        };
+        let _ = axum::serve(listener, router.into_make_service_with_connect_info::<std::net::SocketAddr>())
+            .with_graceful_shutdown(stop)
+            .await;
     }
 
     /// The routes, for whoever asks them without a network.

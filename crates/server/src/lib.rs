@@ -8,6 +8,7 @@ pub mod guard;
 mod keyring;
 mod limit;
 mod live;
+pub mod metrics;
 pub mod problem;
 pub mod routes;
 pub mod secure;

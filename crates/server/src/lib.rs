@@ -4,6 +4,8 @@ pub mod auth;
 pub mod guard;
 mod keyring;
 mod limit;
+pub mod listen;
+mod patient;
 pub mod problem;
 pub mod routes;
 pub mod secure;

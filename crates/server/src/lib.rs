@@ -1,13 +1,21 @@
 //! Rival over HTTP.
 
+mod api;
+mod app;
 pub mod auth;
+mod docs;
 pub mod guard;
 mod keyring;
 mod limit;
 pub mod listen;
+mod live;
 mod patient;
 pub mod problem;
 pub mod routes;
 pub mod secure;
+mod server;
 pub mod settings;
 pub mod token;
+
+pub use server::{Server, openapi};
+pub use settings::Settings;

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 
 use axum::Router;
-use axum::http::Method;
+use axum::http::{Method, StatusCode, Uri};
 use axum::routing::MethodRouter;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{ComponentsBuilder, Content, OpenApi, Ref, Response};
+use utoipa::openapi::{ComponentsBuilder, Content, OpenApi, Ref, RefOr, Response};
 use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::auth::Scope;
-use crate::problem::Problem;
+use crate::problem::{Problem, code};
 
 /// The name of the bearer tokens in the OpenAPI document.
 const SCHEME: &str = "token";
@@ -132,8 +132,19 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
 
     /// Axum's router and what its routes need, for [`secure`](crate::secure::secure).
     pub(crate) fn split(self) -> (Router<S>, Rules) {
-        (self.router.split_for_parts().0, self.rules)
+        let router = self.router.split_for_parts().0;
+        (router.fallback(no_such_path).method_not_allowed_fallback(no_such_method), self.rules)
     }
+}
+
+async fn no_such_path(uri: Uri) -> Problem {
+    let error = format!("there is nothing at `{}`; the API is described at /api/docs", uri.path());
+    Problem::new(StatusCode::NOT_FOUND, code::NOT_FOUND, error)
+}
+
+async fn no_such_method(method: Method, uri: Uri) -> Problem {
+    let error = format!("`{}` does not take {method}; the header Allow says what it takes", uri.path());
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, code::METHOD_NOT_ALLOWED, error)
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
@@ -150,8 +161,15 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operati
 /// Says in the document what holds for every route: the scope that it needs, and how refusals look.
 fn document(operation: &mut Operation, access: Access) {
     operation.security = access.scope.map(|scope| vec![SecurityRequirement::new(SCHEME, [scope.as_str()])]);
-    let mut refusal = Response::new("Refused or failed; `code` says why.");
-    let problem = Content::new(Some(Ref::from_schema_name("Problem")));
-    refusal.content.insert("application/problem+json".to_owned(), problem.into());
-    operation.responses.responses.entry("default".to_owned()).or_insert(refusal.into());
+    let refusal = Response::new("Refused or failed; `code` says why.");
+    let responses = &mut operation.responses.responses;
+    responses.entry("default".to_owned()).or_insert(refusal.into());
+    for (status, response) in responses {
+        if let RefOr::T(response) = response
+            && (status == "default" || status.starts_with(['4', '5']))
+        {
+            let problem = Content::new(Some(Ref::from_schema_name("Problem")));
+            response.content.insert("application/problem+json".to_owned(), problem.into());
+        }
+    }
 }

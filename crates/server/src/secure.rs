@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
@@ -52,18 +52,7 @@ pub enum SecureError {
 pub fn secure(routes: Routes, settings: &Settings) -> Result<Router, SecureError> {
     let (router, rules) = routes.split();
     let gate = Arc::new(Gate::new(rules, settings)?);
-    let router = router.fallback(not_found).method_not_allowed_fallback(method_not_allowed);
     Ok(router.layer(middleware::from_fn_with_state(gate, pass)))
-}
-
-async fn not_found(uri: Uri) -> Problem {
-    let error = format!("there is nothing at `{}`", uri.path());
-    Problem::new(StatusCode::NOT_FOUND, code::NOT_FOUND, error)
-}
-
-async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
-    let error = format!("`{}` does not take {method}", uri.path());
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, code::METHOD_NOT_ALLOWED, error)
 }
 
 /// What requests are judged by.

@@ -36,7 +36,7 @@ enum Command {
     },
     /// Measure this machine: throughput, latency, sleeping runs, long plans
     Bench {
-        /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks
+        /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks, load
         #[arg(default_value = "", hide_default_value = true)]
         only: String,
         /// A small size, to see that everything works

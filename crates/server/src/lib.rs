@@ -9,6 +9,7 @@ mod keyring;
 mod limit;
 pub mod listen;
 mod live;
+pub mod metrics;
 mod patient;
 pub mod problem;
 pub mod routes;

@@ -21,6 +21,7 @@ use utoipa::IntoParams;
 use super::extract::{self, Query, Segments, bad_request};
 use super::shapes::{EventShape, LogShape};
 use crate::app::App;
+use crate::live::News;
 use crate::problem::Problem;
 
 /// How often a comment is sent, so that proxies and clients see that the stream is alive.
@@ -199,14 +200,12 @@ pub(crate) async fn of_all(State(app): State<App>, Query(query): Query<LiveQuery
                 () = stop.cancelled() => return None,
                 heard = summaries.recv() => heard,
             };
-            let frame = match heard {
-                Ok(summary) if workflow.as_ref().is_none_or(|it| *it == summary.workflow) => {
-                    Frame::default().event("run").data(summary.json.as_str())
+            let frame = match heard.as_deref() {
+                Ok(News::Run { workflow: of, .. }) if workflow.as_ref().is_some_and(|it| it != of) => {
+                    continue;
                 }
-                Ok(_) => continue,
-                Err(RecvError::Lagged(missed)) => {
-                    Frame::default().event("reset").data(format!("{{\"missed\":{missed}}}"))
-                }
+                Ok(News::Run { json, .. }) => Frame::default().event("run").data(json.as_str()),
+                Ok(News::Reset) | Err(RecvError::Lagged(_)) => Frame::default().event("reset").data("{}"),
                 Err(RecvError::Closed) => return None,
             };
             return Some((Ok(frame), (summaries, workflow, stop)));

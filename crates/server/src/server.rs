@@ -1,6 +1,9 @@
 //! The server: an engine, behind routes, behind a gate.
 
+use std::sync::Arc;
+
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use rival_engine::Engine;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -8,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::App;
 use crate::secure::{SecureError, secure};
 use crate::settings::Settings;
-use crate::{api, docs, listen};
+use crate::{api, docs, listen, metrics};
 
 /// An engine over HTTP.
 ///
@@ -38,8 +41,11 @@ impl Server {
     pub fn new(engine: Engine, settings: Settings) -> Result<Self, SecureError> {
         let stop = CancellationToken::new();
         let app = App::new(engine, stop.clone());
+        let metrics = Arc::clone(&app.metrics);
         let routes = docs::pages(api::routes()).with_state(app);
-        Ok(Self { router: secure(routes, &settings)?, settings, stop })
+        // Outermost: what is refused counts too.
+        let router = secure(routes, &settings)?.layer(from_fn_with_state(metrics, metrics::count));
+        Ok(Self { router, settings, stop })
     }
 
     /// Serves until `stop` is over; then streams end, requests that are under way are answered, and it returns. The

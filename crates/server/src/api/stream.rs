@@ -22,6 +22,7 @@ use super::extract::{self, Query, Segments, bad_request};
 use super::shapes::{EventShape, LogShape};
 use crate::app::App;
 use crate::live::News;
+use crate::metrics::StreamClient;
 use crate::problem::Problem;
 
 /// How often a comment is sent, so that proxies and clients see that the stream is alive.
@@ -73,6 +74,7 @@ pub(crate) async fn of_run(
         ready: VecDeque::new(),
         ended: false,
         stop: app.stop.clone(),
+        _counted: app.metrics.stream_client(),
     };
     Ok(answer(stream::unfold(follow, RunStream::next)))
 }
@@ -98,6 +100,7 @@ struct RunStream {
     ready: VecDeque<Frame>,
     ended: bool,
     stop: CancellationToken,
+    _counted: StreamClient,
 }
 
 impl RunStream {
@@ -193,8 +196,8 @@ pub(crate) struct LiveQuery {
 #[utoipa::path(get, path = "/api/stream", tag = "live", params(LiveQuery),
     responses((status = 200, description = "The summaries", body = String, content_type = "text/event-stream")))]
 pub(crate) async fn of_all(State(app): State<App>, Query(query): Query<LiveQuery>) -> Response {
-    let follow = (app.live.subscribe(), query.workflow, app.stop);
-    answer(stream::unfold(follow, |(mut summaries, workflow, stop)| async move {
+    let follow = (app.live.subscribe(), query.workflow, app.stop, app.metrics.stream_client());
+    answer(stream::unfold(follow, |(mut summaries, workflow, stop, counted)| async move {
         loop {
             let heard = tokio::select! {
                 () = stop.cancelled() => return None,
@@ -208,7 +211,7 @@ pub(crate) async fn of_all(State(app): State<App>, Query(query): Query<LiveQuery
                 Ok(News::Reset) | Err(RecvError::Lagged(_)) => Frame::default().event("reset").data("{}"),
                 Err(RecvError::Closed) => return None,
             };
-            return Some((Ok(frame), (summaries, workflow, stop)));
+            return Some((Ok(frame), (summaries, workflow, stop, counted)));
         }
     }))
 }

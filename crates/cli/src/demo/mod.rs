@@ -1,9 +1,6 @@
 //! `rival demo`: an order that survives being killed, to be watched and to be killed.
 
-mod lines;
-mod order;
 mod screen;
-mod style;
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -20,9 +17,13 @@ use rival::{
     StepMetrics, StoreError, Time,
 };
 
-use order::{Order, Shipped, Shop};
 use screen::Screen;
-use style::{Style, seconds};
+
+use crate::examples::{self, order};
+use crate::examples::order::{Order, Shipped};
+use crate::lines::Teller;
+use crate::style::Style;
+use crate::text::{clock, length};
 
 /// How long calls at work may take to finish after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(5);
@@ -34,14 +35,14 @@ const INTERRUPTED: u8 = 130;
 /// Runs the demo: goes on with an order that is under way, or takes a new one.
 pub(crate) async fn run(data: &Path, pace: Duration) -> Result<ExitCode> {
     let terminal = std::io::stdout().is_terminal();
-    let style = Style { colour: terminal && std::env::var_os("NO_COLOR").is_none() };
+    let style = Style::of(terminal);
     std::fs::create_dir_all(data).with_context(|| format!("cannot make the folder {}", data.display()))?;
     let file = data.join("rival.db");
     let workflow = order::workflow(pace)?;
     let start = rival::Clock::System.now();
     let store = SqliteStore::open(&file).map_err(|error| opening(error, data))?;
-    let shop = Shop { ledger: data.join("ledger.txt"), pace };
-    let engine = Engine::builder().store(store).provide(shop).workflow(&workflow).build().await?;
+    // All examples, so that no run of `rival dev` on the same store is held up.
+    let engine = examples::add(Engine::builder().store(store), &file, pace)?.build().await?;
     println!("{}  store {}", style.bold("rival demo"), file.display());
 
     let demo = match under_way(&engine).await? {
@@ -140,8 +141,7 @@ impl Demo {
         start: Time,
         style: Style,
     ) -> Result<Self> {
-        let items = ["a kettle", "two cups", "Assam, 250 g"].map(str::to_owned).to_vec();
-        let run = engine.run(workflow, Order { customer: "Ada".into(), items }).await?.id().clone();
+        let run = engine.run(workflow, Order::sample()).await?.id().clone();
         println!("new run {}", style.cyan(&run));
         Ok(Self {
             engine,
@@ -196,16 +196,16 @@ impl Demo {
 
     async fn watch_lines(&self) -> Result<()> {
         let mut events = self.engine.subscribe(&self.run, self.seen);
-        let mut shown = 0;
+        let (mut shown, mut teller) = (0, Teller::default());
         while let Some(event) = events.next().await {
             let event = event?;
             // What a step wrote is stored with its outcome, so it is there before the outcome is shown.
             let logs = self.engine.logs(&self.run, &LogFilter::default()).await?;
             let new = logs.iter().skip(shown).filter(|line| line.at >= self.start);
-            new.for_each(|line| println!("{}", lines::log(line)));
+            new.for_each(|line| println!("{}  {}: | {}", clock(line.at), line.node, line.message));
             shown = logs.len();
-            if let Some(line) = lines::line(&event) {
-                println!("{line}");
+            if let Some(line) = teller.tell(&event.event, event.at) {
+                println!("{}  {line}", clock(event.at));
             }
         }
         Ok(())
@@ -230,7 +230,7 @@ impl Demo {
         let view = self.engine.get(&self.run).await?;
         let logs = self.engine.logs(&self.run, &LogFilter::default()).await?.len();
         let took = view.ended_at.map_or(0, |end| end.ms_since(view.created_at));
-        println!("\n{} after {}: {}", self.ending(&outcome), seconds(took), result(&outcome));
+        println!("\n{} after {}: {}", self.ending(&outcome), length(took), result(&outcome));
         view.steps.iter().filter_map(remark).for_each(|remark| println!("  {remark}"));
         let events = view.events.0;
         let kept =

@@ -554,6 +554,7 @@ impl From<Option<Seq>> for Part {
 
 /// A compensation that failed for good.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NotUndone {
     /// The step that it was to undo.
     pub node: Path,

@@ -51,6 +51,7 @@ pub mod code {
 
 /// A failure as it is recorded in events and shown to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Failure {
     /// A stable word for programs: one of [`code`], or the function's own.
     pub code: String,

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 /// Names one run. Generated (UUIDv7) or chosen by the caller; cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(value_type = String))]
 pub struct RunId(Arc<str>);
 
 impl RunId {
@@ -63,6 +65,7 @@ impl From<String> for RunId {
 /// The number of an event within its run: 1, 2, 3 … without gaps. Zero means "before the first".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Seq(pub u64);
 
 impl Seq {
@@ -85,6 +88,7 @@ impl fmt::Display for Seq {
 /// A moment: milliseconds since the Unix epoch. Arithmetic saturates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Time(pub i64);
 
 impl Time {

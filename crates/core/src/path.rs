@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 /// The empty path is the run itself, the outermost workflow. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(value_type = String))]
 pub struct Path(Arc<str>);
 
 impl Path {

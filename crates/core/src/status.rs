@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RunStatus {
     /// Started, and waiting for room.
     Queued,
@@ -95,6 +96,7 @@ impl FromStr for RunStatus {
 /// Where a node stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum NodeStatus {
     /// Not begun.
     #[default]

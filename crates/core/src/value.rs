@@ -81,6 +81,18 @@ impl From<serde_json::Value> for Value {
     }
 }
 
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Value {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        use utoipa::openapi::schema::{ObjectBuilder, SchemaType};
+        let any = ObjectBuilder::new().schema_type(SchemaType::AnyValue);
+        any.description(Some("Any JSON value.")).into()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Value {}
+
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.as_ref().serialize(serializer)

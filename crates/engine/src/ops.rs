@@ -10,6 +10,7 @@ use serde::Serialize;
 /// A durable operation of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OperationView {
     /// `once`, `sleep`, `signal`, `run` or `map`.
     pub kind: &'static str,
@@ -26,6 +27,7 @@ pub struct OperationView {
 /// A child of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChildView {
     /// Which item of a map it works on.
     pub index: u32,

@@ -15,6 +15,7 @@ use crate::ops::{self, OperationView};
 /// How a run ended, with what its steps left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunOutcome {
     /// The run.
     pub run_id: RunId,
@@ -26,6 +27,7 @@ pub struct RunOutcome {
     pub output: Option<Value>,
     /// What each node of the outermost block left, in plan order.
     #[serde(serialize_with = "as_map")]
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, StepResult>))]
     pub results: Vec<(String, StepResult)>,
     /// Why it failed.
     pub error: Option<Failure>,
@@ -48,6 +50,7 @@ impl RunOutcome {
 
 /// What a node left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepResult {
     /// What it returned.
     pub result: Option<Value>,
@@ -60,6 +63,7 @@ pub struct StepResult {
 /// Where a run failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FailedAt {
     /// The node of the outermost block.
     pub step_name: String,
@@ -70,6 +74,7 @@ pub struct FailedAt {
 /// A run with everything that is known of it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunView {
     /// The run.
     pub run_id: RunId,
@@ -114,6 +119,7 @@ pub struct RunView {
 /// A node with its metrics.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepMetrics {
     /// Its path.
     pub path: Path,
@@ -148,6 +154,7 @@ pub struct StepMetrics {
 /// A failure of an attempt.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepFailure {
     /// What went wrong.
     #[serde(flatten)]

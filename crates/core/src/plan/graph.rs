@@ -7,6 +7,7 @@ use super::{Block, Join, LoopTest, Node, NodeKind, Order, Plan, Wait, join};
 /// A plan for drawing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Graph {
     /// The workflow's name.
     pub workflow: String,
@@ -19,6 +20,7 @@ pub struct Graph {
 /// One thing to draw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphNode {
     /// Its id in its block; the name of a lane.
     pub id: String,
@@ -30,12 +32,14 @@ pub struct GraphNode {
     pub label: String,
     /// What is inside: the lanes of a parallel or branch, else the nodes of its block.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(no_recursion, required = false))]
     pub children: Vec<GraphNode>,
 }
 
 /// One node comes after another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphEdge {
     /// The path of the earlier node.
     pub from: String,

@@ -1,0 +1,52 @@
+//! Runs as documents: out of this store, and into it.
+
+use axum::Json as Answer;
+use axum::extract::State;
+use axum::http::StatusCode;
+use rival_core::{RunId, Value};
+use rival_engine::{Archive, ImportError};
+
+use super::extract::{Json, Segments};
+use super::shapes::Acted;
+use crate::app::App;
+use crate::problem::Problem;
+
+/// Export a run
+///
+/// Everything that is known of a run, as one document that `import` takes.
+#[utoipa::path(get, path = "/api/runs/{id}/export", tag = "runs", params(("id" = String, Path, description = "The run")),
+    responses((status = 200, description = "The archive", body = Object), (status = 404, description = "There is no such run")))]
+pub(crate) async fn export(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+) -> Result<Answer<Archive>, Problem> {
+    Ok(Answer(app.engine.export(&RunId::from(id)).await?))
+}
+
+/// Import a run
+///
+/// Takes a run that has ended, as `export` gives it. Importing it again does nothing.
+#[utoipa::path(post, path = "/api/runs/import", tag = "runs", request_body(content = Object, description = "The archive"),
+    responses((status = 201, description = "It is here now", body = Acted),
+        (status = 200, description = "It was here already", body = Acted),
+        (status = 409, description = "Another run has its id")))]
+pub(crate) async fn import(
+    State(app): State<App>,
+    Json(archive): Json<Value>,
+) -> Result<(StatusCode, Answer<Acted>), Problem> {
+    let archive = Archive::from_json(archive.as_json())?;
+    let imported = app.engine.import(&archive).await?;
+    let status = if imported.new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Answer(Acted { run_id: imported.run, status: imported.status })))
+}
+
+impl From<ImportError> for Problem {
+    fn from(error: ImportError) -> Self {
+        let status = match &error {
+            ImportError::Conflict(_) => StatusCode::CONFLICT,
+            ImportError::Store(error) => super::errors::of_store(error),
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Self::new(status, error.code(), error.to_string())
+    }
+}

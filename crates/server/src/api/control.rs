@@ -1,0 +1,204 @@
+//! Asking runs for something: stop, hold, go on, begin again, take a signal.
+
+use axum::Json as Answer;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use rival_core::{RunId, RunStatus, Value};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::extract::{Json, Segments};
+use super::shapes::Acted;
+use super::start::started;
+use crate::app::App;
+use crate::problem::Problem;
+
+type Accepted = (StatusCode, Answer<Acted>);
+
+fn accepted(run_id: RunId, status: RunStatus) -> Accepted {
+    (StatusCode::ACCEPTED, Answer(Acted { run_id, status }))
+}
+
+/// Why.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reason {
+    /// In your words; it is shown with the run.
+    #[serde(default)]
+    #[schema(required = false)]
+    reason: String,
+}
+
+/// Nothing to say.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// Cancel a run
+///
+/// Asks a run to stop: calls at work are told and given 30 seconds, completed steps are undone. Answers when the
+/// request is in the run's history. Cancelling a cancelled run does nothing.
+#[utoipa::path(post, path = "/api/runs/{id}/cancel", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Reason,
+    responses((status = 202, body = Acted),
+        (status = 404, description = "There is no such run"),
+        (status = 409, description = "It has ended")))]
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+    Json(why): Json<Reason>,
+) -> Result<Accepted, Problem> {
+    let run = RunId::from(id);
+    let status = app.engine.cancel(&run, why.reason).await?;
+    Ok(accepted(run, status))
+}
+
+/// Kill a run
+///
+/// Ends a run at once: calls at work are left behind, and nothing is undone.
+#[utoipa::path(post, path = "/api/runs/{id}/kill", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Reason,
+    responses((status = 202, body = Acted),
+        (status = 404, description = "There is no such run"),
+        (status = 409, description = "It has ended")))]
+pub(crate) async fn kill(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+    Json(why): Json<Reason>,
+) -> Result<Accepted, Problem> {
+    let run = RunId::from(id);
+    let status = app.engine.kill(&run, why.reason).await?;
+    Ok(accepted(run, status))
+}
+
+/// Pause a run
+///
+/// Calls at work finish and are recorded, nothing new starts.
+#[utoipa::path(post, path = "/api/runs/{id}/pause", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Nothing,
+    responses((status = 202, body = Acted),
+        (status = 404, description = "There is no such run"),
+        (status = 409, description = "It has ended")))]
+pub(crate) async fn pause(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+    Json(Nothing {}): Json<Nothing>,
+) -> Result<Accepted, Problem> {
+    let run = RunId::from(id);
+    let status = app.engine.pause(&run).await?;
+    Ok(accepted(run, status))
+}
+
+/// Resume a run
+///
+/// Lets a paused or blocked run go on.
+#[utoipa::path(post, path = "/api/runs/{id}/resume", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Nothing,
+    responses((status = 202, body = Acted),
+        (status = 404, description = "There is no such run"),
+        (status = 409, description = "It has ended")))]
+pub(crate) async fn resume(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+    Json(Nothing {}): Json<Nothing>,
+) -> Result<Accepted, Problem> {
+    let run = RunId::from(id);
+    let status = app.engine.resume(&run).await?;
+    Ok(accepted(run, status))
+}
+
+/// Retry a run
+///
+/// Starts a new run from where a failed or cancelled one stopped, with what was recorded before.
+#[utoipa::path(post, path = "/api/runs/{id}/retry", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Nothing,
+    responses((status = 202, description = "The new run", body = Acted, headers(("Location" = String, description = "The new run"))),
+        (status = 404, description = "There is no such run"),
+        (status = 409, description = "It has not failed")))]
+pub(crate) async fn retry(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+    Json(Nothing {}): Json<Nothing>,
+) -> Result<Response, Problem> {
+    Ok(started(&app.engine.retry(&RunId::from(id)).await?))
+}
+
+/// Where a new run goes on from an old one.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Fork {
+    /// The node that runs again, with everything after it: `charge`, `items[3]/charge`. Where it failed, if not said.
+    from: Option<String>,
+    /// Another input than the old run had.
+    #[serde(default, deserialize_with = "present")]
+    input: Option<Value>,
+    /// The new run's id, if you choose it.
+    run_id: Option<String>,
+}
+
+/// `null` is an input like any other, not the absence of one.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// Fork a run
+///
+/// Starts a new run from any node of one that has ended, with what was recorded before it.
+#[utoipa::path(post, path = "/api/runs/{id}/fork", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Fork,
+    responses((status = 202, description = "The new run", body = Acted, headers(("Location" = String, description = "The new run"))),
+        (status = 404, description = "There is no such run"),
+        (status = 409, description = "It has not ended")))]
+pub(crate) async fn fork(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+    Json(fork): Json<Fork>,
+) -> Result<Response, Problem> {
+    let mut request = app.engine.fork(&RunId::from(id));
+    if let Some(node) = fork.from {
+        request = request.from(node);
+    }
+    if let Some(input) = &fork.input {
+        request = request.input(input);
+    }
+    if let Some(id) = fork.run_id {
+        request = request.id(id);
+    }
+    Ok(started(&request.await?))
+}
+
+/// What a signal says.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Signal {
+    /// Anything that fits the schema of the signal.
+    #[serde(default)]
+    #[schema(required = false)]
+    payload: Value,
+    /// Makes sending idempotent: the run takes a signal with this id once.
+    id: Option<String>,
+}
+
+/// Send a signal
+///
+/// Sends a run a signal. One that nobody waits for yet is kept.
+#[utoipa::path(post, path = "/api/runs/{id}/signals/{name}", tag = "control",
+    params(("id" = String, Path, description = "The run"), ("name" = String, Path, description = "The signal")),
+    request_body = Signal,
+    responses((status = 202, body = Acted),
+        (status = 404, description = "There is no such run"),
+        (status = 409, description = "It has ended, or keeps too many")))]
+pub(crate) async fn signal(
+    State(app): State<App>,
+    Segments((id, name)): Segments<(String, String)>,
+    Json(signal): Json<Signal>,
+) -> Result<Accepted, Problem> {
+    let run = RunId::from(id);
+    let mut request = app.engine.signal(&run, name, signal.payload);
+    if let Some(id) = signal.id {
+        request = request.id(id);
+    }
+    let status = request.await?;
+    Ok(accepted(run, status))
+}

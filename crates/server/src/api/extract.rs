@@ -1,0 +1,77 @@
+//! What handlers take from requests. Whatever does not fit is a problem answer, never a plain text one.
+
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::{HeaderMap, StatusCode};
+use serde::de::DeserializeOwned;
+
+use crate::problem::{Problem, code};
+
+/// The query of a request.
+#[derive(FromRequestParts)]
+#[from_request(via(axum::extract::Query), rejection(Problem))]
+pub(crate) struct Query<T>(pub(crate) T);
+
+/// The variable parts of a path.
+#[derive(FromRequestParts)]
+#[from_request(via(axum::extract::Path), rejection(Problem))]
+pub(crate) struct Segments<T>(pub(crate) T);
+
+/// The JSON body of a request; none at all counts as `{}`.
+pub(crate) struct Json<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let body = Bytes::from_request(request, state).await?;
+        let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
+        serde_json::from_slice(text)
+            .map(Self)
+            .map_err(|error| bad_request(format!("the body {}", because(&error))))
+    }
+}
+
+fn because(error: &serde_json::Error) -> String {
+    if error.is_data() {
+        format!("is not what is asked for: {error}")
+    } else {
+        format!("is not JSON: {error}")
+    }
+}
+
+/// The request cannot be read, and why.
+pub(crate) fn bad_request(error: impl Into<String>) -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, code::BAD_REQUEST, error)
+}
+
+impl From<QueryRejection> for Problem {
+    fn from(rejection: QueryRejection) -> Self {
+        bad_request(rejection.body_text())
+    }
+}
+
+impl From<PathRejection> for Problem {
+    fn from(rejection: PathRejection) -> Self {
+        bad_request(rejection.body_text())
+    }
+}
+
+impl From<BytesRejection> for Problem {
+    fn from(rejection: BytesRejection) -> Self {
+        bad_request(rejection.body_text())
+    }
+}
+
+/// A header as text, if it is there and is text.
+pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Text as a segment of a path.
+pub(crate) fn encoded(segment: &str) -> String {
+    percent_encoding::utf8_percent_encode(segment, percent_encoding::NON_ALPHANUMERIC)
+        .to_string()
+        .replace("%2D", "-")
+}

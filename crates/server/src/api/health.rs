@@ -1,0 +1,56 @@
+//! Whether the server is there, and whether it can work.
+
+use axum::Json as Answer;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// The server is there.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Health {
+    #[schema(example = "ok")]
+    status: &'static str,
+}
+
+/// Is it alive?
+///
+/// Answers as long as the process does.
+#[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
+pub(crate) async fn healthz() -> Answer<Health> {
+    Answer(Health { status: "ok" })
+}
+
+/// Is it ready?
+///
+/// Answers 503 while the store takes no writes, and when the server is stopping.
+#[utoipa::path(get, path = "/readyz", tag = "server",
+    responses((status = 200, body = Health), (status = 503, description = "It cannot work now")))]
+pub(crate) async fn readyz(State(app): State<App>) -> Result<Answer<Health>, Problem> {
+    if app.is_stopping() {
+        let stopping = "the server is stopping";
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "shutting_down", stopping));
+    }
+    app.writable().await?;
+    Ok(Answer(Health { status: "ok" }))
+}
+
+/// Which server this is.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Version {
+    #[schema(example = "rival")]
+    name: &'static str,
+    #[schema(example = "0.1.0")]
+    version: &'static str,
+}
+
+/// Which version?
+///
+/// The name and version of the server.
+#[utoipa::path(get, path = "/version", tag = "server", responses((status = 200, body = Version)))]
+pub(crate) async fn version() -> Answer<Version> {
+    Answer(Version { name: "rival", version: env!("CARGO_PKG_VERSION") })
+}

@@ -1,0 +1,73 @@
+//! The routes of the API, each documented where it is written.
+
+mod archive;
+mod bulk;
+mod control;
+mod errors;
+mod extract;
+mod health;
+mod runs;
+mod shapes;
+mod start;
+mod stream;
+mod words;
+mod workflows;
+
+use utoipa::OpenApi;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::routes::{Routes, admin, open, read, run};
+
+pub(crate) use shapes::RunSummary;
+
+/// What the document says besides routes.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Rival",
+        description = "Durable workflows over HTTP. Times are milliseconds since 1970-01-01 UTC. \
+            Refusals and failures are `application/problem+json` with a stable `code`, explained at `/errors/{code}`."
+    ),
+    tags(
+        (name = "workflows", description = "What can be run"),
+        (name = "runs", description = "Starting runs and looking at them"),
+        (name = "control", description = "Asking runs for something"),
+        (name = "live", description = "Server-sent events"),
+        (name = "server", description = "The server itself")
+    )
+)]
+struct Document;
+
+/// All routes of the API.
+pub(crate) fn routes() -> Routes<App> {
+    Routes::new(Document::openapi())
+        .routes(read(), routes!(workflows::list))
+        .routes(read(), routes!(workflows::show))
+        .routes(read(), routes!(workflows::graph))
+        .routes(read().payload(), routes!(workflows::validate))
+        .routes(run().payload(), routes!(start::start))
+        .routes(read(), routes!(runs::list))
+        .routes(read(), routes!(runs::show))
+        .routes(read(), routes!(runs::steps))
+        .routes(read(), routes!(runs::events))
+        .routes(read(), routes!(runs::logs))
+        .routes(read(), routes!(runs::graph))
+        .routes(read(), routes!(runs::explain))
+        .routes(read(), routes!(runs::wait))
+        .routes(read(), routes!(archive::export))
+        .routes(admin().payload(), routes!(archive::import))
+        .routes(run(), routes!(control::cancel))
+        .routes(admin(), routes!(control::kill))
+        .routes(run(), routes!(control::pause))
+        .routes(run(), routes!(control::resume))
+        .routes(run(), routes!(control::retry))
+        .routes(run().payload(), routes!(control::fork))
+        .routes(run().payload(), routes!(control::signal))
+        .routes(admin(), routes!(bulk::bulk))
+        .routes(read().stream(), routes!(stream::of_run))
+        .routes(read().stream(), routes!(stream::of_all))
+        .routes(open(), routes!(health::healthz))
+        .routes(open(), routes!(health::readyz))
+        .routes(open(), routes!(health::version))
+}

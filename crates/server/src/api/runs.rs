@@ -1,0 +1,331 @@
+//! Looking at runs.
+
+use axum::Json as Answer;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use rival_core::{RunId, Seq};
+use rival_engine::{RunOutcome, RunView, StepMetrics, WAIT_DEFAULT};
+use rival_store::{LogFilter, LogLevel, Page, RunFilter, RunRow};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::extract::{Query, Segments, bad_request};
+use super::shapes::{EventShape, LogShape, RunGraph, RunSummary};
+use super::words::{self, Condition};
+use super::workflows::{GraphQuery, drawn};
+use crate::app::App;
+use crate::problem::Problem;
+
+/// How many runs a list looks at for one page when it has to read their inputs.
+const SCAN_MAX: usize = 2_000;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RunsQuery {
+    /// Only of this workflow.
+    workflow: Option<String>,
+    /// Only with one of these statuses, separated by commas: `failed,cancelled`.
+    #[param(example = "failed,cancelled")]
+    status: Option<String>,
+    /// Only started at or after: milliseconds since 1970, or RFC 3339.
+    from: Option<String>,
+    /// Only started before.
+    to: Option<String>,
+    /// Only children of this run.
+    parent: Option<String>,
+    /// Only with this tag.
+    tag: Option<String>,
+    /// Only where a field of the input has this value: `customer.id=42`. Inputs are read one by one: a page may have
+    /// fewer runs than its limit, or none, and a cursor to go on with.
+    #[param(example = "customer.id=42")]
+    input: Option<String>,
+    /// How many at most, up to 1,000.
+    #[param(minimum = 1, maximum = 1000, default = 100)]
+    limit: Option<usize>,
+    /// Where the last page ended.
+    cursor: Option<String>,
+}
+
+/// A page of runs.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Runs {
+    /// The newest first.
+    runs: Vec<RunSummary>,
+    /// Where this page ended, if there may be more.
+    cursor: Option<String>,
+}
+
+/// List runs
+///
+/// Runs that match every filter, the newest first.
+#[utoipa::path(get, path = "/api/runs", tag = "runs", params(RunsQuery),
+    responses((status = 200, body = Runs)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Query(query): Query<RunsQuery>,
+) -> Result<Answer<Runs>, Problem> {
+    let limit = limited(query.limit, 100, 1_000)?;
+    let before = query.cursor.as_deref().map(cursor).transpose()?;
+    let condition = query.input.as_deref().map(Condition::parse).transpose()?;
+    let filter = RunFilter {
+        workflow: query.workflow,
+        statuses: query.status.as_deref().map_or(Ok(Vec::new()), words::statuses)?,
+        created_from: query.from.as_deref().map(|from| words::time("from", from)).transpose()?,
+        created_to: query.to.as_deref().map(|to| words::time("to", to)).transpose()?,
+        parent: query.parent.map(RunId::from),
+        tag: query.tag,
+    };
+    let (rows, last) = match condition {
+        None => {
+            let rows = app.engine.runs(&filter, &Page { before, limit }).await?;
+            let last = rows.last().filter(|_| rows.len() == limit).map(|row| row.no);
+            (rows, last)
+        }
+        Some(condition) => matching(&app, &filter, before, limit, &condition).await?,
+    };
+    let runs = rows.into_iter().map(Into::into).collect();
+    Ok(Answer(Runs { runs, cursor: last.map(|no| no.to_string()) }))
+}
+
+/// The rows of a page whose inputs fulfil a condition, and where the page ended.
+async fn matching(
+    app: &App,
+    filter: &RunFilter,
+    before: Option<i64>,
+    limit: usize,
+    condition: &Condition,
+) -> Result<(Vec<RunRow>, Option<i64>), Problem> {
+    let candidates = app.engine.runs(filter, &Page { before, limit: SCAN_MAX }).await?;
+    let seen = candidates.len();
+    let mut last = candidates.last().filter(|_| seen == SCAN_MAX).map(|row| row.no);
+    let mut rows = Vec::new();
+    for row in candidates {
+        // It may have been purged meanwhile.
+        let Ok(input) = app.engine.input(&row.id).await else { continue };
+        if condition.holds(&input.to_json()) {
+            rows.push(row);
+            if rows.len() == limit {
+                last = rows.last().map(|row| row.no);
+                break;
+            }
+        }
+    }
+    Ok((rows, last))
+}
+
+fn cursor(text: &str) -> Result<i64, Problem> {
+    text.parse().map_err(|_| {
+        bad_request(format!("`cursor` is `{text}`: give the cursor of the page before, as it is"))
+    })
+}
+
+fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Problem> {
+    match asked.unwrap_or(usual) {
+        limit if (1..=most).contains(&limit) => Ok(limit),
+        limit => Err(bad_request(format!("`limit` is {limit}: it can be 1 to {most}"))),
+    }
+}
+
+/// Show a run
+///
+/// A run with everything that is known of it: status, input, output, and each step with its result, state, metrics and
+/// error.
+#[utoipa::path(get, path = "/api/runs/{id}", tag = "runs", params(("id" = String, Path, description = "The run")),
+    responses((status = 200, body = RunView), (status = 404, description = "There is no such run")))]
+pub(crate) async fn show(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+) -> Result<Answer<RunView>, Problem> {
+    Ok(Answer(app.engine.get(&RunId::from(id)).await?))
+}
+
+/// The steps of a run.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Steps {
+    /// Those that have begun, in plan order.
+    steps: Vec<StepMetrics>,
+}
+
+/// List a run's steps
+///
+/// The steps that have begun, in plan order, with results, states, metrics and errors.
+#[utoipa::path(get, path = "/api/runs/{id}/steps", tag = "runs", params(("id" = String, Path, description = "The run")),
+    responses((status = 200, body = Steps), (status = 404, description = "There is no such run")))]
+pub(crate) async fn steps(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+) -> Result<Answer<Steps>, Problem> {
+    Ok(Answer(Steps { steps: app.engine.get(&RunId::from(id)).await?.steps }))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EventsQuery {
+    /// Only events after this one.
+    #[serde(default)]
+    #[param(required = false, minimum = 0)]
+    after: u64,
+    /// How many at most, up to 10,000.
+    #[param(minimum = 1, maximum = 10000, default = 1000)]
+    limit: Option<usize>,
+}
+
+/// A part of a run's history.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Events {
+    /// In order.
+    events: Vec<EventShape>,
+    /// Where to read on, if there may be more.
+    next: Option<Seq>,
+}
+
+/// Read a run's history
+///
+/// The events of a run, in order, a page at a time.
+#[utoipa::path(get, path = "/api/runs/{id}/events", tag = "runs",
+    params(("id" = String, Path, description = "The run"), EventsQuery),
+    responses((status = 200, body = Events),
+        (status = 404, description = "There is no such run")))]
+pub(crate) async fn events(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+    Query(query): Query<EventsQuery>,
+) -> Result<Answer<Events>, Problem> {
+    let limit = limited(query.limit, 1_000, 10_000)?;
+    let events = app.engine.events(&RunId::from(id), Seq(query.after), limit).await?;
+    let next = events.last().filter(|_| events.len() == limit).map(|event| event.seq);
+    Ok(Answer(Events { events: events.iter().map(Into::into).collect(), next }))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LogsQuery {
+    /// Only lines after this one; without it, the latest ones.
+    after: Option<u64>,
+    /// How many at most, up to 10,000.
+    #[param(minimum = 1, maximum = 10000, default = 1000)]
+    limit: Option<usize>,
+    /// Only of the step at this path.
+    step: Option<String>,
+    /// Only this level and above.
+    #[param(inline)]
+    level: Option<Level>,
+}
+
+/// How much a line matters.
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    Debug,
+    Info,
+    Warn,
+    Error,
+}
+
+impl From<Level> for LogLevel {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Debug => Self::Debug,
+            Level::Info => Self::Info,
+            Level::Warn => Self::Warn,
+            Level::Error => Self::Error,
+        }
+    }
+}
+
+/// What a run's steps wrote.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Logs {
+    /// The oldest first.
+    logs: Vec<LogShape>,
+    /// Where to read on.
+    next: Option<u64>,
+}
+
+/// Read a run's log
+///
+/// What a run's steps wrote, the oldest first: the latest lines, or those after a given one.
+#[utoipa::path(get, path = "/api/runs/{id}/logs", tag = "runs",
+    params(("id" = String, Path, description = "The run"), LogsQuery),
+    responses((status = 200, body = Logs),
+        (status = 404, description = "There is no such run")))]
+pub(crate) async fn logs(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+    Query(query): Query<LogsQuery>,
+) -> Result<Answer<Logs>, Problem> {
+    let limit = Some(limited(query.limit, 1_000, 10_000)?);
+    let filter =
+        LogFilter { node: query.step, level: query.level.map(Into::into), after: query.after, limit };
+    let lines = app.engine.logs(&RunId::from(id), &filter).await?;
+    let next = lines.last().map(|line| line.no).or(query.after);
+    Ok(Answer(Logs { logs: lines.into_iter().map(Into::into).collect(), next }))
+}
+
+/// Draw a run
+///
+/// The plan that the run keeps, as JSON with where each node stands, or as Mermaid or DOT.
+#[utoipa::path(get, path = "/api/runs/{id}/graph", tag = "runs",
+    params(("id" = String, Path, description = "The run"), GraphQuery),
+    responses((status = 200, content((RunGraph = "application/json"), (String = "text/plain"))),
+        (status = 404, description = "There is no such run")))]
+pub(crate) async fn graph(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+    Query(query): Query<GraphQuery>,
+) -> Result<Response, Problem> {
+    let run = RunId::from(id);
+    let graph = app.engine.plan(&run).await?.graph();
+    if let Some(text) = drawn(&graph, query.format) {
+        return Ok(text);
+    }
+    let steps = app.engine.get(&run).await?.steps;
+    Ok(Answer(RunGraph::new(graph, &steps)).into_response())
+}
+
+/// What a run is waiting for.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Explanation {
+    /// In one sentence.
+    explanation: String,
+}
+
+/// Explain a run
+///
+/// What a run is waiting for and since when, in one sentence.
+#[utoipa::path(get, path = "/api/runs/{id}/explain", tag = "runs", params(("id" = String, Path, description = "The run")),
+    responses((status = 200, body = Explanation), (status = 404, description = "There is no such run")))]
+pub(crate) async fn explain(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+) -> Result<Answer<Explanation>, Problem> {
+    Ok(Answer(Explanation { explanation: app.engine.explain(&RunId::from(id)).await? }))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WaitQuery {
+    /// How long: `500ms`, `30s`, `5m`; five minutes if not said, one hour at most.
+    timeout: Option<String>,
+}
+
+/// Wait for a run
+///
+/// Answers when the run has ended, or with 408 when that takes too long. The run goes on either way.
+#[utoipa::path(get, path = "/api/runs/{id}/wait", tag = "runs",
+    params(("id" = String, Path, description = "The run"), WaitQuery),
+    responses((status = 200, body = RunOutcome),
+        (status = 404, description = "There is no such run"),
+        (status = 408, description = "It has not ended in time")))]
+pub(crate) async fn wait(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+    Query(query): Query<WaitQuery>,
+) -> Result<Answer<RunOutcome>, Problem> {
+    let timeout = query.timeout.map_or(Ok(WAIT_DEFAULT), |timeout| words::wait("timeout", &timeout))?;
+    Ok(Answer(app.engine.wait_for(&RunId::from(id), timeout).await?))
+}

@@ -1,0 +1,115 @@
+//! Starting runs.
+
+use std::time::Duration;
+
+use axum::Json as Answer;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use rival_core::Value;
+use rival_engine::{RunError, RunHandle, RunOutcome};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::extract::{self, Json, Query, Segments, bad_request};
+use super::shapes::Acted;
+use super::words;
+use crate::app::App;
+use crate::problem::Problem;
+
+/// A run to be started.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct StartRun {
+    /// What it is given.
+    #[serde(default)]
+    #[schema(required = false)]
+    input: Value,
+    /// Its id, if you choose it: starting it again with the same input gives the same run.
+    run_id: Option<String>,
+    /// Words to find it by.
+    #[serde(default)]
+    #[schema(required = false)]
+    tags: Vec<String>,
+    /// Fails the run with `run_timeout` when it is older.
+    timeout_ms: Option<u64>,
+    /// Retries the run by itself this often if it fails.
+    max_retries: Option<u32>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct StartQuery {
+    /// Answers with the outcome if the run ends within this time: `500ms`, `30s`, `5m`; at most `1h`.
+    wait: Option<String>,
+}
+
+/// Start a run
+///
+/// Answers as soon as the start is durable. With `wait`, answers with the outcome if the run ends in time, and
+/// otherwise as without. The header `Idempotency-Key` is the run's id, as `runId` is.
+#[utoipa::path(post, path = "/api/workflows/{name}/runs", tag = "runs",
+    params(("name" = String, Path, description = "The workflow"), StartQuery,
+        ("Idempotency-Key" = Option<String>, Header, description = "The run's id: the same key and input give the same run")),
+    request_body = StartRun,
+    responses(
+        (status = 202, description = "The run was started", body = Acted, headers(("Location" = String, description = "The run"))),
+        (status = 200, description = "The run has ended", body = RunOutcome, headers(("Location" = String, description = "The run"))),
+        (status = 404, description = "There is no such workflow"),
+        (status = 409, description = "The id is taken by a run with other input")))]
+pub(crate) async fn start(
+    State(app): State<App>,
+    Segments(name): Segments<String>,
+    Query(query): Query<StartQuery>,
+    headers: HeaderMap,
+    Json(start): Json<StartRun>,
+) -> Result<Response, Problem> {
+    let wait = query.wait.map(|wait| words::wait("wait", &wait)).transpose()?;
+    let mut request = app.engine.run(name.as_str(), start.input);
+    if let Some(id) = run_id(start.run_id, &headers)? {
+        request = request.id(id);
+    }
+    if let Some(timeout) = start.timeout_ms {
+        request = request.timeout(Duration::from_millis(timeout));
+    }
+    if let Some(retries) = start.max_retries {
+        request = request.max_retries(retries);
+    }
+    let run = start.tags.into_iter().fold(request, |request, tag| request.tag(tag)).await?;
+    let Some(wait) = wait else { return Ok(started(&run)) };
+    match run.wait_for(wait).await {
+        Ok(outcome) => Ok(([location(&run)], Answer(outcome)).into_response()),
+        Err(RunError::WaitTimeout { status, .. }) => {
+            Ok(accepted(&run, Acted { run_id: run.id().clone(), status }))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The run's id, from the body or from the header.
+fn run_id(given: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(key) = headers.get("idempotency-key") else { return Ok(given) };
+    let key = key.to_str().map_err(|_| bad_request("the header Idempotency-Key is not plain text"))?;
+    // The header is a quoted string by its draft standard, and a bare word by custom.
+    let key = key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key);
+    match given {
+        Some(id) if id != key => {
+            Err(bad_request(format!("`runId` is `{id}`, but Idempotency-Key is `{key}`: send one of them")))
+        }
+        _ => Ok(Some(key.to_owned())),
+    }
+}
+
+/// The answer for a new run.
+pub(crate) fn started(run: &RunHandle) -> Response {
+    accepted(run, Acted::from(run))
+}
+
+fn accepted(run: &RunHandle, acted: Acted) -> Response {
+    (StatusCode::ACCEPTED, [location(run)], Answer(acted)).into_response()
+}
+
+fn location(run: &RunHandle) -> (header::HeaderName, String) {
+    (header::LOCATION, format!("/api/runs/{}", extract::encoded(run.id().as_str())))
+}

@@ -1,0 +1,215 @@
+//! Live: the events of a run, and the summaries of all runs, as server-sent events.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event as Frame, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::stream::{self, BoxStream, StreamExt};
+use rival_core::{Event, RunId, Seq};
+use rival_engine::RunError;
+use rival_store::LogFilter;
+use serde::Deserialize;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Interval, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+use utoipa::IntoParams;
+
+use super::extract::{self, Query, Segments, bad_request};
+use super::shapes::{EventShape, LogShape};
+use crate::app::App;
+use crate::problem::Problem;
+
+/// How often a comment is sent, so that proxies and clients see that the stream is alive.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How often log lines are looked for while a step is at work.
+const LOG_LOOK: Duration = Duration::from_millis(500);
+/// How many log lines are read at a time.
+const LOG_PAGE: usize = 500;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct StreamQuery {
+    /// Only events after this one; the header `Last-Event-ID` says the same.
+    #[param(minimum = 0)]
+    after: Option<u64>,
+    /// `true` to be sent what its steps write, too, from the beginning.
+    #[serde(default)]
+    #[param(required = false)]
+    logs: bool,
+}
+
+/// Follow a run
+///
+/// Its events as they become durable, each with its number as `id`, its type as `event` and itself as `data`; with
+/// `logs`, also lines as `event: log`. The stream ends with the run. Whoever comes back with `Last-Event-ID` misses
+/// nothing; 204 means that there is nothing more to come.
+#[utoipa::path(get, path = "/api/runs/{id}/stream", tag = "live",
+    params(("id" = String, Path, description = "The run"), StreamQuery,
+        ("Last-Event-ID" = Option<u64>, Header, description = "The last event that was seen")),
+    responses((status = 200, description = "The events", body = String, content_type = "text/event-stream"),
+        (status = 204, description = "The run has ended, and there is nothing after this event"),
+        (status = 404, description = "There is no such run")))]
+pub(crate) async fn of_run(
+    State(app): State<App>,
+    Segments(id): Segments<String>,
+    Query(query): Query<StreamQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let run = RunId::from(id);
+    let after = Seq(last_seen(&headers)?.or(query.after).unwrap_or(0));
+    let ended = app.engine.summary(&run).await?.status.is_terminal();
+    if ended && after > Seq::ZERO && app.engine.events(&run, after, 1).await?.is_empty() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let follow = RunStream {
+        events: app.engine.subscribe(&run, after),
+        logs: query.logs.then(|| LogTail::new(&app, &run)),
+        ready: VecDeque::new(),
+        ended: false,
+        stop: app.stop.clone(),
+    };
+    Ok(answer(stream::unfold(follow, RunStream::next)))
+}
+
+fn last_seen(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
+    let Some(text) = extract::header(headers, "last-event-id").filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    text.parse()
+        .map(Some)
+        .map_err(|_| bad_request(format!("Last-Event-ID is `{text}`: it is the number of an event")))
+}
+
+fn answer(frames: impl futures::Stream<Item = Result<Frame, Infallible>> + Send + 'static) -> Response {
+    Sse::new(frames).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response()
+}
+
+/// What one client is sent of a run. It reads from the store, so a client that is slow holds nothing up and is kept
+/// nothing for.
+struct RunStream {
+    events: BoxStream<'static, Result<Event, RunError>>,
+    logs: Option<LogTail>,
+    ready: VecDeque<Frame>,
+    ended: bool,
+    stop: CancellationToken,
+}
+
+impl RunStream {
+    async fn next(mut self) -> Option<(Result<Frame, Infallible>, Self)> {
+        loop {
+            if let Some(frame) = self.ready.pop_front() {
+                return Some((Ok(frame), self));
+            }
+            if self.ended {
+                return None;
+            }
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return None,
+                event = self.events.next() => self.heard(event).await,
+                () = tick(&mut self.logs) => self.read_logs().await,
+            }
+        }
+    }
+
+    async fn heard(&mut self, event: Option<Result<Event, RunError>>) {
+        // What a step wrote is stored with its outcome, so it is there before the outcome is sent.
+        self.read_logs().await;
+        match event {
+            Some(Ok(event)) => self.ready.push_back(frame(&event)),
+            // The client comes back and goes on after the last event that it has seen.
+            Some(Err(_)) | None => self.ended = true,
+        }
+    }
+
+    async fn read_logs(&mut self) {
+        if let Some(logs) = &mut self.logs {
+            self.ready.extend(logs.read().await);
+        }
+    }
+}
+
+async fn tick(logs: &mut Option<LogTail>) {
+    match logs {
+        Some(logs) => {
+            logs.interval.tick().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+fn frame(event: &Event) -> Frame {
+    let shape = EventShape::from(event);
+    let data = serde_json::to_string(&shape).expect("an event has only string keys");
+    Frame::default().id(event.seq.to_string()).event(shape.r#type).data(data)
+}
+
+/// The lines of a run that have not been sent.
+struct LogTail {
+    app: App,
+    run: RunId,
+    after: u64,
+    interval: Interval,
+}
+
+impl LogTail {
+    fn new(app: &App, run: &RunId) -> Self {
+        let mut interval = tokio::time::interval(LOG_LOOK);
+        interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self { app: app.clone(), run: run.clone(), after: 0, interval }
+    }
+
+    async fn read(&mut self) -> Vec<Frame> {
+        let filter = LogFilter { after: Some(self.after), limit: Some(LOG_PAGE), ..LogFilter::default() };
+        // What cannot be read now is read at the next look.
+        let lines = self.app.engine.logs(&self.run, &filter).await.unwrap_or_default();
+        self.after = lines.last().map_or(self.after, |line| line.no);
+        let frame = |line| {
+            let data = serde_json::to_string(&LogShape::from(line)).expect("a line has only string keys");
+            Frame::default().event("log").data(data)
+        };
+        lines.into_iter().map(frame).collect()
+    }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LiveQuery {
+    /// Only runs of this workflow.
+    workflow: Option<String>,
+}
+
+/// Follow all runs
+///
+/// A summary as `event: run` when a run starts and when its status changes. `event: reset` when some were missed: list
+/// the runs again. Nothing is repeated for whoever comes back.
+#[utoipa::path(get, path = "/api/stream", tag = "live", params(LiveQuery),
+    responses((status = 200, description = "The summaries", body = String, content_type = "text/event-stream")))]
+pub(crate) async fn of_all(State(app): State<App>, Query(query): Query<LiveQuery>) -> Response {
+    let follow = (app.live.subscribe(), query.workflow, app.stop);
+    answer(stream::unfold(follow, |(mut summaries, workflow, stop)| async move {
+        loop {
+            let heard = tokio::select! {
+                () = stop.cancelled() => return None,
+                heard = summaries.recv() => heard,
+            };
+            let frame = match heard {
+                Ok(summary) if workflow.as_ref().is_none_or(|it| *it == summary.workflow) => {
+                    Frame::default().event("run").data(summary.json.as_str())
+                }
+                Ok(_) => continue,
+                Err(RecvError::Lagged(missed)) => {
+                    Frame::default().event("reset").data(format!("{{\"missed\":{missed}}}"))
+                }
+                Err(RecvError::Closed) => return None,
+            };
+            return Some((Ok(frame), (summaries, workflow, stop)));
+        }
+    }))
+}

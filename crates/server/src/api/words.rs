@@ -1,0 +1,141 @@
+//! Durations, times and lists as they are written in queries.
+
+use std::time::Duration;
+
+use rival_core::{RunStatus, Time};
+use serde_json::Value as Json;
+
+use super::extract::bad_request;
+use crate::problem::Problem;
+
+/// The longest that a request waits for a run.
+pub(crate) const WAIT_MAX: Duration = Duration::from_secs(3600);
+
+/// `30s`, `500ms`, `5m`, `1h`.
+pub(crate) fn duration(name: &str, text: &str) -> Result<Duration, Problem> {
+    let wrong =
+        || bad_request(format!("`{name}` is `{text}`: write a duration such as 500ms, 30s, 5m or 1h"));
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().map_err(|_| wrong())?;
+    let unit_ms = match &text[digits..] {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(wrong()),
+    };
+    Ok(Duration::from_millis(number.checked_mul(unit_ms).ok_or_else(wrong)?))
+}
+
+/// A duration that a request may wait.
+pub(crate) fn wait(name: &str, text: &str) -> Result<Duration, Problem> {
+    match duration(name, text)? {
+        long if long > WAIT_MAX => {
+            Err(bad_request(format!("`{name}` is `{text}`: at most 1h, then ask again")))
+        }
+        short => Ok(short),
+    }
+}
+
+/// Milliseconds since 1970, or RFC 3339 with a zone.
+pub(crate) fn time(name: &str, text: &str) -> Result<Time, Problem> {
+    if let Ok(ms) = text.parse() {
+        return Ok(Time(ms));
+    }
+    let parsed: Result<jiff::Timestamp, _> = text.parse();
+    parsed.map(|at| Time(at.as_millisecond())).map_err(|_| {
+        bad_request(format!(
+            "`{name}` is `{text}`: write milliseconds since 1970, or a time such as 2026-11-15T14:30:00Z"
+        ))
+    })
+}
+
+/// `failed,cancelled`.
+pub(crate) fn statuses(text: &str) -> Result<Vec<RunStatus>, Problem> {
+    let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+    words.map(|word| word.parse().map_err(|error| bad_request(format!("{error}")))).collect()
+}
+
+/// A condition on an input: `customer.id=42`.
+#[derive(Debug)]
+pub(crate) struct Condition {
+    path: Vec<String>,
+    value: String,
+}
+
+impl Condition {
+    pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
+        match text.split_once('=') {
+            Some((path, value)) if !path.is_empty() => {
+                Ok(Self { path: path.split('.').map(str::to_owned).collect(), value: value.to_owned() })
+            }
+            _ => Err(bad_request(format!("`input` is `{text}`: write field=value, such as customer.id=42"))),
+        }
+    }
+
+    /// Whether the field has this value: as a text, or as the JSON that it is written as.
+    pub(crate) fn holds(&self, input: &Json) -> bool {
+        let field = self.path.iter().try_fold(input, |at, key| match at {
+            Json::Object(fields) => fields.get(key),
+            Json::Array(items) => items.get(key.parse::<usize>().ok()?),
+            _ => None,
+        });
+        field.is_some_and(|field| match field {
+            Json::String(text) => *text == self.value,
+            other => serde_json::from_str(&self.value).is_ok_and(|value: Json| value == *other),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn durations_have_a_number_and_a_unit() {
+        let ms = |text| duration("wait", text).map(|it| it.as_millis()).ok();
+        assert_eq!(
+            [ms("500ms"), ms("30s"), ms("5m"), ms("1h")],
+            [Some(500), Some(30_000), Some(300_000), Some(3_600_000)]
+        );
+        for wrong in
+            ["", "30", "s", "-1s", "1.5s", "30 s", "1d", "99999999999999999999s", "18446744073709551615h"]
+        {
+            assert_eq!(ms(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_are_milliseconds_or_rfc_3339() {
+        let ms = |text| time("from", text).map(|at| at.0).ok();
+        assert_eq!(ms("1700000000000"), Some(1_700_000_000_000));
+        assert_eq!(ms("2023-11-14T22:13:20Z"), Some(1_700_000_000_000));
+        assert_eq!(ms("2023-11-14T23:13:20+01:00"), Some(1_700_000_000_000));
+        assert_eq!([ms("yesterday"), ms(""), ms("2023-11-14")], [None; 3]);
+    }
+
+    #[test]
+    fn conditions_look_into_the_input() {
+        let input = json!({"customer": {"id": 42, "name": "Ada", "vip": true}, "items": ["tea", {"n": 1}], "code": "7"});
+        let holds = |text| Condition::parse(text).unwrap().holds(&input);
+        for right in [
+            "customer.id=42",
+            "customer.name=Ada",
+            "customer.vip=true",
+            "items.0=tea",
+            "items.1.n=1",
+            "code=7",
+        ] {
+            assert!(holds(right), "{right}");
+        }
+        for wrong in
+            ["customer.id=43", "customer=Ada", "nobody=1", "items.7=tea", "items.x=tea", "code=\"7\""]
+        {
+            assert!(!holds(wrong), "{wrong}");
+        }
+        assert!(Condition::parse("customer").is_err());
+        assert!(Condition::parse("=1").is_err());
+    }
+}

@@ -1,0 +1,127 @@
+//! What can be run.
+
+use axum::Json as Answer;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use rival_core::Value;
+use rival_core::plan::Graph;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::extract::{Json, Query, Segments};
+use super::shapes::{Version, WorkflowDetail, WorkflowSummary};
+use crate::app::App;
+use crate::problem::{Problem, Violation};
+
+/// All registered workflows.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Workflows {
+    workflows: Vec<WorkflowSummary>,
+}
+
+/// List workflows
+///
+/// All registered workflows, with the schemas of their inputs and signals.
+#[utoipa::path(get, path = "/api/workflows", tag = "workflows", responses((status = 200, body = Workflows)))]
+pub(crate) async fn list(State(app): State<App>) -> Answer<Workflows> {
+    Answer(Workflows { workflows: app.engine.list().into_iter().map(Into::into).collect() })
+}
+
+/// Show a workflow
+///
+/// A workflow with its plan, its graph and the versions that it has had in this store.
+#[utoipa::path(get, path = "/api/workflows/{name}", tag = "workflows",
+    params(("name" = String, Path, description = "The workflow")),
+    responses((status = 200, body = WorkflowDetail), (status = 404, description = "There is no such workflow")))]
+pub(crate) async fn show(
+    State(app): State<App>,
+    Segments(name): Segments<String>,
+) -> Result<Answer<WorkflowDetail>, Problem> {
+    let info = app.engine.workflow(&name)?;
+    let hashes = app.engine.versions(&name).await?.into_iter().map(|hash| hash.to_string());
+    let versions = hashes.map(|hash| Version { current: hash == info.plan_hash, plan_hash: hash }).collect();
+    let (plan, graph) = (info.plan.clone(), info.plan.graph());
+    Ok(Answer(WorkflowDetail { summary: info.into(), plan, graph, versions }))
+}
+
+/// How a graph is written.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Format {
+    #[default]
+    Json,
+    Mermaid,
+    Dot,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct GraphQuery {
+    /// `json` (if not said), `mermaid` or `dot`.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub(crate) format: Format,
+}
+
+/// Draw a workflow
+///
+/// The graph of a workflow, as JSON, Mermaid or DOT.
+#[utoipa::path(get, path = "/api/workflows/{name}/graph", tag = "workflows",
+    params(("name" = String, Path, description = "The workflow"), GraphQuery),
+    responses((status = 200, content((Graph = "application/json"), (String = "text/plain"))),
+        (status = 404, description = "There is no such workflow")))]
+pub(crate) async fn graph(
+    State(app): State<App>,
+    Segments(name): Segments<String>,
+    Query(query): Query<GraphQuery>,
+) -> Result<Response, Problem> {
+    let graph = app.engine.workflow(&name)?.plan.graph();
+    Ok(drawn(&graph, query.format).unwrap_or_else(|| Answer(graph).into_response()))
+}
+
+/// A graph as text; `None` if it is asked for as JSON.
+pub(crate) fn drawn(graph: &Graph, format: Format) -> Option<Response> {
+    let text = match format {
+        Format::Json => return None,
+        Format::Mermaid => graph.to_mermaid(),
+        Format::Dot => graph.to_dot(),
+    };
+    Some(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}
+
+/// An input to check.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Check {
+    /// What a run would be given.
+    #[serde(default)]
+    #[schema(required = false)]
+    input: Value,
+}
+
+/// Whether an input matches the schema.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Checked {
+    valid: bool,
+    /// Everything that is wrong.
+    errors: Vec<Violation>,
+}
+
+/// Check an input
+///
+/// Checks an input against the schema of a workflow. Nothing is started.
+#[utoipa::path(post, path = "/api/workflows/{name}/validate", tag = "workflows",
+    params(("name" = String, Path, description = "The workflow")), request_body = Check,
+    responses((status = 200, body = Checked),
+        (status = 404, description = "There is no such workflow")))]
+pub(crate) async fn validate(
+    State(app): State<App>,
+    Segments(name): Segments<String>,
+    Json(check): Json<Check>,
+) -> Result<Answer<Checked>, Problem> {
+    let violations = app.engine.check_input(&name, &check.input)?;
+    let errors: Vec<Violation> = violations.into_iter().map(Into::into).collect();
+    Ok(Answer(Checked { valid: errors.is_empty(), errors }))
+}

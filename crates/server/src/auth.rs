@@ -1,0 +1,118 @@
+//! Who may do what. Every route says what it needs when it is added; one that says nothing needs everything.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use rival_engine::Clock;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::keyring::{Keyring, Rejected};
+use crate::problem::{Problem, code};
+use crate::token::Token;
+
+/// What a token may do. Each scope may do what those before it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Look at everything.
+    Read,
+    /// Start runs, send signals, cancel, pause, resume, retry and fork.
+    Run,
+    /// Everything else: kill, import, change many runs at once.
+    Admin,
+}
+
+impl Scope {
+    /// The scope's name in token files, documents and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Run => "run",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// The client that asks.
+#[derive(Clone, Debug)]
+pub(crate) enum Caller {
+    /// Somebody without a token, where none is needed.
+    Anyone,
+    /// Somebody without a token, where one is needed.
+    Nobody,
+    /// Whoever holds this token.
+    Holder(Arc<Token>),
+}
+
+impl Caller {
+    /// Reads the Authorization header. One that is there must be valid, whether it is needed or not.
+    pub(crate) fn identify(
+        headers: &HeaderMap,
+        keyring: &Keyring,
+        needs_token: bool,
+    ) -> Result<Self, Problem> {
+        let mut values = headers.get_all(header::AUTHORIZATION).iter();
+        match (values.next(), values.next()) {
+            (None, _) if needs_token => Ok(Self::Nobody),
+            (None, _) => Ok(Self::Anyone),
+            (Some(_), Some(_)) => Err(unauthorized("there are two Authorization headers")),
+            (Some(value), None) => {
+                let shown = bearer(value)
+                    .ok_or_else(|| unauthorized("the Authorization header is not `Bearer <token>`"))?;
+                keyring.find(shown, Clock::System.now()).map(Self::Holder).map_err(rejected)
+            }
+        }
+    }
+
+    /// Whether the caller may do what needs this scope.
+    pub(crate) fn may(&self, needed: Option<Scope>) -> Result<(), Problem> {
+        match (self, needed) {
+            (_, None) | (Self::Anyone, Some(_)) => Ok(()),
+            (Self::Holder(token), Some(needed)) if token.scope >= needed => Ok(()),
+            (Self::Holder(token), Some(needed)) => {
+                let (needed, scope) = (needed.as_str(), token.scope.as_str());
+                let error = format!(
+                    "this needs a token with the scope `{needed}`, and `{}` has `{scope}`",
+                    token.name
+                );
+                Err(Problem::new(StatusCode::FORBIDDEN, code::FORBIDDEN, error))
+            }
+            (Self::Nobody, Some(_)) => Err(unauthorized(
+                "this needs a token: send `Authorization: Bearer rvl_…`; `rival token create` makes one",
+            )),
+        }
+    }
+
+    /// For the log: the token's id and name, and nothing that opens a door.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Anyone | Self::Nobody => "-".to_owned(),
+            Self::Holder(token) => format!("{} ({})", token.id, token.name),
+        }
+    }
+}
+
+fn bearer(value: &HeaderValue) -> Option<&str> {
+    let (scheme, shown) = value.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| shown.trim_start_matches(' '))
+}
+
+fn unauthorized(error: &str) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, error)
+}
+
+fn rejected(why: Rejected) -> Problem {
+    match why {
+        Rejected::Malformed => unauthorized("the token is not one of Rival's: they look like `rvl_…_…`"),
+        Rejected::Unknown => {
+            unauthorized("the token is not known: it was revoked, or made for another server")
+        }
+        Rejected::Expired => unauthorized("the token has expired"),
+        Rejected::Unreadable => Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            code::TOKENS_UNREADABLE,
+            "the token file cannot be read, so no token is taken; the server's log says why",
+        ),
+    }
+}

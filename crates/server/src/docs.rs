@@ -1,0 +1,26 @@
+//! The OpenAPI document, and a page to browse it.
+
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+
+use crate::app::App;
+use crate::routes::{Routes, open};
+
+const PAGE: &str = include_str!("../assets/docs.html");
+const SCRIPT: &str = include_str!("../assets/docs.js");
+const STYLE: &str = include_str!("../assets/docs.css");
+
+/// Adds the document of the routes, and the page that shows it.
+pub(crate) fn pages(routes: Routes<App>) -> Routes<App> {
+    let document = routes.document().to_json().expect("the document has only string keys");
+    routes
+        .page(open(), "/api/openapi.json", get(|| async { text("application/json", document) }))
+        .page(open(), "/api/docs", get(|| async { text("text/html; charset=utf-8", PAGE) }))
+        .page(open(), "/api/docs.js", get(|| async { text("text/javascript; charset=utf-8", SCRIPT) }))
+        .page(open(), "/api/docs.css", get(|| async { text("text/css; charset=utf-8", STYLE) }))
+}
+
+fn text(kind: &'static str, text: impl IntoResponse) -> Response {
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
+}

@@ -1,0 +1,95 @@
+//! Live summaries: which runs have changed, told to whoever looks.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rival_core::{RunId, RunStatus, Time};
+use rival_engine::{Committed, Engine, Observer};
+use tokio::sync::{Notify, broadcast};
+
+use crate::api::RunSummary;
+
+/// How many summaries a client may be behind before it has to list again.
+const BEHIND_MAX: usize = 1_024;
+/// Changes within this time are told as one.
+const GATHER: Duration = Duration::from_millis(50);
+/// Of how many runs it is remembered what was told last.
+const TOLD_MAX: usize = 10_000;
+
+/// A summary, ready to be sent.
+#[derive(Debug)]
+pub(crate) struct LiveSummary {
+    pub(crate) workflow: String,
+    pub(crate) json: String,
+}
+
+/// Hears of runs, and tells their summaries. Costs nothing while nobody looks.
+#[derive(Clone)]
+pub(crate) struct Live(Arc<Inner>);
+
+struct Inner {
+    changed: Mutex<HashSet<RunId>>,
+    notify: Notify,
+    sender: broadcast::Sender<Arc<LiveSummary>>,
+}
+
+impl Live {
+    /// Hears of everything that this engine does from now on.
+    pub(crate) fn of(engine: &Engine) -> Self {
+        let sender = broadcast::Sender::new(BEHIND_MAX);
+        let live = Self(Arc::new(Inner { changed: Mutex::default(), notify: Notify::new(), sender }));
+        engine.observe(Arc::new(live.clone()));
+        tokio::spawn(live.clone().tell(engine.clone()));
+        live
+    }
+
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Arc<LiveSummary>> {
+        self.0.sender.subscribe()
+    }
+
+    fn changed(&self, run: &RunId) {
+        if self.0.sender.receiver_count() > 0 {
+            self.0.changed.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
+            self.0.notify.notify_one();
+        }
+    }
+
+    /// Reads the rows of runs that have changed, and tells what is new.
+    async fn tell(self, engine: Engine) {
+        let mut told: HashMap<RunId, (RunStatus, Option<Time>)> = HashMap::new();
+        loop {
+            self.0.notify.notified().await;
+            tokio::time::sleep(GATHER).await;
+            let changed = std::mem::take(&mut *self.0.changed.lock().unwrap_or_else(PoisonError::into_inner));
+            for run in changed {
+                // A run that cannot be read now is read when it changes again, or listed.
+                let Ok(row) = engine.summary(&run).await else { continue };
+                let now = (row.status, row.wake_at);
+                if told.insert(run.clone(), now) == Some(now) {
+                    continue;
+                }
+                if row.status.is_terminal() {
+                    told.remove(&run);
+                }
+                let summary = RunSummary::from(row);
+                let json = serde_json::to_string(&summary).expect("a summary has only string keys");
+                // Nobody may be left.
+                let _ = self.0.sender.send(Arc::new(LiveSummary { workflow: summary.workflow, json }));
+            }
+            if told.len() > TOLD_MAX {
+                told.clear();
+            }
+        }
+    }
+}
+
+impl Observer for Live {
+    fn started(&self, run: &RunId, _workflow: &str, _at: Time) {
+        self.changed(run);
+    }
+
+    fn committed(&self, commit: &Committed<'_>) {
+        self.changed(commit.run);
+    }
+}

@@ -1,0 +1,175 @@
+//! Routes, each with what it needs. There is no way to add one without saying so.
+
+use std::collections::HashMap;
+
+use axum::Router;
+use axum::http::{Method, StatusCode, Uri};
+use axum::routing::MethodRouter;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{ComponentsBuilder, Content, OpenApi, Ref, RefOr, Response};
+use utoipa::{PartialSchema, ToSchema};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use crate::auth::Scope;
+use crate::problem::{Problem, code};
+
+/// The name of the bearer tokens in the OpenAPI document.
+const SCHEME: &str = "token";
+
+/// What a route needs and takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub(crate) scope: Option<Scope>,
+    pub(crate) payload: bool,
+    pub(crate) stream: bool,
+}
+
+/// For everyone, without a token.
+pub const fn open() -> Access {
+    Access { scope: None, payload: false, stream: false }
+}
+
+/// For tokens that may read.
+pub const fn read() -> Access {
+    Access { scope: Some(Scope::Read), ..open() }
+}
+
+/// For tokens that may start runs and steer them.
+pub const fn run() -> Access {
+    Access { scope: Some(Scope::Run), ..open() }
+}
+
+/// For tokens that may do everything.
+pub const fn admin() -> Access {
+    Access { scope: Some(Scope::Admin), ..open() }
+}
+
+impl Access {
+    /// The body carries a payload, so it may be larger than those of other routes.
+    #[must_use]
+    pub const fn payload(self) -> Self {
+        Self { payload: true, ..self }
+    }
+
+    /// The answer is a live stream; so many may be open at a time.
+    #[must_use]
+    pub const fn stream(self) -> Self {
+        Self { stream: true, ..self }
+    }
+}
+
+/// What each method of each path needs. What is not in it needs everything.
+#[derive(Clone, Debug, Default)]
+pub struct Rules(HashMap<String, Vec<(Method, Access)>>);
+
+impl Rules {
+    fn add(&mut self, path: &str, method: Method, access: Access) {
+        self.0.entry(path.to_owned()).or_default().push((method, access));
+    }
+
+    /// What a request for the route with this path needs. HEAD is answered by what answers GET.
+    pub(crate) fn of(&self, method: &Method, path: &str) -> Access {
+        let method = if method == Method::HEAD { &Method::GET } else { method };
+        let rules = self.0.get(path).map_or(&[][..], Vec::as_slice);
+        rules.iter().find(|(of, _)| of == method).map_or(admin(), |(_, access)| *access)
+    }
+}
+
+/// Routes in the making: axum's, their OpenAPI document, and what they need. Paths are whole: `/api/runs/{id}`.
+pub struct Routes<S = ()> {
+    router: OpenApiRouter<S>,
+    rules: Rules,
+}
+
+impl<S> std::fmt::Debug for Routes<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Routes").field("rules", &self.rules).finish_non_exhaustive()
+    }
+}
+
+impl<S: Clone + Send + Sync + 'static> Routes<S> {
+    /// No routes yet, and what the document says besides routes.
+    pub fn new(mut document: OpenApi) -> Self {
+        let components = document.components.get_or_insert_with(|| ComponentsBuilder::new().build());
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        components.add_security_scheme(SCHEME, SecurityScheme::Http(scheme));
+        let mut schemas = vec![(Problem::name().into_owned(), Problem::schema())];
+        Problem::schemas(&mut schemas);
+        components.schemas.extend(schemas);
+        Self { router: OpenApiRouter::with_openapi(document), rules: Rules::default() }
+    }
+
+    /// Adds documented handlers of one path, as `routes!` gives them.
+    #[must_use]
+    pub fn routes(mut self, access: Access, mut routes: UtoipaMethodRouter<S>) -> Self {
+        for (path, item) in &mut routes.1.paths {
+            for (method, operation) in operations(item) {
+                self.rules.add(path, method, access);
+                document(operation, access);
+            }
+        }
+        Self { router: self.router.routes(routes), rules: self.rules }
+    }
+
+    /// Adds a handler of GET requests that is not in the document: a page, the document itself.
+    #[must_use]
+    pub fn page(mut self, access: Access, path: &str, get: MethodRouter<S>) -> Self {
+        self.rules.add(path, Method::GET, access);
+        Self { router: self.router.route(path, get), rules: self.rules }
+    }
+
+    /// The document of what was added so far.
+    pub fn document(&self) -> &OpenApi {
+        self.router.get_openapi()
+    }
+
+    /// Gives the handlers what they ask for.
+    #[must_use]
+    pub fn with_state<S2>(self, state: S) -> Routes<S2> {
+        Routes { router: self.router.with_state(state), rules: self.rules }
+    }
+
+    /// Axum's router and what its routes need, for [`secure`](crate::secure::secure).
+    pub(crate) fn split(self) -> (Router<S>, Rules) {
+        let router = self.router.split_for_parts().0;
+        (router.fallback(no_such_path).method_not_allowed_fallback(no_such_method), self.rules)
+    }
+}
+
+async fn no_such_path(uri: Uri) -> Problem {
+    let error = format!("there is nothing at `{}`; the API is described at /api/docs", uri.path());
+    Problem::new(StatusCode::NOT_FOUND, code::NOT_FOUND, error)
+}
+
+async fn no_such_method(method: Method, uri: Uri) -> Problem {
+    let error = format!("`{}` does not take {method}; the header Allow says what it takes", uri.path());
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, code::METHOD_NOT_ALLOWED, error)
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
+    let all = [
+        (Method::GET, &mut item.get),
+        (Method::PUT, &mut item.put),
+        (Method::POST, &mut item.post),
+        (Method::DELETE, &mut item.delete),
+        (Method::PATCH, &mut item.patch),
+    ];
+    all.into_iter().filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
+}
+
+/// Says in the document what holds for every route: the scope that it needs, and how refusals look.
+fn document(operation: &mut Operation, access: Access) {
+    operation.security = access.scope.map(|scope| vec![SecurityRequirement::new(SCHEME, [scope.as_str()])]);
+    let refusal = Response::new("Refused or failed; `code` says why.");
+    let responses = &mut operation.responses.responses;
+    responses.entry("default".to_owned()).or_insert(refusal.into());
+    for (status, response) in responses {
+        if let RefOr::T(response) = response
+            && (status == "default" || status.starts_with(['4', '5']))
+        {
+            let problem = Content::new(Some(Ref::from_schema_name("Problem")));
+            response.content.insert("application/problem+json".to_owned(), problem.into());
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The one place that every request passes: where it goes and comes from, who sends it, what that may do, how often
+//! and how much; and what every answer carries.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
+
+use crate::auth::Caller;
+use crate::guard::{self, Guard, GuardError, Said};
+use crate::keyring::Keyring;
+use crate::limit::{self, Bodies, Client, Place, Placed, Rates, Streams};
+use crate::problem::{Problem, code};
+use crate::routes::{self, Access, Routes, Rules};
+use crate::settings::Settings;
+use crate::token::{TokenError, TokenFile};
+
+/// The server cannot be made safe as it is set up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SecureError {
+    /// A host or origin is wrong.
+    #[error(transparent)]
+    Guard(#[from] GuardError),
+    /// The tokens cannot be read.
+    #[error(transparent)]
+    Tokens(#[from] TokenError),
+    /// Every request needs a token, and there is none.
+    #[error(
+        "a server on {listen} needs tokens, and there is none in {}: make one with `rival token create`",
+        .tokens.display()
+    )]
+    NoTokens {
+        /// Where the server would listen.
+        listen: SocketAddr,
+        /// The token file.
+        tokens: std::path::PathBuf,
+    },
+}
+
+/// Puts routes behind everything that the settings ask for.
+///
+/// # Errors
+/// If the settings are wrong, the token file cannot be read, or tokens are needed and there is none.
+pub fn secure(routes: Routes, settings: &Settings) -> Result<Router, SecureError> {
+    let (router, rules) = routes.split();
+    let gate = Arc::new(Gate::new(rules, settings)?);
+    Ok(router.layer(middleware::from_fn_with_state(gate, pass)))
+}
+
+/// What requests are judged by.
+#[derive(Debug)]
+struct Gate {
+    guard: Guard,
+    keyring: Keyring,
+    needs_token: bool,
+    rules: Rules,
+    rates: Rates,
+    requests_per_second: u32,
+    streams: Arc<Streams>,
+    bodies: Bodies,
+}
+
+/// A request that may go on, and what is known about it.
+struct Admitted {
+    caller: Caller,
+    access: Access,
+    said: Said,
+    place: Option<Place>,
+}
+
+/// Why a request goes no further.
+enum Stop {
+    /// It asked only whether it might come.
+    Preflight,
+    Refused(Problem),
+    Wait(limit::Wait),
+}
+
+impl From<Problem> for Stop {
+    fn from(problem: Problem) -> Self {
+        Self::Refused(problem)
+    }
+}
+
+impl Gate {
+    fn new(rules: Rules, settings: &Settings) -> Result<Self, SecureError> {
+        let keyring = Keyring::open(TokenFile::new(&settings.tokens), settings.tokens_max_age)?;
+        let needs_token = settings.needs_token();
+        if needs_token && keyring.is_empty() {
+            return Err(SecureError::NoTokens { listen: settings.listen, tokens: settings.tokens.clone() });
+        }
+        Ok(Self {
+            guard: Guard::new(settings)?,
+            keyring,
+            needs_token,
+            rules,
+            rates: Rates::new(settings.requests_per_second),
+            requests_per_second: settings.requests_per_second,
+            streams: Arc::new(Streams::new(settings.streams_max)),
+            bodies: Bodies::new(settings),
+        })
+    }
+
+    /// Everything that can be said of a request before its body is read. The order matters: nothing is told to whoever
+    /// asks under a wrong name, and those who are refused are counted too.
+    fn admit(
+        &self,
+        request: &Request,
+        peer: IpAddr,
+        shared_with: &mut Option<HeaderValue>,
+    ) -> Result<Admitted, Stop> {
+        let visit = self.guard.check(request).map_err(|problem| self.refuse(problem, peer))?;
+        *shared_with = visit.shared_with;
+        let caller = Caller::identify(request.headers(), &self.keyring, self.needs_token)
+            .map_err(|problem| self.refuse(problem, peer))?;
+        let client = Client::of(&caller, peer);
+        self.rates.take(client.clone()).map_err(Stop::Wait)?;
+        if visit.is_preflight {
+            return Err(Stop::Preflight);
+        }
+        let access = self.access(request);
+        caller.may(access.scope)?;
+        let said = check_body_type(request)?;
+        let place = if access.stream { Some(self.streams.take(client)?) } else { None };
+        Ok(Admitted { caller, access, said, place })
+    }
+
+    /// A refusal counts against the address, or else one could ask for ever who is let in.
+    fn refuse(&self, problem: Problem, peer: IpAddr) -> Stop {
+        match self.rates.take(Client::at(peer)) {
+            Ok(()) => Stop::Refused(problem),
+            Err(wait) => Stop::Wait(wait),
+        }
+    }
+
+    /// What the route needs. Where there is no route, there is nothing but the answer that says so.
+    fn access(&self, request: &Request) -> Access {
+        match request.extensions().get::<MatchedPath>() {
+            Some(path) => self.rules.of(request.method(), path.as_str()),
+            None => routes::open(),
+        }
+    }
+
+    fn stopped(&self, stop: Stop, line: &Line, shared_with: Option<&HeaderValue>) -> Response {
+        match stop {
+            Stop::Preflight => preflight(shared_with),
+            Stop::Refused(problem) => {
+                line.refused(&problem);
+                let is_full = problem.code == code::TOO_MANY_STREAMS;
+                let response = problem.into_response();
+                if is_full { ([(header::RETRY_AFTER, "5")], response).into_response() } else { response }
+            }
+            Stop::Wait(wait) => {
+                let problem = limit::rate_limited(self.requests_per_second);
+                if wait.is_news {
+                    line.refused(&problem);
+                }
+                wait.response(problem)
+            }
+        }
+    }
+}
+
+/// The middleware.
+async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    let line = Line::of(&request);
+    let mut shared_with = None;
+    let mut response = match gate.admit(&request, line.peer.ip(), &mut shared_with) {
+        Ok(admitted) => go_on(&gate, admitted, request, next, &line).await,
+        Err(stop) => gate.stopped(stop, &line, shared_with.as_ref()),
+    };
+    harden(response.headers_mut());
+    if let Some(origin) = shared_with {
+        share(response.headers_mut(), origin);
+    }
+    response
+}
+
+async fn go_on(gate: &Gate, admitted: Admitted, request: Request, next: Next, line: &Line) -> Response {
+    let Admitted { caller, access, said, place } = admitted;
+    let request = match read_body(gate, request, access, said).await {
+        Ok(request) => request,
+        Err(problem) => {
+            line.refused(&problem);
+            return problem.into_response();
+        }
+    };
+    let response = caught(next.run(request)).await;
+    if line.has_effect() {
+        line.acted(&caller, response.status());
+    }
+    match place {
+        Some(place) if response.status().is_success() => {
+            response.map(|body| Body::new(Placed::new(body, place)))
+        }
+        _ => response,
+    }
+}
+
+/// A form's content type is refused even without a body: a page could send that without asking anybody.
+fn check_body_type(request: &Request) -> Result<Said, Problem> {
+    let has_body = !http_body::Body::is_end_stream(request.body());
+    if has_body || has_effect(request.method()) {
+        guard::check_content_type(request.headers())
+    } else {
+        Ok(Said::Nothing)
+    }
+}
+
+/// Handlers get whole bodies, and never the secret that came with them.
+async fn read_body(
+    gate: &Gate,
+    mut request: Request,
+    access: Access,
+    said: Said,
+) -> Result<Request, Problem> {
+    request.headers_mut().remove(header::AUTHORIZATION);
+    let (parts, body) = request.into_parts();
+    let bytes = gate.bodies.read(body, access.payload).await?;
+    if said == Said::Nothing && !bytes.is_empty() {
+        return Err(guard::not_json());
+    }
+    Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// A handler that panics has a bug; the others go on.
+async fn caught(response: impl Future<Output = Response>) -> Response {
+    match AssertUnwindSafe(response).catch_unwind().await {
+        Ok(response) => response,
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+            tracing::error!(panic = text.unwrap_or("?"), "a handler panicked");
+            let error = "the server has a bug; its log says more";
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, code::INTERNAL_ERROR, error).into_response()
+        }
+    }
+}
+
+/// What the log says of a request.
+struct Line {
+    peer: SocketAddr,
+    method: Method,
+    path: String,
+}
+
+impl Line {
+    fn of(request: &Request) -> Self {
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+        let peer = peer.map_or((Ipv4Addr::UNSPECIFIED, 0).into(), |ConnectInfo(peer)| *peer);
+        Self { peer, method: request.method().clone(), path: request.uri().path().to_owned() }
+    }
+
+    fn has_effect(&self) -> bool {
+        has_effect(&self.method)
+    }
+
+    fn refused(&self, problem: &Problem) {
+        let Self { peer, method, path } = self;
+        let status = problem.status.as_u16();
+        tracing::info!(%peer, %method, path, status, code = problem.code, reason = problem.error, "refused");
+    }
+
+    /// The audit: who changed what.
+    fn acted(&self, caller: &Caller, status: StatusCode) {
+        let Self { peer, method, path } = self;
+        tracing::info!(%peer, token = caller.name(), %method, path, status = status.as_u16(), "done");
+    }
+}
+
+fn has_effect(method: &Method) -> bool {
+    !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// Nothing of what runs carry may run in a browser, or stay in its cache.
+fn harden(headers: &mut HeaderMap) {
+    const FOR_DATA: &str = "default-src 'none'; frame-ancestors 'none'";
+    const FOR_PAGES: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; \
+                             frame-ancestors 'none'";
+    let kind = headers.get(header::CONTENT_TYPE);
+    let is_page = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    let unless_set = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_SECURITY_POLICY, if is_page { FOR_PAGES } else { FOR_DATA }),
+    ];
+    for (name, value) in unless_set {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+}
+
+/// Lets the page of an allowed origin read the answer. Never `*`: which origin it is has been checked.
+fn share(headers: &mut HeaderMap, origin: HeaderValue) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    let readable = HeaderValue::from_static("Location, Retry-After");
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, readable);
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+}
+
+/// The answer to a browser that asks what a page may send. To others than allowed origins it promises nothing.
+fn preflight(shared_with: Option<&HeaderValue>) -> Response {
+    const PROMISES: [(HeaderName, &str); 3] = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type, Idempotency-Key, Last-Event-ID"),
+        (header::ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    if shared_with.is_some() {
+        for (name, value) in PROMISES {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+    }
+    response
+}

@@ -1,0 +1,67 @@
+//! The server: an engine, behind routes, behind a gate.
+
+use axum::Router;
+use rival_engine::Engine;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::secure::{SecureError, secure};
+use crate::settings::Settings;
+use crate::{api, docs};
+
+/// An engine over HTTP.
+///
+/// ```no_run
+/// # async fn example(engine: rival_engine::Engine) -> Result<(), Box<dyn std::error::Error>> {
+/// use rival_server::{Server, Settings};
+///
+/// let settings = Settings::default();
+/// let listener = tokio::net::TcpListener::bind(settings.listen).await?;
+/// let stop = async { /* Ctrl-C, or whatever ends it */ };
+/// Server::new(engine, settings)?.serve(listener, stop).await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Server {
+    router: Router,
+    settings: Settings,
+    stop: CancellationToken,
+}
+
+impl Server {
+    /// Puts an engine behind the API, as the settings ask for.
+    ///
+    /// # Errors
+    /// If the settings are wrong, the token file cannot be read, or tokens are needed and there is none.
+    pub fn new(engine: Engine, settings: Settings) -> Result<Self, SecureError> {
+        let stop = CancellationToken::new();
+        let app = App::new(engine, stop.clone());
+        let routes = docs::pages(api::routes()).with_state(app);
+        Ok(Self { router: secure(routes, &settings)?, settings, stop })
+    }
+
+    /// Serves until `stop` is over; then streams end, requests that are under way are answered, and it returns. The
+    /// engine is left as it is.
+    pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) {
+        let Self { router, settings: _, stop: stopping } = self;
+        let stop = async move {
+            stop.await;
+            stopping.cancel();
+        };
+        let _ = axum::serve(listener, router.into_make_service_with_connect_info::<std::net::SocketAddr>())
+            .with_graceful_shutdown(stop)
+            .await;
+    }
+
+    /// The routes, for whoever asks them without a network.
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+}
+
+/// The OpenAPI document.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    api::routes().document().clone()
+}

@@ -1,0 +1,82 @@
+//! One request to many runs.
+
+use serde_json::{Value, json};
+
+use crate::lab::Lab;
+
+async fn waiting(lab: &Lab, ids: &[&str]) {
+    for id in ids {
+        lab.post("/api/workflows/approval/runs", json!({"runId": id, "tags": ["batch"]})).await;
+        lab.until(id, "waiting").await;
+    }
+}
+
+#[tokio::test]
+async fn a_dry_run_says_whom_it_would_reach() {
+    let lab = Lab::new().await;
+    waiting(&lab, &["a", "b"]).await;
+    lab.finish("order", json!({"customer": "Ada", "amount": 1})).await;
+    let body = json!({"action": "cancel", "filter": {}, "dryRun": true});
+    let answer = lab.post("/api/runs/bulk", body).await;
+    assert_eq!(answer.status, 200);
+    let results = json!([{"runId": "b", "status": "waiting"}, {"runId": "a", "status": "waiting"}]);
+    assert_eq!(answer.body, json!({"matched": 2, "more": false, "dryRun": true, "results": results}));
+    assert_eq!(lab.get("/api/runs?status=waiting").await.body["runs"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn runs_are_cancelled_by_filter_and_counted() {
+    let lab = Lab::new().await;
+    waiting(&lab, &["a", "b", "c"]).await;
+    let body = json!({"action": "cancel", "filter": {"tag": "batch", "status": ["waiting"]}, "reason": "over", "limit": 2});
+    let answer = lab.post("/api/runs/bulk", body.clone()).await.body;
+    assert_eq!((&answer["matched"], &answer["more"]), (&json!(2), &json!(true)));
+    assert_eq!(answer["results"][0], json!({"runId": "c", "status": "cancelled"}));
+    assert_eq!(lab.post("/api/runs/bulk", body.clone()).await.body["matched"], 1);
+    assert_eq!(lab.post("/api/runs/bulk", body).await.body["matched"], 0);
+    assert_eq!(lab.get("/api/runs/a").await.body["reason"], "over");
+}
+
+#[tokio::test]
+async fn given_runs_are_answered_one_by_one() {
+    let lab = Lab::new().await;
+    waiting(&lab, &["a"]).await;
+    let failed = lab.finish("order", json!({"customer": "Ada", "amount": 1001})).await;
+    let body = json!({"action": "retry", "runIds": [failed, "a", "nobody"]});
+    let results = lab.post("/api/runs/bulk", body).await.body["results"].clone();
+    assert_eq!(results[0]["runId"], failed);
+    assert!(results[0]["retriedAs"].is_string());
+    assert_eq!(results[1]["error"]["code"], "not_retryable");
+    assert_eq!(results[2]["error"]["code"], "run_not_found");
+}
+
+#[tokio::test]
+async fn pause_and_resume_reach_only_those_that_they_make_sense_for() {
+    let lab = Lab::new().await;
+    waiting(&lab, &["a", "b"]).await;
+    lab.post("/api/runs/a/pause", json!({})).await;
+    let ask =
+        async |action: &str| lab.post("/api/runs/bulk", json!({"action": action, "filter": {}})).await.body;
+    let reached = |body: &Value| body["results"].as_array().unwrap().len();
+    assert_eq!(reached(&ask("pause").await), 1);
+    assert_eq!(reached(&ask("resume").await), 2);
+    assert_eq!(reached(&ask("retry").await), 0);
+    assert_eq!(reached(&ask("kill").await), 2);
+}
+
+#[tokio::test]
+async fn a_request_to_nobody_in_particular_is_refused() {
+    let lab = Lab::new().await;
+    for (body, told) in [
+        (json!({"action": "cancel"}), "either `runIds` or `filter`"),
+        (json!({"action": "cancel", "runIds": ["a"], "filter": {}}), "either `runIds` or `filter`"),
+        (json!({"action": "cancel", "filter": {}, "limit": 0}), "it can be 1 to 1000"),
+        (json!({"action": "cancel", "runIds": ["a", "b"], "limit": 1}), "more than `limit`"),
+        (json!({"action": "explode", "filter": {}}), "unknown variant `explode`"),
+        (json!({"action": "cancel", "filter": {"stauts": []}}), "unknown field `stauts`"),
+        (json!({"action": "cancel", "filter": {"from": "soon"}}), "`from` is `soon`"),
+    ] {
+        let answer = lab.post("/api/runs/bulk", body).await;
+        assert!(answer.is_problem(400, "bad_request").contains(told), "{}", answer.text);
+    }
+}

@@ -1,0 +1,74 @@
+//! The server itself: health, its document, and what is not there.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::lab::{Answer, Lab};
+
+#[tokio::test]
+async fn it_is_alive_ready_and_of_a_version() {
+    let lab = Lab::new().await;
+    for path in ["/healthz", "/readyz"] {
+        let answer = lab.get(path).await;
+        assert_eq!((answer.status.as_u16(), answer.body), (200, json!({"status": "ok"})), "{path}");
+    }
+    assert_eq!(
+        lab.get("/version").await.body,
+        json!({"name": "rival", "version": env!("CARGO_PKG_VERSION")})
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_a_problem() {
+    let lab = Lab::new().await;
+    let told = lab.get("/api/nothing").await;
+    assert!(told.is_problem(404, "not_found").contains("/api/docs"));
+    let told = lab.post("/api/runs", json!({})).await;
+    told.is_problem(405, "method_not_allowed");
+    assert_eq!(told.header("allow"), "GET,HEAD");
+    let request = lab.request(Method::DELETE, "/api/workflows/order");
+    Answer::of(request.send().await.unwrap()).await.is_problem(405, "method_not_allowed");
+}
+
+#[tokio::test]
+async fn the_document_describes_every_route() {
+    let lab = Lab::new().await;
+    let document = lab.get("/api/openapi.json").await.body;
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    let paths = document["paths"].as_object().unwrap();
+    assert_eq!(paths.len(), 28);
+    for (path, item) in paths {
+        for (method, operation) in item.as_object().unwrap() {
+            let at = format!("{method} {path}");
+            assert!(
+                operation["summary"].as_str().is_some_and(|text| !text.is_empty()),
+                "{at} has no summary"
+            );
+            assert!(
+                operation["description"].as_str().is_some_and(|text| !text.is_empty()),
+                "{at} has no description"
+            );
+            assert!(
+                operation["responses"]["default"]["content"]["application/problem+json"].is_object(),
+                "{at}"
+            );
+            let open = ["/healthz", "/readyz", "/version"].contains(&path.as_str());
+            assert_eq!(operation["security"].is_array(), !open, "{at}");
+        }
+    }
+    assert_eq!(document["paths"]["/api/runs/{id}/kill"]["post"]["security"][0]["token"][0], "admin");
+    assert_eq!(document["paths"]["/api/runs/{id}/cancel"]["post"]["security"][0]["token"][0], "run");
+}
+
+#[tokio::test]
+async fn the_document_has_a_page() {
+    let lab = Lab::new().await;
+    let page = lab.get("/api/docs").await;
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    assert!(page.header("content-security-policy").contains("default-src 'self'"));
+    for (path, kind) in [("/api/docs.js", "text/javascript"), ("/api/docs.css", "text/css")] {
+        assert!(page.text.contains(path));
+        assert!(lab.get(path).await.header("content-type").starts_with(kind));
+    }
+    assert!(!page.text.contains("<script>"), "inline scripts are refused by the page's own policy");
+}

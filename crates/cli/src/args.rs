@@ -24,7 +24,14 @@ pub(crate) struct Arguments {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Global {
     /// How results are printed
-    #[arg(short, long, value_name = "FORMAT", global = true, default_value = "table", hide_default_value = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        global = true,
+        default_value = "table",
+        hide_default_value = true
+    )]
     #[arg(help_heading = "Global options")]
     pub(crate) output: Format,
     /// The settings file; ./rival.toml unless told otherwise
@@ -108,6 +115,9 @@ pub(crate) enum Verb {
 pub(crate) struct Dev {
     #[command(flatten)]
     pub(crate) flags: ServerFlags,
+    /// As for `demo`
+    #[arg(long, value_name = "MS", default_value_t = 100, hide = true)]
+    pub(crate) pace: u64,
 }
 
 #[derive(Debug, Args)]
@@ -117,6 +127,9 @@ pub(crate) struct Serve {
     pub(crate) examples: bool,
     #[command(flatten)]
     pub(crate) flags: ServerFlags,
+    /// As for `demo`
+    #[arg(long, value_name = "MS", default_value_t = 100, hide = true)]
+    pub(crate) pace: u64,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 //! the store file when none does.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use axum::Router;
@@ -41,9 +41,17 @@ pub(crate) struct Client {
 
 #[derive(Debug)]
 enum To {
-    Server { http: reqwest::Client, url: String, token: Option<String> },
+    Server {
+        http: reqwest::Client,
+        url: String,
+        token: Option<String>,
+    },
     /// `passive`: nothing is run here.
-    Here { router: Box<Router>, engine: Engine, passive: bool },
+    Here {
+        router: Box<Router>,
+        engine: Engine,
+        passive: bool,
+    },
 }
 
 /// What came back, if it was good.
@@ -52,6 +60,8 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     /// JSON, or the text of a drawing.
     pub(crate) text: String,
+    /// When the server says it is.
+    pub(crate) date: Option<SystemTime>,
 }
 
 impl Answer {
@@ -84,6 +94,11 @@ impl Client {
             return Self::to_server(url, config.token());
         }
         Self::on_file(config, need, &url).await
+    }
+
+    /// A client for the server, whether it runs or not.
+    pub(crate) fn to_configured(config: &Config) -> Result<Self> {
+        Self::to_server(config.url().0, config.token())
     }
 
     fn to_server(url: String, token: Option<&str>) -> Result<Self> {
@@ -148,9 +163,15 @@ impl Client {
     async fn ask(&self, method: Method, path: &str, body: Option<String>) -> Result<Answer> {
         let response = self.send(method, path, body, None).await?;
         let status = response.status();
+        let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
+        let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
         let bytes = response.into_body().collect().await.context("the answer broke off")?.to_bytes();
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        if status.is_success() { Ok(Answer { status, text }) } else { Err(self.refused(status, &text).into()) }
+        if status.is_success() {
+            Ok(Answer { status, text, date })
+        } else {
+            Err(self.refused(status, &text).into())
+        }
     }
 
     /// Follows live events, after one of them if it is given. `None`: there are no more.
@@ -189,7 +210,8 @@ impl Client {
                 Ok(Response::<reqwest::Body>::from(response).map(Body::new))
             }
             To::Here { router, .. } => {
-                let mut request = Request::builder().method(method).uri(path).header(header::HOST, "localhost");
+                let mut request =
+                    Request::builder().method(method).uri(path).header(header::HOST, "localhost");
                 if let Some(after) = after {
                     request = request.header("last-event-id", after);
                 }
@@ -212,9 +234,11 @@ impl Client {
             return Failed::error(what);
         };
         let mut message = problem.error;
-        // Where the sentence does not list them already.
-        for violation in problem.errors.iter().filter(|violation| !message.contains(&violation.message)) {
-            message = format!("{message}\n  {}: {}", violation.path, violation.message);
+        for violation in &problem.errors {
+            // The sentence may list them already.
+            if !message.contains(&violation.message) {
+                message += &format!("\n  {}: {}", violation.path, violation.message);
+            }
         }
         let failed = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Failed::auth(message),
@@ -261,7 +285,9 @@ pub(crate) fn segment(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte))
+            }
             other => {
                 // Writing to a string cannot fail.
                 let _ = write!(encoded, "%{other:02X}");
@@ -277,7 +303,6 @@ pub(crate) fn query(pairs: &[(&str, Option<String>)]) -> String {
     let set: Vec<String> = set.collect();
     if set.is_empty() { String::new() } else { format!("?{}", set.join("&")) }
 }
-
 
 #[cfg(test)]
 mod tests {

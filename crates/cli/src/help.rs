@@ -13,7 +13,15 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Operate",
         &[
-            "serve", "token", "export", "import", "verify", "doctor", "config", "bench", "completion",
+            "serve",
+            "token",
+            "export",
+            "import",
+            "verify",
+            "doctor",
+            "config",
+            "bench",
+            "completion",
             "version",
         ],
     ),
@@ -21,9 +29,9 @@ const GROUPS: [(&str, &[&str]); 5] = [
 
 const END: &str = "\
 Try it:
-  rival dev                                       # in one terminal
-  rival run order --input '{\"customer\": \"Ada\", \"items\": [\"a kettle\"]}' --wait      # in another
-  rival list
+  rival dev                  in one terminal: a server with example workflows
+  rival run flaky --wait     in another: start a run, see it fail and recover, get its result
+  rival list                 every run that there was
 
 Commands talk to the server at `url`. If none runs there and no other was named, they open the store file instead.
 Exit codes: 0 done, 1 error or failed run, 2 wrong usage, 3 token missing or refused, 4 not found, 130 interrupted.
@@ -33,7 +41,9 @@ Exit codes: 0 done, 1 error or failed run, 2 wrong usage, 3 token missing or ref
 pub(crate) fn command() -> Command {
     let command = Arguments::command();
     let groups: String = GROUPS.iter().map(|(heading, names)| group(&command, heading, names)).collect();
-    command.help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n{END}\n"))
+    command.help_template(format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n{END}\n"
+    ))
 }
 
 fn group(command: &Command, heading: &str, names: &[&str]) -> String {

@@ -20,7 +20,8 @@ pub(crate) struct Teller {
 impl Teller {
     /// Says what an event means; `None` for those that people need not see.
     pub(crate) fn tell(&mut self, kind: &Kind, at: Time) -> Option<String> {
-        let text = self.call(kind, at).or_else(|| wait(kind, at)).or_else(|| block(kind)).or_else(|| run(kind))?;
+        let text =
+            self.call(kind, at).or_else(|| wait(kind, at)).or_else(|| block(kind)).or_else(|| run(kind))?;
         Some(clean(&text))
     }
 
@@ -102,7 +103,9 @@ fn wait(kind: &Kind, at: Time) -> Option<String> {
         Kind::OpStarted { node, name, what, .. } => match what {
             OpBody::Once {} => return None,
             OpBody::Sleep { until } => format!("{node}: asleep for {}", length(until.ms_since(at))),
-            OpBody::Signal { until, .. } => format!("{node}: waits for the signal `{name}`{}", at_most(*until, at)),
+            OpBody::Signal { until, .. } => {
+                format!("{node}: waits for the signal `{name}`{}", at_most(*until, at))
+            }
             OpBody::Run { .. } => format!("{node}: starts a run of `{name}`"),
             OpBody::Map { items, .. } => format!("{node}: starts {} runs of `{name}`", items.len()),
         },
@@ -132,7 +135,9 @@ fn block(kind: &Kind) -> Option<String> {
         Kind::LaneEnded { lane, outcome: LaneOutcome::Cancelled, .. } => format!("{lane}: stopped"),
         Kind::LaneStopping { lane, .. } => format!("{lane}: is stopped, others have won"),
         Kind::NodeCompleted { node, .. } => format!("{node}: completed"),
-        Kind::NodeFailed { node, child, failure, .. } => format!("{node}: failed{}", because(failure.as_ref(), child)),
+        Kind::NodeFailed { node, child, failure, .. } => {
+            format!("{node}: failed{}", because(failure.as_ref(), child))
+        }
         Kind::NodeCancelled { node } => format!("{node}: stopped"),
         Kind::NodeBlocked { node, reason } => format!("{node}: cannot go on, {}", blocked(reason)),
         Kind::NodeUnblocked { node } => format!("{node}: is looked at again"),

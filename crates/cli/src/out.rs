@@ -104,9 +104,10 @@ impl Table {
 }
 
 fn line(cells: &[String], widths: &[usize]) -> String {
-    let padded = cells.iter().zip(widths).map(|(cell, widest)| {
-        format!("{cell}{}", " ".repeat(widest.saturating_sub(width(&cell))))
-    });
+    let padded = cells
+        .iter()
+        .zip(widths)
+        .map(|(cell, widest)| format!("{cell}{}", " ".repeat(widest.saturating_sub(width(&cell)))));
     padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
 }
 

@@ -197,9 +197,7 @@ pub(crate) struct Workflow {
 
 /// One version of a workflow.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct Version {
-    pub(crate) plan_hash: String,
     pub(crate) current: bool,
 }
 
@@ -216,8 +214,6 @@ pub(crate) struct Node {
     pub(crate) id: String,
     pub(crate) kind: String,
     pub(crate) label: String,
-    #[serde(default)]
-    pub(crate) status: Option<String>,
     #[serde(default)]
     pub(crate) children: Vec<Node>,
 }

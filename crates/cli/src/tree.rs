@@ -34,16 +34,21 @@ pub(crate) fn draw(run: &Run, graph: &Graph, style: Style, turn: usize, now: Tim
 
 /// The plan alone.
 pub(crate) fn draw_plan(graph: &Graph, style: Style) -> Vec<String> {
-    let mut lines = vec![style.bold(clean(&graph.workflow))];
-    plan_nodes(&graph.nodes, 1, style, &mut lines);
-    lines
+    let mut rows = Vec::new();
+    plan_rows(&graph.nodes, 1, &mut rows);
+    let widest = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let line = |(name, kind): &(String, String)| {
+        let pad = " ".repeat(widest - width(name));
+        format!("{name}{pad}  {}", style.dim(kind)).trim_end().to_owned()
+    };
+    std::iter::once(style.bold(clean(&graph.workflow))).chain(rows.iter().map(line)).collect()
 }
 
-fn plan_nodes(nodes: &[Node], depth: usize, style: Style, lines: &mut Vec<String>) {
+fn plan_rows(nodes: &[Node], depth: usize, rows: &mut Vec<(String, String)>) {
     for node in nodes {
-        let kind = if node.kind == "lane" { String::new() } else { style.dim(format_args!("  {}", node.kind)) };
-        lines.push(format!("{}{}{kind}", "  ".repeat(depth), clean(&node.label)));
-        plan_nodes(&node.children, depth + 1, style, lines);
+        let kind = if node.kind == "lane" { String::new() } else { clean(&node.kind) };
+        rows.push((format!("{}{}", "  ".repeat(depth), clean(&node.label)), kind));
+        plan_rows(&node.children, depth + 1, rows);
     }
 }
 
@@ -153,7 +158,9 @@ impl<'a> Tree<'a> {
             "waiting_retry" => style.yellow(format_args!("attempt {attempt} failed: {detail}")),
             "failed" | "blocked" => style.red(detail),
             "waiting" if detail.is_empty() => style.yellow("waits; nothing is held, not even a thread"),
-            _ if step.retry_count > 0 => format!("{}  {detail}", style.dim(format_args!("attempt {attempt}"))),
+            _ if step.retry_count > 0 => {
+                format!("{}  {detail}", style.dim(format_args!("attempt {attempt}")))
+            }
             _ => detail,
         }
     }

@@ -16,7 +16,7 @@ use crate::exit::Failed;
 use keys::{FILE_VARIABLE, KEYS, Key, PREFIX};
 use value::Value;
 
-pub(crate) use flags::{GlobalFlags, Given, ServerFlags, TokenFlags};
+pub(crate) use flags::{Given, GlobalFlags, ServerFlags, TokenFlags};
 pub(crate) use print::print;
 pub(crate) use suggest::did_you_mean;
 
@@ -84,7 +84,9 @@ impl Config {
             let said = given
                 .get(key)
                 .map(|text| (text.to_owned(), Origin::Flag(key.flag())))
-                .or_else(|| variable(&key.variable()).map(|text| (text.clone(), Origin::Variable(key.variable()))))
+                .or_else(|| {
+                    variable(&key.variable()).map(|text| (text.clone(), Origin::Variable(key.variable())))
+                })
                 .or(in_file)
                 .or_else(|| key.default.map(|text| (text.to_owned(), Origin::Default)));
             match entry(key, said) {
@@ -92,7 +94,11 @@ impl Config {
                 Err(error) => errors.push(error),
             }
         }
-        if errors.is_empty() { Ok(Self { entries, warnings: unknown(environment) }) } else { Err(wrong(errors)) }
+        if errors.is_empty() {
+            Ok(Self { entries, warnings: unknown(environment) })
+        } else {
+            Err(wrong(errors))
+        }
     }
 
     fn entry(&self, name: &str) -> &Entry {

@@ -19,18 +19,17 @@ use rival::{
 
 use screen::Screen;
 
-use crate::examples::{self, order};
 use crate::examples::order::{Order, Shipped};
+use crate::examples::{self, order};
 use crate::lines::Teller;
 use crate::style::Style;
 use crate::text::{clock, length};
+use crate::{exit, signals};
 
 /// How long calls at work may take to finish after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(5);
 /// How often a terminal is drawn.
 const FRAME: Duration = Duration::from_millis(100);
-/// What shells say of a command that was interrupted.
-const INTERRUPTED: u8 = 130;
 
 /// Runs the demo: goes on with an order that is under way, or takes a new one.
 pub(crate) async fn run(data: &Path, pace: Duration) -> Result<ExitCode> {
@@ -51,8 +50,11 @@ pub(crate) async fn run(data: &Path, pace: Duration) -> Result<ExitCode> {
     };
     println!("{}\n", style.dim(hint(terminal)));
     let end = tokio::select! {
-        ended = demo.watch(terminal) => ended.map(|()| None)?,
-        signal = interrupted() => Some(signal?),
+        ended = demo.watch(terminal) => {
+            ended?;
+            None
+        },
+        _ = signals::first() => Some(()),
     };
     match end {
         None => demo.sum_up().await,
@@ -84,39 +86,6 @@ async fn under_way(engine: &Engine) -> Result<Option<RunId>> {
     let filter = RunFilter { workflow: Some(order::NAME.into()), statuses: open, ..RunFilter::default() };
     let rows = engine.runs(&filter, &Page { before: None, limit: 1 }).await?;
     Ok(rows.into_iter().next().map(|row| row.id))
-}
-
-/// Ends when the user wants the demo to end. A second request ends the process at once.
-async fn interrupted() -> Result<()> {
-    wait_for_signal().await?;
-    tokio::spawn(async {
-        if wait_for_signal().await.is_ok() {
-            leave_now();
-        }
-    });
-    Ok(())
-}
-
-#[allow(clippy::exit, reason = "the user asked twice, and Rival loses nothing")]
-fn leave_now() -> ! {
-    println!("leaving at once");
-    std::process::exit(i32::from(INTERRUPTED));
-}
-
-#[cfg(unix)]
-async fn wait_for_signal() -> Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-async fn wait_for_signal() -> Result<()> {
-    Ok(tokio::signal::ctrl_c().await?)
 }
 
 /// A run that is being watched.
@@ -221,7 +190,7 @@ impl Demo {
             "stopped with {count} of {all} steps done; `rival demo` goes on at {}",
             next(&self.nodes, &done)
         );
-        Ok(ExitCode::from(INTERRUPTED))
+        Ok(ExitCode::from(exit::INTERRUPTED))
     }
 
     async fn sum_up(&self) -> Result<ExitCode> {

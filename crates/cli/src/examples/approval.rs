@@ -32,7 +32,9 @@ async fn ask(Input(expense): Input<Expense>, log: Log, state: State) -> Result<(
 async fn decide(Input(expense): Input<Expense>, answer: LastStep) -> Result<String, StepError> {
     let answer: Option<Approval> = answer.get()?;
     Ok(match answer {
-        Some(Approval { by, granted: true }) => format!("{} is paid {}, says {by}", expense.who, expense.amount),
+        Some(Approval { by, granted: true }) => {
+            format!("{} is paid {}, says {by}", expense.who, expense.amount)
+        }
         Some(Approval { by, granted: false }) => format!("{} is paid nothing, says {by}", expense.who),
         None => format!("{} is paid nothing: nobody answered", expense.who),
     })

@@ -21,7 +21,10 @@ async fn send_postcard() -> Result<(), StepError> {
 }
 
 #[step]
-async fn sum_up(answer: Output<call_service>, card: Option<Output<send_postcard>>) -> Result<String, StepError> {
+async fn sum_up(
+    answer: Output<call_service>,
+    card: Option<Output<send_postcard>>,
+) -> Result<String, StepError> {
     let card = if card.is_some() { "with" } else { "without" };
     Ok(format!("the answer is {}, {card} a postcard", *answer))
 }
@@ -29,7 +32,12 @@ async fn sum_up(answer: Output<call_service>, card: Option<Output<send_postcard>
 pub(super) fn workflow(pace: Duration) -> Result<Workflow<(), String>, rival::BuildErrors> {
     Workflow::new("flaky")
         .description("A service that fails twice, and a step that is done without")
-        .step(call_service.retry(5).backoff(BackoffKind::Exponential, pace * 5).timeout(Duration::from_secs(10)))
+        .step(
+            call_service
+                .retry(5)
+                .backoff(BackoffKind::Exponential, pace * 5)
+                .timeout(Duration::from_secs(10)),
+        )
         .step(send_postcard.continue_on_error())
         .step(sum_up)
         .build()

@@ -17,7 +17,11 @@ use rival::{BuildErrors, EngineBuilder};
 pub(crate) const PACE: Duration = Duration::from_millis(100);
 
 /// Adds all of them to an engine on this store.
-pub(crate) fn add(builder: EngineBuilder, store: &Path, pace: Duration) -> Result<EngineBuilder, BuildErrors> {
+pub(crate) fn add(
+    builder: EngineBuilder,
+    store: &Path,
+    pace: Duration,
+) -> Result<EngineBuilder, BuildErrors> {
     let shop = order::Shop { ledger: store.with_file_name("ledger.txt"), pace };
     Ok(builder
         .provide(shop)

@@ -16,6 +16,8 @@ use crate::text::{clock, length, moment};
 
 /// The most runs in a page.
 const PAGE: u32 = 500;
+/// The most lines of a log in a page.
+const LOG_PAGE: usize = 5_000;
 /// How much of a text a table shows.
 const CELL: usize = 72;
 
@@ -142,7 +144,10 @@ fn facts(style: Style, run: &Run, now: Time) -> Vec<(&'static str, String)> {
         facts.push(("note", clean(note)));
     }
     for left in &run.not_undone {
-        facts.push(("left", style.red(clean(&format!("`{}` was not undone: {}", left.node, left.failure.message)))));
+        facts.push((
+            "left",
+            style.red(clean(&format!("`{}` was not undone: {}", left.node, left.failure.message))),
+        ));
     }
     if let Some(output) = &run.output {
         facts.push(("output", json(output)));
@@ -151,26 +156,23 @@ fn facts(style: Style, run: &Run, now: Time) -> Vec<(&'static str, String)> {
 }
 
 fn step_row(step: &Step, style: Style) -> [String; 5] {
-    let depth = step.path.matches('/').count();
     let took = step.duration.map_or_else(|| "-".to_owned(), length);
     let attempts = if step.kind == "step" { (step.retry_count + 1).to_string() } else { String::new() };
-    [
-        format!("{}{}", "  ".repeat(depth), clean(&step.path)),
-        style.status(&step.status),
-        took,
-        attempts,
-        short(&detail(step), CELL),
-    ]
+    [clean(&step.path), style.status(&step.status), took, attempts, short(&detail(step), CELL)]
 }
 
 /// What there is to say about a step in a few words.
 pub(crate) fn detail(step: &Step) -> String {
     let error = step.error.as_ref().map(|error| error.message.clone());
-    let operations = step.operations.iter().filter(|operation| !operation.children.is_empty()).map(|operation| {
-        let ended = operation.children.iter().filter(|child| child.status != "waiting").count();
-        format!("{} of {} runs of {} ended", ended, operation.children.len(), operation.name)
-    });
-    let waits = step.operations.iter().filter(|operation| operation.status == "waiting" && operation.children.is_empty());
+    let operations =
+        step.operations.iter().filter(|operation| !operation.children.is_empty()).map(|operation| {
+            let ended = operation.children.iter().filter(|child| child.status != "waiting").count();
+            format!("{} of {} runs of {} ended", ended, operation.children.len(), operation.name)
+        });
+    let waits = step
+        .operations
+        .iter()
+        .filter(|operation| operation.status == "waiting" && operation.children.is_empty());
     let waits = waits.map(|operation| format!("waits: {} {}", operation.kind, operation.name));
     let said = match step.status.as_str() {
         "completed" | "skipped" => step.description().map(str::to_owned),
@@ -186,7 +188,8 @@ pub(crate) async fn history(context: &Context, args: &args::History) -> Result<(
     if out.format == Format::Json {
         return out.json(&array(&events));
     }
-    let events = events.iter().map(|event| serde_json::from_str(event.get())).collect::<Result<Vec<Event>, _>>()?;
+    let events =
+        events.iter().map(|event| serde_json::from_str(event.get())).collect::<Result<Vec<Event>, _>>()?;
     if out.format == Format::Ids {
         return events.iter().try_for_each(|event| out.line(event.seq));
     }
@@ -197,7 +200,13 @@ pub(crate) async fn history(context: &Context, args: &args::History) -> Result<(
         // The node has a column of its own.
         let means = means.split_once(": ").map_or(means.as_str(), |(_, means)| means);
         let node = event.node.as_deref().unwrap_or_default();
-        table.row([event.seq.to_string(), clock(event.at), event.kind.clone(), clean(node), short(means, CELL)]);
+        table.row([
+            event.seq.to_string(),
+            clock(event.at),
+            event.kind.clone(),
+            clean(node),
+            short(means, CELL),
+        ]);
     }
     out.table(&table)
 }
@@ -224,12 +233,12 @@ pub(crate) fn kind(event: &Event) -> Option<Kind> {
 pub(crate) async fn logs(context: &Context, args: &args::Logs) -> Result<()> {
     let (client, run) = context.client_for(&args.run).await?;
     let printer = LogPrinter::new(&context.out, args);
-    if !args.follow {
-        return all_logs(&client, &run, args).await?.iter().try_for_each(|line| printer.print(line.get()));
-    }
-    if client.is_passive() {
-        all_logs(&client, &run, args).await?.iter().try_for_each(|line| printer.print(line.get()))?;
-        note("no server runs this store: nothing will be added until one does");
+    if !args.follow || client.is_passive() {
+        let lines = all_logs(&client, &run, args.step.as_deref(), args.level).await?;
+        lines.iter().try_for_each(|line| printer.print(line.get()))?;
+        if args.follow {
+            note("no server runs this store: nothing is added until one does");
+        }
         return Ok(());
     }
     super::watch::follow(&client, &run, true, async |message| match message.event.as_str() {
@@ -239,19 +248,26 @@ pub(crate) async fn logs(context: &Context, args: &args::Logs) -> Result<()> {
     .await
 }
 
-async fn all_logs(client: &Client, run: &str, args: &args::Logs) -> Result<Vec<Box<RawValue>>> {
-    let level = args.level.map(|level| format!("{level:?}").to_lowercase());
+/// All lines of a run, of one step and of a level if they are given.
+pub(crate) async fn all_logs(
+    client: &Client,
+    run: &str,
+    step: Option<&str>,
+    level: Option<args::Level>,
+) -> Result<Vec<Box<RawValue>>> {
+    let level = level.map(|level| LEVELS[level as usize].to_owned());
     let (mut all, mut after) = (Vec::new(), Some(0));
     while let Some(from) = after {
         let filters = query(&[
             ("after", Some(from.to_string())),
-            ("limit", Some("5000".to_owned())),
-            ("step", args.step.clone()),
+            ("limit", Some(LOG_PAGE.to_string())),
+            ("step", step.map(str::to_owned)),
             ("level", level.clone()),
         ]);
         let page: LogPage = client.get(&format!("/api/runs/{}/logs{filters}", segment(run))).await?.read()?;
+        // It always says where to read on, because more may be written.
+        after = page.next.filter(|_| page.logs.len() == LOG_PAGE);
         all.extend(page.logs);
-        after = page.next;
     }
     Ok(all)
 }
@@ -294,7 +310,8 @@ pub(crate) fn log_line(line: &LogLine, style: Style) -> String {
         _ => style.dim(level),
     };
     let attempt = if line.attempt > 1 { format!(" (attempt {})", line.attempt) } else { String::new() };
-    let fields = line.metadata.as_ref().map_or_else(String::new, |fields| style.dim(format_args!("  {fields}")));
+    let fields =
+        line.metadata.as_ref().map_or_else(String::new, |fields| style.dim(format_args!("  {fields}")));
     let (at, step) = (style.dim(clock(line.timestamp)), clean(&line.step_name));
     format!("{at}  {level}  {step}{attempt}: {}{fields}", clean(&line.message))
 }

@@ -22,7 +22,7 @@ use tokio::sync::OnceCell;
 use crate::client::{Client, Need};
 use crate::config::Config;
 use crate::exit::{self, Failed};
-use crate::out::{Out, note};
+use crate::out::{Format, Out, note};
 
 /// What every verb is given.
 #[derive(Debug)]
@@ -41,6 +41,13 @@ impl Context {
     pub(crate) async fn client(&self, need: Need) -> Result<Arc<Client>> {
         let connect = async || Client::connect(&self.config, need).await.map(Arc::new);
         self.client.get_or_try_init(connect).await.cloned()
+    }
+
+    /// Lets go of what is still held.
+    pub(crate) async fn close(&self) {
+        if let Some(client) = self.client.get() {
+            client.close().await;
+        }
     }
 
     /// A client for a run, with the run's id: `run` may also be a file that `export` wrote.
@@ -65,7 +72,8 @@ pub(crate) fn expand(runs: &[String]) -> Result<Vec<String>> {
     let mut all = Vec::new();
     for run in runs {
         if run == "-" {
-            let text = std::io::read_to_string(std::io::stdin()).context("cannot read the runs from stdin")?;
+            let text =
+                std::io::read_to_string(std::io::stdin()).context("cannot read the runs from stdin")?;
             all.extend(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned));
         } else {
             all.push(run.clone());
@@ -103,7 +111,9 @@ pub(crate) fn json(given: &str, what: &str) -> Result<serde_json::Value> {
     let (text, source) = match given.strip_prefix('@') {
         _ if given == "-" => {
             let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).with_context(|| format!("cannot read the {what} from stdin"))?;
+            std::io::stdin()
+                .read_to_string(&mut text)
+                .with_context(|| format!("cannot read the {what} from stdin"))?;
             (text, "stdin".to_owned())
         }
         Some(file) => {
@@ -118,4 +128,22 @@ pub(crate) fn json(given: &str, what: &str) -> Result<serde_json::Value> {
             .hint(format!("write the {what} as JSON in single quotes, or as @FILE, or as - for stdin"))
             .into()
     })
+}
+
+/// `version`: of this command, and of the server if one runs.
+pub(crate) async fn version(context: &Context) -> Result<()> {
+    let (out, ours) = (&context.out, env!("CARGO_PKG_VERSION"));
+    let server = Client::to_configured(&context.config)?.get("/version").await.ok();
+    let server = server.and_then(|answer| answer.read::<serde_json::Value>().ok());
+    let theirs = server.as_ref().and_then(|server| server["version"].as_str());
+    match out.format {
+        Format::Json => out.json(&serde_json::json!({ "version": ours, "server": theirs }).to_string()),
+        Format::Ids => out.line(ours),
+        Format::Table => {
+            out.line(format_args!("rival {ours}"))?;
+            theirs.map_or(Ok(()), |theirs| {
+                out.line(format_args!("server {theirs} at {}", context.config.url().0))
+            })
+        }
+    }
 }

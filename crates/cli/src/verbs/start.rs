@@ -139,7 +139,11 @@ fn print(out: &Out, text: &str, alone: bool) -> Result<()> {
         Format::Table if alone => output.map_or(Ok(()), |output| out.line(pretty(output)))?,
         Format::Table => {
             let status = out.style.status(outcome.status.word());
-            out.line(format_args!("{}  {status}  {}", outcome.run_id, output.unwrap_or_default()).to_string().trim_end())?;
+            out.line(
+                format_args!("{}  {status}  {}", outcome.run_id, output.unwrap_or_default())
+                    .to_string()
+                    .trim_end(),
+            )?;
         }
     }
     if outcome.status == RunStatus::Completed { Ok(()) } else { Err(not_completed(&outcome).into()) }
@@ -147,7 +151,8 @@ fn print(out: &Out, text: &str, alone: bool) -> Result<()> {
 
 /// Tells how a run that has ended did so: one that did not complete is an error.
 pub(crate) async fn conclude(client: &Client, run: &str) -> Result<()> {
-    let outcome: Outcome = client.get(&format!("/api/runs/{}/wait?timeout=10s", segment(run))).await?.read()?;
+    let outcome: Outcome =
+        client.get(&format!("/api/runs/{}/wait?timeout=10s", segment(run))).await?.read()?;
     if outcome.status == RunStatus::Completed { Ok(()) } else { Err(not_completed(&outcome).into()) }
 }
 

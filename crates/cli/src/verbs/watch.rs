@@ -152,7 +152,10 @@ fn is_end(event: &str) -> bool {
 }
 
 fn line_number(json: &str) -> u64 {
-    serde_json::from_str::<serde_json::Value>(json).ok().and_then(|line| line["no"].as_u64()).unwrap_or(u64::MAX)
+    serde_json::from_str::<serde_json::Value>(json)
+        .ok()
+        .and_then(|line| line["no"].as_u64())
+        .unwrap_or(u64::MAX)
 }
 
 /// Draws a run until it has ended: at every event, and now and then because time passes.
@@ -244,7 +247,12 @@ fn change(out: &Out, run: &Summary, json: &str) -> Result<()> {
         Format::Ids => out.line(&run.run_id),
         Format::Table => {
             let at = out.style.dim(clock(Clock::System.now()));
-            out.line(format_args!("{at}  {}  {}  {}", run.run_id, run.workflow, out.style.status(run.status.word())))
+            out.line(format_args!(
+                "{at}  {}  {}  {}",
+                run.run_id,
+                run.workflow,
+                out.style.status(run.status.word())
+            ))
         }
     }
 }

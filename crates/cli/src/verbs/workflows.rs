@@ -61,6 +61,9 @@ fn show(out: &Out, workflow: &Workflow) -> Result<()> {
     for (signal, payload) in &workflow.signal_schemas {
         fact("signal", format!("{}: {}", clean(signal), schema(Some(payload))))?;
     }
+    let sample = workflow.input_schema.as_ref().and_then(|schema| schema["examples"].get(0));
+    let input = sample.map_or_else(String::new, |sample| format!(" --input '{sample}'"));
+    fact("try", clean(&format!("rival run {}{input}", workflow.name)))?;
     out.line("")?;
     let Some(graph) = &workflow.graph else { return Ok(()) };
     tree::draw_plan(graph, out.style).iter().skip(1).try_for_each(|line| out.line(line))
@@ -80,9 +83,9 @@ fn schema(schema: Option<&serde_json::Value>) -> String {
     let required = |name: &str| {
         schema["required"].as_array().is_some_and(|names| names.iter().any(|required| required == name))
     };
-    let fields = fields.iter().map(|(name, field)| {
-        format!("{name}{}: {}", if required(name) { "" } else { "?" }, word(field))
-    });
+    let fields = fields
+        .iter()
+        .map(|(name, field)| format!("{name}{}: {}", if required(name) { "" } else { "?" }, word(field)));
     clean(&format!("{{{}}}", fields.collect::<Vec<_>>().join(", ")))
 }
 
@@ -93,7 +96,8 @@ struct Validated {
 }
 
 pub(crate) async fn validate(context: &Context, args: &args::Validate) -> Result<()> {
-    let input = args.input.as_deref().map_or(Ok(serde_json::Value::Null), |input| super::json(input, "input"))?;
+    let input =
+        args.input.as_deref().map_or(Ok(serde_json::Value::Null), |input| super::json(input, "input"))?;
     let client = context.client(Need::Workflows).await?;
     let path = format!("/api/workflows/{}/validate", segment(&args.workflow));
     let answer = client.post(&path, &json!({ "input": input })).await?;

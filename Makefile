@@ -5,7 +5,7 @@ ARGS ?=
 SEEDS ?= 0..10000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench sim clean
+.PHONY: help setup run test check bench load sim clean
 
 help: ## Show this list
 	@echo "Rival: durable workflows. Targets:"
@@ -39,6 +39,10 @@ check: ## Formatting, lints, docs, and that the core builds without an operating
 bench: ## Measure this machine, print the figures, write target/bench.json
 	@CARGO="$(CARGO)" sh tools/setup.sh build
 	$(CARGO) run --release --quiet --package rival-cli -- bench $(ARGS)
+
+load: ## Measure what HTTP costs, and 500 live streams; part of bench too
+	@CARGO="$(CARGO)" sh tools/setup.sh build
+	$(CARGO) run --release --quiet --package rival-cli -- bench load $(ARGS)
 
 sim: ## Random plans against the model: make sim SEEDS=12345, SEEDS=0..100000, ARGS=--every or --sqlite
 	@CARGO="$(CARGO)" sh tools/setup.sh build

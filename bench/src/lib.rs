@@ -8,6 +8,7 @@ mod blocks;
 mod disk;
 mod latency;
 mod limit;
+mod load;
 mod long_plan;
 mod report;
 mod sleepers;
@@ -34,6 +35,8 @@ pub struct Size {
     pub items: u32,
     /// Events of the long history.
     pub events: u64,
+    /// Live streams at a time.
+    pub streams: usize,
 }
 
 impl Size {
@@ -46,6 +49,7 @@ impl Size {
         branches: 10_000,
         items: 100_000,
         events: 1_000_000,
+        streams: 500,
     };
     /// A small one.
     pub const SMOKE: Self = Self {
@@ -56,6 +60,7 @@ impl Size {
         branches: 100,
         items: 500,
         events: 3_000,
+        streams: 20,
     };
 }
 
@@ -77,6 +82,9 @@ pub async fn run(size: Size, only: &str) -> Result<Report> {
     }
     if wanted("blocks") {
         blocks::measure(size, &mut report).await?;
+    }
+    if wanted("load") {
+        load::measure(size, &mut report).await?;
     }
     Ok(report)
 }

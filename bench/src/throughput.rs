@@ -56,7 +56,7 @@ pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
         rows += limit::append_rows(dir.path(), IN_FLIGHT, turn).await?;
         bare.add(before)?;
         let (before, synced) = (Spent::now()?, store.stats().transactions);
-        run_all(&engine, &workflow, size.runs / ROUNDS).await?;
+        run_all(&engine, &workflow, size.runs / ROUNDS, IN_FLIGHT).await?;
         steps.add(before)?;
         syncs += store.stats().transactions - synced;
     }
@@ -110,9 +110,15 @@ impl Spent {
     }
 }
 
-async fn run_all(engine: &Engine, workflow: &Workflow<(), ()>, runs: usize) -> Result<()> {
+/// Runs so many runs to their end, so many at a time.
+pub(crate) async fn run_all(
+    engine: &Engine,
+    workflow: &Workflow<(), ()>,
+    runs: usize,
+    in_flight: usize,
+) -> Result<()> {
     let next = Arc::new(AtomicUsize::new(0));
-    let tasks: Vec<_> = (0..IN_FLIGHT.min(runs))
+    let tasks: Vec<_> = (0..in_flight.min(runs))
         .map(|_| {
             let (engine, workflow, next) = (engine.clone(), workflow.clone(), Arc::clone(&next));
             tokio::spawn(async move {

@@ -185,6 +185,7 @@ impl Actor {
         self.admit &= !self.shared.is_stopping();
         let env = Env { run: &self.run, now: self.shared.clock.now(), admit: admit && self.admit };
         let turn = machine::decide(&self.plan, &mut self.state, input, env);
+        self.tell_cut_short(&turn.events);
         work.events.extend(turn.events);
         work.effects.extend(turn.effects);
         work.errands.extend(turn.errands);
@@ -194,6 +195,7 @@ impl Actor {
     /// Deals with what a crash or an orderly stop left behind, and with the messages that wait.
     pub(crate) async fn activate(&mut self, work: &mut Work) {
         let loaded = self.state.seq;
+        let left_open = self.left_open();
         let mut requests = match self.requests(work).await {
             Ok(requests) => requests,
             Err(_) => {
@@ -217,6 +219,7 @@ impl Actor {
         for (no, input) in later.into_iter().chain(after) {
             self.take(no, input, work, true);
         }
+        self.tell_left(left_open, &work.events);
     }
 
     /// Acts on the messages that wait. Gives whether they could be read.
@@ -338,6 +341,7 @@ impl Actor {
                 run: &self.run,
                 workflow: &self.registered.name,
                 status: self.state.status(),
+                state: &self.state,
                 events: &work.events,
                 took,
             });

@@ -21,7 +21,6 @@ use crate::function::Function;
 use crate::job::{FailureSource, Handle, Job, WhatFailed, WhatIsUndone};
 use crate::log::Log;
 use crate::mail::{Mail, Mailbox, Sighting};
-use crate::observer::Called;
 use crate::pulse::Pulse;
 use crate::talk::Talk;
 use crate::values::Recorded;
@@ -29,13 +28,15 @@ use crate::values::Recorded;
 /// A call at work.
 pub(crate) struct RunningCall {
     pub(crate) number: u32,
+    pub(crate) role: Role,
+    pub(crate) attempt: u32,
     token: CancellationToken,
     abort: AbortHandle,
     /// It watches its token, so it is told and given time.
     cooperative: bool,
     teller: Teller,
     log: Log,
-    /// When, if somebody wants to know how long it takes.
+    /// When, if somebody wants to know how long it takes and has not heard that it ended.
     pub(crate) began: Option<Instant>,
     /// What it asks for, if it asks for durable things.
     pub(crate) talk: Option<Talk>,
@@ -177,29 +178,12 @@ impl Actor {
             let outcome = ending.await;
             told.tell(Mail::Finished { node: at, call: number, outcome, logs: log.take() });
         });
-        let Handle { token, cooperative, log } = handle;
+        let Handle { role, attempt, token, cooperative, log } = handle;
         let abort = task.abort_handle();
         let began = self.shared.observers.stopwatch();
-        self.calls.insert(node, RunningCall { number, token, abort, cooperative, teller, log, began, talk });
-    }
-
-    /// Tells whoever wants to know that a call has ended. Before it is decided what follows: the state still has it.
-    pub(crate) fn tell_called(&self, node: &Path, call: u32, began: Option<Instant>, outcome: &Outcome) {
-        let Some(began) = began else { return };
-        let open = self.state.node(node).and_then(|node| node.call.as_ref());
-        let Some(open) = open.filter(|open| open.number == call) else { return };
-        let called = Called {
-            run: &self.run,
-            workflow: &self.registered.name,
-            node,
-            role: open.role,
-            call,
-            attempt: open.attempt,
-            ended_at: self.shared.clock.now(),
-            took: began.elapsed(),
-            outcome,
-        };
-        self.shared.observers.tell(|observer| observer.called(&called));
+        let running =
+            RunningCall { number, role, attempt, token, abort, cooperative, teller, log, began, talk };
+        self.calls.insert(node, running);
     }
 
     async fn stop_call(&mut self, node: Path, call: u32, why: StopReason) {

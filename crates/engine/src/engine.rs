@@ -69,6 +69,7 @@ pub struct EngineBuilder {
     limits: Limits,
     resources: Resources,
     workflows: Vec<Definition>,
+    observers: Vec<Arc<dyn Observer>>,
 }
 
 impl EngineBuilder {
@@ -122,6 +123,14 @@ impl EngineBuilder {
         self
     }
 
+    /// Lets somebody hear of what the engine does from its first moment: also of what becomes of runs that were under
+    /// way.
+    #[must_use]
+    pub fn observe(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
     /// Where the engine's time comes from.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
@@ -136,6 +145,7 @@ impl EngineBuilder {
         let resources = Arc::new(self.resources);
         let shared = Arc::new(Shared::new(store, id, self.clock, self.limits, resources));
         let engine = Engine { shared };
+        self.observers.into_iter().for_each(|observer| engine.observe(observer));
         for workflow in self.workflows {
             engine.add(workflow).await?;
         }
@@ -359,6 +369,11 @@ impl Engine {
         let mut runs: Vec<RunId> = self.shared.live().keys().cloned().collect();
         runs.sort();
         runs
+    }
+
+    /// How many runs this engine has in memory.
+    pub fn live_runs(&self) -> usize {
+        self.shared.live().len()
     }
 
     /// A run's events, all of them.

@@ -83,6 +83,8 @@ pub(crate) enum FailureSource {
 
 /// What the actor keeps of a call at work.
 pub(crate) struct Handle {
+    pub(crate) role: Role,
+    pub(crate) attempt: u32,
     pub(crate) token: CancellationToken,
     /// It watches its token, so it is told and given time.
     pub(crate) cooperative: bool,
@@ -92,7 +94,8 @@ pub(crate) struct Handle {
 impl Job {
     pub(crate) fn handle(&self) -> Handle {
         let cooperative = self.function.needs().cancellation;
-        Handle { token: self.token.clone(), cooperative, log: self.log.clone() }
+        let Call { role, attempt, .. } = self.call;
+        Handle { role, attempt, token: self.token.clone(), cooperative, log: self.log.clone() }
     }
 
     /// Whether everything that the function asked for is at hand.

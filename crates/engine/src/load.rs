@@ -81,6 +81,7 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
             _place: place,
             shared,
         });
+        actor.tell_dequeued();
         let mut work = Work { answers: answer.into_iter().collect(), ..Work::default() };
         actor.activate(&mut work).await;
         actor.live(work).await;

@@ -3,9 +3,9 @@
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use rival_core::event::Role;
+use rival_core::event::{BlockedReason, LostReason, Role};
 use rival_core::machine::Outcome;
-use rival_core::{Event, Path, RunId, RunStatus, Time};
+use rival_core::{Event, Failure, Path, RunId, RunStatus, State, Time};
 
 /// Hears of what has become durable, and of every call that ended.
 ///
@@ -14,10 +14,13 @@ pub trait Observer: Send + Sync + 'static {
     /// A run was started.
     fn started(&self, _run: &RunId, _workflow: &str, _at: Time) {}
 
+    /// A run that had to queue is taken up.
+    fn dequeued(&self, _run: &RunId, _workflow: &str, _waited: Duration) {}
+
     /// More of a run is durable.
     fn committed(&self, _commit: &Committed<'_>) {}
 
-    /// A function was called and has ended.
+    /// A call has ended, however it did: also one that timed out, was let go, or was lost with an earlier process.
     fn called(&self, _call: &Called<'_>) {}
 }
 
@@ -30,6 +33,8 @@ pub struct Committed<'a> {
     pub workflow: &'a str,
     /// Where it stands now.
     pub status: RunStatus,
+    /// The same at length.
+    pub state: &'a State,
     /// What happened; may be empty where only its row changed.
     pub events: &'a [Event],
     /// How long the store took.
@@ -53,10 +58,40 @@ pub struct Called<'a> {
     pub attempt: u32,
     /// When it ended.
     pub ended_at: Time,
-    /// How long it took, or how long this process knew of it.
+    /// How long it took.
     pub took: Duration,
     /// How it ended.
-    pub outcome: &'a Outcome,
+    pub end: CallEnd<'a>,
+    /// Where its run stood by then.
+    pub state: &'a State,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug)]
+pub enum CallEnd<'a> {
+    /// With a result.
+    Succeeded,
+    /// With an error, or too late.
+    Failed(&'a Failure),
+    /// Its run, or its part of the run, was stopped.
+    Cancelled,
+    /// It waited long inside a durable operation, and was let go; another call goes on when an answer is there.
+    Suspended,
+    /// It was cut short and says nothing about the function.
+    Lost(LostReason),
+    /// It could not be made, or cannot go on without help.
+    Blocked(&'a BlockedReason),
+}
+
+impl<'a> From<&'a Outcome> for CallEnd<'a> {
+    fn from(outcome: &'a Outcome) -> Self {
+        match outcome {
+            Outcome::Success { .. } => Self::Succeeded,
+            Outcome::Failure { error, .. } => Self::Failed(&error.failure),
+            Outcome::Stopped => Self::Cancelled,
+            Outcome::Blocked(reason) => Self::Blocked(reason),
+        }
+    }
 }
 
 /// The observers of one engine. Nearly always none or two, and asked for at every commit.
@@ -73,10 +108,15 @@ impl Observers {
     }
 
     pub(crate) fn tell(&self, what: impl Fn(&dyn Observer)) {
-        if self.any.get().is_some() {
+        if self.any() {
             let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
             all.iter().for_each(|observer| what(&**observer));
         }
+    }
+
+    /// Whether anybody listens.
+    pub(crate) fn any(&self) -> bool {
+        self.any.get().is_some()
     }
 
     /// The time, if somebody wants to know how long something takes.

@@ -275,7 +275,8 @@ impl Newborn {
             let workflow = &self.registered.name;
             observer.started(&run, workflow, created_at);
             let events = &self.turn.events;
-            observer.committed(&Committed { run: &run, workflow, status, events, took });
+            let state = &self.state;
+            observer.committed(&Committed { run: &run, workflow, status, state, events, took });
         });
         if !standing.keep {
             if status == RunStatus::Queued {

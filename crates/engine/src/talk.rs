@@ -110,11 +110,12 @@ impl Actor {
 
     /// The step is not what it was: it is blocked, and its function let go.
     fn nondeterminism(&mut self, node: &Path, call: u32, message: String, work: &mut Work) {
+        let outcome = Outcome::Blocked(BlockedReason::Nondeterminism { message });
         if let Some(running) = self.calls.remove(node) {
             running.abandon();
             work.logs.extend(running.unstored());
+            self.tell_called(node, call, running.began, &outcome);
         }
-        let outcome = Outcome::Blocked(BlockedReason::Nondeterminism { message });
         self.decide(Input::CallFinished { node: node.clone(), call, outcome }, work);
     }
 

@@ -155,11 +155,12 @@ pub use rival_core::plan;
 pub use rival_core::plan::{BackoffKind, Graph, GraphEdge, GraphNode, Join, OnTimeout, Plan, PlanHash};
 pub use rival_core::{Behavior, Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, Value};
 pub use rival_engine::{
-    Archive, ArchivedLog, ArchivedPlan, ArchivedRun, BuildError as EngineError, Called, CancellationToken,
-    ChildView, Clock, Committed, Definition, Engine, EngineBuilder, FailedAt, FailedStep, FailureContext,
-    ForkRequest, ImportError, Imported, Log, Observer, OperationView, RegisterError, RunError, RunHandle,
-    RunOutcome, RunRequest, RunTarget, RunView, SignalRequest, StartError, StepFailure, StepMetrics,
-    StepResult as StepOutcome, UndoOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
+    Archive, ArchivedLog, ArchivedPlan, ArchivedRun, BuildError as EngineError, CallEnd, Called,
+    CancellationToken, ChildView, Clock, Committed, Definition, Engine, EngineBuilder, FailedAt, FailedStep,
+    FailureContext, ForkRequest, ImportError, Imported, Log, Observer, OperationView, RegisterError,
+    RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, SignalRequest, StartError, StepFailure,
+    StepMetrics, StepResult as StepOutcome, UndoOutcome, Violation, VirtualClock, WorkflowInfo,
+    WorkflowState,
 };
 #[cfg(feature = "http")]
 pub use rival_http::{Http, HttpResponse};

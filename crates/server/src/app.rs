@@ -8,6 +8,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::live::Live;
+use crate::metrics::Metrics;
 
 /// For how long the answer of the store is believed: asking it writes.
 const WRITABLE_FOR: Duration = Duration::from_secs(1);
@@ -17,6 +18,7 @@ const WRITABLE_FOR: Duration = Duration::from_secs(1);
 pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) live: Live,
+    pub(crate) metrics: Arc<Metrics>,
     /// Triggered when the server stops: streams end, and it is no longer ready.
     pub(crate) stop: CancellationToken,
     asked: Arc<Mutex<Option<Instant>>>,
@@ -24,7 +26,9 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn new(engine: Engine, stop: CancellationToken) -> Self {
-        Self { live: Live::of(&engine), engine, stop, asked: Arc::default() }
+        let metrics = Arc::new(Metrics::default());
+        engine.observe(metrics.clone());
+        Self { live: Live::of(&engine), metrics, engine, stop, asked: Arc::default() }
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

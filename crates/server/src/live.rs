@@ -14,14 +14,18 @@ use crate::api::RunSummary;
 const BEHIND_MAX: usize = 1_024;
 /// Changes within this time are told as one.
 const GATHER: Duration = Duration::from_millis(50);
+/// Changes that wait to be told; beyond it, listing again is less work for everybody.
+const CHANGED_MAX: usize = 10_000;
 /// Of how many runs it is remembered what was told last.
 const TOLD_MAX: usize = 10_000;
 
-/// A summary, ready to be sent.
+/// What is told.
 #[derive(Debug)]
-pub(crate) struct LiveSummary {
-    pub(crate) workflow: String,
-    pub(crate) json: String,
+pub(crate) enum News {
+    /// A run has changed: its workflow, and its summary, ready to be sent.
+    Run { workflow: String, json: String },
+    /// More changed than could be told one by one.
+    Reset,
 }
 
 /// Hears of runs, and tells their summaries. Costs nothing while nobody looks.
@@ -31,7 +35,7 @@ pub(crate) struct Live(Arc<Inner>);
 struct Inner {
     changed: Mutex<HashSet<RunId>>,
     notify: Notify,
-    sender: broadcast::Sender<Arc<LiveSummary>>,
+    sender: broadcast::Sender<Arc<News>>,
 }
 
 impl Live {
@@ -44,15 +48,26 @@ impl Live {
         live
     }
 
-    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Arc<LiveSummary>> {
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Arc<News>> {
         self.0.sender.subscribe()
     }
 
     fn changed(&self, run: &RunId) {
-        if self.0.sender.receiver_count() > 0 {
-            self.0.changed.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
-            self.0.notify.notify_one();
+        if self.0.sender.receiver_count() == 0 {
+            return;
         }
+        let mut changed = self.0.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        if changed.len() >= CHANGED_MAX {
+            changed.clear();
+            self.send(News::Reset);
+        }
+        changed.insert(run.clone());
+        self.0.notify.notify_one();
+    }
+
+    fn send(&self, news: News) {
+        // Nobody may be left.
+        let _ = self.0.sender.send(Arc::new(news));
     }
 
     /// Reads the rows of runs that have changed, and tells what is new.
@@ -74,8 +89,7 @@ impl Live {
                 }
                 let summary = RunSummary::from(row);
                 let json = serde_json::to_string(&summary).expect("a summary has only string keys");
-                // Nobody may be left.
-                let _ = self.0.sender.send(Arc::new(LiveSummary { workflow: summary.workflow, json }));
+                self.send(News::Run { workflow: summary.workflow, json });
             }
             if told.len() > TOLD_MAX {
                 told.clear();

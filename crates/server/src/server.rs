@@ -1,6 +1,9 @@
 //! The server: an engine, behind routes, behind a gate.
 
+use std::sync::Arc;
+
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use rival_engine::Engine;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -8,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::App;
 use crate::secure::{SecureError, secure};
 use crate::settings::Settings;
-use crate::{api, docs};
+use crate::{api, docs, listen, metrics};
 
 /// An engine over HTTP.
 ///
@@ -38,21 +41,22 @@ impl Server {
     pub fn new(engine: Engine, settings: Settings) -> Result<Self, SecureError> {
         let stop = CancellationToken::new();
         let app = App::new(engine, stop.clone());
+        let metrics = Arc::clone(&app.metrics);
         let routes = docs::pages(api::routes()).with_state(app);
-        Ok(Self { router: secure(routes, &settings)?, settings, stop })
+        // Outermost: what is refused counts too.
+        let router = secure(routes, &settings)?.layer(from_fn_with_state(metrics, metrics::count));
+        Ok(Self { router, settings, stop })
     }
 
     /// Serves until `stop` is over; then streams end, requests that are under way are answered, and it returns. The
     /// engine is left as it is.
-    pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) {
-        let Self { router, settings: _, stop: stopping } = self;
+    pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()>) {
+        let Self { router, settings, stop: stopping } = self;
         let stop = async move {
             stop.await;
             stopping.cancel();
         };
-        let _ = axum::serve(listener, router.into_make_service_with_connect_info::<std::net::SocketAddr>())
-            .with_graceful_shutdown(stop)
-            .await;
+        listen::serve(listener, router, &settings, stop).await;
     }
 
     /// The routes, for whoever asks them without a network.

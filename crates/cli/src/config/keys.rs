@@ -13,6 +13,8 @@ pub(crate) enum Kind {
     List,
     /// A whole number from 1.
     Count,
+    /// A whole number; 0 means that there is no limit.
+    Limit,
     /// A number of bytes.
     Bytes,
     /// A length of time.
@@ -36,6 +38,7 @@ impl Kind {
             Self::Switch => "true or false",
             Self::List => "words with commas between them, or a list of words",
             Self::Count => "a whole number from 1",
+            Self::Limit => "a whole number, or 0 for no limit",
             Self::Bytes => "a number of bytes, such as 1048576, 512KiB or 16MiB",
             Self::Duration => crate::duration::EXPECTED,
             Self::Filter => "a log filter, such as info or warn,rival_engine=debug",
@@ -52,7 +55,7 @@ impl Kind {
             Self::File => "FILE",
             Self::Switch => "BOOL",
             Self::List => "LIST",
-            Self::Count => "N",
+            Self::Count | Self::Limit => "N",
             Self::Bytes => "BYTES",
             Self::Duration => "TIME",
             Self::Filter => "FILTER",
@@ -123,7 +126,7 @@ pub(crate) const KEYS: [Key; 16] = [
     key("allowed_hosts", Kind::List, Some(""), Place::Server, "Further names under which the server may be called"),
     key("allowed_origins", Kind::List, Some(""), Place::Server, "Web pages of other origins that may call the server"),
     key("body_max_bytes", Kind::Bytes, Some("1MiB"), Place::Server, "The largest request, but for inputs, signals and imports"),
-    key("requests_per_second", Kind::Count, Some("1000"), Place::Server, "How many requests a client may make"),
+    key("requests_per_second", Kind::Limit, Some("1000"), Place::Server, "How many requests a client may make; 0 for any number"),
     key("stream_clients_max", Kind::Count, Some("1000"), Place::Server, "How many clients may follow live events at a time"),
     key("max_live_runs", Kind::Count, Some("1000"), Place::Server, "How many runs may be in memory at a time; others are queued"),
     key("max_payload_bytes", Kind::Bytes, Some("16MiB"), Place::Server, "The largest input, result or signal"),

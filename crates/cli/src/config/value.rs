@@ -34,6 +34,7 @@ impl Value {
                 Some(Self::List(words.map(str::to_owned).collect()))
             }
             Kind::Count => text.parse().ok().filter(|count| *count > 0).map(Self::Number),
+            Kind::Limit => text.parse().ok().map(Self::Number),
             Kind::Bytes => bytes(text).map(Self::Number),
             Kind::Duration => duration::parse(text).map(Self::Duration),
             Kind::Filter => {

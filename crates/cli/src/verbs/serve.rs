@@ -44,7 +44,6 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
         }
     };
     if offer.dev {
-        engine.observe(Arc::new(DevLog::default()));
         greet(&context.out, &format!("http://{address}"), config.store())?;
     }
     let workflows = engine.list().len();
@@ -79,6 +78,9 @@ async fn engine(context: &Context, offer: Offer) -> Result<Engine> {
         .store(store)
         .max_live_runs(config.max_live_runs())
         .max_payload_bytes(config.max_payload_bytes());
+    if offer.dev {
+        builder = builder.observe(Arc::new(DevLog::default()));
+    }
     if offer.examples {
         builder = examples::add(builder, file, offer.pace)?;
     }

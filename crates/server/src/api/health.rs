@@ -2,11 +2,13 @@
 
 use axum::Json as Answer;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::metrics;
 use crate::problem::Problem;
 
 /// The server is there.
@@ -36,6 +38,14 @@ pub(crate) async fn readyz(State(app): State<App>) -> Result<Answer<Health>, Pro
     }
     app.writable().await?;
     Ok(Answer(Health { status: "ok" }))
+}
+
+/// How much?
+///
+/// What engine and server have done since they were started, for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, body = String, content_type = "text/plain")))]
+pub(crate) async fn metrics(State(app): State<App>) -> Response {
+    ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], app.metrics.render(&app.engine)).into_response()
 }
 
 /// Which server this is.

@@ -70,4 +70,5 @@ pub(crate) fn routes() -> Routes<App> {
         .routes(open(), routes!(health::healthz))
         .routes(open(), routes!(health::readyz))
         .routes(open(), routes!(health::version))
+        .routes(read(), routes!(health::metrics))
 }

@@ -21,6 +21,8 @@ use utoipa::IntoParams;
 use super::extract::{self, Query, Segments, bad_request};
 use super::shapes::{EventShape, LogShape};
 use crate::app::App;
+use crate::live::News;
+use crate::metrics::StreamClient;
 use crate::problem::Problem;
 
 /// How often a comment is sent, so that proxies and clients see that the stream is alive.
@@ -72,6 +74,7 @@ pub(crate) async fn of_run(
         ready: VecDeque::new(),
         ended: false,
         stop: app.stop.clone(),
+        _counted: app.metrics.stream_client(),
     };
     Ok(answer(stream::unfold(follow, RunStream::next)))
 }
@@ -97,6 +100,7 @@ struct RunStream {
     ready: VecDeque<Frame>,
     ended: bool,
     stop: CancellationToken,
+    _counted: StreamClient,
 }
 
 impl RunStream {
@@ -192,24 +196,22 @@ pub(crate) struct LiveQuery {
 #[utoipa::path(get, path = "/api/stream", tag = "live", params(LiveQuery),
     responses((status = 200, description = "The summaries", body = String, content_type = "text/event-stream")))]
 pub(crate) async fn of_all(State(app): State<App>, Query(query): Query<LiveQuery>) -> Response {
-    let follow = (app.live.subscribe(), query.workflow, app.stop);
-    answer(stream::unfold(follow, |(mut summaries, workflow, stop)| async move {
+    let follow = (app.live.subscribe(), query.workflow, app.stop, app.metrics.stream_client());
+    answer(stream::unfold(follow, |(mut summaries, workflow, stop, counted)| async move {
         loop {
             let heard = tokio::select! {
                 () = stop.cancelled() => return None,
                 heard = summaries.recv() => heard,
             };
-            let frame = match heard {
-                Ok(summary) if workflow.as_ref().is_none_or(|it| *it == summary.workflow) => {
-                    Frame::default().event("run").data(summary.json.as_str())
+            let frame = match heard.as_deref() {
+                Ok(News::Run { workflow: of, .. }) if workflow.as_ref().is_some_and(|it| it != of) => {
+                    continue;
                 }
-                Ok(_) => continue,
-                Err(RecvError::Lagged(missed)) => {
-                    Frame::default().event("reset").data(format!("{{\"missed\":{missed}}}"))
-                }
+                Ok(News::Run { json, .. }) => Frame::default().event("run").data(json.as_str()),
+                Ok(News::Reset) | Err(RecvError::Lagged(_)) => Frame::default().event("reset").data("{}"),
                 Err(RecvError::Closed) => return None,
             };
-            return Some((Ok(frame), (summaries, workflow, stop)));
+            return Some((Ok(frame), (summaries, workflow, stop, counted)));
         }
     }))
 }

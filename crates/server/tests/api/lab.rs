@@ -82,10 +82,10 @@ impl Lab {
         let engine = Engine::builder()
             .store(SqliteStore::open(folder.path().join("rival.db")).unwrap())
             .provide(gate.clone())
-            .workflow(&order.build().unwrap())
-            .workflow(&approval.build().unwrap())
-            .workflow(&held.build().unwrap())
-            .workflow(&parent.build().unwrap())
+            .workflow(order.build().unwrap())
+            .workflow(approval.build().unwrap())
+            .workflow(held.build().unwrap())
+            .workflow(parent.build().unwrap())
             .build()
             .await
             .unwrap();

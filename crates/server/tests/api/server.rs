@@ -19,6 +19,22 @@ async fn it_is_alive_ready_and_of_a_version() {
 }
 
 #[tokio::test]
+async fn it_counts() {
+    let lab = Lab::new().await;
+    lab.finish("order", json!({"customer": "Ada", "amount": 1})).await;
+    lab.get("/api/runs/nobody").await;
+    let metrics = lab.get("/metrics").await;
+    assert!(metrics.header("content-type").starts_with("text/plain"));
+    for line in [
+        r#"rival_runs_started_total{workflow="order"} 1"#,
+        r#"rival_runs_ended_total{workflow="order",status="completed"} 1"#,
+        r#"route="/api/runs/{id}",method="GET",status="404"} 1"#,
+    ] {
+        assert!(metrics.text.contains(line), "{line} is not in\n{}", metrics.text);
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_a_problem() {
     let lab = Lab::new().await;
     let told = lab.get("/api/nothing").await;
@@ -36,7 +52,7 @@ async fn the_document_describes_every_route() {
     let document = lab.get("/api/openapi.json").await.body;
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let paths = document["paths"].as_object().unwrap();
-    assert_eq!(paths.len(), 28);
+    assert_eq!(paths.len(), 29);
     for (path, item) in paths {
         for (method, operation) in item.as_object().unwrap() {
             let at = format!("{method} {path}");

@@ -1,0 +1,126 @@
+//! Metrics in Prometheus' text format.
+//!
+//! The labels are bounded: a workflow's name is one only if the engine knows the workflow, and only for the first 500;
+//! a request's route is that of the API, never what a client sent.
+//!
+//! An engine tells of some hundred thousand calls per second, so what is counted at each is found with one look into a
+//! map and counted without a lock.
+
+mod histogram;
+mod http;
+mod process;
+mod text;
+mod workflows;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rival_core::event::{Kind as EventKind, Verdict};
+use rival_core::{RunId, Time};
+use rival_engine::{CallEnd, Called, Committed, Engine, Observer};
+
+use histogram::Histogram;
+pub use http::count;
+pub use text::CONTENT_TYPE;
+use text::{Kind, Page};
+use workflows::Workflows;
+
+/// Counts what an engine and a server do. Give it to [`Engine::observe`], and [`count`] to the router.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    workflows: Workflows,
+    commits: Histogram,
+    http: http::Routes,
+    stream_clients: AtomicU64,
+}
+
+impl Metrics {
+    /// Counts a client of a stream for as long as it is kept.
+    pub fn stream_client(self: &Arc<Self>) -> StreamClient {
+        self.stream_clients.fetch_add(1, Ordering::Relaxed);
+        StreamClient(Arc::clone(self))
+    }
+
+    /// The page, as of now.
+    pub fn render(&self, engine: &Engine) -> String {
+        let mut page = Page::default();
+        let version = env!("CARGO_PKG_VERSION");
+        page.family("rival_build_info", Kind::Gauge, "Which version of Rival this is.")
+            .line(&[("version", &version)], 1);
+        page.family("rival_runs_live", Kind::Gauge, "Runs that are in memory now.")
+            .line(&[], engine.live_runs());
+        self.workflows.write(&mut page);
+        page.family(
+            "rival_commit_duration_seconds",
+            Kind::Histogram,
+            "How long the store took to make a commit durable.",
+        )
+        .histogram(&[], &self.commits);
+        self.http.write(&mut page);
+        page.family("rival_stream_clients", Kind::Gauge, "Clients that follow a live stream now.")
+            .line(&[], self.stream_clients.load(Ordering::Relaxed));
+        write_process(&mut page);
+        page.finish()
+    }
+}
+
+fn write_process(page: &mut Page) {
+    if let Some(bytes) = process::resident_bytes() {
+        let help = "Resident memory size in bytes.";
+        page.family("process_resident_memory_bytes", Kind::Gauge, help).line(&[], bytes);
+    }
+    if let Some(at) = process::started_at() {
+        let help = "Start time of the process since unix epoch in seconds.";
+        page.family("process_start_time_seconds", Kind::Gauge, help).line(&[], at);
+    }
+}
+
+impl Observer for Metrics {
+    fn started(&self, _run: &RunId, workflow: &str, _at: Time) {
+        self.workflows.with(workflow, |counts| counts.started.fetch_add(1, Ordering::Relaxed));
+    }
+
+    fn dequeued(&self, _run: &RunId, workflow: &str, waited: Duration) {
+        self.workflows.with(workflow, |counts| counts.queue_wait.observe(waited));
+    }
+
+    fn committed(&self, commit: &Committed<'_>) {
+        self.commits.observe(commit.took);
+        let mut retries = 0;
+        for event in commit.events {
+            let retried = matches!(&event.event, EventKind::CallFailed { verdict: Verdict::RetryAt(_), .. });
+            retries += u64::from(retried);
+        }
+        let ended = commit.events.last().is_some_and(|event| event.event.is_terminal());
+        if retries == 0 && !ended {
+            return;
+        }
+        self.workflows.with(commit.workflow, |counts| {
+            counts.retries.fetch_add(retries, Ordering::Relaxed);
+            if ended {
+                counts.ended(commit.status).fetch_add(1, Ordering::Relaxed);
+            }
+        });
+    }
+
+    fn called(&self, call: &Called<'_>) {
+        self.workflows.with(call.workflow, |counts| {
+            counts.calls(call.end).fetch_add(1, Ordering::Relaxed);
+            // How long a call was there that did not come to its end says nothing about the step.
+            if !matches!(call.end, CallEnd::Suspended | CallEnd::Lost(_)) {
+                counts.took.observe(call.took);
+            }
+        });
+    }
+}
+
+/// A client of a stream; it is counted until it is dropped.
+#[derive(Debug)]
+pub struct StreamClient(Arc<Metrics>);
+
+impl Drop for StreamClient {
+    fn drop(&mut self) {
+        self.0.stream_clients.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,115 @@
+//! What is counted of each workflow.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use rival_core::RunStatus;
+use rival_engine::CallEnd;
+
+use super::histogram::Histogram;
+use super::text::{Family, Kind, Page};
+
+/// How many workflows have numbers of their own.
+const MOST: usize = 500;
+/// The label of all others, together with a workflow that is really called so.
+const OTHER: &str = "other";
+
+/// The counts of workflows by name: looked up at every call, added to when a workflow is heard of for the first time.
+#[derive(Debug, Default)]
+pub(super) struct Workflows(RwLock<HashMap<Box<str>, Counts>>);
+
+/// What is counted of a workflow.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) started: AtomicU64,
+    ended: [AtomicU64; ENDS.len()],
+    calls: [AtomicU64; OUTCOMES.len()],
+    pub(super) retries: AtomicU64,
+    pub(super) took: Histogram,
+    pub(super) queue_wait: Histogram,
+}
+
+const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
+const OUTCOMES: [&str; 6] = ["succeeded", "failed", "cancelled", "suspended", "lost", "blocked"];
+
+impl Counts {
+    /// The runs that ended this way.
+    pub(super) fn ended(&self, status: RunStatus) -> &AtomicU64 {
+        match status {
+            RunStatus::Completed => &self.ended[0],
+            RunStatus::Cancelled => &self.ended[2],
+            _ => &self.ended[1],
+        }
+    }
+
+    /// The calls that ended this way.
+    pub(super) fn calls(&self, end: CallEnd<'_>) -> &AtomicU64 {
+        &self.calls[match end {
+            CallEnd::Succeeded => 0,
+            CallEnd::Failed(_) => 1,
+            CallEnd::Cancelled => 2,
+            CallEnd::Suspended => 3,
+            CallEnd::Lost(_) => 4,
+            CallEnd::Blocked(_) => 5,
+        }]
+    }
+}
+
+impl Workflows {
+    /// Counts something of a workflow.
+    pub(super) fn with<T>(&self, workflow: &str, count: impl FnOnce(&Counts) -> T) -> T {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let full = known.len() >= MOST;
+        let found = known.get(workflow).or_else(|| known.get(OTHER).filter(|_| full));
+        if let Some(counts) = found {
+            return count(counts);
+        }
+        drop(known);
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        // Somebody may have been quicker.
+        let own = known.len() < MOST || known.contains_key(workflow);
+        count(known.entry(if own { workflow } else { OTHER }.into()).or_default())
+    }
+
+    pub(super) fn write(&self, page: &mut Page) {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let all: BTreeMap<&str, &Counts> = known.iter().map(|(name, counts)| (&**name, counts)).collect();
+        let mut family = page.family("rival_runs_started_total", Kind::Counter, "Runs that were started.");
+        for (name, counts) in &all {
+            family.line(&[("workflow", name)], counts.started.load(Ordering::Relaxed));
+        }
+        let help = "Runs that have ended, by status.";
+        family = page.family("rival_runs_ended_total", Kind::Counter, help);
+        for (name, counts) in &all {
+            write_each(&mut family, name, "status", &ENDS, &counts.ended);
+        }
+        let help = "How long runs were queued, of those that had to queue.";
+        family = page.family("rival_queue_wait_seconds", Kind::Histogram, help);
+        for (name, counts) in &all {
+            family.histogram(&[("workflow", name)], &counts.queue_wait);
+        }
+        let help = "Calls of functions that have ended, by outcome.";
+        family = page.family("rival_step_calls_total", Kind::Counter, help);
+        for (name, counts) in &all {
+            write_each(&mut family, name, "outcome", &OUTCOMES, &counts.calls);
+        }
+        let help = "Calls that failed and are tried again.";
+        family = page.family("rival_step_retries_total", Kind::Counter, help);
+        for (name, counts) in &all {
+            family.line(&[("workflow", name)], counts.retries.load(Ordering::Relaxed));
+        }
+        let help = "How long calls took, of those that came to an end.";
+        family = page.family("rival_step_duration_seconds", Kind::Histogram, help);
+        for (name, counts) in &all {
+            family.histogram(&[("workflow", name)], &counts.took);
+        }
+    }
+}
+
+/// One line for each value of another label, also where nothing was counted: a rate needs a zero to begin with.
+fn write_each(family: &mut Family<'_>, workflow: &str, label: &str, values: &[&str], counts: &[AtomicU64]) {
+    for (value, count) in values.iter().zip(counts) {
+        family.line(&[("workflow", &workflow), (label, value)], count.load(Ordering::Relaxed));
+    }
+}

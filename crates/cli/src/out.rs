@@ -83,7 +83,7 @@ impl Table {
 
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         debug_assert_eq!(N, self.head.len());
-        self.rows.push(cells.to_vec());
+        self.rows.push(cells.into());
     }
 
     pub(crate) fn show(&self, style: Style) -> String {
@@ -107,7 +107,7 @@ fn line(cells: &[String], widths: &[usize]) -> String {
     let padded = cells
         .iter()
         .zip(widths)
-        .map(|(cell, widest)| format!("{cell}{}", " ".repeat(widest.saturating_sub(width(&cell)))));
+        .map(|(cell, widest)| format!("{cell}{}", " ".repeat(widest.saturating_sub(width(cell)))));
     padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
 }
 

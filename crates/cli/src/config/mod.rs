@@ -71,7 +71,7 @@ impl Config {
         let named = named.map(Path::to_path_buf).or_else(|| variable(FILE_VARIABLE).map(PathBuf::from));
         let file = named.or_else(|| Path::new(FILE).exists().then(|| PathBuf::from(FILE)));
         let lines = match &file {
-            Some(file) => file::read(file).map_err(wrong)?,
+            Some(file) => file::read(file).map_err(|errors| wrong(&errors))?,
             None => Vec::new(),
         };
         let mut errors = Vec::new();
@@ -97,7 +97,7 @@ impl Config {
         if errors.is_empty() {
             Ok(Self { entries, warnings: unknown(environment) })
         } else {
-            Err(wrong(errors))
+            Err(wrong(&errors))
         }
     }
 
@@ -253,7 +253,7 @@ fn unknown(environment: &[(String, String)]) -> Vec<String> {
     warnings
 }
 
-fn wrong(errors: Vec<String>) -> Failed {
+fn wrong(errors: &[String]) -> Failed {
     Failed::usage(errors.join("\n")).hint("`rival config print` shows every setting and where it comes from")
 }
 

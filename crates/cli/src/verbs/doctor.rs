@@ -105,7 +105,7 @@ async fn server(context: &Context, findings: &mut Findings) -> bool {
     match client.get("/api/runs?limit=1").await {
         Ok(_) => findings.add("server", Level::Good, "it lets this command in"),
         Err(error) => {
-            findings.add("server", Level::Bad, format!("it does not let this command in: {error:#}"))
+            findings.add("server", Level::Bad, format!("it does not let this command in: {error:#}"));
         }
     }
     clock(answer.date, findings);
@@ -154,7 +154,7 @@ fn open(file: &Path, served: bool, findings: &mut Findings) {
             findings.add("store", Level::Good, format!("{shown} can be read and written ({})", bytes(size)));
         }
         Err(StoreError::Locked(_)) if served => {
-            findings.add("store", Level::Good, format!("{shown} is in use by a server"))
+            findings.add("store", Level::Good, format!("{shown} is in use by a server"));
         }
         Err(StoreError::Locked(who)) => {
             findings.add(

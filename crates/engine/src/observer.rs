@@ -11,6 +11,11 @@ use rival_core::{Event, Failure, Path, RunId, RunStatus, State, Time};
 ///
 /// It is told in the task of the run itself, so it must be quick and must not wait.
 pub trait Observer: Send + Sync + 'static {
+    /// Whether it writes traces: then calls are told which span they are, so that others can write on.
+    fn traces(&self) -> bool {
+        false
+    }
+
     /// A run was started.
     fn started(&self, _run: &RunId, _workflow: &str, _at: Time) {}
 
@@ -98,11 +103,15 @@ impl<'a> From<&'a Outcome> for CallEnd<'a> {
 #[derive(Default)]
 pub(crate) struct Observers {
     any: OnceLock<()>,
+    traces: OnceLock<()>,
     all: RwLock<Vec<Arc<dyn Observer>>>,
 }
 
 impl Observers {
     pub(crate) fn add(&self, observer: Arc<dyn Observer>) {
+        if observer.traces() {
+            let _ = self.traces.set(());
+        }
         self.all.write().unwrap_or_else(PoisonError::into_inner).push(observer);
         let _ = self.any.set(());
     }
@@ -117,6 +126,11 @@ impl Observers {
     /// Whether anybody listens.
     pub(crate) fn any(&self) -> bool {
         self.any.get().is_some()
+    }
+
+    /// Whether anybody writes traces.
+    pub(crate) fn traces(&self) -> bool {
+        self.traces.get().is_some()
     }
 
     /// The time, if somebody wants to know how long something takes.

@@ -81,7 +81,7 @@ async fn the_same_run_again_changes_nothing(lab: Lab) {
 
 async fn another_run_of_the_same_id_is_refused(lab: Lab) {
     let archive = exported(&lab).await;
-    let other = Engine::builder().workflow(&workflow()).build().await.unwrap();
+    let other = Engine::builder().workflow(workflow()).build().await.unwrap();
     let run = other.run("w", 6).id("r").await.unwrap();
     run.wait().await.unwrap();
     let refused = other.import(&archive).await.unwrap_err();

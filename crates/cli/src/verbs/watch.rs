@@ -83,7 +83,7 @@ impl<'a> Printer<'a> {
             Format::Ids => Ok(()),
             Format::Table => {
                 let event: Event = serde_json::from_str(json)?;
-                self.lines_before(event.at)?;
+                self.lines_before(&event)?;
                 let Some(text) = kind(&event).and_then(|kind| self.teller.tell(&kind, event.at)) else {
                     return Ok(());
                 };
@@ -99,8 +99,10 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    fn lines_before(&mut self, at: Time) -> Result<()> {
-        while let Some(line) = self.lines.pop_front_if(|line| line.timestamp <= at) {
+    /// A line of the same moment was written before its call ended, and after it began.
+    fn lines_before(&mut self, event: &Event) -> Result<()> {
+        let until = if event.kind == "callStarted" { Time(event.at.0 - 1) } else { event.at };
+        while let Some(line) = self.lines.pop_front_if(|line| line.timestamp <= until) {
             self.out.line(log_line(&line, self.out.style))?;
         }
         Ok(())

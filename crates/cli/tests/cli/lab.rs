@@ -213,7 +213,9 @@ fn plain_line(line: &str) -> String {
 
 fn plain_cell(cell: &str) -> String {
     let words: Vec<&str> = cell.split(' ').collect();
-    let unit = |word: Option<&&str>| word.is_some_and(|word| matches!(word.trim_matches([';', ')']), "ms" | "s" | "min" | "KiB"));
+    let unit = |word: Option<&&str>| {
+        word.is_some_and(|word| matches!(word.trim_matches([';', ')']), "ms" | "s" | "min" | "KiB"))
+    };
     let plain = words.iter().enumerate().map(|(n, word)| match *word {
         word if number(word.trim_start_matches('(')) && unit(words.get(n + 1)) => {
             word.replace(word.trim_start_matches('('), "<n>")

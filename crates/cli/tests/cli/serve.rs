@@ -54,13 +54,13 @@ fn a_server_stops_in_order_and_goes_on_later() {
     let mut lab = Lab::online();
     lab.rival(&["run", "approval", "--id", "a1", "-i", r#"{"who": "Ann", "amount": 3}"#]).ok();
     lab.until("a1", "waits for the signal");
-    // A client that follows is let go, and comes back.
+    // A client that waits is let go.
     let mut follower = lab.command(&["wait", "a1"]).spawn().unwrap();
     let server = lab.server();
     signal(&server.child, "TERM");
     let code = server.child.wait().unwrap().code();
     assert_eq!(code, Some(0), "{}", server.log.lock().unwrap());
-    follower.wait().unwrap();
+    assert_eq!(follower.wait().unwrap().code(), Some(1));
     lab.kill_server();
     lab.serve(&[]);
     lab.rival(&["signal", "a1", "approval", r#"{"by": "Bo", "granted": true}"#]).ok();

@@ -1,11 +1,15 @@
 //! Whoever hears of what an engine does: metrics, traces, live lists.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use rival_core::event::{BlockedReason, LostReason, Role};
+use rival_core::failure::code;
 use rival_core::machine::Outcome;
 use rival_core::{Event, Failure, Path, RunId, RunStatus, State, Time};
+
+use crate::explain;
 
 /// Hears of what has become durable, and of every call that ended.
 ///
@@ -71,6 +75,23 @@ pub struct Called<'a> {
     pub state: &'a State,
 }
 
+impl Called<'_> {
+    /// The code and the message of what went wrong, if something did.
+    pub fn problem(&self) -> Option<(&str, Cow<'_, str>)> {
+        match self.end {
+            CallEnd::Failed(failure) => Some((&failure.code, failure.message.as_str().into())),
+            CallEnd::Lost(LostReason::Crash) => {
+                Some((code::INTERRUPTED, "the process ended while the function was at work".into()))
+            }
+            CallEnd::Blocked(reason) => Some(("blocked", explain::blocked(self.node, reason).into())),
+            CallEnd::Succeeded
+            | CallEnd::Cancelled
+            | CallEnd::Suspended
+            | CallEnd::Lost(LostReason::Shutdown) => None,
+        }
+    }
+}
+
 /// How a call ended.
 #[derive(Clone, Copy, Debug)]
 pub enum CallEnd<'a> {
@@ -86,6 +107,20 @@ pub enum CallEnd<'a> {
     Lost(LostReason),
     /// It could not be made, or cannot go on without help.
     Blocked(&'a BlockedReason),
+}
+
+impl CallEnd<'_> {
+    /// One word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed(_) => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Suspended => "suspended",
+            Self::Lost(_) => "lost",
+            Self::Blocked(_) => "blocked",
+        }
+    }
 }
 
 impl<'a> From<&'a Outcome> for CallEnd<'a> {

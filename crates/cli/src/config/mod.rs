@@ -254,7 +254,7 @@ fn unknown(environment: &[(String, String)]) -> Vec<String> {
 }
 
 fn wrong(errors: &[String]) -> Failed {
-    Failed::usage(errors.join("\n")).hint("`rival config print` shows every setting and where it comes from")
+    Failed::usage(errors.join("\n")).hint("`rival serve --help` lists the settings")
 }
 
 #[cfg(test)]

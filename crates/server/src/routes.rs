@@ -61,7 +61,7 @@ impl Access {
     }
 }
 
-/// What each method of each path needs. A path that is not in it needs everything.
+/// What each method of each path needs. A path that is not in it needs everything; a method that is not is refused.
 #[derive(Clone, Debug, Default)]
 pub struct Rules(HashMap<String, Vec<(Method, Access)>>);
 
@@ -70,13 +70,23 @@ impl Rules {
         self.0.entry(path.to_owned()).or_default().push((method, access));
     }
 
-    /// What a request for the route with this path needs. HEAD is answered by what answers GET. A method that the path
-    /// does not take reaches nothing but the answer that says so.
-    pub(crate) fn of(&self, method: &Method, path: &str) -> Access {
+    /// What a request for the route with this path needs, or else the methods that the path takes. HEAD is answered by
+    /// what answers GET. Nobody said what any other method needs, so it is not let through to whatever might answer it.
+    pub(crate) fn of(&self, method: &Method, path: &str) -> Result<Access, String> {
         let method = if method == Method::HEAD { &Method::GET } else { method };
-        let Some(rules) = self.0.get(path) else { return admin() };
-        rules.iter().find(|(of, _)| of == method).map_or(open(), |(_, access)| *access)
+        let Some(rules) = self.0.get(path) else { return Ok(admin()) };
+        let rule = rules.iter().find(|(of, _)| of == method);
+        rule.map(|(_, access)| *access).ok_or_else(|| taken(rules))
     }
+}
+
+/// The methods that these rules are about, as the header Allow lists them.
+fn taken(rules: &[(Method, Access)]) -> String {
+    let names: Vec<&str> = rules
+        .iter()
+        .map(|(method, _)| if method == Method::GET { "GET,HEAD" } else { method.as_str() })
+        .collect();
+    names.join(",")
 }
 
 /// Routes in the making: axum's, their OpenAPI document, and what they need. Paths are whole: `/api/runs/{id}`.
@@ -136,18 +146,13 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     /// Axum's router and what its routes need, for [`secure`](crate::secure::secure).
     pub(crate) fn split(self) -> (Router<S>, Rules) {
         let router = self.router.split_for_parts().0;
-        (router.fallback(no_such_path).method_not_allowed_fallback(no_such_method), self.rules)
+        (router.fallback(no_such_path), self.rules)
     }
 }
 
 async fn no_such_path(uri: Uri) -> Problem {
     let error = format!("there is nothing at `{}`; the API is described at /api/docs", uri.path());
     Problem::new(StatusCode::NOT_FOUND, code::NOT_FOUND, error)
-}
-
-async fn no_such_method(method: Method, uri: Uri) -> Problem {
-    let error = format!("`{}` does not take {method}; the header Allow says what it takes", uri.path());
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, code::METHOD_NOT_ALLOWED, error)
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {

@@ -81,6 +81,8 @@ enum Stop {
     /// It asked only whether it might come.
     Preflight,
     Refused(Problem),
+    /// The path does not take the method; these it does.
+    NoSuchMethod(String),
     Wait(limit::Wait),
 }
 
@@ -126,7 +128,7 @@ impl Gate {
         if visit.is_preflight {
             return Err(Stop::Preflight);
         }
-        let access = self.access(request);
+        let access = self.access(request).map_err(Stop::NoSuchMethod)?;
         caller.may(access.scope)?;
         let said = check_body_type(request)?;
         let place = if access.stream { Some(self.streams.take(client)?) } else { None };
@@ -142,10 +144,10 @@ impl Gate {
     }
 
     /// What the route needs. Where there is no route, there is nothing but the answer that says so.
-    fn access(&self, request: &Request) -> Access {
+    fn access(&self, request: &Request) -> Result<Access, String> {
         match request.extensions().get::<MatchedPath>() {
             Some(path) => self.rules.of(request.method(), path.as_str()),
-            None => routes::open(),
+            None => Ok(routes::open()),
         }
     }
 
@@ -157,6 +159,11 @@ impl Gate {
                 let is_full = problem.code == code::TOO_MANY_STREAMS;
                 let response = problem.into_response();
                 if is_full { ([(header::RETRY_AFTER, "5")], response).into_response() } else { response }
+            }
+            Stop::NoSuchMethod(taken) => {
+                let problem = line.no_such_method();
+                line.refused(&problem);
+                ([(header::ALLOW, taken)], problem).into_response()
             }
             Stop::Wait(wait) => {
                 let problem = limit::rate_limited(self.requests_per_second);
@@ -261,6 +268,12 @@ impl Line {
 
     fn has_effect(&self) -> bool {
         has_effect(&self.method)
+    }
+
+    fn no_such_method(&self) -> Problem {
+        let Self { method, path, .. } = self;
+        let error = format!("`{path}` does not take {method}; the header Allow says what it takes");
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, code::METHOD_NOT_ALLOWED, error)
     }
 
     fn refused(&self, problem: &Problem) {

@@ -10,7 +10,6 @@ use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::routing::{get, post};
 use futures::StreamExt;
 use rival_core::Time;
 use rival_server::auth::Scope;
@@ -24,6 +23,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
+use utoipa_axum::router::UtoipaMethodRouterExt;
 use utoipa_axum::routes;
 
 use crate::http::{Answer, Wire};
@@ -175,8 +175,9 @@ pub(crate) fn test_routes(world: Arc<World>) -> Routes {
         .routes(routes::read().stream(), routes!(quiet))
         .routes(routes::open(), routes!(slow))
         .routes(routes::open(), routes!(broken))
-        // Only GET is said to be for everyone: nobody said what POST needs.
-        .page(routes::open(), "/page", get(page).merge(post(unsaid)))
+        .page(routes::open(), "/page", page)
+        // Only GET is said to be for everyone: nobody said what the others need.
+        .routes(routes::open(), routes!(half_said).map(|all| all.post(unsaid).options(unsaid).trace(unsaid)))
         .with_state(world)
 }
 
@@ -236,6 +237,9 @@ async fn broken() -> &'static str {
 async fn page() -> axum::response::Html<&'static str> {
     axum::response::Html("<p>page</p>")
 }
+
+#[utoipa::path(get, path = "/half-said", responses((status = 200)))]
+async fn half_said() {}
 
 async fn unsaid(State(world): Worlds) {
     world.effects.fetch_add(1, Ordering::Relaxed);

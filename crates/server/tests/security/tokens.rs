@@ -66,13 +66,20 @@ async fn each_scope_may_do_what_those_before_it_may() {
 }
 
 #[tokio::test]
-async fn a_page_takes_nothing_but_reading() {
+async fn a_method_of_which_nobody_said_what_it_needs_is_not_there() {
     let server = Server::private().await;
-    assert_eq!(server.get("/page", &[]).await.status, 200);
-    assert_eq!(server.ask("HEAD", "/page", &[]).await.status, 200);
-    server.post("/page", &[], "{}").await.assert_problem(405, "method_not_allowed");
     let admin = bearer(&server.token(Scope::Admin));
-    server.post("/page", &[&admin], "{}").await.assert_problem(405, "method_not_allowed");
+    for path in ["/half-said", "/page"] {
+        assert_eq!(server.get(path, &[]).await.status, 200);
+        assert_eq!(server.ask("HEAD", path, &[]).await.status, 200);
+        for method in ["POST", "OPTIONS", "TRACE"] {
+            for lines in [&[][..], &[&*admin]] {
+                let answer = server.ask(method, path, lines).await;
+                answer.assert_problem(405, "method_not_allowed");
+                assert_eq!(answer.header("allow"), Some("GET,HEAD"));
+            }
+        }
+    }
     assert_eq!(server.effects(), 0);
 }
 

@@ -274,6 +274,19 @@ mod tests {
     }
 
     #[test]
+    fn the_reference_lists_every_setting() {
+        let page = include_str!("../../../../docs/cli.md");
+        for key in &KEYS {
+            let begin = format!("| `{}` | `{}` | ", key.name, key.variable());
+            let line = page.lines().find(|line| line.starts_with(&begin));
+            let line = line.unwrap_or_else(|| panic!("docs/cli.md has no line that begins with {begin}"));
+            if let Some(default) = key.default {
+                assert!(default.is_empty() || line.contains(&format!("`{default}`")), "{line}");
+            }
+        }
+    }
+
+    #[test]
     fn a_server_that_listens_everywhere_is_reached_on_this_machine() {
         assert_eq!(reachable("0.0.0.0:80".parse().unwrap()).to_string(), "127.0.0.1:80");
         assert_eq!(reachable("[::]:80".parse().unwrap()).to_string(), "[::1]:80");

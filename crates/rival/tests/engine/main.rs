@@ -39,4 +39,5 @@ mod snapshots;
 mod start;
 mod subscribe;
 mod timeout;
+mod undo_children;
 mod wait;

@@ -5,7 +5,7 @@ ARGS ?=
 SEEDS ?= 0..10000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench load sim clean
+.PHONY: help setup run demo test check bench load sim clean
 
 help: ## Show this list
 	@echo "Rival: durable workflows. Targets:"
@@ -14,7 +14,12 @@ help: ## Show this list
 setup: ## Install what the others need and is missing: a C compiler, cargo-nextest
 	@CARGO="$(CARGO)" sh tools/setup.sh
 
-run: ## Start the demo; kill it half-way and start it again
+run: ## Start a server with example workflows on 127.0.0.1:7878; it says how to use it
+	@CARGO="$(CARGO)" sh tools/setup.sh build
+	@$(CARGO) build --quiet --package rival-cli
+	@exec $(CARGO) run --quiet --package rival-cli -- dev $(ARGS)
+
+demo: ## Watch one order; kill it half-way and start it again
 	@CARGO="$(CARGO)" sh tools/setup.sh build
 	@$(CARGO) build --quiet --package rival-cli
 	@exec $(CARGO) run --quiet --package rival-cli -- demo $(ARGS)
@@ -48,5 +53,5 @@ sim: ## Random plans against the model: make sim SEEDS=12345, SEEDS=0..100000, A
 	@CARGO="$(CARGO)" sh tools/setup.sh build
 	@$(CARGO) run --release --quiet --package rival-sim -- $(ARGS) $(SEEDS)
 
-clean: ## Remove what was built; the demo's store in ./data stays
+clean: ## Remove what was built; the store in ./data stays
 	$(CARGO) clean

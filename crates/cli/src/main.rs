@@ -1,82 +1,161 @@
-//! The `rival` command: glue only.
+//! The `rival` command.
 #![allow(clippy::print_stdout, reason = "a command's output is what it prints")]
 
-use std::path::PathBuf;
+mod args;
+mod bench;
+mod client;
+mod config;
+mod demo;
+mod duration;
+mod examples;
+mod exit;
+mod help;
+mod lines;
+mod logging;
+mod out;
+mod screen;
+mod server;
+mod shape;
+mod signals;
+mod sse;
+mod style;
+mod text;
+mod tree;
+mod verbs;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::FromArgMatches;
 
-mod bench;
-mod demo;
+use args::{Arguments, ConfigVerb, TokenVerb, Verb};
+use config::{Config, Given};
+use logging::Voice;
+use out::{Out, note};
+use verbs::control::Ask;
+use verbs::serve::Offer;
+use verbs::{Context, archive, control, doctor, look, serve, start, store, token, watch, workflows};
 
 // Actors, commits and steps are many small allocations from many threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Durable workflows: steps are functions, and nothing that was done is lost.
-#[derive(Parser)]
-#[command(version, arg_required_else_help = true, after_help = HELP)]
-struct Args {
-    #[command(subcommand)]
-    command: Command,
+fn main() -> ExitCode {
+    let arguments = match help::command().try_get_matches() {
+        Ok(matches) => Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()),
+        Err(error) => error.exit(),
+    };
+    runtime()
+        .and_then(|runtime| runtime.block_on(run(arguments)))
+        .unwrap_or_else(|error| exit::report(&error))
 }
 
-#[derive(Subcommand)]
-enum Command {
-    /// Run an example order, to watch and to kill: started again, it goes on where it was
-    Demo {
-        /// The folder of the store
-        #[arg(long, value_name = "DIR", default_value = "data")]
-        data: PathBuf,
-        /// How long a tenth of a second of work takes, in milliseconds; tests make it short
-        #[arg(long, value_name = "MS", default_value_t = 100, hide = true)]
-        pace: u64,
-    },
-    /// Measure this machine: throughput, latency, sleeping runs, long plans
-    Bench {
-        /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks, load
-        #[arg(default_value = "", hide_default_value = true)]
-        only: String,
-        /// A small size, to see that everything works
-        #[arg(long)]
-        smoke: bool,
-        /// Where the figures go, as JSON
-        #[arg(long, value_name = "FILE", default_value = "target/bench.json")]
-        json: PathBuf,
-    },
-}
-
-const HELP: &str = "\
-Try it:
-  rival demo            start an order; press Ctrl-C or `kill -9` it half-way
-  rival demo            start it again: it goes on, and no completed step runs twice
-
-RUST_LOG=info shows what the engine does; NO_COLOR=1 turns colours off.";
-
-fn main() -> Result<ExitCode> {
+fn runtime() -> Result<tokio::runtime::Runtime> {
     // The store's writer has a thread of its own, and is as busy as all steps together: leave it a core.
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads((cores - 1).max(1))
-        .enable_all()
-        .build()?;
-    runtime.block_on(run())
+    let workers = (cores - 1).max(1);
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?)
 }
 
-async fn run() -> Result<ExitCode> {
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn".into()),
-        )
-        .with_writer(std::io::stderr)
-        .init();
-    match Args::parse().command {
-        Command::Demo { data, pace } => demo::run(&data, Duration::from_millis(pace)).await,
-        Command::Bench { only, smoke, json } => {
-            bench::run(&only, smoke, &json).await?;
-            Ok(ExitCode::SUCCESS)
-        }
+async fn run(Arguments { command, global }: Arguments) -> Result<ExitCode> {
+    let mut given = global.flags.given.clone();
+    given.and(&flags_of(&command));
+    let environment: Vec<(String, String)> = std::env::vars().collect();
+    let config = Config::load(global.config.as_deref(), &given, &environment)?;
+    if !matches!(command, Verb::Doctor(_)) {
+        config.warnings.iter().for_each(|warning| note(format_args!("warning: {warning}")));
     }
+    logging::start(voice(&command), &config);
+    let context = Context::new(config, Out::new(global.output));
+    match command {
+        // These stop in order.
+        Verb::Dev(args) => {
+            let pace = Duration::from_millis(args.pace);
+            serve::serve(&context, Offer { examples: true, dev: true, pace }).await
+        }
+        Verb::Serve(args) => {
+            let pace = Duration::from_millis(args.pace);
+            serve::serve(&context, Offer { examples: args.examples, dev: false, pace }).await
+        }
+        Verb::Demo(args) => demo::run(&args.data, Duration::from_millis(args.pace)).await,
+        other => interruptible(&context, other).await,
+    }
+}
+
+/// Verbs that can be left at any time.
+async fn interruptible(context: &Context, verb: Verb) -> Result<ExitCode> {
+    let done = tokio::select! {
+        done = act(context, verb) => done.map(|()| ExitCode::SUCCESS),
+        signal = signals::first() => Ok(ExitCode::from(signal.exit())),
+    };
+    context.close().await;
+    done
+}
+
+async fn act(context: &Context, verb: Verb) -> Result<()> {
+    match verb {
+        Verb::Run(args) => start::run(context, &args).await,
+        Verb::Watch(args) => watch::watch(context, &args).await,
+        Verb::List(args) => look::list(context, &args).await,
+        Verb::Show(args) => look::show(context, &args).await,
+        Verb::History(args) => look::history(context, &args).await,
+        Verb::Logs(args) => look::logs(context, &args).await,
+        Verb::Explain(args) => look::explain(context, &args).await,
+        Verb::Wait(args) => start::wait(context, &args).await,
+        Verb::Cancel(args) => {
+            control::ask(context, Ask::Cancel, &args.runs.runs, args.reason.as_deref()).await
+        }
+        Verb::Kill(args) => control::ask(context, Ask::Kill, &args.runs.runs, args.reason.as_deref()).await,
+        Verb::Pause(args) => control::ask(context, Ask::Pause, &args.runs, None).await,
+        Verb::Resume(args) => control::ask(context, Ask::Resume, &args.runs, None).await,
+        Verb::Retry(args) => control::retry(context, &args).await,
+        Verb::Fork(args) => control::fork(context, &args).await,
+        Verb::Signal(args) => control::signal(context, &args).await,
+        Verb::Workflows(args) => workflows::workflows(context, &args).await,
+        Verb::Validate(args) => workflows::validate(context, &args).await,
+        Verb::Graph(args) => workflows::graph(context, &args).await,
+        Verb::Token(args) => token::token(context, &args.verb),
+        Verb::Export(args) => archive::export(context, &args).await,
+        Verb::Import(args) => archive::import(context, &args).await,
+        Verb::Verify => store::verify(context).await,
+        Verb::Doctor(_) => doctor::doctor(context).await,
+        Verb::Config(_) => config::print(&context.config, &context.out),
+        Verb::Bench(args) => bench::run(&args.only, args.smoke, &args.json).await,
+        Verb::Completion { shell } => complete(shell),
+        Verb::Version => verbs::version(context).await,
+        Verb::Dev(_) | Verb::Serve(_) | Verb::Demo(_) => unreachable!("they stop in order, see `run`"),
+    }
+}
+
+/// What the flags of a command say about settings.
+fn flags_of(command: &Verb) -> Given {
+    match command {
+        Verb::Dev(args) => args.flags.given.clone(),
+        Verb::Serve(args) => args.flags.given.clone(),
+        Verb::Doctor(args) => args.flags.given.clone(),
+        Verb::Config(args) => match &args.verb {
+            ConfigVerb::Print { flags } => flags.given.clone(),
+        },
+        Verb::Token(args) => match &args.verb {
+            TokenVerb::Create { flags, .. } | TokenVerb::List { flags } | TokenVerb::Revoke { flags, .. } => {
+                flags.given.clone()
+            }
+        },
+        _ => Given::default(),
+    }
+}
+
+fn voice(command: &Verb) -> Voice {
+    match command {
+        Verb::Serve(_) => Voice::Server,
+        Verb::Dev(_) => Voice::Dev,
+        _ => Voice::Quiet,
+    }
+}
+
+fn complete(shell: clap_complete::Shell) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut help::command(), "rival", &mut script);
+    Ok(std::io::Write::write_all(&mut std::io::stdout().lock(), &script)?)
 }

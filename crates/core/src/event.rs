@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
 use crate::plan::PlanHash;
+use crate::trace::TraceParent;
 use crate::value::{self, Value};
 
 /// The version of the event schema that this build writes.
@@ -87,6 +88,9 @@ pub enum Kind {
         /// The run that started it as a child, and waits for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<RunId>,
+        /// The span, here or elsewhere, that it was started in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trace: Option<TraceParent>,
     },
     /// A node's recorded outcome was taken over from the source run.
     NodeImported {
@@ -613,6 +617,21 @@ pub enum Role {
 }
 
 impl Role {
+    /// Its name, as it is stored and shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Step => "step",
+            Self::OnError => "onError",
+            Self::Input => "input",
+            Self::Wait => "wait",
+            Self::Choose => "choose",
+            Self::Test => "test",
+            Self::Items => "items",
+            Self::Finally => "finally",
+            Self::Compensate => "compensate",
+        }
+    }
+
     fn is_step(&self) -> bool {
         matches!(self, Self::Step)
     }

@@ -15,6 +15,7 @@ mod path;
 pub mod plan;
 pub mod state;
 mod status;
+mod trace;
 mod value;
 pub mod verify;
 
@@ -25,4 +26,5 @@ pub use path::Path;
 pub use plan::{IndexedPlan, Plan, PlanHash};
 pub use state::State;
 pub use status::{NodeStatus, RunStatus, UnknownStatus};
+pub use trace::TraceParent;
 pub use value::Value;

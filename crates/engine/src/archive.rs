@@ -22,6 +22,8 @@ use crate::start::fingerprint;
 const FORMAT: &str = "rival-run";
 /// The version that this build writes, and the latest that it reads.
 const VERSION: u32 = 1;
+/// How a `<` is written where none may be.
+const ESCAPED: &str = "\\u003c";
 /// How many broken rules an error names.
 const NAMED_MAX: usize = 5;
 /// The 200 bytes of a user's id, and many generations of children.
@@ -116,6 +118,16 @@ impl Archive {
     /// Reads the text of an archive.
     pub fn from_json(text: &str) -> Result<Self, ImportError> {
         serde_json::from_str(text).map_err(|error| invalid(format!("it does not read: {error}")))
+    }
+
+    /// JSON that can stand inside of a `<script>` element: no `<` is in it, so nothing in it can end the element.
+    pub fn to_embedded(&self) -> String {
+        serde_json::to_string(self).expect("an archive has only string keys").replace('<', ESCAPED)
+    }
+
+    /// Reads what [`Archive::to_embedded`] wrote.
+    pub fn from_embedded(text: &str) -> Result<Self, ImportError> {
+        Self::from_json(&plain(text))
     }
 
     /// Everything that must hold before anything of it is believed.
@@ -232,7 +244,7 @@ impl Archive {
             LoadError::Store(error) => ImportError::Store(error),
             _ => ImportError::Conflict(row.id.clone()),
         })?;
-        if history != self.events {
+        if !alike(&history, &self.events) {
             return Err(ImportError::Conflict(row.id.clone()));
         }
         if !self.logs.is_empty() && store.logs(&row.id, &LogFilter::default()).await?.is_empty() {
@@ -240,6 +252,33 @@ impl Archive {
         }
         Ok(())
     }
+}
+
+/// Whether two histories are the same, however their texts write `<`.
+fn alike(one: &[Event], other: &[Event]) -> bool {
+    let text = |events| plain(&String::from_utf8_lossy(&event::encode(events)));
+    one == other || text(one) == text(other)
+}
+
+/// JSON with every escaped `<` as itself.
+fn plain(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix(ESCAPED) {
+            text.push('<');
+            rest = after;
+        } else {
+            // A backslash and what it escapes, which may be another backslash.
+            let end = rest.char_indices().nth(2).map_or(rest.len(), |(end, _)| end);
+            text.push_str(&rest[..end]);
+            rest = &rest[end..];
+        }
+    }
+    text.push_str(rest);
+    text
 }
 
 /// What users may call a run, and what Rival makes of that for its children and retries.

@@ -244,6 +244,7 @@ impl Actor {
             node: call.node.clone(),
             attempt: call.attempt,
             call: call.number,
+            trace: self.trace_of(&call.node, call.role, call.number),
         });
         let durable = (needs.durable && call.role == Role::Step).then(|| {
             let pulse = Pulse::new(&self.shared, &self.mailbox);

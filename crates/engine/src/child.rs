@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use rival_core::durable::{ChildOutcome, OpBody};
-use rival_core::event::Kind;
+use rival_core::event::{Kind, Role};
 use rival_core::failure::code;
 use rival_core::machine::{Errand, Input, NewChild};
-use rival_core::{Event, Failure, RunId, RunStatus, Seq, Value};
+use rival_core::{Event, Failure, RunId, RunStatus, Seq, TraceParent, Value};
 use rival_store::{NewMessage, NewRun};
 
 use crate::actor::{Actor, Work};
@@ -23,6 +23,13 @@ use rival_core::joined::build;
 pub(crate) struct Others {
     pub(crate) runs: Vec<NewRun>,
     pub(crate) messages: Vec<(RunId, NewMessage)>,
+}
+
+/// A child, as the call that wants it asked for it.
+pub(crate) struct AskedChild {
+    pub(crate) input: Value,
+    /// The call's span.
+    pub(crate) trace: Option<TraceParent>,
 }
 
 impl Actor {
@@ -73,8 +80,8 @@ impl Actor {
         for errand in &work.errands {
             match errand {
                 Errand::Start(new) => {
-                    let input = self.input_of_child(new, &work.events).await?;
-                    others.runs.extend(start::child(self, new, input));
+                    let asked = self.asked_child(new, &work.events).await?;
+                    others.runs.extend(start::child(self, new, asked));
                 }
                 Errand::Cancel(child) => {
                     let reason = Some(format!("its parent run `{}` does not wait for it any more", self.run));
@@ -95,7 +102,7 @@ impl Actor {
         Ok(others)
     }
 
-    async fn input_of_child(&mut self, new: &NewChild, events: &[Event]) -> Result<Value, ReadError> {
+    async fn asked_child(&mut self, new: &NewChild, events: &[Event]) -> Result<AskedChild, ReadError> {
         let asked = match self.asked_maps.get(&new.asked) {
             Some(asked) => Arc::clone(asked),
             None => {
@@ -113,15 +120,18 @@ impl Actor {
                 asked
             }
         };
-        let Kind::OpStarted { what, .. } = &asked.event else { return Err(ReadError::Missing(new.asked)) };
-        Ok(match (what, new.index) {
+        let Kind::OpStarted { node, call, what, .. } = &asked.event else {
+            return Err(ReadError::Missing(new.asked));
+        };
+        let input = match (what, new.index) {
             (OpBody::Run { input }, _) => input.clone(),
             (OpBody::Map { items, .. }, Some(index)) => {
                 let item = usize::try_from(index).ok().and_then(|index| items.get(index));
                 item.cloned().unwrap_or_default()
             }
             _ => Value::null(),
-        })
+        };
+        Ok(AskedChild { input, trace: self.trace_of(node, Role::Step, *call) })
     }
 
     /// The items of a map stay at hand while it has children to start.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
-use rival_core::{Failure, NodeStatus, Path, RunId, StepError, Value};
+use rival_core::{Failure, NodeStatus, Path, RunId, StepError, TraceParent, Value};
 use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 
@@ -90,6 +90,8 @@ pub struct RunInfo {
     pub attempt: u32,
     /// The call, from 1.
     pub call: u32,
+    /// The call's span, if its run is part of a trace.
+    pub trace: Option<TraceParent>,
 }
 
 impl RunInfo {

@@ -370,7 +370,8 @@ pub(crate) async fn handle_refused_input(
     let plan = &registered.definition.plan;
     let Some(function) = plan.on_error.as_ref().and_then(|name| registered.function(name)) else { return };
     let workflow = Arc::clone(&registered.name);
-    let run = Arc::new(RunInfo { run_id: None, workflow, node: Path::root(), attempt: 1, call: 1 });
+    let run =
+        Arc::new(RunInfo { run_id: None, workflow, node: Path::root(), attempt: 1, call: 1, trace: None });
     let steps = StepsReader::fixed(Vec::new());
     let failure = FailureContext {
         error,

@@ -1,16 +1,25 @@
 //! Whoever hears of what an engine does: metrics, traces, live lists.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use rival_core::event::{BlockedReason, LostReason, Role};
+use rival_core::failure::code;
 use rival_core::machine::Outcome;
 use rival_core::{Event, Failure, Path, RunId, RunStatus, State, Time};
+
+use crate::explain;
 
 /// Hears of what has become durable, and of every call that ended.
 ///
 /// It is told in the task of the run itself, so it must be quick and must not wait.
 pub trait Observer: Send + Sync + 'static {
+    /// Whether it writes traces: then calls are told which span they are, so that others can write on.
+    fn traces(&self) -> bool {
+        false
+    }
+
     /// A run was started.
     fn started(&self, _run: &RunId, _workflow: &str, _at: Time) {}
 
@@ -66,6 +75,23 @@ pub struct Called<'a> {
     pub state: &'a State,
 }
 
+impl Called<'_> {
+    /// The code and the message of what went wrong, if something did.
+    pub fn problem(&self) -> Option<(&str, Cow<'_, str>)> {
+        match self.end {
+            CallEnd::Failed(failure) => Some((&failure.code, failure.message.as_str().into())),
+            CallEnd::Lost(LostReason::Crash) => {
+                Some((code::INTERRUPTED, "the process ended while the function was at work".into()))
+            }
+            CallEnd::Blocked(reason) => Some(("blocked", explain::blocked(self.node, reason).into())),
+            CallEnd::Succeeded
+            | CallEnd::Cancelled
+            | CallEnd::Suspended
+            | CallEnd::Lost(LostReason::Shutdown) => None,
+        }
+    }
+}
+
 /// How a call ended.
 #[derive(Clone, Copy, Debug)]
 pub enum CallEnd<'a> {
@@ -83,6 +109,20 @@ pub enum CallEnd<'a> {
     Blocked(&'a BlockedReason),
 }
 
+impl CallEnd<'_> {
+    /// One word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed(_) => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Suspended => "suspended",
+            Self::Lost(_) => "lost",
+            Self::Blocked(_) => "blocked",
+        }
+    }
+}
+
 impl<'a> From<&'a Outcome> for CallEnd<'a> {
     fn from(outcome: &'a Outcome) -> Self {
         match outcome {
@@ -98,11 +138,15 @@ impl<'a> From<&'a Outcome> for CallEnd<'a> {
 #[derive(Default)]
 pub(crate) struct Observers {
     any: OnceLock<()>,
+    traces: OnceLock<()>,
     all: RwLock<Vec<Arc<dyn Observer>>>,
 }
 
 impl Observers {
     pub(crate) fn add(&self, observer: Arc<dyn Observer>) {
+        if observer.traces() {
+            let _ = self.traces.set(());
+        }
         self.all.write().unwrap_or_else(PoisonError::into_inner).push(observer);
         let _ = self.any.set(());
     }
@@ -117,6 +161,11 @@ impl Observers {
     /// Whether anybody listens.
     pub(crate) fn any(&self) -> bool {
         self.any.get().is_some()
+    }
+
+    /// Whether anybody writes traces.
+    pub(crate) fn traces(&self) -> bool {
+        self.traces.get().is_some()
     }
 
     /// The time, if somebody wants to know how long something takes.

@@ -1,4 +1,4 @@
-//! What a live run tells its observers of its calls.
+//! What a live run tells of its calls: its observers, and those who write on in its trace.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rival_core::event::{Kind, Role};
 use rival_core::machine::Outcome;
 use rival_core::state::OpenCall;
-use rival_core::{Event, Path, RunStatus, Time};
+use rival_core::{Event, Path, RunStatus, Time, TraceParent};
 
 use crate::actor::Actor;
 use crate::observer::{CallEnd, Called};
@@ -68,6 +68,13 @@ impl Actor {
             let (role, call, attempt) = (left.role, left.number, left.attempt);
             self.tell(node, &Ended { role, call, attempt, at: event.at, took }, end);
         }
+    }
+
+    /// The span of a call. Only for runs that are part of a trace, or if somebody writes one.
+    pub(crate) fn trace_of(&self, node: &Path, role: Role, call: u32) -> Option<TraceParent> {
+        let starter = self.state.trace;
+        let traced = starter.is_some() || self.shared.observers.traces();
+        traced.then(|| TraceParent::of_run(&self.run, starter).of_call(&self.run, node, role, call))
     }
 
     /// A run that waited for a place has one.

@@ -10,13 +10,14 @@ use futures::future::BoxFuture;
 use rival_core::event;
 use rival_core::failure::code;
 use rival_core::machine::{self, Env, Input, NewChild, Start, Turn};
-use rival_core::{Failure, IndexedPlan, RunId, RunStatus, Seq, State, Value};
+use rival_core::{Failure, IndexedPlan, RunId, RunStatus, Seq, State, TraceParent, Value};
 use rival_store::{Batch, Epoch, NewRun, Standing, Started, StoreError};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use crate::actor::{Actor, SNAPSHOT_EVERY, Work};
+use crate::child::AskedChild;
 use crate::engine::Engine;
 use crate::error::StartError;
 use crate::handle::RunHandle;
@@ -74,6 +75,7 @@ pub(crate) struct Options {
     pub(crate) tags: Vec<String>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_retries: Option<u32>,
+    pub(crate) trace: Option<TraceParent>,
 }
 
 impl<O> RunRequest<O> {
@@ -111,6 +113,13 @@ impl<O> RunRequest<O> {
         self.options.max_retries = Some(retries);
         self
     }
+
+    /// Makes the run part of a trace: the value of the header `traceparent`. One that is not as the standard says is
+    /// ignored.
+    pub fn trace(mut self, traceparent: impl AsRef<str>) -> Self {
+        self.options.trace = TraceParent::parse(traceparent.as_ref());
+        self
+    }
 }
 
 impl<O: Send + 'static> IntoFuture for RunRequest<O> {
@@ -142,6 +151,7 @@ async fn start(
     let mut begin = Start::new(input.clone());
     begin.timeout_ms = options.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
     begin.max_retries = options.max_retries;
+    begin.trace = options.trace;
     let fingerprint = fingerprint(workflow, &input);
     launch(shared, registered, run, begin, fingerprint, options.tags).await
 }
@@ -355,11 +365,12 @@ pub(crate) fn first_turn(
 }
 
 /// A child of a live run; it is queued in the commit that starts it. `None` if its workflow is gone.
-pub(crate) fn child(actor: &Actor, new: &NewChild, input: Value) -> Option<NewRun> {
+pub(crate) fn child(actor: &Actor, new: &NewChild, asked: AskedChild) -> Option<NewRun> {
     let shared = &actor.shared;
     let registered = shared.registry.get(&new.workflow)?;
+    let AskedChild { input, trace } = asked;
     let fingerprint = fingerprint(&new.workflow, &input);
-    let begin = Start { parent: Some(actor.run.clone()), ..Start::new(input) };
+    let begin = Start { parent: Some(actor.run.clone()), trace, ..Start::new(input) };
     let (new, _, _) = first_turn(&registered.plan, &new.child, begin, shared.clock.now(), false);
     Some(NewRun { fingerprint, engine: shared.id, ..new })
 }

@@ -38,8 +38,9 @@ pub struct Failed {
 }
 
 /// Sends a request. One that may change something carries `key` as `Idempotency-Key`, so that a server that
-/// understands it acts once however often the step is called.
-pub async fn send(http: &Http, key: &str) -> Result<Answer, Failed> {
+/// understands it acts once however often the step is called. `traceparent` says which span asks, if one does. Headers
+/// that the request has by itself stay as they are.
+pub async fn send(http: &Http, key: &str, traceparent: Option<&str>) -> Result<Answer, Failed> {
     let start = Instant::now();
     let target = match Target::of(http) {
         Ok(target) => target,
@@ -49,7 +50,7 @@ pub async fn send(http: &Http, key: &str) -> Result<Answer, Failed> {
         }
     };
     let line = target.line();
-    let ended = match exchange(http, target, key).await {
+    let ended = match exchange(http, target, key, traceparent).await {
         Ok(response) => judge(http, response, &line),
         Err(error) => Err(error),
     };
@@ -114,7 +115,12 @@ impl Target {
     }
 }
 
-async fn exchange(http: &Http, target: Target, key: &str) -> Result<HttpResponse, StepError> {
+async fn exchange(
+    http: &Http,
+    target: Target,
+    key: &str,
+    traceparent: Option<&str>,
+) -> Result<HttpResponse, StepError> {
     let line = target.line().long;
     let mut request =
         client().request(target.method, target.url).headers(target.headers).timeout(http.timeout);
@@ -123,6 +129,9 @@ async fn exchange(http: &Http, target: Target, key: &str) -> Result<HttpResponse
         if let Ok(key) = HeaderValue::from_bytes(key.as_bytes()) {
             request = request.header("idempotency-key", key);
         }
+    }
+    if let Some(traceparent) = traceparent.filter(|_| !http.has_header("traceparent")) {
+        request = request.header("traceparent", traceparent);
     }
     if let Some(body) = &http.body {
         request = request.body(body.clone());

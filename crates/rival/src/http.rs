@@ -24,8 +24,8 @@ use crate::step::{StepFn, TypedStep};
 ///
 /// Any status but 2xx is a failure with the code `http_status`, tried again while attempts remain if it may pass
 /// (5xx, 408, 425, 429, and when no answer came at all); [`Http::any_status`] takes every answer as a result. Requests
-/// that may change something carry the header `Idempotency-Key`, the same in every attempt. The step's description
-/// reads `GET /weather -> 200 (12 ms)`.
+/// that may change something carry the header `Idempotency-Key`, the same in every attempt. Where the run is part of a
+/// trace, the request is too, by the header `traceparent`. The step's description reads `GET /weather -> 200 (12 ms)`.
 pub fn http_step(http: Http) -> TypedStep<HttpResponse> {
     http_by(move || std::future::ready(Ok::<_, StepError>(http.clone())))
 }
@@ -70,7 +70,7 @@ fn exchange(call: &Call, request: Pending) -> Pending {
     Box::pin(async move {
         let (state, run) = taken?;
         let http: Http = decode(&request.await?, || "the request".to_owned())?;
-        match rival_http::send(&http, &run.idempotency_key()).await {
+        match rival_http::send(&http, &run.idempotency_key(), run.traceparent().as_deref()).await {
             Ok(answer) => {
                 state.describe(answer.description);
                 recorded(&answer.response)

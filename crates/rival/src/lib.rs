@@ -153,7 +153,9 @@ pub use rival_core::event;
 pub use rival_core::failure;
 pub use rival_core::plan;
 pub use rival_core::plan::{BackoffKind, Graph, GraphEdge, GraphNode, Join, OnTimeout, Plan, PlanHash};
-pub use rival_core::{Behavior, Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, Value};
+pub use rival_core::{
+    Behavior, Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, TraceParent, Value,
+};
 pub use rival_engine::{
     Archive, ArchivedLog, ArchivedPlan, ArchivedRun, BuildError as EngineError, CallEnd, Called,
     CancellationToken, ChildView, Clock, Committed, Definition, Engine, EngineBuilder, FailedAt, FailedStep,

@@ -33,6 +33,8 @@ pub mod code {
     pub const RATE_LIMITED: &str = "rate_limited";
     /// Too many live streams are open.
     pub const TOO_MANY_STREAMS: &str = "too_many_streams";
+    /// Too many connections are open.
+    pub const TOO_MANY_CONNECTIONS: &str = "too_many_connections";
     /// The server has a bug.
     pub const INTERNAL_ERROR: &str = "internal_error";
     /// The token file cannot be read.
@@ -73,8 +75,9 @@ impl Problem {
         Self { status, code, error: error.into(), errors: Vec::new() }
     }
 
-    fn body(&self) -> ProblemBody<'_> {
-        ProblemBody {
+    /// As it goes over the wire.
+    pub(crate) fn json(&self) -> Vec<u8> {
+        let body = ProblemBody {
             r#type: format!("/errors/{}", self.code),
             title: self.status.canonical_reason().unwrap_or("Error"),
             status: self.status.as_u16(),
@@ -82,14 +85,14 @@ impl Problem {
             error: &self.error,
             detail: &self.error,
             errors: &self.errors,
-        }
+        };
+        serde_json::to_vec(&body).expect("strings and numbers are JSON")
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = serde_json::to_vec(&self.body()).expect("strings and numbers are JSON");
-        let mut response = Response::new(Body::from(body));
+        let mut response = Response::new(Body::from(self.json()));
         *response.status_mut() = self.status;
         let json = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, json);

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::App;
 use crate::secure::{SecureError, secure};
 use crate::settings::Settings;
-use crate::{api, docs, metrics};
+use crate::{api, docs, listen, metrics};
 
 /// An engine over HTTP.
 ///
@@ -50,15 +50,13 @@ impl Server {
 
     /// Serves until `stop` is over; then streams end, requests that are under way are answered, and it returns. The
     /// engine is left as it is.
-    pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) {
-        let Self { router, settings: _, stop: stopping } = self;
+    pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()>) {
+        let Self { router, settings, stop: stopping } = self;
         let stop = async move {
             stop.await;
             stopping.cancel();
         };
-        let _ = axum::serve(listener, router.into_make_service_with_connect_info::<std::net::SocketAddr>())
-            .with_graceful_shutdown(stop)
-            .await;
+        listen::serve(listener, router, &settings, stop).await;
     }
 
     /// The routes, for whoever asks them without a network.

@@ -1,9 +1,6 @@
 //! `rival demo`: an order that survives being killed, to be watched and to be killed.
 
-mod lines;
-mod order;
 mod screen;
-mod style;
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -20,28 +17,31 @@ use rival::{
     StepMetrics, StoreError, Time,
 };
 
-use order::{Order, Shipped, Shop};
 use screen::Screen;
-use style::{Style, seconds};
+
+use crate::examples::order::{Order, Shipped};
+use crate::examples::{self, order};
+use crate::lines::Teller;
+use crate::style::Style;
+use crate::text::{clock, length};
+use crate::{exit, signals};
 
 /// How long calls at work may take to finish after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(5);
 /// How often a terminal is drawn.
 const FRAME: Duration = Duration::from_millis(100);
-/// What shells say of a command that was interrupted.
-const INTERRUPTED: u8 = 130;
 
 /// Runs the demo: goes on with an order that is under way, or takes a new one.
 pub(crate) async fn run(data: &Path, pace: Duration) -> Result<ExitCode> {
     let terminal = std::io::stdout().is_terminal();
-    let style = Style { colour: terminal && std::env::var_os("NO_COLOR").is_none() };
+    let style = Style::of(terminal);
     std::fs::create_dir_all(data).with_context(|| format!("cannot make the folder {}", data.display()))?;
     let file = data.join("rival.db");
     let workflow = order::workflow(pace)?;
     let start = rival::Clock::System.now();
     let store = SqliteStore::open(&file).map_err(|error| opening(error, data))?;
-    let shop = Shop { ledger: data.join("ledger.txt"), pace };
-    let engine = Engine::builder().store(store).provide(shop).workflow(&workflow).build().await?;
+    // All examples, so that no run of `rival dev` on the same store is held up.
+    let engine = examples::add(Engine::builder().store(store), &file, pace)?.build().await?;
     println!("{}  store {}", style.bold("rival demo"), file.display());
 
     let demo = match under_way(&engine).await? {
@@ -50,8 +50,11 @@ pub(crate) async fn run(data: &Path, pace: Duration) -> Result<ExitCode> {
     };
     println!("{}\n", style.dim(hint(terminal)));
     let end = tokio::select! {
-        ended = demo.watch(terminal) => ended.map(|()| None)?,
-        signal = interrupted() => Some(signal?),
+        ended = demo.watch(terminal) => {
+            ended?;
+            None
+        },
+        _ = signals::first() => Some(()),
     };
     match end {
         None => demo.sum_up().await,
@@ -85,39 +88,6 @@ async fn under_way(engine: &Engine) -> Result<Option<RunId>> {
     Ok(rows.into_iter().next().map(|row| row.id))
 }
 
-/// Ends when the user wants the demo to end. A second request ends the process at once.
-async fn interrupted() -> Result<()> {
-    wait_for_signal().await?;
-    tokio::spawn(async {
-        if wait_for_signal().await.is_ok() {
-            leave_now();
-        }
-    });
-    Ok(())
-}
-
-#[allow(clippy::exit, reason = "the user asked twice, and Rival loses nothing")]
-fn leave_now() -> ! {
-    println!("leaving at once");
-    std::process::exit(i32::from(INTERRUPTED));
-}
-
-#[cfg(unix)]
-async fn wait_for_signal() -> Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-async fn wait_for_signal() -> Result<()> {
-    Ok(tokio::signal::ctrl_c().await?)
-}
-
 /// A run that is being watched.
 struct Demo {
     engine: Engine,
@@ -140,8 +110,7 @@ impl Demo {
         start: Time,
         style: Style,
     ) -> Result<Self> {
-        let items = ["a kettle", "two cups", "Assam, 250 g"].map(str::to_owned).to_vec();
-        let run = engine.run(workflow, Order { customer: "Ada".into(), items }).await?.id().clone();
+        let run = engine.run(workflow, Order::sample()).await?.id().clone();
         println!("new run {}", style.cyan(&run));
         Ok(Self {
             engine,
@@ -196,16 +165,16 @@ impl Demo {
 
     async fn watch_lines(&self) -> Result<()> {
         let mut events = self.engine.subscribe(&self.run, self.seen);
-        let mut shown = 0;
+        let (mut shown, mut teller) = (0, Teller::default());
         while let Some(event) = events.next().await {
             let event = event?;
             // What a step wrote is stored with its outcome, so it is there before the outcome is shown.
             let logs = self.engine.logs(&self.run, &LogFilter::default()).await?;
             let new = logs.iter().skip(shown).filter(|line| line.at >= self.start);
-            new.for_each(|line| println!("{}", lines::log(line)));
+            new.for_each(|line| println!("{}  {}: | {}", clock(line.at), line.node, line.message));
             shown = logs.len();
-            if let Some(line) = lines::line(&event) {
-                println!("{line}");
+            if let Some(line) = teller.tell(&event.event, event.at) {
+                println!("{}  {line}", clock(event.at));
             }
         }
         Ok(())
@@ -221,7 +190,7 @@ impl Demo {
             "stopped with {count} of {all} steps done; `rival demo` goes on at {}",
             next(&self.nodes, &done)
         );
-        Ok(ExitCode::from(INTERRUPTED))
+        Ok(ExitCode::from(exit::INTERRUPTED))
     }
 
     async fn sum_up(&self) -> Result<ExitCode> {
@@ -230,7 +199,7 @@ impl Demo {
         let view = self.engine.get(&self.run).await?;
         let logs = self.engine.logs(&self.run, &LogFilter::default()).await?.len();
         let took = view.ended_at.map_or(0, |end| end.ms_since(view.created_at));
-        println!("\n{} after {}: {}", self.ending(&outcome), seconds(took), result(&outcome));
+        println!("\n{} after {}: {}", self.ending(&outcome), length(took), result(&outcome));
         view.steps.iter().filter_map(remark).for_each(|remark| println!("  {remark}"));
         let events = view.events.0;
         let kept =

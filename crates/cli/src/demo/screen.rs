@@ -1,11 +1,11 @@
 //! The run as a table that changes in place, for terminals.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 
 use rival::{LogLine, NodeStatus, RunView, StepMetrics, Time};
 
-use super::style::{Style, seconds};
+use crate::style::Style;
+use crate::text::length;
 
 /// A table of the run's steps, drawn over itself.
 #[derive(Debug)]
@@ -14,36 +14,25 @@ pub(super) struct Screen {
     /// The steps that were done before this start.
     before: BTreeSet<String>,
     names: Vec<String>,
-    drawn: usize,
-    turn: usize,
+    lines: crate::screen::Screen,
 }
 
 impl Screen {
     pub(super) fn new(style: Style, names: Vec<String>, before: BTreeSet<String>) -> Self {
-        Self { style, before, names, drawn: 0, turn: 0 }
+        Self { style, before, names, lines: crate::screen::Screen::on_stdout(style) }
     }
 
     /// Draws the run as it is now over what was drawn before.
     pub(super) fn draw(&mut self, view: &RunView, logs: &[LogLine], now: Time) -> std::io::Result<()> {
-        self.turn += 1;
         let lines: Vec<String> = self.names.iter().map(|name| self.line(name, view, logs, now)).collect();
-        let mut out = std::io::stdout().lock();
-        if self.drawn > 0 {
-            write!(out, "\x1b[{}A", self.drawn)?;
-        }
-        for line in &lines {
-            // Clear what was there; a long line is cut by the terminal and not wrapped.
-            writeln!(out, "\x1b[2K\x1b[?7l{line}\x1b[?7h")?;
-        }
-        self.drawn = lines.len();
-        out.flush()
+        self.lines.draw(&lines)
     }
 
     fn line(&self, name: &str, view: &RunView, logs: &[LogLine], now: Time) -> String {
         let style = self.style;
         let step = view.steps.iter().find(|step| step.path.as_str() == name);
         let status = step.map_or(NodeStatus::Pending, |step| step.status);
-        let sign = style.sign(status, self.turn);
+        let sign = style.sign(status.word(), self.lines.turn);
         let Some(step) = step else { return format!("  {sign} {}", style.dim(name)) };
         let (time, text) = (time(step, now), self.text(step, logs));
         let name = match status {
@@ -89,10 +78,10 @@ impl Screen {
 fn time(step: &StepMetrics, now: Time) -> String {
     match (step.status, step.wake_at, step.duration, step.started_at) {
         (NodeStatus::WaitingRetry | NodeStatus::Waiting, Some(at), _, _) => {
-            format!("in {}", seconds(at.ms_since(now)))
+            format!("in {}", length(at.ms_since(now)))
         }
-        (_, _, Some(ms), _) => seconds(ms),
-        (_, _, None, Some(since)) => seconds(now.ms_since(since)),
+        (_, _, Some(ms), _) => length(ms),
+        (_, _, None, Some(since)) => length(now.ms_since(since)),
         (_, _, None, None) => String::new(),
     }
 }

@@ -45,6 +45,7 @@ use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
 use crate::plan::IndexedPlan;
 use crate::state::State;
+use crate::trace::TraceParent;
 use crate::value::Value;
 
 /// How long calls may take to settle after a cancel, before they are left behind.
@@ -133,6 +134,8 @@ pub struct Start {
     pub source: Option<RunId>,
     /// The run that starts it as a child.
     pub parent: Option<RunId>,
+    /// The span, here or elsewhere, that it is started in.
+    pub trace: Option<TraceParent>,
     /// What is taken over from its source.
     pub imports: Vec<Import>,
 }
@@ -140,7 +143,15 @@ pub struct Start {
 impl Start {
     /// A plain start.
     pub fn new(input: Value) -> Self {
-        Self { input, timeout_ms: None, max_retries: None, source: None, parent: None, imports: Vec::new() }
+        Self {
+            input,
+            timeout_ms: None,
+            max_retries: None,
+            source: None,
+            parent: None,
+            trace: None,
+            imports: Vec::new(),
+        }
     }
 }
 
@@ -357,6 +368,7 @@ impl Machine<'_> {
             retries_left: start.max_retries.unwrap_or(plan.max_retries),
             source: start.source,
             parent: start.parent,
+            trace: start.trace,
         };
         let started = self.emit(event, Cause::Outside(Outside::Request));
         for import in start.imports {

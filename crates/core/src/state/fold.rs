@@ -18,13 +18,14 @@ impl State {
         self.at = self.at.max(event.at);
         let (seq, at) = (event.seq, event.at);
         match &event.event {
-            Kind::RunStarted { workflow, plan, deadline, retries_left, source, parent, .. } => {
+            Kind::RunStarted { workflow, plan, deadline, retries_left, source, parent, trace, .. } => {
                 self.workflow.clone_from(workflow);
                 self.plan = Some(plan.clone());
                 self.started_at = at;
                 self.retries_left = *retries_left;
                 self.source.clone_from(source);
                 self.parent.clone_from(parent);
+                self.trace = *trace;
                 if let Some(at) = deadline {
                     self.timers.insert(Timer { at: *at, node: Path::root(), kind: TimerKind::RunDeadline });
                 }

@@ -26,6 +26,7 @@ use crate::ids::{RunId, Seq, Time};
 use crate::path::{self, Path};
 use crate::plan::PlanHash;
 use crate::status::RunStatus;
+use crate::trace::TraceParent;
 
 /// The version of the fold. A snapshot of another version is ignored and the history folded again, so
 /// raise it whenever the meaning or shape of [`State`] changes.
@@ -50,6 +51,9 @@ pub struct State {
     pub source: Option<RunId>,
     /// The run that started this one as a child, and waits for it.
     pub parent: Option<RunId>,
+    /// The span, here or elsewhere, that the run was started in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceParent>,
     /// Nodes that have begun or were imported.
     pub nodes: BTreeMap<Path, NodeState>,
     /// Moments that matter, the earliest first.

@@ -24,6 +24,7 @@ mod sequence;
 mod signal;
 mod sleep;
 mod support;
+mod trace;
 mod undo;
 mod verify;
 mod verify_blocks;

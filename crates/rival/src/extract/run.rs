@@ -41,6 +41,12 @@ impl Run {
     pub fn idempotency_key(&self) -> String {
         self.0.idempotency_key()
     }
+
+    /// The call's span, as the header `traceparent` names it: for services that write on in the trace. Absent unless the
+    /// run was started in a trace, or traces are written. HTTP steps send it by themselves.
+    pub fn traceparent(&self) -> Option<String> {
+        self.0.trace.map(|trace| trace.to_string())
+    }
 }
 
 #[diagnostic::do_not_recommend]

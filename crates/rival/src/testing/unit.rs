@@ -22,6 +22,7 @@ fn run_info() -> Arc<RunInfo> {
         node: Path::from("test"),
         attempt: 1,
         call: 1,
+        trace: None,
     })
 }
 

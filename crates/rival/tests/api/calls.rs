@@ -19,6 +19,7 @@ fn context(step: &str, input: serde_json::Value) -> CallContext {
         node: Path::from(step),
         attempt: 2,
         call: 3,
+        trace: None,
     });
     CallContext {
         input: Value::from(input),

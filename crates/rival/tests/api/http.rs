@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rival::event::Role;
 use rival::prelude::*;
 use rival::testing::TestEngine;
-use rival::{NodeStatus, RunOutcome, RunStatus, TypedStep};
+use rival::{NodeStatus, Path, RunId, RunOutcome, RunStatus, TraceParent, TypedStep};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -313,4 +314,48 @@ fn connections_outlive_the_runtime_they_were_made_in() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         assert_eq!(runtime.block_on(async { answer(&run(http_step(Http::get(&url))).await) }).status, 200);
     }
+}
+
+#[tokio::test]
+async fn a_request_is_in_the_trace_of_its_run() {
+    let server = Server::start(|before, _| match before {
+        0 => ("503 Later", String::new()),
+        _ => (JSON, "{}".to_owned()),
+    })
+    .await;
+    let step = http_step(Http::get(&server.url)).retry(2);
+    let workflow = Workflow::new("calling").step(step).build().unwrap();
+    let engine = TestEngine::builder().workflow(&workflow).build().await.unwrap();
+    let given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let run = engine.run(&workflow, ()).id("r").trace(given).await.unwrap();
+    answer(&engine.finish(run.id()).await.unwrap());
+    let run = TraceParent::of_run(run.id(), TraceParent::parse(given));
+    for (seen, call) in server.seen().iter().zip([1, 2]) {
+        let span = run.of_call(&RunId::from("r"), &Path::from("http"), Role::Step, call).to_string();
+        assert_eq!(seen.header("traceparent"), Some(span.as_str()));
+    }
+    assert_eq!(server.seen().len(), 2);
+}
+
+#[tokio::test]
+async fn a_request_with_a_trace_of_its_own_keeps_it() {
+    let server = Server::start(|_, _| (JSON, "{}".to_owned())).await;
+    let own = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
+    let workflow = Workflow::new("calling")
+        .step(http_step(Http::get(&server.url).header("TraceParent", own)))
+        .build()
+        .unwrap();
+    let engine = TestEngine::builder().workflow(&workflow).build().await.unwrap();
+    let given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let run = engine.run(&workflow, ()).trace(given).await.unwrap();
+    answer(&engine.finish(run.id()).await.unwrap());
+    assert_eq!(server.seen()[0].header("traceparent"), Some(own));
+    assert_eq!(server.seen()[0].headers.to_lowercase().matches("traceparent").count(), 1);
+}
+
+#[tokio::test]
+async fn without_a_trace_no_request_says_anything_of_one() {
+    let server = Server::start(|_, _| (JSON, "{}".to_owned())).await;
+    answer(&run(http_step(Http::get(&server.url))).await);
+    assert_eq!(server.seen()[0].header("traceparent"), None);
 }

@@ -18,6 +18,7 @@ facts![
     a_document_that_was_changed_is_refused,
     a_run_that_was_retried_needs_its_successor_first,
     an_import_that_was_cut_short_is_finished,
+    a_document_can_stand_in_a_page,
 ];
 
 fn logging(name: &'static str) -> rival::TypedStep<u32> {
@@ -81,7 +82,7 @@ async fn the_same_run_again_changes_nothing(lab: Lab) {
 
 async fn another_run_of_the_same_id_is_refused(lab: Lab) {
     let archive = exported(&lab).await;
-    let other = Engine::builder().workflow(&workflow()).build().await.unwrap();
+    let other = Engine::builder().workflow(workflow()).build().await.unwrap();
     let run = other.run("w", 6).id("r").await.unwrap();
     run.wait().await.unwrap();
     let refused = other.import(&archive).await.unwrap_err();
@@ -149,4 +150,19 @@ async fn an_import_that_was_cut_short_is_finished(lab: Lab) {
     other.import(&without).await.unwrap();
     assert!(!other.import(&archive).await.unwrap().new);
     assert_eq!(other.logs(&RunId::from("r"), &LogFilter::default()).await.unwrap().len(), 1);
+}
+
+async fn a_document_can_stand_in_a_page(lab: Lab) {
+    let workflow = Workflow::new("w").input::<String>().step(gives("first", 1)).build().unwrap();
+    let engine = lab.engine(&workflow).await;
+    // With a text that means something in a page, and one that looks like the escape for it.
+    let run = engine.run("w", "</script><b>\\u003c\\\\<!--").await.unwrap();
+    engine.finish(run.id()).await.unwrap();
+    let archive = engine.export(run.id()).await.unwrap();
+    let embedded = archive.to_embedded();
+    assert!(!embedded.contains('<'), "{embedded}");
+    assert_eq!(Archive::from_embedded(&embedded).unwrap(), archive);
+    // Whoever reads it as plain JSON has the same run.
+    let as_json = Archive::from_json(&embedded).unwrap();
+    assert!(!engine.import(&as_json).await.unwrap().new);
 }

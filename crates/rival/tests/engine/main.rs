@@ -39,5 +39,6 @@ mod snapshots;
 mod start;
 mod subscribe;
 mod timeout;
+mod trace;
 mod undo_children;
 mod wait;

@@ -1,4 +1,4 @@
-//! The workflow of the demo: an order, with everything that can happen to one.
+//! An order, with much that can happen to one: retries, a sleep, a failure that does not matter. `rival demo` shows it.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,27 +10,36 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The workflow's name.
-pub(super) const NAME: &str = "order";
+pub(crate) const NAME: &str = "order";
 
 #[derive(Serialize, Deserialize, JsonSchema)]
-pub(super) struct Order {
-    pub(super) customer: String,
-    pub(super) items: Vec<String>,
+#[schemars(example = Order::sample())]
+pub(crate) struct Order {
+    pub(crate) customer: String,
+    pub(crate) items: Vec<String>,
+}
+
+impl Order {
+    /// One to begin with.
+    pub(crate) fn sample() -> Self {
+        let items = ["a kettle", "two cups", "Assam, 250 g"].map(str::to_owned).to_vec();
+        Self { customer: "Ada".into(), items }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Shipped {
-    pub(super) to: String,
-    pub(super) tracking: String,
+pub(crate) struct Shipped {
+    pub(crate) to: String,
+    pub(crate) tracking: String,
 }
 
 /// Where the steps leave their marks outside of Rival, a line when a call begins and one when it ends: what was
 /// really done, whatever the engine says. It also sets the pace.
 #[derive(Debug)]
-pub(super) struct Shop {
-    pub(super) ledger: PathBuf,
+pub(crate) struct Shop {
+    pub(crate) ledger: PathBuf,
     /// How long a unit of work takes.
-    pub(super) pace: Duration,
+    pub(crate) pace: Duration,
 }
 
 impl Shop {
@@ -132,7 +141,7 @@ async fn ship(
     Ok(Shipped { to: order.customer, tracking })
 }
 
-pub(super) fn workflow(pace: Duration) -> Result<Workflow<Order, Shipped>, rival::BuildErrors> {
+pub(crate) fn workflow(pace: Duration) -> Result<Workflow<Order, Shipped>, rival::BuildErrors> {
     Workflow::new(NAME)
         .description("From the shelf to the postman")
         .input::<Order>()

@@ -1,0 +1,435 @@
+//! What the command line says.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::config::{GlobalFlags, ServerFlags, TokenFlags};
+use crate::duration;
+use crate::out::Format;
+
+/// Durable workflows: steps are functions, and nothing that was done is lost.
+#[derive(Debug, Parser)]
+#[command(name = "rival", version, arg_required_else_help = true, disable_help_subcommand = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Verb,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Global {
+    /// How results are printed
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        global = true,
+        default_value = "table",
+        hide_default_value = true
+    )]
+    #[arg(help_heading = "Global options")]
+    pub(crate) output: Format,
+    /// The settings file; ./rival.toml unless told otherwise
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flags: GlobalFlags,
+}
+
+/// One per verb; `help.rs` says in which group each is shown.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Start a server to try things: example workflows, data in ./data, a log for people
+    Dev(Dev),
+    /// Start a run of a workflow
+    Run(Run),
+    /// Watch a run live, or all of them
+    Watch(Watch),
+    /// Run an example order, to watch and to kill: started again, it goes on where it was
+    Demo(Demo),
+    /// List runs, the newest first
+    List(List),
+    /// Show a run: its input, steps, result
+    #[command(visible_aliases = ["get", "describe"])]
+    Show(Runs),
+    /// Show everything that happened in a run
+    #[command(visible_alias = "events")]
+    History(History),
+    /// Show what the steps of a run wrote
+    Logs(Logs),
+    /// Say in one sentence what a run is waiting for
+    Explain(Runs),
+    /// Wait for runs to end, and print their results
+    Wait(Wait),
+    /// Ask runs to stop; what they did is undone where the workflow says how
+    Cancel(Stop),
+    /// End runs at once, undoing nothing
+    Kill(Stop),
+    /// Hold runs: steps at work finish, nothing new starts
+    Pause(Runs),
+    /// Let paused or blocked runs go on
+    Resume(Runs),
+    /// Start failed or cancelled runs again where they failed
+    Retry(Runs),
+    /// Start a new run from any point of one that has ended
+    Fork(Fork),
+    /// Send a signal to a run
+    Signal(Signal),
+    /// List workflows, or show one
+    Workflows(Workflows),
+    /// Check an input against a workflow, without starting anything
+    Validate(Validate),
+    /// Draw a workflow or a run
+    Graph(Graph),
+    /// Start the server for production
+    Serve(Serve),
+    /// Create, list and revoke the tokens that clients show to the server
+    Token(Token),
+    /// Write a run into one file that opens anywhere, offline
+    Export(Export),
+    /// Read runs back from files that `export` wrote
+    Import(Import),
+    /// Check everything in the store against what must always hold
+    Verify,
+    /// Check settings, store, server and tokens, and say what is wrong
+    Doctor(Doctor),
+    /// Show the settings and where they come from
+    Config(Config),
+    /// Measure this machine: throughput, latency, sleeping runs, long plans
+    Bench(Bench),
+    /// Print a script that completes commands in a shell
+    Completion {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the version of this command, and of the server if one runs
+    Version,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Dev {
+    #[command(flatten)]
+    pub(crate) flags: ServerFlags,
+    /// As for `demo`
+    #[arg(long, value_name = "MS", default_value_t = 100, hide = true)]
+    pub(crate) pace: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Also offer the example workflows of `rival dev`
+    #[arg(long)]
+    pub(crate) examples: bool,
+    #[command(flatten)]
+    pub(crate) flags: ServerFlags,
+    /// As for `demo`
+    #[arg(long, value_name = "MS", default_value_t = 100, hide = true)]
+    pub(crate) pace: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// The workflow
+    pub(crate) workflow: String,
+    /// The input: JSON, @FILE, or - for stdin
+    #[arg(short, long, value_name = "JSON")]
+    pub(crate) input: Option<String>,
+    /// The id of the run; starting it again with the same input does nothing
+    #[arg(long)]
+    pub(crate) id: Option<String>,
+    /// A word to find the run by; may be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// Wait for its end and print its output; with a time, at most that long
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = duration::argument)]
+    pub(crate) wait: Option<Option<Duration>>,
+    /// Fail the run if it takes longer
+    #[arg(long, value_name = "TIME", value_parser = duration::argument)]
+    pub(crate) timeout: Option<Duration>,
+    /// Start the run again this often if it fails
+    #[arg(long, value_name = "N")]
+    pub(crate) retries: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// The run; without it, all runs
+    pub(crate) run: Option<String>,
+    /// Only runs of this workflow, when watching all
+    #[arg(long, conflicts_with = "run")]
+    pub(crate) workflow: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// The folder of the store
+    #[arg(long, value_name = "DIR", default_value = "data")]
+    pub(crate) data: PathBuf,
+    /// How long a tenth of a second of work takes, in milliseconds; tests make it short
+    #[arg(long, value_name = "MS", default_value_t = 100, hide = true)]
+    pub(crate) pace: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Only runs of this workflow
+    #[arg(short, long)]
+    pub(crate) workflow: Option<String>,
+    /// Only runs with one of these statuses, with commas between them
+    #[arg(short, long, value_name = "STATUS,…")]
+    pub(crate) status: Option<String>,
+    /// Only runs with this tag
+    #[arg(long)]
+    pub(crate) tag: Option<String>,
+    /// Only children of this run
+    #[arg(long, value_name = "RUN")]
+    pub(crate) parent: Option<String>,
+    /// Only runs started at this time or later, such as 2026-11-15T09:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// Only runs started before this time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<String>,
+    /// Only runs with this in their input, such as customer.name=Ada
+    #[arg(long, value_name = "FIELD=VALUE")]
+    pub(crate) input: Option<String>,
+    /// How many at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    /// All of them
+    #[arg(short, long, conflicts_with = "limit")]
+    pub(crate) all: bool,
+}
+
+/// Some runs.
+#[derive(Debug, Args)]
+pub(crate) struct Runs {
+    /// The ids of the runs, or - to read them from stdin
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// The id of the run, or a file that `export` wrote
+    pub(crate) run: String,
+    /// Only events after this one
+    #[arg(long, value_name = "SEQ", default_value_t = 0, hide_default_value = true)]
+    pub(crate) after: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Logs {
+    /// The id of the run, or a file that `export` wrote
+    pub(crate) run: String,
+    /// Go on until the run ends
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// Only of this step
+    #[arg(long)]
+    pub(crate) step: Option<String>,
+    /// Only lines of this level and above
+    #[arg(long, value_enum)]
+    pub(crate) level: Option<Level>,
+}
+
+/// How much a line matters.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Level {
+    Debug,
+    Info,
+    Warn,
+    Error,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Wait {
+    #[command(flatten)]
+    pub(crate) runs: Runs,
+    /// Give up after this long; the run goes on
+    #[arg(long, value_name = "TIME", value_parser = duration::argument)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Stop {
+    #[command(flatten)]
+    pub(crate) runs: Runs,
+    /// Why, for those who look at the run later
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fork {
+    /// The run to go on from
+    pub(crate) run: String,
+    /// The node that runs again, with everything after it; where the run failed unless told otherwise
+    #[arg(long, value_name = "NODE")]
+    pub(crate) from: Option<String>,
+    /// Another input: JSON, @FILE, or - for stdin
+    #[arg(short, long, value_name = "JSON")]
+    pub(crate) input: Option<String>,
+    /// The id of the new run
+    #[arg(long)]
+    pub(crate) id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Signal {
+    /// The run
+    pub(crate) run: String,
+    /// The signal's name
+    pub(crate) name: String,
+    /// What it says: JSON, @FILE, or - for stdin
+    #[arg(value_name = "PAYLOAD")]
+    pub(crate) payload: Option<String>,
+    /// Sent again with the same id, it counts once
+    #[arg(long)]
+    pub(crate) id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Workflows {
+    /// Show only this one, with its steps and its input
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Validate {
+    /// The workflow
+    pub(crate) workflow: String,
+    /// The input: JSON, @FILE, or - for stdin
+    #[arg(short, long, value_name = "JSON")]
+    pub(crate) input: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Graph {
+    /// A workflow, or the id of a run
+    #[arg(value_name = "WORKFLOW|RUN")]
+    pub(crate) name: String,
+    /// How it is drawn
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: Drawing,
+}
+
+/// How a graph is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Drawing {
+    /// A tree, for terminals
+    Text,
+    /// For Markdown
+    Mermaid,
+    /// For Graphviz
+    Dot,
+    /// For programs
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Token {
+    #[command(subcommand)]
+    pub(crate) verb: TokenVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenVerb {
+    /// Create a token and show it, once
+    Create {
+        /// Whose it is, or what for
+        name: String,
+        /// What it allows: to read, also to start and control runs, or everything
+        #[arg(long, value_enum, default_value = "run")]
+        scope: TokenScope,
+        /// When it stops being valid, from now
+        #[arg(long, value_name = "TIME", value_parser = duration::argument)]
+        expires: Option<Duration>,
+        #[command(flatten)]
+        flags: TokenFlags,
+    },
+    /// List the tokens, without their secrets
+    List {
+        #[command(flatten)]
+        flags: TokenFlags,
+    },
+    /// Make a token invalid, at once
+    Revoke {
+        /// The id of the token, as `list` shows it
+        id: String,
+        #[command(flatten)]
+        flags: TokenFlags,
+    },
+}
+
+/// What a token allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TokenScope {
+    Read,
+    Run,
+    Admin,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// The id of the run
+    pub(crate) run: String,
+    /// Where it goes; stdout unless told otherwise
+    pub(crate) file: Option<PathBuf>,
+    /// A page for people that programs read too, or only the data; html for a FILE that ends in .html
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ExportFormat>,
+}
+
+/// The form of an exported run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    Html,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Files that `export` wrote, or - for stdin
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    #[command(flatten)]
+    pub(crate) flags: ServerFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    pub(crate) verb: ConfigVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Print every setting, its value and where it comes from
+    Print {
+        #[command(flatten)]
+        flags: ServerFlags,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks, load
+    #[arg(default_value = "", hide_default_value = true)]
+    pub(crate) only: String,
+    /// A small size, to see that everything works
+    #[arg(long)]
+    pub(crate) smoke: bool,
+    /// Where the figures go, as JSON
+    #[arg(long, value_name = "FILE", default_value = "target/bench.json")]
+    pub(crate) json: PathBuf,
+}

@@ -1,0 +1,318 @@
+//! One client for every verb: it sends the requests of the HTTP API, to a server that runs, or straight into the API on
+//! the store file when none does.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Method, Request, Response, StatusCode, header};
+use http_body_util::BodyExt;
+use rival::{Archive, Engine, SqliteStore, StoreError};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tower::ServiceExt;
+
+use crate::config::Config;
+use crate::exit::Failed;
+use crate::sse::Events;
+use crate::{examples, server};
+
+/// How long a server may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// What a verb needs if there is no server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// A store that is there, to look at or to leave a request in.
+    Store,
+    /// Workflows too; the store may be a new one.
+    Workflows,
+    /// An engine that runs what is due for as long as this command does.
+    Engine,
+}
+
+/// Sends requests.
+#[derive(Debug)]
+pub(crate) struct Client {
+    to: To,
+}
+
+#[derive(Debug)]
+enum To {
+    Server {
+        http: reqwest::Client,
+        url: String,
+        token: Option<String>,
+    },
+    /// `passive`: nothing is run here.
+    Here {
+        router: Box<Router>,
+        engine: Engine,
+        passive: bool,
+    },
+}
+
+/// What came back, if it was good.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    /// JSON, or the text of a drawing.
+    pub(crate) text: String,
+    /// When the server says it is.
+    pub(crate) date: Option<SystemTime>,
+}
+
+impl Answer {
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        serde_json::from_str(&self.text).context("the server's answer is not what this command expects")
+    }
+}
+
+/// A refusal, as the API words it.
+#[derive(Debug, Deserialize)]
+struct Problem {
+    code: String,
+    error: String,
+    #[serde(default)]
+    errors: Vec<Violation>,
+}
+
+/// One thing that is wrong with an input.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Violation {
+    pub(crate) path: String,
+    pub(crate) message: String,
+}
+
+impl Client {
+    /// A client for the server that the settings name; or, if nobody named one and none runs, for the store file.
+    pub(crate) async fn connect(config: &Config, need: Need) -> Result<Self> {
+        let (url, named) = config.url();
+        if named || listens(&url).await {
+            return Self::to_server(url, config.token());
+        }
+        Self::on_file(config, need, &url).await
+    }
+
+    /// A client for the server, whether it runs or not.
+    pub(crate) fn to_configured(config: &Config) -> Result<Self> {
+        Self::to_server(config.url().0, config.token())
+    }
+
+    fn to_server(url: String, token: Option<&str>) -> Result<Self> {
+        let http = reqwest::Client::builder().connect_timeout(CONNECT).no_proxy().build()?;
+        Ok(Self { to: To::Server { http, url, token: token.map(str::to_owned) } })
+    }
+
+    async fn on_file(config: &Config, need: Need, url: &str) -> Result<Self> {
+        let file = config.store();
+        if need == Need::Store && !file.exists() {
+            let message = format!("no server runs at {url}, and there is no store at {}", file.display());
+            let hint = "start a server with `rival dev`, or name another store with --store or another server with --url";
+            return Err(Failed::error(message).hint(hint).into());
+        }
+        let store = open(file, url)?;
+        let mut builder = Engine::builder().store(store).max_payload_bytes(config.max_payload_bytes());
+        if need != Need::Store {
+            builder = examples::add(builder, file, examples::PACE)?;
+        }
+        let passive = need != Need::Engine;
+        if passive {
+            builder = builder.passive();
+        }
+        let engine = builder.build().await.context("cannot use the store")?;
+        Ok(Self::here(engine, passive))
+    }
+
+    /// A client for one archived run.
+    pub(crate) async fn of_archive(archive: &Archive) -> Result<Self> {
+        let engine = Engine::of_archive(archive).await.map_err(|error| Failed::error(error.to_string()))?;
+        Ok(Self::here(engine, true))
+    }
+
+    fn here(engine: Engine, passive: bool) -> Self {
+        Self { to: To::Here { router: Box::new(server::local_router(engine.clone())), engine, passive } }
+    }
+
+    /// Whether nothing is run: requests are kept, and nothing changes by itself.
+    pub(crate) fn is_passive(&self) -> bool {
+        matches!(self.to, To::Here { passive: true, .. })
+    }
+
+    /// Lets go of the store in order; does nothing with a server.
+    pub(crate) async fn close(&self) {
+        if let To::Here { engine, passive: false, .. } = &self.to {
+            engine.shutdown(Duration::from_secs(1)).await;
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Result<Answer> {
+        self.ask(Method::GET, path, None).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &serde_json::Value) -> Result<Answer> {
+        self.ask(Method::POST, path, Some(body.to_string())).await
+    }
+
+    pub(crate) async fn post_text(&self, path: &str, body: String) -> Result<Answer> {
+        self.ask(Method::POST, path, Some(body)).await
+    }
+
+    async fn ask(&self, method: Method, path: &str, body: Option<String>) -> Result<Answer> {
+        let response = self.send(method, path, body, None).await?;
+        let status = response.status();
+        let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
+        let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+        let bytes = response.into_body().collect().await.context("the answer broke off")?.to_bytes();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if status.is_success() {
+            Ok(Answer { status, text, date })
+        } else {
+            Err(self.refused(status, &text).into())
+        }
+    }
+
+    /// Follows live events, after one of them if it is given. `None`: there are no more.
+    pub(crate) async fn follow(&self, path: &str, after: Option<&str>) -> Result<Option<Events>> {
+        let response = self.send(Method::GET, path, None, after).await?;
+        match response.status() {
+            StatusCode::NO_CONTENT => Ok(None),
+            status if status.is_success() => Ok(Some(Events::new(response.into_body()))),
+            status => {
+                let bytes = response.into_body().collect().await.context("the answer broke off")?.to_bytes();
+                Err(self.refused(status, &String::from_utf8_lossy(&bytes)).into())
+            }
+        }
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<String>,
+        after: Option<&str>,
+    ) -> Result<Response<Body>> {
+        match &self.to {
+            To::Server { http, url, token } => {
+                let mut request = http.request(method, format!("{url}{path}"));
+                if let Some(token) = token {
+                    request = request.bearer_auth(token);
+                }
+                if let Some(after) = after {
+                    request = request.header("last-event-id", after);
+                }
+                if let Some(body) = body {
+                    request = request.header(header::CONTENT_TYPE, "application/json").body(body);
+                }
+                let response = request.send().await.map_err(|error| unreachable(url, &error))?;
+                Ok(Response::<reqwest::Body>::from(response).map(Body::new))
+            }
+            To::Here { router, .. } => {
+                let mut request =
+                    Request::builder().method(method).uri(path).header(header::HOST, "localhost");
+                if let Some(after) = after {
+                    request = request.header("last-event-id", after);
+                }
+                if body.is_some() {
+                    request = request.header(header::CONTENT_TYPE, "application/json");
+                }
+                let request = request.body(body.map_or_else(Body::empty, Body::from))?;
+                let Ok(response) = (**router).clone().oneshot(request).await;
+                Ok(response)
+            }
+        }
+    }
+
+    fn refused(&self, status: StatusCode, text: &str) -> Failed {
+        let Ok(problem) = serde_json::from_str::<Problem>(text) else {
+            let what = match &self.to {
+                To::Server { url, .. } => format!("{url} answered {status}, and does not look like rival"),
+                To::Here { .. } => format!("unexpected answer: {status}"),
+            };
+            return Failed::error(what);
+        };
+        let mut message = problem.error;
+        for violation in &problem.errors {
+            // The sentence may list them already.
+            if !message.contains(&violation.message) {
+                message += &format!("\n  {}: {}", violation.path, violation.message);
+            }
+        }
+        let failed = match status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Failed::auth(message),
+            StatusCode::NOT_FOUND => Failed::not_found(message),
+            _ => Failed::error(message),
+        };
+        let failed = match status {
+            StatusCode::UNAUTHORIZED => {
+                failed.hint("set RIVAL_TOKEN; whoever runs the server makes tokens with `rival token create`")
+            }
+            _ => failed,
+        };
+        failed.code(problem.code)
+    }
+}
+
+fn unreachable(url: &str, error: &reqwest::Error) -> Failed {
+    let cause = std::iter::successors(std::error::Error::source(error), |cause| cause.source()).last();
+    let cause = cause.map_or_else(|| error.to_string(), ToString::to_string);
+    Failed::error(format!("cannot reach the server at {url}: {cause}"))
+        .hint("start one with `rival serve`, or leave the address out to use the store file")
+}
+
+/// Whether anybody listens at an address of this machine.
+async fn listens(url: &str) -> bool {
+    let Some(address) = url.strip_prefix("http://") else { return false };
+    matches!(tokio::time::timeout(CONNECT, tokio::net::TcpStream::connect(address)).await, Ok(Ok(_)))
+}
+
+/// Opens the store file, or says who has it and what to do.
+pub(crate) fn open(file: &Path, url: &str) -> Result<SqliteStore> {
+    SqliteStore::open(file).map_err(|error| match error {
+        StoreError::Locked(who) => Failed::error(format!("no server answers at {url}, but {who}"))
+            .hint("if that process is a server, name its address with --url or RIVAL_URL")
+            .code("store_locked")
+            .into(),
+        other => Failed::error(other.to_string()).code(other.code()).into(),
+    })
+}
+
+/// A run id or a name as a part of a path.
+pub(crate) fn segment(text: &str) -> String {
+    use std::fmt::Write;
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte));
+            }
+            other => {
+                // Writing to a string cannot fail.
+                let _ = write!(encoded, "%{other:02X}");
+            }
+        }
+    }
+    encoded
+}
+
+/// `?a=b&c=d` of those that are set.
+pub(crate) fn query(pairs: &[(&str, Option<String>)]) -> String {
+    let set = pairs.iter().filter_map(|(name, value)| Some(format!("{name}={}", segment(value.as_ref()?))));
+    let set: Vec<String> = set.collect();
+    if set.is_empty() { String::new() } else { format!("?{}", set.join("&")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_into_a_path_stays_one_part_of_it() {
+        assert_eq!(segment("order-7~1"), "order-7~1");
+        assert_eq!(segment("a/b?c#d%e é"), "a%2Fb%3Fc%23d%25e%20%C3%A9");
+        assert_eq!(query(&[("a", Some("x y".into())), ("b", None), ("c", Some("1".into()))]), "?a=x%20y&c=1");
+        assert_eq!(query(&[("a", None)]), "");
+    }
+}

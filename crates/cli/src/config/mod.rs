@@ -1,0 +1,282 @@
+//! Settings: flags, then environment variables, then `rival.toml`, then defaults.
+
+mod file;
+mod flags;
+mod keys;
+mod print;
+mod suggest;
+mod value;
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::exit::Failed;
+use keys::{FILE_VARIABLE, KEYS, Key, PREFIX};
+use value::Value;
+
+pub(crate) use flags::{Given, GlobalFlags, ServerFlags, TokenFlags};
+pub(crate) use print::print;
+pub(crate) use suggest::did_you_mean;
+
+/// The file that is read if it is there and no other is named.
+const FILE: &str = "rival.toml";
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Flag(String),
+    Variable(String),
+    File { file: PathBuf, line: usize },
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => write!(f, "--{flag}"),
+            Self::Variable(variable) => f.write_str(variable),
+            Self::File { file, line } => write!(f, "{}:{line}", file.display()),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// One setting as it stands.
+#[derive(Debug)]
+struct Entry {
+    key: &'static Key,
+    /// `None`: not set, and what follows from that is decided where it is used.
+    value: Option<Value>,
+    origin: Origin,
+}
+
+/// All settings as they stand, in the order of [`KEYS`].
+#[derive(Debug)]
+pub(crate) struct Config {
+    entries: Vec<Entry>,
+    /// What is odd about the environment.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Config {
+    /// Puts the settings together. What is wrong is said all at once.
+    pub(crate) fn load(
+        named: Option<&Path>,
+        given: &Given,
+        environment: &[(String, String)],
+    ) -> Result<Self, Failed> {
+        let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        let named = named.map(Path::to_path_buf).or_else(|| variable(FILE_VARIABLE).map(PathBuf::from));
+        let file = named.or_else(|| Path::new(FILE).exists().then(|| PathBuf::from(FILE)));
+        let lines = match &file {
+            Some(file) => file::read(file).map_err(|errors| wrong(&errors))?,
+            None => Vec::new(),
+        };
+        let mut errors = Vec::new();
+        let mut entries = Vec::new();
+        for key in &KEYS {
+            let in_file = lines.iter().find(|line| line.key.name == key.name);
+            let in_file = in_file.zip(file.as_ref()).map(|(line, file)| {
+                (line.text.clone(), Origin::File { file: file.clone(), line: line.number })
+            });
+            let said = given
+                .get(key)
+                .map(|text| (text.to_owned(), Origin::Flag(key.flag())))
+                .or_else(|| {
+                    variable(&key.variable()).map(|text| (text.clone(), Origin::Variable(key.variable())))
+                })
+                .or(in_file)
+                .or_else(|| key.default.map(|text| (text.to_owned(), Origin::Default)));
+            match entry(key, said) {
+                Ok(entry) => entries.push(entry),
+                Err(error) => errors.push(error),
+            }
+        }
+        if errors.is_empty() {
+            Ok(Self { entries, warnings: unknown(environment) })
+        } else {
+            Err(wrong(&errors))
+        }
+    }
+
+    fn entry(&self, name: &str) -> &Entry {
+        self.entries.iter().find(|entry| entry.key.name == name).expect("every key has an entry")
+    }
+
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.entry(name).value.as_ref()
+    }
+
+    fn number(&self, name: &str) -> usize {
+        match self.value(name) {
+            Some(Value::Number(number)) => usize::try_from(*number).unwrap_or(usize::MAX),
+            other => unreachable!("`{name}` is a number with a default, not {other:?}"),
+        }
+    }
+
+    fn list(&self, name: &str) -> Vec<String> {
+        match self.value(name) {
+            Some(Value::List(words)) => words.clone(),
+            other => unreachable!("`{name}` is a list with a default, not {other:?}"),
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        match self.value(name)? {
+            Value::Text(text) | Value::Secret(text) => Some(text),
+            other => unreachable!("`{name}` is a text, not {other:?}"),
+        }
+    }
+
+    pub(crate) fn listen(&self) -> SocketAddr {
+        match self.value("listen") {
+            Some(Value::Address(address)) => *address,
+            other => unreachable!("`listen` is an address with a default, not {other:?}"),
+        }
+    }
+
+    pub(crate) fn store(&self) -> &Path {
+        match self.value("store") {
+            Some(Value::File(file)) => file,
+            other => unreachable!("`store` is a file with a default, not {other:?}"),
+        }
+    }
+
+    pub(crate) fn tokens(&self) -> PathBuf {
+        match self.value("tokens") {
+            Some(Value::File(file)) => file.clone(),
+            _ => self.store().with_file_name("tokens.json"),
+        }
+    }
+
+    pub(crate) fn require_token(&self) -> Option<bool> {
+        match self.value("require_token") {
+            Some(Value::Switch(on)) => Some(*on),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn allowed_hosts(&self) -> Vec<String> {
+        self.list("allowed_hosts")
+    }
+
+    pub(crate) fn allowed_origins(&self) -> Vec<String> {
+        self.list("allowed_origins")
+    }
+
+    pub(crate) fn body_max_bytes(&self) -> usize {
+        self.number("body_max_bytes")
+    }
+
+    pub(crate) fn requests_per_second(&self) -> usize {
+        self.number("requests_per_second")
+    }
+
+    pub(crate) fn stream_clients_max(&self) -> usize {
+        self.number("stream_clients_max")
+    }
+
+    pub(crate) fn max_live_runs(&self) -> usize {
+        self.number("max_live_runs")
+    }
+
+    pub(crate) fn max_payload_bytes(&self) -> usize {
+        self.number("max_payload_bytes")
+    }
+
+    pub(crate) fn shutdown_grace(&self) -> Duration {
+        match self.value("shutdown_grace") {
+            Some(Value::Duration(time)) => *time,
+            other => unreachable!("`shutdown_grace` is a time with a default, not {other:?}"),
+        }
+    }
+
+    /// What is logged, and whether somebody said so.
+    pub(crate) fn log(&self) -> (&str, bool) {
+        let chosen = self.entry("log").origin != Origin::Default;
+        (self.text("log").unwrap_or("info"), chosen)
+    }
+
+    pub(crate) fn log_json(&self) -> Option<bool> {
+        self.text("log_format").map(|format| format == "json")
+    }
+
+    /// The server to talk to, and whether somebody named it.
+    pub(crate) fn url(&self) -> (String, bool) {
+        match self.text("url") {
+            Some(url) => (url.to_owned(), true),
+            None => (format!("http://{}", reachable(self.listen())), false),
+        }
+    }
+
+    pub(crate) fn token(&self) -> Option<&str> {
+        self.text("token")
+    }
+}
+
+/// Where a server on this machine is reached that listens there.
+pub(crate) fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listen.port())
+}
+
+fn entry(key: &'static Key, said: Option<(String, Origin)>) -> Result<Entry, String> {
+    let Some((text, origin)) = said else { return Ok(Entry { key, value: None, origin: Origin::Default }) };
+    match Value::parse(key.kind, &text) {
+        Some(value) => Ok(Entry { key, value: Some(value), origin }),
+        None => {
+            let shown = if key.kind == keys::Kind::Secret { "(not shown)" } else { text.as_str() };
+            let (name, expected) = (key.name, key.kind.expected());
+            Err(format!("{origin}: `{shown}` is no value for `{name}`: expected {expected}"))
+        }
+    }
+}
+
+/// Variables that look like ours and are not.
+fn unknown(environment: &[(String, String)]) -> Vec<String> {
+    let known: Vec<String> = KEYS.iter().map(Key::variable).chain([FILE_VARIABLE.to_owned()]).collect();
+    let ours = environment.iter().map(|(name, _)| name).filter(|name| name.starts_with(PREFIX));
+    let strange = ours.filter(|name| !known.contains(name));
+    let mut warnings: Vec<String> = strange
+        .map(|name| {
+            let hint = did_you_mean(name, known.iter().map(String::as_str));
+            format!("the variable {name} is not one of Rival's{hint}")
+        })
+        .collect();
+    warnings.sort();
+    warnings
+}
+
+fn wrong(errors: &[String]) -> Failed {
+    Failed::usage(errors.join("\n")).hint("`rival config print` shows every setting and where it comes from")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_values_of_their_kind_and_names_are_in_order() {
+        for key in &KEYS {
+            if let Some(default) = key.default {
+                assert!(Value::parse(key.kind, default).is_some(), "{}", key.name);
+            }
+        }
+        let config = Config::load(None, &Given::default(), &[]).unwrap();
+        assert_eq!(config.url(), ("http://127.0.0.1:7878".to_owned(), false));
+        assert_eq!(config.tokens(), Path::new("data/tokens.json"));
+    }
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_reached_on_this_machine() {
+        assert_eq!(reachable("0.0.0.0:80".parse().unwrap()).to_string(), "127.0.0.1:80");
+        assert_eq!(reachable("[::]:80".parse().unwrap()).to_string(), "[::1]:80");
+        assert_eq!(reachable("10.0.0.7:80".parse().unwrap()).to_string(), "10.0.0.7:80");
+    }
+}

@@ -1,0 +1,107 @@
+//! What the process itself logs, on stderr.
+
+use std::fmt;
+use std::io::IsTerminal;
+
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::config::Config;
+use crate::out::clean;
+use crate::style::Style;
+use crate::text::clock;
+
+/// How much a command logs by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Voice {
+    /// A server in production: as the settings say, JSON where nobody reads along.
+    Server,
+    /// A server that somebody watches.
+    Dev,
+    /// Only what is wrong.
+    Quiet,
+}
+
+/// Begins to log.
+pub(crate) fn start(voice: Voice, config: &Config) {
+    let (filter, chosen) = config.log();
+    let filter = match voice {
+        _ if chosen => filter,
+        Voice::Server => filter,
+        // Every request would be a line, and what comes of it another.
+        Voice::Dev => "info,rival_server=warn",
+        Voice::Quiet => "warn",
+    };
+    let terminal = std::io::stderr().is_terminal();
+    let style = Style::of(terminal);
+    let json = config.log_json().unwrap_or(voice == Voice::Server && !terminal);
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let registry = tracing_subscriber::registry().with(EnvFilter::new(filter));
+    match voice {
+        _ if json => registry.with(layer.json().flatten_event(true)).init(),
+        Voice::Dev => registry.with(layer.event_format(ForPeople { style })).init(),
+        Voice::Server | Voice::Quiet => registry.with(layer.with_ansi(style.colour)).init(),
+    }
+}
+
+/// One line for people: when, in which run, what.
+struct ForPeople {
+    style: Style,
+}
+
+impl<S, N> FormatEvent<S, N> for ForPeople
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, _: &FmtContext<'_, S, N>, mut out: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let style = self.style;
+        let mut said = Said::default();
+        event.record(&mut said);
+        write!(out, "{}  ", style.dim(clock(rival::Clock::System.now())))?;
+        match *event.metadata().level() {
+            Level::ERROR => write!(out, "{}  ", style.red("error"))?,
+            Level::WARN => write!(out, "{}  ", style.yellow("warning"))?,
+            _ => {}
+        }
+        if let Some(run) = &said.run {
+            write!(out, "{}  ", style.dim(run))?;
+        }
+        // A line that a step wrote, in a run.
+        if event.metadata().target() == "rival::step" {
+            return writeln!(out, "{}: | {}", said.node, said.message);
+        }
+        writeln!(out, "{}{}", said.message, style.dim(said.others))
+    }
+}
+
+/// What an event says.
+#[derive(Default)]
+struct Said {
+    message: String,
+    run: Option<String>,
+    node: String,
+    others: String,
+}
+
+impl Visit for Said {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.record_debug(field, &format_args!("{value}"));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let text = clean(&format!("{value:?}"));
+        match field.name() {
+            "message" => self.message = text,
+            "run" => self.run = Some(text),
+            "node" => self.node = text,
+            name => self.others += &format!("  {name}={text}"),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What the command prints: data on stdout, everything else on stderr.
+
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use crate::style::Style;
+
+/// How data is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Table,
+    /// For programs
+    Json,
+    /// Only ids, one per line
+    Ids,
+}
+
+/// Where data goes, and in which form.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Out {
+    pub(crate) format: Format,
+    /// How to write on stdout.
+    pub(crate) style: Style,
+    /// Whether stdout is a terminal.
+    pub(crate) terminal: bool,
+}
+
+impl Out {
+    pub(crate) fn new(format: Format) -> Self {
+        let terminal = std::io::stdout().is_terminal();
+        Self { format, style: Style::of(terminal), terminal }
+    }
+
+    /// One line of data. Fails when nobody reads any more, which ends the command.
+    pub(crate) fn line(&self, text: impl Display) -> Result<()> {
+        Ok(writeln!(std::io::stdout().lock(), "{text}")?)
+    }
+
+    /// JSON for programs that people can read too.
+    pub(crate) fn json(&self, json: &str) -> Result<()> {
+        self.line(pretty(json))
+    }
+
+    pub(crate) fn table(&self, table: &Table) -> Result<()> {
+        Ok(std::io::stdout().lock().write_all(table.show(self.style).as_bytes())?)
+    }
+}
+
+/// One line for people, on stderr, beside the data. Nobody is left to tell if that is gone.
+pub(crate) fn note(text: impl Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// A text of others, without what could do something to a terminal.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The first part of a text, if it is longer than that.
+pub(crate) fn short(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Columns of text, as wide as they need to be.
+#[derive(Debug)]
+pub(crate) struct Table {
+    head: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn new(head: &[&'static str]) -> Self {
+        Self { head: head.to_vec(), rows: Vec::new() }
+    }
+
+    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
+        debug_assert_eq!(N, self.head.len());
+        self.rows.push(cells.into());
+    }
+
+    pub(crate) fn show(&self, style: Style) -> String {
+        let mut widths: Vec<usize> = self.head.iter().map(|cell| width(cell)).collect();
+        for row in &self.rows {
+            for (cell, widest) in row.iter().zip(&mut widths) {
+                *widest = (*widest).max(width(cell));
+            }
+        }
+        let head = self.head.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
+        let mut text = style.dim(line(&head, &widths)) + "\n";
+        for row in &self.rows {
+            text += &line(row, &widths);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn line(cells: &[String], widths: &[usize]) -> String {
+    let padded = cells
+        .iter()
+        .zip(widths)
+        .map(|(cell, widest)| format!("{cell}{}", " ".repeat(widest.saturating_sub(width(cell)))));
+    padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+}
+
+/// How many columns a text takes, without the codes of its colours.
+pub(crate) fn width(text: &str) -> usize {
+    let mut width = 0;
+    let mut in_code = false;
+    for c in text.chars() {
+        match c {
+            '\x1b' => in_code = true,
+            'm' if in_code => in_code = false,
+            _ if !in_code => width += 1,
+            _ => {}
+        }
+    }
+    width
+}
+
+/// JSON with line breaks, in the order in which it came.
+pub(crate) fn pretty(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() * 2);
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    let mut chars = json.chars().peekable();
+    while let Some(c) = chars.next() {
+        if in_string {
+            text.push(c);
+            in_string = escaped || c != '"';
+            escaped = !escaped && c == '\\';
+            continue;
+        }
+        match c {
+            '"' => {
+                in_string = true;
+                text.push(c);
+            }
+            '{' | '[' => {
+                text.push(c);
+                while chars.next_if(char::is_ascii_whitespace).is_some() {}
+                if let Some(end) = chars.next_if(|next| matches!(next, '}' | ']')) {
+                    text.push(end);
+                } else {
+                    depth += 1;
+                    new_line(&mut text, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                new_line(&mut text, depth);
+                text.push(c);
+            }
+            ',' => {
+                text.push(c);
+                new_line(&mut text, depth);
+            }
+            ':' => text.push_str(": "),
+            c if c.is_ascii_whitespace() => {}
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+fn new_line(text: &mut String, depth: usize) {
+    text.push('\n');
+    text.extend(std::iter::repeat_n("  ", depth));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pretty_json_is_the_same_json() {
+        let json = r#"{"b":[1,{"x":"a\"{,:\\"}],"a":{},"c":[ ],"d": null}"#;
+        let text = pretty(json);
+        let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(parse(&text), parse(json));
+        assert!(text.find("\"b\"") < text.find("\"a\""), "{text}");
+        assert!(text.contains("\n      \"x\": \"a\\\"{,:\\\\\"\n"), "{text}");
+        assert_eq!(pretty(&text), text);
+    }
+
+    #[test]
+    fn columns_line_up_and_colours_take_no_room() {
+        let mut table = Table::new(&["A", "B"]);
+        table.row(["\x1b[31mlonger\x1b[0m".to_owned(), "x".to_owned()]);
+        table.row([clean("a\nb"), "y".to_owned()]);
+        let plain = Style { colour: false };
+        assert_eq!(table.show(plain), "A       B\n\x1b[31mlonger\x1b[0m  x\na b     y\n");
+    }
+}

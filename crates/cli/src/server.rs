@@ -1,0 +1,45 @@
+//! The server as this command sets it up.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use axum::Router;
+use rival::Engine;
+use rival_server::{Server, Settings};
+
+use crate::config::Config;
+
+/// Room for what surrounds a payload: `{"input": …, "runId": …, "tags": …}`.
+const ENVELOPE_BYTES: usize = 64 * 1024;
+
+/// The settings of a server that listens there.
+pub(crate) fn settings(config: &Config, listen: SocketAddr) -> Settings {
+    Settings {
+        listen,
+        allowed_hosts: config.allowed_hosts(),
+        allowed_origins: config.allowed_origins(),
+        require_token: config.require_token(),
+        tokens: config.tokens(),
+        body_max_bytes: config.body_max_bytes(),
+        payload_max_bytes: config.max_payload_bytes().saturating_add(ENVELOPE_BYTES),
+        requests_per_second: u32::try_from(config.requests_per_second()).unwrap_or(u32::MAX),
+        streams_max: config.stream_clients_max(),
+        ..Settings::default()
+    }
+}
+
+/// The API of an engine in this process. Whoever can open the store needs no token, and no limits.
+pub(crate) fn local_router(engine: Engine) -> Router {
+    let settings = Settings {
+        require_token: Some(false),
+        // No file: none of the tokens in it would be asked for.
+        tokens: PathBuf::new(),
+        requests_per_second: 0,
+        body_max_bytes: usize::MAX,
+        payload_max_bytes: usize::MAX,
+        ..Settings::default()
+    };
+    let server =
+        Server::new(engine, settings).expect("without hosts, origins and tokens nothing can be wrong");
+    server.router()
+}

@@ -1,0 +1,167 @@
+//! A run as a tree of its steps: what its plan has, and where each of it stands.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rival::Time;
+
+use crate::out::{clean, short, width};
+use crate::shape::{Graph, Node, Run, Step};
+use crate::style::Style;
+use crate::text::length;
+use crate::verbs::look::detail;
+
+/// How much of what a step says is shown.
+const DETAIL: usize = 100;
+/// How many iterations of a loop are shown at a time, the latest.
+const ITERATIONS: usize = 8;
+
+/// The run in one line, and its steps below.
+pub(crate) fn draw(run: &Run, graph: &Graph, style: Style, turn: usize, now: Time) -> Vec<String> {
+    let steps = run.steps.iter().map(|step| (step.path.as_str(), step)).collect();
+    let mut tree = Tree { steps, style, turn, now, rows: Vec::new() };
+    tree.nodes(&graph.nodes, "", 1);
+    let widest = tree.rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
+    let head = format!(
+        "{} {}  {}  {}  {}",
+        style.sign(run.status.word(), turn),
+        style.bold(clean(&run.workflow)),
+        style.dim(&run.run_id),
+        style.status(run.status.word()),
+        length(run.took(now)),
+    );
+    std::iter::once(head).chain(tree.rows.iter().map(|row| row.show(widest))).collect()
+}
+
+/// The plan alone.
+pub(crate) fn draw_plan(graph: &Graph, style: Style) -> Vec<String> {
+    let mut rows = Vec::new();
+    plan_rows(&graph.nodes, 1, &mut rows);
+    let widest = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let line = |(name, kind): &(String, String)| {
+        let pad = " ".repeat(widest - width(name));
+        format!("{name}{pad}  {}", style.dim(kind)).trim_end().to_owned()
+    };
+    std::iter::once(style.bold(clean(&graph.workflow))).chain(rows.iter().map(line)).collect()
+}
+
+fn plan_rows(nodes: &[Node], depth: usize, rows: &mut Vec<(String, String)>) {
+    for node in nodes {
+        let kind = if node.kind == "lane" { String::new() } else { clean(&node.kind) };
+        rows.push((format!("{}{}", "  ".repeat(depth), clean(&node.label)), kind));
+        plan_rows(&node.children, depth + 1, rows);
+    }
+}
+
+struct Row {
+    name: String,
+    time: String,
+    text: String,
+}
+
+impl Row {
+    fn show(&self, widest: usize) -> String {
+        let pad = " ".repeat(widest - width(&self.name));
+        format!("{}{pad}  {:>11}  {}", self.name, self.time, self.text).trim_end().to_owned()
+    }
+}
+
+struct Tree<'a> {
+    steps: BTreeMap<&'a str, &'a Step>,
+    style: Style,
+    turn: usize,
+    now: Time,
+    rows: Vec<Row>,
+}
+
+impl<'a> Tree<'a> {
+    /// The nodes of a block that is at `path`.
+    fn nodes(&mut self, nodes: &[Node], path: &str, depth: usize) {
+        for node in nodes {
+            let path = if path.is_empty() { node.id.clone() } else { format!("{path}/{}", node.id) };
+            self.node(node, &path, depth);
+        }
+    }
+
+    fn node(&mut self, node: &Node, path: &str, depth: usize) {
+        let step = self.steps.get(path).copied();
+        let (time, text) = step.map_or_else(Default::default, |step| (self.time(step), self.text(step)));
+        // A lane has no metrics of its own: it stands where what is in it stands.
+        let status = match step {
+            Some(step) => step.status.as_str(),
+            None if node.kind == "lane" && self.begun(path) => "",
+            None => "pending",
+        };
+        self.row(depth, status, &node.id, time, text);
+        match node.kind.as_str() {
+            "loop" | "forEach" => self.iterations(node, path, depth),
+            // Only the case that was chosen.
+            "branch" => {
+                let begun: Vec<&Node> =
+                    node.children.iter().filter(|lane| self.begun(&format!("{path}/{}", lane.id))).collect();
+                for lane in begun {
+                    self.node(lane, &format!("{path}/{}", lane.id), depth + 1);
+                }
+            }
+            _ => self.nodes(&node.children, path, depth + 1),
+        }
+    }
+
+    fn iterations(&mut self, node: &Node, path: &str, depth: usize) {
+        let prefix = format!("{path}[");
+        let inside = self.steps.range(prefix.as_str()..).map(|(path, _)| *path);
+        let inside = inside.take_while(|path| path.starts_with(&prefix));
+        let number = |path: &str| path[prefix.len()..].split(']').next().and_then(|n| n.parse::<u32>().ok());
+        let numbers: BTreeSet<u32> = inside.filter_map(number).collect();
+        let left_out = numbers.len().saturating_sub(ITERATIONS);
+        if left_out > 0 {
+            self.row(depth + 1, "", &format!("… {left_out} more"), String::new(), String::new());
+        }
+        for n in numbers.into_iter().skip(left_out) {
+            self.row(depth + 1, "", &format!("[{n}]"), String::new(), String::new());
+            self.nodes(&node.children, &format!("{path}[{n}]"), depth + 2);
+        }
+    }
+
+    /// Whether anything at or under a path has begun.
+    fn begun(&self, path: &str) -> bool {
+        let under = format!("{path}/");
+        self.steps.contains_key(path)
+            || self.steps.range(under.as_str()..).next().is_some_and(|(path, _)| path.starts_with(&under))
+    }
+
+    fn row(&mut self, depth: usize, status: &str, name: &str, time: String, text: String) {
+        let style = self.style;
+        let sign = if status.is_empty() { style.dim("▸") } else { style.sign(status, self.turn) };
+        let name = match status {
+            "running" => style.bold(clean(name)),
+            "pending" => style.dim(clean(name)),
+            _ => clean(name),
+        };
+        self.rows.push(Row { name: format!("{}{sign} {name}", "  ".repeat(depth)), time, text });
+    }
+
+    /// How long a step took, is taking, or has to wait.
+    fn time(&self, step: &Step) -> String {
+        match (step.status.as_str(), step.wake_at, step.duration, step.started_at) {
+            ("waiting_retry" | "waiting", Some(at), _, _) => format!("in {}", length(at.ms_since(self.now))),
+            (_, _, Some(ms), _) => length(ms),
+            (_, _, None, Some(since)) => length(self.now.ms_since(since)),
+            (_, _, None, None) => String::new(),
+        }
+    }
+
+    fn text(&self, step: &Step) -> String {
+        let style = self.style;
+        let detail = short(&detail(step), DETAIL);
+        let attempt = step.retry_count + 1;
+        match step.status.as_str() {
+            "waiting_retry" => style.yellow(format_args!("attempt {attempt} failed: {detail}")),
+            "failed" | "blocked" => style.red(detail),
+            "waiting" if detail.is_empty() => style.yellow("waits; nothing is held, not even a thread"),
+            _ if step.retry_count > 0 => {
+                format!("{}  {detail}", style.dim(format_args!("attempt {attempt}")))
+            }
+            _ => detail,
+        }
+    }
+}

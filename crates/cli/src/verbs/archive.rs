@@ -1,0 +1,102 @@
+//! `export` and `import`: runs as files.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use rival::Archive;
+
+use super::{Context, page};
+use crate::args::{self, ExportFormat};
+use crate::client::{Client, Need, segment};
+use crate::exit::{self, Failed};
+use crate::out::{Format, note, pretty};
+use crate::shape::Standing;
+
+pub(crate) async fn export(context: &Context, args: &args::Export) -> Result<()> {
+    let (client, run) = context.client_for(&args.run).await?;
+    let text = client.get(&format!("/api/runs/{}/export", segment(&run))).await?.text;
+    let html = args
+        .file
+        .as_deref()
+        .is_some_and(|file| file.extension().is_some_and(|extension| extension == "html"));
+    let format = args.format.unwrap_or(if html { ExportFormat::Html } else { ExportFormat::Json });
+    let document = match format {
+        ExportFormat::Json => pretty(&text) + "\n",
+        ExportFormat::Html => {
+            let archive = Archive::from_json(&text).map_err(|error| Failed::error(error.to_string()))?;
+            // Looked at through the same API as any other run, but offline.
+            page::render(&Client::of_archive(&archive).await?, &archive).await?
+        }
+    };
+    match &args.file {
+        Some(file) => {
+            write(file, &document).with_context(|| format!("cannot write {}", file.display()))?;
+            note(format_args!("written to {}", file.display()));
+            Ok(())
+        }
+        None => Ok(std::io::stdout().lock().write_all(document.as_bytes())?),
+    }
+}
+
+/// Runs carry people's data: the file is for its owner's eyes, until the owner decides otherwise.
+fn write(file: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)?.write_all(text.as_bytes())
+}
+
+pub(crate) async fn import(context: &Context, args: &args::Import) -> Result<()> {
+    let client = context.client(Need::Workflows).await?;
+    let mut failed = None;
+    for file in &args.files {
+        if let Err(error) = import_one(context, &client, file).await {
+            if exit::broken_pipe(&error) || args.files.len() == 1 {
+                return Err(error);
+            }
+            note(format_args!("error: {}: {error:#}", file.display()));
+            failed.get_or_insert(error.downcast_ref::<Failed>().map_or(exit::ERROR, |failed| failed.exit));
+        }
+    }
+    failed.map_or(Ok(()), |exit| Err(Failed::told(exit).into()))
+}
+
+async fn import_one(context: &Context, client: &Client, file: &Path) -> Result<()> {
+    let archive = read(file)?;
+    let answer = client.post_text("/api/runs/import", serde_json::to_string(&archive)?).await?;
+    let standing: Standing = answer.read()?;
+    let out = &context.out;
+    match out.format {
+        Format::Json => out.json(&answer.text)?,
+        Format::Ids => out.line(&standing.run_id)?,
+        Format::Table => {
+            out.line(format_args!("{}  {}", standing.run_id, out.style.status(standing.status.word())))?;
+        }
+    }
+    if answer.status != axum::http::StatusCode::CREATED && out.format == Format::Table {
+        note("it was there already");
+    }
+    Ok(())
+}
+
+/// Reads a file that `export` wrote, a page or only the data.
+pub(crate) fn read(file: &Path) -> Result<Archive> {
+    let text = if file == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(file)
+    };
+    let text = text.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Failed::not_found(format!("there is no file {}", file.display())),
+        _ => Failed::error(format!("cannot read {}: {error}", file.display())),
+    })?;
+    let archive = match page::embedded(&text) {
+        Some(embedded) => Archive::from_embedded(embedded),
+        None => Archive::from_json(&text),
+    };
+    archive.map_err(|error| Failed::error(format!("{}: {error}", file.display())).code(error.code()).into())
+}

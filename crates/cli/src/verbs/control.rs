@@ -1,0 +1,112 @@
+//! Controlling runs: `cancel`, `kill`, `pause`, `resume`, `retry`, `fork`, `signal`.
+
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+
+use super::start::RECORDED;
+use super::{Context, each};
+use crate::args;
+use crate::client::{Answer, Client, Need, segment};
+use crate::out::{Format, Out, note};
+use crate::shape::Standing;
+
+/// What is asked of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ask {
+    Cancel,
+    Kill,
+    Pause,
+    Resume,
+}
+
+impl Ask {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Kill => "kill",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+        }
+    }
+}
+
+/// Asks something of each run.
+pub(crate) async fn ask(context: &Context, ask: Ask, runs: &[String], reason: Option<&str>) -> Result<()> {
+    let client = context.client(Need::Store).await?;
+    let body = reason.map_or_else(|| json!({}), |reason| json!({ "reason": reason }));
+    each(runs, async |run| {
+        let answer = client.post(&format!("/api/runs/{}/{}", segment(run), ask.word()), &body).await?;
+        asked(&context.out, &client, &answer)
+    })
+    .await
+}
+
+/// Says where the run stands that was asked.
+fn asked(out: &Out, client: &Client, answer: &Answer) -> Result<()> {
+    let standing: Standing = answer.read()?;
+    match out.format {
+        Format::Json => out.json(&answer.text)?,
+        Format::Ids => out.line(&standing.run_id)?,
+        Format::Table => {
+            out.line(format_args!("{}  {}", standing.run_id, out.style.status(standing.status.word())))?;
+        }
+    }
+    if client.is_passive() && !standing.status.is_terminal() {
+        note(RECORDED);
+    }
+    Ok(())
+}
+
+pub(crate) async fn retry(context: &Context, args: &args::Runs) -> Result<()> {
+    let client = context.client(Need::Workflows).await?;
+    each(&args.runs, async |run| {
+        let answer = client.post(&format!("/api/runs/{}/retry", segment(run)), &json!({})).await?;
+        began(&context.out, &client, &answer)
+    })
+    .await
+}
+
+pub(crate) async fn fork(context: &Context, args: &args::Fork) -> Result<()> {
+    let mut body = Map::new();
+    if let Some(from) = &args.from {
+        body.insert("from".to_owned(), json!(from));
+    }
+    if let Some(input) = &args.input {
+        body.insert("input".to_owned(), super::json(input, "input")?);
+    }
+    if let Some(id) = &args.id {
+        body.insert("runId".to_owned(), json!(id));
+    }
+    let client = context.client(Need::Workflows).await?;
+    let answer = client.post(&format!("/api/runs/{}/fork", segment(&args.run)), &Value::Object(body)).await?;
+    began(&context.out, &client, &answer)
+}
+
+/// Says which run began.
+fn began(out: &Out, client: &Client, answer: &Answer) -> Result<()> {
+    let standing: Standing = answer.read()?;
+    match out.format {
+        Format::Json => out.json(&answer.text)?,
+        Format::Table | Format::Ids => out.line(&standing.run_id)?,
+    }
+    if client.is_passive() {
+        note(RECORDED);
+    } else if out.format == Format::Table {
+        note(format_args!("{}; `rival watch {}` shows what it does", standing.status, standing.run_id));
+    }
+    Ok(())
+}
+
+pub(crate) async fn signal(context: &Context, args: &args::Signal) -> Result<()> {
+    let mut body = Map::new();
+    if let Some(payload) = &args.payload {
+        body.insert("payload".to_owned(), super::json(payload, "payload")?);
+    }
+    if let Some(id) = &args.id {
+        body.insert("id".to_owned(), json!(id));
+    }
+    let client = context.client(Need::Store).await?;
+    let path = format!("/api/runs/{}/signals/{}", segment(&args.run), segment(&args.name));
+    let answer = client.post(&path, &Value::Object(body)).await?;
+    asked(&context.out, &client, &answer)
+}

@@ -1,0 +1,262 @@
+//! `doctor`: settings, store, server, tokens and clock, and what is wrong with them.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use anyhow::Result;
+use rival::{Clock, SqliteStore, StoreError, Time};
+use rival_server::token::TokenFile;
+use serde_json::json;
+
+use super::Context;
+use crate::client::Client;
+use crate::exit::Failed;
+use crate::out::{Format, Table, clean};
+
+/// Less than this is soon full.
+const FREE_MIN: u64 = 1 << 30;
+/// Clocks that differ by more than this make times hard to compare.
+const SKEW_MAX: Duration = Duration::from_secs(5);
+/// Nobody runs this version before that: 2026-01-01.
+const OLDEST: Time = Time(1_767_225_600_000);
+
+/// How much it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Good,
+    Odd,
+    Bad,
+}
+
+impl Level {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Odd => "warning",
+            Self::Bad => "problem",
+        }
+    }
+}
+
+struct Finding {
+    about: &'static str,
+    level: Level,
+    text: String,
+}
+
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn add(&mut self, about: &'static str, level: Level, text: impl Into<String>) {
+        self.0.push(Finding { about, level, text: text.into() });
+    }
+}
+
+pub(crate) async fn doctor(context: &Context) -> Result<()> {
+    let mut findings = Findings::default();
+    let config = &context.config;
+    match config.warnings.is_empty() {
+        true => findings.add("settings", Level::Good, "they read well; `rival config print` shows them"),
+        false => config.warnings.iter().for_each(|warning| findings.add("settings", Level::Odd, warning)),
+    }
+    let served = server(context, &mut findings).await;
+    store(config.store(), served, &mut findings);
+    tokens(context, &mut findings);
+    show(context, &findings)
+}
+
+/// Whether a server answers.
+async fn server(context: &Context, findings: &mut Findings) -> bool {
+    let (url, named) = context.config.url();
+    let client = match Client::to_configured(&context.config) {
+        Ok(client) => client,
+        Err(error) => {
+            findings.add("server", Level::Bad, format!("{error:#}"));
+            return false;
+        }
+    };
+    let answer = match client.get("/version").await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let level = if named { Level::Bad } else { Level::Good };
+            let text = if named {
+                format!("{error:#}")
+            } else {
+                format!("none runs at {url}; commands open the store file")
+            };
+            findings.add("server", level, text);
+            clock(None, findings);
+            return false;
+        }
+    };
+    let version: serde_json::Value = answer.read().unwrap_or_default();
+    if version["name"] != "rival" {
+        findings.add("server", Level::Bad, format!("what answers at {url} is not Rival"));
+        return false;
+    }
+    let (theirs, ours) = (version["version"].as_str().unwrap_or_default(), env!("CARGO_PKG_VERSION"));
+    let level = if theirs == ours { Level::Good } else { Level::Odd };
+    findings.add("server", level, format!("{url} runs version {theirs}, this command is {ours}"));
+    match client.get("/readyz").await {
+        Ok(_) => findings.add("server", Level::Good, "it takes work"),
+        Err(error) => findings.add("server", Level::Bad, format!("it takes no work: {error:#}")),
+    }
+    match client.get("/api/runs?limit=1").await {
+        Ok(_) => findings.add("server", Level::Good, "it lets this command in"),
+        Err(error) => {
+            findings.add("server", Level::Bad, format!("it does not let this command in: {error:#}"));
+        }
+    }
+    clock(answer.date, findings);
+    true
+}
+
+fn clock(server: Option<SystemTime>, findings: &mut Findings) {
+    let now = Clock::System.now();
+    if now < OLDEST {
+        findings.add("clock", Level::Bad, format!("it says {now}, which cannot be"));
+        return;
+    }
+    let here = SystemTime::now();
+    let skew = server.map(|server| here.duration_since(server).unwrap_or_else(|error| error.duration()));
+    match skew {
+        Some(skew) if skew > SKEW_MAX => {
+            let s = skew.as_secs();
+            findings.add("clock", Level::Odd, format!("the server's clock and this one differ by {s} s"));
+        }
+        Some(_) => findings.add("clock", Level::Good, "the server's and this one agree"),
+        None => findings.add("clock", Level::Good, format!("it says {now}")),
+    }
+}
+
+fn store(file: &Path, served: bool, findings: &mut Findings) {
+    if !file.exists() {
+        let level = if served { Level::Odd } else { Level::Good };
+        let text = format!("there is none at {} yet; a server makes it", file.display());
+        findings.add("store", level, text);
+    } else {
+        open(file, served, findings);
+        mode(file, findings);
+    }
+    space(file, findings);
+}
+
+fn open(file: &Path, served: bool, findings: &mut Findings) {
+    let shown = file.display();
+    match SqliteStore::open(file) {
+        Ok(_) if served => {
+            let text = format!("{shown} can be opened, so it is not the store of the server that answers");
+            findings.add("store", Level::Odd, text);
+        }
+        Ok(_) => {
+            let size = file.metadata().map_or(0, |meta| meta.len());
+            findings.add("store", Level::Good, format!("{shown} can be read and written ({})", bytes(size)));
+        }
+        Err(StoreError::Locked(_)) if served => {
+            findings.add("store", Level::Good, format!("{shown} is in use by a server"));
+        }
+        Err(StoreError::Locked(who)) => {
+            findings.add(
+                "store",
+                Level::Bad,
+                format!("{who}, and no server answers: --url may name the wrong one"),
+            );
+        }
+        Err(error) => findings.add("store", Level::Bad, error.to_string()),
+    }
+}
+
+#[cfg(unix)]
+fn mode(file: &Path, findings: &mut Findings) {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(meta) = file.metadata() else { return };
+    let mode = meta.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        let text = format!("others may read {} (mode {mode:03o}); `chmod 600` it", file.display());
+        findings.add("store", Level::Odd, text);
+    }
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Path, _: &mut Findings) {}
+
+#[cfg(unix)]
+fn space(file: &Path, findings: &mut Findings) {
+    let there = file
+        .ancestors()
+        .skip(1)
+        .map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    let Some(folder) = there.into_iter().find(|folder| folder.exists()) else { return };
+    let Ok(disk) = rustix::fs::statvfs(folder) else { return };
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let level = if free < FREE_MIN { Level::Odd } else { Level::Good };
+    findings.add("disk", level, format!("{} free", bytes(free)));
+}
+
+#[cfg(not(unix))]
+fn space(_: &Path, _: &mut Findings) {}
+
+fn bytes(count: u64) -> String {
+    match count {
+        0..1_048_576 => format!("{} KiB", count.div_ceil(1_024)),
+        1_048_576..1_073_741_824 => format!("{} MiB", count / 1_048_576),
+        _ => format!("{} GiB", count / 1_073_741_824),
+    }
+}
+
+fn tokens(context: &Context, findings: &mut Findings) {
+    let config = &context.config;
+    let needed = config.require_token().unwrap_or(!config.listen().ip().is_loopback());
+    match TokenFile::new(config.tokens()).list() {
+        Ok(tokens) if tokens.is_empty() && needed => {
+            let text = format!(
+                "a server on {} needs one, and there is none: `rival token create NAME`",
+                config.listen()
+            );
+            findings.add("tokens", Level::Bad, text);
+        }
+        Ok(tokens) => {
+            let now = Clock::System.now();
+            let expired = tokens.iter().filter(|token| token.expires_at.is_some_and(|at| at <= now)).count();
+            let expired = if expired == 0 { String::new() } else { format!(", {expired} of them expired") };
+            let need = if needed { "requests need one" } else { "requests need none" };
+            findings.add(
+                "tokens",
+                Level::Good,
+                format!("{} in {}{expired}; {need}", tokens.len(), config.tokens().display()),
+            );
+        }
+        Err(error) => findings.add("tokens", Level::Bad, error.to_string()),
+    }
+}
+
+fn show(context: &Context, findings: &Findings) -> Result<()> {
+    let out = &context.out;
+    match out.format {
+        Format::Json => {
+            let all = findings.0.iter().map(|finding| {
+                json!({ "about": finding.about, "result": finding.level.word(), "text": finding.text })
+            });
+            out.json(&json!(all.collect::<Vec<_>>()).to_string())?;
+        }
+        Format::Ids => {
+            let bad = findings.0.iter().filter(|finding| finding.level == Level::Bad);
+            bad.into_iter().try_for_each(|finding| out.line(finding.about))?;
+        }
+        Format::Table => {
+            let mut table = Table::new(&["ABOUT", "RESULT", "WHAT"]);
+            for Finding { about, level, text } in &findings.0 {
+                let word = match level {
+                    Level::Good => out.style.green(level.word()),
+                    Level::Odd => out.style.yellow(level.word()),
+                    Level::Bad => out.style.red(level.word()),
+                };
+                table.row([(*about).to_owned(), word, clean(text)]);
+            }
+            out.table(&table)?;
+        }
+    }
+    let bad = findings.0.iter().filter(|finding| finding.level == Level::Bad).count();
+    if bad == 0 { Ok(()) } else { Err(Failed::error(format!("{bad} of these must be mended")).into()) }
+}

@@ -1,0 +1,149 @@
+//! The verbs, one file per family.
+
+pub(crate) mod archive;
+pub(crate) mod control;
+pub(crate) mod doctor;
+pub(crate) mod look;
+pub(crate) mod page;
+pub(crate) mod serve;
+pub(crate) mod start;
+pub(crate) mod store;
+pub(crate) mod token;
+pub(crate) mod watch;
+pub(crate) mod workflows;
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use tokio::sync::OnceCell;
+
+use crate::client::{Client, Need};
+use crate::config::Config;
+use crate::exit::{self, Failed};
+use crate::out::{Format, Out, note};
+
+/// What every verb is given.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) config: Config,
+    pub(crate) out: Out,
+    client: OnceCell<Arc<Client>>,
+}
+
+impl Context {
+    pub(crate) fn new(config: Config, out: Out) -> Self {
+        Self { config, out, client: OnceCell::new() }
+    }
+
+    /// The client of this command; the first use decides what it can do.
+    pub(crate) async fn client(&self, need: Need) -> Result<Arc<Client>> {
+        let connect = async || Client::connect(&self.config, need).await.map(Arc::new);
+        self.client.get_or_try_init(connect).await.cloned()
+    }
+
+    /// Lets go of what is still held.
+    pub(crate) async fn close(&self) {
+        if let Some(client) = self.client.get() {
+            client.close().await;
+        }
+    }
+
+    /// A client for a run, with the run's id: `run` may also be a file that `export` wrote.
+    pub(crate) async fn client_for(&self, run: &str) -> Result<(Arc<Client>, String)> {
+        if !is_archive(run) {
+            return Ok((self.client(Need::Store).await?, run.to_owned()));
+        }
+        let archive = archive::read(Path::new(run))?;
+        Ok((Arc::new(Client::of_archive(&archive).await?), archive.run.run_id.to_string()))
+    }
+}
+
+/// Run ids have no slashes, and those that look like files of ours are files if they are there.
+fn is_archive(run: &str) -> bool {
+    let path = Path::new(run);
+    let named = path.extension().is_some_and(|extension| extension == "html" || extension == "json");
+    (named || run.contains('/')) && path.is_file()
+}
+
+/// The runs that are meant, with those from stdin in place of `-`.
+pub(crate) fn expand(runs: &[String]) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    for run in runs {
+        if run == "-" {
+            let text =
+                std::io::read_to_string(std::io::stdin()).context("cannot read the runs from stdin")?;
+            all.extend(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned));
+        } else {
+            all.push(run.clone());
+        }
+    }
+    Ok(all)
+}
+
+/// Does something for each run, also if it does not work for one of them.
+pub(crate) async fn each(runs: &[String], mut act: impl AsyncFnMut(&str) -> Result<()>) -> Result<()> {
+    let runs = expand(runs)?;
+    if let [run] = &*runs {
+        return act(run).await;
+    }
+    let mut failed: Option<u8> = None;
+    for run in &runs {
+        if let Err(error) = act(run).await {
+            // Whoever reads has heard enough.
+            if exit::broken_pipe(&error) {
+                return Err(error);
+            }
+            let known = error.downcast_ref::<Failed>();
+            let exit = known.map_or(exit::ERROR, |known| known.exit);
+            if !error.to_string().is_empty() {
+                note(format_args!("error: {error:#}"));
+            }
+            failed.get_or_insert(exit);
+        }
+    }
+    failed.map_or(Ok(()), |exit| Err(Failed::told(exit).into()))
+}
+
+/// JSON from an argument: itself, `@FILE`, or `-` for stdin.
+pub(crate) fn json(given: &str, what: &str) -> Result<serde_json::Value> {
+    let (text, source) = match given.strip_prefix('@') {
+        _ if given == "-" => {
+            let mut text = String::new();
+            std::io::stdin()
+                .read_to_string(&mut text)
+                .with_context(|| format!("cannot read the {what} from stdin"))?;
+            (text, "stdin".to_owned())
+        }
+        Some(file) => {
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| Failed::usage(format!("cannot read the {what} from {file}: {error}")))?;
+            (text, file.to_owned())
+        }
+        None => (given.to_owned(), "the command line".to_owned()),
+    };
+    serde_json::from_str(&text).map_err(|error| {
+        Failed::usage(format!("the {what} from {source} is not JSON: {error}"))
+            .hint(format!("write the {what} as JSON in single quotes, or as @FILE, or as - for stdin"))
+            .into()
+    })
+}
+
+/// `version`: of this command, and of the server if one runs.
+pub(crate) async fn version(context: &Context) -> Result<()> {
+    let (out, ours) = (&context.out, env!("CARGO_PKG_VERSION"));
+    let server = Client::to_configured(&context.config)?.get("/version").await.ok();
+    let server = server.and_then(|answer| answer.read::<serde_json::Value>().ok());
+    let theirs = server.as_ref().and_then(|server| server["version"].as_str());
+    match out.format {
+        Format::Json => out.json(&serde_json::json!({ "version": ours, "server": theirs }).to_string()),
+        Format::Ids => out.line(ours),
+        Format::Table => {
+            out.line(format_args!("rival {ours}"))?;
+            theirs.map_or(Ok(()), |theirs| {
+                out.line(format_args!("server {theirs} at {}", context.config.url().0))
+            })
+        }
+    }
+}

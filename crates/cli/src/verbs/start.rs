@@ -1,0 +1,173 @@
+//! Starting runs and waiting for them: `run`, `wait`.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use rival::RunStatus;
+use serde_json::{Map, Value, json};
+
+use super::{Context, each, expand, watch};
+use crate::args;
+use crate::client::{Client, Need, segment};
+use crate::exit::Failed;
+use crate::out::{Format, Out, clean, note, pretty};
+use crate::screen::Screen;
+use crate::shape::{Outcome, Run, Standing};
+
+/// How long one request waits; asked again, it waits on.
+const LOOK: Duration = Duration::from_secs(60);
+
+/// What is said where a request was left and nobody acts on it yet.
+pub(crate) const RECORDED: &str = "recorded; it is acted on when a server runs this store";
+
+pub(crate) async fn run(context: &Context, args: &args::Run) -> Result<()> {
+    let need = if args.wait.is_some() { Need::Engine } else { Need::Workflows };
+    let body = body(args)?;
+    let client = context.client(need).await?;
+    let answer = client.post(&format!("/api/workflows/{}/runs", segment(&args.workflow)), &body).await?;
+    let started: Standing = answer.read()?;
+    let out = &context.out;
+    let Some(time) = args.wait else {
+        match out.format {
+            Format::Json => out.json(&answer.text)?,
+            Format::Table | Format::Ids => out.line(&started.run_id)?,
+        }
+        if client.is_passive() {
+            note(RECORDED);
+        } else if out.format == Format::Table {
+            note(format_args!("{}; `rival watch {}` shows what it does", started.status, started.run_id));
+        }
+        return Ok(());
+    };
+    if out.format == Format::Table {
+        note(format_args!("run {}", started.run_id));
+    }
+    let outcome = wait_for(context, &client, &started.run_id, time).await?;
+    print(out, &outcome, true)
+}
+
+fn body(args: &args::Run) -> Result<Value> {
+    let mut body = Map::new();
+    if let Some(input) = &args.input {
+        body.insert("input".to_owned(), super::json(input, "input")?);
+    }
+    if let Some(id) = &args.id {
+        body.insert("runId".to_owned(), json!(id));
+    }
+    if !args.tags.is_empty() {
+        body.insert("tags".to_owned(), json!(args.tags));
+    }
+    if let Some(timeout) = args.timeout {
+        body.insert("timeoutMs".to_owned(), json!(u64::try_from(timeout.as_millis())?));
+    }
+    if let Some(retries) = args.retries {
+        body.insert("maxRetries".to_owned(), json!(retries));
+    }
+    Ok(Value::Object(body))
+}
+
+pub(crate) async fn wait(context: &Context, args: &args::Wait) -> Result<()> {
+    let client = context.client(Need::Store).await?;
+    let runs = expand(&args.runs.runs)?;
+    let alone = runs.len() == 1;
+    each(&runs, async |run| {
+        if client.is_passive() {
+            ended(&client, run).await?;
+        }
+        let outcome = wait_for(context, &client, run, args.timeout).await?;
+        print(&context.out, &outcome, alone)
+    })
+    .await
+}
+
+/// Without a server nothing ends: only a run that has can be waited for.
+async fn ended(client: &Client, run: &str) -> Result<()> {
+    let run: Run = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
+    if run.status.is_terminal() {
+        return Ok(());
+    }
+    let message = format!("run `{}` is {}, and no server runs this store", run.run_id, run.status);
+    Err(Failed::error(message).hint("start one with `rival serve` or `rival dev`, and wait again").into())
+}
+
+/// How a run ended, as it came. Shows its steps meanwhile where somebody sees them.
+async fn wait_for(context: &Context, client: &Client, run: &str, time: Option<Duration>) -> Result<String> {
+    let deadline = time.map(|time| Instant::now() + time);
+    let waiting = outcome_of(client, run, deadline);
+    let screen = Screen::on_stderr().filter(|_| context.out.format == Format::Table);
+    let Some(screen) = screen else { return waiting.await };
+    tokio::pin!(waiting);
+    let watching = watch::watch_screen(client, run, screen);
+    tokio::pin!(watching);
+    tokio::select! {
+        // The picture is complete, or could not be drawn: the outcome tells.
+        _ = &mut watching => waiting.await,
+        outcome = &mut waiting => {
+            if outcome.is_ok() {
+                // The run has ended: the last picture shows it.
+                let _ = watching.await;
+            }
+            outcome
+        }
+    }
+}
+
+async fn outcome_of(client: &Client, run: &str, deadline: Option<Instant>) -> Result<String> {
+    loop {
+        let left = deadline.map_or(LOOK, |deadline| deadline.saturating_duration_since(Instant::now()));
+        let ms = left.min(LOOK).as_millis();
+        match client.get(&format!("/api/runs/{}/wait?timeout={ms}ms", segment(run))).await {
+            Ok(answer) => return Ok(answer.text),
+            Err(error) if is_timeout(&error) && left > LOOK => {}
+            Err(error) if is_timeout(&error) && deadline.is_none() => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn is_timeout(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Failed>().is_some_and(|failed| failed.code.as_deref() == Some("wait_timeout"))
+}
+
+/// Prints how a run ended. One that did not complete is an error.
+fn print(out: &Out, text: &str, alone: bool) -> Result<()> {
+    let outcome: Outcome = serde_json::from_str(text)?;
+    let output = outcome.output.as_ref().map(|output| output.get());
+    match out.format {
+        Format::Json => out.json(text)?,
+        Format::Ids => out.line(&outcome.run_id)?,
+        Format::Table if alone => output.map_or(Ok(()), |output| out.line(pretty(output)))?,
+        Format::Table => {
+            let status = out.style.status(outcome.status.word());
+            out.line(
+                format_args!("{}  {status}  {}", outcome.run_id, output.unwrap_or_default())
+                    .to_string()
+                    .trim_end(),
+            )?;
+        }
+    }
+    if outcome.status == RunStatus::Completed { Ok(()) } else { Err(not_completed(&outcome).into()) }
+}
+
+/// Tells how a run that has ended did so: one that did not complete is an error.
+pub(crate) async fn conclude(client: &Client, run: &str) -> Result<()> {
+    let outcome: Outcome =
+        client.get(&format!("/api/runs/{}/wait?timeout=10s", segment(run))).await?.read()?;
+    if outcome.status == RunStatus::Completed { Ok(()) } else { Err(not_completed(&outcome).into()) }
+}
+
+fn not_completed(outcome: &Outcome) -> Failed {
+    let Outcome { run_id, status, error, failed_step, reason, retried_as, .. } = outcome;
+    let at = failed_step.as_ref().map_or_else(String::new, |at| format!(" at `{}`", at.path));
+    let why = match (error, reason) {
+        (Some(error), _) => format!(": {} ({})", error.message, error.code),
+        (None, Some(reason)) => format!(": {reason}"),
+        (None, None) => String::new(),
+    };
+    let was = if error.is_some() { "" } else { "was " };
+    let failed = Failed::error(clean(&format!("run `{run_id}` {was}{status}{at}{why}")));
+    match retried_as {
+        Some(next) => failed.hint(format!("run `{next}` goes on in its place")),
+        None => failed,
+    }
+}

@@ -1,0 +1,300 @@
+//! `watch`: a run as a live tree of its steps on a terminal, as lines elsewhere; or all runs, as they change.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use rival::Clock;
+
+use super::look::{self, kind, log_line};
+use super::{Context, start};
+use crate::args;
+use crate::client::{Client, Need, query, segment};
+use crate::exit::Failed;
+use crate::lines::Teller;
+use crate::out::{Format, Out, Table, note};
+use crate::screen::Screen;
+use crate::shape::{Event, Graph, LogLine, Page, Run, Summary};
+use crate::sse::{Events, Message};
+use crate::text::clock;
+use crate::tree;
+
+/// How often a terminal is drawn.
+const FRAME: Duration = Duration::from_millis(120);
+/// How long to wait before a stream that broke off is asked for again, and how often.
+const PAUSE: Duration = Duration::from_secs(1);
+const TRIES_MAX: u32 = 30;
+/// How many of all runs are shown.
+const NEWEST: usize = 20;
+
+pub(crate) async fn watch(context: &Context, args: &args::Watch) -> Result<()> {
+    let Some(run) = &args.run else { return watch_all(context, args.workflow.as_deref()).await };
+    let (client, run) = context.client_for(run).await?;
+    if client.is_passive() {
+        return show_what_there_is(context, &client, &run).await;
+    }
+    if context.out.terminal && context.out.format == Format::Table {
+        watch_screen(&client, &run, Screen::on_stdout(context.out.style)).await?;
+    } else {
+        watch_lines(context, &client, &run).await?;
+    }
+    start::conclude(&client, &run).await
+}
+
+/// Nothing happens on a store that no engine has: tell what happened so far.
+async fn show_what_there_is(context: &Context, client: &Client, run: &str) -> Result<()> {
+    let mut printer = Printer::new(&context.out);
+    for event in look::events(client, run, 0).await? {
+        printer.event(event.get())?;
+    }
+    let run_now: Run = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
+    if run_now.status.is_terminal() {
+        return start::conclude(client, run).await;
+    }
+    let message = format!("run `{run}` is {}, and no server runs this store", run_now.status);
+    Err(Failed::error(message).hint("start one with `rival serve` or `rival dev`, and it goes on").into())
+}
+
+async fn watch_lines(context: &Context, client: &Client, run: &str) -> Result<()> {
+    let mut printer = Printer::new(&context.out);
+    follow(client, run, true, async |message| match message.event.as_str() {
+        "log" => printer.log(&message.data),
+        _ => printer.event(&message.data),
+    })
+    .await
+}
+
+/// Prints what happens, a line each.
+struct Printer<'a> {
+    out: &'a Out,
+    teller: Teller,
+}
+
+impl<'a> Printer<'a> {
+    fn new(out: &'a Out) -> Self {
+        Self { out, teller: Teller::default() }
+    }
+
+    fn event(&mut self, json: &str) -> Result<()> {
+        match self.out.format {
+            Format::Json => self.out.line(json),
+            Format::Ids => Ok(()),
+            Format::Table => {
+                let event: Event = serde_json::from_str(json)?;
+                let Some(text) = kind(&event).and_then(|kind| self.teller.tell(&kind, event.at)) else {
+                    return Ok(());
+                };
+                self.out.line(format_args!("{}  {text}", self.out.style.dim(clock(event.at))))
+            }
+        }
+    }
+
+    fn log(&self, json: &str) -> Result<()> {
+        match self.out.format {
+            Format::Table => self.out.line(log_line(&serde_json::from_str::<LogLine>(json)?, self.out.style)),
+            Format::Json | Format::Ids => Ok(()),
+        }
+    }
+}
+
+/// Follows a run to its end, also when the server is started again meanwhile.
+pub(crate) async fn follow(
+    client: &Client,
+    run: &str,
+    logs: bool,
+    mut heard: impl AsyncFnMut(&Message) -> Result<()>,
+) -> Result<()> {
+    let path = format!("/api/runs/{}/stream?logs={logs}", segment(run));
+    let mut last: Option<String> = None;
+    let (mut last_line, mut tries) = (0, 0);
+    loop {
+        let stream = match client.follow(&path, last.as_deref()).await {
+            Ok(None) => return Ok(()),
+            Ok(Some(stream)) => Some(stream),
+            // Refused at the first try: it is not going to be better.
+            Err(error) if last.is_none() || refused(&error) => return Err(error),
+            Err(_) => None,
+        };
+        if let Some(mut stream) = stream {
+            while let Ok(Some(message)) = stream.next().await {
+                tries = 0;
+                if message.event == "log" {
+                    // The lines come from the beginning whenever the stream does.
+                    let number = line_number(&message.data);
+                    if number <= last_line {
+                        continue;
+                    }
+                    last_line = number;
+                }
+                heard(&message).await?;
+                if is_end(&message.event) {
+                    return Ok(());
+                }
+                last = message.id.or(last);
+            }
+        }
+        tries += 1;
+        if tries > TRIES_MAX {
+            return Err(Failed::error("the server went away").into());
+        }
+        if tries == 2 {
+            note("the connection broke off; trying again");
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+fn refused(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Failed>().is_some_and(|failed| failed.code.is_some())
+}
+
+fn is_end(event: &str) -> bool {
+    matches!(event, "runCompleted" | "runFailed" | "runCancelled")
+}
+
+fn line_number(json: &str) -> u64 {
+    serde_json::from_str::<serde_json::Value>(json)
+        .ok()
+        .and_then(|line| line["no"].as_u64())
+        .unwrap_or(u64::MAX)
+}
+
+/// Draws a run until it has ended: at every event, and now and then because time passes.
+pub(crate) async fn watch_screen(client: &Client, run: &str, mut screen: Screen) -> Result<()> {
+    let id = segment(run);
+    let graph: Graph = client.get(&format!("/api/runs/{id}/graph?format=json")).await?.read()?;
+    let (told, mut news) = tokio::sync::watch::channel(());
+    let following = follow(client, run, false, async |_| {
+        told.send_replace(());
+        Ok(())
+    });
+    let drawing = async {
+        let mut seen: Option<Run> = None;
+        loop {
+            if seen.is_none() || news.has_changed().unwrap_or(true) {
+                news.mark_unchanged();
+                seen = Some(client.get(&format!("/api/runs/{id}")).await?.read()?);
+            }
+            let Some(run) = &seen else { continue };
+            let lines = tree::draw(run, &graph, screen.style, screen.turn, Clock::System.now());
+            screen.draw(&lines)?;
+            if run.status.is_terminal() {
+                return Ok(());
+            }
+            tokio::time::sleep(FRAME).await;
+        }
+    };
+    tokio::pin!(following, drawing);
+    tokio::select! {
+        drawn = &mut drawing => drawn,
+        // The last event has been heard: draw until it shows.
+        followed = &mut following => match followed {
+            Ok(()) => drawing.await,
+            Err(error) => Err(error),
+        },
+    }
+}
+
+async fn watch_all(context: &Context, workflow: Option<&str>) -> Result<()> {
+    let client = context.client(Need::Store).await?;
+    if client.is_passive() {
+        return Err(Failed::error("no server runs this store: there is nothing to watch")
+            .hint("start one with `rival serve` or `rival dev`; `rival list` shows what there is")
+            .into());
+    }
+    let path = format!("/api/stream{}", query(&[("workflow", workflow.map(str::to_owned))]));
+    let out = &context.out;
+    let live = out.terminal && out.format == Format::Table;
+    let mut board = live.then(|| Board::new(out, &client, workflow));
+    let mut tries = 0;
+    loop {
+        match client.follow(&path, None).await {
+            Ok(Some(stream)) => {
+                tries = 0;
+                watch_stream(stream, out, board.as_mut()).await?;
+            }
+            Ok(None) => {}
+            // Refused at the first try: it is not going to be better.
+            Err(error) if tries == 0 || refused(&error) => return Err(error),
+            Err(_) => {}
+        }
+        tries += 1;
+        if tries > TRIES_MAX {
+            return Err(Failed::error("the server went away").into());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Shows what a stream of all runs says, for as long as it lasts.
+async fn watch_stream(mut stream: Events, out: &Out, mut board: Option<&mut Board<'_>>) -> Result<()> {
+    if let Some(board) = &mut board {
+        board.list().await?;
+    }
+    while let Ok(Some(message)) = stream.next().await {
+        match (&mut board, message.event.as_str()) {
+            (Some(board), "reset") => board.list().await?,
+            (None, "reset") => {}
+            (Some(board), _) => board.put(serde_json::from_str(&message.data)?)?,
+            (None, _) => change(out, &serde_json::from_str(&message.data)?, &message.data)?,
+        }
+    }
+    Ok(())
+}
+
+fn change(out: &Out, run: &Summary, json: &str) -> Result<()> {
+    match out.format {
+        Format::Json => out.line(json),
+        Format::Ids => out.line(&run.run_id),
+        Format::Table => {
+            let at = out.style.dim(clock(Clock::System.now()));
+            out.line(format_args!(
+                "{at}  {}  {}  {}",
+                run.run_id,
+                run.workflow,
+                out.style.status(run.status.word())
+            ))
+        }
+    }
+}
+
+/// The newest runs on a terminal.
+struct Board<'a> {
+    out: &'a Out,
+    client: &'a Client,
+    workflow: Option<&'a str>,
+    screen: Screen,
+    runs: Vec<Summary>,
+}
+
+impl<'a> Board<'a> {
+    fn new(out: &'a Out, client: &'a Client, workflow: Option<&'a str>) -> Self {
+        Self { out, client, workflow, screen: Screen::on_stdout(out.style), runs: Vec::new() }
+    }
+
+    async fn list(&mut self) -> Result<()> {
+        let filter = [("workflow", self.workflow.map(str::to_owned)), ("limit", Some(NEWEST.to_string()))];
+        let page: Page = self.client.get(&format!("/api/runs{}", query(&filter))).await?.read()?;
+        self.runs = page.runs.iter().map(|run| serde_json::from_str(run.get())).collect::<Result<_, _>>()?;
+        self.draw()
+    }
+
+    fn put(&mut self, run: Summary) -> Result<()> {
+        match self.runs.iter_mut().find(|known| known.run_id == run.run_id) {
+            Some(known) => *known = run,
+            None => self.runs.insert(0, run),
+        }
+        self.runs.truncate(NEWEST);
+        self.draw()
+    }
+
+    fn draw(&mut self) -> Result<()> {
+        let style = self.out.style;
+        if self.runs.is_empty() {
+            return Ok(self.screen.draw(&[style.dim("no runs yet; Ctrl-C ends this")])?);
+        }
+        let mut table = Table::new(&["RUN", "WORKFLOW", "STATUS", "STARTED (UTC)", "TOOK", "NOTE"]);
+        self.runs.iter().for_each(|run| table.row(look::summary(run, style)));
+        let lines: Vec<String> = table.show(style).lines().map(str::to_owned).collect();
+        Ok(self.screen.draw(&lines)?)
+    }
+}

@@ -1,0 +1,193 @@
+//! Accepting connections, and getting rid of them: those that are too many, too slow, or open when the server stops.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::StatusCode;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::Service;
+
+use crate::patient::Patient;
+use crate::problem::{Problem, code};
+use crate::settings::Settings;
+
+/// Serves a router until `stop` is over; then takes no more connections, closes those that are idle, lets requests end
+/// for as long as the settings allow, and returns.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    settings: &Settings,
+    stop: impl Future<Output = ()>,
+) {
+    let house = House::new(router, settings);
+    tokio::select! {
+        () = house.accept_all(&listener) => {}
+        () = stop => {}
+    }
+    drop(listener);
+    house.empty(settings.drain_timeout).await;
+}
+
+/// What connections share.
+struct House {
+    router: Router,
+    http: http1::Builder,
+    write_timeout: Duration,
+    places: Arc<Semaphore>,
+    connections_max: usize,
+    connections: TaskTracker,
+    /// No more requests on any connection.
+    stopping: CancellationToken,
+    /// No more of anything.
+    over: CancellationToken,
+}
+
+impl House {
+    fn new(router: Router, settings: &Settings) -> Self {
+        Self {
+            router,
+            http: http(settings),
+            write_timeout: settings.write_timeout,
+            places: Arc::new(Semaphore::new(settings.connections_max)),
+            connections_max: settings.connections_max,
+            connections: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+            over: CancellationToken::new(),
+        }
+    }
+
+    async fn accept_all(&self, listener: &TcpListener) {
+        let turned_away = turned_away(self.connections_max);
+        let mut told_at: Option<Instant> = None;
+        loop {
+            let (stream, peer) = accept(listener).await;
+            if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+                self.let_in(stream, peer, place);
+                continue;
+            }
+            if told_at.is_none_or(|at| at.elapsed() >= Duration::from_secs(1)) {
+                tracing::warn!(%peer, max = self.connections_max, "refused: too many connections");
+                told_at = Some(Instant::now());
+            }
+            turn_away(stream, &turned_away);
+        }
+    }
+
+    fn let_in(&self, stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
+        prepare(&stream, self.write_timeout);
+        let stream = TokioIo::new(Patient::new(stream, self.write_timeout));
+        let router = self.router.clone();
+        let service = service_fn(move |request: hyper::Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            router.clone().call(request)
+        });
+        let connection = self.http.serve_connection(stream, service);
+        let (stopping, over) = (self.stopping.clone(), self.over.clone());
+        self.connections.spawn(async move {
+            let _place = place;
+            let mut connection = pin!(connection);
+            let orderly = async {
+                tokio::select! {
+                    ended = connection.as_mut() => return ended,
+                    () = stopping.cancelled() => connection.as_mut().graceful_shutdown(),
+                }
+                connection.await
+            };
+            tokio::select! {
+                ended = orderly => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%peer, %error, "a connection broke off");
+                    }
+                }
+                () = over.cancelled() => tracing::warn!(%peer, "a request did not end in time and was cut short"),
+            }
+        });
+    }
+
+    async fn empty(&self, drain_timeout: Duration) {
+        self.stopping.cancel();
+        self.connections.close();
+        if tokio::time::timeout(drain_timeout, self.connections.wait()).await.is_err() {
+            self.over.cancel();
+            self.connections.wait().await;
+        }
+    }
+}
+
+fn http(settings: &Settings) -> http1::Builder {
+    /// What hyper cannot do without.
+    const HEAD_MIN_BYTES: usize = 8 * 1024;
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(settings.head_timeout)
+        .max_buf_size(settings.head_max_bytes.max(HEAD_MIN_BYTES));
+    http
+}
+
+/// The next connection. One that breaks off at once is none; without file descriptors there will be some again.
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok(connection) => return connection,
+            Err(error) if is_of_connection(&error) => {}
+            Err(error) => {
+                tracing::error!(%error, "cannot accept connections");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+fn is_of_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+/// Small answers leave at once; a peer that vanished without a word is noticed when it acknowledges nothing.
+fn prepare(stream: &TcpStream, timeout: Duration) {
+    let socket = socket2::SockRef::from(stream);
+    let prepared = socket.set_tcp_nodelay(true);
+    #[cfg(target_os = "linux")]
+    let prepared = prepared.and_then(|()| socket.set_tcp_user_timeout(Some(timeout)));
+    #[cfg(not(target_os = "linux"))]
+    let _ = timeout;
+    if let Err(error) = prepared {
+        tracing::debug!(%error, "cannot prepare a connection");
+    }
+}
+
+/// The whole answer to a connection that is one too many.
+fn turned_away(connections_max: usize) -> Vec<u8> {
+    let error = format!("{connections_max} connections are open, which is all that this server takes");
+    let body = Problem::new(StatusCode::SERVICE_UNAVAILABLE, code::TOO_MANY_CONNECTIONS, error).json();
+    let mut answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\n\
+         connection: close\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    )
+    .into_bytes();
+    answer.extend_from_slice(&body);
+    answer
+}
+
+/// Says why and closes, without waiting: there is no place to wait in.
+fn turn_away(stream: TcpStream, answer: &[u8]) {
+    let told = stream.into_std().and_then(|mut stream| stream.write(answer));
+    if let Err(error) = told {
+        tracing::debug!(%error, "cannot say that there are too many connections");
+    }
+}

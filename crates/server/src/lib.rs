@@ -10,6 +10,7 @@ mod limit;
 pub mod listen;
 mod live;
 pub mod metrics;
+mod pages;
 mod patient;
 pub mod problem;
 pub mod routes;

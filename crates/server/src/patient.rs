@@ -78,3 +78,34 @@ impl AsyncWrite for Patient {
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn pair(timeout: Duration) -> (Patient, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let peer = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        (Patient::new(listener.accept().await.unwrap().0, timeout), peer)
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_does_not_read_ends_the_connection() {
+        let (mut patient, _peer) = pair(Duration::from_millis(10)).await;
+        let written = patient.write_all(&vec![0; 100_000_000]).await;
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_reads_may_take_its_time_between_writes() {
+        let (mut patient, mut peer) = pair(Duration::from_secs(60)).await;
+        let reads = tokio::spawn(async move { peer.read_to_end(&mut Vec::new()).await.unwrap() });
+        patient.write_all(&vec![0; 10_000_000]).await.unwrap();
+        assert!(patient.patience.is_none());
+        drop(patient);
+        assert_eq!(reads.await.unwrap(), 10_000_000);
+    }
+}

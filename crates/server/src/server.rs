@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::App;
 use crate::secure::{SecureError, secure};
 use crate::settings::Settings;
-use crate::{api, docs, listen, metrics};
+use crate::{api, docs, listen, metrics, pages};
 
 /// An engine over HTTP.
 ///
@@ -42,7 +42,7 @@ impl Server {
         let stop = CancellationToken::new();
         let app = App::new(engine, stop.clone());
         let metrics = Arc::clone(&app.metrics);
-        let routes = docs::pages(api::routes()).with_state(app);
+        let routes = pages::errors(docs::pages(api::routes())).with_state(app);
         // Outermost: what is refused counts too.
         let router = secure(routes, &settings)?.layer(from_fn_with_state(metrics, metrics::count));
         Ok(Self { router, settings, stop })

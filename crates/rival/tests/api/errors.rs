@@ -1,4 +1,4 @@
-//! Every error code has its place in docs/errors.md, and nothing else does.
+//! Every error code has its page in docs/errors and its line in the index, and nothing else does.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(root().join(path)).unwrap()
 }
 
 fn is_code(word: &str) -> bool {
@@ -20,13 +24,16 @@ fn words(text: &str, before: &str) -> BTreeSet<String> {
 
 /// Every code that the sources raise: what `code()` gives, constants, and `.code("..")` of the library's own errors.
 fn raised() -> BTreeSet<String> {
-    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
     let mut codes = BTreeSet::new();
-    for path in ["crates/engine/src/error.rs", "crates/store/src/error.rs"] {
+    for path in ["crates/engine/src/error.rs", "crates/store/src/error.rs", "crates/server/src/token.rs"] {
         codes.extend(words(&read(path), "=> \""));
     }
-    for path in ["crates/core/src/failure.rs", "crates/http/src/lib.rs", "crates/rival/src/extract/output.rs"]
-    {
+    for path in [
+        "crates/core/src/failure.rs",
+        "crates/http/src/lib.rs",
+        "crates/rival/src/extract/output.rs",
+        "crates/server/src/problem.rs",
+    ] {
         codes.extend(words(&read(path), ": &str = \""));
     }
     for file in fs::read_dir(root().join("crates/rival/src/extract")).unwrap() {
@@ -35,16 +42,57 @@ fn raised() -> BTreeSet<String> {
     codes
 }
 
-/// Every code that begins a line of a table.
-fn documented() -> BTreeSet<String> {
-    let page = fs::read_to_string(root().join("docs/errors.md")).unwrap();
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
-    rows.map(|(code, _)| code.to_owned()).collect()
+/// A line of the index.
+struct Row {
+    code: String,
+    status: String,
+    meaning: String,
+}
+
+fn index() -> Vec<Row> {
+    let text = read("docs/errors/README.md");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| [`")?.strip_suffix(" |"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.splitn(3, " | ").collect();
+        let [link, status, meaning] = cells[..] else { panic!("{row}") };
+        let code = link.split('`').next().unwrap().to_owned();
+        assert_eq!(link, format!("{code}`]({code}.md)"));
+        Row { code, status: status.trim().to_owned(), meaning: meaning.to_owned() }
+    })
+    .collect()
 }
 
 #[test]
 fn every_code_is_documented_and_no_other() {
-    let (raised, documented) = (raised(), documented());
-    assert!(raised.len() > 35, "the sources look different now: {raised:?}");
-    assert_eq!(raised, documented);
+    let raised = raised();
+    assert!(raised.len() > 50, "the sources look different now: {raised:?}");
+    let listed: BTreeSet<String> = index().into_iter().map(|row| row.code).collect();
+    assert_eq!(raised, listed);
+    let files = fs::read_dir(root().join("docs/errors")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let pages: BTreeSet<String> = names
+        .filter_map(|name| name.strip_suffix(".md").map(str::to_owned))
+        .filter(|n| n != "README")
+        .collect();
+    assert_eq!(raised, pages);
+}
+
+#[test]
+fn every_page_says_what_the_code_means_and_what_to_do() {
+    for Row { code, status, meaning } in index() {
+        let page = read(format!("docs/errors/{code}.md"));
+        let expected = format!("# `{code}`\n\n{meaning}\n\n**What to do.** ");
+        assert!(page.starts_with(&expected), "{page}");
+        let said = page.split("**HTTP status.** ").nth(1);
+        assert_eq!(said.map(|said| &said[..3]), (!status.is_empty()).then_some(&*status), "{code}");
+    }
+}
+
+/// What the server raises by itself is what it answers.
+#[test]
+fn every_code_of_the_server_has_a_status() {
+    let codes = words(&read("crates/server/src/problem.rs"), ": &str = \"");
+    for Row { code, status, .. } in index() {
+        assert!(!codes.contains(&code) || !status.is_empty(), "{code}");
+    }
 }

@@ -178,6 +178,10 @@ impl Answer {
         assert_eq!(self.body["type"], format!("/errors/{code}"));
         assert_eq!(self.body["status"], status);
         assert_eq!(self.body["detail"], self.body["error"]);
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors");
+        let page = std::fs::read_to_string(format!("{page}/{code}.md")).unwrap();
+        let statuses = page.split("**HTTP status.** ").nth(1).unwrap_or_default();
+        assert!(statuses.contains(&status.to_string()), "the page of {code} says nothing of {status}");
         self.body["error"].as_str().unwrap()
     }
 }

@@ -37,7 +37,16 @@ impl Answer {
         assert_eq!(json["error"], json["detail"]);
         assert!(!json["title"].as_str().unwrap().is_empty());
         assert!(json.get("errors").is_none());
+        let page = page_of(code);
+        let statuses = page.split("**HTTP status.** ").nth(1).unwrap_or_default();
+        assert!(statuses.contains(&status.to_string()), "the page of {code} says nothing of {status}");
     }
+}
+
+/// What docs/errors says of a code.
+fn page_of(code: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors");
+    std::fs::read_to_string(format!("{folder}/{code}.md")).unwrap()
 }
 
 /// A connection on which anything can be said.
@@ -66,7 +75,12 @@ impl Wire {
 
     /// The next answer; `None` if the connection ends without one.
     pub(crate) async fn answer(&mut self) -> Option<Answer> {
-        let mut answer = self.head().await?;
+        let head = self.head().await?;
+        self.rest_of(head).await
+    }
+
+    /// An answer with the body that follows its head.
+    pub(crate) async fn rest_of(&mut self, mut answer: Answer) -> Option<Answer> {
         let body = if answer.header("transfer-encoding").is_some() {
             self.chunked().await
         } else {

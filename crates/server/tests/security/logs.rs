@@ -88,12 +88,19 @@ async fn effects_and_refusals_are_logged_and_secrets_are_not() {
 }
 
 #[tokio::test]
-async fn nobody_can_write_lines_of_their_own_into_the_log() {
+async fn nobody_can_write_into_logs_and_terminals_as_they_like() {
     let (log, _guard) = Log::begin();
     let server = Server::start().await;
-    server.raw(b"GET /open HTTP/1.1\r\nHost: evil\x7f\x9b\x1b[2J.example\r\n\r\n").await;
-    server.raw("GET /open HTTP/1.1\r\nHost: evil\t.example\r\n\r\n").await;
-    server.get("/read%0aINFO%20done", &["Origin: \u{1b}[31mred\u{9b}"]).await;
+    let answers = [
+        server.raw("GET /open HTTP/1.1\r\nHost: evil\t.example\r\n\r\n").await.unwrap(),
+        server.get("/read%0aINFO%20done", &["Origin: \u{9b}31mred\tand green"]).await,
+    ];
+    for answer in answers {
+        assert_eq!(answer.status, 403);
+        let json = answer.json();
+        let error = json["error"].as_str().unwrap();
+        assert!(!error.contains(char::is_control), "{error:?}");
+    }
     let text = log.text();
-    assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{7f}', '\t']), "{text:?}");
+    assert!(!text.contains(|char: char| char.is_control() && char != '\n'), "{text:?}");
 }

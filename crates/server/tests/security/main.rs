@@ -16,6 +16,7 @@ mod logs;
 mod origin;
 mod panics;
 mod rates;
+mod real;
 mod shutdown;
 mod slow;
 mod streams;

@@ -8,15 +8,12 @@ what=${1:-all}
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-if ! have "$cargo"; then
-    echo "missing: a Rust toolchain (rustc and cargo); see https://rustup.rs" >&2
-    exit 1
-fi
-
-# Bundled SQLite and the TLS library are C code.
-if ! have cc && ! have gcc && ! have clang; then
+# install WHAT PACKAGE...: with Debian's package manager, or the advice to do so
+install() {
+    name=$1
+    shift
     if ! have apt-get; then
-        echo "missing: a C compiler; install gcc (and the C library's headers) with your package manager" >&2
+        echo "missing: $name; install it with your package manager (Debian calls it: $*)" >&2
         exit 1
     fi
     if [ "$(id -u)" = 0 ]; then
@@ -24,15 +21,41 @@ if ! have cc && ! have gcc && ! have clang; then
     elif have sudo; then
         as_root="sudo"
     else
-        echo "missing: a C compiler; as root, run: apt-get install -y gcc libc6-dev" >&2
+        echo "missing: $name; as root, run: apt-get install -y $*" >&2
         exit 1
     fi
-    echo "installing a C compiler"
+    echo "installing $name"
     $as_root apt-get update -q
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends gcc libc6-dev
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
+}
+
+if ! have "$cargo"; then
+    echo "missing: a Rust toolchain (rustc and cargo); see https://rustup.rs" >&2
+    exit 1
 fi
 
-if [ "$what" = all ] && ! "$cargo" nextest --version >/dev/null 2>&1; then
+# Bundled SQLite and the TLS library are C code.
+if ! have cc && ! have gcc && ! have clang; then
+    install "a C compiler" gcc libc6-dev
+fi
+
+[ "$what" = all ] || exit 0
+
+if ! "$cargo" nextest --version >/dev/null 2>&1; then
     echo "installing cargo-nextest, the test runner (once; this takes a few minutes)"
     "$cargo" install cargo-nextest --locked
+fi
+
+# schemathesis asks the server everything that its OpenAPI document allows. It is Python, and gets a place of its own.
+here=$(dirname "$0")
+python=${CARGO_TARGET_DIR:-target}/schemathesis
+if ! cmp -s "$here/schemathesis.txt" "$python/installed.txt"; then
+    if ! have python3 || ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then
+        install "Python with virtual environments" python3 python3-venv
+    fi
+    echo "installing schemathesis, which tests the HTTP API (once)"
+    rm -rf "$python"
+    python3 -m venv "$python"
+    "$python/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/schemathesis.txt"
+    cp "$here/schemathesis.txt" "$python/installed.txt"
 fi

@@ -2,7 +2,6 @@
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 
 use crate::app::App;
 use crate::routes::{Routes, open};
@@ -15,10 +14,10 @@ const STYLE: &str = include_str!("../assets/docs.css");
 pub(crate) fn pages(routes: Routes<App>) -> Routes<App> {
     let document = routes.document().to_json().expect("the document has only string keys");
     routes
-        .page(open(), "/api/openapi.json", get(|| async { text("application/json", document) }))
-        .page(open(), "/api/docs", get(|| async { text("text/html; charset=utf-8", PAGE) }))
-        .page(open(), "/api/docs.js", get(|| async { text("text/javascript; charset=utf-8", SCRIPT) }))
-        .page(open(), "/api/docs.css", get(|| async { text("text/css; charset=utf-8", STYLE) }))
+        .page(open(), "/api/openapi.json", || async { text("application/json", document) })
+        .page(open(), "/api/docs", || async { text("text/html; charset=utf-8", PAGE) })
+        .page(open(), "/api/docs.js", || async { text("text/javascript; charset=utf-8", SCRIPT) })
+        .page(open(), "/api/docs.css", || async { text("text/css; charset=utf-8", STYLE) })
 }
 
 fn text(kind: &'static str, text: impl IntoResponse) -> Response {

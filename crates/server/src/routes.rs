@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use axum::Router;
+use axum::handler::Handler;
 use axum::http::{Method, StatusCode, Uri};
-use axum::routing::MethodRouter;
+use axum::routing::get;
 use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::schema::{Object, SchemaType, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{ComponentsBuilder, Content, OpenApi, Ref, RefOr, Response};
+use utoipa::openapi::{ComponentsBuilder, Content, OpenApi, Ref, RefOr, Response, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
@@ -59,7 +61,7 @@ impl Access {
     }
 }
 
-/// What each method of each path needs. What is not in it needs everything.
+/// What each method of each path needs. A path that is not in it needs everything.
 #[derive(Clone, Debug, Default)]
 pub struct Rules(HashMap<String, Vec<(Method, Access)>>);
 
@@ -68,11 +70,12 @@ impl Rules {
         self.0.entry(path.to_owned()).or_default().push((method, access));
     }
 
-    /// What a request for the route with this path needs. HEAD is answered by what answers GET.
+    /// What a request for the route with this path needs. HEAD is answered by what answers GET. A method that the path
+    /// does not take reaches nothing but the answer that says so.
     pub(crate) fn of(&self, method: &Method, path: &str) -> Access {
         let method = if method == Method::HEAD { &Method::GET } else { method };
-        let rules = self.0.get(path).map_or(&[][..], Vec::as_slice);
-        rules.iter().find(|(of, _)| of == method).map_or(admin(), |(_, access)| *access)
+        let Some(rules) = self.0.get(path) else { return admin() };
+        rules.iter().find(|(of, _)| of == method).map_or(open(), |(_, access)| *access)
     }
 }
 
@@ -105,8 +108,8 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     pub fn routes(mut self, access: Access, mut routes: UtoipaMethodRouter<S>) -> Self {
         for (path, item) in &mut routes.1.paths {
             for (method, operation) in operations(item) {
+                document(operation, &method, access);
                 self.rules.add(path, method, access);
-                document(operation, access);
             }
         }
         Self { router: self.router.routes(routes), rules: self.rules }
@@ -114,9 +117,9 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
 
     /// Adds a handler of GET requests that is not in the document: a page, the document itself.
     #[must_use]
-    pub fn page(mut self, access: Access, path: &str, get: MethodRouter<S>) -> Self {
+    pub fn page<T: 'static>(mut self, access: Access, path: &str, handler: impl Handler<T, S>) -> Self {
         self.rules.add(path, Method::GET, access);
-        Self { router: self.router.route(path, get), rules: self.rules }
+        Self { router: self.router.route(path, get(handler)), rules: self.rules }
     }
 
     /// The document of what was added so far.
@@ -158,18 +161,79 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operati
     all.into_iter().filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
 }
 
-/// Says in the document what holds for every route: the scope that it needs, and how refusals look.
-fn document(operation: &mut Operation, access: Access) {
+/// Says in the document what holds for every route: the scope that it needs, and how it refuses.
+fn document(operation: &mut Operation, method: &Method, access: Access) {
     operation.security = access.scope.map(|scope| vec![SecurityRequirement::new(SCHEME, [scope.as_str()])]);
-    let refusal = Response::new("Refused or failed; `code` says why.");
+    deny_null(operation);
     let responses = &mut operation.responses.responses;
-    responses.entry("default".to_owned()).or_insert(refusal.into());
-    for (status, response) in responses {
-        if let RefOr::T(response) = response
-            && (status == "default" || status.starts_with(['4', '5']))
+    for (status, why) in refusals(method, access) {
+        responses.entry(status.to_owned()).or_insert_with(|| Response::new(why).into());
+    }
+    for (status, response) in &mut operation.responses.responses {
+        if let Some(response) = own(response)
+            && status.starts_with(['4', '5'])
         {
             let problem = Content::new(Some(Ref::from_schema_name("Problem")));
             response.content.insert("application/problem+json".to_owned(), problem.into());
         }
     }
+}
+
+/// What can be left out is not `null` when it is there, and utoipa's `Option` says both.
+fn deny_null(operation: &mut Operation) {
+    for parameter in operation.parameters.iter_mut().flatten().filter_map(own) {
+        parameter.schema.as_mut().map(without_null);
+    }
+    if let Some(body) = operation.request_body.as_mut().and_then(own) {
+        for content in body.content.values_mut().filter_map(own) {
+            content.schema.as_mut().map(without_null);
+        }
+    }
+}
+
+fn own<T>(it: &mut RefOr<T>) -> Option<&mut T> {
+    match it {
+        RefOr::T(it) => Some(it),
+        RefOr::Ref(_) => None,
+    }
+}
+
+fn without_null(schema: &mut RefOr<Schema>) {
+    match own(schema) {
+        Some(Schema::Object(Object { schema_type: SchemaType::Array(types), .. })) => {
+            types.retain(|it| *it != Type::Null);
+        }
+        Some(Schema::OneOf(one_of)) => {
+            one_of.items.retain(|it| !is_null(it));
+            if one_of.items.len() == 1 {
+                *schema = one_of.items.remove(0);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_null(schema: &RefOr<Schema>) -> bool {
+    matches!(schema, RefOr::T(Schema::Object(Object { schema_type: SchemaType::Type(Type::Null), .. })))
+}
+
+/// What any route of this kind may answer, whatever it does. Each is named: whoever reads the document, or tests the
+/// server with it, knows that there is nothing else.
+fn refusals(method: &Method, access: Access) -> Vec<(&'static str, &'static str)> {
+    let mut refusals = vec![
+        ("400", "It cannot be read, or something in it is wrong"),
+        ("403", "The host, the origin or the token may not do this"),
+        ("429", "Too many requests or streams; `Retry-After` says when to ask again"),
+        ("500", "The server has a bug, or its store is damaged"),
+        ("503", "It cannot work now; ask again"),
+    ];
+    if access.scope.is_some() {
+        refusals.push(("401", "No valid token came with it"));
+    }
+    if *method != Method::GET {
+        refusals.push(("408", "The body did not come in time"));
+        refusals.push(("413", "The body is too large"));
+        refusals.push(("415", "The body is not said to be JSON"));
+    }
+    refusals
 }

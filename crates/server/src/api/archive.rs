@@ -14,7 +14,7 @@ use crate::problem::Problem;
 /// Export a run
 ///
 /// Everything that is known of a run, as one document that `import` takes.
-#[utoipa::path(get, path = "/api/runs/{id}/export", tag = "runs", params(("id" = String, Path, description = "The run")),
+#[utoipa::path(get, path = "/api/runs/{id}/export", operation_id = "exportRun", tag = "runs", params(("id" = String, Path, description = "The run")),
     responses((status = 200, description = "The archive", body = Object), (status = 404, description = "There is no such run")))]
 pub(crate) async fn export(
     State(app): State<App>,
@@ -26,7 +26,7 @@ pub(crate) async fn export(
 /// Import a run
 ///
 /// Takes a run that has ended, as `export` gives it. Importing it again does nothing.
-#[utoipa::path(post, path = "/api/runs/import", tag = "runs", request_body(content = Object, description = "The archive"),
+#[utoipa::path(post, path = "/api/runs/import", operation_id = "importRun", tag = "runs", request_body(content = Object, description = "The archive"),
     responses((status = 201, description = "It is here now", body = Acted),
         (status = 200, description = "It was here already", body = Acted),
         (status = 409, description = "Another run has its id")))]

@@ -3,13 +3,13 @@
 use axum::Json as Answer;
 use axum::extract::State;
 use futures::StreamExt;
-use rival_core::{RunId, RunStatus, Time};
+use rival_core::{RunId, RunStatus};
 use rival_store::{Page, RunFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::extract::{Json, bad_request};
-use super::words;
+use super::words::Moment;
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -85,23 +85,6 @@ struct Filter {
     tag: Option<String>,
 }
 
-/// Milliseconds since 1970, or RFC 3339.
-#[derive(Deserialize, ToSchema)]
-#[serde(untagged)]
-enum Moment {
-    Ms(i64),
-    Text(String),
-}
-
-impl Moment {
-    fn time(self, name: &str) -> Result<Time, Problem> {
-        match self {
-            Self::Ms(ms) => Ok(Time(ms)),
-            Self::Text(text) => words::time(name, &text),
-        }
-    }
-}
-
 /// What became of a request to many runs.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -146,7 +129,7 @@ struct BulkError {
 /// Ask many runs
 ///
 /// Cancels, kills, pauses, resumes or retries all runs that match. With `dryRun` it only says which these are.
-#[utoipa::path(post, path = "/api/runs/bulk", tag = "control", request_body = Bulk,
+#[utoipa::path(post, path = "/api/runs/bulk", operation_id = "askRuns", tag = "control", request_body = Bulk,
     responses((status = 200, body = BulkDone)))]
 pub(crate) async fn bulk(
     State(app): State<App>,

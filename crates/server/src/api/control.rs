@@ -39,8 +39,8 @@ pub(crate) struct Nothing {}
 ///
 /// Asks a run to stop: calls at work are told and given 30 seconds, completed steps are undone. Answers when the
 /// request is in the run's history. Cancelling a cancelled run does nothing.
-#[utoipa::path(post, path = "/api/runs/{id}/cancel", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Reason,
+#[utoipa::path(post, path = "/api/runs/{id}/cancel", operation_id = "cancelRun", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Option<Reason>,
     responses((status = 202, body = Acted),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
@@ -57,8 +57,8 @@ pub(crate) async fn cancel(
 /// Kill a run
 ///
 /// Ends a run at once: calls at work are left behind, and nothing is undone.
-#[utoipa::path(post, path = "/api/runs/{id}/kill", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Reason,
+#[utoipa::path(post, path = "/api/runs/{id}/kill", operation_id = "killRun", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Option<Reason>,
     responses((status = 202, body = Acted),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
@@ -75,8 +75,8 @@ pub(crate) async fn kill(
 /// Pause a run
 ///
 /// Calls at work finish and are recorded, nothing new starts.
-#[utoipa::path(post, path = "/api/runs/{id}/pause", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Nothing,
+#[utoipa::path(post, path = "/api/runs/{id}/pause", operation_id = "pauseRun", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Option<Nothing>,
     responses((status = 202, body = Acted),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
@@ -93,8 +93,8 @@ pub(crate) async fn pause(
 /// Resume a run
 ///
 /// Lets a paused or blocked run go on.
-#[utoipa::path(post, path = "/api/runs/{id}/resume", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Nothing,
+#[utoipa::path(post, path = "/api/runs/{id}/resume", operation_id = "resumeRun", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Option<Nothing>,
     responses((status = 202, body = Acted),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
@@ -111,8 +111,8 @@ pub(crate) async fn resume(
 /// Retry a run
 ///
 /// Starts a new run from where a failed or cancelled one stopped, with what was recorded before.
-#[utoipa::path(post, path = "/api/runs/{id}/retry", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Nothing,
+#[utoipa::path(post, path = "/api/runs/{id}/retry", operation_id = "retryRun", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Option<Nothing>,
     responses((status = 202, description = "The new run", body = Acted, headers(("Location" = String, description = "The new run"))),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has not failed")))]
@@ -145,8 +145,8 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 /// Fork a run
 ///
 /// Starts a new run from any node of one that has ended, with what was recorded before it.
-#[utoipa::path(post, path = "/api/runs/{id}/fork", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Fork,
+#[utoipa::path(post, path = "/api/runs/{id}/fork", operation_id = "forkRun", tag = "control",
+    params(("id" = String, Path, description = "The run")), request_body = Option<Fork>,
     responses((status = 202, description = "The new run", body = Acted, headers(("Location" = String, description = "The new run"))),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has not ended")))]
@@ -183,9 +183,9 @@ pub(crate) struct Signal {
 /// Send a signal
 ///
 /// Sends a run a signal. One that nobody waits for yet is kept.
-#[utoipa::path(post, path = "/api/runs/{id}/signals/{name}", tag = "control",
+#[utoipa::path(post, path = "/api/runs/{id}/signals/{name}", operation_id = "sendSignal", tag = "control",
     params(("id" = String, Path, description = "The run"), ("name" = String, Path, description = "The signal")),
-    request_body = Signal,
+    request_body = Option<Signal>,
     responses((status = 202, body = Acted),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended, or keeps too many")))]

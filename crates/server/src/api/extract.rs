@@ -3,7 +3,7 @@
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use serde::de::DeserializeOwned;
 
 use crate::problem::{Problem, code};
@@ -27,6 +27,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let body = Bytes::from_request(request, state).await?;
         let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
+        // Serde would read a list as the fields of a struct, in their order.
+        if text.trim_ascii_start().starts_with(b"[") {
+            return Err(bad_request("the body is not what is asked for: it is a list, not an object"));
+        }
         serde_json::from_slice(text)
             .map(Self)
             .map_err(|error| bad_request(format!("the body {}", because(&error))))
@@ -62,11 +66,6 @@ impl From<BytesRejection> for Problem {
     fn from(rejection: BytesRejection) -> Self {
         bad_request(rejection.body_text())
     }
-}
-
-/// A header as text, if it is there and is text.
-pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
 }
 
 /// Text as a segment of a path.

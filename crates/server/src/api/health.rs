@@ -50,7 +50,7 @@ pub(crate) async fn metrics(State(app): State<App>) -> Response {
 
 /// Which server this is.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Version {
+pub(crate) struct ServerVersion {
     #[schema(example = "rival")]
     name: &'static str,
     #[schema(example = "0.1.0")]
@@ -60,7 +60,7 @@ pub(crate) struct Version {
 /// Which version?
 ///
 /// The name and version of the server.
-#[utoipa::path(get, path = "/version", tag = "server", responses((status = 200, body = Version)))]
-pub(crate) async fn version() -> Answer<Version> {
-    Answer(Version { name: "rival", version: env!("CARGO_PKG_VERSION") })
+#[utoipa::path(get, path = "/version", tag = "server", responses((status = 200, body = ServerVersion)))]
+pub(crate) async fn version() -> Answer<ServerVersion> {
+    Answer(ServerVersion { name: "rival", version: env!("CARGO_PKG_VERSION") })
 }

@@ -3,7 +3,7 @@
 use axum::Json as Answer;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use rival_core::{RunId, Seq};
+use rival_core::{RunId, RunStatus, Seq};
 use rival_engine::{RunOutcome, RunView, StepMetrics, WAIT_DEFAULT};
 use rival_store::{LogFilter, LogLevel, Page, RunFilter, RunRow};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{Query, Segments, bad_request};
 use super::shapes::{EventShape, LogShape, RunGraph, RunSummary};
-use super::words::{self, Condition};
+use super::words::{self, Condition, Moment};
 use super::workflows::{GraphQuery, drawn};
 use crate::app::App;
 use crate::problem::Problem;
@@ -26,11 +26,13 @@ pub(crate) struct RunsQuery {
     /// Only of this workflow.
     workflow: Option<String>,
     /// Only with one of these statuses, separated by commas: `failed,cancelled`.
-    #[param(example = "failed,cancelled")]
+    #[param(value_type = Option<Vec<RunStatus>>, style = Form, explode = false)]
     status: Option<String>,
     /// Only started at or after: milliseconds since 1970, or RFC 3339.
+    #[param(value_type = Option<Moment>)]
     from: Option<String>,
     /// Only started before.
+    #[param(value_type = Option<Moment>)]
     to: Option<String>,
     /// Only children of this run.
     parent: Option<String>,
@@ -38,12 +40,13 @@ pub(crate) struct RunsQuery {
     tag: Option<String>,
     /// Only where a field of the input has this value: `customer.id=42`. Inputs are read one by one: a page may have
     /// fewer runs than its limit, or none, and a cursor to go on with.
-    #[param(example = "customer.id=42")]
+    #[param(pattern = "^[^=]+=", example = "customer.id=42")]
     input: Option<String>,
     /// How many at most, up to 1,000.
     #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<usize>,
     /// Where the last page ended.
+    #[param(pattern = "^[0-9]{1,18}$")]
     cursor: Option<String>,
 }
 
@@ -59,7 +62,7 @@ pub(crate) struct Runs {
 /// List runs
 ///
 /// Runs that match every filter, the newest first.
-#[utoipa::path(get, path = "/api/runs", tag = "runs", params(RunsQuery),
+#[utoipa::path(get, path = "/api/runs", operation_id = "listRuns", tag = "runs", params(RunsQuery),
     responses((status = 200, body = Runs)))]
 pub(crate) async fn list(
     State(app): State<App>,
@@ -131,7 +134,7 @@ fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Pro
 ///
 /// A run with everything that is known of it: status, input, output, and each step with its result, state, metrics and
 /// error.
-#[utoipa::path(get, path = "/api/runs/{id}", tag = "runs", params(("id" = String, Path, description = "The run")),
+#[utoipa::path(get, path = "/api/runs/{id}", operation_id = "showRun", tag = "runs", params(("id" = String, Path, description = "The run")),
     responses((status = 200, body = RunView), (status = 404, description = "There is no such run")))]
 pub(crate) async fn show(
     State(app): State<App>,
@@ -150,7 +153,7 @@ pub(crate) struct Steps {
 /// List a run's steps
 ///
 /// The steps that have begun, in plan order, with results, states, metrics and errors.
-#[utoipa::path(get, path = "/api/runs/{id}/steps", tag = "runs", params(("id" = String, Path, description = "The run")),
+#[utoipa::path(get, path = "/api/runs/{id}/steps", operation_id = "listSteps", tag = "runs", params(("id" = String, Path, description = "The run")),
     responses((status = 200, body = Steps), (status = 404, description = "There is no such run")))]
 pub(crate) async fn steps(
     State(app): State<App>,
@@ -164,9 +167,8 @@ pub(crate) async fn steps(
 #[into_params(parameter_in = Query)]
 pub(crate) struct EventsQuery {
     /// Only events after this one.
-    #[serde(default)]
-    #[param(required = false, minimum = 0)]
-    after: u64,
+    #[param(minimum = 0, default = 0)]
+    after: Option<i64>,
     /// How many at most, up to 10,000.
     #[param(minimum = 1, maximum = 10000, default = 1000)]
     limit: Option<usize>,
@@ -184,7 +186,7 @@ pub(crate) struct Events {
 /// Read a run's history
 ///
 /// The events of a run, in order, a page at a time.
-#[utoipa::path(get, path = "/api/runs/{id}/events", tag = "runs",
+#[utoipa::path(get, path = "/api/runs/{id}/events", operation_id = "readEvents", tag = "runs",
     params(("id" = String, Path, description = "The run"), EventsQuery),
     responses((status = 200, body = Events),
         (status = 404, description = "There is no such run")))]
@@ -194,7 +196,8 @@ pub(crate) async fn events(
     Query(query): Query<EventsQuery>,
 ) -> Result<Answer<Events>, Problem> {
     let limit = limited(query.limit, 1_000, 10_000)?;
-    let events = app.engine.events(&RunId::from(id), Seq(query.after), limit).await?;
+    let after = words::place("after", query.after)?.unwrap_or_default();
+    let events = app.engine.events(&RunId::from(id), after, limit).await?;
     let next = events.last().filter(|_| events.len() == limit).map(|event| event.seq);
     Ok(Answer(Events { events: events.iter().map(Into::into).collect(), next }))
 }
@@ -204,7 +207,8 @@ pub(crate) async fn events(
 #[into_params(parameter_in = Query)]
 pub(crate) struct LogsQuery {
     /// Only lines after this one; without it, the latest ones.
-    after: Option<u64>,
+    #[param(minimum = 0)]
+    after: Option<i64>,
     /// How many at most, up to 10,000.
     #[param(minimum = 1, maximum = 10000, default = 1000)]
     limit: Option<usize>,
@@ -248,7 +252,7 @@ pub(crate) struct Logs {
 /// Read a run's log
 ///
 /// What a run's steps wrote, the oldest first: the latest lines, or those after a given one.
-#[utoipa::path(get, path = "/api/runs/{id}/logs", tag = "runs",
+#[utoipa::path(get, path = "/api/runs/{id}/logs", operation_id = "readLogs", tag = "runs",
     params(("id" = String, Path, description = "The run"), LogsQuery),
     responses((status = 200, body = Logs),
         (status = 404, description = "There is no such run")))]
@@ -258,17 +262,17 @@ pub(crate) async fn logs(
     Query(query): Query<LogsQuery>,
 ) -> Result<Answer<Logs>, Problem> {
     let limit = Some(limited(query.limit, 1_000, 10_000)?);
-    let filter =
-        LogFilter { node: query.step, level: query.level.map(Into::into), after: query.after, limit };
+    let after = words::place("after", query.after)?.map(|seq| seq.0);
+    let filter = LogFilter { node: query.step, level: query.level.map(Into::into), after, limit };
     let lines = app.engine.logs(&RunId::from(id), &filter).await?;
-    let next = lines.last().map(|line| line.no).or(query.after);
+    let next = lines.last().map(|line| line.no).or(after);
     Ok(Answer(Logs { logs: lines.into_iter().map(Into::into).collect(), next }))
 }
 
 /// Draw a run
 ///
 /// The plan that the run keeps, as JSON with where each node stands, or as Mermaid or DOT.
-#[utoipa::path(get, path = "/api/runs/{id}/graph", tag = "runs",
+#[utoipa::path(get, path = "/api/runs/{id}/graph", operation_id = "drawRun", tag = "runs",
     params(("id" = String, Path, description = "The run"), GraphQuery),
     responses((status = 200, content((RunGraph = "application/json"), (String = "text/plain"))),
         (status = 404, description = "There is no such run")))]
@@ -296,7 +300,7 @@ pub(crate) struct Explanation {
 /// Explain a run
 ///
 /// What a run is waiting for and since when, in one sentence.
-#[utoipa::path(get, path = "/api/runs/{id}/explain", tag = "runs", params(("id" = String, Path, description = "The run")),
+#[utoipa::path(get, path = "/api/runs/{id}/explain", operation_id = "explainRun", tag = "runs", params(("id" = String, Path, description = "The run")),
     responses((status = 200, body = Explanation), (status = 404, description = "There is no such run")))]
 pub(crate) async fn explain(
     State(app): State<App>,
@@ -310,13 +314,14 @@ pub(crate) async fn explain(
 #[into_params(parameter_in = Query)]
 pub(crate) struct WaitQuery {
     /// How long: `500ms`, `30s`, `5m`; five minutes if not said, one hour at most.
+    #[param(pattern = "^[0-9]+(ms|s|m|h)$", example = "30s")]
     timeout: Option<String>,
 }
 
 /// Wait for a run
 ///
 /// Answers when the run has ended, or with 408 when that takes too long. The run goes on either way.
-#[utoipa::path(get, path = "/api/runs/{id}/wait", tag = "runs",
+#[utoipa::path(get, path = "/api/runs/{id}/wait", operation_id = "waitForRun", tag = "runs",
     params(("id" = String, Path, description = "The run"), WaitQuery),
     responses((status = 200, body = RunOutcome),
         (status = 404, description = "There is no such run"),

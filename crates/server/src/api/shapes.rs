@@ -118,13 +118,13 @@ pub(crate) struct WorkflowDetail {
     /// The plan for drawing.
     pub(crate) graph: Graph,
     /// The plans that it has had in this store, the oldest first.
-    pub(crate) versions: Vec<Version>,
+    pub(crate) versions: Vec<PlanVersion>,
 }
 
 /// A plan that a workflow has or had.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Version {
+pub(crate) struct PlanVersion {
     /// The plan's hash.
     pub(crate) plan_hash: String,
     /// Whether new runs have it.

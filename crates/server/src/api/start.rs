@@ -42,6 +42,7 @@ pub(crate) struct StartRun {
 #[into_params(parameter_in = Query)]
 pub(crate) struct StartQuery {
     /// Answers with the outcome if the run ends within this time: `500ms`, `30s`, `5m`; at most `1h`.
+    #[param(pattern = "^[0-9]+(ms|s|m|h)$", example = "30s")]
     wait: Option<String>,
 }
 
@@ -49,12 +50,17 @@ pub(crate) struct StartQuery {
 ///
 /// Answers as soon as the start is durable. With `wait`, answers with the outcome if the run ends in time, and
 /// otherwise as without. The header `Idempotency-Key` is the run's id, as `runId` is.
-#[utoipa::path(post, path = "/api/workflows/{name}/runs", tag = "runs",
+#[utoipa::path(post, path = "/api/workflows/{name}/runs", operation_id = "startRun", tag = "runs",
     params(("name" = String, Path, description = "The workflow"), StartQuery,
         ("Idempotency-Key" = Option<String>, Header, description = "The run's id: the same key and input give the same run")),
-    request_body = StartRun,
+    request_body = Option<StartRun>,
     responses(
-        (status = 202, description = "The run was started", body = Acted, headers(("Location" = String, description = "The run"))),
+        (status = 202, description = "The run was started", body = Acted, headers(("Location" = String, description = "The run")),
+            links(
+                ("show" = (operation_id = "showRun", parameters(("id" = "$response.body#/runId")))),
+                ("wait" = (operation_id = "waitForRun", parameters(("id" = "$response.body#/runId")))),
+                ("pause" = (operation_id = "pauseRun", parameters(("id" = "$response.body#/runId")))),
+                ("cancel" = (operation_id = "cancelRun", parameters(("id" = "$response.body#/runId")))))),
         (status = 200, description = "The run has ended", body = RunOutcome, headers(("Location" = String, description = "The run"))),
         (status = 404, description = "There is no such workflow"),
         (status = 409, description = "The id is taken by a run with other input")))]

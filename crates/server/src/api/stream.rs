@@ -16,10 +16,13 @@ use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
-use utoipa::IntoParams;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use super::extract::{self, Query, Segments, bad_request};
+use super::extract::{Query, Segments, bad_request};
 use super::shapes::{EventShape, LogShape};
+use super::words;
 use crate::app::App;
 use crate::live::News;
 use crate::metrics::StreamClient;
@@ -38,7 +41,7 @@ const LOG_PAGE: usize = 500;
 pub(crate) struct StreamQuery {
     /// Only events after this one; the header `Last-Event-ID` says the same.
     #[param(minimum = 0)]
-    after: Option<u64>,
+    after: Option<i64>,
     /// `true` to be sent what its steps write, too, from the beginning.
     #[serde(default)]
     #[param(required = false)]
@@ -50,10 +53,10 @@ pub(crate) struct StreamQuery {
 /// Its events as they become durable, each with its number as `id`, its type as `event` and itself as `data`; with
 /// `logs`, also lines as `event: log`. The stream ends with the run. Whoever comes back with `Last-Event-ID` misses
 /// nothing; 204 means that there is nothing more to come.
-#[utoipa::path(get, path = "/api/runs/{id}/stream", tag = "live",
+#[utoipa::path(get, path = "/api/runs/{id}/stream", operation_id = "followRun", tag = "live",
     params(("id" = String, Path, description = "The run"), StreamQuery,
-        ("Last-Event-ID" = Option<u64>, Header, description = "The last event that was seen")),
-    responses((status = 200, description = "The events", body = String, content_type = "text/event-stream"),
+        ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The last event that was seen")),
+    responses((status = 200, description = "The events", body = StreamFrame, content_type = "text/event-stream"),
         (status = 204, description = "The run has ended, and there is nothing after this event"),
         (status = 404, description = "There is no such run")))]
 pub(crate) async fn of_run(
@@ -63,7 +66,8 @@ pub(crate) async fn of_run(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let run = RunId::from(id);
-    let after = Seq(last_seen(&headers)?.or(query.after).unwrap_or(0));
+    let asked = words::place("after", query.after)?;
+    let after = last_seen(&headers)?.or(asked).unwrap_or(Seq::ZERO);
     let ended = app.engine.summary(&run).await?.status.is_terminal();
     if ended && after > Seq::ZERO && app.engine.events(&run, after, 1).await?.is_empty() {
         return Ok(StatusCode::NO_CONTENT.into_response());
@@ -79,14 +83,32 @@ pub(crate) async fn of_run(
     Ok(answer(stream::unfold(follow, RunStream::next)))
 }
 
-fn last_seen(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
-    let Some(text) = extract::header(headers, "last-event-id").filter(|text| !text.is_empty()) else {
-        return Ok(None);
-    };
-    text.parse()
-        .map(Some)
-        .map_err(|_| bad_request(format!("Last-Event-ID is `{text}`: it is the number of an event")))
+fn last_seen(headers: &HeaderMap) -> Result<Option<Seq>, Problem> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let text = String::from_utf8_lossy(value.as_bytes());
+    let wrong = |_| bad_request(format!("Last-Event-ID is `{text}`: it is the number of an event"));
+    words::place("Last-Event-ID", Some(text.parse().map_err(wrong)?))
 }
+
+/// What each frame of a stream holds, as a client's reader of such streams gives it.
+struct StreamFrame;
+
+impl PartialSchema for StreamFrame {
+    fn schema() -> RefOr<Schema> {
+        let text =
+            |what: &str| ObjectBuilder::new().schema_type(Type::String).description(Some(what)).build();
+        let frame = ObjectBuilder::new()
+            .description(Some("What each frame of a stream holds."))
+            .property("id", text("The number of the event, to come back with as `Last-Event-ID`."))
+            .property("event", text("What kind of frame it is."))
+            .property("data", text("One JSON document."))
+            .required("event")
+            .required("data");
+        frame.into()
+    }
+}
+
+impl ToSchema for StreamFrame {}
 
 fn answer(frames: impl futures::Stream<Item = Result<Frame, Infallible>> + Send + 'static) -> Response {
     Sse::new(frames).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response()
@@ -193,8 +215,8 @@ pub(crate) struct LiveQuery {
 ///
 /// A summary as `event: run` when a run starts and when its status changes. `event: reset` when some were missed: list
 /// the runs again. Nothing is repeated for whoever comes back.
-#[utoipa::path(get, path = "/api/stream", tag = "live", params(LiveQuery),
-    responses((status = 200, description = "The summaries", body = String, content_type = "text/event-stream")))]
+#[utoipa::path(get, path = "/api/stream", operation_id = "followRuns", tag = "live", params(LiveQuery),
+    responses((status = 200, description = "The summaries", body = StreamFrame, content_type = "text/event-stream")))]
 pub(crate) async fn of_all(State(app): State<App>, Query(query): Query<LiveQuery>) -> Response {
     let follow = (app.live.subscribe(), query.workflow, app.stop, app.metrics.stream_client());
     answer(stream::unfold(follow, |(mut summaries, workflow, stop, counted)| async move {

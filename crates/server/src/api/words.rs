@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use rival_core::{RunStatus, Time};
+use rival_core::{RunStatus, Seq, Time};
+use serde::Deserialize;
 use serde_json::Value as Json;
+use utoipa::ToSchema;
 
 use super::extract::bad_request;
 use crate::problem::Problem;
@@ -48,6 +50,33 @@ pub(crate) fn time(name: &str, text: &str) -> Result<Time, Problem> {
             "`{name}` is `{text}`: write milliseconds since 1970, or a time such as 2026-11-15T14:30:00Z"
         ))
     })
+}
+
+/// Milliseconds since 1970, or RFC 3339.
+#[derive(Deserialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum Moment {
+    Ms(i64),
+    #[schema(format = DateTime)]
+    Text(String),
+}
+
+impl Moment {
+    pub(crate) fn time(self, name: &str) -> Result<Time, Problem> {
+        match self {
+            Self::Ms(ms) => Ok(Time(ms)),
+            Self::Text(text) => time(name, &text),
+        }
+    }
+}
+
+/// A place in a list, from which on it is read.
+pub(crate) fn place(name: &str, given: Option<i64>) -> Result<Option<Seq>, Problem> {
+    let place = |given| match u64::try_from(given) {
+        Ok(place) => Ok(Seq(place)),
+        Err(_) => Err(bad_request(format!("`{name}` is {given}: it cannot be less than 0"))),
+    };
+    given.map(place).transpose()
 }
 
 /// `failed,cancelled`.

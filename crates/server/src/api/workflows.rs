@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{Json, Query, Segments};
-use super::shapes::{Version, WorkflowDetail, WorkflowSummary};
+use super::shapes::{PlanVersion, WorkflowDetail, WorkflowSummary};
 use crate::app::App;
 use crate::problem::{Problem, Violation};
 
@@ -23,7 +23,7 @@ pub(crate) struct Workflows {
 /// List workflows
 ///
 /// All registered workflows, with the schemas of their inputs and signals.
-#[utoipa::path(get, path = "/api/workflows", tag = "workflows", responses((status = 200, body = Workflows)))]
+#[utoipa::path(get, path = "/api/workflows", operation_id = "listWorkflows", tag = "workflows", responses((status = 200, body = Workflows)))]
 pub(crate) async fn list(State(app): State<App>) -> Answer<Workflows> {
     Answer(Workflows { workflows: app.engine.list().into_iter().map(Into::into).collect() })
 }
@@ -31,7 +31,7 @@ pub(crate) async fn list(State(app): State<App>) -> Answer<Workflows> {
 /// Show a workflow
 ///
 /// A workflow with its plan, its graph and the versions that it has had in this store.
-#[utoipa::path(get, path = "/api/workflows/{name}", tag = "workflows",
+#[utoipa::path(get, path = "/api/workflows/{name}", operation_id = "showWorkflow", tag = "workflows",
     params(("name" = String, Path, description = "The workflow")),
     responses((status = 200, body = WorkflowDetail), (status = 404, description = "There is no such workflow")))]
 pub(crate) async fn show(
@@ -40,7 +40,8 @@ pub(crate) async fn show(
 ) -> Result<Answer<WorkflowDetail>, Problem> {
     let info = app.engine.workflow(&name)?;
     let hashes = app.engine.versions(&name).await?.into_iter().map(|hash| hash.to_string());
-    let versions = hashes.map(|hash| Version { current: hash == info.plan_hash, plan_hash: hash }).collect();
+    let versions =
+        hashes.map(|hash| PlanVersion { current: hash == info.plan_hash, plan_hash: hash }).collect();
     let (plan, graph) = (info.plan.clone(), info.plan.graph());
     Ok(Answer(WorkflowDetail { summary: info.into(), plan, graph, versions }))
 }
@@ -68,7 +69,7 @@ pub(crate) struct GraphQuery {
 /// Draw a workflow
 ///
 /// The graph of a workflow, as JSON, Mermaid or DOT.
-#[utoipa::path(get, path = "/api/workflows/{name}/graph", tag = "workflows",
+#[utoipa::path(get, path = "/api/workflows/{name}/graph", operation_id = "drawWorkflow", tag = "workflows",
     params(("name" = String, Path, description = "The workflow"), GraphQuery),
     responses((status = 200, content((Graph = "application/json"), (String = "text/plain"))),
         (status = 404, description = "There is no such workflow")))]
@@ -112,8 +113,8 @@ pub(crate) struct Checked {
 /// Check an input
 ///
 /// Checks an input against the schema of a workflow. Nothing is started.
-#[utoipa::path(post, path = "/api/workflows/{name}/validate", tag = "workflows",
-    params(("name" = String, Path, description = "The workflow")), request_body = Check,
+#[utoipa::path(post, path = "/api/workflows/{name}/validate", operation_id = "checkInput", tag = "workflows",
+    params(("name" = String, Path, description = "The workflow")), request_body = Option<Check>,
     responses((status = 200, body = Checked),
         (status = 404, description = "There is no such workflow")))]
 pub(crate) async fn validate(

@@ -100,6 +100,12 @@ async fn a_body_that_cannot_be_read_says_why() {
         Answer::of(request.body(body).send().await.unwrap()).await
     };
     assert!(send("{\"input\":").await.is_problem(400, "bad_request").contains("is not JSON"));
+    assert!(
+        send(r#" [{"customer": "Ada", "amount": 1}]"#)
+            .await
+            .is_problem(400, "bad_request")
+            .contains("a list")
+    );
     let told = send(r#"{"inputs": {}}"#).await;
     assert!(told.is_problem(400, "bad_request").contains("unknown field `inputs`"), "{}", told.text);
     assert!(send(r#"{"tags": "a"}"#).await.is_problem(400, "bad_request").contains("expected a sequence"));

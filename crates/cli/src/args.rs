@@ -23,16 +23,9 @@ pub(crate) struct Arguments {
 /// What every command takes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Global {
-    /// How results are printed
-    #[arg(
-        short,
-        long,
-        value_name = "FORMAT",
-        global = true,
-        default_value = "table",
-        hide_default_value = true
-    )]
-    #[arg(help_heading = "Global options")]
+    /// How results are printed: table, json or ids
+    #[arg(short, long, value_name = "FORMAT", global = true, default_value = "table")]
+    #[arg(hide_default_value = true, hide_possible_values = true, help_heading = "Global options")]
     pub(crate) output: Format,
     /// The settings file; ./rival.toml unless told otherwise
     #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]

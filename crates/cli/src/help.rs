@@ -67,6 +67,13 @@ mod tests {
         let mut all: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
         all.sort_unstable();
         assert_eq!(shown, all);
+        let page = include_str!("../../../docs/cli.md");
+        for name in &all {
+            assert!(
+                page.contains(&format!("`{name}")) || page.contains(&format!("{name} RUN")),
+                "docs/cli.md: {name}"
+            );
+        }
         assert!(command.get_subcommands().all(|command| command.get_about().is_some()));
     }
 }

@@ -11,12 +11,9 @@ use crate::style::Style;
 /// How data is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
     #[default]
     Table,
-    /// For programs
     Json,
-    /// Only ids, one per line
     Ids,
 }
 

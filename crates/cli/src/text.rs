@@ -14,10 +14,11 @@ pub(crate) fn clock(at: Time) -> String {
     text.split_once('T').map_or(text.clone(), |(_, clock)| clock.trim_end_matches('Z').to_owned())
 }
 
-/// A length of time, in the two largest units: `0.8 s`, `42.0 s`, `3 min 5 s`, `2 h 10 min`, `4 d 3 h`.
+/// A length of time, in the two largest units: `7 ms`, `0.8 s`, `42.0 s`, `3 min 5 s`, `2 h 10 min`, `4 d 3 h`.
 pub(crate) fn length(ms: u64) -> String {
     let s = ms / 1_000;
     match s {
+        0 if ms < 100 => format!("{ms} ms"),
         0..60 => format!("{s}.{} s", ms % 1_000 / 100),
         60..3_600 => format!("{} min {} s", s / 60, s % 60),
         3_600..86_400 => format!("{} h {} min", s / 3_600, s / 60 % 60),
@@ -33,7 +34,7 @@ mod tests {
     fn times_are_short() {
         assert_eq!(moment(Time(951_782_400_999)), "2000-02-29 00:00:00");
         assert_eq!(clock(Time(951_782_400_999)), "00:00:00.999");
-        let shown = [0, 849, 59_999, 61_000, 7_800_000, 360_000_000].map(length);
-        assert_eq!(shown, ["0.0 s", "0.8 s", "59.9 s", "1 min 1 s", "2 h 10 min", "4 d 4 h"]);
+        let shown = [7, 849, 59_999, 61_000, 7_800_000, 360_000_000].map(length);
+        assert_eq!(shown, ["7 ms", "0.8 s", "59.9 s", "1 min 1 s", "2 h 10 min", "4 d 4 h"]);
     }
 }

@@ -254,10 +254,23 @@ impl Archive {
     }
 }
 
-/// Whether two histories are the same, however their texts write `<`.
+/// Whether two histories are the same, however their texts write `<` and where they have spaces: a file may have been
+/// formatted on its way.
 fn alike(one: &[Event], other: &[Event]) -> bool {
-    let text = |events| plain(&String::from_utf8_lossy(&event::encode(events)));
+    let text = |events| compact(&plain(&String::from_utf8_lossy(&event::encode(events))));
     one == other || text(one) == text(other)
+}
+
+/// JSON without the spaces between its parts.
+fn compact(json: &str) -> String {
+    let (mut in_string, mut escaped) = (false, false);
+    let keep = |c: &char| {
+        let outside = !in_string;
+        in_string = if outside { *c == '"' } else { escaped || *c != '"' };
+        escaped = !outside && !escaped && *c == '\\';
+        !(outside && c.is_ascii_whitespace())
+    };
+    json.chars().filter(keep).collect()
 }
 
 /// JSON with every escaped `<` as itself.

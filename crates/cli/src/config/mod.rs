@@ -254,7 +254,7 @@ fn unknown(environment: &[(String, String)]) -> Vec<String> {
 }
 
 fn wrong(errors: &[String]) -> Failed {
-    Failed::usage(errors.join("\n")).hint("`rival config print` shows every setting and where it comes from")
+    Failed::usage(errors.join("\n")).hint("`rival serve --help` lists the settings")
 }
 
 #[cfg(test)]
@@ -271,6 +271,19 @@ mod tests {
         let config = Config::load(None, &Given::default(), &[]).unwrap();
         assert_eq!(config.url(), ("http://127.0.0.1:7878".to_owned(), false));
         assert_eq!(config.tokens(), Path::new("data/tokens.json"));
+    }
+
+    #[test]
+    fn the_reference_lists_every_setting() {
+        let page = include_str!("../../../../docs/cli.md");
+        for key in &KEYS {
+            let begin = format!("| `{}` | `{}` | ", key.name, key.variable());
+            let line = page.lines().find(|line| line.starts_with(&begin));
+            let line = line.unwrap_or_else(|| panic!("docs/cli.md has no line that begins with {begin}"));
+            if let Some(default) = key.default {
+                assert!(default.is_empty() || line.contains(&format!("`{default}`")), "{line}");
+            }
+        }
     }
 
     #[test]

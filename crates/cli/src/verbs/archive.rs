@@ -11,7 +11,7 @@ use super::{Context, page};
 use crate::args::{self, ExportFormat};
 use crate::client::{Client, Need, segment};
 use crate::exit::{self, Failed};
-use crate::out::{Format, note, pretty};
+use crate::out::{Format, note};
 use crate::shape::Standing;
 
 pub(crate) async fn export(context: &Context, args: &args::Export) -> Result<()> {
@@ -23,7 +23,8 @@ pub(crate) async fn export(context: &Context, args: &args::Export) -> Result<()>
         .is_some_and(|file| file.extension().is_some_and(|extension| extension == "html"));
     let format = args.format.unwrap_or(if html { ExportFormat::Html } else { ExportFormat::Json });
     let document = match format {
-        ExportFormat::Json => pretty(&text) + "\n",
+        // As it came: what was recorded stays as it is to the byte.
+        ExportFormat::Json => text + "\n",
         ExportFormat::Html => {
             let archive = Archive::from_json(&text).map_err(|error| Failed::error(error.to_string()))?;
             // Looked at through the same API as any other run, but offline.
@@ -57,7 +58,7 @@ pub(crate) async fn import(context: &Context, args: &args::Import) -> Result<()>
             if exit::broken_pipe(&error) || args.files.len() == 1 {
                 return Err(error);
             }
-            note(format_args!("error: {}: {error:#}", file.display()));
+            note(format_args!("error: {error:#}"));
             failed.get_or_insert(error.downcast_ref::<Failed>().map_or(exit::ERROR, |failed| failed.exit));
         }
     }
@@ -66,7 +67,11 @@ pub(crate) async fn import(context: &Context, args: &args::Import) -> Result<()>
 
 async fn import_one(context: &Context, client: &Client, file: &Path) -> Result<()> {
     let archive = read(file)?;
-    let answer = client.post_text("/api/runs/import", serde_json::to_string(&archive)?).await?;
+    let answer = client.post_text("/api/runs/import", serde_json::to_string(&archive)?).await;
+    let answer = answer.map_err(|error| match error.downcast::<Failed>() {
+        Ok(failed) => Failed { message: format!("{}: {failed}", file.display()), ..failed }.into(),
+        Err(other) => other,
+    })?;
     let standing: Standing = answer.read()?;
     let out = &context.out;
     match out.format {

@@ -5,7 +5,7 @@ use rival::event::Kind;
 use rival::{Clock, Time};
 use serde_json::value::RawValue;
 
-use super::{Context, each};
+use super::{Context, each, is_archive};
 use crate::args;
 use crate::client::{Client, Need, query, segment};
 use crate::lines::Teller;
@@ -316,9 +316,13 @@ pub(crate) fn log_line(line: &LogLine, style: Style) -> String {
     format!("{at}  {level}  {step}{attempt}: {}{fields}", clean(&line.message))
 }
 
+async fn ended(client: &Client, run: &str) -> Result<bool> {
+    Ok(client.get(&format!("/api/runs/{}", segment(run))).await?.read::<Run>()?.status.is_terminal())
+}
+
 pub(crate) async fn explain(context: &Context, args: &args::Runs) -> Result<()> {
-    each(&args.runs, async |run| {
-        let (client, run) = context.client_for(run).await?;
+    each(&args.runs, async |given| {
+        let (client, run) = context.client_for(given).await?;
         let answer = client.get(&format!("/api/runs/{}/explain", segment(&run))).await?;
         match context.out.format {
             Format::Json => context.out.json(&answer.text),
@@ -326,7 +330,7 @@ pub(crate) async fn explain(context: &Context, args: &args::Runs) -> Result<()> 
             Format::Table => {
                 let answer: serde_json::Value = answer.read()?;
                 context.out.line(clean(answer["explanation"].as_str().unwrap_or_default()))?;
-                if client.is_passive() {
+                if client.is_passive() && !is_archive(given) && !ended(&client, &run).await? {
                     note("no server runs this store: it changes only when one does");
                 }
                 Ok(())

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Result;
 use rival::{Committed, Engine, Observer, RunId, SqliteStore, StoreError};
 use rival_server::Server;
+use rival_telemetry::Telemetry;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +18,9 @@ use crate::exit::Failed;
 use crate::lines::Teller;
 use crate::out::Out;
 use crate::{examples, server, signals};
+
+/// How long the last spans may take to reach their collector.
+const TELEMETRY_GRACE: Duration = Duration::from_secs(5);
 
 /// What a server offers.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +39,9 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
     let listener =
         TcpListener::bind(config.listen()).await.map_err(|error| in_use(config.listen(), &error))?;
     let address = listener.local_addr()?;
-    let engine = engine(context, offer).await?;
+    // Before the engine, so that it hears of runs that go on at once.
+    let telemetry = rival_telemetry::start();
+    let engine = engine(context, offer, telemetry.as_ref()).await?;
     let server = match Server::new(engine.clone(), server::settings(config, address)) {
         Ok(server) => server,
         Err(error) => {
@@ -56,6 +62,9 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
         engine.shutdown(config.shutdown_grace()).await;
     };
     tokio::join!(server.serve(listener, stop.clone().cancelled_owned()), stopping);
+    if let Some(telemetry) = telemetry {
+        telemetry.shutdown(TELEMETRY_GRACE).await;
+    }
     tracing::info!("stopped; runs that have not ended go on at the next start");
     Ok(ExitCode::SUCCESS)
 }
@@ -70,7 +79,7 @@ fn in_use(listen: std::net::SocketAddr, error: &std::io::Error) -> Failed {
     }
 }
 
-async fn engine(context: &Context, offer: Offer) -> Result<Engine> {
+async fn engine(context: &Context, offer: Offer, telemetry: Option<&Telemetry>) -> Result<Engine> {
     let config = &context.config;
     let file = config.store();
     let store = SqliteStore::open(file).map_err(|error| opening(&error, file))?;
@@ -78,6 +87,9 @@ async fn engine(context: &Context, offer: Offer) -> Result<Engine> {
         .store(store)
         .max_live_runs(config.max_live_runs())
         .max_payload_bytes(config.max_payload_bytes());
+    if let Some(telemetry) = telemetry {
+        builder = builder.observe(telemetry.observer());
+    }
     if offer.dev {
         builder = builder.observe(Arc::new(DevLog::default()));
     }

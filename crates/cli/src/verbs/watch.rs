@@ -1,9 +1,10 @@
 //! `watch`: a run as a live tree of its steps on a terminal, as lines elsewhere; or all runs, as they change.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use anyhow::Result;
-use rival::Clock;
+use rival::{Clock, Time};
 
 use super::look::{self, kind, log_line};
 use super::{Context, start};
@@ -67,11 +68,13 @@ async fn watch_lines(context: &Context, client: &Client, run: &str) -> Result<()
 struct Printer<'a> {
     out: &'a Out,
     teller: Teller,
+    /// What steps wrote, until an event shows when: lines come with the outcome of their step, and before it.
+    lines: VecDeque<LogLine>,
 }
 
 impl<'a> Printer<'a> {
     fn new(out: &'a Out) -> Self {
-        Self { out, teller: Teller::default() }
+        Self { out, teller: Teller::default(), lines: VecDeque::new() }
     }
 
     fn event(&mut self, json: &str) -> Result<()> {
@@ -80,6 +83,7 @@ impl<'a> Printer<'a> {
             Format::Ids => Ok(()),
             Format::Table => {
                 let event: Event = serde_json::from_str(json)?;
+                self.lines_before(&event)?;
                 let Some(text) = kind(&event).and_then(|kind| self.teller.tell(&kind, event.at)) else {
                     return Ok(());
                 };
@@ -88,11 +92,20 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn log(&self, json: &str) -> Result<()> {
-        match self.out.format {
-            Format::Table => self.out.line(log_line(&serde_json::from_str::<LogLine>(json)?, self.out.style)),
-            Format::Json | Format::Ids => Ok(()),
+    fn log(&mut self, json: &str) -> Result<()> {
+        if self.out.format == Format::Table {
+            self.lines.push_back(serde_json::from_str(json)?);
         }
+        Ok(())
+    }
+
+    /// A line of the same moment was written before its call ended, and after it began.
+    fn lines_before(&mut self, event: &Event) -> Result<()> {
+        let until = if event.kind == "callStarted" { Time(event.at.0 - 1) } else { event.at };
+        while let Some(line) = self.lines.pop_front_if(|line| line.timestamp <= until) {
+            self.out.line(log_line(&line, self.out.style))?;
+        }
+        Ok(())
     }
 }
 

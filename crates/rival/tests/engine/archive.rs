@@ -165,4 +165,7 @@ async fn a_document_can_stand_in_a_page(lab: Lab) {
     // Whoever reads it as plain JSON has the same run.
     let as_json = Archive::from_json(&embedded).unwrap();
     assert!(!engine.import(&as_json).await.unwrap().new);
+    // So has whoever formats it.
+    let formatted = serde_json::to_string_pretty(&serde_json::to_value(&archive).unwrap()).unwrap();
+    assert!(!engine.import(&Archive::from_json(&formatted).unwrap()).await.unwrap().new);
 }

@@ -1,0 +1,214 @@
+//! `list`, `show`, `history`, `logs`, `explain`.
+
+use std::io::{BufRead, BufReader};
+
+use expect_test::expect;
+
+use crate::lab::{Lab, rest};
+
+const TRIP: &str = r#"{"to": "Lisbon", "budget": 100}"#;
+
+#[test]
+fn runs_are_listed() {
+    let lab = Lab::online();
+    lab.rival(&["list"]).is(&expect![[r#"
+        ! no runs
+    "#]]);
+    lab.rival(&["run", "flaky", "--id", "f1", "--tag", "blue", "--wait"]).ok();
+    lab.rival(&["run", "saga", "--id", "s1", "--input", TRIP, "--wait"]);
+    lab.rival(&["run", "saga", "--id", "s2", "--input", r#"{"to": "Oslo", "budget": 900}"#, "--wait"]).ok();
+    lab.rival(&["list"]).is(&expect![[r#"
+        RUN  WORKFLOW  STATUS  STARTED (UTC)  TOOK  NOTE
+        s2  saga  completed  <time>  <took>
+        s1  saga  failed  <time>  <took>  100 is not enough
+        f1  flaky  completed  <time>  <took>
+    "#]]);
+    lab.rival(&["list", "-n", "1"]).is(&expect![[r#"
+        RUN  WORKFLOW  STATUS  STARTED (UTC)  TOOK  NOTE
+        s2  saga  completed  <time>  <took>
+        ! there are more: --all shows them, --limit more of them
+    "#]]);
+    let ids = |args: &[&str]| lab.rival(&[&["list", "-o", "ids"], args].concat()).ok();
+    assert_eq!(ids(&["--all"]), "s2\ns1\nf1\n");
+    assert_eq!(ids(&["--workflow", "saga"]), "s2\ns1\n");
+    assert_eq!(ids(&["--status", "completed"]), "s2\nf1\n");
+    assert_eq!(ids(&["--status", "failed,cancelled"]), "s1\n");
+    assert_eq!(ids(&["--tag", "blue"]), "f1\n");
+    assert_eq!(ids(&["--input", "to=Oslo"]), "s2\n");
+    assert_eq!(ids(&["--from", "2100-01-01T00:00:00Z"]), "");
+    assert_eq!(lab.rival(&["list", "-o", "json"]).json()[1]["runId"], "s1");
+    lab.rival(&["list", "--status", "happy"]).is(&expect![[r#"
+        ! error: `happy` is not a run status; the statuses are queued, running, waiting, paused, blocked, cancelling, compensating, completed, failed, cancelled
+        exit 1
+    "#]]);
+}
+
+#[test]
+fn a_run_is_shown() {
+    let lab = Lab::online();
+    lab.rival(&["run", "saga", "--id", "s1", "--tag", "blue", "--input", TRIP, "--wait"]);
+    lab.rival(&["show", "s1"]).is(&expect![[r#"
+        run  s1
+        workflow  saga (plan <hash>…)
+        status  failed
+        started  <time> UTC
+        took  <took>
+        input  {"budget":100,"to":"Lisbon"}
+        tags  blue
+        error  100 is not enough (too_poor) at `pay`
+
+        STEP  STATUS  TOOK  ATTEMPTS  DETAIL
+        book_flight  completed  <took>  1  a flight to Lisbon
+        book_hotel  completed  <took>  1  a room in Lisbon
+        pay  failed  <took>  1  100 is not enough
+    "#]]);
+    assert_eq!(lab.rival(&["get", "s1", "-o", "json"]).json()["steps"][2]["name"], "pay");
+    lab.rival(&["describe", "s1", "-o", "ids"]).is(&expect![[r#"
+        s1
+    "#]]);
+    lab.rival(&["history", "s1"]).is(&expect![[r#"
+        SEQ  TIME (UTC)  EVENT  NODE  WHAT IT MEANS
+        1  <clock>  runStarted  started, workflow saga
+        2  <clock>  callStarted  book_flight  started
+        3  <clock>  callSucceeded  book_flight  completed, a flight to Lisbon
+        4  <clock>  callStarted  book_hotel  started
+        5  <clock>  callSucceeded  book_hotel  completed, a room in Lisbon
+        6  <clock>  callStarted  pay  started
+        7  <clock>  callFailed  pay  failed, 100 is not enough
+        8  <clock>  runFailing  pay  is failing, 100 is not enough
+        9  <clock>  callStarted  book_hotel  being undone
+        10  <clock>  callSucceeded  book_hotel  undone
+        11  <clock>  callStarted  book_flight  being undone
+        12  <clock>  callSucceeded  book_flight  undone
+        13  <clock>  runFailed  pay  failed, 100 is not enough
+    "#]]);
+    assert_eq!(lab.rival(&["events", "s1", "--after", "12", "-o", "json"]).json()[0]["type"], "runFailed");
+    lab.rival(&["logs", "s1"]).is(&expect![[r#"
+        <clock>  info  book_hotel: giving back room H-2
+        <clock>  info  book_flight: giving back flight F-1
+    "#]]);
+    lab.rival(&["logs", "s1", "--step", "book_flight", "--follow"]).is(&expect![[r#"
+        <clock>  info  book_flight: giving back flight F-1
+    "#]]);
+    lab.rival(&["logs", "s1", "--level", "warn"]).is(&expect![[""]]);
+    lab.rival(&["explain", "s1"]).is(&expect![[r#"
+        run `s1` failed <took> ago: 100 is not enough
+    "#]]);
+    lab.rival(&["show", "nope"]).is(&expect![[r#"
+        ! error: run `nope` not found
+        exit 4
+    "#]]);
+    // Ids are exact: the beginning of one is another.
+    assert_eq!(lab.rival(&["show", "s"]).code, 4);
+}
+
+#[test]
+fn a_run_with_blocks_is_shown_and_drawn() {
+    let lab = Lab::online();
+    lab.rival(&["run", "nightly", "--id", "n1", "--wait"]).is(&expect![[r#"
+        "dear boss: 6 invoices, 650 in all"
+        ! run n1
+    "#]]);
+    lab.rival(&["graph", "n1"]).is(&expect![[r#"
+        ✔ nightly  n1  completed  <took>
+          ✔ pages  <took>
+            ▸ [0]
+              ✔ breathe  <took>
+              ✔ fetch_page  <took>
+              ✔ send_all  <took>
+                ▸ [0]
+                  ✔ send  <took>
+                ▸ [1]
+                  ✔ send  <took>
+                ▸ [2]
+                  ✘ send  <took>  an empty invoice
+              ✔ add_up  <took>
+            ▸ [1]
+              ✔ breathe  <took>
+              ✔ fetch_page  <took>
+              ✔ send_all  <took>
+                ▸ [0]
+                  ✔ send  <took>
+                ▸ [1]
+                  ✔ send  <took>
+                ▸ [2]
+                  ✔ send  <took>
+              ✔ add_up  <took>
+            ▸ [2]
+              ✔ breathe  <took>
+              ✔ fetch_page  <took>
+              ✔ send_all  <took>
+                ▸ [0]
+                  ✔ send  <took>
+              ✔ add_up  <took>
+          ✔ report  <took>
+          ✔ size  <took>
+            ▸ then
+              ✔ tell_the_boss  <took>
+    "#]]);
+    lab.rival(&["run", "onboarding", "--id", "o1", "-i", r#"{"name": "Cy"}"#, "--wait"]).is(&expect![[r#"
+        "cy has a laptop and desk 17"
+        ! run o1
+    "#]]);
+    lab.rival(&["show", "o1"]).is(&expect![[r#"
+        run  o1
+        workflow  onboarding (plan <hash>…)
+        status  completed
+        started  <time> UTC
+        took  <took>
+        input  {"name":"Cy"}
+        output  "cy has a laptop and desk 17"
+
+        STEP  STATUS  TOOK  ATTEMPTS  DETAIL
+        prepare  completed  <took>
+        prepare/account/create_account  completed  <took>  1
+        prepare/laptop/order_laptop  completed  <took>  1
+        prepare/desk/desk  completed  <took>
+        prepare/desk/desk/reserve_desk  completed  <took>  1
+        prepare/desk/desk/put_up_sign  completed  <took>  1
+    "#]]);
+    lab.rival(&["run", "fan_out", "--id", "p1", "-i", r#"{"title": "W", "pages": 3}"#, "--wait"]).is(
+        &expect![[r#"
+            303
+            ! run p1
+        "#]],
+    );
+    lab.rival(&["show", "p1"]).is(&expect![[r#"
+        run  p1
+        workflow  fan_out (plan <hash>…)
+        status  completed
+        started  <time> UTC
+        took  <took>
+        input  {"pages":3,"title":"W"}
+        output  303
+
+        STEP  STATUS  TOOK  ATTEMPTS  DETAIL
+        count_all  completed  <took>  1  W has 303 words; 3 of 3 runs of count_page ended
+    "#]]);
+    assert_eq!(lab.rival(&["list", "--parent", "p1", "-o", "ids"]).ok().lines().count(), 3);
+}
+
+#[test]
+fn logs_are_followed_to_the_end_of_the_run() {
+    let lab = Lab::online();
+    lab.rival(&["run", "approval", "--id", "a1", "-i", r#"{"who": "Ann", "amount": 3}"#]).ok();
+    let mut child = lab.command(&["logs", "-f", "a1"]).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    assert!(line.contains("Ann asks for 3"), "{line}");
+    lab.rival(&["signal", "a1", "approval", r#"{"by": "Bo", "granted": true}"#]).ok();
+    assert_eq!(rest(out), "");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_reader_that_has_heard_enough_ends_a_command_quietly() {
+    let lab = Lab::online();
+    lab.rival(&["run", "nightly", "--id", "n1", "--wait"]).ok();
+    let mut child = lab.command(&["history", "n1", "-o", "json"]).spawn().unwrap();
+    // Gone before the first line.
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+}

@@ -1,0 +1,18 @@
+//! The real binary, on a real store in a folder of its own, with a real server on a port of its own or with none.
+//!
+//! What it prints is compared with what is written here; ids, times and the like are replaced first.
+//! `UPDATE_EXPECT=1` writes down what is printed now: look at the difference before you keep it.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
+
+mod archive;
+mod config;
+mod control;
+mod help;
+mod lab;
+mod look;
+mod offline;
+mod serve;
+mod start;
+mod store;
+mod token;
+mod workflows;

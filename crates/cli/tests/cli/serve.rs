@@ -1,0 +1,118 @@
+//! Servers: how they start, and how they stop.
+
+use std::io::{BufRead, BufReader};
+
+use expect_test::expect;
+
+use crate::lab::{Lab, rest, signal};
+
+#[test]
+fn dev_greets_and_tells_what_happens() {
+    let lab = Lab::offline();
+    let mut command = lab.command(&["dev", "--listen", "127.0.0.1:0", "--pace", "5"]);
+    command.env_remove("RIVAL_LISTEN");
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut greeting = String::new();
+    while !greeting.contains("The API is at") {
+        assert!(out.read_line(&mut greeting).unwrap() > 0, "{greeting}");
+    }
+    let url = greeting.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
+    let shown = greeting.replace(&url, "<url>").replace(env!("CARGO_BIN_EXE_rival"), "rival");
+    expect![[r#"
+        rival dev  <url>  store data/rival.db
+
+        In a second terminal:
+          # start a run and wait for its result
+            rival run flaky --wait --url <url>
+          # start one and leave it
+            rival run order --input '{"customer":"Ada","items":["a kettle","two cups","Assam, 250 g"]}' --url <url>
+          # see what runs
+            rival watch --url <url>
+          # see what else there is
+            rival workflows --url <url>
+
+        The API is at <url>/api/docs. Ctrl-C stops in order; `kill -9` loses nothing either.
+    "#]].assert_eq(&shown);
+    lab.rival(&["run", "saga", "-i", r#"{"to": "x", "budget": 1}"#, "--id", "s1", "--wait", "--url", &url]);
+    signal(&child, "INT");
+    let log = rest(child.stderr.take().unwrap());
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{log}");
+    for line in [
+        "  s1  run: started, workflow saga",
+        "  s1  book_hotel: | giving back room H-2",
+        "  s1  run: failed, 1 is not enough",
+        "stopped; runs that have not ended go on",
+    ] {
+        assert!(log.contains(line), "`{line}` is missing:\n{log}");
+    }
+    assert!(lab.path("data/rival.db").exists());
+}
+
+#[test]
+fn a_server_stops_in_order_and_goes_on_later() {
+    let mut lab = Lab::online();
+    lab.rival(&["run", "approval", "--id", "a1", "-i", r#"{"who": "Ann", "amount": 3}"#]).ok();
+    lab.until("a1", "waits for the signal");
+    // A client that waits is let go.
+    let mut follower = lab.command(&["wait", "a1"]).spawn().unwrap();
+    let server = lab.server();
+    signal(&server.child, "TERM");
+    let code = server.child.wait().unwrap().code();
+    assert_eq!(code, Some(0), "{}", server.log.lock().unwrap());
+    assert_eq!(follower.wait().unwrap().code(), Some(1));
+    lab.kill_server();
+    lab.serve(&[]);
+    lab.rival(&["signal", "a1", "approval", r#"{"by": "Bo", "granted": true}"#]).ok();
+    assert_eq!(lab.rival(&["wait", "a1"]).ok(), "\"Ann is paid 3, says Bo\"\n");
+}
+
+#[test]
+fn a_step_at_work_may_finish_and_a_second_signal_does_not_wait_for_it() {
+    for (second, code) in [(None, 0), (Some("INT"), 130), (Some("TERM"), 143)] {
+        let mut lab = Lab::offline();
+        // The order's first step takes a while at this pace.
+        lab.serve(&["--pace", "60"]);
+        let order = r#"{"customer": "Ada", "items": ["tea"]}"#;
+        lab.rival(&["run", "order", "--id", "o1", "-i", order]).ok();
+        lab.until("o1", "check_stock: started");
+        let server = lab.server();
+        signal(&server.child, "TERM");
+        if let Some(second) = second {
+            // The first has been heard before the second is sent.
+            while !server.log.lock().unwrap().contains("stopping: steps at work may finish") {
+                std::thread::yield_now();
+            }
+            signal(&server.child, second);
+        }
+        assert_eq!(server.child.wait().unwrap().code(), Some(code), "{}", server.log.lock().unwrap());
+        lab.kill_server();
+        let history = lab.rival(&["history", "o1"]).ok();
+        let finished = history.contains("check_stock  completed");
+        assert_eq!(finished, second.is_none(), "{history}");
+    }
+}
+
+#[test]
+fn a_second_server_is_told_who_is_in_its_way() {
+    let mut lab = Lab::online();
+    let address = lab.server().url.replace("http://", "");
+    let printed = lab.rival(&["serve", "--listen", &address]);
+    assert_eq!(printed.code, 1);
+    assert!(printed.err.contains("choose another address with --listen"), "{}", printed.err);
+    let printed = lab.rival(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(printed.code, 1);
+    assert!(printed.err.contains("one server per store"), "{}", printed.err);
+}
+
+#[test]
+fn a_server_in_production_logs_json() {
+    let mut lab = Lab::online();
+    lab.rival(&["run", "flaky", "--wait"]).ok();
+    let log = lab.server().log.lock().unwrap().clone();
+    let lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    assert!(
+        lines.into_iter().any(|line| line["message"] == "attempt 3" && line["node"] == "call_service"),
+        "{log}"
+    );
+}

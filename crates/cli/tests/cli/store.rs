@@ -1,0 +1,103 @@
+//! `verify` and `doctor`.
+
+use expect_test::expect;
+
+use crate::lab::Lab;
+
+#[test]
+fn a_store_is_checked() {
+    let mut lab = Lab::online();
+    lab.rival(&["run", "flaky", "--wait"]).ok();
+    let printed = lab.rival(&["verify"]);
+    assert_eq!(printed.code, 1);
+    assert!(printed.err.contains("is open in process"), "{}", printed.err);
+    lab.kill_server();
+    lab.rival(&["verify"]).is(&expect![[r#"
+        checked 1 runs (1 completed): 12 events, 5 calls, 0 snapshots, 0 waiting messages
+        everything holds
+    "#]]);
+    assert_eq!(lab.rival(&["verify", "-o", "json"]).json()["sound"], true);
+    lab.rival(&["verify", "--store", "absent.db"]).is(&expect![[r#"
+        ! error: there is no store at absent.db
+        exit 4
+    "#]]);
+    lab.write("other.db", "something else");
+    lab.rival(&["verify", "--store", "other.db"]).is(&expect![[r#"
+        ! error: cannot open the store: <dir>/other.db is not a SQLite database; it was left as it is, choose another file
+        exit 1
+    "#]]);
+}
+
+#[test]
+fn a_store_that_was_tampered_with_is_found_out() {
+    let mut lab = Lab::online();
+    lab.rival(&["run", "flaky", "--id", "f1", "--wait"]).ok();
+    lab.kill_server();
+    // A status that the history does not have, written over in the file itself.
+    lab.rival(&["verify"]).ok();
+    let file = lab.path("data/rival.db");
+    let sqlite = rusqlite::Connection::open(&file).unwrap();
+    sqlite.execute("UPDATE runs SET note = 'x', ended_at = 1", []).unwrap();
+    drop(sqlite);
+    let printed = lab.rival(&["verify"]);
+    assert_eq!(printed.code, 1);
+    assert!(printed.out.contains("run `f1`: rule 4: ended at"), "{}", printed.all());
+    assert_eq!(lab.rival(&["verify", "-o", "ids"]).out, "f1\n");
+}
+
+/// Without the line that tells how much room there is.
+fn findings(lab: &Lab, args: &[&str]) -> String {
+    let printed = lab.rival(args).all();
+    printed.lines().filter(|line| !line.starts_with("disk")).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_doctor_says_what_is_wrong() {
+    let mut lab = Lab::offline();
+    expect![[r#"
+        ABOUT  RESULT  WHAT
+        settings  ok  they read well; `rival config print` shows them
+        server  ok  none runs at <url>; commands open the store file
+        clock  ok  it says <time>
+        store  ok  there is none at data/rival.db yet; a server makes it
+        tokens  ok  0 in data/tokens.json; requests need none
+    "#]]
+    .assert_eq(&findings(&lab, &["doctor"]));
+    lab.rival(&["run", "flaky"]).ok();
+    expect![[r#"
+        ABOUT  RESULT  WHAT
+        settings  ok  they read well; `rival config print` shows them
+        server  ok  none runs at <url>; commands open the store file
+        clock  ok  it says <time>
+        store  ok  data/rival.db can be read and written (<n> KiB)
+        tokens  problem  a server on 0.0.0.0:1 needs one, and there is none: `rival token create NAME`
+        ! error: 1 of these must be mended
+        exit 1
+    "#]]
+    .assert_eq(&findings(&lab, &["doctor", "--listen", "0.0.0.0:1"]));
+    lab.serve(&[]);
+    expect![[r#"
+        ABOUT  RESULT  WHAT
+        settings  ok  they read well; `rival config print` shows them
+        server  ok  <url> runs version 0.1.0, this command is 0.1.0
+        server  ok  it takes work
+        server  ok  it lets this command in
+        clock  ok  the server's and this one agree
+        store  ok  data/rival.db is in use by a server
+        tokens  ok  0 in data/tokens.json; requests need none
+    "#]]
+    .assert_eq(&findings(&lab, &["doctor"]));
+    assert_eq!(lab.rival(&["doctor", "-o", "json"]).json()[0]["about"], "settings");
+    lab.kill_server();
+    expect![[r#"
+        ABOUT  RESULT  WHAT
+        settings  ok  they read well; `rival config print` shows them
+        server  problem  cannot reach the server at <url>: Connection refused (os error 111)
+        clock  ok  it says <time>
+        store  ok  data/rival.db can be read and written (<n> KiB)
+        tokens  ok  0 in data/tokens.json; requests need none
+        ! error: 1 of these must be mended
+        exit 1
+    "#]]
+    .assert_eq(&findings(&lab, &["doctor", "--url", "http://127.0.0.1:1"]));
+}

@@ -13,6 +13,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::NotUndone;
 use crate::failure::Failure;
 use crate::ids::Time;
 use crate::path::Path;
@@ -133,6 +134,9 @@ pub enum ChildOutcome {
         /// In the words of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// What it could not undo.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        not_undone: Vec<NotUndone>,
     },
 }
 

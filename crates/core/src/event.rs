@@ -17,7 +17,7 @@ use crate::trace::TraceParent;
 use crate::value::{self, Value};
 
 /// The version of the event schema that this build writes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What a wait gives that timed out and may.
 static NULL: LazyLock<Value> = LazyLock::new(Value::null);
@@ -441,6 +441,31 @@ pub enum Kind {
         child: RunId,
         /// How.
         outcome: ChildOutcome,
+        /// It completed, and did what can be undone: if this run fails or is cancelled, it is.
+        #[serde(default, skip_serializing_if = "is_false")]
+        undoable: bool,
+    },
+    /// A completed child is being undone. Another run does that, started in the same commit: the child itself has
+    /// ended and never changes.
+    ChildUndoing {
+        /// The step that had started the child.
+        node: Path,
+        /// The child.
+        child: RunId,
+        /// The run that undoes it.
+        undo: RunId,
+    },
+    /// The run that undoes a child has ended.
+    ChildUndone {
+        /// The step that had started the child.
+        node: Path,
+        /// The child.
+        child: RunId,
+        /// The run that undid it.
+        undo: RunId,
+        /// Why it could not be undone, or not all of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
     },
     /// A call that waits inside an operation was let go; a new one starts when an answer is there.
     CallSuspended {
@@ -715,6 +740,8 @@ impl Kind {
             | Self::ChildStarted { node, .. }
             | Self::ChildRetried { node, .. }
             | Self::ChildEnded { node, .. }
+            | Self::ChildUndoing { node, .. }
+            | Self::ChildUndone { node, .. }
             | Self::CallSuspended { node, .. } => Some(node),
             Self::RunFailing { node, .. } | Self::RunFailed { node, .. } => node.as_ref(),
             Self::RunStarted { .. }
@@ -740,6 +767,7 @@ impl Kind {
                 role: Role::Choose | Role::Test | Role::Items | Role::Finally | Role::Compensate,
                 ..
             } => 2,
+            Self::ChildUndoing { .. } | Self::ChildUndone { .. } => 3,
             _ => 1,
         }
     }

@@ -37,6 +37,8 @@ pub mod code {
     pub const CHILD_CANCELLED: &str = "child_cancelled";
     /// A child is to be started of a workflow that is not registered.
     pub const UNKNOWN_WORKFLOW: &str = "unknown_workflow";
+    /// Something that a child did could not be undone.
+    pub const NOT_UNDONE: &str = "not_undone";
     /// No case of a branch applies, and it has no default.
     pub const NO_CASE: &str = "no_such_case";
     /// The function of a supervisor answered something else than it was asked for.

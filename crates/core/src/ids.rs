@@ -29,6 +29,12 @@ impl RunId {
         Self::new(format!("{self}~c{n}"))
     }
 
+    /// The id of the run that undoes this one, a completed child: `order-7~c1~undo`.
+    #[must_use]
+    pub fn undo(&self) -> Self {
+        Self::new(format!("{self}~undo"))
+    }
+
     /// The id of the run that retries this one by itself: `order-7`, `order-7~1`, `order-7~2` …
     #[must_use]
     pub fn next_retry(&self) -> Self {

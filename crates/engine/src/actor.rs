@@ -287,6 +287,7 @@ impl Actor {
         loop {
             self.let_go_of_idle(&mut work);
             self.fail_unknown_children(&mut work);
+            self.fail_lost_undos(&mut work).await;
             let standing = self.stand(&work);
             let next = if standing.keep { Next::GoOn } else { Next::End };
             if let Err(error) = self.commit(&mut work, standing).await {
@@ -330,6 +331,7 @@ impl Actor {
         commit.messages = others.messages;
         let started: Vec<(RunId, String)> =
             commit.runs.iter().map(|run| (run.id.clone(), run.workflow.clone())).collect();
+        let wake_at = commit.runs.iter().filter_map(|run| run.standing.wake_at).min();
         let told: Vec<RunId> = commit.messages.iter().map(|(run, _)| run.clone()).collect();
         let (now, stopwatch) = (commit.now, self.shared.observers.stopwatch());
         self.shared.commit(commit).await?;
@@ -348,6 +350,7 @@ impl Actor {
         });
         if !started.is_empty() {
             self.shared.keeper.queued();
+            self.shared.keeper.expect(wake_at);
         }
         for run in told {
             self.shared.has_mail(&run);

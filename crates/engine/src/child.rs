@@ -14,8 +14,8 @@ use crate::control::Command;
 use crate::load;
 use crate::mail::Mail;
 use crate::shared::Shared;
-use crate::start;
 use crate::values::{ReadError, load_event};
+use crate::{start, undo};
 use rival_core::joined::build;
 
 /// What goes into a commit beside a run's own events.
@@ -67,9 +67,9 @@ impl Actor {
                     let child = new.child.clone();
                     work.errands.remove(looked);
                     let outcome = ChildOutcome::Failed { failure, step: None };
-                    self.decide(Input::ChildEnded { child, outcome }, work);
+                    self.decide(Input::ChildEnded { child, outcome, undoable: false }, work);
                 }
-                Errand::Start(_) | Errand::Cancel(_) => looked += 1,
+                Errand::Start(_) | Errand::Cancel(_) | Errand::Undo { .. } => looked += 1,
             }
         }
     }
@@ -88,6 +88,9 @@ impl Actor {
                     let command =
                         if self.state.killed { Command::Kill { reason } } else { Command::Cancel { reason } };
                     others.messages.push((child.clone(), command.message(None)));
+                }
+                Errand::Undo { child, undo } => {
+                    others.runs.extend(undo::undo_run(self, child, undo).await?);
                 }
             }
         }
@@ -150,13 +153,15 @@ impl Actor {
         }
         let outcome = match end.status {
             RunStatus::Completed => ChildOutcome::Completed(self.output(last, end.output).await?),
-            RunStatus::Cancelled => ChildOutcome::Cancelled { reason: end.reason.clone() },
+            RunStatus::Cancelled => {
+                ChildOutcome::Cancelled { reason: end.reason.clone(), not_undone: end.not_undone.clone() }
+            }
             _ => {
                 let failure = end.failure.clone().unwrap_or_else(|| Failure::new(code::ERROR, "failed"));
                 ChildOutcome::Failed { failure, step: end.failed.clone() }
             }
         };
-        Ok(Some(Command::ChildEnded { child, outcome }))
+        Ok(Some(Command::ChildEnded { child, outcome, undoable: end.undoable }))
     }
 
     async fn output(&self, last: &[Event], output: Option<Seq>) -> Result<Value, ReadError> {
@@ -168,11 +173,7 @@ impl Actor {
             return Ok(value);
         }
         let history = load::load_history(&*self.shared.store, &self.run).await;
-        let mut history = history.map_err(|error| match error {
-            load::LoadError::Store(error) => ReadError::Store(error),
-            load::LoadError::Decode(error) => ReadError::Decode(error),
-            _ => ReadError::Missing(seq),
-        })?;
+        let mut history = history?;
         history.extend(last.iter().cloned());
         let find = |seq: Seq| history.get(usize::try_from(seq.0).ok()?.checked_sub(1)?);
         find(seq).and_then(|event| build(event, &find)).ok_or(ReadError::Missing(seq))

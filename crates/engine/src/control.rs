@@ -22,13 +22,30 @@ use crate::shared::Shared;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Command {
-    Cancel { reason: Option<String> },
-    Kill { reason: Option<String> },
+    Cancel {
+        reason: Option<String>,
+    },
+    Kill {
+        reason: Option<String>,
+    },
     Pause {},
     Resume {},
-    Signal { name: String, id: Option<String>, payload: Value },
-    ChildEnded { child: RunId, outcome: ChildOutcome },
-    ChildRetried { child: RunId, next: RunId },
+    Signal {
+        name: String,
+        id: Option<String>,
+        payload: Value,
+    },
+    ChildEnded {
+        child: RunId,
+        outcome: ChildOutcome,
+        /// It did what can be undone.
+        #[serde(default)]
+        undoable: bool,
+    },
+    ChildRetried {
+        child: RunId,
+        next: RunId,
+    },
 }
 
 impl Command {
@@ -40,7 +57,7 @@ impl Command {
             Self::Pause {} => Input::Pause,
             Self::Resume {} => Input::Resume,
             Self::Signal { name, id, payload } => Input::Signal(SentSignal { name, id, payload, sent_at }),
-            Self::ChildEnded { child, outcome } => Input::ChildEnded { child, outcome },
+            Self::ChildEnded { child, outcome, undoable } => Input::ChildEnded { child, outcome, undoable },
             Self::ChildRetried { child, next } => Input::ChildRetried { child, next },
         }
     }

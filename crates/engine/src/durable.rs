@@ -327,7 +327,7 @@ fn answer_of(event: &Event) -> Result<Value, StepError> {
         Kind::ChildEnded { child, outcome, .. } => match outcome {
             ChildOutcome::Completed(output) => Ok(output.clone()),
             ChildOutcome::Failed { failure, step } => Err(child_failed(child, failure, step.as_ref())),
-            ChildOutcome::Cancelled { reason } => Err(child_cancelled(child, reason.as_deref())),
+            ChildOutcome::Cancelled { reason, .. } => Err(child_cancelled(child, reason.as_deref())),
         },
         Kind::OpEnded { outcome: OpOutcome::Stopped {} | OpOutcome::Left {}, .. } => Err(stopped()),
         kind => match (kind.failure(), kind.value()) {

@@ -460,8 +460,11 @@ impl Engine {
     /// a virtual clock, nothing happens after this until the clock is moved.
     pub async fn settled(&self) {
         loop {
+            let passes = self.shared.keeper.passes();
             self.shared.gauge.settled().await;
-            if self.shared.is_stopping() || !keeper::has_work(&self.shared) {
+            // A look for runs that began meanwhile may have taken what there was to do, and is busy with it.
+            let idle = !keeper::has_work(&self.shared) && self.shared.keeper.passes() == passes;
+            if self.shared.is_stopping() || idle {
                 return;
             }
             // The keeper has been told.

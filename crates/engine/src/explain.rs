@@ -38,7 +38,13 @@ pub(crate) fn explain(row: &RunRow, state: &State, now: Time) -> String {
 }
 
 fn at_work(state: &State, now: Time) -> String {
-    let Some(node) = state.calls.first() else { return "is about to go on".to_owned() };
+    let Some(node) = state.calls.first() else {
+        let undo = state.undo.undo_runs().next();
+        return match undo {
+            Some(undo) => format!("waits for the run `{undo}`, which undoes a child"),
+            None => "is about to go on".to_owned(),
+        };
+    };
     let more = state.calls.len() - 1;
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let name = if node.is_root() { "the workflow's error handler".to_owned() } else { format!("`{node}`") };

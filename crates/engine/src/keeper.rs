@@ -31,6 +31,8 @@ pub(crate) struct Keeper {
     poked: Notify,
     /// One pass at a time.
     passing: tokio::sync::Mutex<()>,
+    /// How many there have been.
+    passes: AtomicU64,
 }
 
 /// Whether runs are queued, or due without room. While somebody looks for them more may come, so it counts.
@@ -157,6 +159,11 @@ impl Keeper {
         [near, far].into_iter().flatten().min()
     }
 
+    /// How often runs have been looked for.
+    pub(crate) fn passes(&self) -> u64 {
+        self.passes.load(Ordering::Acquire)
+    }
+
     fn take_due(&self, now: Time) -> Vec<RunId> {
         let mut near = lock(&self.near);
         let mut due = Vec::new();
@@ -223,6 +230,7 @@ async fn pass(shared: &Arc<Shared>) -> Result<(), StoreError> {
     let _one = shared.keeper.passing.lock().await;
     // Runs that are being claimed are neither in line nor live: somebody is busy with them.
     shared.gauge.add();
+    shared.keeper.passes.fetch_add(1, Ordering::AcqRel);
     let passed = pass_once(shared).await;
     shared.gauge.remove(1);
     passed

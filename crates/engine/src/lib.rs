@@ -37,6 +37,7 @@ mod shared;
 mod signal;
 mod start;
 mod talk;
+mod undo;
 mod values;
 pub mod verify;
 mod view;

@@ -11,6 +11,7 @@ use rival_core::joined::{self, Held, parts_of, put_together};
 use rival_core::{Event, RunId, Seq, Value};
 use rival_store::{Store, StoreError};
 
+use crate::load::LoadError;
 /// How many bytes of values a live run keeps at hand.
 const BYTES_MAX: usize = 256 * 1024;
 
@@ -73,6 +74,18 @@ pub(crate) enum ReadError {
     Decode(#[from] DecodeError),
     #[error("event {0} is missing")]
     Missing(Seq),
+}
+
+impl From<LoadError> for ReadError {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Store(error) => Self::Store(error),
+            LoadError::Decode(error) => Self::Decode(error),
+            LoadError::NotRegistered(_) | LoadError::PlanMissing | LoadError::Gap(_) => {
+                Self::Store(StoreError::Damaged(error.to_string()))
+            }
+        }
+    }
 }
 
 /// A recorded value that is at hand, or where to find it.

@@ -33,9 +33,24 @@ pub(crate) enum News {
 pub(crate) struct Live(Arc<Inner>);
 
 struct Inner {
-    changed: Mutex<HashSet<RunId>>,
+    changed: Mutex<Changed>,
     notify: Notify,
     sender: broadcast::Sender<Arc<News>>,
+}
+
+/// Runs that have changed, each once, in the order in which they did.
+#[derive(Default)]
+struct Changed {
+    order: Vec<RunId>,
+    known: HashSet<RunId>,
+}
+
+impl Changed {
+    fn add(&mut self, run: &RunId) {
+        if self.known.insert(run.clone()) {
+            self.order.push(run.clone());
+        }
+    }
 }
 
 impl Live {
@@ -57,11 +72,11 @@ impl Live {
             return;
         }
         let mut changed = self.0.changed.lock().unwrap_or_else(PoisonError::into_inner);
-        if changed.len() >= CHANGED_MAX {
-            changed.clear();
+        if changed.order.len() >= CHANGED_MAX {
+            *changed = Changed::default();
             self.send(News::Reset);
         }
-        changed.insert(run.clone());
+        changed.add(run);
         self.0.notify.notify_one();
     }
 
@@ -77,7 +92,7 @@ impl Live {
             self.0.notify.notified().await;
             tokio::time::sleep(GATHER).await;
             let changed = std::mem::take(&mut *self.0.changed.lock().unwrap_or_else(PoisonError::into_inner));
-            for run in changed {
+            for run in changed.order {
                 // A run that cannot be read now is read when it changes again, or listed.
                 let Ok(row) = engine.summary(&run).await else { continue };
                 let now = (row.status, row.wake_at);

@@ -65,10 +65,13 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn child_ended(&mut self, child: RunId, outcome: ChildOutcome) {
+    pub(super) fn child_ended(&mut self, child: RunId, outcome: ChildOutcome, undoable: bool) {
+        if let Some((node, undone)) = self.state.undo.undone_by(&child) {
+            return self.child_undone(node, undone, child, outcome);
+        }
         self.keep_deadline();
         let Some(ChildRef { node, op, index }) = self.state.children.get(&child).cloned() else { return };
-        let event = Kind::ChildEnded { node: node.clone(), op, index, child, outcome };
+        let event = Kind::ChildEnded { node: node.clone(), op, index, child, outcome, undoable };
         let seq = self.emit(event, Cause::Outside(Outside::Child));
         self.child_is_gone(&node, seq);
         let Some(state) = self.state.op(&node, op) else { return };

@@ -105,10 +105,12 @@ pub enum Input {
     },
     /// A child has ended.
     ChildEnded {
-        /// The child.
+        /// The child, or the run that undoes one.
         child: RunId,
         /// How.
         outcome: ChildOutcome,
+        /// It did what can be undone.
+        undoable: bool,
     },
     /// A child failed and is retried by itself.
     ChildRetried {
@@ -210,6 +212,13 @@ pub enum Errand {
     Start(NewChild),
     /// Send this child a request to cancel.
     Cancel(RunId),
+    /// Create the run that undoes a completed child.
+    Undo {
+        /// The child.
+        child: RunId,
+        /// The run that undoes it.
+        undo: RunId,
+    },
 }
 
 /// A child to be created.
@@ -323,7 +332,7 @@ impl Machine<'_> {
             Input::Signal(signal) => self.signal_arrived(signal),
             Input::Op(asked) => self.op_asked(asked),
             Input::Suspend { node, call } => self.suspend(&node, call),
-            Input::ChildEnded { child, outcome } => self.child_ended(child, outcome),
+            Input::ChildEnded { child, outcome, undoable } => self.child_ended(child, outcome, undoable),
             Input::ChildRetried { child, next } => self.child_retried(child, next),
         }
     }

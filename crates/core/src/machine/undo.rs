@@ -3,18 +3,23 @@
 //! | state | what happens | then |
 //! | --- | --- | --- |
 //! | a run fails or is cancelled, all settled | steps are to be undone | the compensation of the last one is called |
-//! | a lane has lost, all settled | steps in it are to be undone | the same, within the lane |
+//! | | the last thing done is a completed child | `ChildUndoing`: a run that undoes it is started |
+//! | a lane has lost, all settled | steps or children in it are to be undone | the same, within the lane |
+//! | a child is being undone | the run that does it has ended | `ChildUndone`; what was done before it is next |
 //! | a compensation is at work | it succeeds | the one before it is next |
 //! | | it fails, attempts remain | `CallFailed` with `retryAt` |
 //! | | it fails for good | kept for the run's error; the one before it is next |
 //! | | a cancel is asked for | nothing: it is not interrupted |
 //! | | the run is killed | it is left behind, and nothing else is undone |
 
-use super::Machine;
-use crate::event::{Due, Role};
-use crate::ids::Seq;
+use super::{Errand, Machine, Todo};
+use crate::durable::ChildOutcome;
+use crate::event::{Cause, Due, Kind, NotUndone, Outside, Role};
+use crate::failure::{Failure, code};
+use crate::ids::{RunId, Seq};
 use crate::path::Path;
 use crate::plan::{Compensation, Retry};
+use crate::state::Undo;
 
 /// How often a compensation is tried if it does not say.
 const ATTEMPTS: u32 = 3;
@@ -25,14 +30,48 @@ impl Machine<'_> {
         if self.state.killed {
             return false;
         }
-        let Some(node) = self.state.undo.last_within(scope) else { return false };
-        self.begin_call(&node, Due { role: Role::Compensate, attempt: 1 }, cause);
+        let Some(Undo { node, child, .. }) = self.state.undo.last_within(scope).cloned() else {
+            return false;
+        };
+        match child {
+            None => self.begin_call(&node, Due { role: Role::Compensate, attempt: 1 }, cause),
+            Some(child) => self.undo_child(node, child, cause),
+        }
         true
+    }
+
+    /// Starts the run that undoes a child. Also while nothing else may start here: it does not run here.
+    fn undo_child(&mut self, node: Path, child: RunId, cause: Seq) {
+        let undo = child.undo();
+        self.follow(Kind::ChildUndoing { node, child: child.clone(), undo: undo.clone() }, cause);
+        self.turn.errands.push(Errand::Undo { child, undo });
+    }
+
+    pub(super) fn child_undone(&mut self, node: Path, child: RunId, undo: RunId, outcome: ChildOutcome) {
+        let failure = match outcome {
+            ChildOutcome::Cancelled { not_undone, .. } => left_undone(&child, &not_undone),
+            ChildOutcome::Failed { failure, .. } => Some(failure),
+            ChildOutcome::Completed(_) => None,
+        };
+        let event = Kind::ChildUndone { node: node.clone(), child, undo, failure };
+        let seq = self.emit(event, Cause::Outside(Outside::Child));
+        self.todo.push_back(Todo::Settled(node, seq));
     }
 
     pub(super) fn compensation(&self, node: &Path) -> Option<&Compensation> {
         self.step(node)?.compensate.as_ref()
     }
+}
+
+/// What a run that undoes a child left as it was.
+fn left_undone(child: &RunId, not_undone: &[NotUndone]) -> Option<Failure> {
+    let first = not_undone.first()?;
+    let more = match not_undone.len() {
+        1 => String::new(),
+        several => format!(", and {} more", several - 1),
+    };
+    let message = format!("`{}` of run `{child}` could not be undone: {}{more}", first.node, first.failure);
+    Some(Failure::new(code::NOT_UNDONE, message))
 }
 
 impl Compensation {

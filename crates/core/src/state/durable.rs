@@ -213,8 +213,19 @@ impl State {
                     children.open.insert(*index, next.clone());
                 }
             }
-            Kind::ChildEnded { node, op, index, child, outcome } => {
+            Kind::ChildEnded { node, op, index, child, outcome, undoable } => {
+                if *undoable {
+                    self.undo.add_child(seq, node, child);
+                }
                 self.child_ended(node, *op, *index, child, outcome.is_completed(), seq, at);
+            }
+            Kind::ChildUndoing { child, undo, .. } => self.undo.child_begun(child, undo),
+            Kind::ChildUndone { node, undo, failure, .. } => {
+                self.undo.child_ended(undo, failure.as_ref());
+                // What it returned no longer holds, so a run that goes on from here does not take it over.
+                if let Some(state) = self.nodes.get_mut(node).filter(|_| failure.is_none()) {
+                    state.undone = true;
+                }
             }
             Kind::CallSuspended { node, .. } => self.call_suspended(node, at),
             _ => {}

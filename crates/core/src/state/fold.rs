@@ -186,6 +186,8 @@ impl State {
             | Kind::ChildStarted { .. }
             | Kind::ChildRetried { .. }
             | Kind::ChildEnded { .. }
+            | Kind::ChildUndoing { .. }
+            | Kind::ChildUndone { .. }
             | Kind::CallSuspended { .. } => self.apply_durable(&event.event, seq, at),
             Kind::CancelRequested { reason, force_at, kill } => {
                 self.killed |= kill;
@@ -461,6 +463,7 @@ impl State {
         self.supervising.clear();
         self.clear_durable();
         self.scopes.clear();
+        let undoable = status == RunStatus::Completed && self.undo.any_within(&Path::root());
         self.undo = UndoList::default();
         self.paused = false;
         self.ending = None;
@@ -473,6 +476,7 @@ impl State {
             reason: None,
             retried_as: None,
             not_undone: Vec::new(),
+            undoable,
         })
     }
 }

@@ -30,7 +30,7 @@ use crate::trace::TraceParent;
 
 /// The version of the fold. A snapshot of another version is ignored and the history folded again, so
 /// raise it whenever the meaning or shape of [`State`] changes.
-pub const FOLD_VERSION: u32 = 2;
+pub const FOLD_VERSION: u32 = 3;
 
 /// Where a run stands after its last event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,6 +176,9 @@ pub struct End {
     /// What could not be undone.
     #[serde(default)]
     pub not_undone: Vec<NotUndone>,
+    /// It completed, and did what can be undone.
+    #[serde(default)]
+    pub undoable: bool,
 }
 
 impl State {

@@ -7,34 +7,41 @@ use serde::{Deserialize, Serialize};
 use super::{NodeState, State};
 use crate::event::NotUndone;
 use crate::failure::Failure;
-use crate::ids::Seq;
+use crate::ids::{RunId, Seq};
 use crate::path::{self, Path};
 use crate::status::NodeStatus;
 
 /// How many of the latest steps are looked at before all of a scope's.
 const RECENT: usize = 64;
 
-/// The steps to undo.
+/// The steps and children to undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UndoList {
-    /// By the event that ended the step.
+    /// By the event that ended the step or child.
     entries: BTreeMap<Seq, Undo>,
-    /// The same by node.
+    /// The steps by node.
     by_node: BTreeMap<Path, Seq>,
+    /// The children by the step that had started them.
+    children: BTreeMap<Path, BTreeSet<Seq>>,
     /// Steps whose compensation has begun and not ended.
     under_way: BTreeSet<Path>,
+    /// Children that are being undone, by the run that does it.
+    undoing: BTreeMap<RunId, Seq>,
     /// Compensations that failed for good.
     failed: Vec<NotUndone>,
 }
 
-/// A step to undo.
+/// A step to undo, or a child.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undo {
-    /// The step.
+    /// The step, or the one that had started the child.
     pub node: Path,
     /// Whether it completed; else its outcome is unknown.
     pub completed: bool,
+    /// The child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child: Option<RunId>,
 }
 
 impl UndoList {
@@ -42,36 +49,81 @@ impl UndoList {
         if let Some(before) = self.by_node.insert(node.clone(), seq) {
             self.entries.remove(&before);
         }
-        self.entries.insert(seq, Undo { node: node.clone(), completed });
+        self.entries.insert(seq, Undo { node: node.clone(), completed, child: None });
     }
 
-    /// The step that was done last inside of a scope.
-    pub(crate) fn last_within(&self, scope: &Path) -> Option<Path> {
+    /// A child has completed with this event.
+    pub(super) fn add_child(&mut self, seq: Seq, node: &Path, child: &RunId) {
+        self.children.entry(node.clone()).or_default().insert(seq);
+        let child = Some(child.clone());
+        self.entries.insert(seq, Undo { node: node.clone(), completed: true, child });
+    }
+
+    /// What was done last inside of a scope.
+    pub(crate) fn last_within(&self, scope: &Path) -> Option<&Undo> {
         if scope.is_root() {
-            return self.entries.last_key_value().map(|(_, undo)| undo.node.clone());
+            return self.entries.last_key_value().map(|(_, undo)| undo);
         }
         // A scope is undone soon after it has settled, so its steps are most likely the latest ones.
         let recent = self.entries.values().rev().take(RECENT).find(|undo| undo.node.is_within(scope));
-        if let Some(undo) = recent {
-            return Some(undo.node.clone());
+        if recent.is_some() {
+            return recent;
         }
-        let inside = path::keys_within(&self.by_node, scope);
-        inside.max_by_key(|(_, seq)| **seq).map(|(node, _)| node.clone())
+        let steps = path::keys_within(&self.by_node, scope).map(|(_, seq)| seq);
+        let children = path::keys_within(&self.children, scope).filter_map(|(_, ended)| ended.last());
+        self.entries.get(steps.chain(children).max()?)
     }
 
     /// Whether something inside of a scope is to be undone.
     pub(crate) fn any_within(&self, scope: &Path) -> bool {
         path::keys_within(&self.by_node, scope).next().is_some()
+            || path::keys_within(&self.children, scope).next().is_some()
     }
 
-    /// Whether a compensation has begun and not ended.
+    /// Whether something has begun to be undone and is not yet.
     pub fn is_under_way(&self) -> bool {
-        !self.under_way.is_empty()
+        !self.under_way.is_empty() || !self.undoing.is_empty()
     }
 
-    /// Whether one inside of a scope has begun and not ended.
+    /// The same inside of a scope.
     pub(crate) fn is_under_way_within(&self, scope: &Path) -> bool {
-        path::within(&self.under_way, scope).next().is_some()
+        let child = |seq: &Seq| self.entries.get(seq).is_some_and(|undo| undo.node.is_within(scope));
+        path::within(&self.under_way, scope).next().is_some() || self.undoing.values().any(child)
+    }
+
+    /// The runs that undo children.
+    pub fn undo_runs(&self) -> impl ExactSizeIterator<Item = &RunId> {
+        self.undoing.keys()
+    }
+
+    /// The child that a run undoes, and the step that had started it.
+    pub(crate) fn undone_by(&self, undo: &RunId) -> Option<(Path, RunId)> {
+        let entry = self.entries.get(self.undoing.get(undo)?)?;
+        Some((entry.node.clone(), entry.child.clone()?))
+    }
+
+    pub(super) fn child_begun(&mut self, child: &RunId, undo: &RunId) {
+        // It is undone because it is the last, so it is near the end.
+        let latest = self.entries.iter().rev();
+        let seq =
+            latest.into_iter().find(|(_, entry)| entry.child.as_ref() == Some(child)).map(|(seq, _)| *seq);
+        if let Some(seq) = seq {
+            self.undoing.insert(undo.clone(), seq);
+        }
+    }
+
+    pub(super) fn child_ended(&mut self, undo: &RunId, failure: Option<&Failure>) {
+        let Some(seq) = self.undoing.remove(undo) else { return };
+        let Some(Undo { node, .. }) = self.entries.remove(&seq) else { return };
+        if let Some(ended) = self.children.get_mut(&node) {
+            ended.remove(&seq);
+            if ended.is_empty() {
+                self.children.remove(&node);
+            }
+        }
+        if let Some(failure) = failure {
+            self.failed.push(NotUndone { node, failure: failure.clone() });
+        }
     }
 
     /// Whether this step's compensation has begun and not ended.

@@ -32,6 +32,8 @@ struct Facts {
     /// How many children an operation has open.
     open_children: BTreeMap<(Path, u32), usize>,
     known: BTreeSet<RunId>,
+    /// Runs that undo children.
+    undoing: BTreeSet<RunId>,
     ending: bool,
     paused: bool,
 }
@@ -107,6 +109,14 @@ impl Durable<'_> {
                     *open = open.saturating_sub(1);
                 }
             }
+            Kind::ChildUndoing { undo, .. } => {
+                let new = self.facts.undoing.insert(undo.clone());
+                self.require(new, seq, Rule::Children, || format!("run `{undo}` is started twice"));
+            }
+            Kind::ChildUndone { undo, .. } => {
+                let known = self.facts.undoing.remove(undo);
+                self.require(known, seq, Rule::Children, || format!("run `{undo}` undoes no child"));
+            }
             Kind::CallStarted { node, call, .. } => {
                 self.facts.at_work.insert(node.clone(), *call);
             }
@@ -117,11 +127,16 @@ impl Durable<'_> {
             Kind::CallLost { node, .. } | Kind::CallSuspended { node, .. } => {
                 self.facts.at_work.remove(node);
             }
+            Kind::CancelRequested { kill: true, .. } => {
+                self.facts.ending = true;
+                // Nobody waits for what is being undone.
+                self.facts.undoing.clear();
+            }
             Kind::CancelRequested { .. } | Kind::RunFailing { .. } => self.facts.ending = true,
             Kind::RunPaused {} => self.facts.paused = true,
             Kind::RunResumed {} => self.facts.paused = false,
             Kind::RunCompleted { .. } | Kind::RunFailed { .. } | Kind::RunCancelled { .. } => {
-                let open = self.facts.children.keys().next().cloned();
+                let open = self.facts.children.keys().chain(&self.facts.undoing).next().cloned();
                 self.require(open.is_none(), seq, Rule::Children, || {
                     format!("run `{}` is left alone", open.map(|run| run.to_string()).unwrap_or_default())
                 });

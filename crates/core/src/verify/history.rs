@@ -321,7 +321,9 @@ impl<'a> History<'a> {
             | Kind::OpStopping { .. }
             | Kind::ChildStarted { .. }
             | Kind::ChildRetried { .. }
-            | Kind::ChildEnded { .. } => {}
+            | Kind::ChildEnded { .. }
+            | Kind::ChildUndoing { .. }
+            | Kind::ChildUndone { .. } => {}
             Kind::CancelRequested { force_at, kill, .. } => {
                 if !kill {
                     self.ends_once(seq);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::undo::UndoList;
+use super::undo::{Done, UndoList};
 use super::{Rule, Violation};
 use crate::event::{Event, Kind, LaneOutcome, Role, Verdict};
 use crate::ids::Seq;
@@ -129,13 +129,21 @@ impl<'a> Planned<'a> {
                     self.facts.imported.insert(supervisor, *index);
                 }
             }
+            Kind::ChildEnded { node, child, undoable, .. } => {
+                if *undoable {
+                    self.undo.completed(Done::child(node, child));
+                }
+            }
+            Kind::ChildUndoing { node, child, .. } => {
+                let done = Done::child(node, child);
+                let owed = self.undo.has(&done);
+                self.require(owed, seq, Rule::Undo, || format!("{done} is undone and was not to be"));
+                self.undoes(&done, seq);
+            }
             Kind::CallStarted { node, role, attempt, .. } => {
                 self.facts.roles.insert(node.clone(), *role);
                 if *role == Role::Compensate {
-                    let before = self.undo.begin(node);
-                    self.require(before.is_none(), seq, Rule::Undo, || {
-                        format!("`{}` is to be undone before `{node}`", before.unwrap_or_default())
-                    });
+                    self.undoes(&Done::step(node), seq);
                 } else {
                     self.begins(node, seq);
                 }
@@ -146,7 +154,7 @@ impl<'a> Planned<'a> {
                     let undoable =
                         matches!(self.kind(node), Some(NodeKind::Step(step)) if step.compensate.is_some());
                     if undoable && !skipped {
-                        self.undo.completed(node);
+                        self.undo.completed(Done::step(node));
                     }
                     self.settle(node);
                 }
@@ -228,12 +236,19 @@ impl<'a> Planned<'a> {
             | Kind::OpStopping { .. }
             | Kind::ChildStarted { .. }
             | Kind::ChildRetried { .. }
-            | Kind::ChildEnded { .. }
+            | Kind::ChildUndone { .. }
             | Kind::CallSuspended { .. }
             | Kind::RunPaused {}
             | Kind::RunResumed {}
             | Kind::Joined { .. } => {}
         }
+    }
+
+    fn undoes(&mut self, done: &Done, seq: Seq) {
+        let before = self.undo.begin(done);
+        self.require(before.is_none(), seq, Rule::Undo, || {
+            format!("{} is to be undone before {done}", before.unwrap_or_default())
+        });
     }
 
     /// A node failed by itself or its handler's turn is over.
@@ -396,7 +411,7 @@ impl<'a> Planned<'a> {
         self.require(owed.is_empty(), seq, Rule::Settings, || {
             format!("the handler of {owed} was not called")
         });
-        let owed = self.undo.first().map(|node| format!("`{node}`")).unwrap_or_default();
+        let owed = self.undo.first().map(ToString::to_string).unwrap_or_default();
         self.require(owed.is_empty(), seq, Rule::Undo, || format!("{owed} was not undone"));
     }
 }

@@ -1,29 +1,63 @@
 //! What is still to be undone, and in which order.
 
+use crate::ids::RunId;
 use crate::path::Path;
 
-/// Steps with a compensation that have completed, in that order, and the lanes that lost.
+/// Steps with a compensation and children with something to undo that have completed, in that order, and the lanes
+/// that lost.
 #[derive(Default)]
 pub(super) struct UndoList {
-    completed: Vec<Path>,
+    completed: Vec<Done>,
     lost: Vec<Path>,
 }
 
+/// A step that has completed, or a child of it.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Done {
+    pub(super) node: Path,
+    pub(super) child: Option<RunId>,
+}
+
+impl Done {
+    pub(super) fn step(node: &Path) -> Self {
+        Self { node: node.clone(), child: None }
+    }
+
+    pub(super) fn child(node: &Path, child: &RunId) -> Self {
+        Self { node: node.clone(), child: Some(child.clone()) }
+    }
+}
+
+impl std::fmt::Display for Done {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.child {
+            Some(child) => write!(f, "run `{child}`"),
+            None => write!(f, "`{}`", self.node),
+        }
+    }
+}
+
 impl UndoList {
-    pub(super) fn completed(&mut self, node: &Path) {
-        self.completed.push(node.clone());
+    pub(super) fn completed(&mut self, done: Done) {
+        self.completed.push(done);
+    }
+
+    /// Whether it is still to be undone.
+    pub(super) fn has(&self, done: &Done) -> bool {
+        self.completed.contains(done)
     }
 
     pub(super) fn lost(&mut self, lane: &Path) {
         self.lost.push(lane.clone());
     }
 
-    /// A step is being undone. Gives one that should have been undone before it. A lane that lost is undone by itself,
+    /// Something is being undone. Gives what should have been undone before it. A lane that lost is undone by itself,
     /// beside everything else.
-    pub(super) fn begin(&mut self, node: &Path) -> Option<String> {
-        let place = self.completed.iter().rposition(|completed| completed == node)?;
+    pub(super) fn begin(&mut self, done: &Done) -> Option<String> {
+        let place = self.completed.iter().rposition(|completed| completed == done)?;
         let mut later = self.completed[place + 1..].iter();
-        let before = later.find(|other| self.lane_of(other) == self.lane_of(node)).map(ToString::to_string);
+        let lane = self.lane_of(&done.node);
+        let before = later.find(|other| self.lane_of(&other.node) == lane).map(ToString::to_string);
         self.completed.remove(place);
         before
     }
@@ -37,7 +71,7 @@ impl UndoList {
     /// The run completes: only what lost is undone.
     pub(super) fn keep(&mut self) {
         let lost = std::mem::take(&mut self.lost);
-        self.completed.retain(|node| lost.iter().any(|lane| node.is_within(lane)));
+        self.completed.retain(|done| lost.iter().any(|lane| done.node.is_within(lane)));
     }
 
     /// Nothing is to be undone any more.
@@ -45,7 +79,7 @@ impl UndoList {
         self.completed.clear();
     }
 
-    pub(super) fn first(&self) -> Option<&Path> {
+    pub(super) fn first(&self) -> Option<&Done> {
         self.completed.last()
     }
 }

@@ -32,7 +32,7 @@ fn failed() -> ChildOutcome {
 }
 
 fn cancelled() -> ChildOutcome {
-    ChildOutcome::Cancelled { reason: None }
+    ChildOutcome::Cancelled { reason: None, not_undone: Vec::new() }
 }
 
 fn started() -> Case {

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use rival_core::durable::ChildOutcome;
-use rival_core::event::{self, ImportedStatus, Kind, VERSION};
+use rival_core::event::{self, ImportedStatus, Kind, NotUndone, VERSION};
 use rival_core::failure::{Failure, StepError};
 use rival_core::fork::{Import, NodeImport};
 use rival_core::machine::{AskedBody, Start};
@@ -121,7 +121,7 @@ fn a_history_of_a_later_version_is_refused_with_advice() {
     let error = event::decode(&event::encode(&[event])).expect_err("it is too new");
     assert_eq!(
         error.to_string(),
-        "event 1 has schema version 3, but this build reads up to 2: use a newer rival"
+        "event 1 has schema version 4, but this build reads up to 3: use a newer rival"
     );
     let error = event::decode(b"[{").expect_err("it is damaged");
     assert!(error.to_string().starts_with("stored events are damaged: "), "{error}");
@@ -191,6 +191,8 @@ pub(crate) fn word(kind: &Kind) -> &'static str {
         Kind::ChildRetried { .. } => WAIT_WORDS[8],
         Kind::ChildEnded { .. } => WAIT_WORDS[9],
         Kind::CallSuspended { .. } => WAIT_WORDS[10],
+        Kind::ChildUndoing { .. } => WAIT_WORDS[11],
+        Kind::ChildUndone { .. } => WAIT_WORDS[12],
     }
 }
 
@@ -227,7 +229,7 @@ pub(crate) const WORDS: &[&str] = &[
 ];
 
 /// The events of signals, durable operations and children.
-pub(crate) const WAIT_WORDS: [&str; 11] = [
+pub(crate) const WAIT_WORDS: [&str; 13] = [
     "signalReceived",
     "signalAwaited",
     "signalTaken",
@@ -239,6 +241,8 @@ pub(crate) const WAIT_WORDS: [&str; 11] = [
     "childRetried",
     "childEnded",
     "callSuspended",
+    "childUndoing",
+    "childUndone",
 ];
 
 fn recordings() -> Vec<(&'static str, Case)> {
@@ -255,6 +259,7 @@ fn recordings() -> Vec<(&'static str, Case)> {
         ("forked", forked()),
         ("undone", undone()),
         ("waiting", waiting()),
+        ("child-undone", child_undone()),
     ]
 }
 
@@ -307,6 +312,23 @@ fn undone() -> Case {
         2,
         StepError::stop("stuck"),
     )
+}
+
+fn child_undone() -> Case {
+    let run = || AskedBody::Run { input: json(j!(1)), refused: None };
+    let stuck = NotUndone { node: "x".into(), failure: Failure::new("error", "stuck") };
+    Case::of(vec![undoable("a"), step("b"), step("c")])
+        .start()
+        .ok("a", 1)
+        .asks("b", 1, "work", run())
+        .undoable_child_completes("r~c1", j!(2))
+        .asks_after("b", 1, ("work", 2), &[1], run())
+        .undoable_child_completes("r~c2", j!(3))
+        .ok("b", 1)
+        .fails("c", 1, StepError::new("no"))
+        .child_ends("r~c2~undo", ChildOutcome::Cancelled { reason: None, not_undone: Vec::new() })
+        .child_ends("r~c1~undo", ChildOutcome::Cancelled { reason: None, not_undone: vec![stuck] })
+        .ok("a", 2)
 }
 
 fn failed() -> Case {
@@ -437,7 +459,7 @@ fn waiting() -> Case {
         .child_retried("r~c1", "r~c1~1")
         .child_completes("r~c2", j!(4))
         .child_ends("r~c1~1", failed)
-        .child_ends("r~c3", ChildOutcome::Cancelled { reason: Some("enough".into()) })
+        .child_ends("r~c3", ChildOutcome::Cancelled { reason: Some("enough".into()), not_undone: Vec::new() })
         .ok("a", 2)
         .asks("b", 1, "long", AskedBody::Run { input: json(j!({"x": 1})), refused: None })
         .asks("b", 1, "", sleep(5_000))

@@ -348,7 +348,14 @@ impl Case {
     }
 
     pub(crate) fn child_ends(self, child: &str, outcome: ChildOutcome) -> Self {
-        self.when("child ended", Input::ChildEnded { child: RunId::from(child), outcome })
+        let child = RunId::from(child);
+        self.when("child ended", Input::ChildEnded { child, outcome, undoable: false })
+    }
+
+    /// A child completes that has done what can be undone.
+    pub(crate) fn undoable_child_completes(self, child: &str, output: serde_json::Value) -> Self {
+        let (child, outcome) = (RunId::from(child), ChildOutcome::Completed(json(output)));
+        self.when("child ended", Input::ChildEnded { child, outcome, undoable: true })
     }
 
     pub(crate) fn child_retried(self, child: &str, next: &str) -> Self {
@@ -444,6 +451,7 @@ fn errand(errand: &Errand) -> String {
             format!("start {} of {}, input in {}{item}", new.child, new.workflow, new.asked)
         }
         Errand::Cancel(child) => format!("cancel {child}"),
+        Errand::Undo { child, undo } => format!("start {undo} to undo {child}"),
     }
 }
 
@@ -635,13 +643,20 @@ fn what(kind: &Kind) -> String {
         Kind::ChildRetried { node, op, index, child, next } => {
             format!("{node}.{op}[{index}] {child} is retried as {next}")
         }
-        Kind::ChildEnded { node, op, index, child, outcome } => {
+        Kind::ChildUndoing { node, child, undo } => format!("{node}: {child} is undone by {undo}"),
+        Kind::ChildUndone { node, child, failure, .. } => {
+            let failure =
+                failure.as_ref().map_or_else(String::new, |it| format!(": {} `{}`", it.code, it.message));
+            format!("{node}: {child} undone{failure}")
+        }
+        Kind::ChildEnded { node, op, index, child, outcome, undoable } => {
             let outcome = match outcome {
                 ChildOutcome::Completed(value) => format!("completed {value:?}"),
                 ChildOutcome::Failed { failure, .. } => format!("failed {}", failure.code),
                 ChildOutcome::Cancelled { .. } => "cancelled".to_owned(),
             };
-            format!("{node}.{op}[{index}] {child} {outcome}")
+            let undoable = if *undoable { ", undoable" } else { "" };
+            format!("{node}.{op}[{index}] {child} {outcome}{undoable}")
         }
         Kind::CallSuspended { node, call } => format!("{node}#{call} let go"),
         Kind::CancelRequested { reason, force_at, kill } => {

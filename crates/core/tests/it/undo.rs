@@ -2,11 +2,13 @@
 
 use expect_test::expect;
 use rival_core::RunStatus;
+use rival_core::durable::ChildOutcome;
 use rival_core::failure::StepError;
-use rival_core::plan::Compensation;
+use rival_core::machine::AskedBody;
+use rival_core::plan::{Compensation, Join};
 use serde_json::json as j;
 
-use crate::support::{Case, attempts, for_each, parallel, plan, step, step_with, undoable};
+use crate::support::{Case, attempts, for_each, joining, json, parallel, plan, step, step_with, undoable};
 #[test]
 fn completed_steps_are_undone_the_last_first_before_the_handler() {
     let plan = rival_core::Plan {
@@ -242,6 +244,108 @@ fn a_paused_run_that_fails_is_undone_when_it_is_resumed() {
               10 <9        a#2 called: compensate attempt 1, until 300000
             > a#2 returns "a!", at 0
               11 <10       a#2 succeeded: "a!"
+              12 <11       run failed in b: error `no`
+        "#]]);
+}
+
+fn child_of(input: serde_json::Value) -> AskedBody {
+    AskedBody::Run { input: json(input), refused: None }
+}
+
+fn cancelled() -> ChildOutcome {
+    ChildOutcome::Cancelled { reason: None, not_undone: Vec::new() }
+}
+
+#[test]
+fn a_completed_child_is_undone_between_the_steps_around_it() {
+    Case::of(vec![undoable("a"), step("b"), undoable("c"), step("d")])
+        .start()
+        .ok("a", 1)
+        .asks("b", 1, "work", child_of(j!(1)))
+        .undoable_child_completes("r~c1", j!(2))
+        .ok("b", 1)
+        .ok("c", 1)
+        .quietly()
+        .fails("d", 1, StepError::new("no"))
+        .ok("c", 2)
+        .status(RunStatus::Compensating)
+        .cancel()
+        .pause()
+        .child_ends("r~c1~undo", cancelled())
+        .ok("a", 2)
+        .then(expect![[r#"
+            > d#1 fails (Plain), at 0
+              12 <11       d#1 failed: error `no`, fail
+              13 <12       run failing in d: error `no`, forced at 30000
+              14 <13       c#2 called: compensate attempt 1, until 300000
+            > c#2 returns "c!", at 0
+              15 <14       c#2 succeeded: "c!"
+              16 <15       b: r~c1 is undone by r~c1~undo
+                start r~c1~undo to undo r~c1
+            > cancel, at 0
+            > pause, at 0
+            > child ended, at 0
+              17 child     b: r~c1 undone
+              18 <17       a#2 called: compensate attempt 1, until 300000
+            > a#2 returns "a!", at 0
+              19 <18       a#2 succeeded: "a!"
+              20 <19       run failed in d: error `no`
+        "#]]);
+}
+
+#[test]
+fn a_child_is_undone_before_its_lane_ends_while_the_run_goes_on() {
+    let race = joining("race", Join::First, vec![("x", vec![step("a"), step("b")]), ("y", vec![step("c")])]);
+    Case::of(vec![race, step("d")])
+        .start()
+        .asks("race/x/a", 1, "work", child_of(j!(1)))
+        .undoable_child_completes("r~c1", j!(2))
+        .ok("race/x/a", 1)
+        .quietly()
+        .ok("race/y/c", 1)
+        .stopped("race/x/b", 1)
+        .ok("d", 1)
+        .child_ends("r~c1~undo", cancelled())
+        .then(expect![[r#"
+            > race/y/c#1 returns "race/y/c!", at 0
+              10 <4        race/y/c#1 succeeded: "race/y/c!"
+              11 <10       race/y through, result in 10
+              12 <11       race joined: [y 10]
+              13 <12       race/x lost, forced at 30000
+              14 <12       race completed, result in 12
+              15 <14       d#1 called: step attempt 1
+                stop race/x/b#1: ending
+            > race/x/b#1 stopped, at 0
+              16 <9        race/x/b#1 cancelled
+              17 <16       race/x/a: r~c1 is undone by r~c1~undo
+                start r~c1~undo to undo r~c1
+            > d#1 returns "d!", at 0
+              18 <15       d#1 succeeded: "d!"
+            > child ended, at 0
+              19 child     race/x/a: r~c1 undone
+              20 <19       race/x stopped
+              21 <20       run completed, output in 18
+        "#]]);
+}
+
+#[test]
+fn a_killed_run_leaves_what_undoes_its_child_alone() {
+    Case::of(vec![step("a"), step("b")])
+        .start()
+        .asks("a", 1, "work", child_of(j!(1)))
+        .undoable_child_completes("r~c1", j!(2))
+        .ok("a", 1)
+        .quietly()
+        .fails("b", 1, StepError::new("no"))
+        .kill()
+        .then(expect![[r#"
+            > b#1 fails (Plain), at 0
+               8 <7        b#1 failed: error `no`, fail
+               9 <8        run failing in b: error `no`, forced at 30000
+              10 <9        a: r~c1 is undone by r~c1~undo
+                start r~c1~undo to undo r~c1
+            > kill, at 0
+              11 request   kill requested: now, forced at 0
               12 <11       run failed in b: error `no`
         "#]]);
 }

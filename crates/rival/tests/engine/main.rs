@@ -40,4 +40,5 @@ mod start;
 mod subscribe;
 mod timeout;
 mod trace;
+mod undo_children;
 mod wait;

@@ -79,6 +79,9 @@ pub(crate) async fn start(
     if let Some(timeout) = start.timeout_ms {
         request = request.timeout(Duration::from_millis(timeout));
     }
+    if let Some(trace) = traceparent(&headers) {
+        request = request.trace(trace);
+    }
     if let Some(retries) = start.max_retries {
         request = request.max_retries(retries);
     }
@@ -105,6 +108,13 @@ fn run_id(given: Option<String>, headers: &HeaderMap) -> Result<Option<String>, 
         }
         _ => Ok(Some(key.to_owned())),
     }
+}
+
+/// The trace that the caller is in. Several headers count as none, as the W3C says.
+fn traceparent(headers: &HeaderMap) -> Option<&str> {
+    let mut traces = headers.get_all("traceparent").iter();
+    let first = traces.next()?.to_str().ok()?;
+    traces.next().is_none().then_some(first)
 }
 
 /// The answer for a new run.

@@ -122,8 +122,9 @@ async fn all_runs_are_followed() {
             return frame.data;
         }
     };
-    assert_eq!(ended(&mut all, &run, "waiting").await["workflow"], "approval");
     assert_eq!(ended(&mut all, &order, "completed").await["workflow"], "order");
+    lab.post(&format!("/api/runs/{run}/cancel"), json!({})).await;
+    assert_eq!(ended(&mut all, &run, "cancelled").await["workflow"], "approval");
     let first = orders.next().await.unwrap();
     assert_eq!(first.data["runId"], order);
 }

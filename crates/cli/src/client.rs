@@ -249,6 +249,9 @@ impl Client {
             StatusCode::UNAUTHORIZED => {
                 failed.hint("set RIVAL_TOKEN; whoever runs the server makes tokens with `rival token create`")
             }
+            _ if problem.code == "invalid_input" => {
+                failed.hint("`rival workflows <name>` shows what a workflow takes; give it with --input")
+            }
             _ => failed,
         };
         failed.code(problem.code)

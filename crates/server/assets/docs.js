@@ -58,12 +58,16 @@ const table = (heads, rows) => {
   return make("table", {}, make("thead", {}, head), make("tbody", {}, ...body));
 };
 
+/** Text with what is between backticks set as code. */
+const prose = (tag, text) =>
+  make(tag, {}, ...(text || "").split("`").map((part, at) => (at % 2 ? make("code", { textContent: part }) : part)));
+
 const code = (text) => make("code", { textContent: text });
 
 const schemaTable = (schema, schemas) => {
   const rows = fieldsOf(schema, schemas);
   return table(["field", "type", ""], rows.map((field) =>
-    [code(field.name), code(field.type + (field.required ? "" : "?")), field.about]));
+    [code(field.name), code(field.type + (field.required ? "" : "?")), prose("span", field.about)]));
 };
 
 /** A form that sends the request, and shows what comes back. */
@@ -73,7 +77,7 @@ const tryIt = (path, method, operation, schemas) => {
     const input = make("input", { placeholder: parameter.example ?? "" });
     inputs.set(parameter, input);
     const label = code(parameter.name + (parameter.required ? "" : "?"));
-    return [label, input, parameter.description || brief(parameter.schema)];
+    return [label, input, prose("span", parameter.description || brief(parameter.schema))];
   });
   const content = operation.requestBody && operation.requestBody.content["application/json"];
   const body = content && make("textarea", { value: JSON.stringify(example(content.schema, schemas), null, 2) });
@@ -135,12 +139,12 @@ const show = (path, method, operation, schemas) => {
     const answers = Object.entries(operation.responses || {}).map(([status, response]) => {
       const kinds = Object.entries(response.content || {});
       const types = kinds.map(([kind, one]) => `${brief(one.schema)} (${kind})`).join(", ");
-      return [code(status), types, response.description || ""];
+      return [code(status), types, prose("span", response.description)];
     });
     const success = Object.entries(operation.responses || {}).find(([status]) => status.startsWith("2"));
     const shown = success && success[1].content && success[1].content["application/json"];
     details.append(make("div", {},
-      make("p", { textContent: operation.description || "" }),
+      prose("p", operation.description),
       content ? make("h3", { textContent: "Body" }) : null,
       content ? schemaTable(content.schema, schemas) : null,
       make("h3", { textContent: "Answers" }),
@@ -155,7 +159,7 @@ const show = (path, method, operation, schemas) => {
 const start = async () => {
   const spec = await (await fetch("/api/openapi.json")).json();
   const schemas = (spec.components && spec.components.schemas) || {};
-  document.getElementById("about").textContent = `${spec.info.description} Version ${spec.info.version}.`;
+  document.getElementById("about").replaceChildren(prose("span", `${spec.info.description} Version ${spec.info.version}.`));
   const operations = Object.entries(spec.paths).flatMap(([path, item]) =>
     ["get", "post", "put", "patch", "delete"].filter((method) => item[method])
       .map((method) => ({ path, method, operation: item[method] })));

@@ -297,7 +297,8 @@ fn plain(json: &str) -> String {
 /// What users may call a run, and what Rival makes of that for its children and retries.
 fn is_run_id(id: &str) -> bool {
     let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/';
-    !id.is_empty() && id.len() <= ID_MAX_BYTES && id.chars().all(printable)
+    let reserved = matches!(id, "-" | "." | "..");
+    !id.is_empty() && id.len() <= ID_MAX_BYTES && id.chars().all(printable) && !reserved
 }
 
 fn invalid(what: impl Into<String>) -> ImportError {

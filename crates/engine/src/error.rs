@@ -111,7 +111,9 @@ pub enum StartError {
         limit: usize,
     },
     /// The given id cannot be a run id.
-    #[error("`{0}` is not a run id: use 1 to 200 printable characters without spaces, slashes or `~`")]
+    #[error(
+        "`{0}` is not a run id: use 1 to 200 printable characters without spaces, slashes or `~`, and not `-`, `.` or `..`"
+    )]
     InvalidRunId(String),
     /// A run with this id exists, with another workflow or input.
     #[error("run `{0}` exists with another workflow or another input: use another id, or the same input")]

@@ -183,7 +183,9 @@ pub(crate) fn run_id(given: Option<&str>) -> Result<RunId, StartError> {
     };
     // `~` is for the runs that a run leads to: its children and retries.
     let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/' && c != '~';
-    let good = !id.is_empty() && id.len() <= 200 && id.chars().all(printable);
+    // Commands read `-` as "from stdin", and URLs resolve dots.
+    let reserved = matches!(id, "-" | "." | "..");
+    let good = !id.is_empty() && id.len() <= 200 && id.chars().all(printable) && !reserved;
     if good { Ok(RunId::from(id)) } else { Err(StartError::InvalidRunId(id.to_owned())) }
 }
 

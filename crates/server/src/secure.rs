@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -52,6 +52,8 @@ pub enum SecureError {
 pub fn secure(routes: Routes, settings: &Settings) -> Result<Router, SecureError> {
     let (router, rules) = routes.split();
     let gate = Arc::new(Gate::new(rules, settings)?);
+    // The gate reads bodies, with limits of its own.
+    let router = router.layer(DefaultBodyLimit::disable());
     Ok(router.layer(middleware::from_fn_with_state(gate, pass)))
 }
 

@@ -1,11 +1,11 @@
 //! `verify`: everything in the store against what must always hold.
 
 use anyhow::Result;
+use rival::{SqliteStore, StoreError};
 use rival_engine::verify::{self, Report};
 use serde_json::json;
 
 use super::Context;
-use crate::client;
 use crate::exit::Failed;
 use crate::out::{Format, Out, clean};
 
@@ -14,7 +14,11 @@ pub(crate) async fn verify(context: &Context) -> Result<()> {
     if !file.exists() {
         return Err(Failed::not_found(format!("there is no store at {}", file.display())).into());
     }
-    let store = client::open(file, &context.config.url().0)?;
+    let store = SqliteStore::open(file).map_err(|error| match error {
+        StoreError::Locked(who) => Failed::error(who)
+            .hint("verify looks at a store that nobody uses; or copy it, and name the copy with --store"),
+        other => Failed::error(other.to_string()).code(other.code()),
+    })?;
     let report = verify::check_store(&store).await?;
     show(&context.out, &report)?;
     if report.is_sound() {

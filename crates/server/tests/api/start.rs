@@ -119,6 +119,16 @@ async fn a_body_that_cannot_be_read_says_why() {
 }
 
 #[tokio::test]
+async fn an_input_may_be_large_but_not_too_large() {
+    let lab = Lab::new().await;
+    let start =
+        async |bytes: usize| lab.post("/api/workflows/held/runs", json!({"input": "x".repeat(bytes)})).await;
+    assert_eq!(start(10 * 1024 * 1024).await.status, 202);
+    start(16 * 1024 * 1024).await.is_problem(413, "payload_too_large");
+    start(17 * 1024 * 1024).await.is_problem(413, "payload_too_large");
+}
+
+#[tokio::test]
 async fn no_body_is_no_input() {
     let lab = Lab::new().await;
     let answer =

@@ -272,7 +272,7 @@ async fn listens(url: &str) -> bool {
 }
 
 /// Opens the store file, or says who has it and what to do.
-pub(crate) fn open(file: &Path, url: &str) -> Result<SqliteStore> {
+fn open(file: &Path, url: &str) -> Result<SqliteStore> {
     SqliteStore::open(file).map_err(|error| match error {
         StoreError::Locked(who) => Failed::error(format!("no server answers at {url}, but {who}"))
             .hint("if that process is a server, name its address with --url or RIVAL_URL")

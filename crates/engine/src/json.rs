@@ -33,7 +33,18 @@ pub fn encode(value: &(impl Serialize + ?Sized)) -> Result<Value, EncodeError> {
     if is_too_deep(&text) {
         return Err(EncodeError::TooDeep);
     }
+    if is_odd(&text) {
+        let readable: Result<serde_json::Value, _> = serde_json::from_str(&text);
+        readable.map_err(|error| EncodeError::NotJson(error.to_string()))?;
+    }
     Value::from_json(text).map_err(|error| EncodeError::NotJson(error.to_string()))
+}
+
+/// Whether a text may hold what is JSON by its grammar and cannot be read: half of a surrogate pair, a number that is
+/// out of range. Only text that came as such can; what was encoded from values is read back as it was.
+fn is_odd(text: &str) -> bool {
+    let exponent = |pair: &[u8]| pair[0].is_ascii_digit() && matches!(pair[1], b'e' | b'E');
+    text.contains("\\u") || text.as_bytes().windows(2).any(exponent)
 }
 
 fn is_too_deep(text: &str) -> bool {

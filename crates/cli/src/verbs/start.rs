@@ -112,15 +112,19 @@ async fn wait_for(context: &Context, client: &Client, run: &str, time: Option<Du
     }
 }
 
+/// Also when the server is started again meanwhile: a run outlives it.
 async fn outcome_of(client: &Client, run: &str, deadline: Option<Instant>) -> Result<String> {
+    let mut tries = 0;
     loop {
         let left = deadline.map_or(LOOK, |deadline| deadline.saturating_duration_since(Instant::now()));
         let ms = left.min(LOOK).as_millis();
         match client.get(&format!("/api/runs/{}/wait?timeout={ms}ms", segment(run))).await {
             Ok(answer) => return Ok(answer.text),
-            Err(error) if is_timeout(&error) && left > LOOK => {}
-            Err(error) if is_timeout(&error) && deadline.is_none() => {}
-            Err(error) => return Err(error),
+            Err(error) if is_timeout(&error) && (left > LOOK || deadline.is_none()) => tries = 0,
+            Err(error) if watch::refused(&error) || client.is_passive() || left.is_zero() => {
+                return Err(error);
+            }
+            Err(_) => watch::try_again(&mut tries).await?,
         }
     }
 }

@@ -24,6 +24,8 @@ const FRAME: Duration = Duration::from_millis(120);
 /// How long to wait before a stream that broke off is asked for again, and how often.
 const PAUSE: Duration = Duration::from_secs(1);
 const TRIES_MAX: u32 = 30;
+/// What is said where changes may not have been told.
+const MISSED: &str = "some changes may be missing here; `rival list` shows how runs stand";
 /// How many of all runs are shown.
 const NEWEST: usize = 20;
 
@@ -145,19 +147,27 @@ pub(crate) async fn follow(
                 last = message.id.or(last);
             }
         }
-        tries += 1;
-        if tries > TRIES_MAX {
-            return Err(Failed::error("the server went away").into());
-        }
-        if tries == 2 {
-            note("the connection broke off; trying again");
-        }
-        tokio::time::sleep(PAUSE).await;
+        try_again(&mut tries).await?;
     }
 }
 
-fn refused(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Failed>().is_some_and(|failed| failed.code.is_some())
+/// Waits a little before a server that went away is asked again; not for ever.
+pub(super) async fn try_again(tries: &mut u32) -> Result<()> {
+    *tries += 1;
+    if *tries > TRIES_MAX {
+        return Err(Failed::error("the server went away").into());
+    }
+    if *tries == 2 {
+        note("the connection broke off; trying again");
+    }
+    tokio::time::sleep(PAUSE).await;
+    Ok(())
+}
+
+/// Whether the server has answered, and will not answer otherwise.
+pub(super) fn refused(error: &anyhow::Error) -> bool {
+    let code = error.downcast_ref::<Failed>().and_then(|failed| failed.code.as_deref());
+    code.is_some_and(|code| code != "shutting_down")
 }
 
 fn is_end(event: &str) -> bool {
@@ -222,6 +232,9 @@ async fn watch_all(context: &Context, workflow: Option<&str>) -> Result<()> {
     loop {
         match client.follow(&path, None).await {
             Ok(Some(stream)) => {
+                if tries > 0 && board.is_none() {
+                    note(MISSED);
+                }
                 tries = 0;
                 watch_stream(stream, out, board.as_mut()).await?;
             }
@@ -230,11 +243,7 @@ async fn watch_all(context: &Context, workflow: Option<&str>) -> Result<()> {
             Err(error) if tries == 0 || refused(&error) => return Err(error),
             Err(_) => {}
         }
-        tries += 1;
-        if tries > TRIES_MAX {
-            return Err(Failed::error("the server went away").into());
-        }
-        tokio::time::sleep(PAUSE).await;
+        try_again(&mut tries).await?;
     }
 }
 
@@ -246,7 +255,7 @@ async fn watch_stream(mut stream: Events, out: &Out, mut board: Option<&mut Boar
     while let Ok(Some(message)) = stream.next().await {
         match (&mut board, message.event.as_str()) {
             (Some(board), "reset") => board.list().await?,
-            (None, "reset") => {}
+            (None, "reset") => note(MISSED),
             (Some(board), _) => board.put(serde_json::from_str(&message.data)?)?,
             (None, _) => change(out, &serde_json::from_str(&message.data)?, &message.data)?,
         }

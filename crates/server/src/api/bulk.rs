@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::extract::{Json, bad_request};
-use super::words::Moment;
+use super::words::{self, Moment};
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -72,9 +72,8 @@ struct Filter {
     /// Only of this workflow.
     workflow: Option<String>,
     /// Only with one of these statuses.
-    #[serde(default)]
-    #[schema(required = false)]
-    status: Vec<RunStatus>,
+    #[schema(min_items = 1)]
+    status: Option<Vec<RunStatus>>,
     /// Only started at or after: milliseconds since 1970, or RFC 3339.
     from: Option<Moment>,
     /// Only started before.
@@ -169,9 +168,11 @@ async fn matching(
     filter: Filter,
     limit: usize,
 ) -> Result<(Reached, bool), Problem> {
-    let wanted = |status: &RunStatus| {
-        action.applies_to(*status) && (filter.status.is_empty() || filter.status.contains(status))
-    };
+    if filter.status.as_ref().is_some_and(Vec::is_empty) {
+        return Err(words::no_status());
+    }
+    let named = |status: &RunStatus| filter.status.as_ref().is_none_or(|named| named.contains(status));
+    let wanted = |status: &RunStatus| action.applies_to(*status) && named(status);
     let statuses: Vec<RunStatus> = RunStatus::ALL.into_iter().filter(wanted).collect();
     if statuses.is_empty() {
         return Ok((Vec::new(), false));

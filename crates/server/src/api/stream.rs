@@ -76,6 +76,8 @@ pub(crate) async fn of_run(
         events: app.engine.subscribe(&run, after),
         logs: query.logs.then(|| LogTail::new(&app, &run)),
         ready: VecDeque::new(),
+        after_lines: None,
+        reading_lines: false,
         ended: false,
         stop: app.stop.clone(),
         _counted: app.metrics.stream_client(),
@@ -120,6 +122,9 @@ struct RunStream {
     events: BoxStream<'static, Result<Event, RunError>>,
     logs: Option<LogTail>,
     ready: VecDeque<Frame>,
+    /// What is sent when all lines that were written before it have been.
+    after_lines: Option<Frame>,
+    reading_lines: bool,
     ended: bool,
     stop: CancellationToken,
     _counted: StreamClient,
@@ -131,31 +136,42 @@ impl RunStream {
             if let Some(frame) = self.ready.pop_front() {
                 return Some((Ok(frame), self));
             }
+            if self.reading_lines {
+                self.read_lines().await;
+                continue;
+            }
             if self.ended {
                 return None;
             }
             tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return None,
-                event = self.events.next() => self.heard(event).await,
-                () = tick(&mut self.logs) => self.read_logs().await,
+                event = self.events.next() => self.heard(event),
+                () = tick(&mut self.logs) => self.reading_lines = true,
             }
         }
     }
 
-    async fn heard(&mut self, event: Option<Result<Event, RunError>>) {
-        // What a step wrote is stored with its outcome, so it is there before the outcome is sent.
-        self.read_logs().await;
+    fn heard(&mut self, event: Option<Result<Event, RunError>>) {
         match event {
-            Some(Ok(event)) => self.ready.push_back(frame(&event)),
+            Some(Ok(event)) => self.after_lines = Some(frame(&event)),
             // The client comes back and goes on after the last event that it has seen.
             Some(Err(_)) | None => self.ended = true,
         }
+        // What a step wrote is stored with its outcome, so it is there before the outcome is sent.
+        self.reading_lines = true;
     }
 
-    async fn read_logs(&mut self) {
-        if let Some(logs) = &mut self.logs {
-            self.ready.extend(logs.read().await);
+    /// A page at a time: a step may have written more than fits into memory.
+    async fn read_lines(&mut self) {
+        let lines = match &mut self.logs {
+            Some(logs) => logs.read().await,
+            None => Vec::new(),
+        };
+        self.reading_lines = lines.len() == LOG_PAGE;
+        self.ready.extend(lines);
+        if !self.reading_lines {
+            self.ready.extend(self.after_lines.take());
         }
     }
 }

@@ -81,8 +81,16 @@ pub(crate) fn place(name: &str, given: Option<i64>) -> Result<Option<Seq>, Probl
 
 /// `failed,cancelled`.
 pub(crate) fn statuses(text: &str) -> Result<Vec<RunStatus>, Problem> {
-    let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+    if text.trim().is_empty() {
+        return Err(no_status());
+    }
+    let words = text.split(',').map(str::trim);
     words.map(|word| word.parse().map_err(|error| bad_request(format!("{error}")))).collect()
+}
+
+/// An empty list could mean all or none, and whoever sends one by mistake means neither.
+pub(crate) fn no_status() -> Problem {
+    bad_request("`status` is empty: name at least one, or leave it out for all")
 }
 
 /// A condition on an input: `customer.id=42`.

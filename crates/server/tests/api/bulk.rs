@@ -72,6 +72,7 @@ async fn a_request_to_nobody_in_particular_is_refused() {
         (json!({"action": "cancel", "runIds": ["a"], "filter": {}}), "either `runIds` or `filter`"),
         (json!({"action": "cancel", "filter": {}, "limit": 0}), "it can be 1 to 1000"),
         (json!({"action": "cancel", "runIds": ["a", "b"], "limit": 1}), "more than `limit`"),
+        (json!({"action": "cancel", "filter": {"status": []}}), "leave it out for all"),
         (json!({"action": "explode", "filter": {}}), "unknown variant `explode`"),
         (json!({"action": "cancel", "filter": {"stauts": []}}), "unknown field `stauts`"),
         (json!({"action": "cancel", "filter": {"from": "soon"}}), "`from` is `soon`"),

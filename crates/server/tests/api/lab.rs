@@ -54,6 +54,12 @@ async fn hold(gate: Res<Gate>) -> Result<(), StepError> {
     Ok(())
 }
 
+#[step]
+async fn chat(Input(lines): Input<u32>, log: Log) -> Result<(), StepError> {
+    (0..lines).for_each(|line| log.info((), line));
+    Ok(())
+}
+
 async fn ask(Input(n): Input<u32>, durable: Durable) -> Result<Value, StepError> {
     let held: rival::Value = durable.run("held", n).await?;
     Ok(held.to_json())
@@ -78,6 +84,7 @@ impl Lab {
             Workflow::new("order").description("Takes an order").input::<Order>().step(reserve).step(charge);
         let approval = Workflow::new("approval").step(signal::<Approval>("approval"));
         let held = Workflow::new("held").input::<Value>().step(hold);
+        let chatty = Workflow::new("chatty").input::<u32>().step(chat);
         let parent = Workflow::new("parent").input::<u32>().step(ask);
         let engine = Engine::builder()
             .store(SqliteStore::open(folder.path().join("rival.db")).unwrap())
@@ -85,6 +92,7 @@ impl Lab {
             .workflow(order.build().unwrap())
             .workflow(approval.build().unwrap())
             .workflow(held.build().unwrap())
+            .workflow(chatty.build().unwrap())
             .workflow(parent.build().unwrap())
             .build()
             .await

@@ -109,6 +109,16 @@ async fn lines_come_before_the_outcome_of_their_step() {
 }
 
 #[tokio::test]
+async fn no_line_is_left_out_however_many_there_are() {
+    let lab = Lab::new().await;
+    let run = lab.finish("chatty", json!(1234)).await;
+    let frames: Vec<Frame> =
+        follow(&lab, &format!("/api/runs/{run}/stream?logs=true"), None).await.collect().await;
+    assert_eq!(frames.iter().filter(|frame| frame.event == "log").count(), 1234);
+    assert_eq!(frames.last().unwrap().event, "runCompleted");
+}
+
+#[tokio::test]
 async fn all_runs_are_followed() {
     let lab = Lab::new().await;
     let mut all = follow(&lab, "/api/stream", None).await;

@@ -73,6 +73,8 @@ async fn a_wrong_filter_says_what_would_be_right() {
     for (query, told) in [
         ("status=faild", "the statuses are queued, running"),
         ("from=yesterday", "2026-11-15T14:30:00Z"),
+        ("status=", "leave it out for all"),
+        ("status=failed,", "is not a run status"),
         ("limit=0", "it can be 1 to 1000"),
         ("limit=1001", "it can be 1 to 1000"),
         ("limit=many", "limit"),

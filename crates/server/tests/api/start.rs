@@ -108,6 +108,10 @@ async fn a_body_that_cannot_be_read_says_why() {
     );
     let told = send(r#"{"inputs": {}}"#).await;
     assert!(told.is_problem(400, "bad_request").contains("unknown field `inputs`"), "{}", told.text);
+    for input in [r#""\ud800""#, "1e999"] {
+        let body: &'static str = format!(r#"{{"input": {input}}}"#).leak();
+        assert!(send(body).await.is_problem(400, "not_json").contains("it is not JSON"), "{input}");
+    }
     assert!(send(r#"{"tags": "a"}"#).await.is_problem(400, "bad_request").contains("expected a sequence"));
     let told = lab.post("/api/workflows/order/runs?wait=soon", json!({"input": good()})).await;
     assert!(told.is_problem(400, "bad_request").contains("500ms, 30s, 5m or 1h"));

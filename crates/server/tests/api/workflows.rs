@@ -11,8 +11,8 @@ async fn workflows_are_listed_with_their_schemas() {
     assert_eq!(answer.status, 200);
     let names: Vec<_> =
         answer.body["workflows"].as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
-    assert_eq!(names, ["approval", "held", "order", "parent"]);
-    let order = &answer.body["workflows"][2];
+    assert_eq!(names, ["approval", "chatty", "held", "order", "parent"]);
+    let order = &answer.body["workflows"][3];
     assert_eq!(order["description"], "Takes an order");
     assert_eq!(order["stepCount"], 2);
     assert_eq!(order["inputSchema"]["properties"]["amount"]["minimum"], 1);
@@ -42,7 +42,7 @@ async fn a_graph_is_drawn_in_three_ways() {
 #[tokio::test]
 async fn an_unknown_workflow_is_named_with_those_that_are_known() {
     let lab = Lab::new().await;
-    let told = "no workflow is called `ordr`; registered are: approval, held, order, parent";
+    let told = "no workflow is called `ordr`; registered are: approval, chatty, held, order, parent";
     for path in ["/api/workflows/ordr", "/api/workflows/ordr/graph"] {
         assert_eq!(lab.get(path).await.is_problem(404, "unknown_workflow"), told);
     }

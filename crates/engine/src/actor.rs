@@ -384,10 +384,13 @@ impl Actor {
         let idle = self.state.calls.is_empty() && !near && self.inbox.is_empty();
         let keep = ended.is_none() && !idle && !work.let_go;
         // What was held by an orderly stop is due as soon as somebody is there to look at it.
-        let held = !self.state.paused && !self.state.held.is_empty();
+        let held = || {
+            let any = !self.state.held.is_empty() || self.state.has_children_to_start();
+            !self.state.paused && any
+        };
         let wake_at = if keep || ended.is_some() {
             None
-        } else if held {
+        } else if held() {
             Some(timer.map_or(now, |timer| timer.min(now)))
         } else {
             timer

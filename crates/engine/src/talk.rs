@@ -154,10 +154,11 @@ impl Actor {
         }
     }
 
-    /// Lets go of functions that have done nothing but wait for a while, or at once if others want the room.
+    /// Lets go of functions that have done nothing but wait for a while, or at once if others want the room or the
+    /// engine stops.
     pub(crate) fn let_go_of_idle(&mut self, work: &mut Work) {
         let now = self.shared.clock.now();
-        let room_wanted = self.shared.is_short_of_room();
+        let room_wanted = self.shared.is_short_of_room() || self.shared.is_stopping();
         if self.talking.is_empty() || !(room_wanted || self.idle_look.is_some_and(|at| at <= now)) {
             return;
         }

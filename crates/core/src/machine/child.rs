@@ -40,11 +40,7 @@ impl Machine<'_> {
 
     fn next_child(&self, node: &Path, op: u32) -> Option<u32> {
         let children = self.state.op(node, op)?.children.as_ref()?;
-        let open = u32::try_from(children.open.len()).unwrap_or(u32::MAX);
-        let fails = children.failed.is_some() && !children.collect;
-        let room = open < children.window && children.begun < children.count && !fails;
-        (room && !children.stopping && !self.holding() && !self.state.is_ending(node))
-            .then_some(children.begun)
+        (children.has_room() && !self.holding() && !self.state.is_ending(node)).then_some(children.begun)
     }
 
     /// Goes on with what a pause or an orderly stop held.
@@ -54,10 +50,7 @@ impl Machine<'_> {
         }
         let mut held = Vec::new();
         for (node, ops) in &self.state.ops {
-            let short = ops.iter().filter(|(_, op)| {
-                op.end.is_none()
-                    && op.children.as_ref().is_some_and(|children| children.begun < children.count)
-            });
+            let short = ops.iter().filter(|(_, op)| op.has_children_to_start());
             held.extend(short.map(|(op, _)| (node.clone(), op)));
         }
         for (node, op) in held {

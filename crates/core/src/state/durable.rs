@@ -97,6 +97,15 @@ pub struct ChildRef {
     pub index: u32,
 }
 
+impl Children {
+    /// Whether another one may start.
+    pub(crate) fn has_room(&self) -> bool {
+        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+        let fails = self.failed.is_some() && !self.collect;
+        open < self.window && self.begun < self.count && !fails && !self.stopping
+    }
+}
+
 impl Ops {
     /// All operations by number.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, &Op)> {
@@ -139,6 +148,11 @@ impl Op {
         self.end.is_none() && self.key.kind != OpKind::Once
     }
 
+    /// Whether a child could start that has not: the run was paused, or its engine was stopping.
+    pub(crate) fn has_children_to_start(&self) -> bool {
+        self.end.is_none() && self.children.as_ref().is_some_and(Children::has_room)
+    }
+
     fn has_children(&self) -> bool {
         self.children.as_ref().is_some_and(|children| !children.open.is_empty())
     }
@@ -150,6 +164,11 @@ fn word(key: &OpKey) -> String {
 }
 
 impl State {
+    /// Whether children could start that have not.
+    pub fn has_children_to_start(&self) -> bool {
+        self.ops.values().any(|ops| ops.iter().any(|(_, op)| op.has_children_to_start()))
+    }
+
     /// Whether children of nodes inside of a scope, or of the scope itself, have not ended.
     pub fn children_open_within(&self, scope: &Path) -> bool {
         if scope.is_root() {

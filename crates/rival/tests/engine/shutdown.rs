@@ -19,6 +19,8 @@ facts![
     stopping_twice_is_stopping_once,
     waiters_are_told,
     lines_of_a_call_that_is_let_go_are_kept,
+    a_map_that_a_stop_cut_short_goes_on,
+    a_function_that_only_waits_does_not_hold_up_a_stop,
 ];
 
 const LONG: Duration = Duration::from_secs(20);
@@ -172,4 +174,36 @@ async fn lines_of_a_call_that_is_let_go_are_kept(lab: Lab) {
     engine.shutdown(Duration::ZERO).await;
     let lines = engine.logs(run.id(), &Default::default()).await.unwrap();
     assert_eq!(lines.iter().map(|line| line.message.as_str()).collect::<Vec<_>>(), ["began"]);
+}
+
+/// While the engine stops no child starts, and nobody but the next engine can start it.
+async fn a_map_that_a_stop_cut_short_goes_on(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let child = Workflow::new("child").input::<u32>().step(tape.gated("work", &gate)).build().unwrap();
+    let all = |durable: Durable| async move {
+        let done = durable.map([1_u32, 2, 3], "child").concurrency(1).await?;
+        Ok::<_, StepError>(done.len())
+    };
+    let parent = Workflow::new("w").step(all.named("all")).build().unwrap();
+    let engine = lab.builder().workflow(&parent).workflow(&child).build().await.unwrap();
+    let run = engine.run("w", ()).await.unwrap().id().clone();
+    gate.arrived(1).await;
+    let mut stopping = Box::pin(engine.shutdown(LONG));
+    assert!(futures::poll!(&mut stopping).is_pending());
+    gate.open();
+    stopping.await;
+    let next = lab.builder().workflow(&parent).workflow(&child).build().await.unwrap();
+    assert_eq!(output(&next.finish(&run).await.unwrap()), 3);
+    assert_eq!(tape.count("work"), 3);
+}
+
+async fn a_function_that_only_waits_does_not_hold_up_a_stop(lab: Lab) {
+    let waits = |durable: Durable| async move { durable.signal::<u32>("go").await };
+    let workflow = Workflow::new("w").step(waits.named("waits")).build().unwrap();
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run("w", ()).await.unwrap().id().clone();
+    engine.come_to_rest().await.unwrap();
+    engine.shutdown(Duration::from_secs(3_600)).await;
+    let history = engine.history(&run).await.unwrap();
+    assert!(matches!(history.last().unwrap().event, Kind::CallSuspended { .. }), "{history:?}");
 }

@@ -21,6 +21,8 @@ use crate::{examples, server};
 
 /// How long a server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
+/// How long a server may say nothing: longer than a request waits, and than the heartbeat of a stream.
+const SILENCE: Duration = Duration::from_secs(90);
 
 /// What a verb needs if there is no server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +104,8 @@ impl Client {
     }
 
     fn to_server(url: String, token: Option<&str>) -> Result<Self> {
-        let http = reqwest::Client::builder().connect_timeout(CONNECT).no_proxy().build()?;
+        let http =
+            reqwest::Client::builder().connect_timeout(CONNECT).read_timeout(SILENCE).no_proxy().build()?;
         Ok(Self { to: To::Server { http, url, token: token.map(str::to_owned) } })
     }
 

@@ -1,5 +1,6 @@
 //! What the command prints: data on stdout, everything else on stderr.
 
+use std::cell::Cell;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 
@@ -25,12 +26,14 @@ pub(crate) struct Out {
     pub(crate) style: Style,
     /// Whether stdout is a terminal.
     pub(crate) terminal: bool,
+    /// Whether several documents are printed: then each is one line, so that a program can tell them apart.
+    pub(crate) several: Cell<bool>,
 }
 
 impl Out {
     pub(crate) fn new(format: Format) -> Self {
         let terminal = std::io::stdout().is_terminal();
-        Self { format, style: Style::of(terminal), terminal }
+        Self { format, style: Style::of(terminal), terminal, several: Cell::new(false) }
     }
 
     /// One line of data. Fails when nobody reads any more, which ends the command.
@@ -40,7 +43,7 @@ impl Out {
 
     /// JSON for programs that people can read too.
     pub(crate) fn json(&self, json: &str) -> Result<()> {
-        self.line(pretty(json))
+        if self.several.get() { self.line(json.trim_end()) } else { self.line(pretty(json)) }
     }
 
     pub(crate) fn table(&self, table: &Table) -> Result<()> {

@@ -65,6 +65,14 @@ impl Caller {
         }
     }
 
+    /// Whether the caller, once let in, would still be.
+    pub(crate) fn is_still_known(&self, keyring: &Keyring) -> bool {
+        match self {
+            Self::Holder(token) => keyring.still_has(token, Clock::System.now()),
+            Self::Anyone | Self::Nobody => true,
+        }
+    }
+
     /// Whether the caller may do what needs this scope.
     pub(crate) fn may(&self, needed: Option<Scope>) -> Result<(), Problem> {
         match (self, needed) {

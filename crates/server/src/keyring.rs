@@ -64,6 +64,14 @@ impl Keyring {
         if token.has_expired(now) { Err(Rejected::Expired) } else { Ok(Arc::clone(token)) }
     }
 
+    /// Whether a token that was valid still is.
+    pub(crate) fn still_has(&self, token: &Token, now: Time) -> bool {
+        self.look();
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let same = |held: &Arc<Token>| held.sha256 == token.sha256 && held.scope == token.scope;
+        !token.has_expired(now) && known.tokens.as_ref().is_ok_and(|all| all.get(&token.id).is_some_and(same))
+    }
+
     /// Reads the file again if it is time to look and the file has changed. One caller does it; the others go on
     /// with what is known, which is at most twice `max_age` old.
     fn look(&self) {

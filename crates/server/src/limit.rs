@@ -207,11 +207,13 @@ impl Drop for Place {
 pub(crate) struct Placed {
     body: Body,
     _place: Place,
+    /// Whether whoever reads it may go on. Asked before each part: the heartbeat is one.
+    allowed: Box<dyn Fn() -> bool + Send>,
 }
 
 impl Placed {
-    pub(crate) fn new(body: Body, place: Place) -> Self {
-        Self { body, _place: place }
+    pub(crate) fn new(body: Body, place: Place, allowed: impl Fn() -> bool + Send + 'static) -> Self {
+        Self { body, _place: place, allowed: Box::new(allowed) }
     }
 }
 
@@ -223,7 +225,8 @@ impl http_body::Body for Placed {
         mut self: std::pin::Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        pin!(&mut self.body).poll_frame(context)
+        let frame = std::task::ready!(pin!(&mut self.body).poll_frame(context));
+        Poll::Ready(frame.filter(|_| (self.allowed)()))
     }
 
     fn is_end_stream(&self) -> bool {

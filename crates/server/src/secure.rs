@@ -193,7 +193,7 @@ async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Re
     response
 }
 
-async fn go_on(gate: &Gate, admitted: Admitted, request: Request, next: Next, line: &Line) -> Response {
+async fn go_on(gate: &Arc<Gate>, admitted: Admitted, request: Request, next: Next, line: &Line) -> Response {
     let Admitted { caller, access, said, place } = admitted;
     let request = match read_body(gate, request, access, said).await {
         Ok(request) => request,
@@ -208,7 +208,9 @@ async fn go_on(gate: &Gate, admitted: Admitted, request: Request, next: Next, li
     }
     match place {
         Some(place) if response.status().is_success() => {
-            response.map(|body| Body::new(Placed::new(body, place)))
+            let (gate, caller) = (Arc::clone(gate), caller);
+            let allowed = move || caller.is_still_known(&gate.keyring);
+            response.map(|body| Body::new(Placed::new(body, place, allowed)))
         }
         _ => response,
     }

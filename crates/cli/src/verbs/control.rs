@@ -59,7 +59,7 @@ fn asked(out: &Out, client: &Client, answer: &Answer) -> Result<()> {
 
 pub(crate) async fn retry(context: &Context, args: &args::Runs) -> Result<()> {
     let client = context.client(Need::Workflows).await?;
-    each(&args.runs, async |run| {
+    each(&context.out, &args.runs, async |run| {
         let answer = client.post(&format!("/api/runs/{}/retry", segment(run)), &json!({})).await?;
         began(&context.out, &client, &answer)
     })
@@ -105,7 +105,8 @@ pub(crate) async fn signal(context: &Context, args: &args::Signal) -> Result<()>
     if let Some(id) = &args.id {
         body.insert("id".to_owned(), json!(id));
     }
-    let client = context.client(Need::Store).await?;
+    // With their workflows, so that a payload is checked also where nobody runs this store.
+    let client = context.client(Need::Workflows).await?;
     let path = format!("/api/runs/{}/signals/{}", segment(&args.run), segment(&args.name));
     let answer = client.post(&path, &Value::Object(body)).await?;
     asked(&context.out, &client, &answer)

@@ -90,10 +90,10 @@ fn array(items: &[Box<RawValue>]) -> String {
 
 pub(crate) async fn show(context: &Context, args: &args::Runs) -> Result<()> {
     let mut first = true;
-    each(&args.runs, async |run| {
+    each(&context.out, &args.runs, async |run| {
         let (client, run) = context.client_for(run).await?;
         let answer = client.get(&format!("/api/runs/{}", segment(&run))).await?;
-        if context.out.format != Format::Json && !std::mem::take(&mut first) {
+        if context.out.format == Format::Table && !std::mem::take(&mut first) {
             context.out.line("")?;
         }
         match context.out.format {
@@ -321,7 +321,7 @@ async fn ended(client: &Client, run: &str) -> Result<bool> {
 }
 
 pub(crate) async fn explain(context: &Context, args: &args::Runs) -> Result<()> {
-    each(&args.runs, async |given| {
+    each(&context.out, &args.runs, async |given| {
         let (client, run) = context.client_for(given).await?;
         let answer = client.get(&format!("/api/runs/{}/explain", segment(&run))).await?;
         match context.out.format {

@@ -83,11 +83,16 @@ pub(crate) fn expand(runs: &[String]) -> Result<Vec<String>> {
 }
 
 /// Does something for each run, also if it does not work for one of them.
-pub(crate) async fn each(runs: &[String], mut act: impl AsyncFnMut(&str) -> Result<()>) -> Result<()> {
+pub(crate) async fn each(
+    out: &Out,
+    runs: &[String],
+    mut act: impl AsyncFnMut(&str) -> Result<()>,
+) -> Result<()> {
     let runs = expand(runs)?;
     if let [run] = &*runs {
         return act(run).await;
     }
+    out.several.set(true);
     let mut failed: Option<u8> = None;
     for run in &runs {
         if let Err(error) = act(run).await {

@@ -70,7 +70,7 @@ pub(crate) async fn wait(context: &Context, args: &args::Wait) -> Result<()> {
     let client = context.client(Need::Store).await?;
     let runs = expand(&args.runs.runs)?;
     let alone = runs.len() == 1;
-    each(&runs, async |run| {
+    each(&context.out, &runs, async |run| {
         if client.is_passive() {
             ended(&client, run).await?;
         }

@@ -1,10 +1,13 @@
 //! One request to many runs.
 
+use std::collections::HashSet;
+
 use axum::Json as Answer;
 use axum::extract::State;
 use futures::StreamExt;
 use rival_core::{RunId, RunStatus};
-use rival_store::{Page, RunFilter};
+use rival_engine::{RunError, StartError};
+use rival_store::{Page, RunFilter, RunRow};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -26,7 +29,8 @@ pub(crate) struct Bulk {
     action: Action,
     /// These runs. Either this or `filter`.
     run_ids: Option<Vec<String>>,
-    /// The runs that match; `{}` for all. Only those that the action makes sense for.
+    /// The runs that match; `{}` for all. Only those that the action makes sense for: to be retried, children must be
+    /// asked for by `parent`.
     filter: Option<Filter>,
     /// Why, for `cancel` and `kill`.
     #[serde(default)]
@@ -39,6 +43,8 @@ pub(crate) struct Bulk {
     /// How many runs at most, up to 1,000.
     #[schema(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<usize>,
+    /// Where the last answer to the same filter ended.
+    cursor: Option<String>,
 }
 
 /// What can be asked of many runs.
@@ -90,8 +96,10 @@ struct Filter {
 pub(crate) struct BulkDone {
     /// How many runs it reached, or would have.
     matched: usize,
-    /// Whether there are more that match: ask again.
+    /// Whether there are more that match: ask again, with `cursor`.
     more: bool,
+    /// Where this answer ended, if there are more.
+    cursor: Option<String>,
     /// Whether nothing was asked.
     dry_run: bool,
     /// Run by run.
@@ -138,36 +146,38 @@ pub(crate) async fn bulk(
     if !(1..=RUNS_MAX).contains(&limit) {
         return Err(bad_request(format!("`limit` is {limit}: it can be 1 to {RUNS_MAX}")));
     }
-    let (runs, more) = match (bulk.run_ids, bulk.filter) {
-        (Some(ids), None) if ids.len() <= limit => {
-            (ids.into_iter().map(|id| (RunId::from(id), None)).collect(), false)
-        }
+    let before = bulk.cursor.as_deref().map(words::cursor).transpose()?;
+    let (runs, cursor) = match (bulk.run_ids, bulk.filter) {
+        (Some(ids), None) if ids.len() <= limit => (distinct(ids), None),
         (Some(ids), None) => {
             return Err(bad_request(format!("`runIds` has {} runs, more than `limit`, {limit}", ids.len())));
         }
-        (None, Some(filter)) => matching(&app, bulk.action, filter, limit).await?,
+        (None, Some(filter)) => matching(&app, bulk.action, filter, before, limit).await?,
         _ => return Err(bad_request("give either `runIds` or `filter`; `\"filter\": {}` means all runs")),
     };
     let matched = runs.len();
-    let results = if bulk.dry_run {
-        let result = |(run_id, status)| BulkResult { run_id, status, retried_as: None, error: None };
-        runs.into_iter().map(result).collect()
-    } else {
-        let asked = runs.into_iter().map(|(run, _)| ask(&app, bulk.action, run, &bulk.reason));
-        futures::stream::iter(asked).buffered(AT_A_TIME).collect().await
-    };
-    Ok(Answer(BulkDone { matched, more, dry_run: bulk.dry_run, results }))
+    let asked = runs.into_iter().map(async |run| match bulk.dry_run {
+        true => would_ask(&app, bulk.action, run).await,
+        false => ask(&app, bulk.action, run, &bulk.reason).await,
+    });
+    let results = futures::stream::iter(asked).buffered(AT_A_TIME).collect().await;
+    Ok(Answer(BulkDone { matched, more: cursor.is_some(), cursor, dry_run: bulk.dry_run, results }))
 }
 
-type Reached = Vec<(RunId, Option<RunStatus>)>;
+/// Each run once: asking it twice would retry it twice.
+fn distinct(ids: Vec<String>) -> Vec<RunId> {
+    let mut seen = HashSet::new();
+    ids.into_iter().map(RunId::from).filter(|run| seen.insert(run.clone())).collect()
+}
 
-/// The runs that match, and whether there are more.
+/// The runs that match, and where to go on if there are more.
 async fn matching(
     app: &App,
     action: Action,
     filter: Filter,
+    before: Option<i64>,
     limit: usize,
-) -> Result<(Reached, bool), Problem> {
+) -> Result<(Vec<RunId>, Option<String>), Problem> {
     if filter.status.as_ref().is_some_and(Vec::is_empty) {
         return Err(words::no_status());
     }
@@ -175,7 +185,7 @@ async fn matching(
     let wanted = |status: &RunStatus| action.applies_to(*status) && named(status);
     let statuses: Vec<RunStatus> = RunStatus::ALL.into_iter().filter(wanted).collect();
     if statuses.is_empty() {
-        return Ok((Vec::new(), false));
+        return Ok((Vec::new(), None));
     }
     let filter = RunFilter {
         workflow: filter.workflow,
@@ -185,10 +195,39 @@ async fn matching(
         parent: filter.parent.map(RunId::from),
         tag: filter.tag,
     };
-    let mut rows = app.engine.runs(&filter, &Page { before: None, limit: limit + 1 }).await?;
+    let mut rows = app.engine.runs(&filter, &Page { before, limit: limit + 1 }).await?;
     let more = rows.len() > limit;
     rows.truncate(limit);
-    Ok((rows.into_iter().map(|row| (row.id, Some(row.status))).collect(), more))
+    let cursor = rows.last().filter(|_| more).map(|row| row.no.to_string());
+    // A child belongs to its parent, and is asked for again when that is retried.
+    let own = |row: &RunRow| action != Action::Retry || filter.parent.is_some() || row.parent.is_none();
+    Ok((rows.into_iter().filter(own).map(|row| row.id).collect(), cursor))
+}
+
+/// What asking a run would come to, as far as it can be told without asking.
+async fn would_ask(app: &App, action: Action, run: RunId) -> BulkResult {
+    let status = match app.engine.summary(&run).await {
+        Ok(row) => row.status,
+        Err(error) => return failed(run, error.into()),
+    };
+    let refusal = match action {
+        Action::Retry if !action.applies_to(status) => {
+            Some(StartError::NotRetryable { run: run.clone(), status }.into())
+        }
+        Action::Retry => None,
+        Action::Cancel if status == RunStatus::Cancelled => None,
+        _ if status.is_terminal() => Some(RunError::Finished { run: run.clone(), status }.into()),
+        _ => None,
+    };
+    match refusal {
+        Some(problem) => failed(run, problem),
+        None => BulkResult { run_id: run, status: Some(status), retried_as: None, error: None },
+    }
+}
+
+fn failed(run_id: RunId, problem: Problem) -> BulkResult {
+    let error = BulkError { code: problem.code, error: problem.error };
+    BulkResult { run_id, status: None, retried_as: None, error: Some(error) }
 }
 
 async fn ask(app: &App, action: Action, run: RunId, reason: &str) -> BulkResult {
@@ -205,9 +244,6 @@ async fn ask(app: &App, action: Action, run: RunId, reason: &str) -> BulkResult 
     };
     match answer {
         Ok((status, retried_as)) => BulkResult { run_id: run, status: Some(status), retried_as, error: None },
-        Err(problem) => {
-            let error = BulkError { code: problem.code, error: problem.error };
-            BulkResult { run_id: run, status: None, retried_as: None, error: Some(error) }
-        }
+        Err(problem) => failed(run, problem),
     }
 }

@@ -4,7 +4,7 @@ use axum::Json as Answer;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use rival_core::{RunId, RunStatus, Seq};
-use rival_engine::{RunOutcome, RunView, StepMetrics, WAIT_DEFAULT};
+use rival_engine::{RunError, RunOutcome, RunView, StepMetrics, WAIT_DEFAULT};
 use rival_store::{LogFilter, LogLevel, Page, RunFilter, RunRow};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -69,7 +69,7 @@ pub(crate) async fn list(
     Query(query): Query<RunsQuery>,
 ) -> Result<Answer<Runs>, Problem> {
     let limit = limited(query.limit, 100, 1_000)?;
-    let before = query.cursor.as_deref().map(cursor).transpose()?;
+    let before = query.cursor.as_deref().map(words::cursor).transpose()?;
     let condition = query.input.as_deref().map(Condition::parse).transpose()?;
     let filter = RunFilter {
         workflow: query.workflow,
@@ -115,12 +115,6 @@ async fn matching(
         }
     }
     Ok((rows, last))
-}
-
-fn cursor(text: &str) -> Result<i64, Problem> {
-    text.parse().map_err(|_| {
-        bad_request(format!("`cursor` is `{text}`: give the cursor of the page before, as it is"))
-    })
 }
 
 fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Problem> {
@@ -332,5 +326,9 @@ pub(crate) async fn wait(
     Query(query): Query<WaitQuery>,
 ) -> Result<Answer<RunOutcome>, Problem> {
     let timeout = query.timeout.map_or(Ok(WAIT_DEFAULT), |timeout| words::wait("timeout", &timeout))?;
-    Ok(Answer(app.engine.wait_for(&RunId::from(id), timeout).await?))
+    let run = RunId::from(id);
+    tokio::select! {
+        outcome = app.engine.wait_for(&run, timeout) => Ok(Answer(outcome?)),
+        () = app.stop.cancelled() => Err(RunError::ShuttingDown.into()),
+    }
 }

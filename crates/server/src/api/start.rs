@@ -87,7 +87,12 @@ pub(crate) async fn start(
     }
     let run = start.tags.into_iter().fold(request, |request, tag| request.tag(tag)).await?;
     let Some(wait) = wait else { return Ok(started(&run)) };
-    match run.wait_for(wait).await {
+    let waited = tokio::select! {
+        waited = run.wait_for(wait) => waited,
+        // It was started, whoever stops.
+        () = app.stop.cancelled() => return Ok(started(&run)),
+    };
+    match waited {
         Ok(outcome) => Ok(([location(&run)], Answer(outcome)).into_response()),
         Err(RunError::WaitTimeout { status, .. }) => {
             Ok(accepted(&run, Acted { run_id: run.id().clone(), status }))
@@ -98,7 +103,11 @@ pub(crate) async fn start(
 
 /// The run's id, from the body or from the header.
 fn run_id(given: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let Some(key) = headers.get("idempotency-key") else { return Ok(given) };
+    let mut keys = headers.get_all("idempotency-key").iter();
+    let Some(key) = keys.next() else { return Ok(given) };
+    if keys.next().is_some() {
+        return Err(bad_request("there are two Idempotency-Key headers: send one"));
+    }
     let key = key.to_str().map_err(|_| bad_request("the header Idempotency-Key is not plain text"))?;
     // The header is a quoted string by its draft standard, and a bare word by custom.
     let key = key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key);

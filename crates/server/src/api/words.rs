@@ -79,6 +79,13 @@ pub(crate) fn place(name: &str, given: Option<i64>) -> Result<Option<Seq>, Probl
     given.map(place).transpose()
 }
 
+/// Where the page before ended.
+pub(crate) fn cursor(text: &str) -> Result<i64, Problem> {
+    text.parse().map_err(|_| {
+        bad_request(format!("`cursor` is `{text}`: give the cursor of the page before, as it is"))
+    })
+}
+
 /// `failed,cancelled`.
 pub(crate) fn statuses(text: &str) -> Result<Vec<RunStatus>, Problem> {
     if text.trim().is_empty() {

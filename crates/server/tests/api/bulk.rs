@@ -20,7 +20,10 @@ async fn a_dry_run_says_whom_it_would_reach() {
     let answer = lab.post("/api/runs/bulk", body).await;
     assert_eq!(answer.status, 200);
     let results = json!([{"runId": "b", "status": "waiting"}, {"runId": "a", "status": "waiting"}]);
-    assert_eq!(answer.body, json!({"matched": 2, "more": false, "dryRun": true, "results": results}));
+    assert_eq!(
+        answer.body,
+        json!({"matched": 2, "more": false, "cursor": null, "dryRun": true, "results": results})
+    );
     assert_eq!(lab.get("/api/runs?status=waiting").await.body["runs"].as_array().unwrap().len(), 2);
 }
 
@@ -80,4 +83,37 @@ async fn a_request_to_nobody_in_particular_is_refused() {
         let answer = lab.post("/api/runs/bulk", body).await;
         assert!(answer.is_problem(400, "bad_request").contains(told), "{}", answer.text);
     }
+}
+
+#[tokio::test]
+async fn each_run_is_retried_once() {
+    let lab = Lab::new().await;
+    waiting(&lab, &["a", "b", "c"]).await;
+    lab.post("/api/runs/bulk", json!({"action": "cancel", "filter": {"tag": "batch"}})).await;
+    let mut retried = Vec::new();
+    let mut body = json!({"action": "retry", "filter": {"tag": "batch"}, "limit": 2});
+    loop {
+        let answer = lab.post("/api/runs/bulk", body.clone()).await.body;
+        retried.extend(answer["results"].as_array().unwrap().iter().map(|run| run["runId"].clone()));
+        assert_eq!(answer["more"], !answer["cursor"].is_null());
+        if answer["cursor"].is_null() {
+            break;
+        }
+        body["cursor"] = answer["cursor"].clone();
+    }
+    assert_eq!(retried, ["c", "b", "a"]);
+    let twice = json!({"action": "retry", "runIds": ["a", "a"]});
+    assert_eq!(lab.post("/api/runs/bulk", twice).await.body["matched"], 1);
+}
+
+#[tokio::test]
+async fn a_dry_run_says_what_would_be_refused() {
+    let lab = Lab::new().await;
+    waiting(&lab, &["a"]).await;
+    let done = lab.finish("order", json!({"customer": "Ada", "amount": 1})).await;
+    let body = json!({"action": "cancel", "runIds": ["a", done, "nobody"], "dryRun": true});
+    let results = lab.post("/api/runs/bulk", body).await.body["results"].clone();
+    assert_eq!(results[0], json!({"runId": "a", "status": "waiting"}));
+    assert_eq!(results[1]["error"]["code"], "run_finished");
+    assert_eq!(results[2]["error"]["code"], "run_not_found");
 }

@@ -140,6 +140,21 @@ async fn all_runs_are_followed() {
 }
 
 #[tokio::test]
+async fn a_start_that_waits_is_answered_when_the_server_stops() {
+    let lab = Lab::new().await;
+    let body = json!({"runId": "r"});
+    let start = lab.request(Method::POST, "/api/workflows/approval/runs?wait=50s").json(&body).send();
+    let start = tokio::spawn(start);
+    lab.until("r", "waiting").await;
+    lab.stop().await;
+    let start = start.await.unwrap().unwrap();
+    assert_eq!(
+        (start.status().as_u16(), &start.headers()["location"]),
+        (202, &"/api/runs/r".parse().unwrap())
+    );
+}
+
+#[tokio::test]
 async fn streams_end_when_the_server_stops() {
     let lab = Lab::new().await;
     let run = lab.start("approval", Value::Null).await;

@@ -1,5 +1,6 @@
 //! Live streams: so many and no more.
 
+use rival_core::Time;
 use rival_server::auth::Scope;
 
 use crate::http::Wire;
@@ -68,4 +69,18 @@ async fn a_stream_that_is_refused_takes_no_place() {
     }
     let token = format!("Authorization: Bearer {}", server.token(Scope::Read));
     assert_eq!(open(&server, &[&token]).await.1, 200);
+}
+
+/// `/flood` sends without end.
+#[tokio::test]
+async fn a_stream_ends_when_its_token_is_revoked() {
+    let server = Server::private().await;
+    let new = server.tokens.create("ci", Scope::Read, Time(0), None).unwrap();
+    let mut wire = server.wire().await;
+    let line = format!("Authorization: Bearer {}", new.secret);
+    wire.send(server.head("GET", "/flood", &[&line, "Connection: close"]) + "\r\n").await;
+    assert_eq!(wire.head().await.unwrap().status, 200);
+    server.tokens.revoke(&new.token.id).unwrap();
+    wire.until_closed().await;
+    server.assert_well().await;
 }

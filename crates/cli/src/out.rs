@@ -19,7 +19,7 @@ pub(crate) enum Format {
 }
 
 /// Where data goes, and in which form.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Out {
     pub(crate) format: Format,
     /// How to write on stdout.

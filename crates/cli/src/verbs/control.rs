@@ -34,7 +34,7 @@ impl Ask {
 pub(crate) async fn ask(context: &Context, ask: Ask, runs: &[String], reason: Option<&str>) -> Result<()> {
     let client = context.client(Need::Store).await?;
     let body = reason.map_or_else(|| json!({}), |reason| json!({ "reason": reason }));
-    each(runs, async |run| {
+    each(&context.out, runs, async |run| {
         let answer = client.post(&format!("/api/runs/{}/{}", segment(run), ask.word()), &body).await?;
         asked(&context.out, &client, &answer)
     })

@@ -1,5 +1,7 @@
 //! Holds a store against the ledgers: what clients were told, and what steps saw.
 
+mod over_http;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
@@ -14,6 +16,7 @@ use rival_store::{LogFilter, RunFilter, Store, StoreError};
 use crate::Folder;
 use crate::ledger::{self, Ack, Request, Sighting};
 use crate::steps::Receipt;
+use over_http::Starts;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -28,6 +31,10 @@ pub struct Audit {
     pub ended: usize,
     /// Cancels, pauses, resumes and retries that they were told of.
     pub requests: usize,
+    /// Signals that they were told of.
+    pub signals: usize,
+    /// Streams that they were told the end of.
+    pub streams: usize,
     /// Events that they were told of.
     pub told_events: usize,
     /// Starts of functions.
@@ -77,8 +84,8 @@ impl fmt::Display for Audit {
         )?;
         writeln!(
             f,
-            "clients were told {} things: {} starts, {} ends, {} requests, {} events",
-            self.acks, self.started, self.ended, self.requests, self.told_events
+            "clients were told {} things: {} starts, {} ends, {} requests, {} signals, {} events, {} ends of streams",
+            self.acks, self.started, self.ended, self.requests, self.signals, self.told_events, self.streams
         )?;
         writeln!(f, "it came to {:?}", self.came_to)?;
         write!(f, "functions were seen to start {} times, and saw {} values", self.sightings, self.seen)
@@ -89,10 +96,12 @@ impl fmt::Display for Audit {
 pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> {
     let mut ledgers = Ledgers::read(folder)?;
     let mut audit = ledgers.counted();
+    let mut starts = Starts::new(ledger::read(&folder.sent())?);
     let mut lines = Vec::new();
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     audit.report = verify::check_runs(store, &RunFilter::default(), |run, report| {
         ledgers.check(run, report);
+        starts.look(run);
         lines.extend(lines_owed(run));
         for word in run.events.iter().filter_map(|event| came_to(&event.event)) {
             *counts.entry(word).or_default() += 1;
@@ -101,6 +110,7 @@ pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> 
     .await?;
     audit.came_to = counts;
     ledgers.check_missing(&mut audit.report);
+    starts.check(&mut audit.report);
     for (run, line) in lines {
         let logs = store.logs(&run, &LogFilter::default()).await?;
         if logs.iter().filter(|it| it.message == line).count() != 1 {
@@ -158,10 +168,12 @@ impl Ledgers {
         for ack in self.acks.values().flatten() {
             audit.acks += 1;
             match ack {
-                Ack::Asking { .. } => audit.acks -= 1,
+                Ack::Asking { .. } | Ack::Signalling { .. } => audit.acks -= 1,
                 Ack::Started { .. } => audit.started += 1,
                 Ack::Ended { .. } => audit.ended += 1,
-                Ack::Event { .. } => audit.told_events += 1,
+                Ack::Event { .. } | Ack::Streamed { .. } => audit.told_events += 1,
+                Ack::Signalled { .. } => audit.signals += 1,
+                Ack::StreamEnded { .. } => audit.streams += 1,
                 Ack::Cancelled { .. } | Ack::Paused { .. } | Ack::Resumed { .. } => audit.requests += 1,
                 Ack::Retried { .. } | Ack::Refused { .. } | Ack::Conflict { .. } => audit.requests += 1,
             }
@@ -175,6 +187,8 @@ impl Ledgers {
         let acks = self.acks.remove(&run.row.id).unwrap_or_default();
         acks.iter().for_each(|ack| case.check_ack(ack));
         case.check_heard_once(&acks);
+        case.check_signals(&acks);
+        case.check_streams(&acks);
         let sightings = self.sightings.remove(&run.row.id).unwrap_or_default();
         case.check_sightings(&sightings);
         case.check_backoff();
@@ -203,6 +217,10 @@ impl Ack {
             | Self::Resumed { run, .. }
             | Self::Refused { run, .. }
             | Self::Retried { run, .. }
+            | Self::Signalling { run, .. }
+            | Self::Signalled { run, .. }
+            | Self::Streamed { run, .. }
+            | Self::StreamEnded { run, .. }
             | Self::Event { run, .. } => run,
         }
     }
@@ -266,7 +284,12 @@ impl<'a> Case<'a> {
                     self.run.row.workflow == *workflow && self.value(Some(Seq(1))).as_ref() == Some(input);
                 self.require(same, Invariant::Identity, || "it has another workflow or input".into());
             }
-            Ack::Conflict { .. } | Ack::Asking { .. } => {}
+            Ack::Conflict { .. }
+            | Ack::Asking { .. }
+            | Ack::Signalling { .. }
+            | Ack::Signalled { .. }
+            | Ack::Streamed { .. }
+            | Ack::StreamEnded { .. } => {}
             Ack::Ended { status, output, error, retried_as, .. } => {
                 self.check_end(*status, output.as_ref(), error.as_ref(), retried_as.as_ref());
             }

@@ -209,7 +209,7 @@ impl Clients {
     }
 }
 
-fn flow_of(number: u64) -> &'static str {
+pub(crate) fn flow_of(number: u64) -> &'static str {
     let place = usize::try_from(number).unwrap_or(0) % FLOWS.len();
     FLOWS[place]
 }

@@ -6,10 +6,13 @@ use rival::prelude::*;
 use rival::{BuildErrors, Definition};
 
 use crate::steps::{
-    Part, Ticket, chatty, doomed, enough, first, flaky, fourth, go_left, heavy, how_long, inner, inner_look,
-    inner_slow, look_back, mourn, only_once, part_of, polite, second, skipping, slow, soft, third, trees,
-    undo, undo_slowly,
+    Part, Ticket, Word, chatty, doomed, enough, first, flaky, fourth, go_left, heavy, how_long, inner,
+    inner_look, inner_slow, look_back, mourn, only_once, part_of, polite, second, skipping, slow, soft,
+    third, trees, undo, undo_slowly,
 };
+
+/// Waits for words that only clients from outside send, so it is none of [`FLOWS`].
+pub const LISTENING: &str = "listening";
 
 /// Their names; the number in a ticket chooses one.
 pub const FLOWS: [&str; 13] = [
@@ -33,6 +36,7 @@ pub fn definitions() -> Result<Vec<Definition>, BuildErrors> {
         fanning()?,
         undoing()?,
         racing()?,
+        listening()?,
     ])
 }
 
@@ -120,6 +124,11 @@ fn undoing() -> Result<Definition, BuildErrors> {
             .branch("right", |b| b.step(slow.timeout(ms(20)).compensate(undo)).step(third))
     });
     Ok(flow.step(flaky.retry(2).backoff(BackoffKind::Linear, ms(3))).step(look_back).build()?.into())
+}
+
+fn listening() -> Result<Definition, BuildErrors> {
+    let flow = Workflow::new(LISTENING).input::<Ticket>().step(first).step(signal::<Word>("word"));
+    Ok(flow.step(chatty).step(signal::<Word>("word").named("again")).step(look_back).build()?.into())
 }
 
 /// Branches that lose, and are undone while the run goes on.

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::Path;
 
-use rival::{RunId, RunStatus, Value};
+use rival::{RunId, RunStatus, Seq, Time, Value};
 use rival_core::Failure;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -88,6 +88,36 @@ pub enum Ack {
         /// The other.
         source: RunId,
     },
+    /// A client is about to send this signal, once or, if it has an id, until it is told that it was received.
+    Signalling {
+        /// The run.
+        run: RunId,
+        /// The number that no other signal has.
+        nonce: u64,
+    },
+    /// The signal is in the history.
+    Signalled {
+        /// The run.
+        run: RunId,
+        /// The number that no other signal has.
+        nonce: u64,
+    },
+    /// A follower heard of this event.
+    Streamed {
+        /// The run.
+        run: RunId,
+        /// Who follows it.
+        follower: u64,
+        /// The event as it was sent.
+        frame: Frame,
+    },
+    /// A follower was told that there is nothing more to come.
+    StreamEnded {
+        /// The run.
+        run: RunId,
+        /// Who followed it.
+        follower: u64,
+    },
     /// This event happened.
     Event {
         /// The run.
@@ -95,6 +125,28 @@ pub enum Ack {
         /// The event, as JSON.
         event: Value,
     },
+}
+
+/// An event as the server sends it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Frame {
+    /// Its place.
+    pub seq: Seq,
+    /// When it was decided.
+    pub at: Time,
+    /// What happened.
+    pub r#type: String,
+    /// What is known of it.
+    pub data: Value,
+}
+
+/// A start that is about to be asked for, once or, if it has a key, until it is told of.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sent {
+    /// The number in its ticket, which no other has.
+    pub number: u64,
+    /// The id that the client chose.
+    pub key: Option<RunId>,
 }
 
 /// What a client can ask of a run.

@@ -4,12 +4,17 @@
 //! and what its steps saw when they began. A test kills it again and again, lets the last one finish everything,
 //! and holds the store against the ledgers and the invariants.
 //!
+//! Its clients are in the worker (`Clients`), or in the test, and ask over HTTP (`Load`).
+//!
 //! `RIVAL_CRASH_SEED` and `RIVAL_CRASH_CYCLES` choose another story, or a longer one.
 
 mod audit;
 mod clients;
 mod flows;
+mod follow;
+mod http;
 mod ledger;
+mod load;
 mod parent;
 mod prefix;
 mod steps;
@@ -18,11 +23,13 @@ use std::path::{Path, PathBuf};
 
 pub use audit::{Audit, audit, unfinished};
 pub use clients::{Clients, drain};
-pub use flows::{FLOWS, definitions};
-pub use ledger::{Ack, Ledger, Request, Sighting, read};
+pub use flows::{FLOWS, LISTENING, definitions};
+pub use http::{Api, Talk};
+pub use ledger::{Ack, Frame, Ledger, Request, Sent, Sighting, read};
+pub use load::Load;
 pub use parent::{End, Worker};
 pub use prefix::Prefixes;
-pub use steps::{Part, Receipt, Ticket};
+pub use steps::{Part, Receipt, Ticket, Word};
 
 /// What a folder of this test holds.
 #[derive(Clone, Debug)]
@@ -37,6 +44,11 @@ impl Folder {
     /// What clients were told.
     pub fn acks(&self) -> PathBuf {
         self.0.join("acks.jsonl")
+    }
+
+    /// Starts that clients asked for over HTTP.
+    pub fn sent(&self) -> PathBuf {
+        self.0.join("sent.jsonl")
     }
 
     /// What steps saw when they began.

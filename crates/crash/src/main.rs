@@ -1,17 +1,21 @@
-//! The process that is killed: `rival-crash-worker <folder> work <seed>`, or `<folder> drain`.
+//! The process that is killed: `rival-crash-worker <folder> work <seed>`, `<folder> serve <seed>`, or `<folder> drain`.
 //!
-//! It says `ready` once its clients are at work, and `done` when it has ended in order: on SIGTERM, or when
-//! everything is drained.
+//! It says `ready` once its clients are at work or its server listens, and `done` when it has ended in order: on SIGTERM,
+//! or when everything is drained. A server says before where it listens: `at 127.0.0.1:1234`.
 
 #![allow(clippy::print_stdout, reason = "its parent reads it")]
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use rival::{Engine, SqliteStore};
 use rival_crash::{Clients, Folder, Ledger, Sighting, definitions, drain};
+use rival_server::{Server, Settings};
+use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 /// Few enough that runs are queued now and then.
 const LIVE_MAX: usize = 16;
@@ -25,6 +29,7 @@ async fn main() -> Result<()> {
     let task = arguments.next().context("no task")?;
     match task.as_str() {
         "work" => work(&folder, arguments.next().context("no seed")?.parse()?).await,
+        "serve" => serve(&folder, arguments.next().context("no seed")?.parse()?).await,
         "drain" => finish(&folder).await,
         other => bail!("no task is called `{other}`"),
     }
@@ -47,11 +52,36 @@ async fn work(folder: &Folder, seed: u64) -> Result<()> {
     println!("ready");
     let clients = tokio::spawn(clients.work(seed));
     terminate.recv().await;
-    // Often too short for what is at work.
-    engine.shutdown(Duration::from_millis(seed % 3 * 10)).await;
+    engine.shutdown(grace(seed)).await;
     clients.await??;
     println!("done");
     Ok(())
+}
+
+/// The engine over HTTP, as `rival serve` has it; its clients are in another process.
+async fn serve(folder: &Folder, seed: u64) -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let engine = engine(folder, LIVE_MAX).await?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let listen = listener.local_addr()?;
+    let tokens = folder.0.join("tokens.json");
+    let settings = Settings { listen, tokens, requests_per_second: 0, ..Settings::default() };
+    let server = Server::new(engine.clone(), settings)?;
+    println!("at {listen}\nready");
+    let stop = CancellationToken::new();
+    let stopping = async {
+        terminate.recv().await;
+        stop.cancel();
+        engine.shutdown(grace(seed)).await;
+    };
+    tokio::join!(server.serve(listener, stop.clone().cancelled_owned()), stopping);
+    println!("done");
+    Ok(())
+}
+
+/// Often too short for what is at work.
+fn grace(seed: u64) -> Duration {
+    Duration::from_millis(seed % 3 * 10)
 }
 
 async fn finish(folder: &Folder) -> Result<()> {

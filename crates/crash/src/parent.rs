@@ -44,14 +44,20 @@ impl Worker {
 
     /// Waits until it says this; `false` if it ended without.
     pub fn says(&mut self, word: &str) -> io::Result<bool> {
+        Ok(self.tells(word)?.is_some())
+    }
+
+    /// Waits until it says this, and gives what it says after it; `None` if it ended without.
+    pub fn tells(&mut self, word: &str) -> io::Result<Option<String>> {
         let mut line = String::new();
         while self.stdout.read_line(&mut line)? > 0 {
-            if line.trim_end() == word {
-                return Ok(true);
+            let (first, rest) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
+            if first == word {
+                return Ok(Some(rest.to_owned()));
             }
             line.clear();
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Ends it, and says how it went: a killed one has no exit code.

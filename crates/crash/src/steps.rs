@@ -38,6 +38,13 @@ pub struct Part {
     pub nonce: u64,
 }
 
+/// What a signal says.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Word {
+    /// A number that no other signal has.
+    pub nonce: u64,
+}
+
 /// The result of every step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {

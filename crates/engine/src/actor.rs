@@ -52,8 +52,8 @@ pub(crate) struct Actor {
     pub(crate) talking: BTreeSet<Path>,
     /// When to look for functions that do nothing but wait.
     pub(crate) idle_look: Option<Time>,
-    /// Signals that it could not keep.
-    pub(crate) refused: Vec<MessageNo>,
+    /// Messages that it has not acted on.
+    pub(crate) refused: Vec<(MessageNo, Refusal)>,
     pub(crate) mailbox: Mailbox,
     pub(crate) inbox: mpsc::UnboundedReceiver<Mail>,
     pub(crate) calls: HashMap<Path, RunningCall>,
@@ -237,9 +237,13 @@ impl Actor {
 
     /// Acts on a message.
     fn take(&mut self, no: MessageNo, input: Input, work: &mut Work, admit: bool) {
+        if self.state.is_terminal() {
+            self.refused.push((no, Refusal::Finished));
+            return;
+        }
         let admit = admit || !matches!(input, Input::Signal(_));
         if self.decide_with(input, work, admit) {
-            self.refused.push(no);
+            self.refused.push((no, Refusal::SignalsFull));
         }
     }
 
@@ -304,8 +308,9 @@ impl Actor {
             }
             let status = self.state.status();
             for answer in work.answers {
-                let refused = self.refused.contains(&answer.message);
-                answer.send(if refused { Err(Refusal::SignalsFull) } else { Ok(status) });
+                // Several may wait for one message, if it was sent more than once under one id.
+                let refusal = self.refused.iter().find(|(no, _)| *no == answer.message);
+                answer.send(refusal.map_or(Ok(status), |(_, refusal)| Err(refusal.clone())));
             }
             if next == Next::End || (more.events.is_empty() && more.logs.is_empty() && more.looks.is_empty())
             {

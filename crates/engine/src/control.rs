@@ -76,11 +76,14 @@ pub(crate) struct Answer {
 }
 
 /// Why a run has not acted on a message.
+#[derive(Clone)]
 pub(crate) enum Refusal {
     /// It cannot be loaded.
     Unloadable(String),
     /// It keeps too many signals already.
     SignalsFull,
+    /// It ended before, perhaps by what came with the message.
+    Finished,
 }
 
 impl Answer {
@@ -162,6 +165,7 @@ async fn deliver(
         Ok(Ok(status)) => Ok(Some(status)),
         Ok(Err(Refusal::Unloadable(reason))) => Err(RunError::Unreachable { run: run.clone(), reason }),
         Ok(Err(Refusal::SignalsFull)) => Err(RunError::SignalsFull { run: run.clone(), limit: SIGNALS_MAX }),
+        Ok(Err(Refusal::Finished)) => finished(shared, run).await.map(Some),
         Err(_) => Ok(None),
     }
 }

@@ -68,6 +68,100 @@ fn a_server_stops_in_order_and_goes_on_later() {
 }
 
 #[test]
+fn a_request_under_way_gets_a_whole_answer_or_none_when_the_server_stops() {
+    let mut lab = Lab::online();
+    lab.rival(&["run", "approval", "--id", "a1", "-i", r#"{"who": "Ann", "amount": 3}"#]).ok();
+    let address = lab.server().url.replace("http://", "");
+    let waiting = wire::send(&address, "GET", "/api/runs/a1/wait?timeout=1h", "");
+    let mut stream = wire::send(&address, "GET", "/api/runs/a1/stream", "");
+    assert!(wire::line(&mut stream).contains("200"), "a stream begins");
+    let (busy, is_busy) = std::sync::mpsc::channel();
+    let clients: Vec<_> = (0..8)
+        .map(|client| {
+            let (address, busy) = (address.clone(), busy.clone());
+            std::thread::spawn(move || wire::ask_until_nobody_answers(&address, client, &busy))
+        })
+        .collect();
+    for _ in 0..8 {
+        is_busy.recv().unwrap();
+    }
+    let server = lab.server();
+    signal(&server.child, "TERM");
+    assert_eq!(server.child.wait().unwrap().code(), Some(0), "{}", server.log.lock().unwrap());
+    for client in clients {
+        client.join().unwrap();
+    }
+    let told = wire::whole(waiting).expect("whoever waits is told that the server stops");
+    assert!(told.starts_with("HTTP/1.1 503") && told.contains("shutting_down"), "{told}");
+    let frames = rest(stream);
+    assert!(frames.ends_with("\r\n0\r\n\r\n"), "the stream was cut short: {frames}");
+}
+
+/// HTTP as it is on the wire: a client of a library would not say what came of half an answer.
+mod wire {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpStream;
+    use std::sync::mpsc::Sender;
+
+    pub(super) fn send(address: &str, method: &str, path: &str, body: &str) -> BufReader<TcpStream> {
+        let stream = BufReader::new(TcpStream::connect(address).unwrap());
+        write(&stream, method, path, body).unwrap();
+        stream
+    }
+
+    fn write(stream: &BufReader<TcpStream>, method: &str, path: &str, body: &str) -> std::io::Result<()> {
+        let (kind, length) = ("Content-Type: application/json", body.len());
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\n{kind}\r\nContent-Length: {length}\r\n\r\n"
+        );
+        stream.get_ref().write_all((head + body).as_bytes())
+    }
+
+    pub(super) fn line(stream: &mut BufReader<TcpStream>) -> String {
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Asks over one connection as long as there are answers. Says when it has got some.
+    pub(super) fn ask_until_nobody_answers(address: &str, client: u32, busy: &Sender<()>) {
+        let mut stream = BufReader::new(TcpStream::connect(address).unwrap());
+        for number in 0.. {
+            let asked = match (client + number) % 2 {
+                0 => write(&stream, "GET", "/api/workflows/onboarding", ""),
+                _ => write(&stream, "POST", "/api/workflows/flaky/runs?wait=20ms", "{}"),
+            };
+            if asked.is_err() || whole(&mut stream).is_none() {
+                assert!(number > 10, "nobody answers");
+                return;
+            }
+            if number == 10 {
+                busy.send(()).unwrap();
+            }
+        }
+    }
+
+    /// Reads an answer. `None` if the connection is closed instead; half of one is a failure.
+    pub(super) fn whole(mut stream: impl BufRead) -> Option<String> {
+        let mut head = String::new();
+        loop {
+            match stream.read_line(&mut head) {
+                Ok(0) | Err(_) => {
+                    assert!(head.is_empty(), "half an answer: {head}");
+                    return None;
+                }
+                Ok(_) if head.ends_with("\r\n\r\n") => break,
+                Ok(_) => {}
+            }
+        }
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
+        let mut body = vec![0; length.parse().unwrap()];
+        stream.read_exact(&mut body).expect("a whole body");
+        Some(head + &String::from_utf8(body).unwrap())
+    }
+}
+
+#[test]
 fn a_step_at_work_may_finish_and_a_second_signal_does_not_wait_for_it() {
     for (second, code) in [(None, 0), (Some("INT"), 130), (Some("TERM"), 143)] {
         let mut lab = Lab::offline();

@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use rival::prelude::*;
-use rival::{BackoffKind, RunStatus, StoreError};
+use rival::{BackoffKind, RunStatus, Store, StoreError};
 
 use crate::lab::{Lab, facts, until_status};
-use crate::steps::Gate;
+use crate::steps::{Gate, Tape};
 
 facts![
     a_request_is_answered_only_after_it_was_read,
     a_request_to_a_run_that_cannot_be_loaded_is_kept,
     a_caller_that_goes_away_leaves_the_run_within_reach,
+    what_comes_with_the_end_is_refused,
     live_runs_have_their_moments_also_when_the_engine_is_full,
     a_run_that_could_neither_be_loaded_nor_given_back_comes_back,
     a_failed_look_at_the_next_moment_forgets_nobody,
@@ -96,5 +97,39 @@ async fn a_failed_look_at_the_next_moment_forgets_nobody(lab: Lab) {
     for run in [first, second] {
         let outcome = run.wait_for(Duration::from_secs(20)).await.unwrap();
         assert_eq!(outcome.status, RunStatus::Completed);
+    }
+}
+
+/// The run ends by one request, and reads the next one with it: that one has come too late, however often it was sent.
+async fn what_comes_with_the_end_is_refused(lab: Lab) {
+    let (step, commit) = (Gate::default(), Gate::default());
+    let workflow = Workflow::new("w").step(Tape::default().gated("held", &step)).build().unwrap();
+    let engine = lab.engine(workflow).await;
+    let run = engine.run("w", ()).await.unwrap().id().clone();
+    step.arrived(1).await;
+    let store = lab.store();
+    store.hold_next_commit(&commit);
+    let stored = async |count| {
+        while store.messages(&run).await.unwrap().len() < count {
+            tokio::task::yield_now().await;
+        }
+    };
+    let kill = async {
+        commit.arrived(1).await;
+        engine.kill(&run, "enough").await
+    };
+    let signal = async {
+        stored(2).await;
+        let signal = || engine.signal(&run, "word", ()).id("once").into_future();
+        tokio::join!(signal(), signal())
+    };
+    let release = async {
+        stored(3).await;
+        commit.open();
+    };
+    let (paused, killed, signalled, ()) = tokio::join!(engine.pause(&run), kill, signal, release);
+    assert_eq!((paused.unwrap(), killed.unwrap()), (RunStatus::Paused, RunStatus::Cancelled));
+    for told in [signalled.0, signalled.1] {
+        assert_eq!(told.unwrap_err().code(), "run_finished");
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct TestStore {
     loads: Mutex<VecDeque<StoreError>>,
     messages: Mutex<VecDeque<StoreError>>,
     next_wakes: Mutex<VecDeque<StoreError>>,
+    /// Where the next commit waits.
+    committing: Mutex<Option<Gate>>,
     /// Where the next claim waits, after it was made.
     claimed: Mutex<Option<Gate>>,
     /// What snapshots are read as.
@@ -48,6 +50,7 @@ impl TestStore {
             loads: Mutex::default(),
             messages: Mutex::default(),
             next_wakes: Mutex::default(),
+            committing: Mutex::default(),
             claimed: Mutex::default(),
             snapshots: Mutex::default(),
             events_read: AtomicU64::default(),
@@ -85,6 +88,11 @@ impl TestStore {
 
     pub(crate) fn fail_next_wake(&self, error: StoreError) {
         self.next_wakes.lock().unwrap().push_back(error);
+    }
+
+    /// Writes the next commit when the gate is open.
+    pub(crate) fn hold_next_commit(&self, gate: &Gate) {
+        *self.committing.lock().unwrap() = Some(gate.clone());
     }
 
     /// Makes the next claim, and answers it when the gate is open.
@@ -143,6 +151,10 @@ impl Store for TestStore {
         let fault = self.commits.lock().unwrap().pop_front().flatten();
         if let Some(error) = fault {
             return Err(error.into());
+        }
+        let gate = self.committing.lock().unwrap().take();
+        if let Some(gate) = gate {
+            gate.pass().await;
         }
         self.inner.commit(commit).await?;
         self.commits_written.fetch_add(1, Ordering::SeqCst);

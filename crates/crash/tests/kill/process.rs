@@ -1,9 +1,4 @@
-//! A process is killed at random moments, again and again on one store. Afterwards nothing that was acknowledged is
-//! missing, no completed step has run again, and every run has come to its end.
-//!
-//! `RIVAL_CRASH_SEED=7 RIVAL_CRASH_CYCLES=2000 cargo test -p rival-crash --test kill -- --nocapture` is another story.
-
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+//! The worker with its clients inside.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,27 +6,10 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use rival::SqliteStore;
 use rival_crash::{Audit, End, Folder, Prefixes, Worker, audit, unfinished};
-use rival_engine::verify::{Invariant, Report, check_store};
+use rival_engine::verify::{Invariant, check_store};
 use rival_store::Store;
 
-const WORKER: &str = env!("CARGO_BIN_EXE_rival-crash-worker");
-
-/// Shows the last words of the workers if the test fails.
-struct Complaints<'a>(&'a Folder);
-
-impl Drop for Complaints<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let log = std::fs::read_to_string(self.0.log()).unwrap_or_default();
-            let lines: Vec<&str> = log.lines().filter(|line| !line.contains("the tree fell")).collect();
-            println!("{}", lines[lines.len().saturating_sub(20)..].join("\n"));
-        }
-    }
-}
-
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |text| text.parse().unwrap())
-}
+use crate::{Complaints, WORKER, assert_sound, number};
 
 /// What the story was like: one in which nothing went wrong proves nothing.
 #[derive(Debug, Default)]
@@ -145,11 +123,6 @@ async fn look(folder: &Folder, mut prefixes: Prefixes) -> Audit {
     assert_eq!(left, 0, "{left} runs did not end");
     assert_eq!(audit.report.owned, 0, "runs are owned after the end");
     audit
-}
-
-fn assert_sound(report: &Report) {
-    let shown: Vec<String> = report.breaches.iter().take(30).map(ToString::to_string).collect();
-    assert!(report.is_sound(), "{} breaches:\n{}", report.breaches.len(), shown.join("\n"));
 }
 
 fn assert_told_enough(audit: &Audit, story: &Story, cycles: u64) {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use anyhow::Result;
-use rival::{Clock, Time};
+use rival::Clock;
 
 use super::look::{self, kind, log_line};
 use super::{Context, start};
@@ -101,10 +101,15 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// A line of the same moment was written before its call ended, and after it began.
+    /// Lines of an earlier moment, and of the same moment those of the call that ends with this event: it wrote them
+    /// before. Nothing comes after a run's end.
     fn lines_before(&mut self, event: &Event) -> Result<()> {
-        let until = if event.kind == "callStarted" { Time(event.at.0 - 1) } else { event.at };
-        while let Some(line) = self.lines.pop_front_if(|line| line.timestamp <= until) {
+        let ends = event.kind != "callStarted" && event.node.is_some();
+        let before = |line: &mut LogLine| {
+            let of_call = ends && event.node.as_deref() == Some(line.step_name.as_str());
+            line.timestamp < event.at || of_call || is_end(&event.kind)
+        };
+        while let Some(line) = self.lines.pop_front_if(before) {
             self.out.line(log_line(&line, self.out.style))?;
         }
         Ok(())

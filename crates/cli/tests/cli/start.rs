@@ -71,10 +71,10 @@ fn a_failed_run_is_an_error_where_it_is_waited_for() {
         <clock>  book_hotel: started
         <clock>  book_hotel: completed, a room in Lisbon
         <clock>  pay: started
-        <clock>  info  book_hotel: giving back room H-2
         <clock>  pay: failed, 100 is not enough
         <clock>  run: is failing, 100 is not enough
         <clock>  book_hotel: being undone
+        <clock>  info  book_hotel: giving back room H-2
         <clock>  book_hotel: undone
         <clock>  book_flight: being undone
         <clock>  info  book_flight: giving back flight F-1

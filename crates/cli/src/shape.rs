@@ -167,6 +167,7 @@ pub(crate) struct LogLine {
     pub(crate) message: String,
     pub(crate) step_name: String,
     pub(crate) attempt: u32,
+    pub(crate) call: u32,
     #[serde(default)]
     pub(crate) metadata: Option<Value>,
 }

@@ -104,9 +104,10 @@ impl<'a> Printer<'a> {
     /// Lines of an earlier moment, and of the same moment those of the call that ends with this event: it wrote them
     /// before. Nothing comes after a run's end.
     fn lines_before(&mut self, event: &Event) -> Result<()> {
-        let ends = event.kind != "callStarted" && event.node.is_some();
+        let ended = event.data["call"].as_u64().filter(|_| event.kind != "callStarted");
         let before = |line: &mut LogLine| {
-            let of_call = ends && event.node.as_deref() == Some(line.step_name.as_str());
+            let of_node = event.node.as_deref() == Some(line.step_name.as_str());
+            let of_call = of_node && ended == Some(u64::from(line.call));
             line.timestamp < event.at || of_call || is_end(&event.kind)
         };
         while let Some(line) = self.lines.pop_front_if(before) {

@@ -430,6 +430,8 @@ impl Actor {
             commit.events = Some(Batch { first: first.seq, count, body: event::encode(&work.events) });
         }
         commit.consumed = std::mem::take(&mut work.consumed).into_iter().collect();
+        let refused = self.refused.iter().map(|(no, _)| *no);
+        commit.refused = refused.filter(|no| commit.consumed.contains(no)).collect();
         commit.logs = std::mem::take(&mut work.logs);
         commit.snapshot = self.snapshot_if_due();
         if standing != self.standing {

@@ -168,6 +168,9 @@ impl Tables<'_> {
         for MessageNo(no) in &commit.consumed {
             self.consume(*no)?;
         }
+        for MessageNo(no) in &commit.refused {
+            self.refuse(*no)?;
+        }
         if let Some(standing) = &commit.standing {
             self.write_standing(hot.no, standing, commit)?;
         }

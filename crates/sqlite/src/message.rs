@@ -92,6 +92,12 @@ impl Tables<'_> {
         }
         Ok(())
     }
+
+    /// Forgets a message that was consumed and not acted on, with its id.
+    pub(crate) fn refuse(&self, no: i64) -> Result<()> {
+        self.sql("DELETE FROM messages WHERE no = ?1")?.execute([no])?;
+        Ok(())
+    }
 }
 
 /// The messages that wait for a run.

@@ -120,6 +120,8 @@ pub struct Commit {
     /// Messages that this transition acts on; they are gone afterwards. Naming one that does not wait for this
     /// run (any more) refuses the commit as fenced: acting on it would be a second delivery.
     pub consumed: Vec<MessageNo>,
+    /// Those of `consumed` that are refused and not acted on: their ids are free again.
+    pub refused: Vec<MessageNo>,
     /// Runs that this transition starts. An id that exists already is left as it is.
     pub runs: Vec<NewRun>,
     /// Log lines that belong to the calls that ended.
@@ -140,6 +142,7 @@ impl Commit {
             standing: None,
             messages: Vec::new(),
             consumed: Vec::new(),
+            refused: Vec::new(),
             runs: Vec::new(),
             logs: Vec::new(),
             snapshot: None,

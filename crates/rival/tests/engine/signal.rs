@@ -232,6 +232,10 @@ async fn too_many_signals_are_refused(lab: Lab) {
         format!("run `{run}` keeps 1000 signals that nobody has taken, and takes no more")
     );
     assert_eq!(engine.status(&run).await.unwrap(), RunStatus::Waiting);
+    // One that is sent again is refused again, not taken for one that was kept.
+    for _ in 0..2 {
+        assert_eq!(engine.signal(&run, "go", 1).id("s").await.unwrap_err().code(), "signals_full");
+    }
 }
 
 async fn a_run_that_waits_leaves_memory(lab: Lab) {

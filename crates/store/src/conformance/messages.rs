@@ -53,6 +53,14 @@ pub async fn a_message_is_consumed_once(h: &impl Harness) {
     assert_fenced(&store.commit(Commit { consumed: vec![no], ..commit("r") }).await);
 }
 
+pub async fn the_id_of_a_refused_message_is_free_again(h: &impl Harness) {
+    let (store, _) = one_run(h).await;
+    let first = send_as(&store, "r", "m", "1").await.unwrap();
+    store.commit(Commit { consumed: vec![first], refused: vec![first], ..commit("r") }).await.unwrap();
+    assert!(first < send_as(&store, "r", "m", "2").await.unwrap());
+    assert_eq!(store.messages(&id("r")).await.unwrap().len(), 1);
+}
+
 pub async fn a_message_of_another_run_is_not_consumed(h: &impl Harness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("other", engine)).await;

@@ -159,6 +159,7 @@ macro_rules! store_conformance {
                 messages_wait_in_the_order_they_were_sent,
                 a_consumed_message_is_gone,
                 a_message_is_consumed_once,
+                the_id_of_a_refused_message_is_free_again,
                 a_message_of_another_run_is_not_consumed,
                 a_message_id_is_kept_once,
                 a_message_id_is_kept_once_also_after_it_was_consumed,

@@ -61,7 +61,7 @@ impl State {
     /// Runs come before messages, so that a new run can be sent one at once; messages are consumed before
     /// the standing, which depends on whether some still wait.
     fn write(&mut self, no: RunNo, commit: Commit) {
-        self.write_journal(no, commit.events, commit.snapshot, &commit.consumed);
+        self.write_journal(no, commit.events, commit.snapshot, &commit.consumed, &commit.refused);
         if let Some(standing) = commit.standing {
             self.stand(no, standing, commit.now);
         }
@@ -80,12 +80,16 @@ impl State {
         events: Option<Batch>,
         snapshot: Option<Snapshot>,
         consumed: &[MessageNo],
+        refused: &[MessageNo],
     ) {
         let Some(run) = self.runs.get_mut(&no) else { return };
         run.history.extend(events);
         run.snapshot = snapshot.or(run.snapshot.take());
         for message in consumed {
             run.messages.remove(message);
+        }
+        if !refused.is_empty() {
+            run.sent.retain(|_, no| !refused.contains(no));
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct RunsQuery {
     /// Only of this workflow.
     workflow: Option<String>,
     /// Only with one of these statuses, separated by commas: `failed,cancelled`.
-    #[param(value_type = Option<Vec<RunStatus>>, style = Form, explode = false)]
+    #[param(value_type = Option<Vec<RunStatus>>, style = Form, explode = false, min_items = 1)]
     status: Option<String>,
     /// Only started at or after: milliseconds since 1970, or RFC 3339.
     #[param(value_type = Option<Moment>)]

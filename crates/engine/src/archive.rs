@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Engine;
 use crate::error::{BuildError, ImportError, RunError};
 use crate::load::{self, LoadError};
-use crate::start::fingerprint;
+use crate::start::{fingerprint, is_run_id};
 
 /// What every archive says it is.
 const FORMAT: &str = "rival-run";
@@ -143,7 +143,7 @@ impl Archive {
             let (seq, v) = (event.seq, event.v);
             return Err(invalid(format!("event {seq} has version {v}: use a newer rival than this")));
         }
-        if !is_run_id(self.run.run_id.as_str()) {
+        if !is_run_id(self.run.run_id.as_str(), ID_MAX_BYTES) {
             return Err(invalid("its id is no run id"));
         }
         let plan = self.checked_plan()?;
@@ -292,13 +292,6 @@ fn plain(json: &str) -> String {
     }
     text.push_str(rest);
     text
-}
-
-/// What users may call a run, and what Rival makes of that for its children and retries.
-fn is_run_id(id: &str) -> bool {
-    let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/';
-    let reserved = matches!(id, "-" | "." | "..");
-    !id.is_empty() && id.len() <= ID_MAX_BYTES && id.chars().all(printable) && !reserved
 }
 
 fn invalid(what: impl Into<String>) -> ImportError {

@@ -182,11 +182,16 @@ pub(crate) fn run_id(given: Option<&str>) -> Result<RunId, StartError> {
         return Ok(RunId::new(&*uuid::Uuid::now_v7().hyphenated().encode_lower(&mut text)));
     };
     // `~` is for the runs that a run leads to: its children and retries.
-    let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/' && c != '~';
+    let good = is_run_id(id, 200) && !id.contains('~');
+    if good { Ok(RunId::from(id)) } else { Err(StartError::InvalidRunId(id.to_owned())) }
+}
+
+/// Whether a text of up to so many bytes can name a run.
+pub(crate) fn is_run_id(id: &str, bytes_max: usize) -> bool {
+    let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/';
     // Commands read `-` as "from stdin", and URLs resolve dots.
     let reserved = matches!(id, "-" | "." | "..");
-    let good = !id.is_empty() && id.len() <= 200 && id.chars().all(printable) && !reserved;
-    if good { Ok(RunId::from(id)) } else { Err(StartError::InvalidRunId(id.to_owned())) }
+    !id.is_empty() && id.len() <= bytes_max && id.chars().all(printable) && !reserved
 }
 
 /// Names workflow and input, however the input's keys are ordered.

@@ -21,3 +21,8 @@ pub mod token;
 
 pub use server::{Server, openapi};
 pub use settings::Settings;
+
+/// The code in the page about HTTP is compiled with the code in these docs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/http.md")]
+mod page {}

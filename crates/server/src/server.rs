@@ -13,19 +13,7 @@ use crate::secure::{SecureError, secure};
 use crate::settings::Settings;
 use crate::{api, docs, listen, metrics, pages};
 
-/// An engine over HTTP.
-///
-/// ```no_run
-/// # async fn example(engine: rival_engine::Engine) -> Result<(), Box<dyn std::error::Error>> {
-/// use rival_server::{Server, Settings};
-///
-/// let settings = Settings::default();
-/// let listener = tokio::net::TcpListener::bind(settings.listen).await?;
-/// let stop = async { /* Ctrl-C, or whatever ends it */ };
-/// Server::new(engine, settings)?.serve(listener, stop).await;
-/// # Ok(())
-/// # }
-/// ```
+/// An engine over HTTP. `docs/http.md` shows how it is used.
 #[derive(Debug)]
 pub struct Server {
     router: Router,

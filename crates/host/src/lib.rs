@@ -1,0 +1,3 @@
+//! The script host: runs JavaScript in a process that can be killed.
+
+pub mod frame;

@@ -1,0 +1,1 @@
+//! TypeScript for Rival: module graphs without types, what functions use, schemas of interfaces.

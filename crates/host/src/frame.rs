@@ -212,6 +212,8 @@ pub enum FromHost {
     Waiting {
         /// The call.
         id: CallId,
+        /// How many answers it had when it said so: one that is on its way makes this stale.
+        answers: u32,
     },
     /// A call that waited does something else again.
     Busy {

@@ -11,7 +11,10 @@ fn main() {
     let js = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("js");
     let out = env::var("OUT_DIR").expect("cargo sets it");
     install(&js);
-    run(Command::new("node").arg("bundle.mjs").arg(&out).current_dir(&js), "bundling the script host's JavaScript");
+    run(
+        Command::new("node").arg("bundle.mjs").arg(&out).current_dir(&js),
+        "bundling the script host's JavaScript",
+    );
 }
 
 /// Installs what the lock file names, unless that is there already.

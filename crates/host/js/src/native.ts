@@ -14,6 +14,8 @@ export interface Native {
     stop(op: number): void
     /** The call that the running macrotask belongs to; 0 if none. */
     current(): number
+    /** Says that the rest of this macrotask belongs to another call. */
+    enter(call: number): void
     /** A number for an operation, unique within the host. */
     next(): number
     random(count: number): Uint8Array
@@ -53,6 +55,13 @@ export interface ModuleSource {
     links: Record<string, string>
 }
 
+/** Why a request failed. */
+export interface NativeError {
+    name: string
+    message: string
+    code: string
+}
+
 /** What a request was answered with. */
 export interface FetchAnswer {
     status: number
@@ -88,14 +97,12 @@ export interface ErrorShape {
 }
 
 export interface DescribeFrame {
-    t: 'describe'
     id: number
     file: string
     entry: boolean
 }
 
 export interface CallFrame {
-    t: 'call'
     id: number
     file: string
     workflow: string
@@ -105,7 +112,6 @@ export interface CallFrame {
 }
 
 export interface ParseFrame {
-    t: 'parse'
     id: number
     file: string
     workflow: string
@@ -113,26 +119,31 @@ export interface ParseFrame {
 }
 
 export interface AbortFrame {
-    t: 'abort'
     id: number
     reason: string
     keep: boolean
 }
 
 export interface ForgetFrame {
-    t: 'forget'
     id: number
 }
 
 export interface AnswerFrame {
-    t: 'answer'
     id: number
     op: number
     value?: unknown
     error?: ErrorShape
 }
 
-export type Frame = DescribeFrame | CallFrame | ParseFrame | AbortFrame | ForgetFrame | AnswerFrame
+/** What the parent says: exactly one of these. */
+export interface Frame {
+    call?: CallFrame
+    answer?: AnswerFrame
+    abort?: AbortFrame
+    forget?: ForgetFrame
+    describe?: DescribeFrame
+    parse?: ParseFrame
+}
 
 /** An earlier step, as others see it. */
 export interface StepEntry {

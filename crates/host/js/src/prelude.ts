@@ -2,10 +2,9 @@
  * The first thing that a realm evaluates. It puts what scripts expect of a platform into the global object, and gives
  * Rust the hooks through which frames, timers and answers come in.
  */
-import { abort, answerParse, call, describe, forget } from './host/frames.ts'
+import { abort, call, describe, forget, isLoading, parse } from './host/frames.ts'
 import { connect } from './host/native.ts'
 import { answered, ask, completed, drained } from './host/ops.ts'
-import { isLoading } from './host/frames.ts'
 import type { Frame, Native } from './native.ts'
 import { install } from './realm.ts'
 import { installGlobals } from './web/globals.ts'
@@ -20,18 +19,10 @@ export default function prelude(native: Native) {
 }
 
 function frame(frame: Frame): void {
-    switch (frame.t) {
-        case 'call':
-            return call(frame)
-        case 'answer':
-            return answered(frame)
-        case 'abort':
-            return abort(frame)
-        case 'forget':
-            return forget(frame)
-        case 'describe':
-            return describe(frame)
-        case 'parse':
-            return answerParse(frame)
-    }
+    if (frame.call !== undefined) call(frame.call)
+    else if (frame.answer !== undefined) answered(frame.answer)
+    else if (frame.abort !== undefined) abort(frame.abort)
+    else if (frame.forget !== undefined) forget(frame.forget)
+    else if (frame.describe !== undefined) describe(frame.describe)
+    else if (frame.parse !== undefined) parse(frame.parse)
 }

@@ -17,6 +17,8 @@ export class Call {
     others = 0
     /** The parent was told that it does nothing but wait. */
     saidWaiting = false
+    /** How many operations were answered. */
+    answers = 0
     /** Its file is being evaluated. */
     isLoading = false
     private controller: AbortController | null = null
@@ -110,7 +112,7 @@ export function done(call: Call, value: unknown): void {
     if (!calls.delete(call.id)) return
     let text
     try {
-        text = `{"t":"done","id":${call.id},"value":${toJson(value, 'the result')}${stateText(call)}}`
+        text = `{"done":{"id":${call.id},"value":${toJson(value, 'the result')}${stateText(call)}}}`
     } catch (error) {
         return sendFailure(call, error)
     }
@@ -130,7 +132,7 @@ function sendFailure(call: Call, thrown: unknown): void {
     } catch {
         // The function's own error says more than that its state is not JSON either.
     }
-    native.send(`{"t":"failed","id":${call.id},"error":${error}${state}}`)
+    native.send(`{"failed":{"id":${call.id},"error":${error}${state}}}`)
 }
 
 function stateText(call: Call): string {

@@ -13,6 +13,8 @@ export function call(frame: CallFrame): void {
     load(call, frame.file).then(
         () => {
             const target = targetOf(frame) ?? realm().tests?.find(frame.file, frame.function)
+            // Another call may have begun the evaluation that this one waited for.
+            native.enter(call.id)
             if (target === undefined) fail(call, missing(frame))
             else run(call, target)
         },
@@ -38,15 +40,15 @@ export function describe(frame: DescribeFrame): void {
 }
 
 /** Answers what a workflow's schema makes of an input. */
-export function answerParse(frame: ParseFrame): void {
+export function parse(frame: ParseFrame): void {
     const call = open(frame.id, null)
-    parse(call, frame).then(
+    judge(call, frame).then(
         (value) => done(call, value),
         (error) => fail(call, error),
     )
 }
 
-async function parse(call: Call, frame: ParseFrame): Promise<{ value: unknown } | { issues: Issue[] }> {
+async function judge(call: Call, frame: ParseFrame): Promise<{ value: unknown } | { issues: Issue[] }> {
     const file = await load(call, frame.file)
     const schema = file.workflows.get(frame.workflow)?.schema
     if (schema === undefined) return { value: frame.input }
@@ -91,7 +93,6 @@ export function isLoading(): boolean {
 
 /** Fires a call's `AbortSignal`. */
 export function abort(frame: AbortFrame): void {
-    native.send(`{"t":"aborted","id":${frame.id}}`)
     const call = calls.get(frame.id)
     if (call === undefined) return
     if (!frame.keep) {

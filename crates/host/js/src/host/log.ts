@@ -9,7 +9,7 @@ export type Level = 'debug' | 'info' | 'warn' | 'error'
 /** Writes a line to the log of a call; 0 is no call. */
 export function writeLog(id: number, level: Level, message: string, fields?: object): void {
     const more = fields === undefined ? '' : `,"fields":${toJsonLoosely(fields)}`
-    native.send(`{"t":"log","id":${id},"level":"${level}","message":${JSON.stringify(message)}${more}}`)
+    native.send(`{"log":{"id":${id},"level":"${level}","message":${JSON.stringify(message)}${more}}}`)
 }
 
 /** `log.info(message)`, or `log.info(fields, message)`. */

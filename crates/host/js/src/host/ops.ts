@@ -50,14 +50,15 @@ export function send(call: Call | undefined, kind: string, args: unknown, isDura
 /** Asks the parent and waits for the answer here and now: nothing else runs meanwhile. */
 export function askNow(call: Call, kind: string, args: unknown): unknown {
     if (!calls.has(call.id)) throw new Error('the call that this belongs to is over')
-    const answer = JSON.parse(native.ask(opText(call, native.next(), kind, args))) as AnswerFrame
+    const { answer } = JSON.parse(native.ask(opText(call, native.next(), kind, args))) as { answer: AnswerFrame }
+    call.answers++
     if (answer.error !== undefined) throw toError(answer.error)
     return answer.value
 }
 
 function opText(call: Call | undefined, op: number, kind: string, args: unknown): string {
     const json = toJson(args, `what was given to ${kind}`)
-    return `{"t":"op","id":${call?.id ?? 0},"op":${op},"kind":${JSON.stringify(kind)},"args":${json}}`
+    return `{"op":{"id":${call?.id ?? 0},"op":${op},"kind":${JSON.stringify(kind)},"args":${json}}}`
 }
 
 /** The parent answered. */
@@ -68,6 +69,7 @@ export function answered(frame: AnswerFrame): void {
     if (entry.call !== undefined) {
         // It knows that an answer wakes the call.
         entry.call.saidWaiting = false
+        entry.call.answers++
         count(entry.call, entry.isDurable, -1)
     }
     if (frame.error !== undefined) entry.reject(toError(frame.error))
@@ -121,7 +123,9 @@ export function drained(): void {
         const waits = call.durable > 0 && call.others === 0
         if (waits === call.saidWaiting) continue
         call.saidWaiting = waits
-        native.send(`{"t":"${waits ? 'waiting' : 'busy'}","id":${call.id}}`)
+        native.send(
+            waits ? `{"waiting":{"id":${call.id},"answers":${call.answers}}}` : `{"busy":{"id":${call.id}}}`,
+        )
     }
     changed.clear()
 }

@@ -60,11 +60,16 @@ async function evaluate(file: string): Promise<Opened> {
     }
     const modules = closure(file)
     for (const { workflow, module } of registered) {
-        if (module === undefined || !modules.has(module)) continue
+        if (module === undefined || !modules.has(module) || (module !== file && isReferred(module))) continue
         await add(workflow, { exported: null, registered: true, module })
     }
     const workflows = found.map(({ compiled }): [string, Functions] => [compiled.data.name, compiled])
     return { workflows: new Map(workflows), found }
+}
+
+/** Whether files name a module as a workflow file of its own, which is then asked for by itself. */
+function isReferred(module: string): boolean {
+    return files.some((reference) => targetOf(reference) === module)
 }
 
 /** Workflows that were built and exported. */
@@ -187,7 +192,7 @@ async function describe(file: string, entry: boolean): Promise<unknown> {
     const isHere = ({ module }: { module: string | undefined }) => module !== undefined && modules.has(module)
     if (found.length === 0 && tests.length === 0 && !entry) {
         const advice = 'write export const steps = [ … ], or export a workflow made with createWorkflow(..)'
-        throw new WorkflowError('the file has no `steps`, and exports and registers no workflow', advice, 'no_workflow')
+        throw new WorkflowError('the file has no `steps`, and exports and registers no workflow', advice, 'no_steps')
     }
     return {
         workflows: await Promise.all(found.map(description)),

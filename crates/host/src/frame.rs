@@ -12,7 +12,7 @@ pub type CallId = u64;
 
 /// What a host is told.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "t", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ToHost {
     /// The first frame.
     Setup {
@@ -156,7 +156,7 @@ pub enum Role {
 
 /// What a host says.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "t", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum FromHost {
     /// The first frame.
     Ready {},
@@ -212,6 +212,8 @@ pub enum FromHost {
     Waiting {
         /// The call.
         id: CallId,
+        /// How many answers it had when it said so: one that is on its way makes this stale.
+        answers: u32,
     },
     /// A call that waited does something else again.
     Busy {

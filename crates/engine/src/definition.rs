@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use rival_core::{Path, Plan, Value};
 
 use crate::error::Violation;
@@ -34,16 +34,17 @@ pub struct Definition {
 }
 
 /// A workflow's own way to check its input.
+#[async_trait]
 pub trait InputCheck: Send + Sync + 'static {
     /// Gives the input that the run is to have: as it is, or with what the check fills in or changes.
-    fn check(&self, input: Value) -> BoxFuture<'static, Result<Value, InputError>>;
+    async fn check(&self, input: Value) -> Result<Value, CheckError>;
 }
 
 /// An input was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InputError {
+pub enum CheckError {
     /// Everything that is wrong with it.
-    Invalid(Vec<Violation>),
+    Refused(Vec<Violation>),
     /// It could not be checked; it may be, later.
     Unavailable(String),
 }

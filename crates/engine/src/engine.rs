@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::control::{self, Command};
-use crate::definition::{Definition, InputError};
+use crate::definition::{CheckError, Definition};
 use crate::error::{BuildError, RegisterError, RunError, StartError, Violation};
 use crate::fork::ForkRequest;
 use crate::generations::Span;
@@ -41,6 +41,23 @@ const DRAIN_LOOK: Duration = Duration::from_millis(10);
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) shared: Arc<Shared>,
+}
+
+/// An engine that it does not keep alive: for what an engine holds, and that asks it for something.
+#[derive(Clone)]
+pub struct WeakEngine(Weak<Shared>);
+
+impl WeakEngine {
+    /// The engine, if somebody has it.
+    pub fn upgrade(&self) -> Option<Engine> {
+        self.0.upgrade().map(|shared| Engine { shared })
+    }
+}
+
+impl fmt::Debug for WeakEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WeakEngine")
+    }
 }
 
 /// A registered workflow, for lists and launch forms.
@@ -176,6 +193,11 @@ impl Engine {
         EngineBuilder::default()
     }
 
+    /// The engine, without keeping it alive.
+    pub fn downgrade(&self) -> WeakEngine {
+        WeakEngine(Arc::downgrade(&self.shared))
+    }
+
     /// Registers a workflow. Runs that were blocked because it was missing go on.
     pub async fn register(&self, workflow: impl Into<Definition>) -> Result<(), RegisterError> {
         self.add(workflow.into()).await
@@ -272,8 +294,8 @@ impl Engine {
     pub async fn check_input(&self, workflow: &str, input: &Value) -> Result<Vec<Violation>, StartError> {
         match self.registered(workflow)?.accept(input.clone()).await {
             Ok(_) => Ok(Vec::new()),
-            Err(InputError::Invalid(violations)) => Ok(violations),
-            Err(InputError::Unavailable(message)) => {
+            Err(CheckError::Refused(violations)) => Ok(violations),
+            Err(CheckError::Unavailable(message)) => {
                 Err(StartError::CheckUnavailable { workflow: workflow.to_owned(), message })
             }
         }

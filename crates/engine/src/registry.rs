@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rival_core::plan::{Block, LoopTest, NodeKind, Wait};
 use rival_core::{IndexedPlan, Path, Plan, PlanHash, Time, Value};
 
-use crate::definition::{Definition, InputError};
+use crate::definition::{CheckError, Definition};
 use crate::error::{RegisterError, Violation};
 use crate::function::Function;
 use crate::generations::{Generations, Span};
@@ -67,13 +67,13 @@ impl Registered {
 
     /// The input that a run is given: what the workflow's own check makes of it; without one, as it is, if it matches
     /// the schema.
-    pub(crate) async fn accept(&self, input: Value) -> Result<Value, InputError> {
+    pub(crate) async fn accept(&self, input: Value) -> Result<Value, CheckError> {
         if let Some(check) = &self.definition.input_check {
             return check.check(input).await;
         }
         match self.check_input(&input) {
             violations if violations.is_empty() => Ok(input),
-            violations => Err(InputError::Invalid(violations)),
+            violations => Err(CheckError::Refused(violations)),
         }
     }
 

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 use crate::actor::{Actor, SNAPSHOT_EVERY, Work};
 use crate::child::AskedChild;
-use crate::definition::InputError;
+use crate::definition::CheckError;
 use crate::engine::Engine;
 use crate::error::StartError;
 use crate::handle::RunHandle;
@@ -181,10 +181,10 @@ pub(crate) async fn accept_input(
             return large
                 .map_or(Ok(accepted), |size| Err(StartError::InputTooLarge { workflow, size, limit }));
         }
-        Err(InputError::Unavailable(message)) => {
+        Err(CheckError::Unavailable(message)) => {
             return Err(StartError::CheckUnavailable { workflow, message });
         }
-        Err(InputError::Invalid(violations)) => violations,
+        Err(CheckError::Refused(violations)) => violations,
     };
     let error = StartError::InvalidInput { workflow, violations };
     let failure = Failure::new(code::INVALID_INPUT, error.to_string());

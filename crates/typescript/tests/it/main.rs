@@ -7,3 +7,4 @@ mod links;
 mod load;
 mod packages;
 mod stack;
+mod usage;

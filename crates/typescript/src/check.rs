@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::module::{By, Kind, Module, Request, in_package};
+use crate::module::{By, Kind, Link, Module, Request, in_package};
 use crate::nearest::nearest;
 use crate::place::Place;
 use crate::problem::Problem;
@@ -28,17 +28,32 @@ pub(crate) fn check(modules: &Modules) -> Vec<Problem> {
     problems
 }
 
+/// Names that are taken from a module that Rival brings, and that it does not export.
+pub(crate) fn missing_from(modules: &Modules, builtin: &str, exports: &BTreeSet<&str>) -> Vec<Problem> {
+    let link = Link::Builtin(builtin.to_owned());
+    let mut problems = Vec::new();
+    for module in modules.values() {
+        for request in
+            module.requests.iter().filter(|request| module.links.get(&request.specifier) == Some(&link))
+        {
+            let gone = request.names.iter().filter(|(name, _)| !exports.contains(name.as_str()));
+            problems.extend(gone.map(|(name, place)| absent(module, request, None, exports, name, *place)));
+        }
+    }
+    problems
+}
+
 /// Names that a request takes and its module does not export.
 fn missing(modules: &Modules, module: &Module, request: &Request, target: &Module) -> Vec<Problem> {
     let Some(exports) = exports(modules, target) else { return Vec::new() };
     let gone = request.names.iter().filter(|(name, _)| !exports.contains(name.as_str()));
-    gone.map(|(name, place)| absent(module, request, target, &exports, name, *place)).collect()
+    gone.map(|(name, place)| absent(module, request, Some(target), &exports, name, *place)).collect()
 }
 
 fn absent(
     module: &Module,
     request: &Request,
-    target: &Module,
+    target: Option<&Module>,
     exports: &BTreeSet<&str>,
     name: &str,
     place: Place,
@@ -48,9 +63,9 @@ fn absent(
         "default" => format!("'{specifier}' has no default export"),
         _ => format!("'{specifier}' does not export `{name}`"),
     };
-    let advice = if target.types.contains(name) {
+    let advice = if target.is_some_and(|it| it.types.contains(name)) {
         format!("`{name}` is a type: write `import type` or `export type`.")
-    } else if target.kind == Kind::Json {
+    } else if target.is_some_and(|it| it.kind == Kind::Json) {
         format!("A JSON file has a default export only: `import data from '{specifier}'`.")
     } else if let Some(other) = nearest(name, exports.iter().copied()) {
         format!("Did you mean `{other}`?")

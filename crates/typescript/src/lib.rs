@@ -16,7 +16,9 @@ mod roomy;
 mod scan;
 mod stack;
 mod statics;
+mod usage;
 
 pub use module::{Link, Module};
 pub use problem::Problem;
 pub use program::Program;
+pub use usage::{StepsUse, Usage, usage};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::check::check;
+use crate::check::{check, missing_from};
 use crate::compile::compile;
 use crate::module::{By, Link, Module, in_package};
 use crate::place::{Lines, Place, number};
@@ -31,6 +31,13 @@ impl Program {
     /// is that very one. Nothing fails as a whole: ask for the [`Program::problems`] of each entry.
     pub fn load(entries: &[PathBuf], before: Option<&Program>) -> Program {
         roomy(|| Loader { before, finder: Finder::new(), program: Program::default() }.load(entries))
+    }
+
+    /// Makes problems of names that are imported from a module that Rival brings and that it does not export.
+    pub fn check_builtin(&mut self, builtin: &str, exports: &BTreeSet<&str>) {
+        for problem in missing_from(&self.modules, builtin, exports) {
+            self.report(problem);
+        }
     }
 
     /// The path that an entry has in [`Program::modules`].
@@ -78,6 +85,10 @@ impl Program {
     /// TypeScript.
     pub fn first_place(&self, stack: &str) -> Option<(PathBuf, u32, u32)> {
         stack::first_place(self, stack)
+    }
+
+    fn report(&mut self, problem: Problem) {
+        self.problems.entry(problem.file.clone()).or_default().push(problem);
     }
 
     /// What is wrong at a file, with what is wrong inside the packages that it imports.
@@ -134,7 +145,7 @@ impl Loader<'_> {
             }
         }
         for problem in check(&self.program.modules) {
-            self.report(problem);
+            self.program.report(problem);
         }
         self.program
     }
@@ -145,10 +156,6 @@ impl Loader<'_> {
         let path = path.unwrap_or_else(|_| entry.to_owned());
         self.program.entries.insert(entry.to_owned(), path.clone());
         path
-    }
-
-    fn report(&mut self, problem: Problem) {
-        self.program.problems.entry(problem.file.clone()).or_default().push(problem);
     }
 
     /// A module with its links. Texts are compiled once; what names mean is asked each time, as other files may be new.
@@ -177,7 +184,7 @@ impl Loader<'_> {
                     links.insert(request.specifier.clone(), link);
                 }
                 Err((message, advice)) => {
-                    self.report(Problem::new(&module.path, request.place, message).advise(advice));
+                    self.program.report(Problem::new(&module.path, request.place, message).advise(advice));
                 }
             }
         }

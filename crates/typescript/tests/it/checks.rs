@@ -83,6 +83,20 @@ fn a_name_that_is_not_exported_is_found_at_the_import() {
 }
 
 #[test]
+fn a_name_that_rival_does_not_export_is_found_when_its_names_are_known() {
+    let source = "import { creatWorkflow, StepError, type Step } from 'rival'\nexport const x = [creatWorkflow, StepError]";
+    let folder = Folder::new(&[("a.ts", source)]);
+    let mut program = folder.load(&["a.ts"]);
+    assert_eq!(folder.shown(&program, "a.ts"), "");
+    program.check_builtin("rival", &["createWorkflow", "StepError"].into());
+    expect![[r#"
+        a.ts:1:10: 'rival' does not export `creatWorkflow`
+            Did you mean `createWorkflow`?
+    "#]]
+    .assert_eq(&folder.shown(&program, "a.ts"));
+}
+
+#[test]
 fn a_circle_is_named_once() {
     let files = [
         ("a.ts", "import { b } from './lib/b'\nexport const a = () => b"),

@@ -1,4 +1,5 @@
 //! The crate from outside, on real files.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 
 mod checks;
 mod folder;
@@ -6,3 +7,4 @@ mod links;
 mod load;
 mod packages;
 mod stack;
+mod usage;

@@ -1,17 +1,20 @@
 //! What the engine's process and a script host say to each other.
 //!
-//! A frame is its length (four bytes, little endian) and JSON. Values travel as the text that they are stored as.
+//! A frame is its length (four bytes, little endian) and JSON; see [`crate::wire`]. Values travel as the text that they
+//! are stored as.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+mod read;
+
 /// A call, or anything else that is answered.
 pub type CallId = u64;
 
 /// What a host is told.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 #[serde(tag = "t", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ToHost {
     /// The first frame.
@@ -155,7 +158,7 @@ pub enum Role {
 }
 
 /// What a host says.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 #[serde(tag = "t", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum FromHost {
     /// The first frame.

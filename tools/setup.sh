@@ -39,6 +39,11 @@ if ! have cc && ! have gcc && ! have clang; then
     install "a C compiler" gcc libc6-dev
 fi
 
+# The JavaScript of the script host is bundled when it is built.
+if ! have node || ! have npm; then
+    install "Node.js with npm" nodejs npm
+fi
+
 [ "$what" = all ] || exit 0
 
 if ! "$cargo" nextest --version >/dev/null 2>&1; then

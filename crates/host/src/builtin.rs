@@ -1,10 +1,13 @@
-//! The JavaScript that the host brings along.
+//! The modules that the host brings along, by name.
+
+use crate::assets;
 
 /// Its default export is a function from what Rust can do to what the loop calls.
-pub(crate) const PRELUDE: (&str, &str) = ("rival:prelude", include_str!("../tests/stub/prelude.js"));
+pub(crate) const PRELUDE: (&str, &str) = ("rival:prelude", assets::PRELUDE);
 
 /// What files import by name.
-const MODULES: &[(&str, &str)] = &[("rival", include_str!("../tests/stub/rival.js"))];
+const MODULES: &[(&str, &str)] =
+    &[("rival", assets::RIVAL), ("zod", assets::ZOD), ("rival/test", assets::TEST)];
 
 /// The module of this name, if it is one of the host's own.
 pub(crate) fn find(name: &str) -> Option<(&'static str, &'static str)> {

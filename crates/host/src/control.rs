@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::frame::{CallId, Control, ControlReply};
+use crate::outbox::Outbox;
 
 /// How often a child looks whether its parent is still there, should the socket not tell.
 const PARENT_CHECK: Duration = Duration::from_secs(1);
@@ -49,7 +50,7 @@ impl Watch {
         self.current.load(Relaxed)
     }
 
-    /// Whether the current call is to be interrupted. True once for each time that it is wanted.
+    /// Whether the current call is to be interrupted. True once for each time that this is wanted.
     pub(crate) fn take_wanted(&self) -> bool {
         let wanted = self.wanted.load(Relaxed);
         let mine = wanted != 0 && wanted == self.current();
@@ -108,13 +109,13 @@ pub(crate) enum Life {
 }
 
 /// Starts the sentinel.
-pub(crate) fn watch(control: UnixStream, watch: Arc<Watch>, life: Life) -> io::Result<()> {
+pub(crate) fn watch(control: UnixStream, watch: Arc<Watch>, out: Arc<Outbox>, life: Life) -> io::Result<()> {
     if let Life::Process { .. } = life {
         control.set_read_timeout(Some(PARENT_CHECK))?;
     }
     let sentinel = move || {
         // An end by an error is an end as well: nobody can be answered.
-        let _ = converse(&control, &watch, life);
+        let _ = converse(&control, &watch, &out, life);
         match life {
             Life::Process { .. } => leave_process(),
             Life::Thread => watch.close(),
@@ -132,18 +133,20 @@ fn leave_process() -> ! {
     std::process::exit(0)
 }
 
-fn converse(control: &UnixStream, watch: &Watch, life: Life) -> io::Result<()> {
+fn converse(control: &UnixStream, watch: &Watch, out: &Outbox, life: Life) -> io::Result<()> {
     let mut lines = BufReader::new(control);
-    let mut out = control;
+    let mut replies = control;
     let mut line = String::new();
     loop {
         match lines.read_line(&mut line) {
             Ok(0) => return Ok(()),
             Ok(_) => {
                 let asked: Control = serde_json::from_str(&line)?;
+                // Lines that a stuck script wrote before it got stuck would go with it.
+                out.flush_for();
                 let mut text = serde_json::to_vec(&watch.answer(&asked))?;
                 text.push(b'\n');
-                out.write_all(&text)?;
+                replies.write_all(&text)?;
                 line.clear();
             }
             // A part of a line that has come already stays in `line`.

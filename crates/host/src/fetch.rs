@@ -62,7 +62,13 @@ pub(crate) struct Answer {
 /// Why there is none.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FetchError {
-    /// The request cannot be sent as it is, or nobody answered, or not in HTTP.
+    /// The request cannot be sent as it is.
+    #[error("fetch failed: {0}")]
+    Request(String),
+    /// Nobody is there.
+    #[error("fetch failed: {0}")]
+    Connect(String),
+    /// The exchange broke off, or the answer was not HTTP.
     #[error("fetch failed: {0}")]
     Failed(String),
     /// The request said not to follow.
@@ -79,6 +85,8 @@ pub(crate) enum FetchError {
 impl FetchError {
     pub(crate) fn code(&self) -> &'static str {
         match self {
+            Self::Request(_) => "bad_request",
+            Self::Connect(_) => "connect_failed",
             Self::Failed(_) => "fetch_failed",
             Self::RedirectRefused(_) => "redirect_refused",
             Self::TooManyRedirects => "too_many_redirects",
@@ -216,7 +224,7 @@ fn without_fragment(url: &str) -> &str {
 }
 
 fn built(client: &Client, request: Request) -> Result<reqwest::RequestBuilder, FetchError> {
-    let wrong = |what: &dyn std::fmt::Display| FetchError::Failed(what.to_string());
+    let wrong = |what: &dyn std::fmt::Display| FetchError::Request(what.to_string());
     let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| wrong(&error))?;
     let mut headers = HeaderMap::new();
     for (name, value) in request.headers {
@@ -259,5 +267,12 @@ fn explain(error: &reqwest::Error) -> FetchError {
     while let Some(inner) = reason.and_then(|outer| outer.source()) {
         reason = Some(inner);
     }
-    FetchError::Failed(reason.map_or_else(|| error.to_string(), ToString::to_string))
+    let reason = reason.map_or_else(|| error.to_string(), ToString::to_string);
+    if error.is_builder() {
+        FetchError::Request(reason)
+    } else if error.is_connect() {
+        FetchError::Connect(reason)
+    } else {
+        FetchError::Failed(reason)
+    }
 }

@@ -1,21 +1,18 @@
 //! What the engine's process and a script host say to each other.
 //!
-//! A frame is its length (four bytes, little endian) and JSON; see [`crate::wire`]. Values travel as the text that they
-//! are stored as.
+//! A frame is its length (four bytes, little endian) and JSON. Values travel as the text that they are stored as.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-mod read;
-
 /// A call, or anything else that is answered.
 pub type CallId = u64;
 
 /// What a host is told.
-#[derive(Debug, Serialize)]
-#[serde(tag = "t", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ToHost {
     /// The first frame.
     Setup {
@@ -158,8 +155,8 @@ pub enum Role {
 }
 
 /// What a host says.
-#[derive(Debug, Serialize)]
-#[serde(tag = "t", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum FromHost {
     /// The first frame.
     Ready {},
@@ -215,6 +212,8 @@ pub enum FromHost {
     Waiting {
         /// The call.
         id: CallId,
+        /// How many answers it had when it said so: one that is on its way makes this stale.
+        answers: u32,
     },
     /// A call that waited does something else again.
     Busy {

@@ -26,7 +26,8 @@ use crate::frame::{CallId, FromHost, Level, ScriptError, ToHost};
 use crate::memory::{Meter, Metered};
 use crate::modules::{Links, Modules};
 use crate::ops::{Ops, Owner};
-use crate::pipe::{Incoming, Kind, Pipe};
+use crate::outbox::Outbox;
+use crate::pipe::{About, Dropped, Head, Incoming, Pipe, Reply};
 use crate::realm::{Completion, Realm, Task};
 use crate::rejections::Rejections;
 use crate::shared::{Cut, Shared};
@@ -46,7 +47,7 @@ pub(crate) struct Host {
 
 impl Host {
     /// Waits for the first frame; `None` if the parent is gone before it comes.
-    pub(crate) fn begin(data: UnixStream, watch: Arc<Watch>) -> io::Result<Option<Self>> {
+    pub(crate) fn begin(data: UnixStream, out: Arc<Outbox>, watch: Arc<Watch>) -> io::Result<Option<Self>> {
         let mut pipe = Pipe::new(data);
         let setup = loop {
             if let Some(frame) = pipe.next_frame()? {
@@ -59,10 +60,10 @@ impl Host {
         let ToHost::Setup { memory_limit, env } = setup else {
             return Err(io::Error::other("the first frame is not `setup`"));
         };
-        pipe.put(&FromHost::Ready {})?;
+        out.put(&FromHost::Ready {})?;
         let meter = Rc::new(Meter::default());
         meter.set_limit(memory_limit);
-        let shared = Rc::new(Shared::new(pipe, watch, meter, Ops::new()?, env));
+        let shared = Rc::new(Shared::new(pipe, out, watch, meter, Ops::new()?, env));
         Self::new(shared).map(Some)
     }
 
@@ -85,7 +86,7 @@ impl Host {
             self.frames()?;
             self.timers();
             self.requests();
-            self.shared.pipe.borrow_mut().flush()?;
+            self.shared.out.flush()?;
             if !self.wait()? {
                 return Ok(());
             }
@@ -97,7 +98,7 @@ impl Host {
         loop {
             let Some(frame) = self.shared.pipe.borrow_mut().next_frame()? else { return Ok(()) };
             self.deliver(frame)?;
-            self.shared.pipe.borrow_mut().flush_old()?;
+            self.shared.out.flush_old()?;
         }
     }
 
@@ -145,34 +146,40 @@ impl Host {
     }
 
     fn deliver(&mut self, frame: Incoming) -> io::Result<()> {
-        let call = frame.head.id;
-        match frame.head.t {
-            Kind::Setup => {}
-            Kind::Realm => {
-                if let ToHost::Realm { realm, modules } = serde_json::from_slice(&frame.bytes)? {
+        let Incoming { head, bytes } = frame;
+        match head {
+            Head::Setup(_) => {}
+            Head::Realm(_) => {
+                if let ToHost::Realm { realm, modules } = serde_json::from_slice(&bytes)? {
                     self.realms.entry(realm).or_default().sources.add(modules);
                 }
             }
-            Kind::Drop => self.drop_realm(frame.head.realm),
-            Kind::Describe | Kind::Call | Kind::Parse => self.begin_call(call, frame.head.realm, frame.bytes),
-            Kind::Answer => self.go_on(call, frame.bytes),
-            Kind::Forget => {
-                self.go_on(call, frame.bytes);
-                self.shared.close(call);
+            Head::Drop(Dropped { realm }) => self.drop_realm(realm),
+            Head::Describe(target) | Head::Call(target) | Head::Parse(target) => {
+                self.begin_call(Owner { realm: target.realm, call: target.id }, bytes);
             }
-            Kind::Abort => {
-                self.go_on(call, frame.bytes);
-                self.shared.put(&FromHost::Aborted { id: call });
+            Head::Answer(Reply { id, op }) => {
+                if let Some(realm) = self.shared.take_asked(op) {
+                    self.go_on(Owner { realm, call: id }, bytes);
+                }
             }
-            Kind::Transform => {}
+            Head::Forget(About { id }) => self.forget(id, bytes),
+            Head::Abort(About { id }) => {
+                if let Some(realm) = self.shared.realm_of(id) {
+                    self.go_on(Owner { realm, call: id }, bytes);
+                }
+                self.shared.put(&FromHost::Aborted { id });
+            }
+            Head::Transform(_) => {}
         }
         Ok(())
     }
 
     /// A call, or something else that is answered.
-    fn begin_call(&mut self, call: CallId, realm: u32, frame: Vec<u8>) {
+    fn begin_call(&mut self, owner: Owner, frame: Vec<u8>) {
+        let Owner { realm, call } = owner;
         self.shared.open(call, realm);
-        let thrown = self.turn(Owner { realm, call }, Task::Frame(frame));
+        let thrown = self.turn(owner, Task::Frame(frame));
         if let Some(error) = thrown
             && self.shared.close(call)
         {
@@ -181,11 +188,17 @@ impl Host {
     }
 
     /// Something more about a call.
-    fn go_on(&mut self, call: CallId, frame: Vec<u8>) {
+    fn go_on(&mut self, owner: Owner, frame: Vec<u8>) {
+        let thrown = self.turn(owner, Task::Frame(frame));
+        self.complain(owner.call, thrown);
+    }
+
+    fn forget(&mut self, call: CallId, frame: Vec<u8>) {
         if let Some(realm) = self.shared.realm_of(call) {
-            let thrown = self.turn(Owner { realm, call }, Task::Frame(frame));
-            self.complain(call, thrown);
+            self.go_on(Owner { realm, call }, frame);
+            self.shared.close(call);
         }
+        self.shared.forget_ops(call);
     }
 
     fn complete(&mut self, op: u32, owner: Owner, completion: Completion) {
@@ -198,11 +211,10 @@ impl Host {
     fn turn(&mut self, owner: Owner, task: Task) -> Option<ScriptError> {
         let Owner { realm, call } = owner;
         self.shared.watch.enter(call);
-        if let Some(error) = self.ready(realm) {
-            self.shared.watch.leave();
-            return Some(error);
-        }
-        let thrown = self.tell(realm, task);
+        let thrown = match self.ready(realm) {
+            None => self.tell(realm, task),
+            unready => unready,
+        };
         self.jobs(call);
         let late = self.tell(realm, Task::Drained(call));
         self.jobs(call);
@@ -253,10 +265,11 @@ impl Host {
         let realm = self.shared.realm_of(call);
         let open = self.shared.close(call);
         if let Some(realm) = realm {
-            let forget = format!(r#"{{"t":"forget","id":{call}}}"#);
+            let forget = format!(r#"{{"forget":{{"id":{call}}}}}"#);
             let thrown = self.tell(realm, Task::Frame(forget.into_bytes()));
             self.complain(call, thrown);
             self.jobs(call);
+            self.shared.forget_ops(call);
         }
         let error = match cut {
             Cut::Wanted => error::interrupted(),
@@ -289,10 +302,7 @@ impl Host {
 
     fn drop_realm(&mut self, id: u32) {
         if let Some(realm) = self.realms.remove(&id) {
-            self.shared.ops.borrow_mut().stop_realm(id);
-            for call in self.shared.calls_of(id) {
-                self.shared.close(call);
-            }
+            self.shared.forget_realm(id);
             realm.end(&self.modules);
             self.runtime.run_gc();
         }

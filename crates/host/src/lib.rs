@@ -3,6 +3,7 @@
 //! A host knows no files, no plans and no engine. It is told sources and calls over a socket, and answers; see
 //! [`frame`]. A second socket reaches it also while JavaScript is stuck.
 
+pub mod assets;
 mod builtin;
 pub mod code;
 mod control;
@@ -14,19 +15,21 @@ mod memory;
 mod modules;
 mod native;
 mod ops;
+mod outbox;
 mod pipe;
 mod realm;
 mod rejections;
 mod shared;
 pub mod wire;
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use control::{Life, Watch};
 use host::Host;
+use outbox::Outbox;
 
 /// Set for a process that is to be a host.
 pub const VARIABLE: &str = "RIVAL_SCRIPT_HOST";
@@ -61,9 +64,12 @@ pub fn serve(data: UnixStream, control: UnixStream) -> io::Result<()> {
 
 fn run(data: UnixStream, control: UnixStream, life: Life) -> io::Result<()> {
     let watch = Arc::new(Watch::new());
-    control::watch(control, Arc::clone(&watch), life)?;
-    match Host::begin(data, watch)? {
-        Some(mut host) => host.run(),
-        None => Ok(()),
+    let out = Arc::new(Outbox::new(data.try_clone()?));
+    control::watch(control, Arc::clone(&watch), Arc::clone(&out), life)?;
+    let ran = Host::begin(data, out, watch).and_then(|host| host.map_or(Ok(()), |mut host| host.run()));
+    match ran {
+        // The other side went while it was being told something.
+        Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(()),
+        ran => ran,
     }
 }

@@ -27,10 +27,6 @@ impl Meter {
         self.limit.set(limit);
     }
 
-    pub(crate) fn used(&self) -> usize {
-        self.used.get()
-    }
-
     /// Whether memory was refused since this was last asked.
     pub(crate) fn take_refused(&self) -> bool {
         self.refused.take()

@@ -80,10 +80,9 @@ impl Ops {
         Some(owner)
     }
 
-    /// Gives up everything of a realm.
-    pub(crate) fn stop_realm(&mut self, realm: u32) {
-        let ops: Vec<u32> =
-            self.open.iter().filter(|(_, op)| op.owner.realm == realm).map(|(op, _)| *op).collect();
+    /// Gives up everything of some owners.
+    pub(crate) fn stop_all(&mut self, gone: impl Fn(Owner) -> bool) {
+        let ops: Vec<u32> = self.open.iter().filter(|(_, op)| gone(op.owner)).map(|(op, _)| *op).collect();
         for op in ops {
             self.stop(op);
         }

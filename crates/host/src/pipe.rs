@@ -1,19 +1,15 @@
-//! The data socket: frames in, in order; frames out, many per write.
+//! What the data socket brings: frames, in order.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::frame::CallId;
-use crate::wire::{self, Splitter};
-
-/// What waits to be written is written when it is this much, or this old, also within a turn of the loop.
-const FLUSH_BYTES: usize = 64 * 1024;
-const FLUSH_AFTER: Duration = Duration::from_millis(1);
+use crate::wire::Splitter;
 
 /// A frame, and what the loop must know of it.
 #[derive(Debug)]
@@ -22,32 +18,42 @@ pub(crate) struct Incoming {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The fields of a frame that say where it goes.
+/// The kind of a frame, and what says where it goes.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Head {
-    pub(crate) t: Kind,
-    #[serde(default)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Head {
+    Setup(IgnoredAny),
+    Realm(IgnoredAny),
+    Describe(Target),
+    Call(Target),
+    Parse(Target),
+    Abort(About),
+    Forget(About),
+    Answer(Reply),
+    Drop(Dropped),
+    Transform(IgnoredAny),
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Target {
     pub(crate) id: CallId,
-    #[serde(default)]
     pub(crate) realm: u32,
-    #[serde(default)]
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct About {
+    pub(crate) id: CallId,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Reply {
+    pub(crate) id: CallId,
     pub(crate) op: u32,
 }
 
-/// The kinds of frames that a host is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Kind {
-    Setup,
-    Realm,
-    Describe,
-    Call,
-    Parse,
-    Abort,
-    Forget,
-    Answer,
-    Drop,
-    Transform,
+#[derive(Debug, Deserialize)]
+pub(crate) struct Dropped {
+    pub(crate) realm: u32,
 }
 
 /// The host's end of the data socket.
@@ -57,19 +63,11 @@ pub(crate) struct Pipe {
     splitter: Splitter,
     /// Came while something else was waited for.
     queue: VecDeque<Incoming>,
-    out: Vec<u8>,
-    out_since: Option<Instant>,
 }
 
 impl Pipe {
     pub(crate) fn new(socket: UnixStream) -> Self {
-        Self {
-            socket,
-            splitter: Splitter::default(),
-            queue: VecDeque::new(),
-            out: Vec::new(),
-            out_since: None,
-        }
+        Self { socket, splitter: Splitter::default(), queue: VecDeque::new() }
     }
 
     pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
@@ -87,10 +85,9 @@ impl Pipe {
     /// Waits for the answer to an operation. What comes before it is for later, in order. `None` when nobody answers
     /// any more.
     pub(crate) fn wait_for(&mut self, op: u32) -> io::Result<Option<Incoming>> {
-        self.flush()?;
         loop {
             while let Some(frame) = self.cut()? {
-                if frame.head.t == Kind::Answer && frame.head.op == op {
+                if matches!(&frame.head, Head::Answer(reply) if reply.op == op) {
                     return Ok(Some(frame));
                 }
                 self.queue.push_back(frame);
@@ -116,43 +113,6 @@ impl Pipe {
     /// Whether there are frames that came while another was waited for.
     pub(crate) fn has_queued(&self) -> bool {
         !self.queue.is_empty()
-    }
-
-    pub(crate) fn put(&mut self, frame: &impl Serialize) -> io::Result<()> {
-        wire::put(&mut self.out, frame)?;
-        self.written()
-    }
-
-    pub(crate) fn put_text(&mut self, text: &[u8]) -> io::Result<()> {
-        wire::put_text(&mut self.out, text)?;
-        self.written()
-    }
-
-    fn written(&mut self) -> io::Result<()> {
-        if self.out.len() > FLUSH_BYTES {
-            return self.flush();
-        }
-        self.out_since.get_or_insert_with(Instant::now);
-        Ok(())
-    }
-
-    /// Writes what has waited for long enough.
-    pub(crate) fn flush_old(&mut self) -> io::Result<()> {
-        match self.out_since {
-            Some(since) if since.elapsed() > FLUSH_AFTER => self.flush(),
-            _ => Ok(()),
-        }
-    }
-
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.out_since = None;
-        if self.out.is_empty() {
-            return Ok(());
-        }
-        let written = (&self.socket).write_all(&self.out);
-        self.out.clear();
-        self.out.shrink_to(2 * FLUSH_BYTES);
-        written
     }
 
     fn cut(&mut self) -> io::Result<Option<Incoming>> {

@@ -11,7 +11,8 @@ use serde::Serialize;
 use crate::control::Watch;
 use crate::frame::CallId;
 use crate::memory::Meter;
-use crate::ops::Ops;
+use crate::ops::{Ops, Owner};
+use crate::outbox::Outbox;
 use crate::pipe::Pipe;
 
 /// Why JavaScript was stopped in the middle.
@@ -27,18 +28,22 @@ pub(crate) enum Cut {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) pipe: RefCell<Pipe>,
+    pub(crate) out: Arc<Outbox>,
     pub(crate) watch: Arc<Watch>,
     pub(crate) meter: Rc<Meter>,
     pub(crate) ops: RefCell<Ops>,
     pub(crate) env: BTreeMap<String, String>,
     /// The calls that are not answered yet, and their realms.
     calls: RefCell<HashMap<CallId, u32>>,
+    /// What the parent was asked for and has not answered yet.
+    asked: RefCell<HashMap<u32, Owner>>,
     cut: Cell<Option<(CallId, Cut)>>,
 }
 
 impl Shared {
     pub(crate) fn new(
         pipe: Pipe,
+        out: Arc<Outbox>,
         watch: Arc<Watch>,
         meter: Rc<Meter>,
         ops: Ops,
@@ -46,18 +51,21 @@ impl Shared {
     ) -> Self {
         Self {
             pipe: RefCell::new(pipe),
+            out,
             watch,
             meter,
             ops: RefCell::new(ops),
             env,
             calls: RefCell::default(),
+            asked: RefCell::default(),
             cut: Cell::new(None),
         }
     }
 
     /// Asked by QuickJS again and again while it runs: whether to stop.
     pub(crate) fn interrupts(&self) -> bool {
-        if self.watch.closing() {
+        // Until the turn is over: of a chain of jobs, the first interrupt may hit one that another follows already.
+        if self.watch.closing() || self.cut.get().is_some() {
             return true;
         }
         let cut = if self.watch.take_wanted() {
@@ -69,6 +77,12 @@ impl Shared {
         };
         self.cut.set(Some((self.watch.current(), cut)));
         true
+    }
+
+    /// Whether a call was cut short in this turn. Code around it may not have noticed: the evaluation of a module turns
+    /// any error into a rejection, and memory that is refused can be caught.
+    pub(crate) fn is_cut(&self, call: CallId) -> bool {
+        self.meter.refused() || self.cut.get().is_some_and(|(cut, _)| cut == call)
     }
 
     /// Which call was cut short in this turn, which `call` began.
@@ -90,19 +104,39 @@ impl Shared {
         self.calls.borrow().get(&call).copied()
     }
 
-    /// The calls of a realm that are not answered yet.
-    pub(crate) fn calls_of(&self, realm: u32) -> Vec<CallId> {
-        let calls = self.calls.borrow();
-        calls.iter().filter(|(_, of)| **of == realm).map(|(call, _)| *call).collect()
+    /// An operation that the parent was asked for, to be answered to this realm.
+    pub(crate) fn asked(&self, op: u32, owner: Owner) {
+        self.asked.borrow_mut().insert(op, owner);
+    }
+
+    /// The realm that an answer is for, if somebody there still wants it.
+    pub(crate) fn take_asked(&self, op: u32) -> Option<u32> {
+        self.asked.borrow_mut().remove(&op).map(|owner| owner.realm)
+    }
+
+    /// Gives up whatever a call waits for.
+    pub(crate) fn forget_ops(&self, call: CallId) {
+        self.forget_all(|owner| owner.call == call);
+    }
+
+    /// Gives up everything of a realm.
+    pub(crate) fn forget_realm(&self, realm: u32) {
+        self.calls.borrow_mut().retain(|_, of| *of != realm);
+        self.forget_all(|owner| owner.realm == realm);
+    }
+
+    fn forget_all(&self, gone: impl Fn(Owner) -> bool) {
+        self.asked.borrow_mut().retain(|_, owner| !gone(*owner));
+        self.ops.borrow_mut().stop_all(gone);
     }
 
     /// Says something.
     pub(crate) fn put(&self, frame: &impl Serialize) {
-        self.heed(self.pipe.borrow_mut().put(frame));
+        self.heed(self.out.put(frame));
     }
 
     pub(crate) fn put_text(&self, text: &[u8]) {
-        self.heed(self.pipe.borrow_mut().put_text(text));
+        self.heed(self.out.put_text(text));
     }
 
     /// Nobody listens any more if writing fails.

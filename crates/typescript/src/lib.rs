@@ -1,1 +1,24 @@
 //! TypeScript for Rival: module graphs without types, what functions use, schemas of interfaces.
+//!
+//! [`Program::load`] reads files and everything that they import, takes the types away and says what is wrong, with file,
+//! line and advice. Nothing here runs a script, and nothing fails as a whole: a broken file has [`Problem`]s, the others
+//! load.
+
+mod check;
+mod compile;
+mod module;
+mod nearest;
+mod place;
+mod problem;
+mod program;
+mod resolve;
+mod roomy;
+mod scan;
+mod stack;
+mod statics;
+mod usage;
+
+pub use module::{Link, Module};
+pub use problem::Problem;
+pub use program::Program;
+pub use usage::{StepsUse, Usage, usage};

@@ -28,7 +28,7 @@ pub(crate) fn object<'js>(
     sources: &Rc<Sources>,
 ) -> Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
-    messages(ctx, &native, shared)?;
+    messages(ctx, &native, realm, shared)?;
     operations(ctx, &native, realm, shared)?;
     modules_of(ctx, &native, sources)?;
     native.set("random", Function::new(ctx.clone(), random)?)?;
@@ -43,11 +43,11 @@ pub(crate) fn object<'js>(
 }
 
 /// `send`, `ask`, `current`, `enter`.
-fn messages<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> Result<()> {
+fn messages<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<Shared>) -> Result<()> {
     let host = Rc::clone(shared);
     native.set(
         "send",
-        Function::new(ctx.clone(), move |text: rquickjs::String<'js>| talk::send(&host, &text))?,
+        Function::new(ctx.clone(), move |text: rquickjs::String<'js>| talk::send(&host, realm, &text))?,
     )?;
     let host = Rc::clone(shared);
     native.set(

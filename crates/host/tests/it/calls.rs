@@ -257,11 +257,3 @@ fn realms_are_worlds_of_their_own() {
     lab.begin_in(2, "count", json!(null));
     assert_eq!(lab.end().1.outcome.unwrap(), json!(2));
 }
-
-#[test]
-fn a_host_ends_with_its_socket() {
-    let mut lab = Lab::of(Place::Process, "export const name = 'flow'; export const steps = []");
-    let stdin_of_child_is_ours = lab.child().id();
-    assert!(stdin_of_child_is_ours > 0);
-    drop(lab);
-}

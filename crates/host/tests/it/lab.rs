@@ -196,10 +196,27 @@ impl Lab {
         }
     }
 
+    /// Waits for a line of a call that may be stuck after it.
+    pub fn until_said(&mut self, call: u64, said: &str) {
+        self.data.set_nonblocking(true).unwrap();
+        // A host that is asked writes what it has to say.
+        while self.splitter.fill(&mut self.data).is_err() {
+            self.ask(&Control::Ping(1));
+        }
+        self.data.set_nonblocking(false).unwrap();
+        assert_eq!(self.line(), (call, said.to_owned()));
+    }
+
     pub fn interrupt(&mut self, call: u64) -> bool {
         let ControlReply::Interrupted { id, was } = self.ask(&Control::Interrupt(call)) else { panic!() };
         assert_eq!(id, call);
         was
+    }
+
+    /// Closes the sockets, as the end of this process would.
+    pub fn hang_up(&mut self) {
+        let _ = self.data.shutdown(std::net::Shutdown::Both);
+        let _ = self.control.get_mut().shutdown(std::net::Shutdown::Both);
     }
 
     pub fn child(&mut self) -> &mut Child {
@@ -212,8 +229,7 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        let _ = self.data.shutdown(std::net::Shutdown::Both);
-        let _ = self.control.get_mut().shutdown(std::net::Shutdown::Both);
+        self.hang_up();
         let ended = match &mut self.runner {
             Runner::Thread(thread) => thread.take().is_none_or(|thread| thread.join().is_ok()),
             Runner::Process(child) => child.wait().is_ok(),

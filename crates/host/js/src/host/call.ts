@@ -1,0 +1,141 @@
+/** Calls: begun by a frame, ended by what the function returns or throws. */
+import type { CallFrame, Cx, ErrorShape } from '../native.ts'
+import type { OpenFile, Target } from '../realm.ts'
+import { AbortController, DOMException } from '../web/abort.ts'
+import { contextFor } from './context.ts'
+import { errorShape } from './errors.ts'
+import { toJson } from './json.ts'
+import { native } from './native.ts'
+
+/** Something that the parent waits for. */
+export class Call {
+    /** What the function puts here is recorded. */
+    readonly state: Record<string, unknown> = {}
+    /** Durable operations that are not answered yet. */
+    durable = 0
+    /** Everything else that will wake it: timers, requests, other operations. */
+    others = 0
+    /** The parent was told that it does nothing but wait. */
+    saidWaiting = false
+    /** How many operations were answered. */
+    answers = 0
+    /** Its file is being evaluated. */
+    isLoading = false
+    private controller: AbortController | null = null
+    private abortReason: DOMException | null = null
+
+    constructor(
+        readonly id: number,
+        readonly cx: Cx,
+    ) {}
+
+    /** Made when it is asked for first: most functions do not. */
+    get signal() {
+        if (this.controller === null) {
+            this.controller = new AbortController()
+            if (this.abortReason !== null) this.controller.abort(this.abortReason)
+        }
+        return this.controller.signal
+    }
+
+    abort(reason: string): void {
+        const name = reason === 'timeout' ? 'TimeoutError' : 'AbortError'
+        this.abortReason = new DOMException(`the call was told to stop: ${reason}`, name)
+        this.controller?.abort(this.abortReason)
+    }
+}
+
+/** Those that the parent waits for. */
+export const calls = new Map<number, Call>()
+/** Files that are evaluated. */
+export const opened = new Map<string, OpenFile>()
+
+/** The call that the running macrotask belongs to. */
+export function currentCall(): Call | undefined {
+    return calls.get(native.current())
+}
+
+/** Remembers something that will be answered. */
+export function open(id: number, cx: Cx | null): Call {
+    const call = new Call(id, cx as Cx)
+    calls.set(id, call)
+    return call
+}
+
+/** Calls a function of a file that is evaluated. */
+export function run(call: Call, target: Target): void {
+    let value
+    try {
+        value = target.fn(contextFor(call, target.role))
+    } catch (error) {
+        return fail(call, error)
+    }
+    if (isThenable(value)) {
+        Promise.resolve(value).then(
+            (value) => returned(call, target, value),
+            (error) => fail(call, error),
+        )
+    } else {
+        returned(call, target, value)
+    }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+    return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
+function returned(call: Call, target: Target, value: unknown): void {
+    if (target.after === undefined) return done(call, value)
+    let after
+    try {
+        after = target.after(value)
+    } catch (error) {
+        return fail(call, error)
+    }
+    if (isThenable(after)) {
+        Promise.resolve(after).then(
+            (value) => done(call, value),
+            (error) => fail(call, error),
+        )
+    } else {
+        done(call, after)
+    }
+}
+
+/** The function that a frame means, if its file is evaluated. */
+export function targetOf(frame: CallFrame): Target | undefined {
+    return opened.get(frame.file)?.workflows.get(frame.workflow)?.functions.get(frame.function)
+}
+
+/** Answers; says nothing if nobody waits for it any more. */
+export function done(call: Call, value: unknown): void {
+    if (!calls.delete(call.id)) return
+    let text
+    try {
+        text = `{"done":{"id":${call.id},"value":${toJson(value, 'the result')}${stateText(call)}}}`
+    } catch (error) {
+        return sendFailure(call, error)
+    }
+    native.send(text)
+}
+
+/** Answers with what was thrown. */
+export function fail(call: Call, thrown: unknown): void {
+    if (calls.delete(call.id)) sendFailure(call, thrown)
+}
+
+function sendFailure(call: Call, thrown: unknown): void {
+    const error = JSON.stringify(errorShape(thrown) satisfies ErrorShape)
+    let state = ''
+    try {
+        state = stateText(call)
+    } catch {
+        // The function's own error says more than that its state is not JSON either.
+    }
+    native.send(`{"failed":{"id":${call.id},"error":${error}${state}}}`)
+}
+
+function stateText(call: Call): string {
+    for (const _ in call.state) return `,"state":${toJson(call.state, 'the state')}`
+    return ''
+}

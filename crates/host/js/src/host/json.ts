@@ -1,0 +1,128 @@
+/** Values as JSON text. What JSON cannot say is refused with its path, instead of being changed on the way. */
+
+/** What is deeper could not be read back; it is the engine's limit too. */
+const DEPTH_MAX = 120
+
+/** A value that is not JSON. */
+export class NotJson extends Error {
+    readonly code = 'not_json'
+    readonly behavior = 'stop'
+
+    constructor(what: string, path: string, problem: string) {
+        super(`${what} is not JSON: ${path === '' ? 'it' : `\`${path}\``} is ${problem}`)
+        this.name = 'NotJson'
+    }
+}
+
+/** A value as JSON; `undefined` is `null`. `what` names it in errors. */
+export function toJson(value: unknown, what: string): string {
+    if (value === undefined || value === null) return 'null'
+    const problem = check(value, 0)
+    if (problem !== null) throw new NotJson(what, problem.path, problem.text)
+    const text = JSON.stringify(value)
+    // An object whose `toJSON` gives nothing.
+    return text === undefined ? 'null' : text
+}
+
+interface Problem {
+    path: string
+    text: string
+}
+
+function check(value: unknown, depth: number): Problem | null {
+    switch (typeof value) {
+        case 'string':
+        case 'boolean':
+        case 'undefined':
+            return null
+        case 'number':
+            return Number.isFinite(value) ? null : problem(`${value}: use null or a string`)
+        case 'object':
+            return value === null ? null : checkObject(value, depth)
+        case 'bigint':
+            return problem(`the BigInt ${value}n: use Number(…) or String(…)`)
+        case 'function':
+            return problem(`the function ${value.name === '' ? '(anonymous)' : `\`${value.name}\``}: leave it out`)
+        case 'symbol':
+            return problem('a symbol: use a string')
+    }
+}
+
+function checkObject(value: object, depth: number): Problem | null {
+    if (depth >= DEPTH_MAX) return problem(`nested deeper than ${DEPTH_MAX} levels, or contains itself`)
+    if (Array.isArray(value)) {
+        for (let index = 0; index < value.length; index++) {
+            const found = check(value[index], depth + 1)
+            if (found !== null) return inside(`[${index}]`, found)
+        }
+        return null
+    }
+    const json = (value as { toJSON?: unknown }).toJSON
+    if (typeof json === 'function') return check(json.call(value, ''), depth + 1)
+    const odd = oddity(value)
+    if (odd !== null) return problem(odd)
+    for (const key of Object.keys(value)) {
+        const found = check((value as Record<string, unknown>)[key], depth + 1)
+        if (found !== null) return inside(key, found)
+    }
+    return null
+}
+
+/** Objects that `JSON.stringify` would write as `{}`, or as something that nobody wants. */
+function oddity(value: object): string | null {
+    const prototype = Object.getPrototypeOf(value)
+    if (prototype === Object.prototype || prototype === null) return null
+    if (value instanceof Map) return 'a Map: use Object.fromEntries(map)'
+    if (value instanceof Set) return 'a Set: use Array.from(set)'
+    if (value instanceof Promise) return 'a promise: await it'
+    if (value instanceof Error) return 'an Error: use its message, or throw it'
+    if (value instanceof RegExp) return 'a RegExp: use its source'
+    if (value instanceof WeakMap || value instanceof WeakSet || value instanceof WeakRef) return 'a weak reference'
+    if (ArrayBuffer.isView(value)) return 'a typed array: use Array.from(array), or base64 text'
+    if (value instanceof ArrayBuffer) return 'an ArrayBuffer: use base64 text'
+    return null
+}
+
+function problem(text: string): Problem {
+    return { path: '', text }
+}
+
+function inside(key: string, found: Problem): Problem {
+    const dot = found.path === '' || found.path.startsWith('[') ? '' : '.'
+    return { path: key + dot + found.path, text: found.text }
+}
+
+/** A value as JSON where losing a part is better than failing: in log lines. */
+export function toJsonLoosely(value: unknown): string {
+    const seen: object[] = []
+    const text = JSON.stringify(value, function (this: unknown, _key: string, part: unknown) {
+        switch (typeof part) {
+            case 'bigint':
+                return `${part}n`
+            case 'number':
+                return Number.isFinite(part) ? part : String(part)
+            case 'function':
+                return `[function ${part.name}]`
+            case 'symbol':
+                return String(part)
+        }
+        if (typeof part !== 'object' || part === null) return part
+        while (seen.length > 0 && seen[seen.length - 1] !== this) seen.pop()
+        if (seen.includes(part)) return '[circular]'
+        if (seen.length > DEPTH_MAX) return '[deep]'
+        const shown = plain(part)
+        seen.push(shown)
+        return shown
+    })
+    return text ?? 'null'
+}
+
+function plain(value: object): object {
+    if (value instanceof Error) {
+        const { name, message, stack } = value
+        return Object.assign({ name, message, stack }, value)
+    }
+    if (value instanceof Map) return Object.fromEntries(value)
+    if (value instanceof Set) return Array.from(value)
+    return value
+}

@@ -1,0 +1,188 @@
+/** What the host's Rust gives to the JavaScript of a realm, and the frames that go through it. */
+
+/** Functions that only Rust can do. */
+export interface Native {
+    /** Writes a frame to the parent. */
+    send(text: string): void
+    /** Writes an `op` frame and blocks until its answer is there; gives the answer's text. */
+    ask(text: string): string
+    /** Completes `op` after some milliseconds. */
+    timer(op: number, ms: number): void
+    /** Sends a request, completes `op` with the answer. */
+    fetch(op: number, request: string, body: Uint8Array | null): void
+    /** Gives up a timer or request. */
+    stop(op: number): void
+    /** The call that the running macrotask belongs to; 0 if none. */
+    current(): number
+    /** Says that the rest of this macrotask belongs to another call. */
+    enter(call: number): void
+    /** A number for an operation, unique within the host. */
+    next(): number
+    random(count: number): Uint8Array
+    uuid4(): string
+    uuid7(): string
+    /** A parsed URL, or null if it is none. */
+    url(input: string, base?: string): UrlParts | null
+    urlSet(href: string, part: string, value: string): UrlParts | null
+    encode(text: string): Uint8Array
+    decode(bytes: Uint8Array, label: string, fatal: boolean): string
+    /** Milliseconds that only grow. */
+    now(): number
+    /** What `process.env` shows. */
+    env: Record<string, string>
+    /** Evaluates a module of the realm. */
+    load(name: string): Promise<Record<string, unknown>>
+    /** What is known of a module of the realm; null if it has none of this name. */
+    source(name: string): ModuleSource | null
+}
+
+export interface UrlParts {
+    href: string
+    origin: string
+    protocol: string
+    username: string
+    password: string
+    host: string
+    hostname: string
+    port: string
+    pathname: string
+    search: string
+    hash: string
+}
+
+export interface ModuleSource {
+    stepNames: (string | null)[]
+    links: Record<string, string>
+}
+
+/** Why a request failed. */
+export interface NativeError {
+    name: string
+    message: string
+    code: string
+}
+
+/** What a request was answered with. */
+export interface FetchAnswer {
+    status: number
+    statusText: string
+    url: string
+    redirected: boolean
+    headers: [string, string][]
+    body: Uint8Array
+}
+
+export type Role =
+    | 'step'
+    | 'test'
+    | 'choose'
+    | 'items'
+    | 'input'
+    | 'sleep'
+    | 'finally'
+    | 'onError'
+    | 'compensate'
+
+/** An error as frames have it. */
+export interface ErrorShape {
+    name: string
+    message: string
+    stack?: string
+    code?: string
+    details?: unknown
+    behavior?: string
+    maxAttempts?: number
+    backoff?: string
+    backoffMs?: number
+}
+
+export interface DescribeFrame {
+    id: number
+    file: string
+    entry: boolean
+}
+
+export interface CallFrame {
+    id: number
+    file: string
+    workflow: string
+    function: string
+    role: Role
+    cx: Cx
+}
+
+export interface ParseFrame {
+    id: number
+    file: string
+    workflow: string
+    input: unknown
+}
+
+export interface AbortFrame {
+    id: number
+    reason: string
+    keep: boolean
+}
+
+export interface ForgetFrame {
+    id: number
+}
+
+export interface AnswerFrame {
+    id: number
+    op: number
+    value?: unknown
+    error?: ErrorShape
+}
+
+/** What the parent says: exactly one of these. */
+export interface Frame {
+    call?: CallFrame
+    answer?: AnswerFrame
+    abort?: AbortFrame
+    forget?: ForgetFrame
+    describe?: DescribeFrame
+    parse?: ParseFrame
+}
+
+/** An earlier step, as others see it. */
+export interface StepEntry {
+    result?: unknown
+    state: Record<string, unknown>
+    status: string
+}
+
+/** What a call is given. */
+export interface Cx {
+    input: unknown
+    steps: Record<string, StepEntry>
+    last: (StepEntry & { stepName: string }) | null
+    run: RunShape
+    loop: LoopShape | null
+    failure: FailureShape | null
+    joined?: unknown
+    undo: { result?: unknown; outcome: string } | null
+}
+
+export interface RunShape {
+    runId: string | null
+    workflow: string
+    node: string
+    attempt: number
+    call: number
+    idempotencyKey: string
+    traceparent?: string
+}
+
+export interface LoopShape {
+    index: number
+    item?: unknown
+    items?: unknown[]
+    last?: unknown
+}
+
+export interface FailureShape {
+    error: { code: string; message: string; details?: unknown }
+    failedStep: StepEntry & { stepName: string; path: string }
+    workflowState: { input: unknown; status: string; runId: string | null; workflowName: string }
+}

@@ -1,0 +1,79 @@
+/**
+ * What the prelude and the modules `rival` and `rival/test` share. They are bundled apart, so they meet at a symbol of
+ * the global object.
+ */
+import type { Native, Role } from './native.ts'
+
+const KEY = Symbol.for('rival.realm')
+
+export interface Realm {
+    readonly native: Native
+    /** Asks the parent for something, for the running call. */
+    ask(kind: string, args: unknown): Promise<unknown>
+    /** Whether the running macrotask evaluates a file, rather than being part of a call. */
+    isLoading(): boolean
+    /** What makes workflows of modules; set by the module `rival`. */
+    author: Author | null
+    /** Tests and mocks; set by the module `rival/test`. */
+    tests: Tests | null
+    /** Gives values as people read them. */
+    inspect(value: unknown): string
+}
+
+/** Makes workflows of modules. */
+export interface Author {
+    /** Evaluates a file and gives what it defines; always the same answer within a realm. */
+    open(file: string): Promise<OpenFile>
+    /** What the parent wants to know of a file. */
+    describe(file: string, entry: boolean): Promise<unknown>
+}
+
+/** A file that was evaluated. */
+export interface OpenFile {
+    /** The functions of its workflows, by workflow and key. */
+    workflows: Map<string, Functions>
+}
+
+export interface Functions {
+    functions: Map<string, Target>
+    /** Judges an input. */
+    schema: Schema | undefined
+}
+
+/** A function of a plan. */
+export interface Target {
+    fn: (context: any) => unknown
+    role: Role
+    /** Makes of what it returned what the engine expects. */
+    after?: (value: any) => unknown
+    /** The text from which is read what it uses; its own if absent. */
+    source?: string
+}
+
+export interface Tests {
+    list(file: string): { name: string; key: string }[]
+    find(file: string, key: string): Target | undefined
+}
+
+/** What we use of zod's schemas. */
+export interface Schema {
+    safeParseAsync(value: unknown): Promise<
+        { success: true; data: unknown } | { success: false; error: { issues: Issue[] } }
+    >
+}
+
+export interface Issue {
+    path: PropertyKey[]
+    message: string
+    code: string
+}
+
+/** Called once, by the prelude. */
+export function install(realm: Realm): void {
+    Object.defineProperty(globalThis, KEY, { value: realm })
+}
+
+/** The realm that this code runs in. */
+export function realm(): Realm {
+    return (globalThis as Record<symbol, unknown>)[KEY] as Realm
+}

@@ -1,0 +1,227 @@
+/** The elements of blocks, as authors write them and as they are kept until a plan is made. */
+import type { Schema } from '../realm.ts'
+import { type WorkflowData, workflowOf } from './data.ts'
+import * as read from './options.ts'
+import type { Fn } from './options.ts'
+import { kindOf, refuse } from './refuse.ts'
+
+export type Draft =
+    | StepDraft
+    | SleepDraft
+    | SignalDraft
+    | BranchDraft
+    | LoopDraft
+    | EachDraft
+    | ParallelDraft
+    | NestedDraft
+
+interface Named {
+    /** The name that its author gave it. */
+    name?: string
+    /** What it is called otherwise, with a number if it is not the first. */
+    base: string
+}
+
+export interface RetryDraft {
+    maxAttempts?: number
+    backoff?: 'linear' | 'exponential'
+    backoffMs?: number
+    jitter?: boolean
+}
+
+export interface StepDraft extends Named {
+    kind: 'step'
+    fn: Fn
+    retry: RetryDraft
+    timeoutMs?: number
+    onTimeout?: 'stop' | 'retry'
+    onError?: Fn
+    continueOnError?: boolean
+    atMostOnce?: boolean
+    compensate?: { fn: Fn; retry: RetryDraft; timeoutMs?: number }
+}
+
+export type WaitDraft = { forMs: number } | { untilMs: number } | { computed: Fn }
+
+export interface SleepDraft extends Named {
+    kind: 'sleep'
+    wait: WaitDraft
+}
+
+export interface SignalDraft extends Named {
+    kind: 'signal'
+    signal: string
+    timeoutMs?: number
+    timeoutIsValue?: boolean
+    schema?: Schema
+}
+
+export interface BranchDraft extends Named {
+    kind: 'branch'
+    choose: Fn
+    /** The function says true or false, rather than a case's name. */
+    isYesOrNo: boolean
+    cases: [string, Draft[]][]
+    otherwise?: Draft[]
+}
+
+export interface LoopDraft extends Named {
+    kind: 'loop'
+    body: Draft[]
+    test: 'until' | 'while'
+    fn: Fn
+    maxIterations: number
+}
+
+export interface EachDraft extends Named {
+    kind: 'forEach'
+    items: Fn
+    body: Draft[]
+    concurrency: number
+    maxIterations?: number
+}
+
+export interface ParallelDraft extends Named {
+    kind: 'parallel'
+    /** A branch without a name has its one node's. */
+    branches: [string | null, Draft[]][]
+    join: 'all' | 'first' | number
+    onFailure: 'fail' | 'collect'
+    finally?: Fn
+}
+
+export interface NestedDraft extends Named {
+    kind: 'workflow'
+    workflow: WorkflowData | FileReference
+    input?: Fn
+}
+
+/** `workflow('./payment.ts')`: another file's workflow. */
+export class FileReference {
+    constructor(
+        /** As it was written. */
+        readonly path: string,
+        /** The module that wrote it. */
+        readonly from: string,
+    ) {}
+}
+
+/** An element that is not a function: what `sleep(..)`, `branch({..})` and others give. */
+export class Part {
+    readonly #draft: Draft
+
+    constructor(draft: Draft) {
+        this.#draft = draft
+    }
+
+    static draft(part: Part): Draft {
+        return part.#draft
+    }
+}
+
+/** Functions that Rival makes: their kind, and what they use of their context. */
+const predefined = new WeakMap<Fn, { base: string; source: string }>()
+
+export function predefine(fn: Fn, base: string, source: string): Fn {
+    predefined.set(fn, { base, source })
+    return fn
+}
+
+/** The text from which is read what a function uses. */
+export function sourceOf(fn: Fn): string {
+    return predefined.get(fn)?.source ?? Function.prototype.toString.call(fn)
+}
+
+/** A step's id, if it has no other name. */
+function baseName(fn: Fn): string {
+    const known = predefined.get(fn)
+    if (known !== undefined) return known.base
+    // In `{ fn: () => … }` a function without a name is called after the property.
+    const isNamed = fn.name !== '' && (fn.name !== 'fn' || /^(async\s+)?function\b[\s*]*fn\b/.test(sourceOf(fn)))
+    return isNamed ? fn.name : 'step'
+}
+
+/** The elements of a list, or a single one. `what` names the list in errors. */
+export function draftsOf(given: unknown, what: string): Draft[] {
+    if (!Array.isArray(given)) return [draftOf(given, what)]
+    if (given.length === 0) refuse(`${what} is empty`, 'add at least one step')
+    return given.map((element, index) => draftOf(element, `${what}[${index}]`))
+}
+
+/** One element. */
+export function draftOf(element: unknown, what: string): Draft {
+    if (typeof element === 'function') return stepDraft(element as Fn, {}, what)
+    if (element instanceof Part) return Part.draft(element)
+    if (element instanceof FileReference) return nestedDraft(element, {})
+    const workflow = workflowOf(element)
+    if (workflow !== undefined) return nestedDraft(workflow, {})
+    if (typeof element === 'object' && element !== null && 'fn' in element) return configDraft(element, what)
+    return refuse(`${what} is not a step: it is ${kindOf(element)}`, adviceFor(element))
+}
+
+function adviceFor(element: unknown): string {
+    if (element === undefined) return 'is it exported by the file that you import it from, and defined before this line?'
+    if (element instanceof Promise) return 'steps are functions that are not called: write the name without ()'
+    if (typeof element === 'string') return "give the function itself, or workflow('./file.ts') for a file"
+    if (Array.isArray(element)) return 'lists do not nest: use parallel({ name, steps: [ … ] }) or ...list'
+    return 'steps are functions, { fn, … }, workflows, or what sleep(), signal(), branch() and the like give'
+}
+
+/** `{ fn: charge, timeout: 1000 }`. */
+function configDraft(config: object, what: string): Draft {
+    const { fn: given, ...options } = config as { fn: unknown }
+    if (typeof given === 'function') return stepDraft(given as Fn, options, what)
+    const draft = given instanceof Part || given instanceof FileReference || workflowOf(given) ? draftOf(given, what) : null
+    if (draft === null) return refuse(`${what}: \`fn\` must be a function, not ${kindOf(given)}`)
+    const { name } = read.readOptions(options, `${what} (a ${draft.kind})`, { name: read.text })
+    return name === undefined ? draft : { ...draft, name }
+}
+
+const RETRY = {
+    maxAttempts: read.count,
+    backoff: read.oneOf('linear', 'exponential'),
+    backoffMs: read.delay,
+    jitter: read.bool,
+}
+
+const STEP = {
+    ...RETRY,
+    name: read.text,
+    timeout: read.duration,
+    onTimeout: read.oneOf('stop', 'retry'),
+    onError: read.fn,
+    continueOnError: read.bool,
+    atMostOnce: read.bool,
+    compensate: read.anything,
+}
+
+function stepDraft(fn: Fn, options: object, what: string): StepDraft {
+    const base = baseName(fn)
+    const { name, timeout, onTimeout, onError, continueOnError, atMostOnce, compensate, ...retry } = read.readOptions(
+        options,
+        `${what} (${base})`,
+        STEP,
+    )
+    const draft: StepDraft = { kind: 'step', base, fn, retry }
+    if (name !== undefined) draft.name = name
+    if (timeout !== undefined) draft.timeoutMs = timeout
+    if (onTimeout !== undefined) draft.onTimeout = onTimeout
+    if (onError !== undefined) draft.onError = onError
+    if (continueOnError !== undefined) draft.continueOnError = continueOnError
+    if (atMostOnce !== undefined) draft.atMostOnce = atMostOnce
+    if (compensate !== undefined) draft.compensate = compensation(compensate, `${what} (${base}): \`compensate\``)
+    return draft
+}
+
+function compensation(given: unknown, what: string): StepDraft['compensate'] {
+    if (typeof given === 'function') return { fn: given as Fn, retry: {} }
+    const { fn, timeout, ...retry } = read.readOptions(given, what, { ...RETRY, fn: read.fn, timeout: read.duration })
+    if (fn === undefined) return refuse(`${what} has no function`, 'write { fn: undo, maxAttempts: 5 }')
+    return timeout === undefined ? { fn, retry } : { fn, retry, timeoutMs: timeout }
+}
+
+export function nestedDraft(workflow: WorkflowData | FileReference, options: { name?: string; input?: Fn }): NestedDraft {
+    // What a file calls its workflow is known when it is evaluated.
+    const base = workflow instanceof FileReference ? '' : workflow.name
+    return { kind: 'workflow', base, workflow, ...options }
+}

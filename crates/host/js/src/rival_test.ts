@@ -1,0 +1,2 @@
+/** The module `rival/test`. */
+export {}

@@ -1,0 +1,166 @@
+//! What only all files together show: names that are not exported, modules of another kind, imports in a circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::module::{By, Kind, Link, Module, Request, in_package};
+use crate::nearest::nearest;
+use crate::place::Place;
+use crate::problem::Problem;
+use crate::program::Modules;
+use crate::resolve::common_js;
+
+/// All problems between files, by the file that they are shown at.
+pub(crate) fn check(modules: &Modules) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for module in modules.values() {
+        for request in &module.requests {
+            let Some(target) = module.file(request).and_then(|path| modules.get(path)) else { continue };
+            if target.kind == Kind::CommonJs && in_package(&target.path) {
+                let (message, advice) = common_js(&request.specifier);
+                problems.push(Problem::new(&module.path, request.place, message).advise(advice));
+            } else {
+                problems.extend(missing(modules, module, request, target));
+            }
+        }
+    }
+    problems.extend(circles(modules));
+    problems
+}
+
+/// Names that are taken from a module that Rival brings, and that it does not export.
+pub(crate) fn missing_from(modules: &Modules, builtin: &str, exports: &BTreeSet<&str>) -> Vec<Problem> {
+    let link = Link::Builtin(builtin.to_owned());
+    let mut problems = Vec::new();
+    for module in modules.values() {
+        for request in
+            module.requests.iter().filter(|request| module.links.get(&request.specifier) == Some(&link))
+        {
+            let gone = request.names.iter().filter(|(name, _)| !exports.contains(name.as_str()));
+            problems.extend(gone.map(|(name, place)| absent(module, request, None, exports, name, *place)));
+        }
+    }
+    problems
+}
+
+/// Names that a request takes and its module does not export.
+fn missing(modules: &Modules, module: &Module, request: &Request, target: &Module) -> Vec<Problem> {
+    let Some(exports) = exports(modules, target) else { return Vec::new() };
+    let gone = request.names.iter().filter(|(name, _)| !exports.contains(name.as_str()));
+    gone.map(|(name, place)| absent(module, request, Some(target), &exports, name, *place)).collect()
+}
+
+fn absent(
+    module: &Module,
+    request: &Request,
+    target: Option<&Module>,
+    exports: &BTreeSet<&str>,
+    name: &str,
+    place: Place,
+) -> Problem {
+    let specifier = &request.specifier;
+    let message = match name {
+        "default" => format!("'{specifier}' has no default export"),
+        _ => format!("'{specifier}' does not export `{name}`"),
+    };
+    let advice = if target.is_some_and(|it| it.types.contains(name)) {
+        format!("`{name}` is a type: write `import type` or `export type`.")
+    } else if target.is_some_and(|it| it.kind == Kind::Json) {
+        format!("A JSON file has a default export only: `import data from '{specifier}'`.")
+    } else if let Some(other) = nearest(name, exports.iter().copied()) {
+        format!("Did you mean `{other}`?")
+    } else if exports.is_empty() {
+        "It exports nothing; put `export` before what others need.".to_owned()
+    } else {
+        format!("It exports {}.", list(exports))
+    };
+    Problem::new(&module.path, place, message).advise(advice)
+}
+
+/// The first few of many names.
+fn list(names: &BTreeSet<&str>) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > SHOWN { " and others" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// All names that a module exports, its `export *` included; none if they cannot be known.
+fn exports<'m>(modules: &'m Modules, module: &'m Module) -> Option<BTreeSet<&'m str>> {
+    let mut names = BTreeSet::new();
+    let mut seen = BTreeSet::from([module.path.as_path()]);
+    let mut open = vec![module];
+    while let Some(module) = open.pop() {
+        if module.is_broken() {
+            return None;
+        }
+        names.extend(module.exports.iter().map(String::as_str));
+        for request in module.requests.iter().filter(|request| request.star) {
+            let target = modules.get(module.file(request)?)?;
+            if seen.insert(&target.path) {
+                open.push(target);
+            }
+        }
+    }
+    Some(names)
+}
+
+/// One problem for each group of files that import each other. Packages do that, and know how.
+fn circles(modules: &Modules) -> Vec<Problem> {
+    let mut settled = BTreeSet::new();
+    let mut problems = Vec::new();
+    for path in modules.keys().filter(|path| !in_package(path)) {
+        if settled.contains(path.as_path()) {
+            continue;
+        }
+        if let Some(circle) = shortest_circle(modules, path) {
+            settled.extend(circle.iter().copied());
+            problems.extend(circular(modules, &circle));
+        }
+    }
+    problems
+}
+
+/// The files that a file imports when it is loaded.
+fn imports<'m>(modules: &'m Modules, path: &Path) -> impl Iterator<Item = (&'m Request, &'m PathBuf)> {
+    let module = modules.get(path).map(AsRef::as_ref);
+    let requests =
+        module.into_iter().flat_map(|module: &Module| module.requests.iter().map(move |it| (module, it)));
+    let requests = requests.filter(|(_, request)| request.by == By::Import);
+    requests
+        .filter_map(|(module, request)| Some((request, module.file(request)?)))
+        .filter(|(_, target)| !in_package(target))
+}
+
+/// The shortest way from a file back to itself.
+fn shortest_circle<'m>(modules: &'m Modules, start: &'m Path) -> Option<Vec<&'m Path>> {
+    let mut came_from: BTreeMap<&Path, &Path> = BTreeMap::new();
+    let mut open = std::collections::VecDeque::from([start]);
+    while let Some(path) = open.pop_front() {
+        for (_, target) in imports(modules, path) {
+            if target == start {
+                let back = std::iter::successors(Some(path), |path| came_from.get(path).copied());
+                let mut circle: Vec<&Path> = back.collect();
+                circle.reverse();
+                return Some(circle);
+            }
+            if !came_from.contains_key(target.as_path()) {
+                came_from.insert(target, path);
+                open.push_back(target);
+            }
+        }
+    }
+    None
+}
+
+fn circular(modules: &Modules, circle: &[&Path]) -> Option<Problem> {
+    let first = *circle.first()?;
+    let next = circle.get(1).copied().unwrap_or(first);
+    let (request, _) = imports(modules, first).find(|(_, target)| *target == next)?;
+    let folder = first.parent().unwrap_or(Path::new("/"));
+    let shown = |path: &&Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
+    let names: Vec<String> = circle.iter().chain([&first]).map(shown).collect();
+    let message = format!("files import each other in a circle: {}", names.join(" -> "));
+    let advice = "Move what both need into a file of its own. For types alone, write `import type`.";
+    Some(Problem::new(first, request.place, message).advise(advice))
+}

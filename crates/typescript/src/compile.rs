@@ -1,0 +1,151 @@
+//! From the text of a file to JavaScript, and what the text alone says about it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use oxc::allocator::Allocator;
+use oxc::ast::ast::Program;
+use oxc::codegen::{Codegen, CodegenOptions, CommentOptions};
+use oxc::diagnostics::{Diagnostics, OxcDiagnostic};
+use oxc::parser::{ParseOptions, Parser, ParserReturn};
+use oxc::semantic::{Scoping, SemanticBuilder};
+use oxc::span::SourceType;
+use oxc::transformer::{TransformOptions, Transformer};
+
+use crate::module::{Kind, Module, in_package};
+use crate::place::{Lines, Place, number};
+use crate::problem::Problem;
+use crate::scan::scan;
+use crate::stack::SourceMap;
+use crate::statics;
+
+/// One mistake makes many followers; more than this many help nobody.
+const MOST_FAULTS: usize = 10;
+
+/// The file without its types. What is wrong with it is in its `faults`.
+pub(crate) fn compile(path: &Path, source: String) -> Module {
+    let compiled = catch_unwind(AssertUnwindSafe(|| match path.extension().and_then(|it| it.to_str()) {
+        Some("json") => json(path, &source),
+        _ => script(path, &source),
+    }));
+    // A parser that panics has a bug; the other files still load.
+    let mut module = compiled.unwrap_or_else(|_| {
+        let fault = Problem::new(path, Place::START, "the compiler cannot deal with this file");
+        Module { faults: vec![fault.advise("Write it more simply, and report this.")], ..Module::empty(path) }
+    });
+    module.source = Some(source);
+    module
+}
+
+/// A JSON file as a module with a default export.
+fn json(path: &Path, source: &str) -> Module {
+    let mut module = Module { kind: Kind::Json, ..Module::empty(path) };
+    match serde_json::from_str::<&serde_json::value::RawValue>(source) {
+        Ok(_) => {
+            // As a string: in an object literal, the key `__proto__` would mean something else.
+            let text = serde_json::Value::from(source).to_string().replace('\u{2028}', "\\u2028");
+            module.code = format!("export default JSON.parse({});\n", text.replace('\u{2029}', "\\u2029"));
+            module.exports.insert("default".to_owned());
+        }
+        Err(error) => {
+            let place = Place { line: number(error.line()), column: number(error.column()) };
+            let problem = Problem::new(path, place, format!("this is not JSON: {error}"));
+            module.faults.push(problem.advise("JSON has no comments, and its keys are in double quotes."));
+        }
+    }
+    module
+}
+
+fn script(path: &Path, source: &str) -> Module {
+    let allocator = Allocator::default();
+    let lines = Lines::new(source);
+    let mut module = Module::empty(path);
+    let (mut program, scoping) = match parse(&allocator, path, source) {
+        Ok(parsed) => parsed,
+        Err(diagnostics) => {
+            module.faults = faults(path, &lines, &diagnostics);
+            return module;
+        }
+    };
+    let found = scan(&program, &scoping, path, &lines);
+    let types = statics::types(&program);
+    let transformed = Transformer::new(&allocator, path, &TransformOptions::default())
+        .build_with_scoping(scoping, &mut program);
+    module.faults = faults(path, &lines, &transformed.diagnostics);
+    let statics = statics::Statics::of(&mut program, &lines);
+    module.kind = if found.common_js && !statics.is_es { Kind::CommonJs } else { Kind::Es };
+    if !in_package(path) {
+        module.faults.extend(found.faults);
+    }
+    module.requests = [statics.requests, found.requests].concat();
+    module.exports = statics.exports;
+    module.types = types;
+    module.step_names = found.step_names;
+    if !module.is_broken() {
+        (module.code, module.map) = print(&program);
+    }
+    module
+}
+
+/// The syntax tree and what its names mean.
+pub(crate) fn parse<'a>(
+    allocator: &'a Allocator,
+    path: &Path,
+    source: &'a str,
+) -> Result<(Program<'a>, Scoping), Diagnostics> {
+    let options =
+        ParseOptions { parse_regular_expression: true, preserve_parens: false, ..ParseOptions::default() };
+    let parsed: ParserReturn<'a> =
+        Parser::new(allocator, source, source_type(path)).with_options(options).parse();
+    if parsed.panicked || parsed.diagnostics.has_errors() {
+        return Err(parsed.diagnostics);
+    }
+    let checked = SemanticBuilder::new_compiler().with_enum_eval(true).build(&parsed.program);
+    if checked.diagnostics.has_errors() {
+        return Err(checked.diagnostics);
+    }
+    let scoping = checked.semantic.into_scoping();
+    Ok((parsed.program, scoping))
+}
+
+fn source_type(path: &Path) -> SourceType {
+    match path.extension().and_then(|it| it.to_str()) {
+        Some("js" | "mjs") => SourceType::mjs(),
+        _ => SourceType::ts(),
+    }
+}
+
+/// JavaScript, and where its pieces come from.
+fn print(program: &Program<'_>) -> (String, SourceMap) {
+    let options = CodegenOptions {
+        comments: CommentOptions::disabled(),
+        // Asks for the table; the path is nowhere seen.
+        source_map_path: Some("module".into()),
+        ..CodegenOptions::default()
+    };
+    let printed = Codegen::new().with_options(options).build(program);
+    let map = printed.map.map(|map| {
+        SourceMap::new(
+            map.get_tokens()
+                .map(|it| [it.get_dst_line(), it.get_dst_col(), it.get_src_line(), it.get_src_col()]),
+        )
+    });
+    (printed.code, map.unwrap_or_default())
+}
+
+/// What the parser found, as problems of a file.
+pub(crate) fn faults(path: &Path, lines: &Lines<'_>, diagnostics: &Diagnostics) -> Vec<Problem> {
+    diagnostics.errors().take(MOST_FAULTS).map(|diagnostic| fault(path, lines, diagnostic)).collect()
+}
+
+fn fault(path: &Path, lines: &Lines<'_>, diagnostic: &OxcDiagnostic) -> Problem {
+    // Of two declarations, the second is the mistake.
+    let twice = diagnostic.message.ends_with("has already been declared");
+    let label = if twice { diagnostic.labels.last() } else { diagnostic.labels.first() };
+    let place = label.map_or(Place::START, |label| lines.place(label.span().start));
+    let problem = Problem::new(path, place, diagnostic.message.to_string());
+    match &diagnostic.help {
+        Some(help) => problem.advise(help.to_string()),
+        None => problem.advise(format!("The line is: {}", lines.text(place.line))),
+    }
+}

@@ -1,0 +1,109 @@
+//! A file of a program.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use crate::place::Place;
+use crate::problem::Problem;
+use crate::stack::SourceMap;
+
+/// A file, without its types.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// Where it is: absolute, without symbolic links.
+    pub path: PathBuf,
+    /// JavaScript; empty if the file is broken.
+    pub code: String,
+    /// What the specifiers in it mean.
+    pub links: BTreeMap<String, Link>,
+    /// The identifiers in its exported `steps`, where an element is one; empty if `steps` is no list.
+    pub step_names: Vec<Option<String>>,
+    /// The names that it exports itself, without those of `export *`.
+    pub exports: BTreeSet<String>,
+    /// None if it cannot be read.
+    pub(crate) source: Option<String>,
+    pub(crate) kind: Kind,
+    pub(crate) map: SourceMap,
+    pub(crate) requests: Vec<Request>,
+    /// Names that exist for the type checker only.
+    pub(crate) types: BTreeSet<String>,
+    /// What its text alone shows.
+    pub(crate) faults: Vec<Problem>,
+}
+
+/// What a specifier means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// A module of the program.
+    File(PathBuf),
+    /// A module that Rival brings: `rival`, `rival/test`, `zod`.
+    Builtin(String),
+}
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Es,
+    CommonJs,
+    Json,
+}
+
+/// A mention of another module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub(crate) specifier: String,
+    pub(crate) by: By,
+    pub(crate) place: Place,
+    /// The names that it takes.
+    pub(crate) names: Vec<(String, Place)>,
+    /// It hands on all names: `export *`.
+    pub(crate) star: bool,
+}
+
+/// How another module is mentioned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// `import`, `export from`.
+    Import,
+    /// `import('./x.ts')`.
+    Call,
+    /// `workflow('./x.ts')`.
+    Workflow,
+    /// `registerWorkflowFile('./x.ts')`: a file of its own, which may be broken.
+    Registration,
+}
+
+impl Module {
+    pub(crate) fn empty(path: &Path) -> Self {
+        Module {
+            path: path.to_owned(),
+            code: String::new(),
+            links: BTreeMap::new(),
+            step_names: Vec::new(),
+            exports: BTreeSet::new(),
+            source: None,
+            kind: Kind::Es,
+            map: SourceMap::default(),
+            requests: Vec::new(),
+            types: BTreeSet::new(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// The file that a request of this module leads to.
+    pub(crate) fn file(&self, request: &Request) -> Option<&PathBuf> {
+        match self.links.get(&request.specifier)? {
+            Link::File(path) => Some(path),
+            Link::Builtin(_) => None,
+        }
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        !self.faults.is_empty()
+    }
+}
+
+/// Whether a file belongs to a package and not to whoever writes workflows.
+pub(crate) fn in_package(path: &Path) -> bool {
+    path.components().any(|part| part == Component::Normal("node_modules".as_ref()))
+}

@@ -1,0 +1,211 @@
+//! All modules that entry files lead to.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::check::{check, missing_from};
+use crate::compile::compile;
+use crate::module::{By, Link, Module, in_package};
+use crate::place::{Lines, Place, number};
+use crate::problem::Problem;
+use crate::resolve::Finder;
+use crate::roomy::roomy;
+use crate::stack;
+
+pub(crate) type Modules = BTreeMap<PathBuf, Arc<Module>>;
+
+/// All modules that entry files lead to.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// By their path: absolute, without symbolic links.
+    pub modules: BTreeMap<PathBuf, Arc<Module>>,
+    /// The paths of entries, as they were given.
+    entries: BTreeMap<PathBuf, PathBuf>,
+    /// What is wrong between files, by the file that it is shown at.
+    problems: BTreeMap<PathBuf, Vec<Problem>>,
+}
+
+impl Program {
+    /// Reads files and all that they lead to, and takes the types away. A module that is the same as in the program before
+    /// is that very one. Nothing fails as a whole: ask for the [`Program::problems`] of each entry.
+    pub fn load(entries: &[PathBuf], before: Option<&Program>) -> Program {
+        roomy(|| Loader { before, finder: Finder::new(), program: Program::default() }.load(entries))
+    }
+
+    /// Makes problems of names that are imported from a module that Rival brings and that it does not export.
+    pub fn check_builtin(&mut self, builtin: &str, exports: &BTreeSet<&str>) {
+        for problem in missing_from(&self.modules, builtin, exports) {
+            self.report(problem);
+        }
+    }
+
+    /// The path that an entry has in [`Program::modules`].
+    pub fn path<'a>(&'a self, entry: &'a Path) -> &'a Path {
+        self.entries.get(entry).map_or(entry, PathBuf::as_path)
+    }
+
+    /// What keeps an entry from being loaded: what is wrong with it, then with the files that it imports. What is wrong
+    /// inside a package is shown at the import of the package. Empty if all is well.
+    pub fn problems(&self, entry: &Path) -> Vec<Problem> {
+        let entry = self.path(entry);
+        let files = self.closure(entry).into_iter().filter(|path| !in_package(path) || path == entry);
+        let mut problems: Vec<Problem> = files.flat_map(|path| self.problems_at(&path)).collect();
+        problems.sort_by(|a, b| (a.file != entry, a).cmp(&(b.file != entry, b)));
+        problems.dedup();
+        problems
+    }
+
+    /// All modules that an entry needs, itself included.
+    pub fn closure(&self, entry: &Path) -> BTreeSet<PathBuf> {
+        let mut found = BTreeSet::new();
+        let mut open = vec![self.path(entry)];
+        while let Some(module) = open.pop().and_then(|path| self.modules.get(path)) {
+            if found.insert(module.path.clone()) {
+                let needed = module.requests.iter().filter(|request| request.by != By::Registration);
+                open.extend(needed.filter_map(|request| module.file(request)).map(PathBuf::as_path));
+            }
+        }
+        found
+    }
+
+    /// The line and column in TypeScript of a place in a module's code, where columns count bytes. All from 1.
+    pub fn origin(&self, module: &Path, line: u32, column: u32) -> Option<(u32, u32)> {
+        let module = self.modules.get(module)?;
+        let place = module.map.origin(stack::from_bytes(&module.code, line, column))?;
+        Some((place.line, place.column))
+    }
+
+    /// A script host's stack trace with places in TypeScript, paths relative to `root`, and only the author's frames.
+    pub fn map_stack(&self, stack: &str, root: &Path) -> String {
+        stack::map(self, stack, root)
+    }
+
+    /// The first place in a script host's stack trace that is in a file of the author: file, line and column in
+    /// TypeScript.
+    pub fn first_place(&self, stack: &str) -> Option<(PathBuf, u32, u32)> {
+        stack::first_place(self, stack)
+    }
+
+    fn report(&mut self, problem: Problem) {
+        self.problems.entry(problem.file.clone()).or_default().push(problem);
+    }
+
+    /// What is wrong at a file, with what is wrong inside the packages that it imports.
+    fn problems_at(&self, path: &Path) -> Vec<Problem> {
+        let Some(module) = self.modules.get(path) else { return Vec::new() };
+        let mut problems = module.faults.clone();
+        problems.extend(self.problems.get(path).into_iter().flatten().cloned());
+        for request in &module.requests {
+            let Some(package) = module.file(request).filter(|file| in_package(file)) else { continue };
+            let inside = self.closure(package).into_iter().find_map(|file| self.own_problem(&file));
+            problems.extend(inside.map(|inside| {
+                let Problem { file, line, column, message, advice } = inside;
+                let message = format!(
+                    "'{}' cannot be loaded: {}:{line}:{column}: {message}",
+                    request.specifier,
+                    shown(&file)
+                );
+                Problem { message, advice, ..Problem::new(path, request.place, "") }
+            }));
+        }
+        problems
+    }
+
+    fn own_problem(&self, path: &Path) -> Option<Problem> {
+        let between = self.problems.get(path).and_then(|problems| problems.first());
+        self.modules.get(path)?.faults.first().or(between).cloned()
+    }
+}
+
+/// The part of a package's path that says something.
+fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    text.rfind("node_modules/").map_or_else(|| text.clone(), |at| text[at..].to_owned())
+}
+
+/// A program in the making.
+struct Loader<'b> {
+    before: Option<&'b Program>,
+    finder: Finder,
+    program: Program,
+}
+
+impl Loader<'_> {
+    fn load(mut self, entries: &[PathBuf]) -> Program {
+        let mut open: VecDeque<PathBuf> = entries.iter().map(|entry| self.enter(entry)).collect();
+        while let Some(path) = open.pop_front() {
+            if !self.program.modules.contains_key(&path) {
+                let module = self.module(&path);
+                open.extend(module.links.values().filter_map(|link| match link {
+                    Link::File(path) => Some(path.clone()),
+                    Link::Builtin(_) => None,
+                }));
+                self.program.modules.insert(path, module);
+            }
+        }
+        for problem in check(&self.program.modules) {
+            self.program.report(problem);
+        }
+        self.program
+    }
+
+    /// Two ways to one file are one module.
+    fn enter(&mut self, entry: &Path) -> PathBuf {
+        let path = std::fs::canonicalize(entry).or_else(|_| std::path::absolute(entry));
+        let path = path.unwrap_or_else(|_| entry.to_owned());
+        self.program.entries.insert(entry.to_owned(), path.clone());
+        path
+    }
+
+    /// A module with its links. Texts are compiled once; what names mean is asked each time, as other files may be new.
+    fn module(&mut self, path: &Path) -> Arc<Module> {
+        let mut module = match read(path) {
+            Ok(source) => self.known(path, &source).unwrap_or_else(|| Arc::new(compile(path, source))),
+            Err(fault) => Arc::new(Module { faults: vec![fault], ..Module::empty(path) }),
+        };
+        let links = self.links(&module);
+        if module.links != links {
+            Arc::make_mut(&mut module).links = links;
+        }
+        module
+    }
+
+    fn known(&self, path: &Path, source: &str) -> Option<Arc<Module>> {
+        let known = self.before?.modules.get(path)?;
+        (known.source.as_deref() == Some(source)).then(|| Arc::clone(known))
+    }
+
+    fn links(&mut self, module: &Module) -> BTreeMap<String, Link> {
+        let mut links = BTreeMap::new();
+        for request in &module.requests {
+            match self.finder.find(&module.path, request) {
+                Ok(link) => {
+                    links.insert(request.specifier.clone(), link);
+                }
+                Err((message, advice)) => {
+                    self.program.report(Problem::new(&module.path, request.place, message).advise(advice));
+                }
+            }
+        }
+        links
+    }
+}
+
+/// The text of a file.
+fn read(path: &Path) -> Result<String, Problem> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        Problem::new(path, Place::START, format!("the file cannot be read: {error}"))
+            .advise("Check that it exists and that you may read it.")
+    })?;
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
+        let place = Lines::new(&before).place(number(good));
+        Problem::new(path, place, "the file is not text in UTF-8").advise("Save it in UTF-8.")
+    })?;
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
+}

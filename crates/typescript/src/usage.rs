@@ -1,0 +1,251 @@
+//! What a step function uses of the context that it is given, so that no more than that is read and sent for a call.
+//!
+//! The function's text is all there is. Whatever cannot be followed counts as used: the worst that a wrong guess may do
+//! is to send too much.
+
+use std::collections::BTreeSet;
+
+use oxc::allocator::Allocator;
+use oxc::ast::AstKind;
+use oxc::ast::ast::{
+    BindingPattern, Expression, FormalParameters, ObjectPattern, ObjectPropertyKind, Program, Statement,
+};
+use oxc::parser::{ParseOptions, Parser};
+use oxc::semantic::{NodeId, Semantic, SemanticBuilder, SymbolId};
+use oxc::span::{GetSpan, SourceType};
+
+use crate::roomy::roomy;
+
+/// What a function uses of its context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Earlier results.
+    pub steps: StepsUse,
+    /// `lastStep`.
+    pub last_step: bool,
+    /// `loop`.
+    pub iteration: bool,
+    /// `loop.items`.
+    pub items: bool,
+    /// `durable`.
+    pub durable: bool,
+    /// `run.abortSignal`.
+    pub abort: bool,
+}
+
+/// Which earlier results a function reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepsUse {
+    /// None.
+    None,
+    /// Those of these steps, in alphabetical order.
+    Named(Vec<String>),
+    /// It cannot be told.
+    Any,
+}
+
+impl Usage {
+    /// It uses everything, as far as can be told.
+    fn everything() -> Self {
+        Usage {
+            steps: StepsUse::Any,
+            last_step: true,
+            iteration: true,
+            items: true,
+            durable: true,
+            abort: true,
+        }
+    }
+
+    fn nothing() -> Self {
+        Usage {
+            steps: StepsUse::None,
+            last_step: false,
+            iteration: false,
+            items: false,
+            durable: false,
+            abort: false,
+        }
+    }
+}
+
+/// What a function, as `Function.prototype.toString` shows it, uses of its first parameter.
+pub fn usage(function_source: &str) -> Usage {
+    // A function expression, or else a method.
+    let texts = [format!("({function_source}\n)"), format!("({{{function_source}\n}})")];
+    let read = || texts.iter().find_map(|text| read(text)).unwrap_or_else(Usage::everything);
+    roomy(|| std::panic::catch_unwind(read).unwrap_or_else(|_| Usage::everything()))
+}
+
+fn read(text: &str) -> Option<Usage> {
+    let allocator = Allocator::default();
+    let options = ParseOptions { preserve_parens: false, ..ParseOptions::default() };
+    let parsed = Parser::new(&allocator, text, SourceType::mjs()).with_options(options).parse();
+    if parsed.panicked || parsed.diagnostics.has_errors() {
+        return None;
+    }
+    let semantic = SemanticBuilder::new().with_build_nodes(true).build(&parsed.program).semantic;
+    let parameters = parameters(&parsed.program)?;
+    let mut uses =
+        Uses { semantic: &semantic, usage: Usage::nothing(), names: BTreeSet::new(), seen: BTreeSet::new() };
+    uses.function(parameters);
+    let mut usage = uses.usage;
+    if usage.steps == StepsUse::None && !uses.names.is_empty() {
+        usage.steps = StepsUse::Named(uses.names.into_iter().collect());
+    }
+    Some(usage)
+}
+
+/// The parameters of the only function in the program.
+fn parameters<'p>(program: &'p Program<'_>) -> Option<&'p FormalParameters<'p>> {
+    let [Statement::ExpressionStatement(statement)] = program.body.as_slice() else { return None };
+    let function = match &statement.expression {
+        Expression::ObjectExpression(object) => match object.properties.as_slice() {
+            [ObjectPropertyKind::ObjectProperty(property)] => &property.value,
+            _ => return None,
+        },
+        other => other,
+    };
+    match function {
+        Expression::FunctionExpression(function) => Some(&function.params),
+        Expression::ArrowFunctionExpression(function) => Some(&function.params),
+        _ => None,
+    }
+}
+
+/// What a value in the function is.
+#[derive(Clone, Copy)]
+enum Kind {
+    Context,
+    Steps,
+    Loop,
+    Run,
+}
+
+/// Follows the context through a function.
+struct Uses<'s, 'a> {
+    semantic: &'s Semantic<'a>,
+    usage: Usage,
+    names: BTreeSet<String>,
+    seen: BTreeSet<SymbolId>,
+}
+
+impl Uses<'_, '_> {
+    fn function(&mut self, parameters: &FormalParameters<'_>) {
+        let free = self.semantic.scoping().root_unresolved_references();
+        let hidden = ["arguments", "eval"].iter().any(|name| free.contains_key(*name));
+        match parameters.items.first() {
+            _ if hidden => self.escape(Kind::Context),
+            Some(parameter) => self.pattern(Kind::Context, &parameter.pattern),
+            None if parameters.rest.is_some() => self.escape(Kind::Context),
+            None => {}
+        }
+    }
+
+    /// A value goes where it cannot be followed.
+    fn escape(&mut self, kind: Kind) {
+        match kind {
+            Kind::Context => self.usage = Usage::everything(),
+            Kind::Steps => self.usage.steps = StepsUse::Any,
+            Kind::Loop => self.usage.items = true,
+            Kind::Run => self.usage.abort = true,
+        }
+    }
+
+    /// A property is read; what it is, if that is to be followed.
+    fn property(&mut self, kind: Kind, name: &str) -> Option<Kind> {
+        match (kind, name) {
+            (Kind::Context, "steps") => return Some(Kind::Steps),
+            // What error handlers are given.
+            (Kind::Context, "workflowState") => return Some(Kind::Context),
+            (Kind::Context, "run") => return Some(Kind::Run),
+            (Kind::Context, "loop") => {
+                self.usage.iteration = true;
+                return Some(Kind::Loop);
+            }
+            (Kind::Context, "lastStep") => self.usage.last_step = true,
+            (Kind::Context, "durable") => self.usage.durable = true,
+            (Kind::Steps, _) => {
+                self.names.insert(name.to_owned());
+            }
+            (Kind::Loop, "items") => self.usage.items = true,
+            (Kind::Run, "abortSignal") => self.usage.abort = true,
+            _ => {}
+        }
+        None
+    }
+
+    /// A value is bound to names.
+    fn pattern(&mut self, kind: Kind, pattern: &BindingPattern<'_>) {
+        match pattern {
+            BindingPattern::BindingIdentifier(identifier) => match identifier.symbol_id.get() {
+                Some(symbol) => self.symbol(kind, symbol),
+                None => self.escape(kind),
+            },
+            BindingPattern::ObjectPattern(object) => self.object_pattern(kind, object),
+            BindingPattern::AssignmentPattern(assignment) => self.pattern(kind, &assignment.left),
+            BindingPattern::ArrayPattern(_) => self.escape(kind),
+        }
+    }
+
+    fn object_pattern(&mut self, kind: Kind, object: &ObjectPattern<'_>) {
+        for property in &object.properties {
+            match property.key.static_name() {
+                Some(name) => {
+                    if let Some(kind) = self.property(kind, &name) {
+                        self.pattern(kind, &property.value);
+                    }
+                }
+                None => self.escape(kind),
+            }
+        }
+        if let Some(rest) = &object.rest {
+            // The rest of a context is one, with less in it; the rest of other things is all of it.
+            match kind {
+                Kind::Context => self.pattern(kind, &rest.argument),
+                _ => self.escape(kind),
+            }
+        }
+    }
+
+    /// A value is known by a name: look at each mention of it.
+    fn symbol(&mut self, kind: Kind, symbol: SymbolId) {
+        if !self.seen.insert(symbol) {
+            return;
+        }
+        let mentions = self.semantic.scoping().get_resolved_references(symbol);
+        let mentions: Vec<(NodeId, bool)> = mentions.map(|it| (it.node_id(), it.is_write())).collect();
+        for (node, written) in mentions {
+            if written {
+                self.escape(kind);
+            } else {
+                self.value(kind, node);
+            }
+        }
+    }
+
+    /// What becomes of a value at a place in the function.
+    fn value(&mut self, kind: Kind, node: NodeId) {
+        let nodes = self.semantic.nodes();
+        let parent = nodes.parent_id(node);
+        let span = nodes.kind(node).span();
+        let property = match nodes.kind(parent) {
+            AstKind::ChainExpression(_) => return self.value(kind, parent),
+            AstKind::ExpressionStatement(_) => return,
+            AstKind::StaticMemberExpression(member) => Some(member.property.name.to_string()),
+            AstKind::ComputedMemberExpression(member) if member.object.span() == span => {
+                member.static_property_name().map(|name| name.to_string())
+            }
+            AstKind::VariableDeclarator(declarator) => return self.pattern(kind, &declarator.id),
+            _ => None,
+        };
+        match property {
+            Some(name) => {
+                if let Some(kind) = self.property(kind, &name) {
+                    self.value(kind, parent);
+                }
+            }
+            None => self.escape(kind),
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The crate from outside, on real files.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
+
+mod checks;
+mod folder;
+mod links;
+mod load;
+mod packages;
+mod stack;
+mod usage;

@@ -55,6 +55,9 @@ impl Teller {
             Kind::CallLost { node, reason: LostReason::Shutdown, .. } => {
                 Some(format!("{}: let go, and called again at the next start", name(node)))
             }
+            Kind::CallLost { node, reason: LostReason::Bystander, .. } => {
+                Some(format!("{}: was cut short because of another call and is called again", name(node)))
+            }
             Kind::CallCancelled { node, forced: false, .. } => Some(format!("{}: stopped", name(node))),
             Kind::CallCancelled { node, forced: true, .. } => {
                 Some(format!("{}: did not stop in time and was left behind", name(node)))

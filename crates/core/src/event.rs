@@ -17,7 +17,7 @@ use crate::trace::TraceParent;
 use crate::value::{self, Value};
 
 /// The version of the event schema that this build writes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// What a wait gives that timed out and may.
 static NULL: LazyLock<Value> = LazyLock::new(Value::null);
@@ -674,10 +674,12 @@ pub enum Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LostReason {
-    /// The process ended without a word.
+    /// The process that ran it ended without a word.
     Crash,
     /// The engine stopped in order; this never counts against the step.
     Shutdown,
+    /// The process that ran it had to be ended because of another call; this never counts against the step.
+    Bystander,
 }
 
 /// Why a node cannot go on without help.
@@ -768,6 +770,7 @@ impl Kind {
                 ..
             } => 2,
             Self::ChildUndoing { .. } | Self::ChildUndone { .. } => 3,
+            Self::CallLost { reason: LostReason::Bystander, .. } => 4,
             _ => 1,
         }
     }

@@ -254,7 +254,7 @@ impl Actor {
                 Some(message) => Outcome::Blocked(BlockedReason::Nondeterminism { message }),
                 None => outcome,
             },
-            Outcome::Failure { .. } | Outcome::Stopped | Outcome::Blocked(_) => outcome,
+            Outcome::Failure { .. } | Outcome::Stopped | Outcome::Lost(_) | Outcome::Blocked(_) => outcome,
         }
     }
 

@@ -230,6 +230,7 @@ impl Actor {
             self.sighting(&path)
         });
         let outputs = outputs.collect();
+        let seen = needs.steps.iter().map(|id| self.sight(&from, id)).collect();
         let before = if needs.last_step { self.plan.before(&call.node) } else { None };
         let last_step = before.and_then(|path| self.sighting(&path));
         let failure = (call.role == Role::OnError).then(|| self.what_failed(&call.node));
@@ -258,6 +259,7 @@ impl Actor {
             info,
             input: self.recorded(self.input_of(&call.node, call.role)),
             outputs,
+            seen,
             last_step,
             failure,
             iteration,
@@ -265,6 +267,7 @@ impl Actor {
             durable,
             undo,
             from,
+            plan: Arc::clone(&self.plan),
             status: self.state.status(),
             call,
             function,

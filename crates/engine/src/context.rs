@@ -19,6 +19,8 @@ pub struct CallContext {
     /// The results that [`crate::Needs::outputs`] names, in the same order; `None` where that step does
     /// not come before this one in the run's plan.
     pub outputs: Vec<Option<StepView>>,
+    /// The nodes that [`crate::Needs::steps`] names, in the same order; `None` where none of that id comes before.
+    pub seen: Vec<Option<StepView>>,
     /// The node before this one, if [`crate::Needs::last_step`] asks for it and there is one.
     pub last_step: Option<StepView>,
     /// Any earlier step by name, loaded when asked for.
@@ -119,31 +121,46 @@ pub struct StepView {
 
 /// Finds earlier steps by name.
 #[derive(Clone)]
-pub struct StepsReader(
-    Arc<dyn Fn(String) -> BoxFuture<'static, Result<Option<StepView>, StepError>> + Send + Sync>,
-);
+pub struct StepsReader(Arc<dyn FindSteps>);
+
+/// Where a [`StepsReader`] looks.
+pub(crate) trait FindSteps: Send + Sync {
+    fn find(&self, name: &str) -> BoxFuture<'static, Result<Option<StepView>, StepError>>;
+
+    fn names(&self) -> Vec<String>;
+}
+
+impl FindSteps for Vec<StepView> {
+    fn find(&self, name: &str) -> BoxFuture<'static, Result<Option<StepView>, StepError>> {
+        let found = self.iter().find(|step| step.name == name).cloned();
+        Box::pin(std::future::ready(Ok(found)))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.iter().map(|step| step.name.clone()).collect()
+    }
+}
 
 impl StepsReader {
-    /// A reader over a lookup.
-    pub fn new(
-        find: impl Fn(String) -> BoxFuture<'static, Result<Option<StepView>, StepError>> + Send + Sync + 'static,
-    ) -> Self {
-        Self(Arc::new(find))
+    pub(crate) fn new(steps: impl FindSteps + 'static) -> Self {
+        Self(Arc::new(steps))
     }
 
     /// A reader over fixed steps, for tests and handlers.
     pub fn fixed(steps: Vec<StepView>) -> Self {
-        let steps = Arc::new(steps);
-        Self::new(move |name| {
-            let found = steps.iter().find(|step| step.name == name).cloned();
-            Box::pin(async move { Ok(found) })
-        })
+        Self::new(steps)
     }
 
     /// The step with this name: earlier in the same block, then in enclosing ones. `None` if no such step
     /// comes before.
     pub async fn get(&self, name: &str) -> Result<Option<StepView>, StepError> {
-        (self.0)(name.to_owned()).await
+        self.0.find(name).await
+    }
+
+    /// The names of all steps that can be found: those before in the same block, in their order, then those of
+    /// enclosing ones, nearest first.
+    pub fn names(&self) -> Vec<String> {
+        self.0.names()
     }
 }
 

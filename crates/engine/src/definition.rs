@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use rival_core::{Path, Plan};
+use async_trait::async_trait;
+use rival_core::{Path, Plan, Value};
 
+use crate::error::Violation;
 use crate::function::Function;
 
 /// A workflow that can be registered.
@@ -18,6 +20,9 @@ pub struct Definition {
     pub functions: BTreeMap<String, Arc<dyn Function>>,
     /// JSON Schema of its input; absent means that any input will do.
     pub input_schema: Option<serde_json::Value>,
+    /// Checks the input of runs that somebody starts, instead of the schema. Runs that steps start as children, and
+    /// nested workflows, keep to the schema.
+    pub input_check: Option<Arc<dyn InputCheck>>,
     /// JSON Schemas of nested workflows whose input is mapped, by the path of the node.
     pub nested_schemas: BTreeMap<Path, serde_json::Value>,
     /// JSON Schemas of the signals that its runs wait for, by name.
@@ -26,6 +31,22 @@ pub struct Definition {
     pub description: Option<String>,
     /// What its functions expect to be provided.
     pub resources: Vec<ResourceNeed>,
+}
+
+/// A workflow's own way to check its input.
+#[async_trait]
+pub trait InputCheck: Send + Sync + 'static {
+    /// Gives the input that the run is to have: as it is, or with what the check fills in or changes.
+    async fn check(&self, input: Value) -> Result<Value, CheckError>;
+}
+
+/// An input was not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckError {
+    /// Everything that is wrong with it.
+    Refused(Vec<Violation>),
+    /// It could not be checked; it may be, later.
+    Unavailable(String),
 }
 
 /// A shared resource that a function asks for.

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 use crate::load::{self, LoadError};
 use crate::mail::{Mail, Mailbox};
-use crate::pulse::{Asked, Pulse, Working};
+use crate::pulse::{Asked, Elsewhere, Pulse, Working};
 use crate::shared::FIRST_PAUSE;
 use crate::values::{ReadError, Recorded};
 
@@ -195,12 +195,28 @@ impl Durable {
         }
     }
 
+    /// For functions whose code runs elsewhere: while the guard lives, the call counts as doing something, also when its
+    /// future only waits for durable operations. A call that does nothing but wait may be let go.
+    pub fn busy(&self) -> Busy {
+        Busy(self.0.pulse.work_elsewhere())
+    }
+
     /// Which operation this is; decided when it is asked for, in the order of the code.
     fn key(&self, kind: OpKind, name: &str) -> OpKey {
         let mut said = self.0.said.lock().unwrap_or_else(PoisonError::into_inner);
         let occurrence = said.counts.entry((kind, name.to_owned())).or_default();
         *occurrence += 1;
         OpKey { kind, name: name.to_owned(), occurrence: *occurrence }
+    }
+}
+
+/// See [`Durable::busy`].
+#[must_use = "the call is busy for as long as this is kept"]
+pub struct Busy(#[expect(dead_code, reason = "it acts when it is dropped")] Elsewhere);
+
+impl std::fmt::Debug for Busy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Busy")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
@@ -12,14 +12,16 @@ use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::control::{self, Command};
-use crate::definition::Definition;
+use crate::definition::{CheckError, Definition};
 use crate::error::{BuildError, RegisterError, RunError, StartError, Violation};
 use crate::fork::ForkRequest;
+use crate::generations::Span;
 use crate::handle::RunHandle;
 use crate::hub::{Waiting, Watch};
 use crate::load::{self, LoadError};
 use crate::mail::Mail;
 use crate::observer::Observer;
+use crate::problem::SourceProblem;
 use crate::registry::Registered;
 use crate::resources::Resources;
 use crate::shared::{Limits, Shared};
@@ -39,6 +41,23 @@ const DRAIN_LOOK: Duration = Duration::from_millis(10);
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) shared: Arc<Shared>,
+}
+
+/// An engine that it does not keep alive: for what an engine holds, and that asks it for something.
+#[derive(Clone)]
+pub struct WeakEngine(Weak<Shared>);
+
+impl WeakEngine {
+    /// The engine, if somebody has it.
+    pub fn upgrade(&self) -> Option<Engine> {
+        self.0.upgrade().map(|shared| Engine { shared })
+    }
+}
+
+impl fmt::Debug for WeakEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WeakEngine")
+    }
 }
 
 /// A registered workflow, for lists and launch forms.
@@ -174,6 +193,11 @@ impl Engine {
         EngineBuilder::default()
     }
 
+    /// The engine, without keeping it alive.
+    pub fn downgrade(&self) -> WeakEngine {
+        WeakEngine(Arc::downgrade(&self.shared))
+    }
+
     /// Registers a workflow. Runs that were blocked because it was missing go on.
     pub async fn register(&self, workflow: impl Into<Definition>) -> Result<(), RegisterError> {
         self.add(workflow.into()).await
@@ -184,14 +208,72 @@ impl Engine {
         if self.shared.registry.contains(&name) {
             return Err(RegisterError::Duplicate(name));
         }
+        let registered = self.prepare(definition).await?;
+        self.shared.registry.insert(registered, self.shared.clock.now())?;
+        self.wake_blocked(&name).await
+    }
+
+    /// Registers a workflow, in the place of the one that has its name, if there is one. New runs, also children and
+    /// forks, take the new definition; runs that have begun keep the functions that they began with until the process
+    /// ends.
+    pub async fn replace(&self, workflow: impl Into<Definition>) -> Result<(), RegisterError> {
+        let registered = self.prepare(workflow.into()).await?;
+        let name = Arc::clone(&registered.name);
+        self.shared.registry.replace(registered, self.shared.clock.now());
+        self.forget_old(&name).await?;
+        self.wake_blocked(&name).await
+    }
+
+    /// Takes a workflow away: it is not listed any more, and no run of it can be started. Runs that have begun go on.
+    /// Gives whether it was there.
+    pub async fn retire(&self, workflow: &str) -> Result<bool, RegisterError> {
+        let was_there = self.shared.registry.retire(workflow, self.shared.clock.now());
+        self.forget_old(workflow).await?;
+        Ok(was_there)
+    }
+
+    /// Checks a definition, and makes its plan durable: runs refer to it.
+    async fn prepare(&self, definition: Definition) -> Result<Arc<Registered>, RegisterError> {
         let registered = Registered::new(definition, &self.shared.resources)?;
         let plan = registered.plan.plan().to_json();
         self.shared.store.put_plan(registered.plan.hash(), &plan).await?;
-        self.shared.registry.insert(Arc::new(registered))?;
-        if self.shared.store.wake_blocked(&name, self.shared.clock.now()).await? > 0 {
+        Ok(Arc::new(registered))
+    }
+
+    async fn wake_blocked(&self, workflow: &str) -> Result<(), RegisterError> {
+        if self.shared.store.wake_blocked(workflow, self.shared.clock.now()).await? > 0 {
             self.shared.keeper.look_again();
         }
         Ok(())
+    }
+
+    /// Forgets earlier definitions that no unfinished run was begun with.
+    async fn forget_old(&self, workflow: &str) -> Result<(), RegisterError> {
+        let unfinished = RunStatus::ALL.into_iter().filter(|status| !status.is_terminal());
+        let statuses: Vec<RunStatus> = unfinished.collect();
+        for Span { from, until } in self.shared.registry.unheld(workflow) {
+            let filter = RunFilter {
+                workflow: Some(workflow.to_owned()),
+                statuses: statuses.clone(),
+                created_from: from,
+                created_to: Some(until),
+                ..RunFilter::default()
+            };
+            if self.shared.store.runs(&filter, &Page { before: None, limit: 1 }).await?.is_empty() {
+                self.shared.registry.forget(workflow, until);
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what is wrong now with the files that workflows come from, instead of what `source` said before.
+    pub fn set_problems(&self, source: impl Into<String>, problems: Vec<SourceProblem>) {
+        self.shared.problems.set(source.into(), problems);
+    }
+
+    /// What is wrong with the files that workflows come from; those are not registered, or not as the files are now.
+    pub fn problems(&self) -> Vec<SourceProblem> {
+        self.shared.problems.all()
     }
 
     /// The registered workflows.
@@ -205,14 +287,18 @@ impl Engine {
     }
 
     fn registered(&self, name: &str) -> Result<Arc<Registered>, StartError> {
-        let registry = &self.shared.registry;
-        let unknown = || StartError::UnknownWorkflow { name: name.to_owned(), known: registry.names() };
-        registry.get(name).ok_or_else(unknown)
+        self.shared.registered(name)
     }
 
-    /// Everything in which an input does not match the schema of a workflow.
-    pub fn check_input(&self, workflow: &str, input: &Value) -> Result<Vec<Violation>, StartError> {
-        Ok(self.registered(workflow)?.check_input(input))
+    /// Everything that is wrong with an input for a run of a workflow.
+    pub async fn check_input(&self, workflow: &str, input: &Value) -> Result<Vec<Violation>, StartError> {
+        match self.registered(workflow)?.accept(input.clone()).await {
+            Ok(_) => Ok(Vec::new()),
+            Err(CheckError::Refused(violations)) => Ok(violations),
+            Err(CheckError::Unavailable(message)) => {
+                Err(StartError::CheckUnavailable { workflow: workflow.to_owned(), message })
+            }
+        }
     }
 
     /// The hashes of all plans that a workflow has had in this store, the oldest first.

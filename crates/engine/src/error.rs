@@ -92,6 +92,14 @@ pub enum StartError {
         /// Everything that is wrong, each with its path.
         violations: Vec<Violation>,
     },
+    /// The workflow's own check of its input cannot be asked now.
+    #[error("the input of workflow `{workflow}` cannot be checked now: {message}")]
+    CheckUnavailable {
+        /// The workflow.
+        workflow: String,
+        /// Why.
+        message: String,
+    },
     /// The input cannot be written as JSON.
     #[error("the input of workflow `{workflow}` cannot be recorded: {error}")]
     InputNotJson {
@@ -170,6 +178,7 @@ impl StartError {
         match self {
             Self::UnknownWorkflow { .. } => "unknown_workflow",
             Self::InvalidInput { .. } => "invalid_input",
+            Self::CheckUnavailable { .. } => "check_unavailable",
             Self::InputNotJson { .. } => "not_json",
             Self::InputTooLarge { .. } => "payload_too_large",
             Self::InvalidRunId(_) => "invalid_run_id",

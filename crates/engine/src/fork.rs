@@ -20,7 +20,7 @@ use crate::json;
 use crate::load::{self, LoadError};
 use crate::registry::Registered;
 use crate::shared::Shared;
-use crate::start::{check_input, fingerprint, first_turn, launch, run_id};
+use crate::start::{Birth, accept_input, fingerprint, first_turn, launch, run_id};
 use crate::view::Events;
 
 /// A new run about to be started from an old one: await it, or say more about it first.
@@ -81,10 +81,7 @@ impl IntoFuture for ForkRequest {
 async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
     let shared = Arc::clone(&request.engine.shared);
     let row = source(&shared, &request).await?;
-    let registered = shared.registry.get(&row.workflow).ok_or_else(|| StartError::UnknownWorkflow {
-        name: row.workflow.clone(),
-        known: shared.registry.names(),
-    })?;
+    let mut registered = shared.registered(&row.workflow)?;
     check_point(&registered, &request, &row)?;
     let history = load::load_history(&*shared.store, &row.id).await.map_err(|error| match error {
         LoadError::Store(error) => StartError::Store(error),
@@ -92,15 +89,29 @@ async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
         other => StartError::Store(StoreError::Damaged(other.to_string())),
     })?;
     let mut begin = begin_of(&row.id, &history);
-    if let Some(input) = request.input {
-        let workflow = row.workflow.clone();
-        begin.input = input.map_err(|error| StartError::InputNotJson { workflow, error })?;
-        check_input(&shared, &registered, &begin.input).await?;
-    }
+    let submitted = match request.input.clone() {
+        Some(input) => {
+            let workflow = row.workflow.clone();
+            Some(input.map_err(|error| StartError::InputNotJson { workflow, error })?)
+        }
+        None => None,
+    };
+    let fingerprint = fingerprint(&row.workflow, submitted.as_ref().unwrap_or(&begin.input));
     let state = State::of_whole_run(&history);
-    begin.imports = fork::imports(&registered.plan, &state, request.from.as_ref(), &History(&history));
-    let fingerprint = fingerprint(&row.workflow, &begin.input);
-    launch(&shared, registered, run_id(request.id.as_deref())?, begin, fingerprint, row.tags).await
+    loop {
+        if let Some(input) = &submitted {
+            begin.input = accept_input(&shared, &registered, input).await?;
+        }
+        let run = run_id(request.id.as_deref())?;
+        let Some(now) = shared.registry.birth(&registered, shared.clock.now()) else {
+            // Another definition has taken its place meanwhile.
+            registered = shared.registered(&row.workflow)?;
+            check_point(&registered, &request, &row)?;
+            continue;
+        };
+        begin.imports = fork::imports(&registered.plan, &state, request.from.as_ref(), &History(&history));
+        return launch(&shared, registered, Birth { run, now, fingerprint, tags: row.tags }, begin).await;
+    }
 }
 
 /// The run to go on from, if that can be done.

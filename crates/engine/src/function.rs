@@ -1,6 +1,7 @@
 //! The one shape that every user function has for the engine, whatever it was written in.
 
 use futures::future::BoxFuture;
+use rival_core::event::LostReason;
 use rival_core::{StepError, Value};
 
 use crate::context::CallContext;
@@ -14,7 +15,24 @@ pub trait Function: Send + Sync + 'static {
     fn needs(&self) -> &Needs;
 
     /// Calls it. What it puts into `context.state` is recorded, also when it fails.
-    fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, StepError>>;
+    fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, CallError>>;
+}
+
+/// Why a call gives no result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallError {
+    /// The function failed.
+    Failed(StepError),
+    /// The call was cut short through no fault of its function: what ran it is gone. It is made again and not charged,
+    /// as after a crash of the engine's own process; a step that must not be called again fails with `interrupted`.
+    /// A call that only waited for durable operations is a bystander, whatever happened.
+    Lost(LostReason),
+}
+
+impl From<StepError> for CallError {
+    fn from(error: StepError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 /// What a function asks for.
@@ -22,6 +40,8 @@ pub trait Function: Send + Sync + 'static {
 pub struct Needs {
     /// Results of earlier steps, which the engine loads before the call.
     pub outputs: Vec<OutputNeed>,
+    /// Ids of earlier nodes, which the engine loads before the call.
+    pub steps: Vec<String>,
     /// The node before it.
     pub last_step: bool,
     /// It watches the cancellation token: on cancel it is told and given the grace period, instead of being

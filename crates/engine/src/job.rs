@@ -8,18 +8,18 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, CatchUnwind};
 use rival_core::event::{BlockedReason, Role};
 use rival_core::failure::code;
-use rival_core::machine::{Call, Outcome};
-use rival_core::{Failure, NodeStatus, Path, RunId, RunStatus, StepError, Value};
+use rival_core::machine::{Call, INTERRUPTIONS_MAX, Outcome};
+use rival_core::{Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, StepError, Value};
 use rival_store::{LogLine, Store};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::{
-    CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, UndoContext,
-    UndoOutcome, WorkflowState,
+    CallContext, FailedStep, FailureContext, FindSteps, RunInfo, StateCell, StepView, StepsReader,
+    UndoContext, UndoOutcome, WorkflowState,
 };
 use crate::durable::Durable;
-use crate::function::Function;
+use crate::function::{CallError, Function};
 use crate::items::Standpoint;
 use crate::log::Log;
 use crate::mail::{Mail, Mailbox, Sighting};
@@ -33,8 +33,8 @@ use crate::view::empty_state;
 const LOG_FLUSH: Duration = Duration::from_millis(500);
 
 /// A function at work; a panic in it is caught.
-type Made = Watched<CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, StepError>>>>>;
-type Returned = std::thread::Result<Result<Value, StepError>>;
+type Made = Watched<CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, CallError>>>>>;
+type Returned = std::thread::Result<Result<Value, CallError>>;
 
 /// One call, ready to be made.
 pub(crate) struct Job {
@@ -46,6 +46,7 @@ pub(crate) struct Job {
     pub(crate) function: Arc<dyn Function>,
     pub(crate) input: Recorded,
     pub(crate) outputs: Vec<Option<Sighting>>,
+    pub(crate) seen: Vec<Option<Sighting>>,
     pub(crate) last_step: Option<Sighting>,
     pub(crate) failure: Option<WhatFailed>,
     pub(crate) iteration: Option<Standpoint>,
@@ -54,6 +55,7 @@ pub(crate) struct Job {
     pub(crate) durable: Option<(Durable, Arc<Pulse>)>,
     /// Where it looks at other steps from.
     pub(crate) from: Path,
+    pub(crate) plan: Arc<IndexedPlan>,
     pub(crate) status: RunStatus,
     pub(crate) token: CancellationToken,
     pub(crate) mailbox: Mailbox,
@@ -100,7 +102,7 @@ impl Job {
 
     /// Whether everything that the function asked for is at hand.
     pub(crate) fn is_ready(&self) -> bool {
-        let seen = self.outputs.iter().flatten().chain(&self.last_step);
+        let seen = self.outputs.iter().chain(&self.seen).flatten().chain(&self.last_step);
         let failed = self.failure.as_ref();
         // A function that asks for durable things talks with its actor, and needs a task for that.
         self.durable.is_none()
@@ -151,8 +153,8 @@ impl Job {
         }
         let failed = self.failure.as_mut();
         let (failure, step) = failed.map(|failed| (&mut failed.failure, failed.step.as_mut())).unzip();
-        let seen = self.outputs.iter_mut().flatten().chain(self.last_step.as_mut()).chain(step.flatten());
-        for sighting in seen {
+        let named = self.outputs.iter_mut().flatten().chain(self.seen.iter_mut().flatten());
+        for sighting in named.chain(self.last_step.as_mut()).chain(step.flatten()) {
             sighting.fetch(store, run).await?;
         }
         match failure {
@@ -172,7 +174,7 @@ impl Job {
         let context = self.context();
         let function = Arc::clone(&self.function);
         let call = catch_unwind(AssertUnwindSafe(|| function.call(context)));
-        let call = call.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic)))));
+        let call = call.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic).into()))));
         let pulse = self.durable.as_ref().map(|(_, pulse)| Arc::clone(pulse));
         Watched::new(AssertUnwindSafe(call).catch_unwind(), pulse)
     }
@@ -189,7 +191,11 @@ impl Job {
 
     /// Judges what the function returned.
     pub(crate) fn conclude(&self, returned: Returned) -> Outcome {
-        let returned = returned.unwrap_or_else(|panic| Err(panicked(&*panic)));
+        let returned = match returned.unwrap_or_else(|panic| Err(panicked(&*panic).into())) {
+            Ok(result) => Ok(result),
+            Err(CallError::Failed(error)) => Err(error),
+            Err(CallError::Lost(reason)) => return Outcome::Lost(reason),
+        };
         let skipped = self.state.is_skipped();
         let state = self.state.to_value();
         if let Some(error) = self.too_large("state", state.as_ref()) {
@@ -206,14 +212,14 @@ impl Job {
 
     fn context(&mut self) -> CallContext {
         let input = self.input.value().unwrap_or_default();
-        let outputs =
-            std::mem::take(&mut self.outputs).into_iter().map(|seen| seen.map(Sighting::view)).collect();
+        let (outputs, seen) = (views(&mut self.outputs), views(&mut self.seen));
         let steps = self.steps_reader();
         let failure = self.failure.take();
         let failure = failure.map(|failed| Arc::new(self.failure_context(failed, &input, &steps)));
         CallContext {
             input,
             outputs,
+            seen,
             last_step: self.last_step.take().map(Sighting::view),
             steps,
             state: self.state.clone(),
@@ -229,20 +235,13 @@ impl Job {
         }
     }
 
-    /// Asks the run's actor, so that nothing is copied for functions that do not ask.
     fn steps_reader(&self) -> StepsReader {
-        let (mailbox, store) = (self.mailbox.clone(), Arc::clone(&self.store));
-        let (run, from) = (self.run.clone(), self.from.clone());
-        StepsReader::new(move |name| {
-            let (mailbox, store, run, from) =
-                (mailbox.clone(), Arc::clone(&store), run.clone(), from.clone());
-            Box::pin(async move {
-                let (answer, answered) = oneshot::channel();
-                mailbox.send(Mail::Look { from, name, answer });
-                let Ok(Some(mut sighting)) = answered.await else { return Ok(None) };
-                let fetched = sighting.fetch(&*store, &run).await;
-                fetched.map(|()| Some(sighting.view())).map_err(|error| StepError::new(error.to_string()))
-            })
+        StepsReader::new(Outlook {
+            plan: Arc::clone(&self.plan),
+            from: self.from.clone(),
+            run: self.run.clone(),
+            mailbox: self.mailbox.clone(),
+            store: Arc::clone(&self.store),
         })
     }
 
@@ -313,6 +312,32 @@ impl Job {
     }
 }
 
+/// What a function sees of other steps. It asks the run's actor, so that nothing is copied for functions that do not ask.
+struct Outlook {
+    plan: Arc<IndexedPlan>,
+    from: Path,
+    run: RunId,
+    mailbox: Mailbox,
+    store: Arc<dyn Store>,
+}
+
+impl FindSteps for Outlook {
+    fn find(&self, name: &str) -> BoxFuture<'static, Result<Option<StepView>, StepError>> {
+        let (answer, answered) = oneshot::channel();
+        self.mailbox.send(Mail::Look { from: self.from.clone(), name: name.to_owned(), answer });
+        let (store, run) = (Arc::clone(&self.store), self.run.clone());
+        Box::pin(async move {
+            let Ok(Some(mut sighting)) = answered.await else { return Ok(None) };
+            let fetched = sighting.fetch(&*store, &run).await;
+            fetched.map(|()| Some(sighting.view())).map_err(|error| StepError::new(error.to_string()))
+        })
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.plan.visible_ids(&self.from).into_iter().map(ToOwned::to_owned).collect()
+    }
+}
+
 impl WhatIsUndone {
     fn context(self) -> UndoContext {
         let outcome = if self.completed { UndoOutcome::Completed } else { UndoOutcome::Unknown };
@@ -342,6 +367,11 @@ impl Sighting {
             status: self.status,
         }
     }
+}
+
+/// Steps as functions see them; what they recorded must be at hand.
+fn views(seen: &mut Vec<Option<Sighting>>) -> Vec<Option<StepView>> {
+    std::mem::take(seen).into_iter().map(|seen| seen.map(Sighting::view)).collect()
 }
 
 impl StepView {
@@ -392,7 +422,8 @@ pub(crate) async fn handle_refused_input(
     };
     let context = CallContext {
         input,
-        outputs: function.needs().outputs.iter().map(|_| None).collect(),
+        outputs: vec![None; function.needs().outputs.len()],
+        seen: vec![None; function.needs().steps.len()],
         last_step: None,
         steps,
         state: StateCell::default(),
@@ -406,11 +437,23 @@ pub(crate) async fn handle_refused_input(
         undo: None,
         durable: None,
     };
-    let function = Arc::clone(function);
-    let handled = AssertUnwindSafe(async move { function.call(context).await }).catch_unwind().await;
-    if let Err(error) = handled.unwrap_or_else(|panic| Err(panicked(&*panic))) {
-        tracing::warn!(workflow = plan.workflow, %error, "the error handler for refused input failed");
+    for _ in 0..INTERRUPTIONS_MAX {
+        let (function, context) = (Arc::clone(function), context.clone());
+        let handled = AssertUnwindSafe(async move { function.call(context).await }).catch_unwind().await;
+        match handled.unwrap_or_else(|panic| Err(panicked(&*panic).into())) {
+            Ok(_) => return,
+            Err(CallError::Failed(error)) => {
+                tracing::warn!(workflow = plan.workflow, %error, "the error handler for refused input failed");
+                return;
+            }
+            // What ran it is gone: it is called again.
+            Err(CallError::Lost(_)) => {}
+        }
     }
+    tracing::warn!(
+        workflow = plan.workflow,
+        "the error handler for refused input was cut short again and again"
+    );
 }
 
 fn panicked(panic: &(dyn std::any::Any + Send)) -> StepError {

@@ -18,6 +18,7 @@ mod explain;
 mod fork;
 mod function;
 mod gauge;
+mod generations;
 mod handle;
 mod hub;
 mod items;
@@ -29,6 +30,7 @@ mod log;
 mod mail;
 mod observer;
 mod ops;
+mod problem;
 mod pulse;
 mod registry;
 mod report;
@@ -48,17 +50,18 @@ pub use context::{
     CallContext, FailedStep, FailureContext, IterationContext, RunInfo, StateCell, StepView, StepsReader,
     UndoContext, UndoOutcome, WorkflowState,
 };
-pub use definition::{Definition, ResourceNeed};
-pub use durable::{Durable, MAP_CONCURRENCY};
-pub use engine::{Engine, EngineBuilder, WAIT_DEFAULT, WorkflowInfo};
+pub use definition::{CheckError, Definition, InputCheck, ResourceNeed};
+pub use durable::{Busy, Durable, MAP_CONCURRENCY};
+pub use engine::{Engine, EngineBuilder, WAIT_DEFAULT, WeakEngine, WorkflowInfo};
 pub use error::{BuildError, ImportError, RegisterError, RunError, StartError, Violation};
 pub use fork::ForkRequest;
-pub use function::{Function, Needs, OutputNeed};
+pub use function::{CallError, Function, Needs, OutputNeed};
 pub use handle::RunHandle;
 pub use json::{EncodeError, encode};
 pub use log::Log;
 pub use observer::{CallEnd, Called, Committed, Observer};
 pub use ops::{ChildView, OperationView};
+pub use problem::SourceProblem;
 pub use resources::Resources;
 pub use rival_core as core;
 pub use rival_store as store;

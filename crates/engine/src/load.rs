@@ -92,9 +92,13 @@ type Loaded = (Arc<crate::registry::Registered>, Arc<rival_core::IndexedPlan>, S
 
 async fn load(shared: &Shared, claim: &Claim) -> Result<Loaded, LoadError> {
     let row = &claim.row;
-    let registered =
-        shared.registry.get(&row.workflow).ok_or_else(|| LoadError::NotRegistered(row.workflow.clone()))?;
+    let not_registered = || LoadError::NotRegistered(row.workflow.clone());
+    if !shared.registry.knows(&row.workflow) {
+        return Err(not_registered());
+    }
     let plan = shared.plan(&row.workflow, &row.plan).await?.ok_or(LoadError::PlanMissing)?;
+    let registered = shared.registry.of_run(&row.workflow, row.created_at, &plan);
+    let registered = registered.ok_or_else(not_registered)?;
     let (state, snapshot) = load_state(&*shared.store, &row.id, &row.plan).await?;
     Ok((registered, plan, state, snapshot))
 }
@@ -172,7 +176,7 @@ async fn set_aside(shared: &Arc<Shared>, claim: &Claim, error: &LoadError) {
     write(shared, commit).await;
     shared.keeper.expect(wake_at);
     // The workflow may have been registered while the run was still being looked at.
-    if matches!(error, LoadError::NotRegistered(_)) && shared.registry.contains(&claim.row.workflow) {
+    if matches!(error, LoadError::NotRegistered(_)) && shared.registry.knows(&claim.row.workflow) {
         match shared.store.wake_blocked(&claim.row.workflow, shared.clock.now()).await {
             Ok(_) => shared.keeper.look_again(),
             Err(error) => {

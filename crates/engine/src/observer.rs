@@ -81,13 +81,13 @@ impl Called<'_> {
         match self.end {
             CallEnd::Failed(failure) => Some((&failure.code, failure.message.as_str().into())),
             CallEnd::Lost(LostReason::Crash) => {
-                Some((code::INTERRUPTED, "the process ended while the function was at work".into()))
+                Some((code::INTERRUPTED, "the process that ran the function ended".into()))
             }
             CallEnd::Blocked(reason) => Some(("blocked", explain::blocked(self.node, reason).into())),
             CallEnd::Succeeded
             | CallEnd::Cancelled
             | CallEnd::Suspended
-            | CallEnd::Lost(LostReason::Shutdown) => None,
+            | CallEnd::Lost(LostReason::Shutdown | LostReason::Bystander) => None,
         }
     }
 }
@@ -129,6 +129,7 @@ impl<'a> From<&'a Outcome> for CallEnd<'a> {
             Outcome::Success { .. } => Self::Succeeded,
             Outcome::Failure { error, .. } => Self::Failed(&error.failure),
             Outcome::Stopped => Self::Cancelled,
+            Outcome::Lost(reason) => Self::Lost(*reason),
             Outcome::Blocked(reason) => Self::Blocked(reason),
         }
     }

@@ -71,6 +71,14 @@ impl Pulse {
         Working(Arc::clone(self))
     }
 
+    /// What the function does elsewhere, and not in its future, goes on until the guard is dropped.
+    pub(crate) fn work_elsewhere(self: &Arc<Self>) -> Elsewhere {
+        let mut state = self.lock();
+        state.working += 1;
+        self.count_again(&mut state);
+        Elsewhere(Arc::clone(self))
+    }
+
     /// The actor knows of a question.
     pub(crate) fn known(&self, ask: u64) {
         let mut state = self.lock();
@@ -94,6 +102,11 @@ impl Pulse {
 
     fn wake(&self, state: &mut State) {
         state.resting = false;
+        self.count_again(state);
+    }
+
+    /// It counts as busy.
+    fn count_again(&self, state: &mut State) {
         if state.idle_since.take().is_some() {
             self.gauge().add();
         }
@@ -146,6 +159,18 @@ impl Drop for Working {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.working = state.working.saturating_sub(1);
+    }
+}
+
+/// Something that a function does elsewhere.
+pub(crate) struct Elsewhere(Arc<Pulse>);
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.working = state.working.saturating_sub(1);
+        // Its future is not polled for this, so nobody else would look.
+        self.0.look(state);
     }
 }
 

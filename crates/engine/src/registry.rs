@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rival_core::plan::{Block, LoopTest, NodeKind, Wait};
-use rival_core::{IndexedPlan, Path, Plan, PlanHash, Value};
+use rival_core::{IndexedPlan, Path, Plan, PlanHash, Time, Value};
 
-use crate::definition::Definition;
+use crate::definition::{CheckError, Definition};
 use crate::error::{RegisterError, Violation};
 use crate::function::Function;
+use crate::generations::{Generations, Span};
 use crate::resources::Resources;
 
 /// A registered workflow.
@@ -29,7 +30,7 @@ impl Registered {
         if !errors.is_empty() {
             return Err(RegisterError::Plan { workflow, errors });
         }
-        if let Some(function) = missing_function(&definition) {
+        if let Some(function) = missing_function(&definition.plan, &definition) {
             return Err(RegisterError::FunctionMissing { workflow, function });
         }
         if let Some(need) = definition.resources.iter().find(|need| !resources.contains(need.type_id)) {
@@ -57,6 +58,23 @@ impl Registered {
 
     pub(crate) fn function(&self, name: &str) -> Option<&Arc<dyn Function>> {
         self.definition.functions.get(name)
+    }
+
+    /// Whether it has all functions that a plan names.
+    pub(crate) fn has_functions_of(&self, plan: &IndexedPlan) -> bool {
+        plan.hash() == self.plan.hash() || missing_function(plan.plan(), &self.definition).is_none()
+    }
+
+    /// The input that a run is given: what the workflow's own check makes of it; without one, as it is, if it matches
+    /// the schema.
+    pub(crate) async fn accept(&self, input: Value) -> Result<Value, CheckError> {
+        if let Some(check) = &self.definition.input_check {
+            return check.check(input).await;
+        }
+        match self.check_input(&input) {
+            violations if violations.is_empty() => Ok(input),
+            violations => Err(CheckError::Refused(violations)),
+        }
     }
 
     /// Everything in which an input does not match the schema.
@@ -87,10 +105,10 @@ fn violations(validator: &jsonschema::Validator, input: &Value) -> Vec<Violation
         .collect()
 }
 
-/// The first function that the plan names and the definition does not have.
-fn missing_function(definition: &Definition) -> Option<String> {
-    let mut names: Vec<&String> = definition.plan.on_error.iter().collect();
-    function_names(&definition.plan.block, &mut names);
+/// The first function that a plan names and the definition does not have.
+fn missing_function(plan: &Plan, definition: &Definition) -> Option<String> {
+    let mut names: Vec<&String> = plan.on_error.iter().collect();
+    function_names(&plan.block, &mut names);
     names.into_iter().find(|name| !definition.functions.contains_key(*name)).cloned()
 }
 
@@ -128,45 +146,110 @@ fn function_names<'a>(block: &'a Block, names: &mut Vec<&'a String>) {
 /// Workflows by name, and indexed plans by hash.
 #[derive(Default)]
 pub(crate) struct Registry {
-    workflows: RwLock<BTreeMap<String, Arc<Registered>>>,
+    workflows: RwLock<BTreeMap<String, Generations>>,
     /// Plans of older versions that live runs keep.
     plans: RwLock<BTreeMap<PlanHash, Arc<IndexedPlan>>>,
 }
 
 impl Registry {
-    pub(crate) fn insert(&self, registered: Arc<Registered>) -> Result<(), RegisterError> {
-        let name = registered.definition.plan.workflow.clone();
+    /// Adds a workflow, whose name nobody has.
+    pub(crate) fn insert(&self, registered: Arc<Registered>, now: Time) -> Result<(), RegisterError> {
         let mut workflows = write(&self.workflows);
-        if workflows.contains_key(&name) {
-            return Err(RegisterError::Duplicate(name));
+        match workflows.get(&*registered.name) {
+            Some(known) if known.current().is_some() => {
+                Err(RegisterError::Duplicate(registered.name.to_string()))
+            }
+            _ => {
+                succeed(&mut workflows, registered, now);
+                Ok(())
+            }
         }
-        workflows.insert(name, registered);
-        Ok(())
     }
 
+    /// Adds a workflow, in the place of the one that had its name.
+    pub(crate) fn replace(&self, registered: Arc<Registered>, now: Time) {
+        succeed(&mut write(&self.workflows), registered, now);
+    }
+
+    /// Takes a workflow away; gives whether it was there. What runs need of it stays.
+    pub(crate) fn retire(&self, name: &str, now: Time) -> bool {
+        let mut workflows = write(&self.workflows);
+        let known = workflows.get_mut(name).filter(|known| known.current().is_some());
+        known.map(|known| known.succeed(None, now)).is_some()
+    }
+
+    /// Whether new runs can be started.
     pub(crate) fn contains(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Whether runs can go on.
+    pub(crate) fn knows(&self, name: &str) -> bool {
         read(&self.workflows).contains_key(name)
     }
 
+    /// What new runs take.
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Registered>> {
-        read(&self.workflows).get(name).cloned()
+        read(&self.workflows).get(name)?.current().cloned()
+    }
+
+    /// See [`Generations::birth`].
+    pub(crate) fn birth(&self, registered: &Arc<Registered>, now: Time) -> Option<Time> {
+        read(&self.workflows).get(&*registered.name)?.birth(registered, now)
+    }
+
+    /// See [`Generations::at`].
+    pub(crate) fn at(&self, name: &str, created: Time) -> Option<Arc<Registered>> {
+        read(&self.workflows).get(name)?.at(created).cloned()
+    }
+
+    /// See [`Generations::of_run`].
+    pub(crate) fn of_run(&self, name: &str, created: Time, plan: &IndexedPlan) -> Option<Arc<Registered>> {
+        read(&self.workflows).get(name)?.of_run(created, plan).cloned()
+    }
+
+    /// See [`Generations::unheld`].
+    pub(crate) fn unheld(&self, name: &str) -> Vec<Span> {
+        read(&self.workflows).get(name).map_or_else(Vec::new, Generations::unheld)
+    }
+
+    /// Drops a past generation.
+    pub(crate) fn forget(&self, name: &str, until: Time) {
+        let mut workflows = write(&self.workflows);
+        if let Some(known) = workflows.get_mut(name) {
+            known.forget(until);
+            if known.is_empty() {
+                workflows.remove(name);
+            }
+        }
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
-        read(&self.workflows).keys().cloned().collect()
+        self.all().iter().map(|registered| registered.name.to_string()).collect()
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Registered>> {
-        read(&self.workflows).values().cloned().collect()
+        read(&self.workflows).values().filter_map(Generations::current).cloned().collect()
     }
 
-    pub(crate) fn plan(&self, hash: &PlanHash) -> Option<Arc<IndexedPlan>> {
-        read(&self.plans).get(hash).cloned()
+    /// A plan, if a generation of the workflow has it or it was read before.
+    pub(crate) fn plan(&self, name: &str, hash: &PlanHash) -> Option<Arc<IndexedPlan>> {
+        let registered = read(&self.workflows).get(name).and_then(|known| known.plan(hash)).cloned();
+        registered.or_else(|| read(&self.plans).get(hash).cloned())
     }
 
     pub(crate) fn keep_plan(&self, hash: &PlanHash, plan: Plan) -> Arc<IndexedPlan> {
         let plan = Arc::new(IndexedPlan::new(plan));
         write(&self.plans).entry(hash.clone()).or_insert(plan).clone()
+    }
+}
+
+fn succeed(workflows: &mut BTreeMap<String, Generations>, registered: Arc<Registered>, now: Time) {
+    match workflows.get_mut(&*registered.name) {
+        Some(known) => known.succeed(Some(registered), now),
+        None => {
+            workflows.insert(registered.name.to_string(), Generations::first(registered));
+        }
     }
 }
 

@@ -9,12 +9,14 @@ use rival_core::{IndexedPlan, Plan, PlanHash, RunId};
 use rival_store::{Commit, CommitError, EngineId, Store, StoreError};
 
 use crate::clock::Clock;
+use crate::error::StartError;
 use crate::gauge::Gauge;
 use crate::hub::Hub;
 use crate::keeper::Keeper;
 use crate::mail::Mailbox;
 use crate::observer::Observers;
-use crate::registry::Registry;
+use crate::problem::Problems;
+use crate::registry::{Registered, Registry};
 use crate::resources::Resources;
 
 /// How long to wait before a store that failed is asked again.
@@ -43,6 +45,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) limits: Limits,
     pub(crate) registry: Registry,
+    pub(crate) problems: Problems,
     pub(crate) resources: Arc<Resources>,
     pub(crate) hub: Hub,
     pub(crate) keeper: Keeper,
@@ -67,6 +70,7 @@ impl Shared {
             clock,
             limits,
             registry: Registry::default(),
+            problems: Problems::default(),
             resources,
             hub: Hub::default(),
             keeper: Keeper::default(),
@@ -153,17 +157,19 @@ impl Shared {
         if writable { FIRST_PAUSE } else { (pause * 2).min(Duration::from_secs(5)) }
     }
 
+    /// The workflow that new runs of this name take.
+    pub(crate) fn registered(&self, name: &str) -> Result<Arc<Registered>, StartError> {
+        let unknown = || StartError::UnknownWorkflow { name: name.to_owned(), known: self.registry.names() };
+        self.registry.get(name).ok_or_else(unknown)
+    }
+
     /// The plan with this hash, indexed: the registered one, one that was read before, or from the store.
     pub(crate) async fn plan(
         &self,
         workflow: &str,
         hash: &PlanHash,
     ) -> Result<Option<Arc<IndexedPlan>>, StoreError> {
-        let registered = self.registry.get(workflow).filter(|registered| registered.plan.hash() == hash);
-        if let Some(registered) = registered {
-            return Ok(Some(Arc::clone(&registered.plan)));
-        }
-        if let Some(plan) = self.registry.plan(hash) {
+        if let Some(plan) = self.registry.plan(workflow, hash) {
             return Ok(Some(plan));
         }
         let Some(json) = self.store.plan(hash).await? else { return Ok(None) };

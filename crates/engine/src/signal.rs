@@ -42,7 +42,7 @@ impl SignalRequest {
         if size > limit {
             return Err(RunError::SignalTooLarge { signal: name, size, limit });
         }
-        let registered = shared.registry.get(&row.workflow);
+        let registered = shared.registry.at(&row.workflow, row.created_at);
         let violations = registered.map_or_else(Vec::new, |it| it.check_signal(&name, &payload));
         if !violations.is_empty() {
             return Err(RunError::InvalidSignal { signal: name, violations });

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use rival_core::event;
 use rival_core::failure::code;
 use rival_core::machine::{self, Env, Input, NewChild, Start, Turn};
-use rival_core::{Failure, IndexedPlan, RunId, RunStatus, Seq, State, TraceParent, Value};
+use rival_core::{Failure, IndexedPlan, RunId, RunStatus, Seq, State, Time, TraceParent, Value};
 use rival_store::{Batch, Epoch, NewRun, Standing, Started, StoreError};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 
 use crate::actor::{Actor, SNAPSHOT_EVERY, Work};
 use crate::child::AskedChild;
+use crate::definition::CheckError;
 use crate::engine::Engine;
 use crate::error::StartError;
 use crate::handle::RunHandle;
@@ -141,35 +142,50 @@ async fn start(
     input: Result<Value, json::EncodeError>,
     options: Options,
 ) -> Result<(RunId, RunStatus), StartError> {
-    let registered = shared.registry.get(workflow).ok_or_else(|| StartError::UnknownWorkflow {
-        name: workflow.to_owned(),
-        known: shared.registry.names(),
-    })?;
-    let input = input.map_err(|error| StartError::InputNotJson { workflow: workflow.to_owned(), error })?;
-    check_input(shared, &registered, &input).await?;
-    let run = run_id(options.id.as_deref())?;
-    let mut begin = Start::new(input.clone());
-    begin.timeout_ms = options.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
-    begin.max_retries = options.max_retries;
-    begin.trace = options.trace;
-    let fingerprint = fingerprint(workflow, &input);
-    launch(shared, registered, run, begin, fingerprint, options.tags).await
+    let mut registered = shared.registered(workflow)?;
+    let submitted =
+        input.map_err(|error| StartError::InputNotJson { workflow: workflow.to_owned(), error })?;
+    loop {
+        let input = accept_input(shared, &registered, &submitted).await?;
+        let run = run_id(options.id.as_deref())?;
+        let Some(now) = shared.registry.birth(&registered, shared.clock.now()) else {
+            // Another definition has taken its place meanwhile.
+            registered = shared.registered(workflow)?;
+            continue;
+        };
+        let mut begin = Start::new(input);
+        begin.timeout_ms =
+            options.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+        begin.max_retries = options.max_retries;
+        begin.trace = options.trace;
+        let birth = Birth { run, now, fingerprint: fingerprint(workflow, &submitted), tags: options.tags };
+        return launch(shared, registered, birth, begin).await;
+    }
 }
 
-pub(crate) async fn check_input(
+/// The input as the run is given it.
+pub(crate) async fn accept_input(
     shared: &Shared,
     registered: &Registered,
     input: &Value,
-) -> Result<(), StartError> {
-    let workflow = registered.definition.plan.workflow.clone();
-    let (size, limit) = (input.len_bytes(), shared.limits.payload_max);
-    if size > limit {
+) -> Result<Value, StartError> {
+    let workflow = registered.name.to_string();
+    let limit = shared.limits.payload_max;
+    let too_large = |input: &Value| Some(input.len_bytes()).filter(|size| *size > limit);
+    if let Some(size) = too_large(input) {
         return Err(StartError::InputTooLarge { workflow, size, limit });
     }
-    let violations = registered.check_input(input);
-    if violations.is_empty() {
-        return Ok(());
-    }
+    let violations = match registered.accept(input.clone()).await {
+        Ok(accepted) => {
+            let large = too_large(&accepted);
+            return large
+                .map_or(Ok(accepted), |size| Err(StartError::InputTooLarge { workflow, size, limit }));
+        }
+        Err(CheckError::Unavailable(message)) => {
+            return Err(StartError::CheckUnavailable { workflow, message });
+        }
+        Err(CheckError::Refused(violations)) => violations,
+    };
     let error = StartError::InvalidInput { workflow, violations };
     let failure = Failure::new(code::INVALID_INPUT, error.to_string());
     handle_refused_input(registered, &shared.resources, shared.clock.clone(), input.clone(), failure).await;
@@ -209,15 +225,22 @@ pub(crate) fn fingerprint(workflow: &str, input: &Value) -> Vec<u8> {
     hash.finalize()[..16].to_vec()
 }
 
+/// What identifies a run that begins.
+pub(crate) struct Birth {
+    pub(crate) run: RunId,
+    /// When; see [`crate::generations`].
+    pub(crate) now: Time,
+    pub(crate) fingerprint: Vec<u8>,
+    pub(crate) tags: Vec<String>,
+}
+
 /// Writes the first events and makes the run live, in a task of its own: a caller that goes away half-way
 /// leaves no run without an actor.
 pub(crate) async fn launch(
     shared: &Arc<Shared>,
     registered: Arc<Registered>,
-    run: RunId,
+    birth: Birth,
     begin: Start,
-    fingerprint: Vec<u8>,
-    tags: Vec<String>,
 ) -> Result<(RunId, RunStatus), StartError> {
     // Counted first, looked second: an engine that stops waits for this start, or this start sees that it stops.
     shared.gauge.add();
@@ -228,7 +251,7 @@ pub(crate) async fn launch(
     // Whoever comes later must not overtake those that queue.
     let queues = shared.limits.passive || shared.keeper.wants_room();
     let place = if queues { None } else { shared.try_admit() };
-    let newborn = Box::new(Newborn::new(shared, registered, &run, begin, fingerprint, tags, place));
+    let newborn = Box::new(Newborn::new(shared, registered, birth, begin, place));
     let (answer, answered) = oneshot::channel();
     tokio::spawn(newborn.live(Arc::clone(shared), answer));
     answered.await.unwrap_or(Err(StartError::Store(StoreError::Closed)))
@@ -247,15 +270,13 @@ impl Newborn {
     fn new(
         shared: &Arc<Shared>,
         registered: Arc<Registered>,
-        run: &RunId,
+        birth: Birth,
         begin: Start,
-        fingerprint: Vec<u8>,
-        tags: Vec<String>,
         place: Option<Place>,
     ) -> Self {
-        let now = shared.clock.now();
+        let Birth { run, now, fingerprint, tags } = birth;
         let source = begin.source.clone();
-        let (new, state, turn) = first_turn(&registered.plan, run, begin, now, place.is_some());
+        let (new, state, turn) = first_turn(&registered.plan, &run, begin, now, place.is_some());
         let new = NewRun { fingerprint, tags, source, engine: shared.id, ..new };
         Self { new, registered, state, turn, place }
     }
@@ -339,7 +360,7 @@ pub(crate) fn first_turn(
     plan: &IndexedPlan,
     run: &RunId,
     begin: Start,
-    now: rival_core::Time,
+    now: Time,
     admit: bool,
 ) -> (NewRun, State, Turn) {
     let (source, parent) = (begin.source.clone(), begin.parent.clone());
@@ -374,10 +395,20 @@ pub(crate) fn first_turn(
 /// A child of a live run; it is queued in the commit that starts it. `None` if its workflow is gone.
 pub(crate) fn child(actor: &Actor, new: &NewChild, asked: AskedChild) -> Option<NewRun> {
     let shared = &actor.shared;
-    let registered = shared.registry.get(&new.workflow)?;
+    let (registered, now) = newest(shared, &new.workflow)?;
     let AskedChild { input, trace } = asked;
     let fingerprint = fingerprint(&new.workflow, &input);
     let begin = Start { parent: Some(actor.run.clone()), trace, ..Start::new(input) };
-    let (new, _, _) = first_turn(&registered.plan, &new.child, begin, shared.clock.now(), false);
+    let (new, _, _) = first_turn(&registered.plan, &new.child, begin, now, false);
     Some(NewRun { fingerprint, engine: shared.id, ..new })
+}
+
+/// What a run that begins now takes, and when it is created.
+fn newest(shared: &Shared, workflow: &str) -> Option<(Arc<Registered>, Time)> {
+    loop {
+        let registered = shared.registry.get(workflow)?;
+        if let Some(now) = shared.registry.birth(&registered, shared.clock.now()) {
+            return Some((registered, now));
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::future::BoxFuture;
 use rival_core::{StepError, Value};
-use rival_engine::{CallContext, Function, Needs, OutputNeed};
+use rival_engine::{CallContext, CallError, Function, Needs, OutputNeed};
 
 use crate::extract::{Asks, Call, OutputAsk};
 
@@ -71,6 +71,7 @@ impl Erased {
         let outputs = self.asks.outputs.iter().map(|ask| OutputNeed { function: key_of(ask) }).collect();
         let needs = Needs {
             outputs,
+            steps: Vec::new(),
             last_step: self.asks.last_step,
             cancellation: self.asks.cancellation,
             durable: self.asks.durable,
@@ -123,14 +124,14 @@ impl Function for Bound {
         &self.needs
     }
 
-    fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, StepError>> {
+    fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, CallError>> {
         let call = Call::new(context, Arc::clone(&self.function.asks));
         let body = Arc::clone(&self.function.body);
         // Decoding arguments happens inside the future, so that a slow or panicking one is the step's.
         Box::pin(async move {
             let started = body(&call)?;
             drop(call);
-            started.await
+            Ok(started.await?)
         })
     }
 }

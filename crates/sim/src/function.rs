@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use rival_core::{StepError, Value};
-use rival_engine::{CallContext, Function, Needs};
+use rival_engine::{CallContext, CallError, Function, Needs};
 
 use crate::crash::Inside;
 use crate::ops::{self, CHILD};
@@ -71,9 +71,9 @@ impl Function for Played {
         &self.needs
     }
 
-    fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, StepError>> {
+    fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, CallError>> {
         let (world, needs, key) = (Arc::clone(&self.world), self.needs.clone(), self.key(&context));
-        async move { play(&world, key, &needs, &context).await }.boxed()
+        async move { Ok(play(&world, key, &needs, &context).await?) }.boxed()
     }
 }
 

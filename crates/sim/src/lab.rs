@@ -201,6 +201,7 @@ impl Lab<'_> {
             functions: functions(&self.world),
             input_schema: None,
             nested_schemas: BTreeMap::new(),
+            input_check: None,
             signal_schemas: BTreeMap::new(),
             description: None,
             resources: Vec::new(),

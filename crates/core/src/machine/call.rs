@@ -11,14 +11,15 @@
 //! | at work | its deadline comes | `CallFailed` with code `timeout`, as `onTimeout` says; it is told to stop |
 //! | at work | the run is ending, or its lane lost | it is told to stop; `CallCancelled` when it settles |
 //! | at work | it returns while something around it is ending | `CallSucceeded`; what would follow does not start |
-//! | at work | the process dies | `CallLost`; due again, uncharged, up to five times |
+//! | at work | the process dies, or what ran the function did | `CallLost`; due again, uncharged, up to five times |
+//! | at work | what ran it was ended because of another call | `CallLost` with `bystander`: never counted |
 //! | at work | it waits inside an operation, its time does not run | see `durable` |
 //! | at work | it cannot go on without help | `NodeBlocked` |
 //! | ended | anything | ignored: the call's number is not the current one |
 
 use super::backoff::delay_ms;
 use super::{Call, Effect, HANDLER_TIMEOUT_MS, Machine, Outcome, StopReason, Todo};
-use crate::event::{Cause, Due, Kind, Outside, Role, Verdict};
+use crate::event::{Cause, Due, Kind, LostReason, Outside, Role, Verdict};
 use crate::failure::{Behavior, Failure, StepError, code};
 use crate::ids::{Seq, Time};
 use crate::path::Path;
@@ -76,7 +77,11 @@ impl<'a> Machine<'a> {
                 let verdict = self.verdict(node, &open, &error);
                 self.call_failed(node, &open, error.failure, state, verdict, Cause::Event(open.started));
             }
-            Outcome::Stopped => self.call_stopped(node, &open),
+            // If nobody told it to stop, it was lost.
+            Outcome::Stopped => {
+                self.call_cut_short(node, &open, LostReason::Crash, Cause::Event(open.started));
+            }
+            Outcome::Lost(reason) => self.lost_what_ran_it(node, &open, reason),
             Outcome::Blocked(reason) => {
                 let blocked = self.follow(Kind::NodeBlocked { node: node.clone(), reason }, open.started);
                 // The function was not called, and is not waited for in what is ending.
@@ -191,16 +196,6 @@ impl<'a> Machine<'a> {
         let verdict = self.timeout_verdict(node, &open);
         self.call_failed(node, &open, failure, None, verdict, Cause::Outside(Outside::Clock));
         self.turn.effects.push(Effect::Stop { node: node.clone(), call, why: StopReason::Timeout });
-    }
-
-    /// The call settled after it was told to stop. If nobody told it to, it was lost.
-    fn call_stopped(&mut self, node: &Path, call: &OpenCall) {
-        let cause = Cause::Event(call.started);
-        if self.is_given_up(node, call.role) {
-            self.give_up(node, call, false, cause);
-        } else {
-            self.call_was_lost(node, call, cause);
-        }
     }
 
     /// The call has ended without an outcome, and is not made again.

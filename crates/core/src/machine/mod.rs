@@ -38,7 +38,7 @@ pub use durable::{AskedBody, AskedOp};
 pub use signal::{SIGNALS_MAX, SentSignal};
 
 use crate::durable::ChildOutcome;
-use crate::event::{BlockedReason, Cause, Event, Kind, Outside, Role};
+use crate::event::{BlockedReason, Cause, Event, Kind, LostReason, Outside, Role};
 use crate::failure::StepError;
 use crate::fork::Import;
 use crate::ids::{RunId, Seq, Time};
@@ -176,6 +176,8 @@ pub enum Outcome {
     },
     /// It stopped because it was told to.
     Stopped,
+    /// It was cut short through no fault of its function, and says nothing about it.
+    Lost(LostReason),
     /// It could not be made, or cannot go on without help.
     Blocked(BlockedReason),
 }

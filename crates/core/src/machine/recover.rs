@@ -1,11 +1,12 @@
-//! What a crash or an orderly stop left behind, dealt with when the run is loaded.
+//! What a crash or an orderly stop left behind, dealt with when the run is loaded; and calls that were cut short while
+//! the run was live, because what ran their function is gone.
 //!
 //! | found | and | then |
 //! | --- | --- | --- |
 //! | a run past its deadline | it is not paused | `RunFailing`, before anything starts |
 //! | a call at work | it, or something around it, is ending | `CallCancelled` |
 //! | | the step is at most once | `CallFailed` with code `interrupted` |
-//! | | it was cut short five times | `NodeBlocked`, quarantined |
+//! | | it was cut short five times, not as a bystander | `NodeBlocked`, quarantined |
 //! | | otherwise | `CallLost` and a new call, uncharged |
 //! | | it waits inside a durable operation | `CallSuspended` and a new call |
 //! | a held node | the run is not paused | it goes on |
@@ -30,7 +31,8 @@ impl Machine<'_> {
                 let is_over =
                     self.is_given_up(&node, open.role) || self.must_not_be_called_again(&node, &open);
                 if legacy && (all || is_over) {
-                    self.found_at_work(&node, &open);
+                    let cause = Cause::Outside(Outside::Recovery);
+                    self.call_cut_short(&node, &open, LostReason::Crash, cause);
                     self.settle();
                 }
             }
@@ -51,23 +53,34 @@ impl Machine<'_> {
         self.tick();
     }
 
-    fn found_at_work(&mut self, node: &Path, open: &OpenCall) {
-        let cause = Cause::Outside(Outside::Recovery);
+    /// A call has ended without a word of its function.
+    pub(super) fn call_cut_short(&mut self, node: &Path, open: &OpenCall, reason: LostReason, cause: Cause) {
         if self.is_given_up(node, open.role) {
             self.give_up(node, open, false, cause);
         } else if self.state.is_waiting(node) {
             self.waiting_call_was_lost(node, open, cause);
         } else {
-            self.call_was_lost(node, open, cause);
+            self.call_was_lost(node, open, reason, cause);
+        }
+    }
+
+    /// The process that ran a function is gone, while the run is live.
+    pub(super) fn lost_what_ran_it(&mut self, node: &Path, open: &OpenCall, reason: LostReason) {
+        let cause = Cause::Event(open.started);
+        // What was more than a bystander did something, whatever else it waited for: it must not go round for ever.
+        if reason == LostReason::Crash && !self.is_given_up(node, open.role) {
+            self.call_was_lost(node, open, reason, cause);
+        } else {
+            self.call_cut_short(node, open, reason, cause);
         }
     }
 
     /// The call says nothing about its function: make it again, unless that is not allowed.
-    pub(super) fn call_was_lost(&mut self, node: &Path, open: &OpenCall, cause: Cause) {
+    fn call_was_lost(&mut self, node: &Path, open: &OpenCall, reason: LostReason, cause: Cause) {
         if self.must_not_be_called_again(node, open) {
             return self.interrupted_for_good(node, open, cause);
         }
-        let event = Kind::CallLost { node: node.clone(), call: open.number, reason: LostReason::Crash };
+        let event = Kind::CallLost { node: node.clone(), call: open.number, reason };
         let lost = self.emit(event, cause);
         let interruptions = self.state.node(node).map_or(0, |node| node.interruptions);
         if interruptions >= INTERRUPTIONS_MAX {

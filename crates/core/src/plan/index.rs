@@ -178,6 +178,33 @@ impl IndexedPlan {
         })
     }
 
+    /// The ids that a function running at `from` can mean, see [`Self::visible`]: those before it in its own block, in
+    /// their order, then those of the enclosing blocks, nearest first.
+    pub fn visible_ids(&self, from: &Path) -> Vec<&str> {
+        let (mut ids, mut seen) = (Vec::new(), BTreeSet::new());
+        // Nothing is found, so that all are asked.
+        self.look_outwards(from, |block, reader| {
+            for number in self.all_before(block, reader) {
+                let id = self.nodes[number].node.id.as_str();
+                if seen.insert(id) {
+                    ids.push(id);
+                }
+            }
+            None
+        });
+        ids
+    }
+
+    /// All nodes of a block that come before one of them.
+    fn all_before(&self, block: &str, reader: Option<usize>) -> Vec<usize> {
+        let all = self.blocks.get(block).map_or(&[][..], |block| &block.nodes);
+        match reader {
+            None => all.to_vec(),
+            Some(reader) if self.is_graph(reader) => self.ancestors(reader).into_iter().collect(),
+            Some(reader) => all[..self.nodes[reader].position].to_vec(),
+        }
+    }
+
     /// The node before this one in its block; the first node of an inner block inherits the block's own. In a graph
     /// there is none.
     pub fn before(&self, path: &Path) -> Option<Path> {
@@ -215,20 +242,19 @@ impl IndexedPlan {
 
     /// Whether, in a graph, one node must end before the other starts.
     fn leads_to(&self, number: usize, reader: usize) -> bool {
-        if self.nodes[reader].after.binary_search(&number).is_ok() {
-            return true;
-        }
+        self.nodes[reader].after.binary_search(&number).is_ok() || self.ancestors(reader).contains(&number)
+    }
+
+    /// In a graph: all nodes that must end before this one starts.
+    fn ancestors(&self, reader: usize) -> BTreeSet<usize> {
         let mut seen = BTreeSet::new();
         let mut todo = self.nodes[reader].after.clone();
         while let Some(at) = todo.pop() {
-            if at == number {
-                return true;
-            }
             if seen.insert(at) {
                 todo.extend(&self.nodes[at].after);
             }
         }
-        false
+        seen
     }
 
     /// Asks block after block, from the inside out, with the node from which each is seen. A lane (the run itself
@@ -236,7 +262,7 @@ impl IndexedPlan {
     fn look_outwards(
         &self,
         from: &Path,
-        find: impl Fn(&str, Option<usize>) -> Option<usize>,
+        mut find: impl FnMut(&str, Option<usize>) -> Option<usize>,
     ) -> Option<Path> {
         let whole = from.is_root() || from.as_iteration().is_some();
         if whole && let Some(number) = find(&from.in_plan(), None) {

@@ -390,7 +390,7 @@ impl State {
         state.unknown |= call.undoable;
         match reason {
             LostReason::Crash => state.interruptions += 1,
-            LostReason::Shutdown => {}
+            LostReason::Shutdown | LostReason::Bystander => {}
         }
         if !state.status.is_terminal() {
             state.status = NodeStatus::Pending;

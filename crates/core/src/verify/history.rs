@@ -193,7 +193,7 @@ impl<'a> History<'a> {
                 state.held = true;
                 match reason {
                     LostReason::Crash => state.interruptions += 1,
-                    LostReason::Shutdown => {}
+                    LostReason::Shutdown | LostReason::Bystander => {}
                 }
             }
             Kind::CallCancelled { node, call, forced } => {

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use rival_core::durable::ChildOutcome;
-use rival_core::event::{self, ImportedStatus, Kind, NotUndone, VERSION};
+use rival_core::event::{self, ImportedStatus, Kind, LostReason, NotUndone, VERSION};
 use rival_core::failure::{Failure, StepError};
 use rival_core::fork::{Import, NodeImport};
 use rival_core::machine::{AskedBody, Start};
@@ -121,7 +121,7 @@ fn a_history_of_a_later_version_is_refused_with_advice() {
     let error = event::decode(&event::encode(&[event])).expect_err("it is too new");
     assert_eq!(
         error.to_string(),
-        "event 1 has schema version 4, but this build reads up to 3: use a newer rival"
+        "event 1 has schema version 5, but this build reads up to 4: use a newer rival"
     );
     let error = event::decode(b"[{").expect_err("it is damaged");
     assert!(error.to_string().starts_with("stored events are damaged: "), "{error}");
@@ -260,6 +260,7 @@ fn recordings() -> Vec<(&'static str, Case)> {
         ("undone", undone()),
         ("waiting", waiting()),
         ("child-undone", child_undone()),
+        ("bystander", bystander()),
     ]
 }
 
@@ -312,6 +313,11 @@ fn undone() -> Case {
         2,
         StepError::stop("stuck"),
     )
+}
+
+fn bystander() -> Case {
+    let run = |nodes| Case::of(nodes).start();
+    run(vec![step("a")]).lost("a", 1, LostReason::Bystander).lost("a", 2, LostReason::Crash).ok("a", 3)
 }
 
 fn child_undone() -> Case {

@@ -254,6 +254,33 @@ fn an_id_means_the_nearest_node_before_it() {
 }
 
 #[test]
+fn the_visible_ids_are_those_that_mean_a_node() {
+    let plan = index();
+    let visible = |from: &str| plan.visible_ids(&Path::from(from)).join(" ");
+    assert_eq!(visible("a"), "");
+    assert_eq!(visible("n/m/a"), "c b a", "nearest first, and each once");
+    assert_eq!(visible("n/d"), "b m a");
+    assert_eq!(visible("check/then/a"), "x a n", "the other case is not visible");
+    assert_eq!(visible("items[3]/j"), "i a n check");
+    assert_eq!(visible("items[3]"), "i j a n check", "an iteration that is done is seen as a whole");
+    assert_eq!(visible(""), "a n check items last", "the run's handler sees the outermost block");
+    for from in ["n/m/c", "n/m/a", "check/else/y", "items[3]/j", "last", ""].map(Path::from) {
+        for id in plan.visible_ids(&from) {
+            assert!(plan.visible(&from, id).is_some(), "{id} from {from}");
+        }
+    }
+}
+
+#[test]
+fn in_a_graph_only_what_leads_to_a_node_is_visible() {
+    let nodes = graph(&[("a", &[]), ("b", &[]), ("c", &["a"]), ("d", &["c"]), ("e", &["b"])]);
+    let plan = IndexedPlan::new(Plan { block: nodes, ..plan(Vec::new()) });
+    assert_eq!(plan.visible_ids(&"d".into()), ["a", "c"]);
+    assert_eq!(plan.visible_ids(&"e".into()), ["b"]);
+    assert_eq!(plan.visible_ids(&"a".into()), [""; 0]);
+}
+
+#[test]
 fn the_node_before_the_first_of_a_block_is_the_one_before_the_block() {
     let plan = index();
     let before = |path: &str| shown(plan.before(&Path::from(path)));

@@ -1,14 +1,16 @@
 //! What a crash left behind: `machine/recover.rs`.
 
 use expect_test::expect;
-use rival_core::event::BlockedReason;
+use rival_core::event::{BlockedReason, LostReason};
 use rival_core::failure::StepError;
-use rival_core::machine::Outcome;
+use rival_core::machine::{AskedBody, Outcome};
 use rival_core::plan::Wait;
 use rival_core::{NodeStatus, Plan, RunStatus};
 use serde_json::json as j;
 
-use crate::support::{Case, nested_with, plan, sleep, step, step_with, tried};
+use crate::support::{
+    Case, branch, for_each, nested_with, parallel, plan, sleep, step, step_with, tried, undoable, until,
+};
 
 #[test]
 fn a_step_that_a_crash_cut_short_is_called_again_uncharged() {
@@ -496,4 +498,185 @@ fn a_deadline_that_passed_while_the_process_was_down_does_not_fail_the_lost_call
            5 <4        a#2 succeeded: "a!"
            6 <5        run completed, output in 5
     "#]]);
+}
+
+#[test]
+fn a_call_that_lost_what_ran_it_is_made_again_uncharged() {
+    Case::of(vec![tried("a", 2)])
+        .start()
+        .lost("a", 1, LostReason::Crash)
+        .fails("a", 2, StepError::new("no"))
+        .lost("a", 1, LostReason::Crash)
+        .tick_after(1_000)
+        .lost("a", 3, LostReason::Bystander)
+        .ok("a", 4)
+        .status(RunStatus::Completed)
+        .then(expect![[r#"
+            > start, at 0
+               1 request   run started
+               2 <1        a#1 called: step attempt 1
+            > a#1 lost, at 0
+               3 <2        a#1 lost: crash
+               4 <3        a#2 called: step attempt 1
+            > a#2 fails (Plain), at 0
+               5 <4        a#2 failed: error `no`, retry at 1000
+            > a#1 lost, at 0
+            > tick, at 1000
+               6 clock     a#3 called: step attempt 2
+            > a#3 lost, at 1000
+               7 <6        a#3 lost: bystander
+               8 <7        a#4 called: step attempt 2
+            > a#4 returns "a!", at 1000
+               9 <8        a#4 succeeded: "a!"
+              10 <9        run completed, output in 9
+        "#]]);
+}
+
+#[test]
+fn only_what_may_be_the_fault_of_a_call_counts_towards_its_quarantine() {
+    let mut case = Case::of(vec![step("a")]).start();
+    for call in 1..=20 {
+        case = case.lost("a", call, LostReason::Bystander);
+    }
+    for call in 21..=24 {
+        case = case.lost("a", call, LostReason::Crash);
+    }
+    case.status(RunStatus::Running).lost("a", 25, LostReason::Crash).node("a", NodeStatus::Blocked).check();
+}
+
+#[test]
+fn a_step_that_must_not_be_called_again_fails_when_it_lost_what_ran_it() {
+    Case::of(vec![step_with("a", |step| step.at_most_once = true)])
+        .start()
+        .lost("a", 1, LostReason::Bystander)
+        .status(RunStatus::Failed)
+        .then(expect![[r#"
+            > start, at 0
+               1 request   run started
+               2 <1        a#1 called: step attempt 1
+            > a#1 lost, at 0
+               3 <2        a#1 failed: interrupted ``a` was interrupted and must not be called again; it may have acted`, fail
+               4 <3        run failed in a: interrupted ``a` was interrupted and must not be called again; it may have acted`
+        "#]]);
+}
+
+#[test]
+fn calls_of_every_role_are_made_again() {
+    let inner = nested_with("n", vec![undoable("u"), step("b")], |nested| nested.input = Some("m".into()));
+    let check = branch("check", vec![("then", vec![inner])], None);
+    let each = for_each("all", 1, vec![check]);
+    let plan = Plan { on_error: Some("h".into()), ..plan(vec![until("poll", vec![each])]) };
+    Case::with(plan, |_| {})
+        .start()
+        .lost("poll[0]/all", 1, LostReason::Bystander)
+        .gives("poll[0]/all", 2, j!([1]))
+        .lost("poll[0]/all[0]/check", 1, LostReason::Bystander)
+        .gives("poll[0]/all[0]/check", 2, j!(true))
+        .lost("poll[0]/all[0]/check/then/n", 1, LostReason::Bystander)
+        .ok("poll[0]/all[0]/check/then/n", 2)
+        .ok("poll[0]/all[0]/check/then/n/u", 1)
+        .ok("poll[0]/all[0]/check/then/n/b", 1)
+        .lost("poll", 1, LostReason::Bystander)
+        .fails("poll", 2, StepError::new("no"))
+        .lost("poll[0]/all[0]/check/then/n/u", 2, LostReason::Bystander)
+        .ok("poll[0]/all[0]/check/then/n/u", 3)
+        .lost("", 1, LostReason::Bystander)
+        .ok("", 2)
+        .status(RunStatus::Failed)
+        .check();
+}
+
+#[test]
+fn a_branch_that_lost_its_call_does_not_disturb_the_others() {
+    let wide = parallel("p", vec![("x", vec![step("a")]), ("y", vec![step("b")])]);
+    Case::of(vec![wide])
+        .start()
+        .lost("p/x/a", 1, LostReason::Bystander)
+        .ok("p/y/b", 1)
+        .ok("p/x/a", 2)
+        .status(RunStatus::Completed)
+        .check();
+}
+
+#[test]
+fn a_call_that_was_told_to_stop_and_then_lost_is_cancelled() {
+    Case::of(vec![step("a")])
+        .start()
+        .cancel()
+        .lost("a", 1, LostReason::Bystander)
+        .status(RunStatus::Cancelled)
+        .then(expect![[r#"
+            > start, at 0
+               1 request   run started
+               2 <1        a#1 called: step attempt 1
+            > cancel, at 0
+               3 request   cancel requested: enough, forced at 30000
+                stop a#1: ending
+            > a#1 lost, at 0
+               4 <2        a#1 cancelled
+               5 <4        run cancelled: enough
+        "#]]);
+}
+
+#[test]
+fn a_call_that_is_lost_while_the_run_is_paused_is_made_again_at_resume() {
+    Case::of(vec![step("a")])
+        .start()
+        .pause()
+        .lost("a", 1, LostReason::Bystander)
+        .resume()
+        .ok("a", 2)
+        .status(RunStatus::Completed)
+        .then(expect![[r#"
+            > start, at 0
+               1 request   run started
+               2 <1        a#1 called: step attempt 1
+            > pause, at 0
+               3 request   run paused
+            > a#1 lost, at 0
+               4 <2        a#1 lost: bystander
+               5 <4        a held, due: step attempt 1
+            > resume, at 0
+               6 request   run resumed
+               7 <6        a#2 called: step attempt 1
+            > a#2 returns "a!", at 0
+               8 <7        a#2 succeeded: "a!"
+               9 <8        run completed, output in 8
+        "#]]);
+}
+
+#[test]
+fn a_bystander_that_waits_inside_goes_on_waiting() {
+    Case::of(vec![step_with("a", |step| step.at_most_once = true)])
+        .start()
+        .asks("a", 1, "", AskedBody::Sleep(1_000))
+        .lost("a", 1, LostReason::Bystander)
+        .tick_after(1_000)
+        .ok("a", 2)
+        .status(RunStatus::Completed)
+        .then(expect![[r#"
+            > start, at 0
+               1 request   run started
+               2 <1        a#1 called: step attempt 1
+            > a#1 asks, at 0
+               3 <2        a#1.1 sleep until 1000
+            > a#1 lost, at 0
+               4 <2        a#1 let go
+               5 <4        a#2 called: step attempt 1
+            > tick, at 1000
+               6 clock     a.1 ended: done
+                answer a#2: operation 1
+            > a#2 returns "a!", at 1000
+               7 <5        a#2 succeeded: "a!"
+               8 <7        run completed, output in 7
+        "#]]);
+}
+
+#[test]
+fn a_call_that_does_something_while_it_waits_inside_does_not_go_round_for_ever() {
+    let mut case = Case::of(vec![step("a")]).start();
+    for call in 1..=5 {
+        case = case.asks("a", call, "", AskedBody::Sleep(1_000)).lost("a", call, LostReason::Crash);
+    }
+    case.node("a", NodeStatus::Blocked).check();
 }

@@ -268,6 +268,10 @@ impl Case {
         self.finish(node, call, "stopped", Outcome::Stopped)
     }
 
+    pub(crate) fn lost(self, node: &str, call: u32, reason: LostReason) -> Self {
+        self.finish(node, call, "lost", Outcome::Lost(reason))
+    }
+
     pub(crate) fn function_missing(self, node: &str, call: u32) -> Self {
         let reason = BlockedReason::FunctionMissing { function: "f".into() };
         self.finish(node, call, "has no function", Outcome::Blocked(reason))
@@ -542,6 +546,7 @@ fn what(kind: &Kind) -> String {
             let reason = match reason {
                 LostReason::Crash => "crash",
                 LostReason::Shutdown => "shutdown",
+                LostReason::Bystander => "bystander",
             };
             format!("{}#{call} lost: {reason}", at(node))
         }

@@ -111,6 +111,7 @@ impl Built {
             plan: self.plan.clone(),
             functions: functions.collect(),
             input_schema: self.input_schema().cloned(),
+            input_check: None,
             nested_schemas: self.nested_schemas.clone(),
             signal_schemas: self.signal_schemas.clone(),
             description: self.description.clone(),

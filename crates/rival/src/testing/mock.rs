@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::future::BoxFuture;
-use rival_engine::{CallContext, Function, Needs, encode};
+use rival_engine::{CallContext, CallError, Function, Needs, encode};
 use serde::Serialize;
 
 use crate::{StepError, Value};
@@ -62,10 +62,10 @@ impl Function for Mock {
         &self.needs
     }
 
-    fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, StepError>> {
+    fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, CallError>> {
         self.calls.fetch_add(1, Ordering::AcqRel);
         let body = Arc::clone(&self.body);
-        Box::pin(async move { body(&context) })
+        Box::pin(async move { Ok(body(&context)?) })
     }
 }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 use rival::prelude::*;
 use rival::{Definition, NodeStatus, Path, RunId, Time, Value};
 use rival_core::Behavior;
-use rival_engine::{CallContext, CancellationToken, Resources, RunInfo, StateCell, StepView, StepsReader};
+use rival_engine::{
+    CallContext, CallError, CancellationToken, Resources, RunInfo, StateCell, StepView, StepsReader,
+};
 use serde_json::json;
 
 use crate::trees::{Forest, Order, chop_tree, find_tree};
@@ -24,6 +26,7 @@ fn context(step: &str, input: serde_json::Value) -> CallContext {
     CallContext {
         input: Value::from(input),
         outputs: Vec::new(),
+        seen: Vec::new(),
         last_step: None,
         steps: StepsReader::fixed(Vec::new()),
         state: StateCell::default(),
@@ -48,7 +51,10 @@ fn done(name: &str, result: serde_json::Value) -> Option<StepView> {
 }
 
 async fn call(definition: &Definition, function: &str, context: CallContext) -> Result<Value, StepError> {
-    definition.functions[function].call(context).await
+    definition.functions[function].call(context).await.map_err(|error| match error {
+        CallError::Failed(error) => error,
+        CallError::Lost(reason) => panic!("nothing runs elsewhere, and nothing is lost: {reason:?}"),
+    })
 }
 
 fn trees() -> Definition {

@@ -19,7 +19,7 @@ impl From<StartError> for Problem {
             StartError::Conflict(_) | StartError::NotRetryable { .. } | StartError::NotEnded { .. } => {
                 StatusCode::CONFLICT
             }
-            StartError::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,
+            StartError::ShuttingDown | StartError::CheckUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             StartError::Store(error) => of_store(error),
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };

@@ -6,6 +6,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use rival_core::Value;
 use rival_core::plan::Graph;
+use rival_engine::SourceProblem;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -18,14 +19,18 @@ use crate::problem::{Problem, Violation};
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Workflows {
     workflows: Vec<WorkflowSummary>,
+    /// What is wrong in files that workflows come from. What such a file defines is missing above, or is there as it
+    /// was before the file was changed.
+    problems: Vec<SourceProblem>,
 }
 
 /// List workflows
 ///
-/// All registered workflows, with the schemas of their inputs and signals.
+/// All registered workflows, with the schemas of their inputs and signals, and files that could not be loaded.
 #[utoipa::path(get, path = "/api/workflows", operation_id = "listWorkflows", tag = "workflows", responses((status = 200, body = Workflows)))]
 pub(crate) async fn list(State(app): State<App>) -> Answer<Workflows> {
-    Answer(Workflows { workflows: app.engine.list().into_iter().map(Into::into).collect() })
+    let workflows = app.engine.list().into_iter().map(Into::into).collect();
+    Answer(Workflows { workflows, problems: app.engine.problems() })
 }
 
 /// Show a workflow
@@ -122,7 +127,7 @@ pub(crate) async fn validate(
     Segments(name): Segments<String>,
     Json(check): Json<Check>,
 ) -> Result<Answer<Checked>, Problem> {
-    let violations = app.engine.check_input(&name, &check.input)?;
+    let violations = app.engine.check_input(&name, &check.input).await?;
     let errors: Vec<Violation> = violations.into_iter().map(Into::into).collect();
     Ok(Answer(Checked { valid: errors.is_empty(), errors }))
 }

@@ -21,9 +21,10 @@ export interface Native {
     random(count: number): Uint8Array
     uuid4(): string
     uuid7(): string
-    /** A parsed URL, or null if it is none. */
-    url(input: string, base?: string): UrlParts | null
-    urlSet(href: string, part: string, value: string): UrlParts | null
+    /** A parsed URL; undefined if it is none. */
+    url(input: string, base?: string): UrlParts | undefined
+    /** The same with another part; undefined if it cannot have that. */
+    urlSet(href: string, part: string, value: string): UrlParts | undefined
     encode(text: string): Uint8Array
     decode(bytes: Uint8Array, label: string, fatal: boolean): string
     /** Milliseconds that only grow. */
@@ -32,8 +33,8 @@ export interface Native {
     env: Record<string, string>
     /** Evaluates a module of the realm. */
     load(name: string): Promise<Record<string, unknown>>
-    /** What is known of a module of the realm; null if it has none of this name. */
-    source(name: string): ModuleSource | null
+    /** What is known of a module of the realm; undefined if it has none of this name. */
+    source(name: string): ModuleSource | undefined
 }
 
 export interface UrlParts {

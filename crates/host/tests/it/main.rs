@@ -8,6 +8,15 @@
     reason = "tests read better so"
 )]
 
+mod authors;
 mod calls;
+mod context;
 mod control;
+mod durable;
+mod http;
+mod input;
 mod lab;
+mod plans;
+mod registry;
+mod scripts;
+mod server;

@@ -92,20 +92,30 @@ function closure(file: string): Set<string> {
 
 async function compiled(data: WorkflowData): Promise<Compiled> {
     const references: References = new Map()
-    await follow(data.nodes, references)
+    await follow(data, references, new Set())
     return compile(data, references)
 }
 
-/** Evaluates the files that workflows refer to. */
-async function follow(drafts: Draft[], references: References): Promise<void> {
-    for (const draft of drafts) {
-        for (const inner of blocksOf(draft)) await follow(inner, references)
-        if (draft.kind !== 'workflow' || !(draft.workflow instanceof FileReference)) continue
-        if (references.has(draft.workflow)) continue
-        const data = await referred(draft.workflow)
-        references.set(draft.workflow, data)
-        await follow(data.nodes, references)
+/** Evaluates the files that a workflow refers to, and those that these do. One that contains itself is found later. */
+async function follow(data: WorkflowData, references: References, seen: Set<WorkflowData>): Promise<void> {
+    if (seen.has(data)) return
+    seen.add(data)
+    for (const nested of nestedIn(data.nodes)) {
+        if (nested instanceof FileReference) {
+            const target = references.get(nested) ?? (await referred(nested))
+            references.set(nested, target)
+            await follow(target, references, seen)
+        } else {
+            await follow(nested, references, seen)
+        }
     }
+}
+
+/** The workflows that a block runs in place. */
+function nestedIn(drafts: Draft[]): (WorkflowData | FileReference)[] {
+    return drafts.flatMap((draft) =>
+        draft.kind === 'workflow' ? [draft.workflow] : blocksOf(draft).flatMap((block) => nestedIn(block)),
+    )
 }
 
 function blocksOf(draft: Draft): Draft[][] {
@@ -117,8 +127,6 @@ function blocksOf(draft: Draft): Draft[][] {
         case 'loop':
         case 'forEach':
             return [draft.body]
-        case 'workflow':
-            return draft.workflow instanceof FileReference ? [] : [draft.workflow.nodes]
         default:
             return []
     }

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rquickjs::Runtime;
+use rquickjs::{Context, Function, Runtime};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::control::Watch;
@@ -71,6 +71,7 @@ impl Host {
         let allocator = Metered(Rc::clone(&shared.meter));
         let runtime = Runtime::new_with_alloc(allocator).map_err(io::Error::other)?;
         runtime.set_max_stack_size(STACK_BYTES);
+        anchor(&runtime).map_err(io::Error::other)?;
         let modules = Rc::new(Modules::default());
         runtime.set_loader(Links(Rc::clone(&modules)), Links(Rc::clone(&modules)));
         let host = Rc::clone(&shared);
@@ -227,6 +228,10 @@ impl Host {
         }
         self.shared.watch.leave();
         self.complain(call, late);
+        if self.shared.meter.is_tight() {
+            self.runtime.run_gc();
+            self.shared.meter.collected();
+        }
         thrown
     }
 
@@ -316,6 +321,12 @@ impl Drop for Host {
             realm.end(&self.modules);
         }
     }
+}
+
+/// Makes a function of Rust in a context of its own. rquickjs keeps the prototype of the first such function for all
+/// others, and with it the context that it was made in: that must be none that is ever to be let go.
+fn anchor(runtime: &Runtime) -> rquickjs::Result<()> {
+    Context::base(runtime)?.with(|ctx| Function::new(ctx, || ()).map(drop))
 }
 
 fn timespec(duration: Duration) -> Timespec {

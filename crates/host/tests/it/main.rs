@@ -11,3 +11,5 @@
 mod calls;
 mod control;
 mod lab;
+mod memory;
+mod web;

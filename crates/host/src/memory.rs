@@ -29,6 +29,10 @@ impl Meter {
         self.limit.set(limit);
     }
 
+    pub(crate) fn used(&self) -> usize {
+        self.used.get()
+    }
+
     /// Whether it is time to collect garbage. QuickJS does so by itself each time that memory has grown by half, which
     /// can be more than there is.
     pub(crate) fn is_tight(&self) -> bool {

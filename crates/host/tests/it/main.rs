@@ -12,4 +12,5 @@ mod calls;
 mod control;
 mod lab;
 mod memory;
+mod transforms;
 mod web;

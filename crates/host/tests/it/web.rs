@@ -155,12 +155,12 @@ fn requests_that_fail_say_why() {
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut lab = Lab::of(Place::Thread, FLOW);
     for (function, url, code) in [
-        ("get", server.url("/circle"), "too_many_redirects"),
-        ("refuse", server.url("/there"), "redirect_refused"),
-        ("get", server.url("/huge"), "body_too_large"),
-        ("get", server.url("/nonsense"), "fetch_failed"),
-        ("get", json!(format!("http://{nobody}/")), "connect_failed"),
-        ("get", json!("ftp://127.0.0.1/"), "bad_request"),
+        ("get", server.url("/circle"), "http_broken"),
+        ("refuse", server.url("/there"), "http_broken"),
+        ("get", server.url("/huge"), "payload_too_large"),
+        ("get", server.url("/nonsense"), "http_broken"),
+        ("get", json!(format!("http://{nobody}/")), "http_connect"),
+        ("get", json!("ftp://127.0.0.1/"), "http_request"),
     ] {
         let error = lab.call(function, url).unwrap_err();
         assert_eq!((error.name.as_str(), error.code.as_deref()), ("TypeError", Some(code)), "{error:?}");

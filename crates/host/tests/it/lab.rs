@@ -155,6 +155,25 @@ impl Lab {
         end.outcome
     }
 
+    /// Runs a transform with generous limits.
+    pub fn transform(&mut self, code: &str, input: Value) -> Result<Value, ScriptError> {
+        self.begin_transform(code, input, 10_000);
+        self.end().1.outcome
+    }
+
+    pub fn begin_transform(&mut self, code: &str, input: Value, limit_ms: u64) {
+        let id = self.next;
+        self.next += 1;
+        let memory_limit = 32 * 1024 * 1024;
+        self.tell(&ToHost::Transform {
+            id,
+            code: code.to_owned(),
+            input: raw(&input),
+            limit_ms,
+            memory_limit,
+        });
+    }
+
     /// The next frame, which is the end of a call.
     pub fn end(&mut self) -> (u64, End) {
         match self.hear() {

@@ -11,3 +11,6 @@
 mod calls;
 mod control;
 mod lab;
+mod memory;
+mod transforms;
+mod web;

@@ -83,14 +83,13 @@ pub(crate) enum FetchError {
 }
 
 impl FetchError {
+    /// The same words as those of HTTP steps.
     pub(crate) fn code(&self) -> &'static str {
         match self {
-            Self::Request(_) => "bad_request",
-            Self::Connect(_) => "connect_failed",
-            Self::Failed(_) => "fetch_failed",
-            Self::RedirectRefused(_) => "redirect_refused",
-            Self::TooManyRedirects => "too_many_redirects",
-            Self::BodyTooLarge => "body_too_large",
+            Self::Request(_) => "http_request",
+            Self::Connect(_) => "http_connect",
+            Self::Failed(_) | Self::RedirectRefused(_) | Self::TooManyRedirects => "http_broken",
+            Self::BodyTooLarge => "payload_too_large",
         }
     }
 }

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rquickjs::Runtime;
+use rquickjs::{Context, Function, Runtime};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::control::Watch;
@@ -30,6 +30,7 @@ use crate::outbox::Outbox;
 use crate::pipe::{About, Dropped, Head, Incoming, Pipe, Reply};
 use crate::realm::{Completion, Realm, Task};
 use crate::rejections::Rejections;
+use crate::sandbox::{Job, Sandbox};
 use crate::shared::{Cut, Shared};
 
 /// How deep JavaScript may call: well within the two megabytes that a thread has.
@@ -42,6 +43,7 @@ pub(crate) struct Host {
     rejections: Rejections,
     runtime: Runtime,
     modules: Rc<Modules>,
+    sandbox: Sandbox,
     shared: Rc<Shared>,
 }
 
@@ -71,13 +73,15 @@ impl Host {
         let allocator = Metered(Rc::clone(&shared.meter));
         let runtime = Runtime::new_with_alloc(allocator).map_err(io::Error::other)?;
         runtime.set_max_stack_size(STACK_BYTES);
+        anchor(&runtime).map_err(io::Error::other)?;
         let modules = Rc::new(Modules::default());
         runtime.set_loader(Links(Rc::clone(&modules)), Links(Rc::clone(&modules)));
         let host = Rc::clone(&shared);
         runtime.set_interrupt_handler(Some(Box::new(move || host.interrupts())));
         let rejections = Rejections::default();
         runtime.set_host_promise_rejection_tracker(Some(rejections.tracker(Arc::clone(&shared.watch))));
-        Ok(Self { realms: HashMap::new(), rejections, runtime, modules, shared })
+        let sandbox = Sandbox::new(Arc::clone(&shared.watch));
+        Ok(Self { realms: HashMap::new(), rejections, runtime, modules, sandbox, shared })
     }
 
     /// Works until the parent is gone.
@@ -87,6 +91,7 @@ impl Host {
             self.timers();
             self.requests();
             self.shared.out.flush()?;
+            self.sandbox.tidy();
             if !self.wait()? {
                 return Ok(());
             }
@@ -170,9 +175,26 @@ impl Host {
                 }
                 self.shared.put(&FromHost::Aborted { id });
             }
-            Head::Transform(_) => {}
+            Head::Transform(_) => {
+                if let ToHost::Transform { id, code, input, limit_ms, memory_limit } =
+                    serde_json::from_slice(&bytes)?
+                {
+                    let limit = Duration::from_millis(limit_ms);
+                    self.transform(id, Job { code, input, limit, memory: memory_limit });
+                }
+            }
         }
         Ok(())
+    }
+
+    fn transform(&mut self, call: CallId, job: Job) {
+        self.shared.watch.enter(call);
+        let outcome = self.sandbox.run(job);
+        self.shared.watch.leave();
+        match outcome {
+            Ok(value) => self.shared.put_done(call, &value),
+            Err(error) => self.shared.put(&FromHost::Failed { id: call, error: *error, state: None }),
+        }
     }
 
     /// A call, or something else that is answered.
@@ -227,6 +249,10 @@ impl Host {
         }
         self.shared.watch.leave();
         self.complain(call, late);
+        if self.shared.meter.is_tight() {
+            self.runtime.run_gc();
+            self.shared.meter.collected();
+        }
         thrown
     }
 
@@ -316,6 +342,12 @@ impl Drop for Host {
             realm.end(&self.modules);
         }
     }
+}
+
+/// Makes a function of Rust in a context of its own. rquickjs keeps the prototype of the first such function for all
+/// others, and with it the context that it was made in: that must be none that is ever to be let go.
+fn anchor(runtime: &Runtime) -> rquickjs::Result<()> {
+    Context::base(runtime)?.with(|ctx| Function::new(ctx, || ()).map(drop))
 }
 
 fn timespec(duration: Duration) -> Timespec {

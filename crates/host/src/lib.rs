@@ -19,7 +19,9 @@ mod outbox;
 mod pipe;
 mod realm;
 mod rejections;
+mod sandbox;
 mod shared;
+mod text;
 pub mod wire;
 
 use std::io::{self, ErrorKind};

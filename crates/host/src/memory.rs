@@ -20,11 +20,32 @@ pub(crate) struct Meter {
     limit: Cell<usize>,
     refused: Cell<bool>,
     spent: Cell<bool>,
+    /// What was held when garbage was last collected because of the limit.
+    collected: Cell<usize>,
 }
 
 impl Meter {
     pub(crate) fn set_limit(&self, limit: usize) {
         self.limit.set(limit);
+    }
+
+    pub(crate) fn used(&self) -> usize {
+        self.used.get()
+    }
+
+    /// Whether it is time to collect garbage. QuickJS does so by itself each time that memory has grown by half, which
+    /// can be more than there is.
+    pub(crate) fn is_tight(&self) -> bool {
+        let (used, limit) = (self.used.get(), self.limit.get());
+        if used <= limit / 4 * 3 {
+            self.collected.set(0);
+            return false;
+        }
+        used > self.collected.get() + limit / 16
+    }
+
+    pub(crate) fn collected(&self) {
+        self.collected.set(self.used.get());
     }
 
     /// Whether memory was refused since this was last asked.
@@ -35,6 +56,13 @@ impl Meter {
     /// Whether memory was refused and nobody has asked yet.
     pub(crate) fn refused(&self) -> bool {
         self.refused.get()
+    }
+
+    /// Refuses memory that is held elsewhere, if it is too much.
+    pub(crate) fn check(&self, bytes: usize) {
+        if bytes > self.limit.get() {
+            self.refused.set(true);
+        }
     }
 
     fn admit(&self, more: usize) -> bool {

@@ -116,7 +116,7 @@ fn source_type(path: &Path) -> SourceType {
 }
 
 /// JavaScript, and where its pieces come from.
-fn print(program: &Program<'_>) -> (String, SourceMap) {
+pub(crate) fn print(program: &Program<'_>) -> (String, SourceMap) {
     let options = CodegenOptions {
         comments: CommentOptions::disabled(),
         // Asks for the table; the path is nowhere seen.

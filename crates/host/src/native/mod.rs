@@ -1,7 +1,6 @@
 //! What JavaScript cannot do by itself: the `native` object that the prelude of a realm is given.
 
 mod talk;
-mod text;
 mod url;
 
 use std::rc::Rc;
@@ -14,6 +13,7 @@ use crate::modules::{self, Sources};
 use crate::ops::Owner;
 use crate::realm::number;
 use crate::shared::Shared;
+use crate::text;
 
 /// Longer than any host lives; an `Instant` cannot count much further.
 const TIMER_MS_MAX: f64 = 1e12;

@@ -5,10 +5,10 @@
 
 use rquickjs::{Ctx, Exception, Result, String as JsString};
 
-use super::text;
 use crate::frame::CallId;
 use crate::ops::Owner;
 use crate::shared::Shared;
+use crate::text;
 
 /// Writes a frame.
 pub(super) fn send(host: &Shared, realm: u32, frame: &JsString<'_>) -> Result<()> {

@@ -6,7 +6,7 @@ use rquickjs::function::Opt;
 use rquickjs::{Ctx, Object, Result, String as JsString};
 use url::{Url, quirks};
 
-use super::text;
+use crate::text;
 
 /// The parts of a URL, or null if it is none.
 pub(super) fn parse<'js>(

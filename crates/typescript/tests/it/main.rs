@@ -6,5 +6,7 @@ mod folder;
 mod links;
 mod load;
 mod packages;
+mod schema;
 mod stack;
+mod transform;
 mod usage;

@@ -158,11 +158,11 @@ function failed(error: Error & { code?: string }, isLate: boolean, ms: number, l
     if (error.name === 'AbortError' || error.name === 'TimeoutError') return error
     const why = error.message.replace(/^fetch failed: /, '')
     switch (error.code) {
-        case 'connect_failed':
+        case 'http_connect':
             return plain(`${line.long}: cannot connect: ${why}`, 'http_connect')
-        case 'bad_request':
+        case 'http_request':
             return wrong(why)
-        case 'body_too_large':
+        case 'payload_too_large':
             return new StepError(`${line.long}: ${why}`, { code: 'payload_too_large' })
         default:
             return plain(`${line.long}: ${why}`, 'http_broken')

@@ -14,7 +14,7 @@ const WINDOWS_1252: [char; 32] = [
 ];
 
 /// A string of JavaScript. Halves of characters become U+FFFD.
-pub(super) fn plain(text: &JsString<'_>) -> Result<String> {
+pub(crate) fn plain(text: &JsString<'_>) -> Result<String> {
     match text.to_string() {
         Err(Error::Utf8(_)) => {
             let class: Object<'_> = text.ctx().globals().get("String")?;
@@ -27,7 +27,7 @@ pub(super) fn plain(text: &JsString<'_>) -> Result<String> {
 
 /// JSON in which no half of a character is escaped: Rust's strings cannot have one. `JSON.stringify` escapes nothing
 /// else like that.
-pub(super) fn well_formed(json: String) -> String {
+pub(crate) fn well_formed(json: String) -> String {
     if !json.contains(r"\ud") {
         return json;
     }
@@ -47,18 +47,18 @@ pub(super) fn well_formed(json: String) -> String {
 
 /// A copy of an array's bytes; none if it was given away.
 #[expect(unsafe_code, reason = "the bytes are JavaScript's; they are copied at once")]
-pub(super) fn bytes(array: &TypedArray<'_, u8>) -> Option<Vec<u8>> {
+pub(crate) fn bytes(array: &TypedArray<'_, u8>) -> Option<Vec<u8>> {
     // SAFETY: no JavaScript runs between here and the end of the copy, so nothing moves or frees the bytes.
     unsafe { array.as_bytes() }.map(<[u8]>::to_vec)
 }
 
 /// UTF-8.
-pub(super) fn encode<'js>(ctx: Ctx<'js>, text: JsString<'js>) -> Result<TypedArray<'js, u8>> {
+pub(crate) fn encode<'js>(ctx: Ctx<'js>, text: JsString<'js>) -> Result<TypedArray<'js, u8>> {
     TypedArray::new_copy(ctx, plain(&text)?)
 }
 
 /// The opposite, from one of the encodings that the web cannot do without.
-pub(super) fn decode(ctx: Ctx<'_>, array: TypedArray<'_, u8>, label: String, fatal: bool) -> Result<String> {
+pub(crate) fn decode(ctx: Ctx<'_>, array: TypedArray<'_, u8>, label: String, fatal: bool) -> Result<String> {
     let bytes = bytes(&array).unwrap_or_default();
     let decoded = match label.as_str() {
         "utf-8" => String::from_utf8(bytes).map_err(|error| lossy_utf8(error.as_bytes())),

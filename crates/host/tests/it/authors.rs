@@ -1,6 +1,7 @@
 //! What authors are told when a file is wrong: what, and what to do about it.
 
 use rival_host::frame::ScriptError;
+use serde_json::json;
 
 use crate::lab::{file, linked};
 use crate::plans::lab;
@@ -13,7 +14,7 @@ fn refused(code: &str) -> ScriptError {
 const WRONG: &[(&str, &str, &str)] = &[
     ("export const step = 1", "the file has no `steps`, and exports and registers no workflow", "write export const steps"),
     ("export const steps = 7", "`steps` must be a list, not the number 7", "write export const steps = [first, second]"),
-    ("export const steps = []", "steps is empty", "add at least one step"),
+    ("export const steps = []", "`steps` is empty", "write export const steps = [first, second]"),
     (
         "const a = () => {}; export const steps = [a, { timeout: 5 }]",
         "steps[1] is not a step: it is an object with timeout",
@@ -146,6 +147,40 @@ fn what_is_wrong_is_said_with_advice() {
         let given = details["advice"].as_str().unwrap_or_default();
         assert!(given.contains(advice), "{code}\n{given}");
         assert_eq!(given.is_empty(), advice.is_empty(), "{code}\n{given}");
+    }
+}
+
+#[test]
+fn what_the_stack_does_not_show_has_a_place() {
+    for (code, place) in [
+        ("export const steps = 7", json!({"export": "steps"})),
+        ("export const steps = [() => 1, 7]", json!({"export": "steps", "index": 1})),
+        (
+            "const a = { fn() {}, name: 'x' }; export const steps = [a, () => 1, a]",
+            json!({"export": "steps", "index": 2}),
+        ),
+        (
+            "import { loop } from 'rival'; const a = { fn() {}, name: 'x' }
+            export const steps = [() => 1, loop({ body: [a, a], until: () => 1 })]",
+            json!({"export": "steps", "index": 1}),
+        ),
+        ("export const input = 7; export const steps = [() => 1]", json!({"export": "input"})),
+        ("export const onError = 7; export const steps = [() => 1]", json!({"export": "onError"})),
+        (
+            "import { z } from 'zod'; export const input = z.object({ a: z.date() }); export const steps = [() => 1]",
+            json!({"export": "input"}),
+        ),
+        (
+            "import { Results } from 'rival'; import { z } from 'zod'
+            export const results = Results({ x: z.string() }); export const steps = [() => 1]",
+            json!({"export": "results"}),
+        ),
+        (
+            "import { createWorkflow } from 'rival'; export const w = createWorkflow('w')",
+            json!({"export": "w"}),
+        ),
+    ] {
+        assert_eq!(refused(code).details.unwrap()["at"], place, "{code}");
     }
 }
 

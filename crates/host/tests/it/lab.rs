@@ -72,7 +72,7 @@ impl Lab {
             }))),
             Place::Process => Runner::Process(spawn(&mut Command::new(PROGRAM), theirs, their_control)),
         };
-        Self::over(data, control, runner, memory_limit)
+        Self::over(data, control, runner, memory_limit, env)
     }
 
     /// A host whose parent is the shell.
@@ -82,10 +82,16 @@ impl Lab {
         let mut shell = Command::new("sh");
         shell.args(["-c", "exec 3<&0; \"$0\" <&3 & wait", PROGRAM]);
         let shell = spawn(&mut shell, theirs, their_control);
-        (Self::over(data, control, Runner::Elsewhere, MEMORY), shell)
+        (Self::over(data, control, Runner::Elsewhere, MEMORY, &[]), shell)
     }
 
-    fn over(data: UnixStream, control: UnixStream, runner: Runner, memory_limit: usize) -> Self {
+    fn over(
+        data: UnixStream,
+        control: UnixStream,
+        runner: Runner,
+        memory_limit: usize,
+        env: &[(&str, &str)],
+    ) -> Self {
         data.set_read_timeout(Some(PATIENCE)).unwrap();
         control.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut lab =

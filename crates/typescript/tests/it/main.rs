@@ -6,6 +6,7 @@ mod folder;
 mod links;
 mod load;
 mod packages;
+mod robust;
 mod schema;
 mod stack;
 mod transform;

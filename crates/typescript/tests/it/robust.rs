@@ -2,6 +2,7 @@
 
 use rival_typescript::{interface_schema, transform, usage};
 
+use crate::dice::Dice;
 use crate::folder::Folder;
 
 /// Texts that have a bit of everything.
@@ -11,16 +12,6 @@ const SEEDS: [&str; 4] = [
     "class A<T> { #x = 1; static async *y(z: T, ...r: number[]) { for await (const q of r) yield* [q, await 1] } get v() { return this.#x } }\nlabel: for (let i = 0; i < 10; i++) { if (i) continue label; else { break } }\nexport default new A<string>()\n",
     "{\"a\": [1, -2.5e3, \"\\u00e9\"], \"__proto__\": null}",
 ];
-
-/// A few random numbers, the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % sides.max(1)
-    }
-}
 
 /// A seed with some bytes changed, taken out, doubled or put in.
 fn mutated(dice: &mut Dice) -> Vec<u8> {

@@ -44,9 +44,13 @@ fn text<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str) -> Option<String>
     quiet(ctx, text).flatten()
 }
 
+/// Anything can be thrown. Objects are not looked into: that can run code, and take for ever.
 fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
-    let json =
-        ctx.json_stringify(value.clone()).and_then(|json| json.map(|json| json.to_string()).transpose());
+    if value.is_object() || value.is_big_int() {
+        return format!("what is no Error: {}", value.type_of());
+    }
+    let json = ctx.json_stringify(value.clone());
+    let json = json.and_then(|json| json.map(|json| json.to_string()).transpose());
     quiet(ctx, json).flatten().unwrap_or_else(|| value.type_of().to_string())
 }
 

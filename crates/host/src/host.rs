@@ -192,9 +192,7 @@ impl Host {
         let outcome = self.sandbox.run(job);
         self.shared.watch.leave();
         match outcome {
-            Ok(value) => {
-                self.shared.put_text(format!(r#"{{"done":{{"id":{call},"value":{value}}}}}"#).as_bytes());
-            }
+            Ok(value) => self.shared.put_done(call, &value),
             Err(error) => self.shared.put(&FromHost::Failed { id: call, error: *error, state: None }),
         }
     }

@@ -58,6 +58,13 @@ impl Meter {
         self.refused.get()
     }
 
+    /// Refuses memory that is held elsewhere, if it is too much.
+    pub(crate) fn check(&self, bytes: usize) {
+        if bytes > self.limit.get() {
+            self.refused.set(true);
+        }
+    }
+
     fn admit(&self, more: usize) -> bool {
         let reserve = if self.spent.get() { RESERVE } else { 0 };
         let admitted = self.used.get().saturating_add(more) <= self.limit.get().saturating_add(reserve);

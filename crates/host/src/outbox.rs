@@ -35,9 +35,10 @@ impl Outbox {
         waiting.added()
     }
 
-    pub(crate) fn put_text(&self, text: &[u8]) -> io::Result<()> {
+    /// A frame that is text already, in parts.
+    pub(crate) fn put_parts(&self, parts: &[&[u8]]) -> io::Result<()> {
         let mut waiting = self.lock();
-        wire::put_text(&mut waiting.bytes, text)?;
+        wire::put_parts(&mut waiting.bytes, parts)?;
         waiting.added()
     }
 

@@ -21,10 +21,10 @@ pub fn put(out: &mut Vec<u8>, frame: &impl Serialize) -> io::Result<()> {
     end(out, start)
 }
 
-/// Appends a frame that is text already.
-pub(crate) fn put_text(out: &mut Vec<u8>, text: &[u8]) -> io::Result<()> {
+/// Appends a frame that is text already, in parts.
+pub(crate) fn put_parts(out: &mut Vec<u8>, parts: &[&[u8]]) -> io::Result<()> {
     let start = begin(out);
-    out.extend_from_slice(text);
+    parts.iter().for_each(|part| out.extend_from_slice(part));
     end(out, start)
 }
 
@@ -114,7 +114,7 @@ mod tests {
     fn frames(texts: &[String]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for text in texts {
-            put_text(&mut bytes, text.as_bytes()).unwrap();
+            put_parts(&mut bytes, &[text.as_bytes()]).unwrap();
         }
         bytes
     }

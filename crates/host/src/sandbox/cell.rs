@@ -94,12 +94,17 @@ impl Cell {
         self.guard.interrupts()
     }
 
+    /// Output is memory, too: a small object can be a long text.
+    pub(super) fn check_output(&self, bytes: usize) {
+        self.guard.meter.check(bytes);
+    }
+
     pub(super) fn is_large(&self) -> bool {
         self.guard.meter.used() > LARGE
     }
 
     /// What came of it, with the limits that were hit: a script may have caught their errors.
-    pub(super) fn judge(&self, outcome: Result<String, Reason>) -> Result<String, Box<ScriptError>> {
+    pub(super) fn judge<T>(&self, outcome: Result<T, Reason>) -> Result<T, Box<ScriptError>> {
         self.guard.judge(outcome)
     }
 }

@@ -1,6 +1,7 @@
 //! What a transform returned, as JSON. What JSON cannot say is refused with its path.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 
 use rquickjs::function::This;
 use rquickjs::object::Filter;
@@ -13,50 +14,63 @@ use crate::{error, text};
 const DEPTH_MAX: usize = 120;
 /// How many values are written between two looks at the limits.
 const PACE: u32 = 1024;
-/// The longest text that there may be: what a frame can hold with ease.
-const LENGTH_MAX: usize = 256 * 1024 * 1024;
-/// Classes whose objects `JSON.stringify` writes as something that nobody wants.
-const ODD: [(&str, &str); 6] = [
-    ("Map", "a Map: use Object.fromEntries(map)"),
-    ("Set", "a Set: use Array.from(set)"),
-    ("Error", "an Error: use its message, or throw it"),
-    ("RegExp", "a RegExp: use its source"),
-    ("ArrayBuffer", "an ArrayBuffer: use text"),
-    ("Uint8Array", "a typed array: use Array.from(array)"),
-];
+/// How much may be written between two looks at the limits.
+const STRIDE: usize = 1024 * 1024;
 
 /// Writes a value; `undefined` is `null`.
-pub(super) fn write<'js>(ctx: &Ctx<'js>, value: &Value<'js>, cell: &Cell) -> Result<String, Reason> {
-    let plain = ctx.globals().get::<_, Object<'js>>("Object").and_then(|class| class.get("prototype"));
-    let mut writer = Writer { ctx, cell, plain: plain.ok(), out: String::new(), path: Vec::new(), count: 0 };
-    if value.is_undefined() {
-        return Ok("null".to_owned());
-    }
+pub(super) fn write<'js>(ctx: &Ctx<'js>, value: &Value<'js>, cell: &Cell) -> Result<Vec<u8>, Reason> {
+    let tag = tag_function(ctx).catch(ctx);
+    let tag = tag.map_err(|caught| Reason::Thrown(Box::new(error::thrown(ctx, caught))))?;
+    let out = Vec::new();
+    let mut writer = Writer { ctx, cell, tag, out, path: Vec::new(), count: 0, looked: 0 };
     writer.value(value)?;
     Ok(writer.out)
+}
+
+/// What tells the class of an object, without asking its prototypes for more than they say by themselves.
+fn tag_function<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Function<'js>> {
+    let class: Object<'js> = ctx.globals().get("Object")?;
+    class.get::<_, Object<'js>>("prototype")?.get("toString")
+}
+
+/// Objects that `JSON.stringify` writes as something that nobody wants, by their tag.
+fn oddity(tag: &str) -> Option<&'static str> {
+    Some(match tag {
+        "[object Map]" => "a Map: use Object.fromEntries(map)",
+        "[object Set]" => "a Set: use Array.from(set)",
+        "[object Error]" => "an Error: use its message, or throw it",
+        "[object RegExp]" => "a RegExp: use its source",
+        "[object ArrayBuffer]" => "an ArrayBuffer: use text",
+        tag if tag.ends_with("Array]") => "a typed array: use Array.from(array)",
+        _ => return None,
+    })
 }
 
 struct Writer<'a, 'js> {
     ctx: &'a Ctx<'js>,
     cell: &'a Cell,
-    /// `Object.prototype`.
-    plain: Option<Object<'js>>,
-    out: String,
+    /// `Object.prototype.toString`.
+    tag: Function<'js>,
+    out: Vec<u8>,
     path: Vec<Part>,
+    /// Values since the last look at the limits, and the length then.
     count: u32,
+    looked: usize,
 }
 
 enum Part {
     Key(String),
-    Index(usize),
+    Index(u32),
 }
 
 impl<'js> Writer<'_, 'js> {
     fn value(&mut self, value: &Value<'js>) -> Result<(), Reason> {
         self.look_up()?;
         match value.type_of() {
-            Type::Uninitialized | Type::Undefined | Type::Null => self.out.push_str("null"),
-            Type::Bool => self.out.push_str(if value.as_bool() == Some(true) { "true" } else { "false" }),
+            Type::Uninitialized | Type::Undefined | Type::Null => self.out.extend_from_slice(b"null"),
+            Type::Bool => {
+                self.out.extend_from_slice(if value.as_bool() == Some(true) { b"true" } else { b"false" });
+            }
             Type::Int | Type::Float => self.number(value.as_number().unwrap_or(f64::NAN))?,
             Type::String => {
                 let string = value.as_string().map(text::plain).transpose();
@@ -91,26 +105,30 @@ impl<'js> Writer<'_, 'js> {
             1e-6..1e21 => write!(self.out, "{number}"),
             _ => write!(self.out, "{number:e}"),
         };
-        written.expect("writing to a string cannot fail");
+        written.expect("writing to memory cannot fail");
         Ok(())
     }
 
     fn string(&mut self, string: &str) {
-        self.out.push_str(&serde_json::to_string(string).expect("a string is JSON"));
+        serde_json::to_writer(&mut self.out, string).expect("a string is JSON, and memory takes it");
     }
 
     fn array(&mut self, array: &Array<'js>) -> Result<(), Reason> {
-        self.out.push('[');
-        for index in 0..array.len() {
+        self.out.push(b'[');
+        // `Array::len` knows no arrays of more than 2^31 items.
+        let length: f64 = self.caught(array.as_object().get("length"))?;
+        let mut index = 0;
+        while f64::from(index) < length {
             if index > 0 {
-                self.out.push(',');
+                self.out.push(b',');
             }
             self.path.push(Part::Index(index));
-            let item: Value<'js> = self.caught(array.get(index))?;
+            let item: Value<'js> = self.caught(array.as_object().get(index))?;
             self.value(&item)?;
             self.path.pop();
+            index += 1;
         }
-        self.out.push(']');
+        self.out.push(b']');
         Ok(())
     }
 
@@ -120,7 +138,7 @@ impl<'js> Writer<'_, 'js> {
             return self.converted(object, json);
         }
         self.refuse_odd(object)?;
-        self.out.push('{');
+        self.out.push(b'{');
         let mut first = true;
         for key in object.own_keys::<String>(Filter::new().string().enum_only()) {
             let key = self.caught(key)?;
@@ -130,15 +148,15 @@ impl<'js> Writer<'_, 'js> {
                 continue;
             }
             if !std::mem::take(&mut first) {
-                self.out.push(',');
+                self.out.push(b',');
             }
             self.string(&key);
-            self.out.push(':');
+            self.out.push(b':');
             self.path.push(Part::Key(key));
             self.value(&value)?;
             self.path.pop();
         }
-        self.out.push('}');
+        self.out.push(b'}');
         Ok(())
     }
 
@@ -148,17 +166,8 @@ impl<'js> Writer<'_, 'js> {
     }
 
     fn refuse_odd(&self, object: &Object<'js>) -> Result<(), Reason> {
-        let prototype = object.get_prototype();
-        if prototype.is_none() || prototype == self.plain {
-            return Ok(());
-        }
-        for (class, odd) in ODD {
-            let class: rquickjs::Result<Value<'js>> = self.ctx.globals().get(class);
-            if class.is_ok_and(|class| class.is_function() && object.is_instance_of(&class)) {
-                return Err(self.refuse(odd));
-            }
-        }
-        Ok(())
+        let tag: String = self.caught(self.tag.call((This(object.clone()),)))?;
+        oddity(&tag).map_or(Ok(()), |odd| Err(self.refuse(odd)))
     }
 
     fn nested(&mut self, write: impl FnOnce(&mut Self) -> Result<(), Reason>) -> Result<(), Reason> {
@@ -171,15 +180,12 @@ impl<'js> Writer<'_, 'js> {
     /// Looks at the limits now and then.
     fn look_up(&mut self) -> Result<(), Reason> {
         self.count += 1;
-        let stop = self.count.is_multiple_of(PACE) && self.cell.must_stop();
-        if stop { Err(Reason::Stopped) } else { self.check_length() }
-    }
-
-    fn check_length(&self) -> Result<(), Reason> {
-        if self.out.len() > LENGTH_MAX {
-            return Err(self.refuse(&format!("more than {} MiB", LENGTH_MAX >> 20)));
+        if self.count < PACE && self.out.len() < self.looked + STRIDE {
+            return Ok(());
         }
-        Ok(())
+        (self.count, self.looked) = (0, self.out.len());
+        self.cell.check_output(self.out.len());
+        if self.cell.must_stop() { Err(Reason::Stopped) } else { Ok(()) }
     }
 
     fn caught<T>(&self, result: rquickjs::Result<T>) -> Result<T, Reason> {

@@ -52,7 +52,7 @@ impl Sandbox {
     }
 
     /// The transform's output as JSON.
-    pub(crate) fn run(&mut self, job: Job) -> Result<String, Box<ScriptError>> {
+    pub(crate) fn run(&mut self, job: Job) -> Result<Vec<u8>, Box<ScriptError>> {
         self.used = true;
         let limits = Limits { deadline: Instant::now() + job.limit, memory: job.memory };
         let bytecode = self.bytecodes.of(job.code, limits, &self.watch).map_err(placed)?;
@@ -95,12 +95,12 @@ fn place(stack: &str) -> Option<(u32, u32)> {
 }
 
 /// Evaluates the module and calls what it exports.
-fn call(ctx: &Ctx<'_>, cell: &Cell, bytecode: &[u8], input: &RawValue) -> Result<String, Reason> {
+fn call(ctx: &Ctx<'_>, cell: &Cell, bytecode: &[u8], input: &RawValue) -> Result<Vec<u8>, Reason> {
     let thrown = |error| Reason::Thrown(Box::new(error::thrown(ctx, error)));
     let function = exported(ctx, bytecode)?;
     let input = ctx.json_parse(input.get()).catch(ctx).map_err(thrown)?;
     let output: Value<'_> = function.call((input,)).catch(ctx).map_err(thrown)?;
-    if is_thenable(&output) {
+    if is_thenable(&output).catch(ctx).map_err(thrown)? {
         return Err(Reason::Async("a transform is synchronous: it returned a promise"));
     }
     json::write(ctx, &output, cell)
@@ -124,7 +124,9 @@ fn exported<'js>(ctx: &Ctx<'js>, bytecode: &[u8]) -> Result<Function<'js>, Reaso
     exported.into_function().ok_or(Reason::NoFunction)
 }
 
-fn is_thenable(value: &Value<'_>) -> bool {
-    let then = value.as_object().map(|object| object.get::<_, Value<'_>>("then"));
-    value.is_promise() || matches!(then, Some(Ok(then)) if then.is_function())
+fn is_thenable(value: &Value<'_>) -> rquickjs::Result<bool> {
+    match value.as_object() {
+        Some(object) => Ok(value.is_promise() || object.get::<_, Value<'_>>("then")?.is_function()),
+        None => Ok(false),
+    }
 }

@@ -134,3 +134,15 @@ fn a_host_ends_with_its_parent_also_when_it_is_stuck() {
         assert!(lab.child().wait().unwrap().success());
     }
 }
+
+/// The sockets may live on in another process. Here the host's parent is a shell, and the test has the other ends.
+#[test]
+fn a_host_ends_with_its_parent_also_when_its_sockets_do_not() {
+    let (mut lab, mut shell) = Lab::orphan();
+    lab.realm(1, SPINS);
+    let stuck = lab.begin("spin", json!(null));
+    lab.until_in(stuck);
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    assert!(lab.try_hear().is_none());
+}

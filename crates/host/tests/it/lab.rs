@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 pub const MEMORY: usize = 64 * 1024 * 1024;
+const PROGRAM: &str = env!("CARGO_BIN_EXE_rival-test-host");
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -29,6 +30,8 @@ pub const PLACES: [Place; 2] = [Place::Thread, Place::Process];
 enum Runner {
     Thread(Option<JoinHandle<()>>),
     Process(Child),
+    /// Not a child of this process.
+    Elsewhere,
 }
 
 /// A host and the sockets to it.
@@ -59,15 +62,22 @@ impl Lab {
             Place::Thread => Runner::Thread(Some(std::thread::spawn(move || {
                 rival_host::serve(theirs, their_control).unwrap();
             }))),
-            Place::Process => Runner::Process(
-                Command::new(env!("CARGO_BIN_EXE_rival-test-host"))
-                    .env(rival_host::VARIABLE, "1")
-                    .stdin(Stdio::from(OwnedFd::from(theirs)))
-                    .stdout(Stdio::from(OwnedFd::from(their_control)))
-                    .spawn()
-                    .unwrap(),
-            ),
+            Place::Process => Runner::Process(spawn(&mut Command::new(PROGRAM), theirs, their_control)),
         };
+        Self::over(data, control, runner, memory_limit)
+    }
+
+    /// A host whose parent is the shell.
+    pub fn orphan() -> (Self, Child) {
+        let (data, theirs) = UnixStream::pair().unwrap();
+        let (control, their_control) = UnixStream::pair().unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec 3<&0; \"$0\" <&3 & wait", PROGRAM]);
+        let shell = spawn(&mut shell, theirs, their_control);
+        (Self::over(data, control, Runner::Elsewhere, MEMORY), shell)
+    }
+
+    fn over(data: UnixStream, control: UnixStream, runner: Runner, memory_limit: usize) -> Self {
         data.set_read_timeout(Some(PATIENCE)).unwrap();
         control.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut lab =
@@ -241,7 +251,7 @@ impl Lab {
     pub fn child(&mut self) -> &mut Child {
         match &mut self.runner {
             Runner::Process(child) => child,
-            Runner::Thread(_) => panic!("not a process"),
+            Runner::Thread(_) | Runner::Elsewhere => panic!("not a child"),
         }
     }
 }
@@ -252,9 +262,16 @@ impl Drop for Lab {
         let ended = match &mut self.runner {
             Runner::Thread(thread) => thread.take().is_none_or(|thread| thread.join().is_ok()),
             Runner::Process(child) => child.wait().is_ok(),
+            Runner::Elsewhere => true,
         };
         assert!(ended || std::thread::panicking());
     }
+}
+
+fn spawn(command: &mut Command, data: UnixStream, control: UnixStream) -> Child {
+    command.env(rival_host::VARIABLE, "1");
+    command.stdin(Stdio::from(OwnedFd::from(data))).stdout(Stdio::from(OwnedFd::from(control)));
+    command.spawn().unwrap()
 }
 
 pub fn module(name: &str, code: &str, links: &[(&str, &str)]) -> ModuleSource {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rival_host::frame::{CallId, FromHost, ScriptError, ToHost};
+use rival_host::frame::{CallId, FromHost, Level, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
@@ -45,6 +45,9 @@ impl Talk {
                 Heard::Frame(FromHost::Done { value, .. }) => return Ok(value),
                 Heard::Frame(FromHost::Failed { error, .. }) => return Err(Unanswered::Failed(error)),
                 Heard::Lost(loss) => return Err(Unanswered::Lost(loss)),
+                Heard::Frame(FromHost::Log { level, message, fields, .. }) => {
+                    say(level, &message, fields.as_deref());
+                }
                 Heard::Frame(_) => {}
             }
         }
@@ -62,6 +65,17 @@ impl Talk {
             Err(error) => (None, Some(error)),
         };
         self.host.send(&ToHost::Answer { id: self.id, op, value, error });
+    }
+}
+
+/// What a script writes while no step runs, such as when its file is loaded.
+pub(crate) fn say(level: Level, message: &str, fields: Option<&RawValue>) {
+    let fields = fields.map_or("", RawValue::get);
+    match level {
+        Level::Debug => tracing::debug!(target: "rival::script", fields, "{message}"),
+        Level::Info => tracing::info!(target: "rival::script", fields, "{message}"),
+        Level::Warn => tracing::warn!(target: "rival::script", fields, "{message}"),
+        Level::Error => tracing::error!(target: "rival::script", fields, "{message}"),
     }
 }
 

@@ -15,6 +15,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::{Notify, mpsc};
 
+use crate::call::say;
 use crate::launch::{Launched, Life};
 
 /// What a call hears of its host.
@@ -336,6 +337,7 @@ impl Host {
                 let _ = tell.send(Heard::Frame(frame));
             }
             (None, FromHost::Op { id, op, .. }) => self.send(&too_late(id, op)),
+            (None, FromHost::Log { level, message, fields, .. }) => say(level, &message, fields.as_deref()),
             // Nobody wants to know any more.
             (None, _) => {}
         }

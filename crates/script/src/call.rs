@@ -15,12 +15,12 @@ pub(crate) struct Talk {
     heard: mpsc::UnboundedReceiver<Heard>,
     over: bool,
     /// It waits for durable operations only: nothing has to be stopped when it is let go.
-    pub(crate) waits: bool,
+    rests: bool,
 }
 
 impl Talk {
     pub(crate) fn new(host: Arc<Host>, id: CallId, heard: mpsc::UnboundedReceiver<Heard>) -> Self {
-        Self { host, id, heard, over: false, waits: false }
+        Self { host, id, heard, over: false, rests: false }
     }
 
     /// Where it is held.
@@ -50,6 +50,17 @@ impl Talk {
                 }
                 Heard::Frame(_) => {}
             }
+        }
+    }
+
+    pub(crate) fn rests(&self) -> bool {
+        self.rests
+    }
+
+    /// It does nothing but wait, or does something again.
+    pub(crate) fn set_rests(&mut self, rests: bool) {
+        if std::mem::replace(&mut self.rests, rests) != rests {
+            self.host.rests(rests);
         }
     }
 
@@ -88,11 +99,13 @@ pub(crate) enum Unanswered {
 
 impl Drop for Talk {
     fn drop(&mut self) {
+        let rested = self.rests;
+        self.set_rests(false);
         if self.over {
             return;
         }
         self.host.unexpect(self.id);
-        if self.waits {
+        if rested {
             self.host.send(&ToHost::Forget { id: self.id });
         } else {
             self.host.stop(self.id, "the call was stopped", false);

@@ -102,7 +102,7 @@ impl Conversation<'_> {
                 biased;
                 heard = self.talk.next() => match heard {
                     // One that only waited is not to blame.
-                    Heard::Lost(_) if self.talk.waits => return Err(lost(Loss::Bystander)),
+                    Heard::Lost(_) if self.talk.rests() => return Err(lost(Loss::Bystander)),
                     Heard::Lost(loss) => return Err(lost(loss)),
                     Heard::Frame(frame) => {
                         if let Some(ended) = self.hear(frame, context, &mut ops, &open) {
@@ -143,7 +143,7 @@ impl Conversation<'_> {
                 }
             }
             FromHost::Waiting { answers, .. } if answers == self.answers => {
-                self.talk.waits = true;
+                self.talk.set_rests(true);
                 self.busy = None;
             }
             FromHost::Busy { .. } => self.works(context),
@@ -153,7 +153,7 @@ impl Conversation<'_> {
     }
 
     fn works(&mut self, context: &CallContext) {
-        self.talk.waits = false;
+        self.talk.set_rests(false);
         if self.busy.is_none() {
             self.busy = context.durable.as_ref().map(rival_engine::Durable::busy);
         }

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,8 @@ pub(crate) struct Host {
     ready: Notify,
     calls: Mutex<HashMap<CallId, mpsc::UnboundedSender<Heard>>>,
     realms: Mutex<HashSet<u32>>,
+    /// How many calls do nothing but wait for durable operations.
+    resting: AtomicUsize,
     /// Calls that were told to stop and have not been confirmed.
     leaving: Mutex<HashSet<CallId>>,
     control: mpsc::UnboundedSender<Control>,
@@ -89,6 +91,7 @@ impl Host {
             ready: Notify::new(),
             calls: Mutex::default(),
             realms: Mutex::default(),
+            resting: AtomicUsize::new(0),
             leaving: Mutex::default(),
             control: asks,
             life: Mutex::new(life),
@@ -151,6 +154,20 @@ impl Host {
 
     pub(crate) fn load(&self) -> usize {
         lock(&self.calls).len()
+    }
+
+    /// How many calls have something to do.
+    pub(crate) fn at_work(&self) -> usize {
+        self.load().saturating_sub(self.resting.load(Ordering::Relaxed))
+    }
+
+    /// A call begins or ends to do nothing but wait.
+    pub(crate) fn rests(&self, rests: bool) {
+        if rests {
+            self.resting.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.resting.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn is_gone(&self) -> bool {

@@ -147,7 +147,7 @@ impl Pool {
         {
             let computing = Duration::from_millis(seen.since_ms);
             host.set_stuck(computing >= SLOW);
-            if computing >= self.settings.stuck_after && host.load() > 1 {
+            if computing >= self.settings.stuck_after && host.at_work() > 1 {
                 tracing::warn!(
                     host = host.number,
                     ms = seen.since_ms,

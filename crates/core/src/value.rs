@@ -89,6 +89,12 @@ impl fmt::Debug for Value {
     }
 }
 
+impl From<Box<RawValue>> for Value {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(raw.into())
+    }
+}
+
 impl From<serde_json::Value> for Value {
     fn from(value: serde_json::Value) -> Self {
         Self::encode(&value).expect("a serde_json::Value always encodes")

@@ -28,6 +28,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use control::{Life, Watch};
 use host::Host;
@@ -36,10 +37,19 @@ use outbox::Outbox;
 /// Set for a process that is to be a host.
 pub const VARIABLE: &str = "RIVAL_SCRIPT_HOST";
 
+/// Whether [`main_if_asked`] was called.
+static CALLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether this program can be started as a host: it has called [`main_if_asked`].
+pub fn was_asked() -> bool {
+    CALLED.load(Ordering::Relaxed)
+}
+
 /// Turns this process into a host if it was started as one: its standard input is the data socket, its standard output
 /// the control socket. To be called before anything else, by a program that starts itself as hosts.
 #[expect(clippy::exit, reason = "a host must not go on as the program that it is also")]
 pub fn main_if_asked() {
+    CALLED.store(true, Ordering::Relaxed);
     if std::env::var_os(VARIABLE).is_some() {
         // Whatever ended it, the parent sees that it has ended.
         let _ = serve_standard();

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::compile::{faults, parse, print};
 use crate::place::Lines;
 use crate::problem::Problem;
-use crate::roomy::roomy;
+use crate::roomy::{LONGEST_SAFE, roomy};
 use crate::schema::{Declared, Emitter, NAME, nowhere, too_much};
 use crate::stack::{SourceMap, from_bytes};
 
@@ -44,7 +44,11 @@ impl Transform {
 /// Reads a transform: declarations of `Input` and `Output`, and one function, the default export. What is not pure and
 /// synchronous is refused, as far as the text shows it; the sandbox sees to the rest.
 pub fn transform(source: &str) -> Result<Transform, Vec<Problem>> {
-    roomy(|| read(source)).unwrap_or_else(|_| Err(vec![too_much()]))
+    if source.len() > LONGEST_SAFE {
+        let message = format!("a transform has at most {LONGEST_SAFE} bytes");
+        return Err(vec![nowhere(Path::new(NAME), message, "Make it shorter.".to_owned())]);
+    }
+    roomy(source, || read(source)).unwrap_or_else(|| Err(vec![too_much()]))
 }
 
 fn read(source: &str) -> Result<Transform, Vec<Problem>> {

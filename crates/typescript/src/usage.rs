@@ -74,7 +74,7 @@ pub fn usage(function_source: &str) -> Usage {
     // A function expression, or else a method.
     let texts = [format!("({function_source}\n)"), format!("({{{function_source}\n}})")];
     let read = || texts.iter().find_map(|text| read(text));
-    roomy(read).ok().flatten().unwrap_or_else(Usage::everything)
+    roomy(function_source, read).flatten().unwrap_or_else(Usage::everything)
 }
 
 fn read(text: &str) -> Option<Usage> {

@@ -17,6 +17,7 @@ mod http;
 mod input;
 mod lab;
 mod memory;
+mod natives;
 mod plans;
 mod registry;
 mod scripts;

@@ -36,7 +36,7 @@ pub(crate) const NAME: &str = "transform.ts";
 /// `undefined` does not exist in JSON: a property that may be `undefined` may be absent. Objects may have properties that
 /// their type does not mention, as in TypeScript. All that has no meaning in JSON is a [`Problem`] with its place.
 pub fn interface_schema(source: &str, name: &str) -> Result<Value, Vec<Problem>> {
-    roomy(|| read(source, name)).unwrap_or_else(|_| Err(vec![too_much()]))
+    roomy(source, || read(source, name)).unwrap_or_else(|| Err(vec![too_much()]))
 }
 
 fn read(source: &str, name: &str) -> Result<Value, Vec<Problem>> {
@@ -46,7 +46,7 @@ fn read(source: &str, name: &str) -> Result<Value, Vec<Problem>> {
     Emitter::new(&declared, &lines, path).root(name)
 }
 
-/// The compiler panicked.
+/// The compiler panicked, or had no room.
 pub(crate) fn too_much() -> Problem {
     let message = "the compiler cannot deal with this text".to_owned();
     nowhere(Path::new(NAME), message, "Write it more simply, and report this.".to_owned())

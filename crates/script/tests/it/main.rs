@@ -1,0 +1,14 @@
+//! Workflow files on a real engine, with functions in real script hosts.
+
+mod context;
+mod durable;
+mod examples;
+mod problems;
+mod reload;
+mod seed;
+mod stuck;
+mod support;
+mod testing;
+mod transforms;
+mod web;
+mod zod;

@@ -21,10 +21,10 @@ export interface Native {
     random(count: number): Uint8Array
     uuid4(): string
     uuid7(): string
-    /** A parsed URL; undefined if it is none. */
-    url(input: string, base?: string): UrlParts | undefined
-    /** The same with another part; undefined if it cannot have that. */
-    urlSet(href: string, part: string, value: string): UrlParts | undefined
+    /** A parsed URL; null if it is none. */
+    url(input: string, base?: string): UrlParts | null
+    /** The same with another part; null if it cannot have that. */
+    urlSet(href: string, part: string, value: string): UrlParts | null
     encode(text: string): Uint8Array
     decode(bytes: Uint8Array, label: string, fatal: boolean): string
     /** Milliseconds that only grow. */
@@ -33,8 +33,8 @@ export interface Native {
     env: Record<string, string>
     /** Evaluates a module of the realm. */
     load(name: string): Promise<Record<string, unknown>>
-    /** What is known of a module of the realm; undefined if it has none of this name. */
-    source(name: string): ModuleSource | undefined
+    /** What is known of a module of the realm; null if it has none of this name. */
+    source(name: string): ModuleSource | null
 }
 
 export interface UrlParts {

@@ -9,14 +9,14 @@ export class URL {
 
     constructor(input: unknown, base?: unknown) {
         const parts = parse(input, base)
-        if (parts === undefined) {
+        if (parts === null) {
             throw Object.assign(new TypeError(`Invalid URL: ${String(input)}`), { code: 'ERR_INVALID_URL' })
         }
         this.#parts = parts
     }
 
     static canParse(input: unknown, base?: unknown): boolean {
-        return parse(input, base) !== undefined
+        return parse(input, base) !== null
     }
 
     static parse(input: unknown, base?: unknown): URL | null {
@@ -40,14 +40,14 @@ export class URL {
 
     set href(value: string) {
         const parts = parse(value)
-        if (parts === undefined) throw new TypeError(`Invalid URL: ${value}`)
+        if (parts === null) throw new TypeError(`Invalid URL: ${value}`)
         this.#take(parts)
     }
 
     /** What cannot be set is left as it was. */
     #set(part: keyof UrlParts, value: unknown, isOurs = false): void {
         const parts = native.urlSet(this.#parts.href, part, String(value))
-        if (parts === undefined) return
+        if (parts === null) return
         if (isOurs) this.#parts = parts
         else this.#take(parts)
     }
@@ -86,6 +86,6 @@ export class URL {
     }
 }
 
-function parse(input: unknown, base?: unknown): UrlParts | undefined {
+function parse(input: unknown, base?: unknown): UrlParts | null {
     return base === undefined ? native.url(String(input)) : native.url(String(input), String(base))
 }

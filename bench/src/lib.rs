@@ -11,6 +11,7 @@ mod limit;
 mod load;
 mod long_plan;
 mod report;
+mod scripts;
 mod sleepers;
 mod throughput;
 
@@ -85,6 +86,9 @@ pub async fn run(size: Size, only: &str) -> Result<Report> {
     }
     if wanted("load") {
         load::measure(size, &mut report).await?;
+    }
+    if wanted("scripts") {
+        scripts::measure(size, &mut report).await?;
     }
     Ok(report)
 }

@@ -1,5 +1,6 @@
 //! JSON values as the text they were recorded as.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -44,6 +45,19 @@ impl Value {
         self.decode().unwrap_or(serde_json::Value::Null)
     }
 
+    /// The text with the keys of all objects in order: however the keys were ordered, it is the same.
+    pub fn canonical(&self) -> Cow<'_, str> {
+        let text = self.as_json();
+        // Without objects, a text is canonical as it is.
+        if !text.contains('{') {
+            return Cow::Borrowed(text);
+        }
+        let mut value = self.to_json();
+        // Anybody's dependency may make serde_json keep the order of keys.
+        value.sort_all_objects();
+        Cow::Owned(value.to_string())
+    }
+
     /// Length of the JSON text in bytes.
     pub fn len_bytes(&self) -> usize {
         self.0.get().len()
@@ -72,6 +86,12 @@ impl Eq for Value {}
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_json())
+    }
+}
+
+impl From<Box<RawValue>> for Value {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(raw.into())
     }
 }
 

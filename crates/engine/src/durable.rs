@@ -3,6 +3,7 @@
 //! A function's question is a letter to the run's actor, see `talk`. What is recorded is answered from the history; what
 //! is new is recorded first. Values are read by the function's own task.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -171,7 +172,7 @@ impl Durable {
     ) -> impl Future<Output = Result<Value, StepError>> + Send + use<> {
         let (line, key) = (Arc::clone(&self.0), self.key(OpKind::Run, workflow));
         async move {
-            let told = line.say(key, hash(&[canonical(&input).as_str()]), Question::Run { input }).await;
+            let told = line.say(key, hash(&[&*input.canonical()]), Question::Run { input }).await;
             line.value(told).await
         }
     }
@@ -187,8 +188,8 @@ impl Durable {
     ) -> impl Future<Output = Result<Vec<Result<Value, StepError>>, StepError>> + Send + use<> {
         let (line, key) = (Arc::clone(&self.0), self.key(OpKind::Map, workflow));
         async move {
-            let texts: Vec<String> = items.iter().map(canonical).collect();
-            let hash = hash(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+            let texts: Vec<Cow<'_, str>> = items.iter().map(Value::canonical).collect();
+            let hash = hash(&texts.iter().map(Cow::as_ref).collect::<Vec<_>>());
             let question = Question::Map { items, concurrency: concurrency.max(1), collect };
             let told = line.say(key, hash, question).await;
             line.outcomes(told, collect).await
@@ -389,12 +390,6 @@ fn stopped() -> StepError {
 
 fn whole_ms(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// A value's text, whatever the order of keys.
-fn canonical(value: &Value) -> String {
-    let text = value.as_json();
-    if text.contains('{') { value.to_json().to_string() } else { text.to_owned() }
 }
 
 /// Names the arguments of an operation.

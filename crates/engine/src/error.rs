@@ -196,7 +196,7 @@ impl StartError {
 }
 
 /// One way in which an input does not match its schema.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Violation {
     /// Where in the input, as a JSON pointer; empty for the whole.
     pub path: String,

@@ -47,7 +47,8 @@ fn is_odd(text: &str) -> bool {
     text.contains("\\u") || text.as_bytes().windows(2).any(exponent)
 }
 
-fn is_too_deep(text: &str) -> bool {
+/// Whether JSON nests so deep that it could not be read back.
+pub fn is_too_deep(text: &str) -> bool {
     if text.len() <= 2 * DEPTH_MAX {
         return false;
     }

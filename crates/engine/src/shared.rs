@@ -9,6 +9,7 @@ use rival_core::{IndexedPlan, Plan, PlanHash, RunId};
 use rival_store::{Commit, CommitError, EngineId, Store, StoreError};
 
 use crate::clock::Clock;
+use crate::companions::Companions;
 use crate::error::StartError;
 use crate::gauge::Gauge;
 use crate::hub::Hub;
@@ -46,6 +47,7 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) registry: Registry,
     pub(crate) problems: Problems,
+    pub(crate) companions: Companions,
     pub(crate) resources: Arc<Resources>,
     pub(crate) hub: Hub,
     pub(crate) keeper: Keeper,
@@ -71,6 +73,7 @@ impl Shared {
             limits,
             registry: Registry::default(),
             problems: Problems::default(),
+            companions: Companions::default(),
             resources,
             hub: Hub::default(),
             keeper: Keeper::default(),

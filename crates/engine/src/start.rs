@@ -215,13 +215,7 @@ pub(crate) fn fingerprint(workflow: &str, input: &Value) -> Vec<u8> {
     let mut hash = Sha256::new();
     hash.update(workflow.as_bytes());
     hash.update([0]);
-    let text = input.as_json();
-    // Objects are parsed into sorted maps; anything else is canonical as it is.
-    if text.contains('{') {
-        hash.update(input.to_json().to_string());
-    } else {
-        hash.update(text);
-    }
+    hash.update(input.canonical().as_bytes());
     hash.finalize()[..16].to_vec()
 }
 

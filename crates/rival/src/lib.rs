@@ -96,6 +96,7 @@
 //! | feature | what it adds |
 //! | --- | --- |
 //! | `sqlite` (default) | [`SqliteStore`], with SQLite itself |
+//! | `typescript` | `rival::script`: workflows as TypeScript files |
 //! | `http` (default) | [`http_step`] and [`http_by`], with a TLS stack |
 
 mod after;
@@ -167,6 +168,8 @@ pub use rival_engine::{
 #[cfg(feature = "http")]
 pub use rival_http::{Http, HttpResponse};
 pub use rival_macros::step;
+#[cfg(feature = "typescript")]
+pub use rival_script as script;
 #[cfg(feature = "sqlite")]
 pub use rival_sqlite::SqliteStore;
 pub use rival_store::{

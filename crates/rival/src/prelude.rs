@@ -6,6 +6,8 @@ pub use rival_engine::{Engine, Log};
 #[cfg(feature = "http")]
 pub use rival_http::{Http, HttpResponse};
 pub use rival_macros::step;
+#[cfg(feature = "typescript")]
+pub use rival_script::RegisterFiles;
 #[cfg(feature = "sqlite")]
 pub use rival_sqlite::SqliteStore;
 pub use rival_store::RunFilter;

@@ -1,6 +1,5 @@
 //! From the text of a file to JavaScript, and what the text alone says about it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use oxc::allocator::Allocator;
@@ -15,6 +14,7 @@ use oxc::transformer::{TransformOptions, Transformer};
 use crate::module::{Kind, Module, in_package};
 use crate::place::{Lines, Place, number};
 use crate::problem::Problem;
+use crate::roomy::roomy;
 use crate::scan::scan;
 use crate::stack::SourceMap;
 use crate::statics;
@@ -24,12 +24,11 @@ const MOST_FAULTS: usize = 10;
 
 /// The file without its types. What is wrong with it is in its `faults`.
 pub(crate) fn compile(path: &Path, source: String) -> Module {
-    let compiled = catch_unwind(AssertUnwindSafe(|| match path.extension().and_then(|it| it.to_str()) {
+    let compiled = roomy(&source, || match path.extension().and_then(|it| it.to_str()) {
         Some("json") => json(path, &source),
         _ => script(path, &source),
-    }));
-    // A parser that panics has a bug; the other files still load.
-    let mut module = compiled.unwrap_or_else(|_| {
+    });
+    let mut module = compiled.unwrap_or_else(|| {
         let fault = Problem::new(path, Place::START, "the compiler cannot deal with this file");
         Module { faults: vec![fault.advise("Write it more simply, and report this.")], ..Module::empty(path) }
     });
@@ -116,7 +115,7 @@ fn source_type(path: &Path) -> SourceType {
 }
 
 /// JavaScript, and where its pieces come from.
-fn print(program: &Program<'_>) -> (String, SourceMap) {
+pub(crate) fn print(program: &Program<'_>) -> (String, SourceMap) {
     let options = CodegenOptions {
         comments: CommentOptions::disabled(),
         // Asks for the table; the path is nowhere seen.

@@ -14,11 +14,15 @@ mod program;
 mod resolve;
 mod roomy;
 mod scan;
+mod schema;
 mod stack;
 mod statics;
+mod transform;
 mod usage;
 
 pub use module::{Link, Module};
 pub use problem::Problem;
 pub use program::Program;
+pub use schema::interface_schema;
+pub use transform::{Transform, transform};
 pub use usage::{StepsUse, Usage, usage};

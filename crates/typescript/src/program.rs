@@ -10,7 +10,6 @@ use crate::module::{By, Link, Module, in_package};
 use crate::place::{Lines, Place, number};
 use crate::problem::Problem;
 use crate::resolve::Finder;
-use crate::roomy::roomy;
 use crate::stack;
 
 pub(crate) type Modules = BTreeMap<PathBuf, Arc<Module>>;
@@ -30,7 +29,7 @@ impl Program {
     /// Reads files and all that they lead to, and takes the types away. A module that is the same as in the program before
     /// is that very one. Nothing fails as a whole: ask for the [`Program::problems`] of each entry.
     pub fn load(entries: &[PathBuf], before: Option<&Program>) -> Program {
-        roomy(|| Loader { before, finder: Finder::new(), program: Program::default() }.load(entries))
+        Loader { before, finder: Finder::new(), program: Program::default() }.load(entries)
     }
 
     /// Makes problems of names that are imported from a module that Rival brings and that it does not export.

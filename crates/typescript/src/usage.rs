@@ -73,8 +73,8 @@ impl Usage {
 pub fn usage(function_source: &str) -> Usage {
     // A function expression, or else a method.
     let texts = [format!("({function_source}\n)"), format!("({{{function_source}\n}})")];
-    let read = || texts.iter().find_map(|text| read(text)).unwrap_or_else(Usage::everything);
-    roomy(|| std::panic::catch_unwind(read).unwrap_or_else(|_| Usage::everything()))
+    let read = || texts.iter().find_map(|text| read(text));
+    roomy(function_source, read).flatten().unwrap_or_else(Usage::everything)
 }
 
 fn read(text: &str) -> Option<Usage> {

@@ -519,3 +519,10 @@ fn a_lane_is_no_node() {
     let kept: Vec<String> = case.state.nodes.keys().map(ToString::to_string).collect();
     assert_eq!(kept, ["e", "z"]);
 }
+
+#[test]
+fn equal_values_have_one_canonical_text() {
+    let canonical = |text: &str| Value::from_json(text.to_owned()).unwrap().canonical().into_owned();
+    assert_eq!(canonical(r#"{"b": [{"d": 1, "c": 2}], "a": null}"#), r#"{"a":null,"b":[{"c":2,"d":1}]}"#);
+    assert_eq!(canonical("[1,  2]"), "[1,  2]", "texts without objects stay as they are");
+}

@@ -155,13 +155,14 @@ export interface StepEntry {
 /** What a call is given. */
 export interface Cx {
     input: unknown
-    steps: Record<string, StepEntry>
+    /** Those that the function names; null for one that is not there. */
+    steps: Record<string, StepEntry | null>
     last: (StepEntry & { stepName: string }) | null
     run: RunShape
-    loop: LoopShape | null
-    failure: FailureShape | null
+    loop?: LoopShape
+    failure?: FailureShape
     joined?: unknown
-    undo: { result?: unknown; outcome: string } | null
+    undo?: { result?: unknown; outcome: string }
 }
 
 export interface RunShape {

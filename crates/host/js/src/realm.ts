@@ -26,6 +26,8 @@ export interface Author {
     open(file: string): Promise<OpenFile>
     /** What the parent wants to know of a file. */
     describe(file: string, entry: boolean): Promise<unknown>
+    /** The workflow that a value stands for, and the module that made it. */
+    workflowOf(value: unknown): { name: string; module?: string } | undefined
 }
 
 /** A file that was evaluated. */

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rival_engine::{BuildError, Engine, EngineBuilder, Function};
+use rival_engine::{BuildError, Engine, EngineBuilder, Function, testing};
 use rival_store::Store;
 
 use super::Mock;
@@ -129,9 +129,7 @@ impl TestEngine {
 
     /// Waits until nothing happens any more without time passing.
     pub async fn come_to_rest(&self) -> Result<(), RunError> {
-        self.engine.tick().await?;
-        self.engine.settled().await;
-        Ok(())
+        testing::come_to_rest(&self.engine).await
     }
 
     /// Lets time pass until the run has ended, and gives its outcome.
@@ -139,17 +137,8 @@ impl TestEngine {
     /// # Panics
     /// If the run cannot end by time alone, for example because it is paused; the message says what it waits for.
     pub async fn finish(&self, run: &RunId) -> Result<RunOutcome, RunError> {
-        loop {
-            self.come_to_rest().await?;
-            if self.status(run).await?.is_terminal() {
-                return self.engine.wait(run).await;
-            }
-            match self.engine.next_due().await? {
-                Some(next) => self.clock.set(next),
-                None if self.status(run).await?.is_terminal() => {}
-                None => panic!("{}, and no amount of time will change that", self.engine.explain(run).await?),
-            }
-        }
+        let finished = testing::finish(&self.engine, &self.clock, run).await?;
+        Ok(finished.unwrap_or_else(|waits| panic!("{waits}, and no amount of time will change that")))
     }
 
     /// Where a run stands.

@@ -30,6 +30,7 @@ fn raised() -> BTreeSet<String> {
     }
     for path in [
         "crates/core/src/failure.rs",
+        "crates/host/src/code.rs",
         "crates/http/src/lib.rs",
         "crates/rival/src/extract/output.rs",
         "crates/script/src/code.rs",

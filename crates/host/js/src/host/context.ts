@@ -1,5 +1,5 @@
 /** What functions are given. Most use little of it, so what costs something is made when it is asked for. */
-import type { LoopShape, Role } from '../native.ts'
+import type { Role } from '../native.ts'
 import type { Call } from './call.ts'
 import { durableFor } from './durable.ts'
 import { toError } from './errors.ts'
@@ -36,7 +36,7 @@ function stepContext(call: Call) {
         input: cx.input === null ? undefined : cx.input,
         state: call.state,
         lastStep: cx.last ?? NO_LAST_STEP,
-        loop: (cx.loop ?? undefined) as LoopShape | undefined,
+        loop: cx.loop,
         get steps() {
             return (steps ??= stepsFor(call))
         },
@@ -63,7 +63,7 @@ function runFor(call: Call) {
 
 function failureFor(call: Call) {
     const { failure, run } = call.cx
-    if (failure === null) throw new Error('an error handler was called without an error')
+    if (failure === undefined) throw new Error('an error handler was called without an error')
     let steps: object | undefined
     return {
         error: toError({ name: 'Error', ...failure.error }),

@@ -1,7 +1,8 @@
 /** `context.durable`: what a step can wait for while it is let go. */
 import { durationMs, longWaitMs } from '../duration.ts'
 import type { Call } from './call.ts'
-import { errorShape } from './errors.ts'
+import type { ErrorShape } from '../native.ts'
+import { errorShape, toError } from './errors.ts'
 import { askDurably, count, send } from './ops.ts'
 
 interface MapOptions {
@@ -12,6 +13,18 @@ interface MapOptions {
 interface SignalOptions {
     timeout?: number | string
     timeoutIsValue?: boolean
+}
+
+/** What became of one child of a map. */
+interface Outcome {
+    value?: unknown
+    error?: ErrorShape
+}
+
+/** The same, in the words of `Promise.allSettled`. */
+function settled({ value, error }: Outcome): object {
+    if (error === undefined) return { status: 'fulfilled', value }
+    return { status: 'rejected', reason: toError(error) }
 }
 
 /** The operations of a call. */
@@ -35,7 +48,8 @@ class Durable {
     map(items: Iterable<unknown>, workflow: unknown, options: MapOptions = {}): Promise<unknown> {
         const { concurrency, collect } = options
         const args = { workflow: nameOf(workflow), items: Array.from(items), concurrency, collect }
-        return askDurably(this.#call, 'durable.map', args)
+        const asked = askDurably(this.#call, 'durable.map', args) as Promise<Outcome[]>
+        return asked.then((outcomes) => outcomes.map(collect === true ? settled : ({ value }) => value))
     }
 
     /** Waits for a signal and gives its payload. */

@@ -71,7 +71,11 @@ export function toError(shape: ErrorShape): Error {
     const error = new Error(shape.message) as Error & Record<string, unknown>
     error.name = shape.name === '' ? 'Error' : shape.name
     if (shape.code !== undefined) error.code = shape.code
-    if (shape.details !== undefined) error.details = shape.details
+    if (shape.details !== undefined) {
+        error.details = shape.details
+        const issues = (shape.details as { issues?: unknown } | null)?.issues
+        if (issues !== undefined) error.issues = issues
+    }
     if (shape.stack !== undefined) error.stack = shape.stack
     return error
 }

@@ -3,7 +3,7 @@ import type { StepEntry } from '../native.ts'
 import { askNow } from './ops.ts'
 import type { Call } from './call.ts'
 
-type Entries = Record<string, StepEntry | undefined>
+type Entries = Record<string, StepEntry | null>
 
 /** The steps that a call sees. */
 export function stepsFor(call: Call): object {
@@ -36,8 +36,7 @@ class Steps implements ProxyHandler<Entries> {
     }
 
     private look(known: Entries, name: string): StepEntry | undefined {
-        if (Object.hasOwn(known, name)) return known[name]
-        const found = askNow(this.call, 'look', { name }) as StepEntry | null
-        return (known[name] = found ?? undefined)
+        if (!Object.hasOwn(known, name)) known[name] = askNow(this.call, 'look', { name }) as StepEntry | null
+        return known[name] ?? undefined
     }
 }

@@ -5,6 +5,8 @@ import type { Draft } from './part.ts'
 
 export interface WorkflowData {
     name: string
+    /** The module that made it. */
+    module?: string
     nodes: Draft[]
     description?: string
     schema?: Schema

@@ -26,7 +26,7 @@ interface Opened extends OpenFile {
 
 const opened = new Map<string, Promise<Opened>>()
 
-export const author: Author = { open, describe }
+export const author: Author = { open, describe, workflowOf }
 
 function open(file: string): Promise<OpenFile> {
     return openFile(file)
@@ -160,6 +160,7 @@ function fromExports(file: string, exports: Exports): WorkflowData {
     }
     const data: WorkflowData = {
         name: name === undefined ? stem(file) : read.text(name, '`name`'),
+        module: file,
         nodes: withNames(draftsOf(steps, 'steps'), realm().native.source(file)?.stepNames ?? []),
     }
     if (input !== undefined) data.schema = read.schema(input, '`input`') as Schema

@@ -121,12 +121,17 @@ function requestOf(method: string, given: unknown, body: unknown, run: any): any
         if (!headers.has(name)) headers.set(name, value)
     }
     const changesSomething = method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
-    if (changesSomething) set('idempotency-key', encodeURI(run.idempotencyKey))
+    if (changesSomething) set('idempotency-key', bytesAsText(run.idempotencyKey))
     if (run.traceparent !== undefined) set('traceparent', run.traceparent)
     if (body === undefined || body === null) return { method, headers }
     const isText = typeof body === 'string'
     set('content-type', isText ? 'text/plain; charset=utf-8' : 'application/json')
     return { method, headers, body: isText ? body : JSON.stringify(body) }
+}
+
+/** Keys hold run ids, which may be any text; a header takes its bytes. */
+function bytesAsText(text: string): string {
+    return Array.from(new TextEncoder().encode(text) as Uint8Array, (byte) => String.fromCharCode(byte)).join('')
 }
 
 async function exchange(url: any, init: any, timeoutMs: number, max: number, line: Line, context: any): Promise<Answer> {
@@ -147,18 +152,17 @@ async function exchange(url: any, init: any, timeoutMs: number, max: number, lin
 }
 
 /** A plain error, which is tried again while attempts remain, unless trying again cannot help. */
-function failed(error: Error & { code?: string; cause?: unknown }, isLate: boolean, ms: number, line: Line): Error {
+function failed(error: Error & { code?: string }, isLate: boolean, ms: number, line: Line): Error {
     if (error instanceof StepError) return error
     if (isLate) return plain(`${line.long}: no answer within ${ms} ms`, 'http_timeout')
     if (error.name === 'AbortError' || error.name === 'TimeoutError') return error
-    const cause = error.cause as { code?: string; message?: string } | undefined
-    const why = cause?.message ?? error.message
-    switch (cause?.code) {
-        case 'connect':
+    const why = error.message.replace(/^fetch failed: /, '')
+    switch (error.code) {
+        case 'http_connect':
             return plain(`${line.long}: cannot connect: ${why}`, 'http_connect')
-        case 'request':
+        case 'http_request':
             return wrong(why)
-        case 'body_too_large':
+        case 'payload_too_large':
             return new StepError(`${line.long}: ${why}`, { code: 'payload_too_large' })
         default:
             return plain(`${line.long}: ${why}`, 'http_broken')
@@ -205,6 +209,7 @@ function excerpt(body: unknown): string {
 
 // What the host has and TypeScript's own library does not.
 declare const AbortSignal: any
+declare const TextEncoder: any
 declare const Headers: any
 declare const URL: any
 declare const fetch: any

@@ -93,7 +93,9 @@ function methodsOf(of: { prototype: object }): string[] {
 
 /** Begins a workflow. */
 export function createWorkflow(name: unknown): Workflow {
-    return new Workflow({ name: read.text(name, 'the name of a workflow'), nodes: [] })
+    const data: WorkflowData = { name: read.text(name, 'the name of a workflow'), nodes: [] }
+    const module = callerModule()
+    return new Workflow(module === undefined ? data : { ...data, module })
 }
 
 /** Another file's workflow, as a step. */

@@ -1,29 +1,37 @@
 /** What scripts find in the global object. */
 import * as abort from './abort.ts'
+import { atob, btoa } from './base64.ts'
+import { Blob, File } from './blob.ts'
+import { structuredClone } from './clone.ts'
 import { console } from './console.ts'
+import { crypto } from './crypto.ts'
+import { TextDecoder, TextEncoder } from './encoding.ts'
 import { CustomEvent, Event, EventTarget } from './events.ts'
+import { fetch } from './fetch.ts'
+import { FormData } from './form_data.ts'
+import { Headers } from './headers.ts'
+import { makePerformance } from './performance.ts'
+import { makeProcess } from './process.ts'
 import { reportError } from './report.ts'
+import { Request } from './request.ts'
+import { Response } from './response.ts'
+import { URLSearchParams } from './search_params.ts'
 import * as timers from './timers.ts'
+import { URL } from './url.ts'
 
 /** Puts it there. As on other platforms, it can be replaced and is not listed. */
 export function installGlobals(): void {
-    const values: Record<string, unknown> = {
-        AbortController: abort.AbortController,
-        AbortSignal: abort.AbortSignal,
-        CustomEvent,
-        DOMException: abort.DOMException,
-        Event,
-        EventTarget,
-        clearImmediate: timers.clearTimer,
-        clearInterval: timers.clearTimer,
-        clearTimeout: timers.clearTimer,
-        console,
-        queueMicrotask: timers.queueMicrotask,
-        reportError,
-        setImmediate: timers.setImmediate,
-        setInterval: timers.setInterval,
-        setTimeout: timers.setTimeout,
-    }
+    const { AbortController, AbortSignal, DOMException } = abort
+    const { queueMicrotask, setImmediate, setInterval, setTimeout } = timers
+    const clear = { clearImmediate: timers.clearTimer, clearInterval: timers.clearTimer, clearTimeout: timers.clearTimer }
+    define({ AbortController, AbortSignal, CustomEvent, DOMException, Event, EventTarget, reportError })
+    define({ queueMicrotask, setImmediate, setInterval, setTimeout, ...clear })
+    define({ Blob, File, FormData, Headers, Request, Response, URL, URLSearchParams, fetch })
+    define({ TextDecoder, TextEncoder, atob, btoa, structuredClone })
+    define({ console, crypto, performance: makePerformance(), process: makeProcess() })
+}
+
+function define(values: Record<string, unknown>): void {
     for (const [name, value] of Object.entries(values)) {
         Object.defineProperty(globalThis, name, { value, configurable: true, writable: true, enumerable: false })
     }

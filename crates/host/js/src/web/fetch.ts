@@ -1,0 +1,36 @@
+/** `fetch`. */
+import { native } from '../host/native.ts'
+import { begin, stop } from '../host/ops.ts'
+import type { FetchAnswer, NativeError } from '../native.ts'
+import { Body } from './body.ts'
+import { Request, type RequestInit } from './request.ts'
+import { Response } from './response.ts'
+
+/** Sends a request; the answer is there when all of it is. */
+export async function fetch(input: unknown, init?: RequestInit): Promise<Response> {
+    const request = new Request(input, init)
+    const { signal } = request
+    signal.throwIfAborted()
+    const answer = await new Promise<FetchAnswer>((resolve, reject) => {
+        const op = begin((error, value) => {
+            signal.removeEventListener('abort', aborted)
+            if (error === null) resolve(value as FetchAnswer)
+            else reject(failure(error as NativeError))
+        })
+        const aborted = () => {
+            stop(op)
+            reject(signal.reason)
+        }
+        signal.addEventListener('abort', aborted, { once: true })
+        native.fetch(op, stated(request), Body.peek(request))
+    })
+    return Response.of(answer)
+}
+
+function stated({ url, method, headers, redirect }: Request): string {
+    return JSON.stringify({ url, method, headers: Array.from(headers), redirect })
+}
+
+function failure({ message, code }: NativeError): Error {
+    return Object.assign(new TypeError(message), { code })
+}

@@ -1,0 +1,5 @@
+function charge({ input }) {
+    return { charged: true }
+}
+
+export const steps = [charge]

@@ -1,0 +1,3 @@
+export function validateInput({ input }) {
+    return { valid: true }
+}

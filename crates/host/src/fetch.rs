@@ -1,0 +1,277 @@
+//! HTTP requests, on a thread of their own that is started by the first.
+
+use std::collections::HashMap;
+use std::error::Error as _;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, Response};
+use serde::Deserialize;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+
+/// How much of an answer is taken.
+const BODY_MAX: usize = 32 * 1024 * 1024;
+/// As the fetch standard has it.
+const REDIRECTS_MAX: usize = 20;
+const USER_AGENT: &str = concat!("rival/", env!("CARGO_PKG_VERSION"));
+
+/// A request as JavaScript states it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Request {
+    url: String,
+    method: String,
+    headers: Vec<(String, String)>,
+    #[serde(default)]
+    redirect: Redirect,
+    #[serde(skip)]
+    pub(crate) body: Option<Vec<u8>>,
+}
+
+/// What an answer that points elsewhere means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Redirect {
+    /// Go there.
+    #[default]
+    Follow,
+    /// It is the answer.
+    Manual,
+    /// It is a failure.
+    Error,
+}
+
+/// An answer, all of it.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) status_text: &'static str,
+    pub(crate) url: String,
+    pub(crate) redirected: bool,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Why there is none.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FetchError {
+    /// The request cannot be sent as it is.
+    #[error("fetch failed: {0}")]
+    Request(String),
+    /// Nobody is there.
+    #[error("fetch failed: {0}")]
+    Connect(String),
+    /// The exchange broke off, or the answer was not HTTP.
+    #[error("fetch failed: {0}")]
+    Failed(String),
+    /// The request said not to follow.
+    #[error("fetch failed: {url} redirects, and `redirect` is 'error'", url = .0)]
+    RedirectRefused(String),
+    /// It went in circles.
+    #[error("fetch failed: more than {REDIRECTS_MAX} redirects")]
+    TooManyRedirects,
+    /// There was no end to the answer.
+    #[error("fetch failed: the body is larger than {} MiB", BODY_MAX / 1024 / 1024)]
+    BodyTooLarge,
+}
+
+impl FetchError {
+    /// The same words as those of HTTP steps.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "http_request",
+            Self::Connect(_) => "http_connect",
+            Self::Failed(_) | Self::RedirectRefused(_) | Self::TooManyRedirects => "http_broken",
+            Self::BodyTooLarge => "payload_too_large",
+        }
+    }
+}
+
+/// The end of a request.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) op: u32,
+    pub(crate) outcome: Result<Answer, FetchError>,
+}
+
+/// Sends requests and tells when they have ended.
+#[derive(Debug)]
+pub(crate) struct Fetcher {
+    /// The other thread ends when the second is dropped.
+    sender: Option<(Handle, oneshot::Sender<()>)>,
+    clients: HashMap<Redirect, Client>,
+    running: HashMap<u32, AbortHandle>,
+    ended: (Sender<Finished>, Receiver<Finished>),
+    /// Written to by the other thread, so that a loop that waits for its sockets wakes.
+    bell: (Arc<UnixStream>, UnixStream),
+}
+
+impl Fetcher {
+    pub(crate) fn new() -> io::Result<Self> {
+        let (ring, hear) = UnixStream::pair()?;
+        ring.set_nonblocking(true)?;
+        hear.set_nonblocking(true)?;
+        Ok(Self {
+            sender: None,
+            clients: HashMap::new(),
+            running: HashMap::new(),
+            ended: mpsc::channel(),
+            bell: (Arc::new(ring), hear),
+        })
+    }
+
+    /// Readable when something has ended.
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.bell.1.as_fd()
+    }
+
+    /// Takes note that the bell was heard.
+    pub(crate) fn hear(&self) {
+        let mut heard = [0; 256];
+        while matches!((&self.bell.1).read(&mut heard), Ok(read) if read == heard.len()) {}
+    }
+
+    pub(crate) fn finished(&self) -> Option<Finished> {
+        self.ended.1.try_recv().ok()
+    }
+
+    pub(crate) fn begin(&mut self, op: u32, request: Request) {
+        let started = self.client(request.redirect).and_then(|client| Ok((client, self.sender()?)));
+        let tell = self.ended.0.clone();
+        match started {
+            Ok((client, sender)) => {
+                let bell = Arc::clone(&self.bell.0);
+                let task = sender.spawn(async move {
+                    let outcome = exchange(&client, request).await;
+                    // If the loop has ended, nobody wants to know.
+                    let _ = tell.send(Finished { op, outcome });
+                    // If the socket is full, it is readable anyway.
+                    let _ = (&*bell).write(&[0]);
+                });
+                self.running.insert(op, task.abort_handle());
+            }
+            Err(error) => {
+                // Cannot fail: the receiver is right here.
+                let _ = tell.send(Finished { op, outcome: Err(FetchError::Failed(error.to_string())) });
+                let _ = (&*self.bell.0).write(&[0]);
+            }
+        }
+    }
+
+    /// Lets go of a request; one that has ended does not mind.
+    pub(crate) fn stop(&mut self, op: u32) {
+        if let Some(task) = self.running.remove(&op) {
+            task.abort();
+        }
+    }
+
+    fn client(&mut self, redirect: Redirect) -> io::Result<Client> {
+        if let Some(client) = self.clients.get(&redirect) {
+            return Ok(client.clone());
+        }
+        let policy = match redirect {
+            Redirect::Follow => Policy::limited(REDIRECTS_MAX),
+            Redirect::Manual | Redirect::Error => Policy::none(),
+        };
+        let built = Client::builder().user_agent(USER_AGENT).redirect(policy).build();
+        let client = built.map_err(io::Error::other)?;
+        self.clients.insert(redirect, client.clone());
+        Ok(client)
+    }
+
+    fn sender(&mut self) -> io::Result<Handle> {
+        if let Some((handle, _)) = &self.sender {
+            return Ok(handle.clone());
+        }
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (keep, ended) = oneshot::channel();
+        let work = move || drop(runtime.block_on(ended));
+        thread::Builder::new().name("rival-fetch".to_owned()).spawn(work)?;
+        self.sender = Some((handle.clone(), keep));
+        Ok(handle)
+    }
+}
+
+async fn exchange(client: &Client, request: Request) -> Result<Answer, FetchError> {
+    let redirect = request.redirect;
+    let asked = request.url.clone();
+    let response = built(client, request)?.send().await.map_err(|error| explain(&error))?;
+    if redirect == Redirect::Error && response.status().is_redirection() {
+        return Err(FetchError::RedirectRefused(asked));
+    }
+    let answer = Answer {
+        status: response.status().as_u16(),
+        status_text: response.status().canonical_reason().unwrap_or_default(),
+        redirected: redirect == Redirect::Follow && response.url().as_str() != without_fragment(&asked),
+        url: response.url().to_string(),
+        headers: headers_of(response.headers()),
+        body: Vec::new(),
+    };
+    Ok(Answer { body: body(response).await?, ..answer })
+}
+
+fn without_fragment(url: &str) -> &str {
+    url.split('#').next().unwrap_or(url)
+}
+
+fn built(client: &Client, request: Request) -> Result<reqwest::RequestBuilder, FetchError> {
+    let wrong = |what: &dyn std::fmt::Display| FetchError::Request(what.to_string());
+    let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| wrong(&error))?;
+    let mut headers = HeaderMap::new();
+    for (name, value) in request.headers {
+        let name = HeaderName::try_from(name).map_err(|error| wrong(&error))?;
+        // A header is bytes; JavaScript writes each as a character.
+        let bytes: Option<Vec<u8>> = value.chars().map(|char| u8::try_from(char).ok()).collect();
+        let bytes =
+            bytes.ok_or_else(|| wrong(&format!("header `{name}` has characters that none can have")))?;
+        headers.append(name, HeaderValue::try_from(bytes).map_err(|error| wrong(&error))?);
+    }
+    let built = client.request(method, request.url).headers(headers);
+    Ok(match request.body {
+        Some(body) => built.body(body),
+        None => built,
+    })
+}
+
+fn headers_of(headers: &HeaderMap) -> Vec<(String, String)> {
+    let text = |value: &HeaderValue| value.as_bytes().iter().map(|byte| char::from(*byte)).collect();
+    headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
+}
+
+async fn body(mut response: Response) -> Result<Vec<u8>, FetchError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| explain(&error))? {
+        if body.len() + chunk.len() > BODY_MAX {
+            return Err(FetchError::BodyTooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// The innermost reason is the one that helps; the URL, which may hold secrets, is in the outermost.
+fn explain(error: &reqwest::Error) -> FetchError {
+    if error.is_redirect() {
+        return FetchError::TooManyRedirects;
+    }
+    let mut reason = error.source();
+    while let Some(inner) = reason.and_then(|outer| outer.source()) {
+        reason = Some(inner);
+    }
+    let reason = reason.map_or_else(|| error.to_string(), ToString::to_string);
+    if error.is_builder() {
+        FetchError::Request(reason)
+    } else if error.is_connect() {
+        FetchError::Connect(reason)
+    } else {
+        FetchError::Failed(reason)
+    }
+}

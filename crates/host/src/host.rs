@@ -1,0 +1,358 @@
+//! The event loop: one task at a time, then all that follows from it.
+//!
+//! ```text
+//!   frames, timers that are due, requests that ended
+//!        |  each is a turn, and belongs to a call
+//!        v
+//!   tell JavaScript -> run all jobs -> say that they are done -> run all jobs -> what went wrong
+//!        |
+//!        v
+//!   write all answers at once, wait
+//! ```
+
+use std::collections::HashMap;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rquickjs::{Context, Function, Runtime};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::control::Watch;
+use crate::error;
+use crate::frame::{CallId, FromHost, Level, ScriptError, ToHost};
+use crate::memory::{Meter, Metered};
+use crate::modules::{Links, Modules};
+use crate::ops::{Ops, Owner};
+use crate::outbox::Outbox;
+use crate::pipe::{About, Dropped, Head, Incoming, Pipe, Reply};
+use crate::realm::{Completion, Realm, Task};
+use crate::rejections::Rejections;
+use crate::sandbox::{Job, Sandbox};
+use crate::shared::{Cut, Shared};
+
+/// How deep JavaScript may call: well within the two megabytes that a thread has.
+const STACK_BYTES: usize = 1024 * 1024;
+
+/// A script host.
+pub(crate) struct Host {
+    // In this order: values of JavaScript go before the runtime.
+    realms: HashMap<u32, Realm>,
+    rejections: Rejections,
+    runtime: Runtime,
+    modules: Rc<Modules>,
+    sandbox: Sandbox,
+    shared: Rc<Shared>,
+}
+
+impl Host {
+    /// Waits for the first frame; `None` if the parent is gone before it comes.
+    pub(crate) fn begin(data: UnixStream, out: Arc<Outbox>, watch: Arc<Watch>) -> io::Result<Option<Self>> {
+        let mut pipe = Pipe::new(data);
+        let setup = loop {
+            if let Some(frame) = pipe.next_frame()? {
+                break serde_json::from_slice(&frame.bytes)?;
+            }
+            if !pipe.fill()? {
+                return Ok(None);
+            }
+        };
+        let ToHost::Setup { memory_limit, env } = setup else {
+            return Err(io::Error::other("the first frame is not `setup`"));
+        };
+        out.put(&FromHost::Ready {})?;
+        let meter = Rc::new(Meter::default());
+        meter.set_limit(memory_limit);
+        let shared = Rc::new(Shared::new(pipe, out, watch, meter, Ops::new()?, env));
+        Self::new(shared).map(Some)
+    }
+
+    fn new(shared: Rc<Shared>) -> io::Result<Self> {
+        let allocator = Metered(Rc::clone(&shared.meter));
+        let runtime = Runtime::new_with_alloc(allocator).map_err(io::Error::other)?;
+        runtime.set_max_stack_size(STACK_BYTES);
+        anchor(&runtime).map_err(io::Error::other)?;
+        let modules = Rc::new(Modules::default());
+        runtime.set_loader(Links(Rc::clone(&modules)), Links(Rc::clone(&modules)));
+        let host = Rc::clone(&shared);
+        runtime.set_interrupt_handler(Some(Box::new(move || host.interrupts())));
+        let rejections = Rejections::default();
+        runtime.set_host_promise_rejection_tracker(Some(rejections.tracker(Arc::clone(&shared.watch))));
+        let sandbox = Sandbox::new(Arc::clone(&shared.watch));
+        Ok(Self { realms: HashMap::new(), rejections, runtime, modules, sandbox, shared })
+    }
+
+    /// Works until the parent is gone.
+    pub(crate) fn run(&mut self) -> io::Result<()> {
+        while !self.shared.watch.closing() {
+            self.frames()?;
+            self.timers();
+            self.requests();
+            self.shared.out.flush()?;
+            self.sandbox.tidy();
+            if !self.wait()? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn frames(&mut self) -> io::Result<()> {
+        loop {
+            let Some(frame) = self.shared.pipe.borrow_mut().next_frame()? else { return Ok(()) };
+            self.deliver(frame)?;
+            self.shared.out.flush_old()?;
+        }
+    }
+
+    fn timers(&mut self) {
+        let now = Instant::now();
+        loop {
+            let due = self.shared.ops.borrow_mut().due(now);
+            let Some((op, owner)) = due else { return };
+            self.complete(op, owner, Completion::Timer);
+        }
+    }
+
+    fn requests(&mut self) {
+        self.shared.ops.borrow().fetcher().hear();
+        loop {
+            let finished = self.shared.ops.borrow_mut().finished();
+            let Some((finished, owner)) = finished else { return };
+            self.complete(finished.op, owner, Completion::Fetch(finished.outcome));
+        }
+    }
+
+    /// Waits until there is something to do. False when the parent is gone.
+    fn wait(&self) -> io::Result<bool> {
+        let mut pipe = self.shared.pipe.borrow_mut();
+        if pipe.has_queued() {
+            return Ok(true);
+        }
+        let ops = self.shared.ops.borrow();
+        if ops.idle() {
+            return pipe.fill();
+        }
+        let left = ops.next_due().map(|due| due.saturating_duration_since(Instant::now()));
+        let readable = {
+            let mut fds = [
+                PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(ops.fetcher().as_fd(), PollFlags::IN),
+            ];
+            match poll(&mut fds, left.map(timespec).as_ref()) {
+                Ok(_) => !fds[0].revents().is_empty(),
+                Err(rustix::io::Errno::INTR) => false,
+                Err(error) => return Err(error.into()),
+            }
+        };
+        if readable { pipe.fill() } else { Ok(true) }
+    }
+
+    fn deliver(&mut self, frame: Incoming) -> io::Result<()> {
+        let Incoming { head, bytes } = frame;
+        match head {
+            Head::Setup(_) => {}
+            Head::Realm(_) => {
+                if let ToHost::Realm { realm, modules } = serde_json::from_slice(&bytes)? {
+                    self.realms.entry(realm).or_default().sources.add(modules);
+                }
+            }
+            Head::Drop(Dropped { realm }) => self.drop_realm(realm),
+            Head::Describe(target) | Head::Call(target) | Head::Parse(target) => {
+                self.begin_call(Owner { realm: target.realm, call: target.id }, bytes);
+            }
+            Head::Answer(Reply { id, op }) => {
+                if let Some(realm) = self.shared.take_asked(op) {
+                    self.go_on(Owner { realm, call: id }, bytes);
+                }
+            }
+            Head::Forget(About { id }) => self.forget(id, bytes),
+            Head::Abort(About { id }) => {
+                if let Some(realm) = self.shared.realm_of(id) {
+                    self.go_on(Owner { realm, call: id }, bytes);
+                }
+                self.shared.put(&FromHost::Aborted { id });
+            }
+            Head::Transform(_) => {
+                if let ToHost::Transform { id, code, input, limit_ms, memory_limit } =
+                    serde_json::from_slice(&bytes)?
+                {
+                    let limit = Duration::from_millis(limit_ms);
+                    self.transform(id, Job { code, input, limit, memory: memory_limit });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn transform(&mut self, call: CallId, job: Job) {
+        self.shared.watch.enter(call);
+        let outcome = self.sandbox.run(job);
+        self.shared.watch.leave();
+        match outcome {
+            Ok(value) => self.shared.put_done(call, &value),
+            Err(error) => self.shared.put(&FromHost::Failed { id: call, error: *error, state: None }),
+        }
+    }
+
+    /// A call, or something else that is answered.
+    fn begin_call(&mut self, owner: Owner, frame: Vec<u8>) {
+        let Owner { realm, call } = owner;
+        self.shared.open(call, realm);
+        let thrown = self.turn(owner, Task::Frame(frame));
+        if let Some(error) = thrown
+            && self.shared.close(call)
+        {
+            self.shared.put(&FromHost::Failed { id: call, error, state: None });
+        }
+    }
+
+    /// Something more about a call.
+    fn go_on(&mut self, owner: Owner, frame: Vec<u8>) {
+        let thrown = self.turn(owner, Task::Frame(frame));
+        self.complain(owner.call, thrown);
+    }
+
+    fn forget(&mut self, call: CallId, frame: Vec<u8>) {
+        if let Some(realm) = self.shared.realm_of(call) {
+            self.go_on(Owner { realm, call }, frame);
+            self.shared.close(call);
+        }
+        self.shared.forget_ops(call);
+    }
+
+    fn complete(&mut self, op: u32, owner: Owner, completion: Completion) {
+        let thrown = self.turn(owner, Task::Complete(op, completion));
+        self.complain(owner.call, thrown);
+    }
+
+    /// One task, and everything that follows from it at once. What the task itself threw comes back, unless it was cut
+    /// short: then the call is answered already.
+    fn turn(&mut self, owner: Owner, task: Task) -> Option<ScriptError> {
+        let Owner { realm, call } = owner;
+        self.shared.watch.enter(call);
+        let thrown = match self.ready(realm) {
+            None => self.tell(realm, task),
+            unready => unready,
+        };
+        self.jobs(call);
+        let late = self.tell(realm, Task::Drained(call));
+        self.jobs(call);
+        let cut = self.shared.take_cut(call);
+        self.unhandled(realm);
+        if let Some((call, cut)) = cut {
+            self.cut_short(call, cut);
+            self.shared.watch.leave();
+            return None;
+        }
+        self.shared.watch.leave();
+        self.complain(call, late);
+        if self.shared.meter.is_tight() {
+            self.runtime.run_gc();
+            self.shared.meter.collected();
+        }
+        thrown
+    }
+
+    /// Makes sure that there is a realm to talk to; otherwise says why not.
+    fn ready(&mut self, id: u32) -> Option<ScriptError> {
+        match self.realms.get_mut(&id) {
+            Some(realm) if realm.is_live() => None,
+            Some(realm) => realm.begin(id, &self.runtime, &self.shared, &self.modules),
+            None => Some(error::plain(format!("there is no realm {id}"))),
+        }
+    }
+
+    fn tell(&self, realm: u32, task: Task) -> Option<ScriptError> {
+        self.realms.get(&realm)?.tell(task)
+    }
+
+    /// Runs all jobs. One that throws was cut short, or is a callback of `queueMicrotask`.
+    fn jobs(&self, call: CallId) {
+        while !self.shared.watch.closing() {
+            match self.runtime.execute_pending_job() {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(job) => {
+                    let thrown = job.0.with(|ctx| {
+                        let thrown = ctx.catch();
+                        (!thrown.is_uncatchable_error()).then(|| error::of_value(&ctx, &thrown))
+                    });
+                    self.complain(call, thrown);
+                }
+            }
+        }
+    }
+
+    /// Answers a call that was cut short: whoever waits for its promises waits for ever.
+    fn cut_short(&mut self, call: CallId, cut: Cut) {
+        let realm = self.shared.realm_of(call);
+        let open = self.shared.close(call);
+        if let Some(realm) = realm {
+            let forget = format!(r#"{{"forget":{{"id":{call}}}}}"#);
+            let thrown = self.tell(realm, Task::Frame(forget.into_bytes()));
+            self.complain(call, thrown);
+            self.jobs(call);
+            self.shared.forget_ops(call);
+        }
+        let error = match cut {
+            Cut::Wanted => error::interrupted(),
+            Cut::Memory => ScriptError { spent: true, ..error::out_of_memory() },
+        };
+        // Without a call to blame, the parent must still know that the host is spent.
+        if open || error.spent {
+            self.shared.put(&FromHost::Failed { id: if open { call } else { 0 }, error, state: None });
+        }
+    }
+
+    fn unhandled(&self, realm: u32) {
+        if self.rejections.is_empty() {
+            return;
+        }
+        let told = self.realms.get(&realm).and_then(|realm| realm.with(|ctx| self.rejections.take(ctx)));
+        for (call, error) in told.unwrap_or_default() {
+            self.complain(call, Some(error));
+        }
+    }
+
+    /// What nobody in JavaScript has caught.
+    fn complain(&self, call: CallId, thrown: Option<ScriptError>) {
+        if let Some(error) = thrown {
+            let stack = error.stack.map(|stack| format!("\n{}", stack.trim_end())).unwrap_or_default();
+            let message = format!("uncaught {}: {}{stack}", error.name, error.message);
+            self.shared.put(&FromHost::Log { id: call, level: Level::Error, message, fields: None });
+        }
+    }
+
+    fn drop_realm(&mut self, id: u32) {
+        if let Some(realm) = self.realms.remove(&id) {
+            self.shared.forget_realm(id);
+            realm.end(&self.modules);
+            self.runtime.run_gc();
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.rejections.clear();
+        for (_, realm) in self.realms.drain() {
+            realm.end(&self.modules);
+        }
+    }
+}
+
+/// Makes a function of Rust in a context of its own. rquickjs keeps the prototype of the first such function for all
+/// others, and with it the context that it was made in: that must be none that is ever to be let go.
+fn anchor(runtime: &Runtime) -> rquickjs::Result<()> {
+    Context::base(runtime)?.with(|ctx| Function::new(ctx, || ()).map(drop))
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: duration.subsec_nanos().into(),
+    }
+}

@@ -1,0 +1,126 @@
+//! The modules of realms: what specifiers mean, and code by name.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use rquickjs::loader::{ImportAttributes, Loader, Resolver};
+use rquickjs::module::{Declared, Module};
+use rquickjs::{Ctx, Error, Result, WriteOptions, qjs};
+
+use crate::builtin;
+use crate::frame::ModuleSource;
+
+/// Before the name of a module that Rust itself asks for: it is taken as it is.
+const EXACT: &str = "rival-module:";
+
+/// The sources of one realm, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Sources(RefCell<HashMap<String, Rc<ModuleSource>>>);
+
+impl Sources {
+    pub(crate) fn add(&self, modules: Vec<ModuleSource>) {
+        let mut sources = self.0.borrow_mut();
+        sources.extend(modules.into_iter().map(|module| (module.name.clone(), Rc::new(module))));
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<Rc<ModuleSource>> {
+        self.0.borrow().get(name).cloned()
+    }
+}
+
+/// The sources of all realms, found by the context that asks.
+#[derive(Debug, Default)]
+pub(crate) struct Modules {
+    realms: RefCell<HashMap<NonNull<qjs::JSContext>, Rc<Sources>>>,
+    /// What the host brings along, compiled.
+    bytecode: RefCell<HashMap<&'static str, Rc<[u8]>>>,
+}
+
+impl Modules {
+    pub(crate) fn enter(&self, ctx: &Ctx<'_>, sources: Rc<Sources>) {
+        self.realms.borrow_mut().insert(ctx.as_raw(), sources);
+    }
+
+    pub(crate) fn leave(&self, ctx: &Ctx<'_>) {
+        self.realms.borrow_mut().remove(&ctx.as_raw());
+    }
+
+    fn sources(&self, ctx: &Ctx<'_>) -> Option<Rc<Sources>> {
+        self.realms.borrow().get(&ctx.as_raw()).cloned()
+    }
+
+    /// Declares a module of the host's own.
+    pub(crate) fn builtin<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        name: &'static str,
+        code: &'static str,
+    ) -> Result<Module<'js, Declared>> {
+        let known = self.bytecode.borrow().get(name).cloned();
+        if let Some(bytecode) = known {
+            return load(ctx, &bytecode);
+        }
+        let module = Module::declare(ctx.clone(), name, code)?;
+        let bytecode = module.write(WriteOptions::default())?;
+        self.bytecode.borrow_mut().insert(name, bytecode.into());
+        Ok(module)
+    }
+}
+
+#[expect(unsafe_code, reason = "the only way to use bytecode")]
+fn load<'js>(ctx: &Ctx<'js>, bytecode: &[u8]) -> Result<Module<'js, Declared>> {
+    // SAFETY: the bytecode is what this process got from `Module::write`, by the same QuickJS, and was nowhere else.
+    unsafe { Module::load(ctx.clone(), bytecode) }
+}
+
+/// Begins the evaluation of a module of the realm.
+pub(crate) fn import<'js>(ctx: &Ctx<'js>, name: &str) -> Result<rquickjs::Promise<'js>> {
+    Module::import(ctx, format!("{EXACT}{name}"))
+}
+
+/// QuickJS's way to [`Modules`].
+#[derive(Clone, Debug)]
+pub(crate) struct Links(pub(crate) Rc<Modules>);
+
+impl Resolver for Links {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        _attributes: Option<ImportAttributes<'js>>,
+    ) -> Result<String> {
+        if let Some(exact) = name.strip_prefix(EXACT) {
+            return Ok(exact.to_owned());
+        }
+        if builtin::is_one(base) && builtin::is_one(name) {
+            return Ok(name.to_owned());
+        }
+        let base_source = self.0.sources(ctx).and_then(|sources| sources.get(base));
+        let meant = base_source.and_then(|source| source.links.get(name).cloned());
+        meant.ok_or_else(|| {
+            Error::new_resolving_message(base, name, "only what is written as a literal can be imported")
+        })
+    }
+}
+
+impl Loader for Links {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _attributes: Option<ImportAttributes<'js>>,
+    ) -> Result<Module<'js, Declared>> {
+        if let Some(source) = self.0.sources(ctx).and_then(|sources| sources.get(name)) {
+            let module = Module::declare(ctx.clone(), name, source.code.as_str())?;
+            module.meta()?.set("url", format!("file://{name}"))?;
+            return Ok(module);
+        }
+        match builtin::find(name) {
+            Some((name, code)) => self.0.builtin(ctx, name, code),
+            None => Err(Error::new_loading_message(name, "it is not part of this realm")),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What JavaScript cannot do by itself: the `native` object that the prelude of a realm is given.
+
+mod talk;
+mod url;
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use rquickjs::{Ctx, Exception, Function, Object, Promise, Result, TypedArray};
+use uuid::Uuid;
+
+use crate::modules::{self, Sources};
+use crate::ops::Owner;
+use crate::realm::number;
+use crate::shared::Shared;
+use crate::text;
+
+/// Longer than any host lives; an `Instant` cannot count much further.
+const TIMER_MS_MAX: f64 = 1e12;
+/// As `crypto.getRandomValues` has it.
+const RANDOM_MAX: usize = 65_536;
+
+/// Makes the object for one realm.
+pub(crate) fn object<'js>(
+    ctx: &Ctx<'js>,
+    realm: u32,
+    shared: &Rc<Shared>,
+    sources: &Rc<Sources>,
+) -> Result<Object<'js>> {
+    let native = Object::new(ctx.clone())?;
+    messages(ctx, &native, realm, shared)?;
+    operations(ctx, &native, realm, shared)?;
+    modules_of(ctx, &native, sources)?;
+    native.set("random", Function::new(ctx.clone(), random)?)?;
+    native.set("uuid4", Function::new(ctx.clone(), || Uuid::new_v4().to_string())?)?;
+    native.set("uuid7", Function::new(ctx.clone(), || Uuid::now_v7().to_string())?)?;
+    native.set("url", Function::new(ctx.clone(), url::parse)?)?;
+    native.set("urlSet", Function::new(ctx.clone(), url::set)?)?;
+    native.set("encode", Function::new(ctx.clone(), text::encode)?)?;
+    native.set("decode", Function::new(ctx.clone(), text::decode)?)?;
+    native.set("env", shared.env.clone())?;
+    Ok(native)
+}
+
+/// `send`, `ask`, `current`, `enter`.
+fn messages<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<Shared>) -> Result<()> {
+    let host = Rc::clone(shared);
+    native.set(
+        "send",
+        Function::new(ctx.clone(), move |text: rquickjs::String<'js>| talk::send(&host, realm, &text))?,
+    )?;
+    let host = Rc::clone(shared);
+    native.set(
+        "ask",
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, text: rquickjs::String<'js>| {
+            talk::ask(&ctx, &host, &text)
+        })?,
+    )?;
+    let host = Rc::clone(shared);
+    native.set("current", Function::new(ctx.clone(), move || number(host.watch.current()))?)?;
+    let host = Rc::clone(shared);
+    native.set("enter", Function::new(ctx.clone(), move |call: u64| host.watch.enter(call))?)
+}
+
+/// `next`, `timer`, `fetch`, `stop`, `now`.
+fn operations<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<Shared>) -> Result<()> {
+    let host = Rc::clone(shared);
+    native.set("next", Function::new(ctx.clone(), move || host.ops.borrow_mut().next())?)?;
+    let host = Rc::clone(shared);
+    let timer = move |op: u32, ms: f64| {
+        // A cast of what is no number gives 0.
+        let due = Instant::now() + Duration::from_secs_f64(ms.clamp(0.0, TIMER_MS_MAX).max(0.0) / 1000.0);
+        host.ops.borrow_mut().timer(op, Owner { realm, call: host.watch.current() }, due);
+    };
+    native.set("timer", Function::new(ctx.clone(), timer)?)?;
+    let host = Rc::clone(shared);
+    let fetch =
+        move |ctx: Ctx<'js>, op: u32, request: String, body: Option<TypedArray<'js, u8>>| -> Result<()> {
+            let mut request: crate::fetch::Request = serde_json::from_str(&request)
+                .map_err(|error| Exception::throw_type(&ctx, &format!("not a request: {error}")))?;
+            request.body = body.as_ref().and_then(text::bytes);
+            host.ops.borrow_mut().request(op, Owner { realm, call: host.watch.current() }, request);
+            Ok(())
+        };
+    native.set("fetch", Function::new(ctx.clone(), fetch)?)?;
+    let host = Rc::clone(shared);
+    let stop = move |op: u32| {
+        host.ops.borrow_mut().stop(op);
+    };
+    native.set("stop", Function::new(ctx.clone(), stop)?)?;
+    let start = Instant::now();
+    native.set("now", Function::new(ctx.clone(), move || start.elapsed().as_secs_f64() * 1000.0)?)
+}
+
+/// `load`, `source`.
+fn modules_of<'js>(ctx: &Ctx<'js>, native: &Object<'js>, sources: &Rc<Sources>) -> Result<()> {
+    let load = |ctx: Ctx<'js>, name: String| -> Result<Promise<'js>> { modules::import(&ctx, &name) };
+    native.set("load", Function::new(ctx.clone(), load)?)?;
+    let sources = Rc::clone(sources);
+    let source = move |ctx: Ctx<'js>, name: String| -> Result<Option<Object<'js>>> {
+        let Some(source) = sources.get(&name) else { return Ok(None) };
+        let object = Object::new(ctx)?;
+        object.set("stepNames", source.step_names.clone())?;
+        object.set("links", source.links.clone())?;
+        Ok(Some(object))
+    };
+    native.set("source", Function::new(ctx.clone(), source)?)
+}
+
+fn random(ctx: Ctx<'_>, count: usize) -> Result<TypedArray<'_, u8>> {
+    if count > RANDOM_MAX {
+        return Err(Exception::throw_range(&ctx, &format!("at most {RANDOM_MAX} bytes at a time")));
+    }
+    let mut bytes = vec![0; count];
+    getrandom::fill(&mut bytes).map_err(|error| Exception::throw_internal(&ctx, &error.to_string()))?;
+    TypedArray::new_copy(ctx, bytes)
+}

@@ -1,0 +1,124 @@
+//! Operations that complete later: timers and requests, each with the call that began it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+use std::time::Instant;
+
+use crate::fetch::{Fetcher, Finished, Request};
+use crate::frame::CallId;
+
+/// Whose operation it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub(crate) realm: u32,
+    pub(crate) call: CallId,
+}
+
+#[derive(Debug)]
+struct Op {
+    owner: Owner,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Timer(Instant),
+    Request,
+}
+
+/// All operations under way.
+#[derive(Debug)]
+pub(crate) struct Ops {
+    next: u32,
+    open: HashMap<u32, Op>,
+    /// When which timer is due. Numbers grow, so that equal moments keep their order.
+    timers: BTreeSet<(Instant, u32)>,
+    requests: usize,
+    fetcher: Fetcher,
+}
+
+impl Ops {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            next: 0,
+            open: HashMap::new(),
+            timers: BTreeSet::new(),
+            requests: 0,
+            fetcher: Fetcher::new()?,
+        })
+    }
+
+    /// A number for an operation.
+    pub(crate) fn next(&mut self) -> u32 {
+        self.next += 1;
+        self.next
+    }
+
+    pub(crate) fn timer(&mut self, op: u32, owner: Owner, due: Instant) {
+        self.timers.insert((due, op));
+        self.open.insert(op, Op { owner, what: What::Timer(due) });
+    }
+
+    pub(crate) fn request(&mut self, op: u32, owner: Owner, request: Request) {
+        self.requests += 1;
+        self.open.insert(op, Op { owner, what: What::Request });
+        self.fetcher.begin(op, request);
+    }
+
+    /// Gives up an operation, or takes note of its end.
+    pub(crate) fn stop(&mut self, op: u32) -> Option<Owner> {
+        let Op { owner, what } = self.open.remove(&op)?;
+        match what {
+            What::Timer(due) => {
+                self.timers.remove(&(due, op));
+            }
+            What::Request => {
+                self.requests -= 1;
+                self.fetcher.stop(op);
+            }
+        }
+        Some(owner)
+    }
+
+    /// Gives up everything of some owners.
+    pub(crate) fn stop_all(&mut self, gone: impl Fn(Owner) -> bool) {
+        let ops: Vec<u32> = self.open.iter().filter(|(_, op)| gone(op.owner)).map(|(op, _)| *op).collect();
+        for op in ops {
+            self.stop(op);
+        }
+    }
+
+    /// A timer that is due.
+    pub(crate) fn due(&mut self, now: Instant) -> Option<(u32, Owner)> {
+        let (due, op) = *self.timers.first()?;
+        if due > now {
+            return None;
+        }
+        Some((op, self.stop(op)?))
+    }
+
+    /// A request that has ended, and whose it is.
+    pub(crate) fn finished(&mut self) -> Option<(Finished, Owner)> {
+        loop {
+            let finished = self.fetcher.finished()?;
+            // One that was given up may have ended at the same moment.
+            if let Some(owner) = self.stop(finished.op) {
+                return Some((finished, owner));
+            }
+        }
+    }
+
+    /// Whether anything may happen that the data socket does not bring.
+    pub(crate) fn idle(&self) -> bool {
+        self.timers.is_empty() && self.requests == 0
+    }
+
+    /// When the next timer is due.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        self.timers.first().map(|(due, _)| *due)
+    }
+
+    pub(crate) fn fetcher(&self) -> &Fetcher {
+        &self.fetcher
+    }
+}

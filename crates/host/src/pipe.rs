@@ -1,0 +1,123 @@
+//! What the data socket brings: frames, in order.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::frame::CallId;
+use crate::wire::Splitter;
+
+/// A frame, and what the loop must know of it.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) head: Head,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The kind of a frame, and what says where it goes.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Head {
+    Setup(IgnoredAny),
+    Realm(IgnoredAny),
+    Describe(Target),
+    Call(Target),
+    Parse(Target),
+    Abort(About),
+    Forget(About),
+    Answer(Reply),
+    Drop(Dropped),
+    Transform(IgnoredAny),
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Target {
+    pub(crate) id: CallId,
+    pub(crate) realm: u32,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct About {
+    pub(crate) id: CallId,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Reply {
+    pub(crate) id: CallId,
+    pub(crate) op: u32,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Dropped {
+    pub(crate) realm: u32,
+}
+
+/// The host's end of the data socket.
+#[derive(Debug)]
+pub(crate) struct Pipe {
+    socket: UnixStream,
+    splitter: Splitter,
+    /// Came while something else was waited for.
+    queue: VecDeque<Incoming>,
+}
+
+impl Pipe {
+    pub(crate) fn new(socket: UnixStream) -> Self {
+        Self { socket, splitter: Splitter::default(), queue: VecDeque::new() }
+    }
+
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    /// The next frame that is here.
+    pub(crate) fn next_frame(&mut self) -> io::Result<Option<Incoming>> {
+        match self.queue.pop_front() {
+            Some(frame) => Ok(Some(frame)),
+            None => self.cut(),
+        }
+    }
+
+    /// Waits for the answer to an operation. What comes before it is for later, in order. `None` when nobody answers
+    /// any more.
+    pub(crate) fn wait_for(&mut self, op: u32) -> io::Result<Option<Incoming>> {
+        loop {
+            while let Some(frame) = self.cut()? {
+                if matches!(&frame.head, Head::Answer(reply) if reply.op == op) {
+                    return Ok(Some(frame));
+                }
+                self.queue.push_back(frame);
+            }
+            if !self.fill()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Reads what is there, waiting for something if nothing is. False when the other side is gone.
+    pub(crate) fn fill(&mut self) -> io::Result<bool> {
+        loop {
+            match self.splitter.fill(&mut &self.socket) {
+                Ok(read) => return Ok(read > 0),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Whether there are frames that came while another was waited for.
+    pub(crate) fn has_queued(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    fn cut(&mut self) -> io::Result<Option<Incoming>> {
+        let Some(bytes) = self.splitter.next_frame() else { return Ok(None) };
+        let head = serde_json::from_slice(&bytes)?;
+        Ok(Some(Incoming { head, bytes }))
+    }
+}

@@ -1,0 +1,182 @@
+//! Realms: one version of a set of modules, in a context of their own.
+
+use std::rc::Rc;
+
+use rquickjs::{
+    CatchResultExt, Context, Ctx, Function, IntoJs, Object, Persistent, Result, Runtime, TypedArray, Value,
+};
+
+use crate::builtin;
+use crate::error;
+use crate::fetch::{Answer, FetchError};
+use crate::frame::{CallId, ScriptError};
+use crate::modules::{Modules, Sources};
+use crate::native;
+use crate::shared::Shared;
+
+/// A realm. Its context is made when it is first needed.
+#[derive(Debug, Default)]
+pub(crate) struct Realm {
+    pub(crate) sources: Rc<Sources>,
+    live: Option<Live>,
+}
+
+struct Live {
+    // In this order: values go before the context that they belong to.
+    hooks: Hooks,
+    context: Context,
+}
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Live")
+    }
+}
+
+/// What the prelude gives: the functions that the loop calls.
+struct Hooks {
+    frame: Persistent<Function<'static>>,
+    complete: Persistent<Function<'static>>,
+    drained: Persistent<Function<'static>>,
+}
+
+/// What JavaScript is told.
+#[derive(Debug)]
+pub(crate) enum Task {
+    /// A frame, as JSON.
+    Frame(Vec<u8>),
+    /// An operation has come to its end.
+    Complete(u32, Completion),
+    /// There is nothing more to do for now.
+    Drained(CallId),
+}
+
+/// How an operation ended.
+#[derive(Debug)]
+pub(crate) enum Completion {
+    /// The time has come.
+    Timer,
+    /// A request was answered, or not.
+    Fetch(std::result::Result<Answer, FetchError>),
+}
+
+impl Realm {
+    pub(crate) fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// Makes the context and evaluates the prelude in it; what it throws comes back.
+    pub(crate) fn begin(
+        &mut self,
+        id: u32,
+        runtime: &Runtime,
+        shared: &Rc<Shared>,
+        modules: &Modules,
+    ) -> Option<ScriptError> {
+        let Ok(context) = Context::full(runtime) else { return Some(error::out_of_memory()) };
+        let hooks = context.with(|ctx| {
+            modules.enter(&ctx, Rc::clone(&self.sources));
+            let hooks = hooks(&ctx, id, shared, &self.sources, modules).catch(&ctx);
+            hooks.map_err(|caught| {
+                modules.leave(&ctx);
+                Box::new(error::thrown(&ctx, caught))
+            })
+        });
+        match hooks {
+            Ok(hooks) => self.live = Some(Live { hooks, context }),
+            Err(error) => return Some(*error),
+        }
+        None
+    }
+
+    /// Tells JavaScript something; what it throws comes back.
+    pub(crate) fn tell(&self, task: Task) -> Option<ScriptError> {
+        let live = self.live.as_ref()?;
+        live.context.with(|ctx| {
+            let told = live.hooks.call(&ctx, task).catch(&ctx);
+            told.err().map(|caught| error::thrown(&ctx, caught))
+        })
+    }
+
+    /// Does something in the context, if there is one.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&Ctx<'_>) -> T) -> Option<T> {
+        self.live.as_ref().map(|live| live.context.with(|ctx| work(&ctx)))
+    }
+
+    /// Lets go of the context.
+    pub(crate) fn end(self, modules: &Modules) {
+        if let Some(live) = self.live {
+            live.context.with(|ctx| modules.leave(&ctx));
+        }
+    }
+}
+
+fn hooks<'js>(
+    ctx: &Ctx<'js>,
+    id: u32,
+    shared: &Rc<Shared>,
+    sources: &Rc<Sources>,
+    modules: &Modules,
+) -> Result<Hooks> {
+    let (name, code) = builtin::PRELUDE;
+    let (prelude, evaluated) = modules.builtin(ctx, name, code)?.eval()?;
+    evaluated.finish::<()>()?;
+    let prelude: Function<'js> = prelude.get("default")?;
+    let hooks: Object<'js> = prelude.call((native::object(ctx, id, shared, sources)?,))?;
+    let hook = |name: &str| hooks.get(name).map(|hook: Function<'js>| Persistent::save(ctx, hook));
+    Ok(Hooks { frame: hook("frame")?, complete: hook("complete")?, drained: hook("drained")? })
+}
+
+impl Hooks {
+    fn call(&self, ctx: &Ctx<'_>, task: Task) -> Result<()> {
+        match task {
+            Task::Frame(json) => {
+                let frame = ctx.json_parse(json)?;
+                self.frame.clone().restore(ctx)?.call((frame,))
+            }
+            Task::Complete(op, completion) => {
+                let complete = self.complete.clone().restore(ctx)?;
+                match completion {
+                    Completion::Timer => complete.call((op, Value::new_null(ctx.clone()))),
+                    Completion::Fetch(Ok(answer)) => {
+                        complete.call((op, Value::new_null(ctx.clone()), answer))
+                    }
+                    Completion::Fetch(Err(error)) => complete.call((op, error)),
+                }
+            }
+            Task::Drained(call) => self.drained.clone().restore(ctx)?.call((number(call),)),
+        }
+    }
+}
+
+/// Calls are counted; JavaScript's numbers reach further than any host lives.
+#[expect(clippy::cast_precision_loss, reason = "exact up to 2^53 calls")]
+pub(crate) fn number(call: CallId) -> f64 {
+    call as f64
+}
+
+impl<'js> IntoJs<'js> for Answer {
+    fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let answer = Object::new(ctx.clone())?;
+        answer.set("status", self.status)?;
+        answer.set("statusText", self.status_text)?;
+        answer.set("url", self.url)?;
+        answer.set("redirected", self.redirected)?;
+        let headers: Vec<Vec<String>> =
+            self.headers.into_iter().map(|(name, value)| vec![name, value]).collect();
+        answer.set("headers", headers)?;
+        // Copied, so that it counts as JavaScript's memory.
+        answer.set("body", TypedArray::<u8>::new_copy(ctx.clone(), self.body)?)?;
+        Ok(answer.into_value())
+    }
+}
+
+impl<'js> IntoJs<'js> for FetchError {
+    fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let error = Object::new(ctx.clone())?;
+        error.set("name", "TypeError")?;
+        error.set("message", self.to_string())?;
+        error.set("code", self.code())?;
+        Ok(error.into_value())
+    }
+}

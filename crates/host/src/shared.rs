@@ -1,0 +1,152 @@
+//! What the loop and the functions that it gives to JavaScript share.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::control::Watch;
+use crate::frame::CallId;
+use crate::memory::Meter;
+use crate::ops::{Ops, Owner};
+use crate::outbox::Outbox;
+use crate::pipe::Pipe;
+
+/// Why JavaScript was stopped in the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// The engine wanted it.
+    Wanted,
+    /// It wanted too much memory.
+    Memory,
+}
+
+/// The state of a host, but for its realms.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) pipe: RefCell<Pipe>,
+    pub(crate) out: Arc<Outbox>,
+    pub(crate) watch: Arc<Watch>,
+    pub(crate) meter: Rc<Meter>,
+    pub(crate) ops: RefCell<Ops>,
+    pub(crate) env: BTreeMap<String, String>,
+    /// The calls that are not answered yet, and their realms.
+    calls: RefCell<HashMap<CallId, u32>>,
+    /// What the parent was asked for and has not answered yet.
+    asked: RefCell<HashMap<u32, Owner>>,
+    cut: Cell<Option<(CallId, Cut)>>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        pipe: Pipe,
+        out: Arc<Outbox>,
+        watch: Arc<Watch>,
+        meter: Rc<Meter>,
+        ops: Ops,
+        env: BTreeMap<String, String>,
+    ) -> Self {
+        Self {
+            pipe: RefCell::new(pipe),
+            out,
+            watch,
+            meter,
+            ops: RefCell::new(ops),
+            env,
+            calls: RefCell::default(),
+            asked: RefCell::default(),
+            cut: Cell::new(None),
+        }
+    }
+
+    /// Asked by QuickJS again and again while it runs: whether to stop.
+    pub(crate) fn interrupts(&self) -> bool {
+        // Until the turn is over: of a chain of jobs, the first interrupt may hit one that another follows already.
+        if self.watch.closing() || self.cut.get().is_some() {
+            return true;
+        }
+        let cut = if self.watch.take_wanted() {
+            Cut::Wanted
+        } else if self.meter.refused() {
+            Cut::Memory
+        } else {
+            return false;
+        };
+        self.cut.set(Some((self.watch.current(), cut)));
+        true
+    }
+
+    /// Whether a call was cut short in this turn. Code around it may not have noticed: the evaluation of a module turns
+    /// any error into a rejection, and memory that is refused can be caught.
+    pub(crate) fn is_cut(&self, call: CallId) -> bool {
+        self.meter.refused() || self.cut.get().is_some_and(|(cut, _)| cut == call)
+    }
+
+    /// Which call was cut short in this turn, which `call` began.
+    pub(crate) fn take_cut(&self, call: CallId) -> Option<(CallId, Cut)> {
+        let refused = self.meter.take_refused();
+        self.cut.take().or_else(|| refused.then_some((call, Cut::Memory)))
+    }
+
+    pub(crate) fn open(&self, call: CallId, realm: u32) {
+        self.calls.borrow_mut().insert(call, realm);
+    }
+
+    /// Whether the call was still open.
+    pub(crate) fn close(&self, call: CallId) -> bool {
+        self.calls.borrow_mut().remove(&call).is_some()
+    }
+
+    pub(crate) fn realm_of(&self, call: CallId) -> Option<u32> {
+        self.calls.borrow().get(&call).copied()
+    }
+
+    /// An operation that the parent was asked for, to be answered to this realm.
+    pub(crate) fn asked(&self, op: u32, owner: Owner) {
+        self.asked.borrow_mut().insert(op, owner);
+    }
+
+    /// The realm that an answer is for, if somebody there still wants it.
+    pub(crate) fn take_asked(&self, op: u32) -> Option<u32> {
+        self.asked.borrow_mut().remove(&op).map(|owner| owner.realm)
+    }
+
+    /// Gives up whatever a call waits for.
+    pub(crate) fn forget_ops(&self, call: CallId) {
+        self.forget_all(|owner| owner.call == call);
+    }
+
+    /// Gives up everything of a realm.
+    pub(crate) fn forget_realm(&self, realm: u32) {
+        self.calls.borrow_mut().retain(|_, of| *of != realm);
+        self.forget_all(|owner| owner.realm == realm);
+    }
+
+    fn forget_all(&self, gone: impl Fn(Owner) -> bool) {
+        self.asked.borrow_mut().retain(|_, owner| !gone(*owner));
+        self.ops.borrow_mut().stop_all(gone);
+    }
+
+    /// Says something.
+    pub(crate) fn put(&self, frame: &impl Serialize) {
+        self.heed(self.out.put(frame));
+    }
+
+    pub(crate) fn put_text(&self, text: &[u8]) {
+        self.heed(self.out.put_parts(&[text]));
+    }
+
+    /// Says what came of a call, as JSON.
+    pub(crate) fn put_done(&self, call: CallId, value: &[u8]) {
+        let begin = format!(r#"{{"done":{{"id":{call},"value":"#);
+        self.heed(self.out.put_parts(&[begin.as_bytes(), value, b"}}"]));
+    }
+
+    /// Nobody listens any more if writing fails.
+    pub(crate) fn heed<T>(&self, done: io::Result<T>) -> Option<T> {
+        done.inspect_err(|_| self.watch.close()).ok()
+    }
+}

@@ -1,0 +1,16 @@
+//! A host is told things over its sockets, as the engine would, and what it says is looked at.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests read better so"
+)]
+
+mod calls;
+mod control;
+mod lab;
+mod memory;
+mod transforms;
+mod web;

@@ -1,0 +1,87 @@
+//! A conversation with a host about one call.
+
+use std::sync::Arc;
+
+use rival_host::frame::{CallId, FromHost, ScriptError, ToHost};
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+use crate::host::{Heard, Host, Loss};
+
+/// A call that a host was asked for. When it is dropped before its end, the host is told to stop it.
+pub(crate) struct Talk {
+    host: Arc<Host>,
+    id: CallId,
+    heard: mpsc::UnboundedReceiver<Heard>,
+    over: bool,
+    /// It waits for durable operations only: nothing has to be stopped when it is let go.
+    pub(crate) waits: bool,
+}
+
+impl Talk {
+    pub(crate) fn new(host: Arc<Host>, id: CallId, heard: mpsc::UnboundedReceiver<Heard>) -> Self {
+        Self { host, id, heard, over: false, waits: false }
+    }
+
+    /// Where it is held.
+    pub(crate) fn host(&self) -> Arc<Host> {
+        Arc::clone(&self.host)
+    }
+
+    /// What the host says next.
+    pub(crate) async fn next(&mut self) -> Heard {
+        let heard = self.heard.recv().await.unwrap_or(Heard::Lost(Loss::Bystander));
+        self.over = match &heard {
+            Heard::Lost(_) => true,
+            Heard::Frame(frame) => matches!(frame, FromHost::Done { .. } | FromHost::Failed { .. }),
+        };
+        heard
+    }
+
+    /// Waits for the end of something that says nothing else.
+    pub(crate) async fn end(mut self) -> Result<Box<RawValue>, Unanswered> {
+        loop {
+            match self.next().await {
+                Heard::Frame(FromHost::Done { value, .. }) => return Ok(value),
+                Heard::Frame(FromHost::Failed { error, .. }) => return Err(Unanswered::Failed(error)),
+                Heard::Lost(loss) => return Err(Unanswered::Lost(loss)),
+                Heard::Frame(_) => {}
+            }
+        }
+    }
+
+    /// Fires the call's signal; its outcome is still wanted.
+    pub(crate) fn abort(&self, reason: &str) {
+        self.host.stop(self.id, reason, true);
+    }
+
+    /// Answers an operation.
+    pub(crate) fn answer(&self, op: u32, answer: Result<Box<RawValue>, ScriptError>) {
+        let (value, error) = match answer {
+            Ok(value) => (Some(value), None),
+            Err(error) => (None, Some(error)),
+        };
+        self.host.send(&ToHost::Answer { id: self.id, op, value, error });
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    Failed(ScriptError),
+    Lost(Loss),
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        if self.over {
+            return;
+        }
+        self.host.unexpect(self.id);
+        if self.waits {
+            self.host.send(&ToHost::Forget { id: self.id });
+        } else {
+            self.host.stop(self.id, "the call was stopped", false);
+        }
+    }
+}

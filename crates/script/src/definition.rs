@@ -1,0 +1,105 @@
+//! From what a file says of itself to definitions that an engine runs.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rival_core::{Path, Plan};
+use rival_engine::{Definition, Function, InputCheck, Needs};
+use rival_host::frame::Role;
+use rival_typescript::{StepsUse, Usage, usage};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use crate::check::ZodCheck;
+use crate::function::{Place, ScriptFunction};
+use crate::registry::LaunchArgs;
+
+/// What a file defines, as the host tells it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+pub(crate) struct Description {
+    pub(crate) workflows: Vec<Described>,
+    /// Folders and files that an entry registers.
+    pub(crate) directories: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
+    /// Runs that an entry starts.
+    pub(crate) launches: Vec<LaunchArgs>,
+    /// Tests of a test file.
+    pub(crate) tests: Vec<DescribedTest>,
+}
+
+/// A workflow.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Described {
+    pub(crate) name: String,
+    /// The module that defines it.
+    pub(crate) module: PathBuf,
+    pub(crate) plan: Plan,
+    description: Option<String>,
+    input_schema: Option<Json>,
+    /// It has a zod schema, which says more than its JSON Schema.
+    #[serde(default)]
+    parses: bool,
+    #[serde(default)]
+    signal_schemas: BTreeMap<String, Json>,
+    #[serde(default)]
+    nested_schemas: BTreeMap<String, Json>,
+    functions: BTreeMap<String, DescribedFunction>,
+}
+
+#[derive(Deserialize)]
+struct DescribedFunction {
+    source: String,
+    role: Role,
+}
+
+/// A test.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct DescribedTest {
+    pub(crate) name: String,
+    pub(crate) key: String,
+}
+
+impl Described {
+    /// The definition, whose functions are at `place`.
+    pub(crate) fn define(self, place: &Arc<Place>) -> Definition {
+        let check = self.parses.then(|| Arc::new(ZodCheck(Arc::clone(place))) as Arc<dyn InputCheck>);
+        let functions = self.functions.into_iter().map(|(key, function)| {
+            let needs = needs(&usage(&function.source));
+            let function =
+                ScriptFunction { place: Arc::clone(place), key: key.clone(), role: function.role, needs };
+            (key, Arc::new(function) as Arc<dyn Function>)
+        });
+        Definition {
+            plan: self.plan,
+            functions: functions.collect(),
+            input_schema: self.input_schema,
+            input_check: check,
+            nested_schemas: self.nested_schemas.into_iter().map(|(path, it)| (Path::new(path), it)).collect(),
+            signal_schemas: self.signal_schemas,
+            description: self.description,
+            resources: Vec::new(),
+        }
+    }
+}
+
+/// What the engine has to have ready for a function that uses these parts of its context.
+fn needs(usage: &Usage) -> Needs {
+    let steps = match &usage.steps {
+        StepsUse::Named(names) => names.clone(),
+        // Looked up when they are asked for.
+        StepsUse::None | StepsUse::Any => Vec::new(),
+    };
+    Needs {
+        outputs: Vec::new(),
+        steps,
+        last_step: usage.last_step,
+        cancellation: usage.abort,
+        iteration: usage.iteration,
+        durable: usage.durable,
+        items: usage.items,
+    }
+}

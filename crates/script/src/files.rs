@@ -1,0 +1,441 @@
+//! Workflow files: found, loaded, registered, and loaded again when they change.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rival_engine::{Definition, Engine, RegisterError, SourceProblem};
+use rival_host::frame::{ScriptError, ToHost};
+use rival_typescript::{Module, Problem, Program};
+use tokio::sync::Mutex;
+
+use crate::call::Unanswered;
+use crate::definition::{Described, Description};
+use crate::discover;
+use crate::error::ScriptsError;
+use crate::function::Place;
+use crate::ops::refusal;
+use crate::pool::Pool;
+use crate::realm::{Realm, name_of};
+use crate::registry::{self, LaunchArgs, Launcher};
+use crate::settings::ScriptSettings;
+
+/// What problems of files are filed under.
+const SOURCE: &str = "files";
+
+/// Script hosts, and the files whose functions they run. Cheap to clone; all clones are the same.
+#[derive(Clone, Debug)]
+pub struct Scripts {
+    pub(crate) pool: Arc<Pool>,
+    files: Arc<Mutex<Files>>,
+}
+
+/// What came of loading files.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// The workflows that can be started now, by name.
+    pub workflows: Vec<String>,
+    /// Those of them that are new or were changed.
+    pub changed: Vec<String>,
+    /// What keeps files from being loaded. Others are not affected, and a file that was good before stays as it was.
+    pub problems: Vec<Problem>,
+}
+
+#[derive(Debug, Default)]
+struct Files {
+    /// What was asked for: folders and single files.
+    roots: BTreeSet<PathBuf>,
+    program: Option<Arc<Program>>,
+    /// Files that are loaded, with what was loaded.
+    loaded: BTreeMap<PathBuf, File>,
+    /// Entries whose runs were started.
+    launched: BTreeSet<PathBuf>,
+    /// The workflows that can be started.
+    offered: BTreeSet<String>,
+}
+
+/// A file that is loaded.
+#[derive(Debug)]
+struct File {
+    /// The modules that it is made of: when they are the same, so is the file.
+    modules: Vec<Arc<Module>>,
+    /// Its workflows by name, each with the module that defines it.
+    workflows: BTreeMap<String, PathBuf>,
+    /// What an entry registers besides.
+    roots: Vec<PathBuf>,
+}
+
+impl Scripts {
+    /// Starts no host yet: they come with the first file.
+    pub fn new(settings: ScriptSettings) -> Self {
+        Self::on(&Pool::new(settings))
+    }
+
+    /// Other files on hosts that are there.
+    pub(crate) fn on(pool: &Arc<Pool>) -> Self {
+        Self { pool: Arc::clone(pool), files: Arc::default() }
+    }
+
+    /// Registers the workflow files of a folder, or one file. What is wrong with single files is in the answer and in
+    /// [`Engine::problems`]; the others are registered all the same.
+    pub async fn register(&self, engine: &Engine, path: impl AsRef<Path>) -> Result<Loaded, ScriptsError> {
+        self.register_with(engine, path.as_ref(), |_| ()).await
+    }
+
+    /// Registers files as they are after a change of their definitions.
+    pub(crate) async fn register_with(
+        &self,
+        engine: &Engine,
+        path: &Path,
+        mut change: impl FnMut(&mut Definition) + Send,
+    ) -> Result<Loaded, ScriptsError> {
+        let found = path.canonicalize();
+        let root = found.map_err(|error| ScriptsError::Path { path: path.to_owned(), error })?;
+        let mut files = self.files.lock().await;
+        files.roots.insert(root);
+        self.load(&mut files, engine, &mut change).await
+    }
+
+    /// Loads what has changed since the last time.
+    pub async fn reload(&self, engine: &Engine) -> Result<Loaded, ScriptsError> {
+        self.load(&mut *self.files.lock().await, engine, &mut |_| ()).await
+    }
+
+    /// The folders that have to be watched to see every change.
+    pub(crate) async fn folders(&self) -> BTreeSet<PathBuf> {
+        let files = self.files.lock().await;
+        let modules = files.program.iter().flat_map(|program| program.modules.keys());
+        let of_modules = modules.filter_map(|file| file.parent().map(Path::to_owned));
+        let roots = files.all_roots().into_iter().filter(|root| root.is_dir());
+        of_modules.chain(roots).filter(|folder| !folder.iter().any(|it| it == "node_modules")).collect()
+    }
+
+    async fn load(
+        &self,
+        files: &mut Files,
+        engine: &Engine,
+        change: &mut Change<'_>,
+    ) -> Result<Loaded, ScriptsError> {
+        let mut load = Load::new(self, engine, change);
+        // An entry may register more files, which are loaded in the next round.
+        while load.round(files).await? {}
+        load.retire(files).await?;
+        load.launch(files).await;
+        Ok(load.conclude(files))
+    }
+}
+
+impl Files {
+    /// What was asked for, by users and by the entries that they gave.
+    fn all_roots(&self) -> BTreeSet<PathBuf> {
+        self.roots.iter().chain(self.loaded.values().flat_map(|file| &file.roots)).cloned().collect()
+    }
+}
+
+/// What is done to definitions before they are registered.
+type Change<'a> = dyn FnMut(&mut Definition) + Send + 'a;
+
+/// One time of loading.
+struct Load<'a> {
+    scripts: &'a Scripts,
+    engine: &'a Engine,
+    change: &'a mut Change<'a>,
+    problems: Vec<Problem>,
+    changed: Vec<String>,
+    /// Files that were looked at.
+    seen: BTreeSet<PathBuf>,
+    launches: Vec<(PathBuf, Vec<LaunchArgs>)>,
+}
+
+impl<'a> Load<'a> {
+    fn new(scripts: &'a Scripts, engine: &'a Engine, change: &'a mut Change<'a>) -> Self {
+        let (problems, changed, seen, launches) = Default::default();
+        Self { scripts, engine, change, problems, changed, seen, launches }
+    }
+
+    /// Looks at files that were not looked at yet; says whether there were any.
+    async fn round(&mut self, files: &mut Files) -> Result<bool, ScriptsError> {
+        let entries = self.entries(files);
+        if self.seen.is_superset(&entries) {
+            return Ok(false);
+        }
+        let all: Vec<PathBuf> = entries.iter().chain(&self.seen).cloned().collect();
+        let before = files.program.clone();
+        let program = tokio::task::spawn_blocking(move || Program::load(&all, before.as_deref())).await;
+        let program = Arc::new(program.map_err(|error| ScriptsError::Host(error.to_string()))?);
+        files.program = Some(Arc::clone(&program));
+        let realm = Realm::new(&self.scripts.pool, Arc::clone(&program), common(files.roots.iter()));
+        let realm = Arc::new(realm);
+        let imported = imported(&program);
+        for file in entries.difference(&self.seen.clone()) {
+            self.seen.insert(file.clone());
+            self.file(files, file, &program, &realm, imported.contains(file)).await?;
+        }
+        Ok(true)
+    }
+
+    /// The files that may be workflows now.
+    fn entries(&mut self, files: &Files) -> BTreeSet<PathBuf> {
+        let mut entries = BTreeSet::new();
+        for root in files.all_roots() {
+            if !root.is_dir() {
+                entries.insert(root);
+                continue;
+            }
+            match discover::files(&root) {
+                Ok(found) => entries.extend(found),
+                Err(error) => self.problem(&root, &format!("the folder cannot be read: {error}"), None),
+            }
+        }
+        entries
+    }
+
+    async fn file(
+        &mut self,
+        files: &mut Files,
+        file: &Path,
+        program: &Arc<Program>,
+        realm: &Arc<Realm>,
+        imported: bool,
+    ) -> Result<(), ScriptsError> {
+        let problems = program.problems(file);
+        if !problems.is_empty() {
+            self.problems.extend(problems);
+            return Ok(());
+        }
+        let modules = modules(program, file);
+        if files.loaded.get(file).is_some_and(|loaded| same(&loaded.modules, &modules)) {
+            return Ok(());
+        }
+        let is_root = files.all_roots().contains(file);
+        let description = match describe(&self.scripts.pool, file, realm, is_root).await {
+            Ok(description) => description,
+            // A module that others use need not be a workflow.
+            Err(Undescribed::Script(error)) if imported && error.code.as_deref() == Some(NO_STEPS) => {
+                files.loaded.remove(file);
+                return Ok(());
+            }
+            Err(Undescribed::Host(error)) => return Err(error),
+            Err(wrong) => {
+                self.problems.push(wrong.problem(file, program));
+                return Ok(());
+            }
+        };
+        let mut roots = Vec::new();
+        for path in description.directories.iter().chain(&description.files) {
+            match path.canonicalize() {
+                Ok(path) => roots.push(path),
+                Err(error) => {
+                    let message = format!("{} cannot be registered: {error}", path.display());
+                    self.problem(file, &message, Some("paths are relative to the file that names them"));
+                }
+            }
+        }
+        if !description.launches.is_empty() {
+            self.launches.push((file.to_owned(), description.launches));
+        }
+        let workflows = self.register(files, file, description.workflows, realm).await?;
+        files.loaded.insert(file.to_owned(), File { modules, workflows, roots });
+        Ok(())
+    }
+
+    /// Registers the workflows of a file.
+    async fn register(
+        &mut self,
+        files: &Files,
+        file: &Path,
+        described: Vec<Described>,
+        realm: &Arc<Realm>,
+    ) -> Result<BTreeMap<String, PathBuf>, ScriptsError> {
+        let mut registered = BTreeMap::new();
+        for workflow in described {
+            let name = workflow.name.clone();
+            let theirs = files.loaded.iter().filter(|(_, loaded)| loaded.workflows.contains_key(&name));
+            let clash = theirs.clone().find(|(other, loaded)| {
+                other.as_path() != file && loaded.workflows[&name] != workflow.module
+            });
+            if let Some((other, _)) = clash {
+                let message = format!("a workflow `{name}` is defined by {} already", other.display());
+                self.problem(
+                    file,
+                    &message,
+                    Some("give one of them another name: `export const name = '…'`"),
+                );
+                continue;
+            }
+            // A module that registers a workflow itself may be part of several files.
+            let module = workflow.module.clone();
+            if self.changed.contains(&name) {
+                registered.insert(name, module);
+                continue;
+            }
+            let is_ours = theirs.count() > 0;
+            let place = Arc::new(Place {
+                pool: Arc::clone(&self.scripts.pool),
+                realm: Arc::clone(realm),
+                file: file.into(),
+                workflow: name.clone(),
+                launcher: Launcher(self.engine.downgrade()),
+            });
+            let mut definition = workflow.define(&place);
+            (self.change)(&mut definition);
+            let done = if is_ours {
+                self.engine.replace(definition).await
+            } else {
+                self.engine.register(definition).await
+            };
+            match done {
+                Ok(()) => {
+                    self.changed.push(name.clone());
+                    registered.insert(name, module);
+                }
+                Err(RegisterError::Store(error)) => return Err(RegisterError::Store(error).into()),
+                Err(error) => self.problem(file, &error.to_string(), None),
+            }
+        }
+        Ok(registered)
+    }
+
+    /// Workflows whose files are gone, or that their files do not define any more, cannot be started any more.
+    async fn retire(&mut self, files: &mut Files) -> Result<(), ScriptsError> {
+        let gone: Vec<PathBuf> =
+            files.loaded.keys().filter(|file| !self.seen.contains(*file)).cloned().collect();
+        for file in gone {
+            files.loaded.remove(&file);
+        }
+        let now: BTreeSet<String> =
+            files.loaded.values().flat_map(|file| file.workflows.keys().cloned()).collect();
+        for name in files.offered.difference(&now) {
+            self.engine.retire(name).await?;
+        }
+        files.offered = now;
+        Ok(())
+    }
+
+    /// Starts what entries start, once.
+    async fn launch(&mut self, files: &mut Files) {
+        for (file, launches) in std::mem::take(&mut self.launches) {
+            if !files.launched.insert(file.clone()) {
+                continue;
+            }
+            for launch in launches {
+                let workflow = launch.workflow.clone();
+                if let Err(error) = registry::launch(self.engine, launch).await {
+                    self.problem(&file, &format!("`{workflow}` could not be started: {error}"), None);
+                }
+            }
+        }
+    }
+
+    fn problem(&mut self, file: &Path, message: &str, advice: Option<&str>) {
+        self.problems.push(problem(file, message, advice));
+    }
+
+    fn conclude(mut self, files: &Files) -> Loaded {
+        self.problems.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
+        self.problems.dedup();
+        self.engine.set_problems(SOURCE, self.problems.iter().map(source_problem).collect());
+        let workflows = files.offered.iter().cloned().collect();
+        Loaded { workflows, changed: self.changed, problems: self.problems }
+    }
+}
+
+/// What a file that exports no workflow is told.
+const NO_STEPS: &str = "no_steps";
+
+/// Why a file says nothing of itself.
+pub(crate) enum Undescribed {
+    Script(ScriptError),
+    Stuck(String),
+    Host(ScriptsError),
+}
+
+impl Undescribed {
+    /// The same for the file's author, at its place in the file.
+    pub(crate) fn problem(self, file: &Path, program: &Program) -> Problem {
+        let error = match self {
+            Self::Script(error) => error,
+            Self::Host(error) => return problem(file, error.to_string(), None),
+            Self::Stuck(message) => {
+                let advice = "code outside of functions must come to an end quickly";
+                return problem(file, message, Some(advice));
+            }
+        };
+        let at = error.stack.as_deref().and_then(|stack| program.first_place(stack));
+        let (file, line, column) = at.unwrap_or_else(|| (file.to_owned(), 1, 1));
+        let advice = error.details.as_ref().and_then(|details| details.get("advice"));
+        let advice = advice.and_then(|advice| advice.as_str()).map(str::to_owned);
+        let is_ours = error.code.is_some();
+        let message = if is_ours { error.message } else { format!("{}: {}", error.name, error.message) };
+        Problem { file, line, column, message, advice }
+    }
+}
+
+fn problem(file: &Path, message: impl Into<String>, advice: Option<&str>) -> Problem {
+    let (message, advice) = (message.into(), advice.map(str::to_owned));
+    Problem { file: file.to_owned(), line: 1, column: 1, message, advice }
+}
+
+/// Lets a host evaluate a file and say what it defines.
+pub(crate) async fn describe(
+    pool: &Pool,
+    file: &Path,
+    realm: &Realm,
+    entry: bool,
+) -> Result<Description, Undescribed> {
+    let limit = pool.settings.load_limit;
+    for _ in 0..3 {
+        let frame = |id| ToHost::Describe { id, realm: realm.id(), file: name_of(file), entry };
+        let talk = pool.begin(realm, frame).await.map_err(Undescribed::Host)?;
+        let Ok(answer) = tokio::time::timeout(limit, talk.end()).await else {
+            return Err(Undescribed::Stuck(format!("it did not load within {} ms", limit.as_millis())));
+        };
+        match answer {
+            Ok(value) => {
+                let wrong = |error: serde_json::Error| Undescribed::Script(refusal(error.to_string()));
+                return serde_json::from_str(value.get()).map_err(wrong);
+            }
+            Err(Unanswered::Failed(error)) => return Err(Undescribed::Script(error)),
+            // Somebody else's fault, perhaps.
+            Err(Unanswered::Lost(_)) => {}
+        }
+    }
+    Err(Undescribed::Stuck("its script host ends whenever it is loaded".to_owned()))
+}
+
+fn source_problem(problem: &Problem) -> SourceProblem {
+    SourceProblem {
+        file: problem.file.display().to_string(),
+        line: problem.line,
+        column: problem.column,
+        message: problem.message.clone(),
+        advice: problem.advice.clone(),
+    }
+}
+
+/// The modules that a file is made of.
+fn modules(program: &Program, file: &Path) -> Vec<Arc<Module>> {
+    program.closure(file).iter().filter_map(|path| program.modules.get(path).cloned()).collect()
+}
+
+fn same(a: &[Arc<Module>], b: &[Arc<Module>]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Arc::ptr_eq(a, b) || a.code == b.code)
+}
+
+/// Files that others import.
+fn imported(program: &Program) -> BTreeSet<PathBuf> {
+    let links = program.modules.values().flat_map(|module| module.links.values());
+    links
+        .filter_map(|link| match link {
+            rival_typescript::Link::File(path) => Some(path.clone()),
+            rival_typescript::Link::Builtin(_) => None,
+        })
+        .collect()
+}
+
+/// The folder that paths in messages are relative to.
+pub(crate) fn common<'a>(mut roots: impl Iterator<Item = &'a PathBuf>) -> Arc<Path> {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+    let inside = roots.all(|root| root.starts_with(&here));
+    if inside { here.into() } else { Path::new("/").into() }
+}

@@ -1,0 +1,236 @@
+//! A function of a script, as the engine calls it.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
+use rival_core::event::LostReason;
+use rival_core::failure::code::NOT_JSON;
+use rival_core::plan::BackoffKind;
+use rival_core::{StepError, Value};
+use rival_engine::{Busy, CallContext, CallError, Function, Needs, is_too_deep};
+use rival_host::frame::{FromHost, Level, Role, ScriptError, ToHost};
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+use crate::call::Talk;
+use crate::code;
+use crate::context;
+use crate::host::{Heard, Loss};
+use crate::ops::{Answered, Ops};
+use crate::pool::Pool;
+use crate::realm::{Realm, name_of};
+use crate::registry::Launcher;
+
+/// A workflow of a file: where its functions are.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) realm: Arc<Realm>,
+    pub(crate) file: Arc<std::path::Path>,
+    pub(crate) workflow: String,
+    pub(crate) launcher: Launcher,
+}
+
+/// A function of a script.
+#[derive(Debug)]
+pub(crate) struct ScriptFunction {
+    pub(crate) place: Arc<Place>,
+    pub(crate) key: String,
+    pub(crate) role: Role,
+    pub(crate) needs: Needs,
+}
+
+impl Function for ScriptFunction {
+    fn needs(&self) -> &Needs {
+        &self.needs
+    }
+
+    fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, CallError>> {
+        let (place, function, role) = (Arc::clone(&self.place), self.key.clone(), self.role);
+        let cx = context::encode(&context, &self.needs.steps);
+        async move {
+            // While it runs elsewhere it counts as busy, until it says that it only waits.
+            let busy = context.durable.as_ref().map(rival_engine::Durable::busy);
+            let frame = |id| ToHost::Call {
+                id,
+                realm: place.realm.id(),
+                file: name_of(&place.file),
+                workflow: place.workflow.clone(),
+                function,
+                role,
+                cx,
+            };
+            let talk = place.pool.begin(&place.realm, frame).await;
+            let talk = talk.map_err(|error| StepError::new(error.to_string()).code(code::HOST))?;
+            Conversation { place: &place, talk, busy, answers: 0, told: false }.hold(&context).await
+        }
+        .boxed()
+    }
+}
+
+/// A call at work: hears what the host says and does what it asks for.
+struct Conversation<'a> {
+    place: &'a Place,
+    talk: Talk,
+    busy: Option<Busy>,
+    /// How many operations it has been given answers to.
+    answers: u32,
+    /// It was told to stop.
+    told: bool,
+}
+
+impl Conversation<'_> {
+    async fn hold(mut self, context: &CallContext) -> Result<Value, CallError> {
+        let (asides, mut half_way) = mpsc::unbounded_channel();
+        let place = self.place;
+        let mut ops = Ops::new(context, &place.launcher, &place.realm, asides);
+        let mut open = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                biased;
+                heard = self.talk.next() => match heard {
+                    // One that only waited is not to blame.
+                    Heard::Lost(_) if self.talk.waits => return Err(lost(Loss::Bystander)),
+                    Heard::Lost(loss) => return Err(lost(loss)),
+                    Heard::Frame(frame) => {
+                        if let Some(ended) = self.hear(frame, context, &mut ops, &open) {
+                            return ended;
+                        }
+                    }
+                },
+                Some(answered) = half_way.recv() => self.answer(answered, context),
+                Some(answered) = open.next(), if !open.is_empty() => self.answer(answered, context),
+                () = context.cancellation.cancelled(), if !self.told => {
+                    self.told = true;
+                    self.talk.abort("the step was told to stop");
+                }
+            }
+        }
+    }
+
+    fn hear<'o>(
+        &mut self,
+        frame: FromHost,
+        context: &'o CallContext,
+        ops: &mut Ops<'o>,
+        open: &FuturesUnordered<BoxFuture<'o, Answered>>,
+    ) -> Option<Result<Value, CallError>> {
+        match frame {
+            FromHost::Done { value, state, .. } => {
+                keep_state(context, state);
+                return Some(readable(value));
+            }
+            FromHost::Failed { error, state, .. } => {
+                keep_state(context, state);
+                return Some(Err(failure(error, &self.place.realm).into()));
+            }
+            FromHost::Log { level, message, fields, .. } => log(context, level, &message, fields.as_deref()),
+            FromHost::Op { op, kind, args, .. } => {
+                if let Some(question) = ops.asked(op, &kind, &args) {
+                    open.push(question);
+                }
+            }
+            FromHost::Waiting { answers, .. } if answers == self.answers => {
+                self.talk.waits = true;
+                self.busy = None;
+            }
+            FromHost::Busy { .. } => self.works(context),
+            FromHost::Waiting { .. } | FromHost::Ready {} | FromHost::Aborted { .. } => {}
+        }
+        None
+    }
+
+    fn works(&mut self, context: &CallContext) {
+        self.talk.waits = false;
+        if self.busy.is_none() {
+            self.busy = context.durable.as_ref().map(rival_engine::Durable::busy);
+        }
+    }
+
+    fn answer(&mut self, answered: Answered, context: &CallContext) {
+        self.works(context);
+        self.answers += 1;
+        self.talk.answer(answered.op, answered.answer);
+    }
+}
+
+/// What a script threw, as the engine records it.
+pub(crate) fn failure(error: ScriptError, realm: &Realm) -> StepError {
+    let message = if error.message.is_empty() { error.name.clone() } else { error.message };
+    let mut step = match error.behavior.as_deref() {
+        Some("stop") => StepError::stop(message),
+        Some("continue") => StepError::proceed(message),
+        Some("retry") => StepError::retry(message),
+        _ => StepError::new(message),
+    };
+    step.max_attempts = error.max_attempts;
+    step.backoff_ms = error.backoff_ms;
+    step.backoff = match error.backoff.as_deref() {
+        Some("exponential") => Some(BackoffKind::Exponential),
+        Some("linear") => Some(BackoffKind::Linear),
+        _ => None,
+    };
+    if let Some(code) = error.code {
+        step = step.code(code);
+    }
+    let stack = error.stack.map(|stack| realm.stack(&stack)).filter(|stack| !stack.is_empty());
+    match details(error.details, stack) {
+        Some(details) => step.details(details),
+        None => step,
+    }
+}
+
+/// The author's details, with the stack beside them.
+fn details(details: Option<serde_json::Value>, stack: Option<String>) -> Option<serde_json::Value> {
+    let Some(stack) = stack else { return details };
+    let mut fields = match details {
+        None => serde_json::Map::new(),
+        Some(serde_json::Value::Object(fields)) => fields,
+        Some(other) => serde_json::Map::from_iter([("details".to_owned(), other)]),
+    };
+    fields.insert("stack".to_owned(), stack.into());
+    Some(fields.into())
+}
+
+/// What the engine is told of a call that was lost.
+pub(crate) fn lost(loss: Loss) -> CallError {
+    match loss {
+        Loss::Crash => CallError::Lost(LostReason::Crash),
+        Loss::Bystander => CallError::Lost(LostReason::Bystander),
+        Loss::Stuck => StepError::new(
+            "it computed for long without a pause, and other steps of its host came to nothing: \
+             give the step a timeout, or let it `await` now and then",
+        )
+        .code(code::STUCK)
+        .into(),
+    }
+}
+
+/// A result that can be read back.
+fn readable(value: Box<RawValue>) -> Result<Value, CallError> {
+    if is_too_deep(value.get()) {
+        let error = StepError::stop("the result nests too deep to be recorded").code(NOT_JSON);
+        return Err(error.into());
+    }
+    Ok(Value::from(value))
+}
+
+fn keep_state(context: &CallContext, state: Option<Box<RawValue>>) {
+    let Some(state) = state else { return };
+    let fields: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(state.get()).unwrap_or_default();
+    for (key, value) in fields {
+        context.state.set(key, value);
+    }
+}
+
+fn log(context: &CallContext, level: Level, message: &str, fields: Option<&RawValue>) {
+    match level {
+        Level::Debug => context.log.debug(fields, message),
+        Level::Info => context.log.info(fields, message),
+        Level::Warn => context.log.warn(fields, message),
+        Level::Error => context.log.error(fields, message),
+    }
+}

@@ -1,0 +1,444 @@
+//! One script host, as the engine's process holds it.
+//!
+//! A task of its own writes what callers put into `out` and hands what it reads to the calls. Callers never wait for
+//! the socket.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rival_host::frame::{CallId, Control, ControlReply, FromHost, ScriptError, ToHost};
+use serde::Serialize;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::sync::{Notify, mpsc};
+
+use crate::launch::{Launched, Life};
+
+/// What a call hears of its host.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// A frame that is for it.
+    Frame(FromHost),
+    /// The host is gone, and the call with it.
+    Lost(Loss),
+}
+
+/// How a call was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// The host ended by itself; this call may be the reason.
+    Crash,
+    /// The host was killed because of another call.
+    Bystander,
+    /// The host was killed because this call computed for so long that nobody else came to anything.
+    Stuck,
+}
+
+/// How long a host has to say that it heard, before it is taken for stuck.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
+
+pub(crate) struct Host {
+    pub(crate) number: u32,
+    out: Mutex<Vec<u8>>,
+    /// Something is to be written.
+    ready: Notify,
+    calls: Mutex<HashMap<CallId, mpsc::UnboundedSender<Heard>>>,
+    realms: Mutex<HashSet<u32>>,
+    /// Calls that were told to stop and have not been confirmed.
+    leaving: Mutex<HashSet<CallId>>,
+    control: mpsc::UnboundedSender<Control>,
+    life: Mutex<Life>,
+    /// When it last said anything, in milliseconds since `born`.
+    heard_ms: AtomicU64,
+    born: Instant,
+    gone: AtomicBool,
+    /// It takes no new calls.
+    closed: AtomicBool,
+    /// JavaScript has been in one place for long.
+    stuck: AtomicBool,
+    /// The call that it was killed for.
+    killed_for: Mutex<Option<(CallId, Loss)>>,
+    /// What the sentinel said last.
+    sighting: Mutex<Option<Sighting>>,
+    ended: Notify,
+}
+
+/// What JavaScript was seen in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sighting {
+    pub(crate) current: Option<CallId>,
+    pub(crate) since_ms: u64,
+    pub(crate) at: Instant,
+}
+
+impl Host {
+    /// Takes up the conversation with a host that was launched.
+    pub(crate) fn new(number: u32, launched: Launched, setup: &ToHost) -> io::Result<Arc<Self>> {
+        let Launched { data, control, life } = launched;
+        data.set_nonblocking(true)?;
+        control.set_nonblocking(true)?;
+        let (data, control) = (UnixStream::from_std(data)?, UnixStream::from_std(control)?);
+        let (asks, asked) = mpsc::unbounded_channel();
+        let host = Arc::new(Self {
+            number,
+            out: Mutex::default(),
+            ready: Notify::new(),
+            calls: Mutex::default(),
+            realms: Mutex::default(),
+            leaving: Mutex::default(),
+            control: asks,
+            life: Mutex::new(life),
+            heard_ms: AtomicU64::new(0),
+            born: Instant::now(),
+            gone: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+            stuck: AtomicBool::new(false),
+            killed_for: Mutex::default(),
+            sighting: Mutex::default(),
+            ended: Notify::new(),
+        });
+        host.send(setup);
+        tokio::spawn(Arc::clone(&host).converse(data));
+        tokio::spawn(Arc::clone(&host).ask(control, asked));
+        Ok(host)
+    }
+
+    /// Sends a frame. To a host that is gone it is sent in vain; its calls are told.
+    pub(crate) fn send(&self, frame: &impl Serialize) {
+        let mut out = lock(&self.out);
+        let start = out.len();
+        out.extend_from_slice(&[0; 4]);
+        serde_json::to_writer(&mut *out, frame).expect("frames have string keys and go into memory");
+        let size = u32::try_from(out.len() - start - 4).expect("payloads are limited to far less than 4 GiB");
+        out[start..start + 4].copy_from_slice(&size.to_le_bytes());
+        drop(out);
+        self.ready.notify_one();
+    }
+
+    /// Registers a call. What the host says about it arrives in the channel.
+    pub(crate) fn expect(&self, id: CallId) -> mpsc::UnboundedReceiver<Heard> {
+        let (tell, told) = mpsc::unbounded_channel();
+        let mut calls = lock(&self.calls);
+        // Under the lock: whoever ends the host tells all that are in the map.
+        if self.gone.load(Ordering::Acquire) {
+            let _ = tell.send(Heard::Lost(Loss::Bystander));
+        } else {
+            calls.insert(id, tell);
+        }
+        told
+    }
+
+    /// The call is over, or nobody wants to hear of it any more.
+    pub(crate) fn unexpect(&self, id: CallId) {
+        lock(&self.calls).remove(&id);
+    }
+
+    /// Whether the host has these sources; from now on it counts as having them.
+    pub(crate) fn learns(&self, realm: u32) -> bool {
+        lock(&self.realms).insert(realm)
+    }
+
+    /// The host need not keep a realm.
+    pub(crate) fn drop_realm(&self, realm: u32) {
+        if lock(&self.realms).remove(&realm) {
+            self.send(&ToHost::Drop { realm });
+        }
+    }
+
+    pub(crate) fn load(&self) -> usize {
+        lock(&self.calls).len()
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_stuck(&self, stuck: bool) {
+        self.stuck.store(stuck, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// No new calls: it is replaced when the last one is over.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    /// How long it has said nothing.
+    pub(crate) fn silent_for(&self) -> Duration {
+        self.born.elapsed().saturating_sub(Duration::from_millis(self.heard_ms.load(Ordering::Relaxed)))
+    }
+
+    /// Asks the sentinel, which answers also while JavaScript is stuck.
+    pub(crate) fn ping(&self) {
+        let _ = self.control.send(Control::Ping(0));
+    }
+
+    pub(crate) fn sighting(&self) -> Option<Sighting> {
+        *lock(&self.sighting)
+    }
+
+    /// Waits for the host's end.
+    pub(crate) async fn ended(&self) {
+        let ended = self.ended.notified();
+        tokio::pin!(ended);
+        // Registered first, looked second.
+        ended.as_mut().enable();
+        if !self.is_gone() {
+            ended.await;
+        }
+    }
+
+    /// Tells a call to stop, and sees to it that it does: a word, an interruption, a kill.
+    pub(crate) fn stop(self: &Arc<Self>, id: CallId, reason: &str, keep: bool) {
+        if self.is_gone() {
+            return;
+        }
+        lock(&self.leaving).insert(id);
+        self.send(&ToHost::Abort { id, reason: reason.to_owned(), keep });
+        // Without a runtime the process is about to end, and its hosts with it.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(Arc::clone(self).insist(id));
+        }
+    }
+
+    async fn insist(self: Arc<Self>, id: CallId) {
+        tokio::time::sleep(PATIENCE).await;
+        let mut silences = 0;
+        while self.is_leaving(id) {
+            let asked = Instant::now();
+            let _ = self.control.send(Control::Interrupt(id));
+            self.ping();
+            tokio::time::sleep(PATIENCE).await;
+            match self.sighting().filter(|seen| seen.at >= asked) {
+                // Another call is at work: this one holds nobody up, and will hear its word later.
+                Some(seen) if seen.current != Some(id) => silences = 0,
+                None if silences == 0 => silences = 1,
+                // It was interrupted and goes on, or not even the sentinel answers.
+                Some(_) | None => break,
+            }
+        }
+        if self.is_leaving(id) {
+            tracing::warn!(host = self.number, "a script does not stop: its host is replaced");
+            self.kill(id, Loss::Crash);
+        }
+    }
+
+    fn is_leaving(&self, id: CallId) -> bool {
+        !self.is_gone() && lock(&self.leaving).contains(&id)
+    }
+
+    /// Ends the host because of a call; its other calls are lost through no fault of their own.
+    pub(crate) fn kill(&self, because: CallId, loss: Loss) {
+        *lock(&self.killed_for) = Some((because, loss));
+        self.end();
+    }
+
+    /// Ends the host and tells its calls.
+    pub(crate) fn end(&self) {
+        if let Life::Process(child) = &mut *lock(&self.life) {
+            // It may have ended by itself a moment ago.
+            let _ = child.start_kill();
+        }
+        self.is_over();
+        self.ready.notify_one();
+    }
+
+    fn is_over(&self) {
+        let mut calls = lock(&self.calls);
+        if self.gone.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let killed_for = *lock(&self.killed_for);
+        for (id, tell) in calls.drain() {
+            let loss = match killed_for {
+                Some((culprit, loss)) if culprit == id => loss,
+                Some(_) => Loss::Bystander,
+                None => Loss::Crash,
+            };
+            let _ = tell.send(Heard::Lost(loss));
+        }
+        drop(calls);
+        self.ended.notify_waiters();
+    }
+
+    /// Reads and writes until either side ends.
+    async fn converse(self: Arc<Self>, socket: UnixStream) {
+        let mut incoming = Incoming::default();
+        let mut outgoing = Outgoing::default();
+        while !self.is_gone() {
+            let wants_to_write = outgoing.fill(&self.out);
+            let said = tokio::select! {
+                biased;
+                ready = socket.writable(), if wants_to_write => ready.and_then(|()| outgoing.write(&socket)),
+                ready = socket.readable() => ready.and_then(|()| incoming.read(&socket)),
+                () = self.ready.notified(), if !wants_to_write => Ok(()),
+            };
+            if let Err(error) = said.and_then(|()| self.deliver(&mut incoming)) {
+                if !self.is_gone() && lock(&self.killed_for).is_none() {
+                    tracing::warn!(host = self.number, %error, "a script host ended");
+                }
+                break;
+            }
+        }
+        self.end();
+        let life = std::mem::replace(&mut *lock(&self.life), Life::Thread);
+        if let Life::Process(mut child) = life {
+            let _ = child.wait().await;
+        }
+    }
+
+    fn deliver(&self, incoming: &mut Incoming) -> io::Result<()> {
+        while let Some(frame) = incoming.next()? {
+            let ms = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.heard_ms.store(ms, Ordering::Relaxed);
+            self.set_stuck(false);
+            self.hand_over(frame);
+        }
+        Ok(())
+    }
+
+    fn hand_over(&self, frame: FromHost) {
+        let (id, last) = match &frame {
+            FromHost::Ready {} => return,
+            FromHost::Aborted { id } => {
+                lock(&self.leaving).remove(id);
+                return;
+            }
+            FromHost::Done { id, .. } | FromHost::Failed { id, .. } => (*id, true),
+            FromHost::Log { id, .. }
+            | FromHost::Op { id, .. }
+            | FromHost::Waiting { id, .. }
+            | FromHost::Busy { id } => (*id, false),
+        };
+        if let FromHost::Failed { error, .. } = &frame
+            && error.spent
+        {
+            self.close();
+        }
+        let mut calls = lock(&self.calls);
+        let tell = if last { calls.remove(&id) } else { calls.get(&id).cloned() };
+        drop(calls);
+        if last {
+            lock(&self.leaving).remove(&id);
+        }
+        match (tell, frame) {
+            (Some(tell), frame) => {
+                let _ = tell.send(Heard::Frame(frame));
+            }
+            (None, FromHost::Op { id, op, .. }) => self.send(&too_late(id, op)),
+            // Nobody wants to know any more.
+            (None, _) => {}
+        }
+    }
+
+    /// Talks with the sentinel.
+    async fn ask(self: Arc<Self>, socket: UnixStream, mut asked: mpsc::UnboundedReceiver<Control>) {
+        let (read, mut write) = socket.into_split();
+        let mut lines = BufReader::new(read).lines();
+        loop {
+            tokio::select! {
+                ask = asked.recv() => {
+                    let Some(ask) = ask else { return };
+                    let mut line = serde_json::to_vec(&ask).expect("numbers always encode");
+                    line.push(b'\n');
+                    if write.write_all(&line).await.is_err() { return }
+                }
+                line = lines.next_line() => {
+                    let Ok(Some(line)) = line else { return };
+                    if let Ok(ControlReply::Pong { current, since_ms, .. }) = serde_json::from_str(&line) {
+                        *lock(&self.sighting) = Some(Sighting { current, since_ms, at: Instant::now() });
+                    }
+                }
+                () = self.ended() => return,
+            }
+        }
+    }
+}
+
+/// What code is told that asks the engine for something outside of any call.
+fn too_late(id: CallId, op: u32) -> ToHost {
+    let message = "the engine can be asked only while a step runs: await it in the step".to_owned();
+    let error = ScriptError { name: "Error".to_owned(), message, ..ScriptError::default() };
+    ToHost::Answer { id, op, value: None, error: Some(error) }
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Host").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+/// Bytes on their way to the host.
+#[derive(Default)]
+struct Outgoing {
+    bytes: Vec<u8>,
+    written: usize,
+}
+
+impl Outgoing {
+    /// Takes what callers have put there; says whether there is anything to write.
+    fn fill(&mut self, from: &Mutex<Vec<u8>>) -> bool {
+        if self.written == self.bytes.len() {
+            self.bytes.clear();
+            self.written = 0;
+            std::mem::swap(&mut self.bytes, &mut lock(from));
+        }
+        self.written < self.bytes.len()
+    }
+
+    fn write(&mut self, socket: &UnixStream) -> io::Result<()> {
+        match socket.try_write(&self.bytes[self.written..]) {
+            Ok(bytes) => {
+                self.written += bytes;
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Bytes from the host, cut into frames.
+#[derive(Default)]
+struct Incoming {
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+impl Incoming {
+    fn read(&mut self, socket: &UnixStream) -> io::Result<()> {
+        self.bytes.drain(..std::mem::take(&mut self.taken));
+        self.bytes.reserve(64 << 10);
+        match socket.try_read_buf(&mut self.bytes) {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The next whole frame.
+    fn next(&mut self) -> io::Result<Option<FromHost>> {
+        let bytes = &self.bytes[self.taken..];
+        let Some((size, rest)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
+        let size = u32::from_le_bytes(*size) as usize;
+        let Some(frame) = rest.get(..size) else { return Ok(None) };
+        let frame = serde_json::from_slice(frame)?;
+        self.taken += 4 + size;
+        Ok(Some(frame))
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

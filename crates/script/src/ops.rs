@@ -1,0 +1,266 @@
+//! What a script asks the engine for while it runs: other steps, durable operations, the registry.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use rival_core::{StepError, Value};
+use rival_engine::{CallContext, Durable, MAP_CONCURRENCY};
+use rival_host::frame::ScriptError;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::context::encode_step;
+use crate::function::failure;
+use crate::realm::Realm;
+use crate::registry::Launcher;
+
+/// An operation with its answer.
+pub(crate) struct Answered {
+    pub(crate) op: u32,
+    pub(crate) answer: Answer,
+}
+
+pub(crate) type Answer = Result<Box<RawValue>, ScriptError>;
+
+/// What a call has asked for and not been told yet.
+pub(crate) struct Ops<'a> {
+    context: &'a CallContext,
+    launcher: &'a Launcher,
+    realm: &'a Realm,
+    /// Where answers go that are given half-way.
+    asides: mpsc::UnboundedSender<Answered>,
+    /// What is done once, by the operation that asked whether it is recorded.
+    onces: HashMap<u32, oneshot::Sender<Done>>,
+}
+
+/// What came of something that is done once, and the operation that said so.
+struct Done {
+    op: u32,
+    result: Result<Value, StepError>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SignalArgs {
+    name: String,
+    timeout_ms: Option<f64>,
+    #[serde(default)]
+    timeout_is_value: bool,
+}
+
+#[derive(Deserialize)]
+struct RunArgs {
+    workflow: String,
+    input: Box<RawValue>,
+}
+
+#[derive(Deserialize)]
+struct MapArgs {
+    workflow: String,
+    items: Vec<Box<RawValue>>,
+    concurrency: Option<u32>,
+    #[serde(default)]
+    collect: bool,
+}
+
+#[derive(Deserialize)]
+struct SleepArgs {
+    ms: f64,
+}
+
+#[derive(Deserialize)]
+struct OnceDone {
+    once: u32,
+    value: Option<Box<RawValue>>,
+    error: Option<ScriptError>,
+}
+
+impl<'a> Ops<'a> {
+    pub(crate) fn new(
+        context: &'a CallContext,
+        launcher: &'a Launcher,
+        realm: &'a Realm,
+        asides: mpsc::UnboundedSender<Answered>,
+    ) -> Self {
+        Self { context, launcher, realm, asides, onces: HashMap::new() }
+    }
+
+    /// Takes up a question. The order in which durable operations are asked for is what they are known by.
+    pub(crate) fn asked(&mut self, op: u32, kind: &str, args: &RawValue) -> Option<BoxFuture<'a, Answered>> {
+        let answer = match kind {
+            "look" => self.look(parse(args)),
+            "names" => self.names(),
+            "durable.onceDone" => return self.once_done(op, parse(args)),
+            "durable.once" => return Some(self.once(op, parse(args))),
+            _ => match kind.split_once('.') {
+                Some(("durable", verb)) => self.durable(verb, args),
+                Some(("registry", verb)) => self.launcher.asked(verb, args),
+                _ => refused(format!("`{kind}` is not something that a script can ask for")),
+            },
+        };
+        Some(answer.map(move |answer| Answered { op, answer }).boxed())
+    }
+
+    fn look(&self, args: Result<Named, ScriptError>) -> BoxFuture<'a, Answer> {
+        let context = self.context;
+        async move {
+            let step = context.steps.get(&args?.name).await.map_err(thrown)?;
+            Ok(step.map_or_else(|| RawValue::NULL.to_owned(), |step| encode_step(&step)))
+        }
+        .boxed()
+    }
+
+    fn names(&self) -> BoxFuture<'a, Answer> {
+        let context = self.context;
+        std::future::ready(encode(&context.steps.names())).boxed()
+    }
+
+    fn durable(&self, verb: &str, args: &RawValue) -> BoxFuture<'a, Answer> {
+        let Some(durable) = &self.context.durable else { return refused(NOT_DURABLE) };
+        let asked = match verb {
+            "sleep" => parse(args).map(|args: SleepArgs| sleep(durable, &args)),
+            "signal" => parse(args).map(|args: SignalArgs| signal(durable, &args)),
+            "run" => parse(args).map(|args: RunArgs| run(durable, args)),
+            "map" => parse(args).map(|args: MapArgs| map(durable, args)),
+            _ => Ok(refused(format!("there is no durable operation `{verb}`"))),
+        };
+        asked.unwrap_or_else(|error| std::future::ready(Err(error)).boxed())
+    }
+
+    /// Asks whether something is recorded. If not, the script is told to do it, and the operation with which it says
+    /// what came of it is answered with what was recorded.
+    fn once(&mut self, op: u32, args: Result<Named, ScriptError>) -> BoxFuture<'a, Answered> {
+        let Some(durable) = &self.context.durable else { return answered(op, Err(refusal(NOT_DURABLE))) };
+        let name = match args {
+            Ok(args) => args.name,
+            Err(error) => return answered(op, Err(error)),
+        };
+        let (done, said) = oneshot::channel::<Done>();
+        self.onces.insert(op, done);
+        let asides = self.asides.clone();
+        let asked_last = Arc::new(AtomicU32::new(op));
+        let asks_now = Arc::clone(&asked_last);
+        let work = async move {
+            let answer = encode(&serde_json::json!({ "do": true }));
+            let _ = asides.send(Answered { op, answer });
+            match said.await {
+                Ok(done) => {
+                    asks_now.store(done.op, Ordering::Relaxed);
+                    done.result
+                }
+                // The call is over.
+                Err(_) => std::future::pending().await,
+            }
+        };
+        let once = durable.once(&name, work);
+        async move {
+            let answer = once.await.map_err(thrown).and_then(|value| wrapped(&value));
+            Answered { op: asked_last.load(Ordering::Relaxed), answer }
+        }
+        .boxed()
+    }
+
+    fn once_done(&mut self, op: u32, args: Result<OnceDone, ScriptError>) -> Option<BoxFuture<'a, Answered>> {
+        let args = match args {
+            Ok(args) => args,
+            Err(error) => return Some(answered(op, Err(error))),
+        };
+        let result = match args.error {
+            Some(error) => Err(failure(error, self.realm)),
+            None => Ok(args.value.map_or_else(Value::null, Value::from)),
+        };
+        let Some(once) = self.onces.remove(&args.once) else {
+            return Some(answered(op, Err(refusal("nothing is being done once"))));
+        };
+        // Whoever waits for it is in the same set of open operations.
+        let _ = once.send(Done { op, result });
+        None
+    }
+}
+
+const NOT_DURABLE: &str =
+    "durable operations belong to steps: this function is a condition, a handler or a mapper";
+
+fn sleep(durable: &Durable, args: &SleepArgs) -> BoxFuture<'static, Answer> {
+    let asleep = durable.sleep(whole_ms(args.ms));
+    async move { asleep.await.map_err(thrown).map(|()| RawValue::NULL.to_owned()) }.boxed()
+}
+
+fn signal(durable: &Durable, args: &SignalArgs) -> BoxFuture<'static, Answer> {
+    let signal = durable.signal(&args.name, args.timeout_ms.map(whole_ms), args.timeout_is_value);
+    async move { raw(signal.await) }.boxed()
+}
+
+fn run(durable: &Durable, args: RunArgs) -> BoxFuture<'static, Answer> {
+    let run = durable.run(&args.workflow, Value::from(args.input));
+    async move { raw(run.await) }.boxed()
+}
+
+/// Answers with a list of `{value}` and `{error}`.
+fn map(durable: &Durable, args: MapArgs) -> BoxFuture<'static, Answer> {
+    let items = args.items.into_iter().map(Value::from).collect();
+    let concurrency = args.concurrency.unwrap_or(MAP_CONCURRENCY);
+    let map = durable.map(&args.workflow, items, concurrency, args.collect);
+    async move {
+        let outcomes = map.await.map_err(thrown)?.into_iter().map(|outcome| match outcome {
+            Ok(value) => wrapped(&value),
+            Err(error) => encode(&serde_json::json!({ "error": thrown(error) })),
+        });
+        encode(&outcomes.collect::<Result<Vec<_>, _>>()?)
+    }
+    .boxed()
+}
+
+fn whole_ms(ms: f64) -> Duration {
+    // Negative and not-a-number become zero, infinity the longest there is.
+    Duration::try_from_secs_f64(ms / 1e3).unwrap_or(if ms > 0.0 { Duration::MAX } else { Duration::ZERO })
+}
+
+pub(crate) fn parse<'a, T: Deserialize<'a>>(args: &'a RawValue) -> Result<T, ScriptError> {
+    serde_json::from_str(args.get()).map_err(|error| refusal(format!("its arguments are wrong: {error}")))
+}
+
+pub(crate) fn encode(value: &impl Serialize) -> Answer {
+    serde_json::value::to_raw_value(value).map_err(|error| refusal(error.to_string()))
+}
+
+fn raw(result: Result<Value, StepError>) -> Answer {
+    result.map_err(thrown).and_then(|value| encode(&value))
+}
+
+fn wrapped(value: &Value) -> Answer {
+    encode(&serde_json::json!({ "value": value }))
+}
+
+fn answered<'a>(op: u32, answer: Answer) -> BoxFuture<'a, Answered> {
+    std::future::ready(Answered { op, answer }).boxed()
+}
+
+fn refused<'a>(message: impl Into<String>) -> BoxFuture<'a, Answer> {
+    std::future::ready(Err(refusal(message))).boxed()
+}
+
+pub(crate) fn refusal(message: impl Into<String>) -> ScriptError {
+    ScriptError { name: "TypeError".to_owned(), message: message.into(), ..ScriptError::default() }
+}
+
+/// What a script is thrown when the engine says no.
+fn thrown(error: StepError) -> ScriptError {
+    ScriptError {
+        name: "Error".to_owned(),
+        message: error.failure.message,
+        code: Some(error.failure.code),
+        details: error.failure.details.map(|details| details.to_json()),
+        ..ScriptError::default()
+    }
+}

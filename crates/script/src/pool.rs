@@ -1,0 +1,194 @@
+//! The hosts that run steps: which of them takes a call, and what happens to those that are stuck or gone.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use rival_host::frame::{CallId, ToHost};
+use tokio::sync::Notify;
+
+use crate::call::Talk;
+use crate::error::ScriptsError;
+use crate::host::{Host, Loss, lock};
+use crate::launch::launch;
+use crate::realm::Realm;
+use crate::settings::{Hosting, ScriptSettings};
+
+/// How many hosts more than usual there may be while others are stuck.
+const EXTRA: usize = 4;
+
+/// How often the pool looks at hosts that have calls.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// From when on JavaScript that does not pause gets no new calls.
+const SLOW: Duration = Duration::from_millis(100);
+
+pub(crate) struct Pool {
+    pub(crate) settings: ScriptSettings,
+    hosts: Mutex<Vec<Arc<Host>>>,
+    calls: AtomicU64,
+    realms: AtomicU32,
+    numbers: AtomicU32,
+    /// A host has become free, or there may be another.
+    changed: Notify,
+}
+
+impl Pool {
+    pub(crate) fn new(settings: ScriptSettings) -> Arc<Self> {
+        if settings.hosting == Hosting::Threads {
+            tracing::warn!(
+                "scripts run on threads of this process: one that blocks or crashes cannot be contained. \
+                 Call `rival_script::main_if_asked()` first in `main` to run them in child processes"
+            );
+        }
+        let (calls, realms, numbers) = Default::default();
+        let pool = Self { settings, hosts: Mutex::default(), calls, realms, numbers, changed: Notify::new() };
+        let pool = Arc::new(pool);
+        tokio::spawn(look_after(Arc::downgrade(&pool)));
+        pool
+    }
+
+    pub(crate) fn next_realm(&self) -> u32 {
+        self.realms.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Begins something in a realm that is answered, on the host that has least to do.
+    pub(crate) async fn begin(
+        &self,
+        realm: &Realm,
+        frame: impl FnOnce(CallId) -> ToHost,
+    ) -> Result<Talk, ScriptsError> {
+        Ok(self.begin_on(self.host().await?, realm, frame))
+    }
+
+    /// Begins something on a host of the caller's choice.
+    pub(crate) fn begin_on(
+        &self,
+        host: Arc<Host>,
+        realm: &Realm,
+        frame: impl FnOnce(CallId) -> ToHost,
+    ) -> Talk {
+        if host.learns(realm.id()) {
+            host.send(realm.sources());
+        }
+        let id = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let heard = host.expect(id);
+        host.send(&frame(id));
+        Talk::new(host, id, heard)
+    }
+
+    /// Tells all hosts to let go of a realm.
+    pub(crate) fn drop_realm(&self, realm: u32) {
+        for host in lock(&self.hosts).iter() {
+            host.drop_realm(realm);
+        }
+    }
+
+    async fn host(&self) -> Result<Arc<Host>, ScriptsError> {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            // Registered first, looked second.
+            changed.as_mut().enable();
+            if let Some(host) = self.choose()? {
+                return Ok(host);
+            }
+            changed.await;
+        }
+    }
+
+    /// The host with least to do; a new one if all are busy and there may be more. None if all are stuck.
+    fn choose(&self) -> Result<Option<Arc<Host>>, ScriptsError> {
+        let mut hosts = lock(&self.hosts);
+        hosts.retain(|host| !host.is_gone());
+        let usable = hosts.iter().filter(|host| !host.is_stuck() && !host.is_closed());
+        let best = usable.clone().min_by_key(|host| host.load()).cloned();
+        if let Some(host) = &best
+            && (host.load() == 0 || usable.count() >= self.settings.hosts)
+        {
+            return Ok(best);
+        }
+        if hosts.len() >= self.settings.hosts + EXTRA {
+            return Ok(best);
+        }
+        let host = self.start()?;
+        hosts.push(Arc::clone(&host));
+        Ok(Some(host))
+    }
+
+    fn start(&self) -> Result<Arc<Host>, ScriptsError> {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let setup =
+            ToHost::Setup { memory_limit: self.settings.memory_limit, env: self.settings.env.clone() };
+        let launched = launch(&self.settings.hosting, number);
+        let host = launched.and_then(|launched| Host::new(number, launched, &setup));
+        host.map_err(|error| ScriptsError::Host(error.to_string()))
+    }
+
+    fn look(&self) {
+        let hosts = lock(&self.hosts).clone();
+        for host in &hosts {
+            self.look_at(host);
+        }
+        let mut hosts = lock(&self.hosts);
+        let before = hosts.len();
+        hosts.retain(|host| !host.is_gone());
+        if hosts.len() != before {
+            self.changed.notify_waiters();
+        }
+    }
+
+    fn look_at(&self, host: &Host) {
+        if host.is_closed() && host.load() == 0 {
+            return host.end();
+        }
+        if host.load() == 0 || host.silent_for() < SLOW {
+            if !host.is_stuck() {
+                return;
+            }
+            host.set_stuck(false);
+            return self.changed.notify_waiters();
+        }
+        if let Some(seen) = host.sighting()
+            && let Some(current) = seen.current
+            && seen.at.elapsed() < 4 * LOOK
+        {
+            let computing = Duration::from_millis(seen.since_ms);
+            host.set_stuck(computing >= SLOW);
+            if computing >= self.settings.stuck_after && host.load() > 1 {
+                tracing::warn!(
+                    host = host.number,
+                    ms = seen.since_ms,
+                    "a script computes without a pause and holds up others: its host is replaced"
+                );
+                host.kill(current, Loss::Stuck);
+            }
+        }
+        host.ping();
+    }
+}
+
+/// Looks at the hosts for as long as there is a pool.
+async fn look_after(pool: Weak<Pool>) {
+    let mut look = tokio::time::interval(LOOK);
+    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        look.tick().await;
+        let Some(pool) = pool.upgrade() else { return };
+        pool.look();
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        for host in lock(&self.hosts).drain(..) {
+            host.end();
+        }
+    }
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

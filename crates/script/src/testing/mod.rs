@@ -1,0 +1,184 @@
+//! Tests of workflow files, written in TypeScript: `rival test`.
+//!
+//! A test is a function of a test file. What it runs, it runs on an engine in memory with a clock that jumps, and with
+//! the steps that it replaces called back in its own realm.
+
+mod mock;
+mod run;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rival_host::frame::{FromHost, Role, ToHost};
+use rival_typescript::{Problem, Program};
+use serde_json::value::RawValue;
+
+use crate::call::Talk;
+use crate::definition::DescribedTest;
+use crate::discover;
+use crate::error::ScriptsError;
+use crate::files::{self, Undescribed};
+use crate::host::Heard;
+use crate::pool::Pool;
+use crate::realm::{Realm, name_of};
+use crate::settings::ScriptSettings;
+
+/// How long one test may take.
+const TEST_LIMIT: Duration = Duration::from_secs(60);
+
+/// What came of one test.
+#[derive(Clone, Debug)]
+pub struct Tested {
+    /// The file.
+    pub file: PathBuf,
+    /// The test, with the names of the groups around it.
+    pub name: String,
+    /// How long it took.
+    pub took: Duration,
+    /// Why it failed; none if it passed.
+    pub failure: Option<TestFailure>,
+    /// What it wrote to the console.
+    pub lines: Vec<String>,
+}
+
+/// Why a test failed.
+#[derive(Clone, Debug)]
+pub struct TestFailure {
+    /// What was expected, and what was found.
+    pub message: String,
+    /// Where, in TypeScript.
+    pub stack: String,
+}
+
+/// What a run of tests says while it goes on.
+#[derive(Clone, Debug)]
+pub enum TestNews {
+    /// A test has ended.
+    Tested(Tested),
+    /// A file could not be loaded: none of its tests ran.
+    Problem(Problem),
+}
+
+/// The test files of folders; single files are taken as they are.
+pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ScriptsError> {
+    let mut found = Vec::new();
+    for path in paths {
+        let unreadable = |error| ScriptsError::Path { path: path.clone(), error };
+        let path = path.canonicalize().map_err(unreadable)?;
+        if path.is_dir() {
+            found.extend(discover::tests(&path).map_err(unreadable)?);
+        } else {
+            found.push(path);
+        }
+    }
+    found.dedup();
+    Ok(found)
+}
+
+/// Runs the tests of some files, those whose name contains `only`.
+pub async fn run(
+    settings: ScriptSettings,
+    tests: &[PathBuf],
+    only: &str,
+    mut tell: impl FnMut(TestNews),
+) -> Result<(), ScriptsError> {
+    let pool = Pool::new(settings);
+    for file in tests {
+        match Suite::load(&pool, file).await? {
+            Ok(suite) => suite.run(only, &mut tell).await?,
+            Err(problems) => problems.into_iter().for_each(|problem| tell(TestNews::Problem(problem))),
+        }
+    }
+    Ok(())
+}
+
+/// A test file.
+struct Suite {
+    pool: Arc<Pool>,
+    realm: Arc<Realm>,
+    file: PathBuf,
+    tests: Vec<DescribedTest>,
+}
+
+impl Suite {
+    async fn load(pool: &Arc<Pool>, file: &Path) -> Result<Result<Self, Vec<Problem>>, ScriptsError> {
+        let program = Arc::new(Program::load(&[file.to_owned()], None));
+        let problems = program.problems(file);
+        if !problems.is_empty() {
+            return Ok(Err(problems));
+        }
+        let root = files::common([file.to_owned()].iter());
+        let realm = Arc::new(Realm::new(pool, Arc::clone(&program), root));
+        match files::describe(pool, file, &realm, false).await {
+            Ok(description) => {
+                let (pool, file) = (Arc::clone(pool), file.to_owned());
+                Ok(Ok(Self { pool, realm, file, tests: description.tests }))
+            }
+            Err(Undescribed::Host(error)) => Err(error),
+            Err(wrong) => Ok(Err(vec![wrong.problem(file, &program)])),
+        }
+    }
+
+    async fn run(&self, only: &str, tell: &mut impl FnMut(TestNews)) -> Result<(), ScriptsError> {
+        for test in self.tests.iter().filter(|test| test.name.contains(only)) {
+            let began = Instant::now();
+            let mut lines = Vec::new();
+            let ended = tokio::time::timeout(TEST_LIMIT, self.test(test, &mut lines)).await;
+            let failure = match ended {
+                Ok(failure) => failure?,
+                Err(_) => Some(TestFailure {
+                    message: format!("it took longer than {} s", TEST_LIMIT.as_secs()),
+                    stack: String::new(),
+                }),
+            };
+            let (file, name) = (self.file.clone(), test.name.clone());
+            tell(TestNews::Tested(Tested { file, name, took: began.elapsed(), failure, lines }));
+        }
+        Ok(())
+    }
+
+    /// Calls one test and does what it asks for.
+    async fn test(
+        &self,
+        test: &DescribedTest,
+        lines: &mut Vec<String>,
+    ) -> Result<Option<TestFailure>, ScriptsError> {
+        let frame = |id| ToHost::Call {
+            id,
+            realm: self.realm.id(),
+            file: name_of(&self.file),
+            workflow: String::new(),
+            function: test.key.clone(),
+            role: Role::Step,
+            cx: RawValue::from_string("{}".to_owned()).expect("it is JSON"),
+        };
+        let mut talk = self.pool.begin(&self.realm, frame).await?;
+        loop {
+            match talk.next().await {
+                Heard::Frame(FromHost::Done { .. }) => return Ok(None),
+                Heard::Frame(FromHost::Failed { error, .. }) => {
+                    let stack = error.stack.map(|stack| self.realm.stack(&stack)).unwrap_or_default();
+                    return Ok(Some(TestFailure { message: error.message, stack }));
+                }
+                Heard::Frame(FromHost::Log { message, .. }) => lines.push(message),
+                Heard::Frame(FromHost::Op { op, kind, args, .. }) => {
+                    self.asked(&talk, op, &kind, &args).await;
+                }
+                Heard::Frame(_) => {}
+                Heard::Lost(_) => {
+                    let message = "its script host ended: does it use too much memory?".to_owned();
+                    return Ok(Some(TestFailure { message, stack: String::new() }));
+                }
+            }
+        }
+    }
+
+    async fn asked(&self, talk: &Talk, op: u32, kind: &str, args: &RawValue) {
+        let answer = match kind {
+            "test.run" => run::run(self, talk, args).await,
+            _ => Err(crate::ops::refusal(format!("a test cannot ask for `{kind}`: use `runWorkflow`"))),
+        };
+        talk.answer(op, answer);
+    }
+}

@@ -1,0 +1,131 @@
+//! One run that a test asks for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rival_core::Value;
+use rival_engine::store::LogFilter;
+use rival_engine::{Clock, Definition, Engine, Function, Needs, VirtualClock, testing};
+use rival_host::frame::ScriptError;
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::Suite;
+use super::mock::Mock;
+use crate::call::Talk;
+use crate::files::Scripts;
+use crate::ops::{Answer, encode, parse, refusal};
+use crate::realm::name_of;
+
+#[derive(Deserialize)]
+struct RunArgs {
+    /// Which run of the test it is.
+    run: u32,
+    file: PathBuf,
+    /// One of the workflows of the file; the only one unless told otherwise.
+    workflow: Option<String>,
+    input: Option<Box<RawValue>>,
+    #[serde(default)]
+    mocks: Vec<String>,
+    #[serde(default)]
+    signals: Vec<SignalArgs>,
+}
+
+#[derive(Deserialize)]
+struct SignalArgs {
+    name: String,
+    payload: Option<Box<RawValue>>,
+}
+
+/// Runs a workflow to its end, as fast as its functions are.
+pub(super) async fn run(suite: &Suite, talk: &Talk, args: &RawValue) -> Answer {
+    let args: RunArgs = parse(args)?;
+    let clock = VirtualClock::default();
+    let engine = Engine::builder().clock(Clock::Virtual(clock.clone())).build().await.map_err(said)?;
+    let scripts = Scripts::on(&suite.pool);
+    let mut wrong = None;
+    let mocks = Mocks { suite, talk, run: args.run, names: args.mocks };
+    let loaded = scripts
+        .register_with(&engine, &args.file, |definition| {
+            wrong = wrong.take().or(mocks.put_into(definition).err());
+        })
+        .await
+        .map_err(said)?;
+    if let Some(error) = wrong {
+        return Err(error);
+    }
+    if let Some(problem) = loaded.problems.first() {
+        return Err(refusal(problem.to_string()));
+    }
+    let name = chosen(args.workflow, &loaded.workflows)?;
+    let input = args.input.map_or_else(Value::null, Value::from);
+    let handle =
+        engine.run(name.as_str(), input).await.map_err(|error| crate::registry::start_error(&error))?;
+    for signal in args.signals {
+        let payload = signal.payload.map_or_else(Value::null, Value::from);
+        engine.signal(handle.id(), signal.name, payload).await.map_err(said)?;
+    }
+    let outcome = testing::finish(&engine, &clock, handle.id()).await.map_err(said)?.map_err(refusal)?;
+    let logs = engine.logs(handle.id(), &LogFilter::default()).await.map_err(said)?;
+    engine.shutdown(std::time::Duration::ZERO).await;
+    let logs: Vec<_> = logs
+        .iter()
+        .map(|line| json!({ "level": line.level, "message": line.message, "stepName": line.node, "metadata": line.fields }))
+        .collect();
+    let mut told = serde_json::to_value(&outcome).map_err(said)?;
+    told["logs"] = logs.into();
+    encode(&told)
+}
+
+fn chosen(asked: Option<String>, known: &[String]) -> Result<String, ScriptError> {
+    match (asked, known) {
+        (Some(name), _) if known.contains(&name) => Ok(name),
+        (None, [name]) => Ok(name.clone()),
+        _ => Err(refusal(format!("say which workflow of the file is to run: {}", known.join(", ")))),
+    }
+}
+
+/// The steps that a test replaces.
+struct Mocks<'a> {
+    suite: &'a Suite,
+    talk: &'a Talk,
+    run: u32,
+    names: Vec<String>,
+}
+
+impl Mocks<'_> {
+    /// Replaces steps, by their path or their id.
+    fn put_into(&self, definition: &mut Definition) -> Result<(), ScriptError> {
+        for name in &self.names {
+            let is_it = |key: &&String| *key == name || key.rsplit('/').next() == Some(name.as_str());
+            let keys: Vec<String> = definition.functions.keys().filter(is_it).cloned().collect();
+            if keys.is_empty() {
+                let known = definition.functions.keys().filter(|key| !key.contains('#')).map(String::as_str);
+                let known: Vec<&str> = known.collect();
+                return Err(refusal(format!("no step is called `{name}`; there are: {}", known.join(", "))));
+            }
+            for key in keys {
+                let needs = definition.functions[&key].needs().clone();
+                definition.functions.insert(key, self.mock(name, needs));
+            }
+        }
+        Ok(())
+    }
+
+    fn mock(&self, name: &str, needs: Needs) -> Arc<dyn Function> {
+        let suite = self.suite;
+        Arc::new(Mock {
+            pool: Arc::clone(&suite.pool),
+            host: self.talk.host(),
+            realm: Arc::clone(&suite.realm),
+            file: name_of(&suite.file),
+            key: format!("mock:{name}#{}", self.run),
+            needs: Needs { durable: false, cancellation: false, ..needs },
+        })
+    }
+}
+
+fn said(error: impl std::fmt::Display) -> ScriptError {
+    refusal(error.to_string())
+}

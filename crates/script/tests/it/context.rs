@@ -1,0 +1,137 @@
+//! What functions are given, and what they give back.
+
+use rival_core::RunStatus;
+use serde_json::json;
+
+use crate::support::{Lab, result};
+
+#[tokio::test]
+async fn steps_are_found_by_any_way_of_asking() {
+    let lab = Lab::good(&[(
+        "ask.ts",
+        "function a() { return 1 }
+function b() { return 2 }
+const read = (context, name) => context.steps[name].result
+function dynamic(context) {
+    const name = ['a', 'b'][1]
+    return { helper: read(context, 'a'), dynamic: context.steps[name].result, unknown: context.steps.nope === undefined }
+}
+function keys({ steps }) { return { keys: Object.keys(steps), has: 'a' in steps, hasNot: 'zzz' in steps } }
+function spread({ steps: { a: { result }, ...others } }) { return { result, others: Object.keys(others) } }
+async function later({ steps }) { await null; return steps.b.result }
+export const steps = [a, b, dynamic, keys, spread, later]",
+    )])
+    .await;
+    let outcome = lab.run("ask", json!(null)).await;
+    assert_eq!(outcome.status, RunStatus::Completed, "{:?}", outcome.error);
+    assert_eq!(result(&outcome, "dynamic"), json!({"helper": 1, "dynamic": 2, "unknown": true}));
+    let keys = result(&outcome, "keys");
+    assert_eq!(keys["has"], true);
+    assert_eq!(keys["hasNot"], false);
+    assert_eq!(keys["keys"], json!(["a", "b", "dynamic"]));
+    assert_eq!(result(&outcome, "spread"), json!({"result": 1, "others": ["b", "dynamic", "keys"]}));
+    assert_eq!(result(&outcome, "later"), json!(2));
+}
+
+#[tokio::test]
+async fn results_must_be_json() {
+    let files = [
+        ("nan.ts", "export const steps = [function a() { return { x: NaN } }]"),
+        ("cycle.ts", "export const steps = [function a() { const x: any = {}; x.me = x; return x }]"),
+        ("big.ts", "export const steps = [function a() { return 10n }]"),
+        ("fn.ts", "export const steps = [function a() { return { f() {} } }]"),
+    ];
+    let lab = Lab::good(&files).await;
+    for workflow in ["nan", "cycle", "big", "fn"] {
+        let error = lab.run(workflow, json!(null)).await.error.expect("it is no JSON");
+        assert_eq!(error.code, "not_json", "{workflow}: {}", error.message);
+    }
+}
+
+#[tokio::test]
+async fn a_run_knows_itself() {
+    let lab = Lab::good(&[(
+        "me.ts",
+        "export const steps = [function me({ run }) { return [run.runId, run.workflow, run.attempt, run.idempotencyKey] }]",
+    )])
+    .await;
+    let handle = lab.engine.run("me", json!(null)).id("me-1").await.expect("it starts");
+    let output = lab.wait(handle.id()).await.output.expect("it completed").to_json();
+    assert_eq!(output, json!(["me-1", "me", 1, "me-1/me"]));
+}
+
+#[tokio::test]
+async fn errors_point_at_the_typescript_line() {
+    let lab = Lab::good(&[
+        (
+            "lib/_deep.ts",
+            "interface Long {\n    a: number\n    b: number\n}\n\nexport function deep(x: Long): number {\n    if (x.a) throw new RangeError('too deep')\n    return x.b\n}\n",
+        ),
+        (
+            "deep.ts",
+            "import { deep } from './lib/_deep'\n\ntype In = { a: number }\n\nasync function dive({ input }: { input: In }) {\n    await null\n    return deep({ a: input.a, b: 2 })\n}\nexport const steps = [dive]",
+        ),
+    ])
+    .await;
+    let error = lab.run("deep", json!({"a": 1})).await.error.expect("it fails");
+    assert_eq!(error.message, "too deep");
+    let stack = error.details.expect("it has a stack").to_json()["stack"].as_str().expect("text").to_owned();
+    let lines: Vec<_> = stack.lines().map(str::trim).collect();
+    assert!(lines[0].contains("lib/_deep.ts:7:"), "{stack}");
+    assert!(lines[1].contains("deep.ts:7:"), "{stack}");
+    assert!(!stack.contains("prelude"), "{stack}");
+}
+
+#[tokio::test]
+async fn state_is_recorded_also_when_a_step_fails() {
+    let lab = Lab::good(&[(
+        "fails.ts",
+        "export const steps = [function a({ state }) { state.description = 'half-way'; throw new Error('no') }]",
+    )])
+    .await;
+    let outcome = lab.run("fails", json!(null)).await;
+    assert_eq!(outcome.result("a").expect("it ran").state.to_json(), json!({"description": "half-way"}));
+}
+
+#[tokio::test]
+async fn compensations_are_told_what_they_undo() {
+    let lab = Lab::good(&[(
+        "saga.ts",
+        "function reserve() { return { id: 7 } }
+function release({ result, outcome, input, log }) { log.info({ result, outcome, input }, 'released') }
+function breaks() { throw new Error('no') }
+export const steps = [{ fn: reserve, compensate: release }, breaks]",
+    )])
+    .await;
+    let run = lab.start("saga", json!({"n": 1})).await;
+    let outcome = lab.wait(&run).await;
+    assert_eq!(outcome.status, RunStatus::Failed);
+    let logs = lab.logs(&run).await;
+    let fields = logs[0].fields.as_ref().expect("it has fields").to_json();
+    assert_eq!(fields, json!({"result": {"id": 7}, "outcome": "completed", "input": {"n": 1}}));
+}
+
+#[tokio::test]
+async fn each_runs_for_every_item() {
+    let lab = Lab::good(&[(
+        "each.ts",
+        "import { forEach, sleep } from 'rival'
+export const steps = [
+    forEach({
+        name: 'items',
+        items: ({ input }) => input.items,
+        concurrency: 4,
+        body: [
+            function double({ loop }) { return loop.item * 2 },
+            sleep(1),
+            function tell({ loop, steps }) { return `${loop.index}/${loop.items.length}: ${steps.double.result}` },
+        ],
+    }),
+]",
+    )])
+    .await;
+    let items: Vec<u32> = (0..12).collect();
+    let output = lab.output("each", json!({"items": items})).await;
+    let expected: Vec<String> = items.iter().map(|n| format!("{n}/12: {}", n * 2)).collect();
+    assert_eq!(output, json!(expected));
+}

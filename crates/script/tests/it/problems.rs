@@ -1,0 +1,190 @@
+//! Files that cannot be loaded: each is told where and what to do, and the others are not affected.
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use crate::support::Lab;
+
+/// Loads a folder with these files and one that is good; the good one must run.
+async fn check(files: &[(&str, &str)], told: Expect) {
+    let good = ("good.ts", "function fine() { return 'fine' }\nexport const steps = [fine]");
+    let files: Vec<_> = files.iter().copied().chain([good]).collect();
+    let lab = Lab::new(&files).await;
+    told.assert_eq(&lab.problems().join("\n"));
+    assert_eq!(lab.output("good", json!(null)).await, json!("fine"));
+    assert_eq!(lab.engine.problems().len(), lab.loaded.problems.len());
+}
+
+#[tokio::test]
+async fn a_syntax_error() {
+    check(
+        &[("bad.ts", "function a() {\n  return 1 +\n}\nexport const steps = [a]")],
+        expect![[r#"
+        bad.ts:3:1: Unexpected token
+            The line is: }"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn no_steps() {
+    check(
+        &[("bad.ts", "export function a() {}")],
+        expect![[r#"
+        bad.ts:1:1: the file has no `steps`, and exports and registers no workflow
+            write export const steps = [ … ], or export a workflow made with createWorkflow(..)"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_missing_export() {
+    let files = [
+        ("bad.ts", "import { charge } from './_steps'\nexport const steps = [charge]"),
+        ("_steps.ts", "export function change() {}"),
+    ];
+    check(
+        &files,
+        expect![[r#"
+        bad.ts:1:10: './_steps' does not export `charge`
+            Did you mean `change`?"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_circular_import() {
+    let files = [
+        ("bad.ts", "import { b } from './_b'\nexport function a() {}\nexport const steps = [a, b]"),
+        ("_b.ts", "import { a } from './bad'\nexport function b() { return a() }"),
+    ];
+    check(
+        &files,
+        expect![[r#"
+        _b.ts:1:19: files import each other in a circle: _b.ts -> bad.ts -> _b.ts
+            Move what both need into a file of its own. For types alone, write `import type`."#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_throw_while_loading() {
+    let text = "type Shape = { a: number }\nfunction config(): Shape {\n  throw new TypeError('no settings')\n}\nconst it = config()\nexport const steps = [function a() { return it }]";
+    check(&[("bad.ts", text)], expect!["bad.ts:3:13: TypeError: no settings"]).await;
+}
+
+#[tokio::test]
+async fn something_that_is_not_a_function() {
+    check(
+        &[("bad.ts", "function a() {}\nexport const steps = [a, 'b']")],
+        expect![[r#"
+        bad.ts:1:1: steps[1] is not a step: it is the text 'b'
+            give the function itself, or workflow('./file.ts') for a file"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_duplicate_step() {
+    let text =
+        "function a() {}\nfunction b() {}\nexport const steps = [{ fn: a, name: 'x' }, { fn: b, name: 'x' }]";
+    check(
+        &[("bad.ts", text)],
+        expect![[r#"
+        bad.ts:1:1: two steps of workflow `bad` are called `x`
+            give one of them another name"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn an_unsupported_package() {
+    let files = [
+        ("node.ts", "import fs from 'node:fs'\nexport const steps = [function a() { return fs }]"),
+        ("missing.ts", "import _ from 'lodash'\nexport const steps = [function a() { return _ }]"),
+        ("common.ts", "import c from 'common'\nexport const steps = [function a() { return c }]"),
+        ("node_modules/common/package.json", r#"{"name": "common", "main": "index.js"}"#),
+        ("node_modules/common/index.js", "module.exports = 1"),
+    ];
+    check(&files, expect![[r#"
+        common.ts:1:15: 'common' is a CommonJS module
+            Workflow files load ES modules only. Use a version or an entry of it that has `export`s (often named /esm or -es), or put a bundled copy beside your files (`npx esbuild --bundle --format=esm`).
+        missing.ts:1:15: cannot find the package 'lodash'
+            Run `npm install lodash`; for a file of your own, write './lodash'.
+        node.ts:1:16: 'node:fs' is part of Node.js, which is not here
+            Workflow files do not reach files and processes. Do it in a service, or in a step written in Rust."#]]).await;
+}
+
+#[tokio::test]
+async fn a_file_that_never_ends_loading() {
+    let mut settings = crate::support::settings();
+    settings.load_limit = std::time::Duration::from_millis(300);
+    let files = [
+        ("bad.ts", "for (;;) {}\nexport const steps = [function a() {}]"),
+        ("waits.ts", "await new Promise(() => {})\nexport const steps = [function a() {}]"),
+        ("good.ts", "export const steps = [function fine() { return 'fine' }]"),
+    ];
+    let lab = Lab::with(settings, &files).await;
+    expect![[r#"
+        bad.ts:1:1: it did not load within 300 ms
+            code outside of functions must come to an end quickly
+        waits.ts:1:1: it did not load within 300 ms
+            code outside of functions must come to an end quickly"#]]
+    .assert_eq(&lab.problems().join("\n"));
+    assert_eq!(lab.output("good", json!(null)).await, json!("fine"));
+}
+
+#[tokio::test]
+async fn two_workflows_of_one_name() {
+    let text = "export const name = 'same'\nexport const steps = [function a() {}]";
+    check(
+        &[("one.ts", text), ("two.ts", text)],
+        expect![[r#"
+        two.ts:1:1: a workflow `same` is defined by one.ts already
+            give one of them another name: `export const name = '…'`"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_workflow_that_contains_itself() {
+    let files = [
+        ("a.ts", "import { workflow } from 'rival'\nconst b = workflow('./b.ts')\nexport const steps = [b]"),
+        ("b.ts", "import { workflow } from 'rival'\nconst a = workflow('./a.ts')\nexport const steps = [a]"),
+    ];
+    check(
+        &files,
+        expect![[r#"
+            a.ts:1:1: workflow `a` contains itself: a -> b -> a
+                start a child instead: durable.run(..)
+            b.ts:1:1: workflow `b` contains itself: b -> a -> b
+                start a child instead: durable.run(..)"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_schema_that_has_no_json_form() {
+    let text = "import { z } from 'zod'\nexport const input = z.object({ at: z.date() })\nexport const steps = [function a() {}]";
+    check(
+        &[("bad.ts", text)],
+        expect![[r#"
+        bad.ts:1:1: input.at: z.date() has no JSON form
+            use z.iso.datetime()"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn options_that_are_wrong() {
+    let text = "function a() {}\nexport const steps = [{ fn: a, timout: 5 }]";
+    let zero = "function a() {}\nexport const steps = [{ fn: a, timeout: 0 }]";
+    check(
+        &[("option.ts", text), ("zero.ts", zero)],
+        expect![[r#"
+        option.ts:1:1: steps[0] (a) has no option `timout`
+            did you mean `timeout`?
+        zero.ts:1:1: steps[0] (a): `timeout` must be at least 1 ms"#]],
+    )
+    .await;
+}

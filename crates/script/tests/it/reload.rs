@@ -1,0 +1,84 @@
+//! Files that change.
+
+use rival_engine::StartError;
+use serde_json::json;
+
+use crate::support::{Lab, write};
+
+fn version(n: u32) -> String {
+    format!("function answer() {{ return {n} }}\nexport const steps = [answer]")
+}
+
+#[tokio::test]
+async fn a_changed_file_is_for_new_runs_and_running_ones_keep_their_functions() {
+    let waits = |n: u32| {
+        format!(
+            "import {{ createWorkflow }} from 'rival'
+export default createWorkflow('waits').step(function before() {{ return {n} }}).signal('go').step(function after() {{ return {n} }})"
+        )
+    };
+    let lab = Lab::good(&[("waits.ts", &waits(1))]).await;
+    let old = lab.start("waits", json!(null)).await;
+    write(lab.folder.path(), &[("waits.ts", &waits(2))]);
+    let loaded = lab.scripts.reload(&lab.engine).await.expect("it is loaded");
+    assert_eq!(loaded.changed, ["waits"]);
+    let new = lab.start("waits", json!(null)).await;
+    for (run, expected) in [(&old, 1), (&new, 2)] {
+        lab.engine.signal(run, "go", json!(null)).await.expect("it is sent");
+        let outcome = lab.wait(run).await;
+        assert_eq!(outcome.output.expect("it completed").to_json(), json!(expected));
+    }
+}
+
+#[tokio::test]
+async fn a_broken_edit_keeps_the_last_good_version() {
+    let lab = Lab::good(&[("a.ts", &version(1)), ("b.ts", &version(1))]).await;
+    write(lab.folder.path(), &[("a.ts", "export const steps = ["), ("b.ts", &version(2))]);
+    let loaded = lab.scripts.reload(&lab.engine).await.expect("it is loaded");
+    assert_eq!(loaded.problems.len(), 1);
+    assert_eq!(lab.engine.problems().len(), 1);
+    assert_eq!(loaded.workflows, ["a", "b"]);
+    assert_eq!(lab.output("a", json!(null)).await, json!(1));
+    assert_eq!(lab.output("b", json!(null)).await, json!(2));
+    write(lab.folder.path(), &[("a.ts", &version(3))]);
+    lab.scripts.reload(&lab.engine).await.expect("it is loaded");
+    assert!(lab.engine.problems().is_empty());
+    assert_eq!(lab.output("a", json!(null)).await, json!(3));
+}
+
+#[tokio::test]
+async fn a_changed_module_changes_those_that_import_it() {
+    let a = "import { answer } from './_lib'\nexport const steps = [answer]";
+    let lib = |n: u32| format!("export function answer() {{ return {n} }}");
+    let lab = Lab::good(&[("a.ts", a), ("b.ts", &version(7)), ("_lib.ts", &lib(1))]).await;
+    write(lab.folder.path(), &[("_lib.ts", &lib(2))]);
+    let loaded = lab.scripts.reload(&lab.engine).await.expect("it is loaded");
+    assert_eq!(loaded.changed, ["a"]);
+    assert_eq!(lab.output("a", json!(null)).await, json!(2));
+}
+
+#[tokio::test]
+async fn a_removed_file_cannot_be_started_any_more() {
+    let lab = Lab::good(&[("a.ts", &version(1)), ("b.ts", &version(1))]).await;
+    std::fs::remove_file(lab.folder.path().join("a.ts")).expect("it is there");
+    let loaded = lab.scripts.reload(&lab.engine).await.expect("it is loaded");
+    assert_eq!(loaded.workflows, ["b"]);
+    assert!(matches!(lab.engine.run("a", json!(null)).await, Err(StartError::UnknownWorkflow { .. })));
+}
+
+#[tokio::test]
+async fn changes_are_seen_without_being_asked() {
+    let lab = Lab::good(&[("a.ts", &version(1))]).await;
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let watching = lab.scripts.watch(&lab.engine, move |loaded| {
+        let _ = tell.send(loaded.expect("it is loaded"));
+    });
+    let _watching = watching.await.expect("the folder is watched");
+    write(lab.folder.path(), &[("a.ts", &version(2)), ("sub/c.ts", &version(5))]);
+    let mut known = Vec::new();
+    while known != ["a", "c"] {
+        known = told.recv().await.expect("it goes on").workflows;
+    }
+    assert_eq!(lab.output("a", json!(null)).await, json!(2));
+    assert_eq!(lab.output("c", json!(null)).await, json!(5));
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rival_host::frame::{CallId, FromHost, ScriptError, ToHost};
+use rival_host::frame::{CallId, FromHost, Level, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
@@ -15,12 +15,12 @@ pub(crate) struct Talk {
     heard: mpsc::UnboundedReceiver<Heard>,
     over: bool,
     /// It waits for durable operations only: nothing has to be stopped when it is let go.
-    pub(crate) waits: bool,
+    rests: bool,
 }
 
 impl Talk {
     pub(crate) fn new(host: Arc<Host>, id: CallId, heard: mpsc::UnboundedReceiver<Heard>) -> Self {
-        Self { host, id, heard, over: false, waits: false }
+        Self { host, id, heard, over: false, rests: false }
     }
 
     /// Where it is held.
@@ -45,8 +45,22 @@ impl Talk {
                 Heard::Frame(FromHost::Done { value, .. }) => return Ok(value),
                 Heard::Frame(FromHost::Failed { error, .. }) => return Err(Unanswered::Failed(error)),
                 Heard::Lost(loss) => return Err(Unanswered::Lost(loss)),
+                Heard::Frame(FromHost::Log { level, message, fields, .. }) => {
+                    say(level, &message, fields.as_deref());
+                }
                 Heard::Frame(_) => {}
             }
+        }
+    }
+
+    pub(crate) fn rests(&self) -> bool {
+        self.rests
+    }
+
+    /// It does nothing but wait, or does something again.
+    pub(crate) fn set_rests(&mut self, rests: bool) {
+        if std::mem::replace(&mut self.rests, rests) != rests {
+            self.host.rests(rests);
         }
     }
 
@@ -65,6 +79,17 @@ impl Talk {
     }
 }
 
+/// What a script writes while no step runs, such as when its file is loaded.
+pub(crate) fn say(level: Level, message: &str, fields: Option<&RawValue>) {
+    let fields = fields.map_or("", RawValue::get);
+    match level {
+        Level::Debug => tracing::debug!(target: "rival::script", fields, "{message}"),
+        Level::Info => tracing::info!(target: "rival::script", fields, "{message}"),
+        Level::Warn => tracing::warn!(target: "rival::script", fields, "{message}"),
+        Level::Error => tracing::error!(target: "rival::script", fields, "{message}"),
+    }
+}
+
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum Unanswered {
@@ -74,11 +99,13 @@ pub(crate) enum Unanswered {
 
 impl Drop for Talk {
     fn drop(&mut self) {
+        let rested = self.rests;
+        self.set_rests(false);
         if self.over {
             return;
         }
         self.host.unexpect(self.id);
-        if self.waits {
+        if rested {
             self.host.send(&ToHost::Forget { id: self.id });
         } else {
             self.host.stop(self.id, "the call was stopped", false);

@@ -51,8 +51,6 @@ impl Function for ScriptFunction {
         let (place, function, role) = (Arc::clone(&self.place), self.key.clone(), self.role);
         let cx = context::encode(&context, &self.needs.steps);
         async move {
-            // While it runs elsewhere it counts as busy, until it says that it only waits.
-            let busy = context.durable.as_ref().map(rival_engine::Durable::busy);
             let frame = |id| ToHost::Call {
                 id,
                 realm: place.realm.id(),
@@ -64,15 +62,28 @@ impl Function for ScriptFunction {
             };
             let talk = place.pool.begin(&place.realm, frame).await;
             let talk = talk.map_err(|error| StepError::new(error.to_string()).code(code::HOST))?;
-            Conversation { place: &place, talk, busy, answers: 0, told: false }.hold(&context).await
+            converse(talk, &context, &place.realm, &place.launcher).await
         }
         .boxed()
     }
 }
 
-/// A call at work: hears what the host says and does what it asks for.
+/// Sees a call through to its end: hears what the host says, and does what it asks for.
+pub(crate) async fn converse(
+    talk: Talk,
+    context: &CallContext,
+    realm: &Realm,
+    launcher: &Launcher,
+) -> Result<Value, CallError> {
+    // While it runs elsewhere it counts as busy, until it says that it only waits.
+    let busy = context.durable.as_ref().map(rival_engine::Durable::busy);
+    Conversation { realm, launcher, talk, busy, answers: 0, told: false }.hold(context).await
+}
+
+/// A call at work.
 struct Conversation<'a> {
-    place: &'a Place,
+    realm: &'a Realm,
+    launcher: &'a Launcher,
     talk: Talk,
     busy: Option<Busy>,
     /// How many operations it has been given answers to.
@@ -84,15 +95,14 @@ struct Conversation<'a> {
 impl Conversation<'_> {
     async fn hold(mut self, context: &CallContext) -> Result<Value, CallError> {
         let (asides, mut half_way) = mpsc::unbounded_channel();
-        let place = self.place;
-        let mut ops = Ops::new(context, &place.launcher, &place.realm, asides);
+        let mut ops = Ops::new(context, self.launcher, self.realm, asides);
         let mut open = FuturesUnordered::new();
         loop {
             tokio::select! {
                 biased;
                 heard = self.talk.next() => match heard {
                     // One that only waited is not to blame.
-                    Heard::Lost(_) if self.talk.waits => return Err(lost(Loss::Bystander)),
+                    Heard::Lost(_) if self.talk.rests() => return Err(lost(Loss::Bystander)),
                     Heard::Lost(loss) => return Err(lost(loss)),
                     Heard::Frame(frame) => {
                         if let Some(ended) = self.hear(frame, context, &mut ops, &open) {
@@ -124,7 +134,7 @@ impl Conversation<'_> {
             }
             FromHost::Failed { error, state, .. } => {
                 keep_state(context, state);
-                return Some(Err(failure(error, &self.place.realm).into()));
+                return Some(Err(failure(error, self.realm).into()));
             }
             FromHost::Log { level, message, fields, .. } => log(context, level, &message, fields.as_deref()),
             FromHost::Op { op, kind, args, .. } => {
@@ -133,7 +143,7 @@ impl Conversation<'_> {
                 }
             }
             FromHost::Waiting { answers, .. } if answers == self.answers => {
-                self.talk.waits = true;
+                self.talk.set_rests(true);
                 self.busy = None;
             }
             FromHost::Busy { .. } => self.works(context),
@@ -143,7 +153,7 @@ impl Conversation<'_> {
     }
 
     fn works(&mut self, context: &CallContext) {
-        self.talk.waits = false;
+        self.talk.set_rests(false);
         if self.busy.is_none() {
             self.busy = context.durable.as_ref().map(rival_engine::Durable::busy);
         }

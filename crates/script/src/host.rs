@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::{Notify, mpsc};
 
+use crate::call::say;
 use crate::launch::{Launched, Life};
 
 /// What a call hears of its host.
@@ -47,6 +48,8 @@ pub(crate) struct Host {
     ready: Notify,
     calls: Mutex<HashMap<CallId, mpsc::UnboundedSender<Heard>>>,
     realms: Mutex<HashSet<u32>>,
+    /// How many calls do nothing but wait for durable operations.
+    resting: AtomicUsize,
     /// Calls that were told to stop and have not been confirmed.
     leaving: Mutex<HashSet<CallId>>,
     control: mpsc::UnboundedSender<Control>,
@@ -88,6 +91,7 @@ impl Host {
             ready: Notify::new(),
             calls: Mutex::default(),
             realms: Mutex::default(),
+            resting: AtomicUsize::new(0),
             leaving: Mutex::default(),
             control: asks,
             life: Mutex::new(life),
@@ -150,6 +154,20 @@ impl Host {
 
     pub(crate) fn load(&self) -> usize {
         lock(&self.calls).len()
+    }
+
+    /// How many calls have something to do.
+    pub(crate) fn at_work(&self) -> usize {
+        self.load().saturating_sub(self.resting.load(Ordering::Relaxed))
+    }
+
+    /// A call begins or ends to do nothing but wait.
+    pub(crate) fn rests(&self, rests: bool) {
+        if rests {
+            self.resting.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.resting.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn is_gone(&self) -> bool {
@@ -336,6 +354,7 @@ impl Host {
                 let _ = tell.send(Heard::Frame(frame));
             }
             (None, FromHost::Op { id, op, .. }) => self.send(&too_late(id, op)),
+            (None, FromHost::Log { level, message, fields, .. }) => say(level, &message, fields.as_deref()),
             // Nobody wants to know any more.
             (None, _) => {}
         }

@@ -29,7 +29,7 @@ pub(crate) struct Pool {
     calls: AtomicU64,
     realms: AtomicU32,
     numbers: AtomicU32,
-    /// A host has become free, or there may be another.
+    /// The hosts were looked at.
     changed: Notify,
 }
 
@@ -130,12 +130,8 @@ impl Pool {
         for host in &hosts {
             self.look_at(host);
         }
-        let mut hosts = lock(&self.hosts);
-        let before = hosts.len();
-        hosts.retain(|host| !host.is_gone());
-        if hosts.len() != before {
-            self.changed.notify_waiters();
-        }
+        // Whoever waits for a host looks again: one may be free by now, or gone.
+        self.changed.notify_waiters();
     }
 
     fn look_at(&self, host: &Host) {
@@ -143,11 +139,7 @@ impl Pool {
             return host.end();
         }
         if host.load() == 0 || host.silent_for() < SLOW {
-            if !host.is_stuck() {
-                return;
-            }
-            host.set_stuck(false);
-            return self.changed.notify_waiters();
+            return host.set_stuck(false);
         }
         if let Some(seen) = host.sighting()
             && let Some(current) = seen.current
@@ -155,7 +147,7 @@ impl Pool {
         {
             let computing = Duration::from_millis(seen.since_ms);
             host.set_stuck(computing >= SLOW);
-            if computing >= self.settings.stuck_after && host.load() > 1 {
+            if computing >= self.settings.stuck_after && host.at_work() > 1 {
                 tracing::warn!(
                     host = host.number,
                     ms = seen.since_ms,

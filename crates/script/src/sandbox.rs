@@ -108,7 +108,7 @@ impl Sandbox {
         match answer {
             Some(answer) => {
                 hosts.give_back(host);
-                conclude(answer, limits)
+                conclude(answer, transform, limits)
             }
             None => {
                 host.end();
@@ -162,6 +162,7 @@ impl Hosts {
 
 fn conclude(
     answer: Result<Box<RawValue>, Unanswered>,
+    transform: &Transform,
     limits: TransformLimits,
 ) -> Result<Value, TransformError> {
     match answer {
@@ -173,10 +174,27 @@ fn conclude(
             Some("transform_timeout") => TransformError::Timeout { ms: whole_ms(limits.time) },
             Some("out_of_memory") => TransformError::OutOfMemory { bytes: limits.memory },
             code => {
-                TransformError::Failed { code: code.unwrap_or("error").to_owned(), message: error.message }
+                let code = code.unwrap_or("error").to_owned();
+                let line = error.stack.as_deref().and_then(|stack| line_of(stack, transform));
+                let message = match line {
+                    Some(line) => format!("line {line}: {}", error.message),
+                    None => error.message,
+                };
+                TransformError::Failed { code, message }
             }
         }),
     }
+}
+
+/// The line in TypeScript of the place where something was thrown: the first `:line:column` of the stack.
+fn line_of(stack: &str, transform: &Transform) -> Option<u32> {
+    let place = |frame: &str| {
+        let mut parts = frame.trim_end_matches(')').rsplit(':');
+        let column = parts.next()?.parse().ok()?;
+        let line = parts.next()?.parse().ok()?;
+        transform.origin(line, column)
+    };
+    stack.lines().find_map(place).map(|(line, _)| line)
 }
 
 fn whole_ms(time: Duration) -> u64 {

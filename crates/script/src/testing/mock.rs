@@ -8,12 +8,12 @@ use rival_core::Value;
 use rival_engine::{CallContext, CallError, Function, Needs};
 use rival_host::frame::{Role, ToHost};
 
-use crate::call::Unanswered;
 use crate::context;
-use crate::function::{failure, lost};
+use crate::function::converse;
 use crate::host::Host;
 use crate::pool::Pool;
 use crate::realm::Realm;
+use crate::registry::Launcher;
 
 /// A function of a test that stands in for a step.
 pub(super) struct Mock {
@@ -21,6 +21,7 @@ pub(super) struct Mock {
     /// The host that the test is in: what it closes over is nowhere else.
     pub(super) host: Arc<Host>,
     pub(super) realm: Arc<Realm>,
+    pub(super) launcher: Launcher,
     pub(super) file: String,
     pub(super) key: String,
     pub(super) needs: Needs,
@@ -44,13 +45,7 @@ impl Function for Mock {
             cx,
         };
         let talk = self.pool.begin_on(Arc::clone(&self.host), &self.realm, frame);
-        async move {
-            match talk.end().await {
-                Ok(value) => Ok(Value::from(value)),
-                Err(Unanswered::Failed(error)) => Err(failure(error, &realm).into()),
-                Err(Unanswered::Lost(loss)) => Err(lost(loss)),
-            }
-        }
-        .boxed()
+        let launcher = self.launcher.clone();
+        async move { converse(talk, &context, &realm, &launcher).await }.boxed()
     }
 }

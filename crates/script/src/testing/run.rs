@@ -17,6 +17,7 @@ use crate::call::Talk;
 use crate::files::Scripts;
 use crate::ops::{Answer, encode, parse, refusal};
 use crate::realm::name_of;
+use crate::registry::Launcher;
 
 #[derive(Deserialize)]
 struct RunArgs {
@@ -45,7 +46,8 @@ pub(super) async fn run(suite: &Suite, talk: &Talk, args: &RawValue) -> Answer {
     let engine = Engine::builder().clock(Clock::Virtual(clock.clone())).build().await.map_err(said)?;
     let scripts = Scripts::on(&suite.pool);
     let mut wrong = None;
-    let mocks = Mocks { suite, talk, run: args.run, names: args.mocks };
+    let launcher = Launcher(engine.downgrade());
+    let mocks = Mocks { suite, talk, launcher, run: args.run, names: args.mocks };
     let loaded = scripts
         .register_with(&engine, &args.file, |definition| {
             wrong = wrong.take().or(mocks.put_into(definition).err());
@@ -90,6 +92,7 @@ fn chosen(asked: Option<String>, known: &[String]) -> Result<String, ScriptError
 struct Mocks<'a> {
     suite: &'a Suite,
     talk: &'a Talk,
+    launcher: Launcher,
     run: u32,
     names: Vec<String>,
 }
@@ -119,9 +122,11 @@ impl Mocks<'_> {
             pool: Arc::clone(&suite.pool),
             host: self.talk.host(),
             realm: Arc::clone(&suite.realm),
+            launcher: self.launcher.clone(),
             file: name_of(&suite.file),
             key: format!("mock:{name}#{}", self.run),
-            needs: Needs { durable: false, cancellation: false, ..needs },
+            // What a mock uses is not known: it may be more than the step did.
+            needs: Needs { last_step: true, iteration: true, items: true, ..needs },
         })
     }
 }

@@ -135,3 +135,35 @@ export const steps = [
     let expected: Vec<String> = items.iter().map(|n| format!("{n}/12: {}", n * 2)).collect();
     assert_eq!(output, json!(expected));
 }
+
+#[tokio::test]
+async fn packages_that_ship_modules_can_be_imported() {
+    let lab = Lab::good(&[
+        ("node_modules/greet/package.json", r#"{"name": "greet", "type": "module", "exports": {".": {"import": "./lib/index.js"}, "./loud": "./lib/loud.js"}}"#),
+        ("node_modules/greet/lib/index.js", "export { hello } from './hello.js'\n"),
+        ("node_modules/greet/lib/hello.js", "export const hello = (name) => `hello ${name}`\n"),
+        ("node_modules/greet/lib/loud.js", "import { hello } from 'greet'\nexport default (name) => hello(name).toUpperCase()\n"),
+        ("names.json", r#"["Ada"]"#),
+        (
+            "greet.ts",
+            "import { hello } from 'greet'\nimport loud from 'greet/loud'\nimport names from './names.json'\n\
+             export const steps = [async function greet() { const later = await import('greet'); return [hello(names[0]), loud(names[0]), later.hello('later')] }]",
+        ),
+    ])
+    .await;
+    assert_eq!(lab.output("greet", json!(null)).await, json!(["hello Ada", "HELLO ADA", "hello later"]));
+}
+
+#[tokio::test]
+async fn only_allowed_variables_are_seen() {
+    let settings = rival_script::ScriptSettings {
+        env: [("API_URL".to_owned(), "http://here".to_owned())].into(),
+        ..crate::support::settings()
+    };
+    let file = "export const steps = [function env() { return { url: process.env.API_URL, path: process.env.PATH ?? null, all: Object.keys(process.env) } }]";
+    let lab = Lab::with(settings, &[("env.ts", file)]).await;
+    assert_eq!(
+        lab.output("env", json!(null)).await,
+        json!({"url": "http://here", "path": null, "all": ["API_URL"]})
+    );
+}

@@ -2,10 +2,13 @@
 
 mod context;
 mod durable;
+mod examples;
 mod problems;
 mod reload;
 mod seed;
 mod stuck;
 mod support;
+mod testing;
+mod transforms;
 mod web;
 mod zod;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use oxc::ast::ast::{
-    ArrayExpressionElement, AssignmentExpression, AssignmentTarget, CallExpression, Declaration, Decorator,
-    Expression, IdentifierReference, ImportDeclarationSpecifier, ImportExpression, Program, Statement,
-    TSExportAssignment, TSImportEqualsDeclaration, TSModuleReference, VariableDeclaration,
+    AccessorProperty, ArrayExpressionElement, AssignmentExpression, AssignmentTarget, CallExpression,
+    Declaration, Decorator, Expression, IdentifierReference, ImportDeclarationSpecifier, ImportExpression,
+    Program, Statement, TSExportAssignment, TSImportEqualsDeclaration, TSModuleReference,
+    VariableDeclaration,
 };
 use oxc::ast_visit::{Visit, walk};
 use oxc::semantic::{Scoping, SymbolId};
@@ -166,6 +167,10 @@ impl<'a> Visit<'a> for Scan<'_> {
 
     fn visit_ts_export_assignment(&mut self, export: &TSExportAssignment<'a>) {
         self.fault(export.span, "`export =` is for CommonJS modules", "Write `export default` instead.");
+    }
+
+    fn visit_accessor_property(&mut self, accessor: &AccessorProperty<'a>) {
+        self.fault(accessor.span, "`accessor` is not supported", "Write `get` and `set`, or a plain field.");
     }
 
     fn visit_variable_declaration(&mut self, variables: &VariableDeclaration<'a>) {

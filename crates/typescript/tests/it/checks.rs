@@ -193,13 +193,15 @@ fn what_no_script_host_runs_is_refused() {
         "#]],
     );
     check(
-        &[("a.ts", "@sealed class A {}\nexport function f() { using x = open() }")],
+        &[("a.ts", "@sealed class A { accessor x = 1 }\nexport function f() { using x = open() }")],
         &expect![[r#"
-        a.ts:1:1: decorators are not supported
-            Call the decorator as a function instead.
-        a.ts:2:23: `using` is not supported
-            Write `try { … } finally { … }`.
-    "#]],
+            a.ts:1:1: decorators are not supported
+                Call the decorator as a function instead.
+            a.ts:1:19: `accessor` is not supported
+                Write `get` and `set`, or a plain field.
+            a.ts:2:23: `using` is not supported
+                Write `try { … } finally { … }`.
+        "#]],
     );
     check(
         &[("a.ts", "import x = require('y')\nexport = x")],

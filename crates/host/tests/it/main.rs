@@ -12,5 +12,6 @@ mod calls;
 mod control;
 mod lab;
 mod memory;
+mod natives;
 mod transforms;
 mod web;

@@ -75,6 +75,7 @@ fn say_problems(loaded: &Loaded) {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn failed(error: ScriptsError) -> anyhow::Error {
     let text = error.to_string();
     match error {

@@ -45,6 +45,11 @@ impl Realm {
     pub(crate) fn stack(&self, stack: &str) -> String {
         self.program.map_stack(stack, &self.root)
     }
+
+    /// A line of a log, in which errors have their places in TypeScript.
+    pub(crate) fn readable(&self, message: String) -> String {
+        if message.contains("\n    at ") { self.stack(&message) } else { message }
+    }
 }
 
 impl Drop for Realm {

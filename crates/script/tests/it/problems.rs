@@ -70,7 +70,9 @@ async fn a_circular_import() {
 #[tokio::test]
 async fn a_throw_while_loading() {
     let text = "type Shape = { a: number }\nfunction config(): Shape {\n  throw new TypeError('no settings')\n}\nconst it = config()\nexport const steps = [function a() { return it }]";
-    check(&[("bad.ts", text)], expect!["bad.ts:3:13: TypeError: no settings"]).await;
+    check(&[("bad.ts", text)], expect![[r#"
+        bad.ts:3:13: TypeError: no settings
+            it was thrown while the file was loaded: catch it, or do this inside of a step"#]]).await;
 }
 
 #[tokio::test]

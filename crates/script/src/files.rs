@@ -17,7 +17,7 @@ use crate::error::ScriptsError;
 use crate::function::Place;
 use crate::ops::refusal;
 use crate::pool::Pool;
-use crate::realm::{Realm, name_of};
+use crate::realm::{Realm, compile, name_of};
 use crate::registry::{self, LaunchArgs, Launcher};
 use crate::settings::ScriptSettings;
 
@@ -162,7 +162,7 @@ impl<'a> Load<'a> {
         }
         let all: Vec<PathBuf> = entries.iter().chain(&self.seen).cloned().collect();
         let before = files.program.clone();
-        let program = tokio::task::spawn_blocking(move || Program::load(&all, before.as_deref())).await;
+        let program = tokio::task::spawn_blocking(move || compile(&all, before.as_deref())).await;
         let program = Arc::new(program.map_err(|error| ScriptsError::Host(error.to_string()))?);
         files.program = Some(Arc::clone(&program));
         let realm = Realm::new(&self.scripts.pool, Arc::clone(&program), common(files.roots.iter()));

@@ -1,6 +1,6 @@
 //! One version of a set of modules, as hosts know it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use rival_host::frame::{ModuleSource, ToHost};
@@ -64,6 +64,15 @@ impl std::fmt::Debug for Realm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Realm").field("id", &self.id).finish_non_exhaustive()
     }
+}
+
+/// The modules that files lead to, checked also against those that Rival brings.
+pub(crate) fn compile(entries: &[PathBuf], before: Option<&Program>) -> Program {
+    let mut program = Program::load(entries, before);
+    for module in ["rival", "rival/test", "zod"] {
+        program.check_builtin(module, &rival_host::assets::exports(module).into_iter().collect());
+    }
+    program
 }
 
 /// The name of a file's module.

@@ -37,7 +37,7 @@ pub(crate) struct Global {
 /// One per verb; `help.rs` says in which group each is shown.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Start a server to try things: example workflows, data in ./data, a log for people
+    /// Start a server to work with: loads files again when they change, data in ./data, a log for people
     Dev(Dev),
     /// Start a run of a workflow
     Run(Run),
@@ -106,6 +106,12 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Dev {
+    /// Folders and files with workflows; example workflows unless told otherwise
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Offer the example workflows beside the files
+    #[arg(long)]
+    pub(crate) examples: bool,
     #[command(flatten)]
     pub(crate) flags: ServerFlags,
     /// As for `demo`
@@ -115,6 +121,9 @@ pub(crate) struct Dev {
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
+    /// Folders and files with workflows
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
     /// Also offer the example workflows of `rival dev`
     #[arg(long)]
     pub(crate) examples: bool,
@@ -416,7 +425,7 @@ pub(crate) enum ConfigVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks, load
+    /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks, load, scripts
     #[arg(default_value = "", hide_default_value = true)]
     pub(crate) only: String,
     /// A small size, to see that everything works

@@ -14,6 +14,7 @@ mod lines;
 mod logging;
 mod out;
 mod screen;
+mod scripts;
 mod server;
 mod shape;
 mod signals;
@@ -23,6 +24,7 @@ mod text;
 mod tree;
 mod verbs;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -42,6 +44,8 @@ use verbs::{Context, archive, control, doctor, look, serve, start, store, token,
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Script hosts are this program, started again.
+    rival_script::main_if_asked();
     let arguments = match help::command().try_get_matches() {
         Ok(matches) => Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()),
         Err(error) => error.exit(),
@@ -72,11 +76,14 @@ async fn run(Arguments { command, global }: Arguments) -> Result<ExitCode> {
         // These stop in order.
         Verb::Dev(args) => {
             let pace = Duration::from_millis(args.pace);
-            serve::serve(&context, Offer { examples: true, dev: true, pace }).await
+            let paths = files_of(args.paths, &context.config);
+            let examples = args.examples || paths.is_empty();
+            serve::serve(&context, Offer { examples, dev: true, paths, pace }).await
         }
         Verb::Serve(args) => {
             let pace = Duration::from_millis(args.pace);
-            serve::serve(&context, Offer { examples: args.examples, dev: false, pace }).await
+            let paths = files_of(args.paths, &context.config);
+            serve::serve(&context, Offer { examples: args.examples, dev: false, paths, pace }).await
         }
         Verb::Demo(args) => demo::run(&args.data, Duration::from_millis(args.pace)).await,
         other => interruptible(&context, other).await,
@@ -126,6 +133,11 @@ async fn act(context: &Context, verb: Verb) -> Result<()> {
         Verb::Version => verbs::version(context).await,
         Verb::Dev(_) | Verb::Serve(_) | Verb::Demo(_) => unreachable!("they stop in order, see `run`"),
     }
+}
+
+/// The files that a server offers: those that were named, else those of the settings.
+fn files_of(named: Vec<PathBuf>, config: &Config) -> Vec<PathBuf> {
+    if named.is_empty() { config.workflows() } else { named }
 }
 
 /// What the flags of a command say about settings.

@@ -36,9 +36,9 @@ pub(crate) struct Span {
 }
 
 impl Generations {
-    pub(crate) fn first(registered: Arc<Registered>) -> Self {
-        let (since, last_birth) = (Time(i64::MIN), AtomicI64::new(i64::MIN));
-        Self { current: Some(registered), since, past: Vec::new(), last_birth }
+    /// Runs from before belong to it too.
+    pub(crate) fn first(registered: Arc<Registered>, now: Time) -> Self {
+        Self { current: Some(registered), since: now, past: Vec::new(), last_birth: AtomicI64::new(now.0) }
     }
 
     pub(crate) fn current(&self) -> Option<&Arc<Registered>> {
@@ -47,9 +47,9 @@ impl Generations {
 
     /// Another definition takes over, or none.
     pub(crate) fn succeed(&mut self, registered: Option<Arc<Registered>>, now: Time) {
-        // Later than every run so far, also where the clock stands still or is turned back.
-        let after_all = Time(self.last_birth.load(Ordering::Acquire)).plus_ms(1);
-        let begins = now.max(after_all).max(self.since);
+        // Later than every run and every generation so far, also where the clock stands still or is turned back.
+        let latest = Time(self.last_birth.load(Ordering::Acquire)).max(self.since);
+        let begins = now.max(latest.plus_ms(1));
         if let Some(registered) = std::mem::replace(&mut self.current, registered) {
             self.past.push(Past { registered, until: begins });
         }

@@ -248,7 +248,7 @@ fn succeed(workflows: &mut BTreeMap<String, Generations>, registered: Arc<Regist
     match workflows.get_mut(&*registered.name) {
         Some(known) => known.succeed(Some(registered), now),
         None => {
-            workflows.insert(registered.name.to_string(), Generations::first(registered));
+            workflows.insert(registered.name.to_string(), Generations::first(registered, now));
         }
     }
 }

@@ -12,6 +12,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use crate::memory::{Meter, Metered};
 use crate::modules::{Links, Modules};
 use crate::ops::{Ops, Owner};
 use crate::outbox::Outbox;
-use crate::pipe::{About, Dropped, Head, Incoming, Pipe, Reply};
+use crate::pipe::{Aborted, About, Dropped, Head, Incoming, Pipe, Reply};
 use crate::realm::{Completion, Realm, Task};
 use crate::rejections::Rejections;
 use crate::sandbox::{Job, Sandbox};
@@ -103,7 +104,6 @@ impl Host {
         loop {
             let Some(frame) = self.shared.pipe.borrow_mut().next_frame()? else { return Ok(()) };
             self.deliver(frame)?;
-            self.shared.out.flush_old()?;
         }
     }
 
@@ -117,7 +117,6 @@ impl Host {
     }
 
     fn requests(&mut self) {
-        self.shared.ops.borrow().fetcher().hear();
         loop {
             let finished = self.shared.ops.borrow_mut().finished();
             let Some((finished, owner)) = finished else { return };
@@ -136,18 +135,11 @@ impl Host {
             return pipe.fill();
         }
         let left = ops.next_due().map(|due| due.saturating_duration_since(Instant::now()));
-        let readable = {
-            let mut fds = [
-                PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN),
-                PollFd::from_borrowed_fd(ops.fetcher().as_fd(), PollFlags::IN),
-            ];
-            match poll(&mut fds, left.map(timespec).as_ref()) {
-                Ok(_) => !fds[0].revents().is_empty(),
-                Err(rustix::io::Errno::INTR) => false,
-                Err(error) => return Err(error.into()),
-            }
-        };
-        if readable { pipe.fill() } else { Ok(true) }
+        let [told, ended] = readable([pipe.as_fd(), ops.fetcher().as_fd()], left)?;
+        if ended {
+            ops.fetcher().hear();
+        }
+        if told { pipe.fill() } else { Ok(true) }
     }
 
     fn deliver(&mut self, frame: Incoming) -> io::Result<()> {
@@ -169,9 +161,12 @@ impl Host {
                 }
             }
             Head::Forget(About { id }) => self.forget(id, bytes),
-            Head::Abort(About { id }) => {
+            Head::Abort(Aborted { id, keep }) => {
                 if let Some(realm) = self.shared.realm_of(id) {
                     self.go_on(Owner { realm, call: id }, bytes);
+                }
+                if !keep {
+                    self.shared.close(id);
                 }
                 self.shared.put(&FromHost::Aborted { id });
             }
@@ -237,23 +232,22 @@ impl Host {
             None => self.tell(realm, task),
             unready => unready,
         };
-        self.jobs(call);
+        self.jobs(owner);
         let late = self.tell(realm, Task::Drained(call));
-        self.jobs(call);
-        let cut = self.shared.take_cut(call);
+        self.jobs(owner);
+        self.complain(call, late);
         self.unhandled(realm);
+        let cut = self.shared.take_cut(call);
         if let Some((call, cut)) = cut {
-            self.cut_short(call, cut);
-            self.shared.watch.leave();
-            return None;
+            self.cut_short(Owner { realm, call }, cut);
         }
         self.shared.watch.leave();
-        self.complain(call, late);
+        self.shared.heed(self.shared.out.flush_old());
         if self.shared.meter.is_tight() {
             self.runtime.run_gc();
             self.shared.meter.collected();
         }
-        thrown
+        if cut.is_some() { None } else { thrown }
     }
 
     /// Makes sure that there is a realm to talk to; otherwise says why not.
@@ -270,7 +264,8 @@ impl Host {
     }
 
     /// Runs all jobs. One that throws was cut short, or is a callback of `queueMicrotask`.
-    fn jobs(&self, call: CallId) {
+    fn jobs(&self, owner: Owner) {
+        let mut dice = 1_u32;
         while !self.shared.watch.closing() {
             match self.runtime.execute_pending_job() {
                 Ok(true) => {}
@@ -280,23 +275,35 @@ impl Host {
                         let thrown = ctx.catch();
                         (!thrown.is_uncatchable_error()).then(|| error::of_value(&ctx, &thrown))
                     });
-                    self.complain(call, thrown);
+                    self.complain(owner.call, thrown);
                 }
+            }
+            if self.shared.is_cutting() {
+                dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                self.shift(owner.realm, dice >> 27);
             }
         }
     }
 
-    /// Answers a call that was cut short: whoever waits for its promises waits for ever.
-    fn cut_short(&mut self, call: CallId, cut: Cut) {
-        let realm = self.shared.realm_of(call);
-        let open = self.shared.close(call);
-        if let Some(realm) = realm {
-            let forget = format!(r#"{{"forget":{{"id":{call}}}}}"#);
-            let thrown = self.tell(realm, Task::Frame(forget.into_bytes()));
-            self.complain(call, thrown);
-            self.jobs(call);
-            self.shared.forget_ops(call);
+    /// Jobs of which each begins the next are all alike, so that an interrupt may always come after the next was begun.
+    /// Something between them, without a rhythm of its own, moves the place where it comes.
+    fn shift(&self, realm: u32, ticks: u32) {
+        if let Some(realm) = self.realms.get(&realm) {
+            realm.tick(ticks);
         }
+    }
+
+    /// Answers a call that was cut short: whoever waits for its promises waits for ever.
+    fn cut_short(&mut self, owner: Owner, cut: Cut) {
+        let Owner { realm, call } = owner;
+        let open = self.shared.close(call);
+        let forget = format!(r#"{{"forget":{{"id":{call}}}}}"#);
+        let thrown = self.tell(realm, Task::Frame(forget.into_bytes()));
+        self.complain(call, thrown);
+        self.jobs(owner);
+        self.shared.forget_ops(call);
+        // Whoever is interrupted in this is the same call again.
+        self.shared.take_cut(call);
         let error = match cut {
             Cut::Wanted => error::interrupted(),
             Cut::Memory => ScriptError { spent: true, ..error::out_of_memory() },
@@ -348,6 +355,16 @@ impl Drop for Host {
 /// others, and with it the context that it was made in: that must be none that is ever to be let go.
 fn anchor(runtime: &Runtime) -> rquickjs::Result<()> {
     Context::base(runtime)?.with(|ctx| Function::new(ctx, || ()).map(drop))
+}
+
+/// Waits until one of them can be read, or the time is up; says which can.
+fn readable(fds: [BorrowedFd<'_>; 2], left: Option<Duration>) -> io::Result<[bool; 2]> {
+    let mut polled = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+    match poll(&mut polled, left.map(timespec).as_ref()) {
+        Ok(_) => Ok(polled.map(|fd| !fd.revents().is_empty())),
+        Err(rustix::io::Errno::INTR) => Ok([false; 2]),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn timespec(duration: Duration) -> Timespec {

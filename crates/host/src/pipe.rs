@@ -27,7 +27,7 @@ pub(crate) enum Head {
     Describe(Target),
     Call(Target),
     Parse(Target),
-    Abort(About),
+    Abort(Aborted),
     Forget(About),
     Answer(Reply),
     Drop(Dropped),
@@ -43,6 +43,12 @@ pub(crate) struct Target {
 #[derive(Debug, Deserialize)]
 pub(crate) struct About {
     pub(crate) id: CallId,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Aborted {
+    pub(crate) id: CallId,
+    pub(crate) keep: bool,
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,11 +1,14 @@
-//! When the process dies.
+//! When the process dies, and when only what runs a function does.
 //!
 //! A crash is at a boundary, that is at something the store is asked to write, before it is written or after, or
-//! inside of a function. From then on nothing is written or read, until the next life.
+//! inside of a function. From then on nothing is written or read, until the next life. A function that loses what runs
+//! it says so, and the engine lives on.
 
 use std::future::pending;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
+
+use rival_core::event::LostReason;
 
 use crate::dice::Dice;
 use crate::script::Part;
@@ -41,6 +44,8 @@ pub enum Fate {
 
 /// How many crashes chance brings to one run; more of them end in quarantine.
 const MOST: u32 = 4;
+/// How many calls of one run lose what runs them because of another call.
+const BYSTANDERS_MOST: u32 = 10;
 
 /// The crashes of one run.
 #[derive(Debug)]
@@ -51,6 +56,9 @@ pub struct Crashes {
 #[derive(Debug)]
 struct State {
     fate: Fate,
+    /// Decides which calls lose what runs them.
+    losses: Option<Dice>,
+    bystanders: u32,
     dead: bool,
     count: u32,
     /// Boundaries so far.
@@ -77,8 +85,14 @@ pub enum Place {
 impl Crashes {
     /// The crashes that fate holds.
     pub fn new(fate: Fate) -> Self {
+        let losses = match &fate {
+            Fate::Chance(dice) => Some(dice.branch("losses")),
+            Fate::Spared | Fate::At(..) => None,
+        };
         let state = State {
             fate,
+            losses,
+            bystanders: 0,
             dead: false,
             count: 0,
             boundaries: 0,
@@ -128,6 +142,24 @@ impl Crashes {
         };
         if dead {
             pending::<()>().await;
+        }
+    }
+
+    /// Whether a function loses what runs it now.
+    pub(crate) fn loses(&self) -> Option<LostReason> {
+        let mut state = self.state();
+        let dice = state.losses.as_mut()?;
+        let (lost, counts) = (dice.percent(2), dice.percent(30));
+        if !lost {
+            None
+        } else if counts && state.count < MOST {
+            state.count += 1;
+            Some(LostReason::Crash)
+        } else if !counts && state.bystanders < BYSTANDERS_MOST {
+            state.bystanders += 1;
+            Some(LostReason::Bystander)
+        } else {
+            None
         }
     }
 

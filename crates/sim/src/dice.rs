@@ -10,6 +10,11 @@ impl Dice {
         Self(hash(seed, &[what.as_bytes()]))
     }
 
+    /// Another stream that follows from this one.
+    pub fn branch(&self, what: &str) -> Self {
+        Self(hash(self.0, &[what.as_bytes()]))
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)

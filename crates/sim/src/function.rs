@@ -73,7 +73,7 @@ impl Function for Played {
 
     fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, CallError>> {
         let (world, needs, key) = (Arc::clone(&self.world), self.needs.clone(), self.key(&context));
-        async move { Ok(play(&world, key, &needs, &context).await?) }.boxed()
+        async move { play(&world, key, &needs, &context).await }.boxed()
     }
 }
 
@@ -82,12 +82,13 @@ async fn play(
     key: CallKey,
     needs: &Needs,
     context: &CallContext,
-) -> Result<Value, StepError> {
+) -> Result<Value, CallError> {
     let run = context.run.run_id.as_ref().map(ToString::to_string).unwrap_or_default();
     let made = Made { run: run.clone(), key: key.clone(), call: context.run.call, at: world.clock.now() };
-    let (first, _at_work) = world.begin(made, needs.cancellation);
+    let (first, _at_work) = world.begin(made.clone(), needs.cancellation);
     let act = world.script.act(&key);
     world.crashes.inside(key.part, Inside::Beginning).await;
+    world.loses(&made)?;
     let mut seen = seen(context);
     if needs.durable {
         seen.joined = Some(serde_json::Value::Array(ops::ask_all(world, &key, &run, context).await?));
@@ -104,10 +105,11 @@ async fn play(
         work(world, &act, first).await;
     }
     world.crashes.inside(key.part, Inside::End).await;
+    world.loses(&made)?;
     match act.does {
         // Only what listens gets here, told to stop.
-        None => Err(StepError::stop("told to stop").code("told")),
-        Some(Does::Fail(fails)) => Err(fails.error()),
+        None => Err(StepError::stop("told to stop").code("told").into()),
+        Some(Does::Fail(fails)) => Err(fails.error().into()),
         Some(Does::Skip) => {
             context.state.set("skipped", serde_json::Value::Bool(true));
             Ok(Value::from(world.script.value(&key, &seen)))

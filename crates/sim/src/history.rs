@@ -1,9 +1,9 @@
 //! What a history says, told in the words of the model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rival_core::event::{Cause, Kind, Outside, Role, Verdict};
-use rival_core::{Event, NodeStatus, Path, RunStatus};
+use rival_core::{Event, NodeStatus, Path, RunStatus, Time};
 use rival_engine::RunOutcome;
 
 use crate::lab::BEGAN;
@@ -14,7 +14,7 @@ use crate::summary::{NodeSummary, Summary};
 
 /// What a run came to, by its history and by what the engine says of it.
 pub fn summary(events: &[Event], outcome: Option<&RunOutcome>) -> Summary {
-    let mut summary = Reader::read_all(events).summary;
+    let mut summary = Reader::new(events).read_all(events).summary;
     if let Some(outcome) = outcome {
         summary.status = Some(outcome.status);
         summary.output = outcome.output.as_ref().map(|output| plainly(output.to_json()));
@@ -31,10 +31,13 @@ pub fn summary(events: &[Event], outcome: Option<&RunOutcome>) -> Summary {
     summary
 }
 
-/// The calls that crashes cut short.
-pub fn cuts(events: &[Event]) -> Cuts {
-    Reader::read_all(events).cuts
+/// The calls that were cut short: by crashes, or because they lost what ran them.
+pub fn cuts(events: &[Event], lost: Lost) -> Cuts {
+    Reader { lost_calls: lost, ..Reader::new(events) }.read_all(events).cuts
 }
+
+/// Calls that lost what ran them: node, number, and when. One that nobody waited for any more was not cut short.
+pub type Lost = BTreeSet<(String, u32, Time)>;
 
 /// What a child was given; `None` for a run that is none.
 pub fn given(events: &[Event]) -> Option<String> {
@@ -57,6 +60,8 @@ struct Reader {
     turns: BTreeMap<String, u32>,
     /// When nodes ended.
     ended: BTreeMap<String, u64>,
+    /// Calls that lost what ran them.
+    lost_calls: Lost,
     /// Lanes that lost.
     lost: Vec<Path>,
     /// Charged attempts of steps.
@@ -64,16 +69,22 @@ struct Reader {
 }
 
 impl Reader {
-    fn read_all(events: &[Event]) -> Self {
+    fn new(events: &[Event]) -> Self {
         let salt = given(events).map(|given| format!("{given}:")).unwrap_or_default();
-        let mut reader = Self { salt, ..Self::default() };
-        events.iter().for_each(|event| reader.read(event));
-        reader
+        Self { salt, ..Self::default() }
+    }
+
+    fn read_all(mut self, events: &[Event]) -> Self {
+        events.iter().for_each(|event| self.read(event));
+        self
     }
 
     fn read(&mut self, event: &Event) {
         self.now = event.at.ms_since(BEGAN);
         let recovery = matches!(event.cause, Cause::Outside(Outside::Recovery | Outside::Shutdown));
+        let lost =
+            |node: &Path, call: u32| self.lost_calls.contains(&(node.as_str().to_owned(), call, event.at));
+        let cut = |node: &Path, call: u32| recovery || lost(node, call);
         match &event.event {
             Kind::CallStarted { node, role, attempt, .. } => {
                 let key = self.key(node.as_str(), *role, *attempt);
@@ -100,8 +111,8 @@ impl Reader {
                 let status = if *skipped { NodeStatus::Skipped } else { NodeStatus::Completed };
                 self.ended(node.as_str(), status, Some(result.to_json()));
             }
-            Kind::CallFailed { node, verdict, .. } => {
-                if recovery {
+            Kind::CallFailed { node, call, verdict, .. } => {
+                if cut(node, *call) {
                     self.cut(node.as_str(), event, CutFate::Interrupted);
                 }
                 let handled = matches!(self.part(node.as_str()), Some(Part::Handler | Part::Undo));
@@ -116,8 +127,8 @@ impl Reader {
             Kind::RunFailed { .. } => self.summary.status = Some(RunStatus::Failed),
             Kind::RunCancelled { .. } => self.summary.status = Some(RunStatus::Cancelled),
             Kind::NodeHeld { node, .. } => self.held(node.as_str(), event),
-            Kind::CallCancelled { node, .. } => {
-                if recovery {
+            Kind::CallCancelled { node, call, .. } => {
+                if cut(node, *call) {
                     self.cut(node.as_str(), event, CutFate::Cancelled);
                 }
                 if !matches!(self.part(node.as_str()), Some(Part::Handler | Part::Undo)) {

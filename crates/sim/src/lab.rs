@@ -69,6 +69,8 @@ pub struct Observed {
     pub histories: BTreeMap<RunId, Vec<Event>>,
     /// The calls that reached their functions.
     pub made: Vec<Made>,
+    /// The calls that lost what ran them.
+    pub lost: Vec<Made>,
     /// When and where the process died.
     pub crashes: Vec<(Time, Place)>,
     /// What was written, in all lives.
@@ -104,6 +106,7 @@ pub fn observe(case: &Case, fate: Fate, kind: Kind) -> Observed {
         outcome,
         histories,
         made: lab.world.made(),
+        lost: lab.world.lost(),
         crashes: lab.deaths,
         boundaries: lab.crashes.boundaries(),
         breaches,

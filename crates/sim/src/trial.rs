@@ -70,7 +70,7 @@ pub fn attempt(case: &Case, fate: Fate, kind: StoreKind) -> Trial {
     }
     for (run, events) in &observed.histories {
         problems.extend(check_calls(run, events, &observed));
-        problems.extend(check_cuts(events, &observed));
+        problems.extend(check_cuts(run, events, &observed));
     }
     let mut tied = false;
     if problems.is_empty() {
@@ -86,13 +86,18 @@ pub fn attempt(case: &Case, fate: Fate, kind: StoreKind) -> Trial {
 
 fn prediction(case: &Case, observed: &Observed) -> Prediction {
     let mut cuts = Cuts::new();
-    for events in observed.histories.values() {
-        for (key, more) in history::cuts(events) {
+    for (run, events) in &observed.histories {
+        for (key, more) in cuts_of(run, events, observed) {
             cuts.entry(key).or_default().extend(more);
         }
     }
     cuts.values_mut().for_each(|cuts| cuts.sort_by_key(|cut| cut.at));
     predict([&case.plan, &case.child], &case.script, &case.input(), &case.actions, &cuts)
+}
+
+fn cuts_of(run: &RunId, events: &[Event], observed: &Observed) -> Cuts {
+    let lost = observed.lost.iter().filter(|lost| lost.run == run.as_str());
+    history::cuts(events, lost.map(|lost| (lost.node().to_owned(), lost.call, lost.at)).collect())
 }
 
 fn differences(prediction: &Prediction, observed: &Observed) -> Vec<Problem> {
@@ -155,8 +160,7 @@ fn check_calls(run: &RunId, events: &[Event], observed: &Observed) -> Vec<Proble
     let mut problems = Vec::new();
     let mut made = BTreeSet::new();
     for call in observed.made.iter().filter(|call| call.run == run.as_str()) {
-        let node = call.key.node.rsplit(':').next().unwrap_or_default();
-        let name = (node.to_owned(), call.call);
+        let name = (call.node().to_owned(), call.call);
         if started.get(&name) != Some(&call.key.attempt) {
             problems.push(Problem::new("calls", format!("{} was made, and is not recorded so", call.key)));
         }
@@ -170,10 +174,12 @@ fn check_calls(run: &RunId, events: &[Event], observed: &Observed) -> Vec<Proble
     problems
 }
 
-/// Calls are cut short only when the process dies.
-fn check_cuts(events: &[Event], observed: &Observed) -> Vec<Problem> {
-    let deaths: BTreeSet<u64> = observed.crashes.iter().map(|(at, _)| at.ms_since(BEGAN)).collect();
-    let cuts = history::cuts(events);
+/// Calls are cut short only when the process dies, or what runs them.
+fn check_cuts(run: &RunId, events: &[Event], observed: &Observed) -> Vec<Problem> {
+    let crashes = observed.crashes.iter().map(|(at, _)| at);
+    let ends = crashes.chain(observed.lost.iter().map(|lost| &lost.at));
+    let deaths: BTreeSet<u64> = ends.map(|at| at.ms_since(BEGAN)).collect();
+    let cuts = cuts_of(run, events, observed);
     let odd = cuts.iter().filter(|(_, cuts)| cuts.iter().any(|cut| !deaths.contains(&cut.at)));
     odd.map(|(key, _)| Problem::new("cuts", format!("{key} was cut short, and nobody died"))).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use rival_core::Time;
-use rival_engine::VirtualClock;
+use rival_engine::{CallError, VirtualClock};
 
 use crate::crash::Crashes;
 use crate::script::{CallKey, Script};
@@ -29,6 +29,7 @@ struct Memory {
     begun: BTreeMap<(String, CallKey), Time>,
     parts: BTreeMap<(String, CallKey, String), Time>,
     made: Vec<Made>,
+    lost: Vec<Made>,
     /// What is at work, and whether it listens when it is told to stop.
     at_work: BTreeMap<u64, (CallKey, bool)>,
     sleepers: BTreeMap<(Time, u64), Waker>,
@@ -46,6 +47,13 @@ pub struct Made {
     pub call: u32,
     /// When.
     pub at: Time,
+}
+
+impl Made {
+    /// The node, by its path in its own run.
+    pub fn node(&self) -> &str {
+        self.key.node.rsplit(':').next().unwrap_or_default()
+    }
 }
 
 impl World {
@@ -79,6 +87,18 @@ impl World {
     /// The calls that reached their functions, in order.
     pub fn made(&self) -> Vec<Made> {
         self.memory().made.clone()
+    }
+
+    /// A call loses what runs it, if chance says so.
+    pub(crate) fn loses(&self, made: &Made) -> Result<(), CallError> {
+        let Some(reason) = self.crashes.loses() else { return Ok(()) };
+        self.memory().lost.push(Made { at: self.clock.now(), ..made.clone() });
+        Err(CallError::Lost(reason))
+    }
+
+    /// The calls that lost what ran them, and when.
+    pub fn lost(&self) -> Vec<Made> {
+        self.memory().lost.clone()
     }
 
     /// What is at work and should have been dropped when its run ended: everything but what listens.

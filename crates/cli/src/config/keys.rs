@@ -118,7 +118,7 @@ const fn key(
 
 /// All settings, in the order in which they are shown.
 #[rustfmt::skip]
-pub(crate) const KEYS: [Key; 16] = [
+pub(crate) const KEYS: [Key; 20] = [
     key("listen", Kind::Address, Some("127.0.0.1:7878"), Place::Server, "Where the server listens"),
     key("store", Kind::File, Some("data/rival.db"), Place::Everywhere, "The store: one SQLite file"),
     key("tokens", Kind::File, None, Place::Tokens, "The file of tokens; tokens.json beside the store unless told otherwise"),
@@ -131,6 +131,10 @@ pub(crate) const KEYS: [Key; 16] = [
     key("max_live_runs", Kind::Count, Some("1000"), Place::Server, "How many runs may be in memory at a time; others are queued"),
     key("max_payload_bytes", Kind::Bytes, Some("16MiB"), Place::Server, "The largest input, result or signal"),
     key("shutdown_grace", Kind::Duration, Some("30s"), Place::Server, "How long steps at work may take to finish when the server stops"),
+    key("workflows", Kind::List, Some(""), Place::Server, "Folders and files with workflows in TypeScript"),
+    key("script_env", Kind::List, Some(""), Place::Server, "Environment variables that scripts may see"),
+    key("script_hosts", Kind::Count, None, Place::Server, "How many processes run scripts; as many as there are cores unless told otherwise"),
+    key("script_memory", Kind::Bytes, Some("512MiB"), Place::Server, "The memory that the scripts of one of them may hold"),
     key("log", Kind::Filter, Some("info"), Place::Server, "What the server logs"),
     key("log_format", Kind::LogFormat, None, Place::Server, "text or json; unless told otherwise json where there is no terminal"),
     key("url", Kind::Url, None, Place::Everywhere, "The server to talk to; the one at `listen` unless told otherwise"),

@@ -186,6 +186,25 @@ impl Config {
         self.number("max_payload_bytes")
     }
 
+    pub(crate) fn workflows(&self) -> Vec<PathBuf> {
+        self.list("workflows").into_iter().map(PathBuf::from).collect()
+    }
+
+    pub(crate) fn script_env(&self) -> Vec<String> {
+        self.list("script_env")
+    }
+
+    pub(crate) fn script_hosts(&self) -> Option<usize> {
+        match self.value("script_hosts")? {
+            Value::Number(number) => usize::try_from(*number).ok(),
+            other => unreachable!("`script_hosts` is a number, not {other:?}"),
+        }
+    }
+
+    pub(crate) fn script_memory(&self) -> usize {
+        self.number("script_memory")
+    }
+
     pub(crate) fn shutdown_grace(&self) -> Duration {
         match self.value("shutdown_grace") {
             Some(Value::Duration(time)) => *time,

@@ -1,7 +1,7 @@
 //! Servers: `dev` and `serve`.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,18 +17,20 @@ use super::Context;
 use crate::exit::Failed;
 use crate::lines::Teller;
 use crate::out::Out;
-use crate::{examples, server, signals};
+use crate::{examples, scripts, server, signals};
 
 /// How long the last spans may take to reach their collector.
 const TELEMETRY_GRACE: Duration = Duration::from_secs(5);
 
 /// What a server offers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Offer {
     /// The example workflows.
     pub(crate) examples: bool,
     /// A greeting, and a log of what happens in runs.
     pub(crate) dev: bool,
+    /// Workflow files; loaded again when they change, while one works on them.
+    pub(crate) paths: Vec<PathBuf>,
     pub(crate) pace: Duration,
 }
 
@@ -41,7 +43,14 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
     let address = listener.local_addr()?;
     // Before the engine, so that it hears of runs that go on at once.
     let telemetry = rival_telemetry::start();
-    let engine = engine(context, offer, telemetry.as_ref()).await?;
+    let engine = engine(context, &offer, telemetry.as_ref()).await?;
+    let offered = match scripts::offer(&engine, config, &offer.paths, offer.dev).await {
+        Ok(offered) => offered,
+        Err(error) => {
+            engine.shutdown(Duration::ZERO).await;
+            return Err(error);
+        }
+    };
     let server = match Server::new(engine.clone(), server::settings(config, address)) {
         Ok(server) => server,
         Err(error) => {
@@ -50,7 +59,7 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
         }
     };
     if offer.dev {
-        greet(&context.out, &format!("http://{address}"), config.store())?;
+        greet(&context.out, &format!("http://{address}"), config.store(), &engine, offer.examples)?;
     }
     let workflows = engine.list().len();
     tracing::info!(%address, store = %config.store().display(), workflows, "the server is ready");
@@ -62,6 +71,7 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
         engine.shutdown(config.shutdown_grace()).await;
     };
     tokio::join!(server.serve(listener, stop.clone().cancelled_owned()), stopping);
+    drop(offered);
     if let Some(telemetry) = telemetry {
         telemetry.shutdown(TELEMETRY_GRACE).await;
     }
@@ -79,7 +89,7 @@ fn in_use(listen: std::net::SocketAddr, error: &std::io::Error) -> Failed {
     }
 }
 
-async fn engine(context: &Context, offer: Offer, telemetry: Option<&Telemetry>) -> Result<Engine> {
+async fn engine(context: &Context, offer: &Offer, telemetry: Option<&Telemetry>) -> Result<Engine> {
     let config = &context.config;
     let file = config.store();
     let store = SqliteStore::open(file).map_err(|error| opening(&error, file))?;
@@ -110,21 +120,16 @@ fn opening(error: &StoreError, file: &Path) -> Failed {
     }
 }
 
-fn greet(out: &Out, url: &str, store: &Path) -> Result<()> {
+fn greet(out: &Out, url: &str, store: &Path, engine: &Engine, examples: bool) -> Result<()> {
     let style = out.style;
     // As it was called, so that it can be copied.
     let rival = std::env::args().next().filter(|_| !which("rival")).unwrap_or_else(|| "rival".to_owned());
     let url_flag = if url == "http://127.0.0.1:7878" { String::new() } else { format!(" --url {url}") };
     out.line(format_args!("{}  {}  store {}\n", style.bold("rival dev"), style.cyan(url), store.display()))?;
     out.line("In a second terminal:")?;
-    let sample = serde_json::to_string(&examples::order::Order::sample())?;
-    let commands = [
-        ("run flaky --wait".to_owned(), "start a run and wait for its result"),
-        (format!("run order --input '{sample}'"), "start one and leave it"),
-        ("watch".to_owned(), "see what runs"),
-        ("workflows".to_owned(), "see what else there is"),
-    ];
-    for (command, about) in commands {
+    let starts = if examples { starts_of_examples()? } else { starts_of_files(engine) };
+    let looks = [("watch".to_owned(), "see what runs"), ("workflows".to_owned(), "see what else there is")];
+    for (command, about) in starts.into_iter().chain(looks) {
         out.line(format_args!(
             "  {}\n    {rival} {command}{url_flag}",
             style.dim(format_args!("# {about}"))
@@ -132,6 +137,33 @@ fn greet(out: &Out, url: &str, store: &Path) -> Result<()> {
     }
     let docs = style.cyan(format_args!("{url}/api/docs"));
     out.line(format_args!("\nThe API is at {docs}. Ctrl-C stops in order; `kill -9` loses nothing either.\n"))
+}
+
+/// Commands that start runs, with what they do.
+type Starts = Vec<(String, &'static str)>;
+
+fn starts_of_examples() -> Result<Starts> {
+    let sample = serde_json::to_string(&examples::order::Order::sample())?;
+    Ok(vec![
+        ("run flaky --wait".to_owned(), "start a run and wait for its result"),
+        (format!("run order --input '{sample}'"), "start one and leave it"),
+    ])
+}
+
+/// A workflow that needs no input if there is one, else the first.
+fn starts_of_files(engine: &Engine) -> Starts {
+    let workflows = engine.list();
+    let easy =
+        |schema: &Option<serde_json::Value>| schema.as_ref().is_none_or(|it| it.get("required").is_none());
+    let easiest = workflows.iter().find(|workflow| easy(&workflow.input_schema));
+    let start = |name: &str, input: &str| {
+        vec![(format!("run {name}{input} --wait"), "start a run and wait for its result")]
+    };
+    match (easiest, workflows.first()) {
+        (Some(workflow), _) => start(&workflow.name, ""),
+        (None, Some(workflow)) => start(&workflow.name, " --input '{…}'"),
+        (None, None) => Vec::new(),
+    }
 }
 
 /// Whether a command can be called by its name alone.

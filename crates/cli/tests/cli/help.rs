@@ -13,7 +13,7 @@ fn help_says_where_to_begin() {
         Usage: rival [OPTIONS] <COMMAND>
 
         Start here:
-          dev         Start a server to try things: example workflows, data in ./data, a log for people
+          dev         Start a server to work with: loads files again when they change, data in ./data, a log for people
           run         Start a run of a workflow
           watch       Watch a run live, or all of them
           demo        Run an example order, to watch and to kill: started again, it goes on where it was

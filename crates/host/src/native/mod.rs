@@ -6,7 +6,7 @@ mod url;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use rquickjs::{Ctx, Exception, Function, Object, Promise, Result, TypedArray};
+use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Promise, Result, TypedArray, Value};
 use uuid::Uuid;
 
 use crate::modules::{self, Sources};
@@ -97,14 +97,23 @@ fn modules_of<'js>(ctx: &Ctx<'js>, native: &Object<'js>, sources: &Rc<Sources>) 
     let load = |ctx: Ctx<'js>, name: String| -> Result<Promise<'js>> { modules::import(&ctx, &name) };
     native.set("load", Function::new(ctx.clone(), load)?)?;
     let sources = Rc::clone(sources);
-    let source = move |ctx: Ctx<'js>, name: String| -> Result<Option<Object<'js>>> {
-        let Some(source) = sources.get(&name) else { return Ok(None) };
+    let source = move |ctx: Ctx<'js>, name: String| -> Result<OrNull<Object<'js>>> {
+        let Some(source) = sources.get(&name) else { return Ok(OrNull(None)) };
         let object = Object::new(ctx)?;
         object.set("stepNames", source.step_names.clone())?;
         object.set("links", source.links.clone())?;
-        Ok(Some(object))
+        Ok(OrNull(Some(object)))
     };
     native.set("source", Function::new(ctx.clone(), source)?)
+}
+
+/// What is not there is null; rquickjs would make it undefined.
+struct OrNull<T>(Option<T>);
+
+impl<'js, T: IntoJs<'js>> IntoJs<'js> for OrNull<T> {
+    fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        self.0.map_or_else(|| Ok(Value::new_null(ctx.clone())), |value| value.into_js(ctx))
+    }
 }
 
 fn random(ctx: Ctx<'_>, count: usize) -> Result<TypedArray<'_, u8>> {

@@ -6,6 +6,7 @@ use rquickjs::function::Opt;
 use rquickjs::{Ctx, Object, Result, String as JsString};
 use url::{Url, quirks};
 
+use super::OrNull;
 use crate::text;
 
 /// The parts of a URL, or null if it is none.
@@ -13,15 +14,15 @@ pub(super) fn parse<'js>(
     ctx: Ctx<'js>,
     input: JsString<'js>,
     base: Opt<Option<JsString<'js>>>,
-) -> Result<Option<Object<'js>>> {
+) -> Result<OrNull<Object<'js>>> {
     let base = base.0.flatten().map(|base| text::plain(&base)).transpose()?;
     let base = match base.as_deref().map(Url::parse) {
         None => None,
         Some(Ok(base)) => Some(base),
-        Some(Err(_)) => return Ok(None),
+        Some(Err(_)) => return Ok(OrNull(None)),
     };
     let url = Url::options().base_url(base.as_ref()).parse(&text::plain(&input)?);
-    url.ok().map(|url| parts(ctx, &url)).transpose()
+    url.ok().map(|url| parts(ctx, &url)).transpose().map(OrNull)
 }
 
 /// The parts of a URL with one of them replaced; null if that is not possible.
@@ -30,11 +31,11 @@ pub(super) fn set<'js>(
     href: JsString<'js>,
     part: String,
     value: JsString<'js>,
-) -> Result<Option<Object<'js>>> {
-    let Ok(mut url) = Url::parse(&text::plain(&href)?) else { return Ok(None) };
+) -> Result<OrNull<Object<'js>>> {
+    let Ok(mut url) = Url::parse(&text::plain(&href)?) else { return Ok(OrNull(None)) };
     match change(&mut url, &part, &text::plain(&value)?) {
-        Ok(()) => parts(ctx, &url).map(Some),
-        Err(()) => Ok(None),
+        Ok(()) => parts(ctx, &url).map(|parts| OrNull(Some(parts))),
+        Err(()) => Ok(OrNull(None)),
     }
 }
 

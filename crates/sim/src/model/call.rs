@@ -78,6 +78,17 @@ impl<'a> Model<'a> {
                 if cut.fate == CutFate::Cancelled && self.requests.contains(&cut.at) {
                     self.tie();
                 }
+                // Was it lost before something else that starts at the same moment did, or after?
+                if cut.fate == CutFate::Interrupted && cut.at == began {
+                    self.tie();
+                }
+                // In which order nodes are undone that ended at one moment nobody says; but one that is cut short has
+                // all its time again, and may end now where it would have been too late.
+                if key.part == Part::Undo
+                    && deadline.is_some_and(|deadline| ends.is_none_or(|ends| ends > deadline))
+                {
+                    self.tie();
+                }
                 match cut.fate {
                     CutFate::Again | CutFate::Held => (held, since) = (true, cut.at),
                     CutFate::Interrupted => return Poll::Ready(Called::Interrupted),

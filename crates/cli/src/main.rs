@@ -13,6 +13,7 @@ mod help;
 mod lines;
 mod logging;
 mod out;
+mod sample;
 mod screen;
 mod server;
 mod shape;
@@ -22,6 +23,7 @@ mod style;
 mod text;
 mod tree;
 mod verbs;
+mod workflow_files;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -35,13 +37,17 @@ use logging::Voice;
 use out::{Out, note};
 use verbs::control::Ask;
 use verbs::serve::Offer;
-use verbs::{Context, archive, control, doctor, look, serve, start, store, token, watch, workflows};
+use verbs::{
+    Context, archive, control, doctor, init, look, serve, start, store, test, token, watch, workflows,
+};
 
 // Actors, commits and steps are many small allocations from many threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // A script host is this program too.
+    rival_script::main_if_asked();
     let arguments = match help::command().try_get_matches() {
         Ok(matches) => Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()),
         Err(error) => error.exit(),
@@ -71,12 +77,13 @@ async fn run(Arguments { command, global }: Arguments) -> Result<ExitCode> {
     match command {
         // These stop in order.
         Verb::Dev(args) => {
-            let pace = Duration::from_millis(args.pace);
-            serve::serve(&context, Offer { examples: true, dev: true, pace }).await
+            let paths = context.files(args.paths);
+            let (examples, pace) = (args.examples || paths.is_empty(), Duration::from_millis(args.pace));
+            serve::serve(&context, Offer { paths, examples, dev: true, pace }).await
         }
         Verb::Serve(args) => {
-            let pace = Duration::from_millis(args.pace);
-            serve::serve(&context, Offer { examples: args.examples, dev: false, pace }).await
+            let (paths, pace) = (context.files(args.paths), Duration::from_millis(args.pace));
+            serve::serve(&context, Offer { paths, examples: args.examples, dev: false, pace }).await
         }
         Verb::Demo(args) => demo::run(&args.data, Duration::from_millis(args.pace)).await,
         other => interruptible(&context, other).await,
@@ -115,6 +122,8 @@ async fn act(context: &Context, verb: Verb) -> Result<()> {
         Verb::Workflows(args) => workflows::workflows(context, &args).await,
         Verb::Validate(args) => workflows::validate(context, &args).await,
         Verb::Graph(args) => workflows::graph(context, &args).await,
+        Verb::Init(args) => init::init(&context.out, &args.folder),
+        Verb::Test(args) => test::test(context, &args).await,
         Verb::Token(args) => token::token(context, &args.verb),
         Verb::Export(args) => archive::export(context, &args).await,
         Verb::Import(args) => archive::import(context, &args).await,

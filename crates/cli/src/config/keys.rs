@@ -75,6 +75,8 @@ pub(crate) enum Place {
     Server,
     /// The same, and those that deal with tokens.
     Tokens,
+    /// None: those that start a server take it as arguments.
+    Arguments,
 }
 
 /// One setting.
@@ -118,7 +120,7 @@ const fn key(
 
 /// All settings, in the order in which they are shown.
 #[rustfmt::skip]
-pub(crate) const KEYS: [Key; 16] = [
+pub(crate) const KEYS: [Key; 20] = [
     key("listen", Kind::Address, Some("127.0.0.1:7878"), Place::Server, "Where the server listens"),
     key("store", Kind::File, Some("data/rival.db"), Place::Everywhere, "The store: one SQLite file"),
     key("tokens", Kind::File, None, Place::Tokens, "The file of tokens; tokens.json beside the store unless told otherwise"),
@@ -130,6 +132,10 @@ pub(crate) const KEYS: [Key; 16] = [
     key("stream_clients_max", Kind::Count, Some("1000"), Place::Server, "How many clients may follow live events at a time"),
     key("max_live_runs", Kind::Count, Some("1000"), Place::Server, "How many runs may be in memory at a time; others are queued"),
     key("max_payload_bytes", Kind::Bytes, Some("16MiB"), Place::Server, "The largest input, result or signal"),
+    key("workflows", Kind::List, Some(""), Place::Arguments, "Files and folders of workflows, where a command names none"),
+    key("script_env", Kind::List, Some(""), Place::Server, "Environment variables that scripts may see in process.env"),
+    key("script_hosts", Kind::Count, None, Place::Server, "How many processes run scripts; one for each core, and two at least, unless told otherwise"),
+    key("script_memory", Kind::Bytes, Some("512MiB"), Place::Server, "How much the scripts of one such process may hold"),
     key("shutdown_grace", Kind::Duration, Some("30s"), Place::Server, "How long steps at work may take to finish when the server stops"),
     key("log", Kind::Filter, Some("info"), Place::Server, "What the server logs"),
     key("log_format", Kind::LogFormat, None, Place::Server, "text or json; unless told otherwise json where there is no terminal"),

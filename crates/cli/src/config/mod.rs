@@ -12,6 +12,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rival_script::ScriptSettings;
+
 use crate::exit::Failed;
 use keys::{FILE_VARIABLE, KEYS, Key, PREFIX};
 use value::Value;
@@ -184,6 +186,23 @@ impl Config {
 
     pub(crate) fn max_payload_bytes(&self) -> usize {
         self.number("max_payload_bytes")
+    }
+
+    /// Files and folders of workflows.
+    pub(crate) fn workflows(&self) -> Vec<PathBuf> {
+        self.list("workflows").into_iter().map(PathBuf::from).collect()
+    }
+
+    /// How scripts are run.
+    pub(crate) fn scripts(&self) -> ScriptSettings {
+        let mut settings = ScriptSettings::default();
+        if let Some(Value::Number(hosts)) = self.value("script_hosts") {
+            settings.hosts = usize::try_from(*hosts).unwrap_or(usize::MAX);
+        }
+        settings.memory_limit = self.number("script_memory");
+        let seen = self.list("script_env").into_iter();
+        settings.env = seen.filter_map(|name| std::env::var(&name).ok().map(|value| (name, value))).collect();
+        settings
     }
 
     pub(crate) fn shutdown_grace(&self) -> Duration {

@@ -1,13 +1,15 @@
 //! Servers: `dev` and `serve`.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
-use rival::{Committed, Engine, Observer, RunId, SqliteStore, StoreError};
+use rival::{Committed, Engine, Observer, RunId, SqliteStore, StoreError, WorkflowInfo};
+use rival_script::Watching;
 use rival_server::Server;
 use rival_telemetry::Telemetry;
 use tokio::net::TcpListener;
@@ -17,14 +19,18 @@ use super::Context;
 use crate::exit::Failed;
 use crate::lines::Teller;
 use crate::out::Out;
+use crate::sample::sample;
+use crate::workflow_files::{self, WorkflowFiles};
 use crate::{examples, server, signals};
 
 /// How long the last spans may take to reach their collector.
 const TELEMETRY_GRACE: Duration = Duration::from_secs(5);
 
 /// What a server offers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Offer {
+    /// Files and folders of workflows.
+    pub(crate) paths: Vec<PathBuf>,
     /// The example workflows.
     pub(crate) examples: bool,
     /// A greeting, and a log of what happens in runs.
@@ -41,16 +47,16 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
     let address = listener.local_addr()?;
     // Before the engine, so that it hears of runs that go on at once.
     let telemetry = rival_telemetry::start();
-    let engine = engine(context, offer, telemetry.as_ref()).await?;
-    let server = match Server::new(engine.clone(), server::settings(config, address)) {
-        Ok(server) => server,
+    let engine = engine(context, &offer, telemetry.as_ref()).await?;
+    let (server, _watching) = match prepare(context, &offer, &engine, address).await {
+        Ok(prepared) => prepared,
         Err(error) => {
             engine.shutdown(Duration::ZERO).await;
-            return Err(Failed::error(error.to_string()).into());
+            return Err(error);
         }
     };
     if offer.dev {
-        greet(&context.out, &format!("http://{address}"), config.store())?;
+        greet(&context.out, &format!("http://{address}"), config.store(), &offer, &engine.list())?;
     }
     let workflows = engine.list().len();
     tracing::info!(%address, store = %config.store().display(), workflows, "the server is ready");
@@ -69,7 +75,28 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_use(listen: std::net::SocketAddr, error: &std::io::Error) -> Failed {
+/// Registers what is in files, lets runs go on, and puts the engine behind routes.
+async fn prepare(
+    context: &Context,
+    offer: &Offer,
+    engine: &Engine,
+    address: SocketAddr,
+) -> Result<(Server, Option<Watching>)> {
+    let config = &context.config;
+    let mut watching = None;
+    if let Some(files) = WorkflowFiles::new(config, offer.paths.clone()) {
+        let loaded = files.register(engine).await?;
+        workflow_files::log(&loaded);
+        if offer.dev {
+            watching = Some(files.watch(engine, &loaded).await?);
+        }
+    }
+    engine.begin().await;
+    let server = Server::new(engine.clone(), server::settings(config, address));
+    Ok((server.map_err(|error| Failed::error(error.to_string()))?, watching))
+}
+
+fn in_use(listen: SocketAddr, error: &std::io::Error) -> Failed {
     let failed = Failed::error(format!("cannot listen on {listen}: {error}"));
     match error.kind() {
         std::io::ErrorKind::AddrInUse => {
@@ -79,7 +106,7 @@ fn in_use(listen: std::net::SocketAddr, error: &std::io::Error) -> Failed {
     }
 }
 
-async fn engine(context: &Context, offer: Offer, telemetry: Option<&Telemetry>) -> Result<Engine> {
+async fn engine(context: &Context, offer: &Offer, telemetry: Option<&Telemetry>) -> Result<Engine> {
     let config = &context.config;
     let file = config.store();
     let store = SqliteStore::open(file).map_err(|error| opening(&error, file))?;
@@ -96,7 +123,7 @@ async fn engine(context: &Context, offer: Offer, telemetry: Option<&Telemetry>) 
     if offer.examples {
         builder = examples::add(builder, file, offer.pace)?;
     }
-    Ok(builder.build().await?)
+    Ok(builder.prepare().await?)
 }
 
 fn opening(error: &StoreError, file: &Path) -> Failed {
@@ -110,20 +137,16 @@ fn opening(error: &StoreError, file: &Path) -> Failed {
     }
 }
 
-fn greet(out: &Out, url: &str, store: &Path) -> Result<()> {
+fn greet(out: &Out, url: &str, store: &Path, offer: &Offer, workflows: &[WorkflowInfo]) -> Result<()> {
     let style = out.style;
     // As it was called, so that it can be copied.
     let rival = std::env::args().next().filter(|_| !which("rival")).unwrap_or_else(|| "rival".to_owned());
     let url_flag = if url == "http://127.0.0.1:7878" { String::new() } else { format!(" --url {url}") };
     out.line(format_args!("{}  {}  store {}\n", style.bold("rival dev"), style.cyan(url), store.display()))?;
     out.line("In a second terminal:")?;
-    let sample = serde_json::to_string(&examples::order::Order::sample())?;
-    let commands = [
-        ("run flaky --wait".to_owned(), "start a run and wait for its result"),
-        (format!("run order --input '{sample}'"), "start one and leave it"),
-        ("watch".to_owned(), "see what runs"),
-        ("workflows".to_owned(), "see what else there is"),
-    ];
+    let mut commands = first_commands(offer, workflows)?;
+    commands.push(("watch".to_owned(), "see what runs"));
+    commands.push(("workflows".to_owned(), "see what else there is"));
     for (command, about) in commands {
         out.line(format_args!(
             "  {}\n    {rival} {command}{url_flag}",
@@ -132,6 +155,25 @@ fn greet(out: &Out, url: &str, store: &Path) -> Result<()> {
     }
     let docs = style.cyan(format_args!("{url}/api/docs"));
     out.line(format_args!("\nThe API is at {docs}. Ctrl-C stops in order; `kill -9` loses nothing either.\n"))
+}
+
+/// What to try first.
+fn first_commands(offer: &Offer, workflows: &[WorkflowInfo]) -> Result<Vec<(String, &'static str)>> {
+    let wait = "start a run and wait for its result";
+    if offer.examples {
+        let sample = serde_json::to_string(&examples::order::Order::sample())?;
+        return Ok(vec![
+            ("run flaky --wait".to_owned(), wait),
+            (format!("run order --input '{sample}'"), "start one and leave it"),
+        ]);
+    }
+    let first = workflows.iter().map(|workflow| {
+        let input = workflow.input_schema.as_ref().map_or_else(String::new, |schema| {
+            format!(" --input '{}'", sample(schema))
+        });
+        (format!("run {}{input} --wait", workflow.name), wait)
+    });
+    Ok(first.take(1).collect())
 }
 
 /// Whether a command can be called by its name alone.

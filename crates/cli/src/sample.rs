@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn a_schema_that_contains_itself_has_a_sample() {
-        let schema = json!({ "type": "object", "required": ["again"], "properties": { "again": { "$ref": "#" } } });
+        let schema =
+            json!({ "type": "object", "required": ["again"], "properties": { "again": { "$ref": "#" } } });
         assert!(sample(&schema).is_object());
     }
 }

@@ -181,7 +181,9 @@ async fn files(context: &Context, served: bool, findings: &mut Findings) {
     };
     match problems {
         Err(error) => findings.add("workflows", Level::Bad, format!("{error:#}")),
-        Ok(problems) if problems.is_empty() => findings.add("workflows", Level::Good, "no file has a problem"),
+        Ok(problems) if problems.is_empty() => {
+            findings.add("workflows", Level::Good, "no file has a problem")
+        }
         Ok(problems) => {
             problems.iter().for_each(|problem| findings.add("workflows", Level::Bad, problem.to_string()));
         }

@@ -168,9 +168,10 @@ fn first_commands(offer: &Offer, workflows: &[WorkflowInfo]) -> Result<Vec<(Stri
         ]);
     }
     let first = workflows.iter().map(|workflow| {
-        let input = workflow.input_schema.as_ref().map_or_else(String::new, |schema| {
-            format!(" --input '{}'", sample(schema))
-        });
+        let input = workflow
+            .input_schema
+            .as_ref()
+            .map_or_else(String::new, |schema| format!(" --input '{}'", sample(schema)));
         (format!("run {}{input} --wait", workflow.name), wait)
     });
     Ok(first.take(1).collect())

@@ -125,7 +125,8 @@ impl<'a> Report<'a> {
 
 fn json_of(tested: &Tested) -> String {
     let Tested { file, name, took, failure, lines } = tested;
-    let failure = failure.as_ref().map(|TestFailure { message, stack }| json!({ "message": message, "stack": stack }));
+    let failure =
+        failure.as_ref().map(|TestFailure { message, stack }| json!({ "message": message, "stack": stack }));
     let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     json!({ "file": near(file), "name": name, "passed": failure.is_none(), "tookMs": took, "failure": failure, "lines": lines })
         .to_string()

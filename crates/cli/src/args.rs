@@ -446,7 +446,7 @@ pub(crate) enum ConfigVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks, load
+    /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks, load, scripts
     #[arg(default_value = "", hide_default_value = true)]
     pub(crate) only: String,
     /// A small size, to see that everything works

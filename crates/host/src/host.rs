@@ -232,9 +232,9 @@ impl Host {
             None => self.tell(realm, task),
             unready => unready,
         };
-        self.jobs(call);
+        self.jobs(owner);
         let late = self.tell(realm, Task::Drained(call));
-        self.jobs(call);
+        self.jobs(owner);
         self.complain(call, late);
         self.unhandled(realm);
         let cut = self.shared.take_cut(call);
@@ -264,7 +264,8 @@ impl Host {
     }
 
     /// Runs all jobs. One that throws was cut short, or is a callback of `queueMicrotask`.
-    fn jobs(&self, call: CallId) {
+    fn jobs(&self, owner: Owner) {
+        let mut dice = 1_u32;
         while !self.shared.watch.closing() {
             match self.runtime.execute_pending_job() {
                 Ok(true) => {}
@@ -274,9 +275,21 @@ impl Host {
                         let thrown = ctx.catch();
                         (!thrown.is_uncatchable_error()).then(|| error::of_value(&ctx, &thrown))
                     });
-                    self.complain(call, thrown);
+                    self.complain(owner.call, thrown);
                 }
             }
+            if self.shared.is_cutting() {
+                dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                self.shift(owner.realm, dice >> 27);
+            }
+        }
+    }
+
+    /// Jobs of which each begins the next are all alike, so that an interrupt may always come after the next was begun.
+    /// Something between them, without a rhythm of its own, moves the place where it comes.
+    fn shift(&self, realm: u32, ticks: u32) {
+        if let Some(realm) = self.realms.get(&realm) {
+            realm.tick(ticks);
         }
     }
 
@@ -287,7 +300,7 @@ impl Host {
         let forget = format!(r#"{{"forget":{{"id":{call}}}}}"#);
         let thrown = self.tell(realm, Task::Frame(forget.into_bytes()));
         self.complain(call, thrown);
-        self.jobs(call);
+        self.jobs(owner);
         self.shared.forget_ops(call);
         // Whoever is interrupted in this is the same call again.
         self.shared.take_cut(call);

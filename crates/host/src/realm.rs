@@ -38,6 +38,8 @@ struct Hooks {
     frame: Persistent<Function<'static>>,
     complete: Persistent<Function<'static>>,
     drained: Persistent<Function<'static>>,
+    /// Does nothing.
+    tick: Persistent<Function<'static>>,
 }
 
 /// What JavaScript is told.
@@ -98,6 +100,17 @@ impl Realm {
         })
     }
 
+    /// Calls a function that does nothing, so often. QuickJS asks whether to stop once in so many calls.
+    pub(crate) fn tick(&self, times: u32) {
+        let Some(live) = &self.live else { return };
+        live.context.with(|ctx| {
+            for _ in 0..times {
+                let ticked = live.hooks.tick.clone().restore(&ctx).and_then(|tick| tick.call::<_, ()>(()));
+                error::quiet(&ctx, ticked);
+            }
+        });
+    }
+
     /// Does something in the context, if there is one.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&Ctx<'_>) -> T) -> Option<T> {
         self.live.as_ref().map(|live| live.context.with(|ctx| work(&ctx)))
@@ -124,7 +137,8 @@ fn hooks<'js>(
     let prelude: Function<'js> = prelude.get("default")?;
     let hooks: Object<'js> = prelude.call((native::object(ctx, id, shared, sources)?,))?;
     let hook = |name: &str| hooks.get(name).map(|hook: Function<'js>| Persistent::save(ctx, hook));
-    Ok(Hooks { frame: hook("frame")?, complete: hook("complete")?, drained: hook("drained")? })
+    let tick = Persistent::save(ctx, Function::new(ctx.clone(), || ())?);
+    Ok(Hooks { frame: hook("frame")?, complete: hook("complete")?, drained: hook("drained")?, tick })
 }
 
 impl Hooks {

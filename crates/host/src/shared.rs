@@ -79,6 +79,11 @@ impl Shared {
         true
     }
 
+    /// Whether JavaScript is being stopped.
+    pub(crate) fn is_cutting(&self) -> bool {
+        self.cut.get().is_some()
+    }
+
     /// Whether a call was cut short in this turn. Code around it may not have noticed: the evaluation of a module turns
     /// any error into a rejection, and memory that is refused can be caught.
     pub(crate) fn is_cut(&self, call: CallId) -> bool {

@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_millis(50);
 /// What is promised is `LIMIT` and 100 ms. A machine that is busy with other things may be late, so only an end that is
 /// off by an order of magnitude fails; the figures are printed.
 const PROMISED: Duration = Duration::from_millis(100);
-const TOLERATED: Duration = Duration::from_secs(3);
+const TOLERATED: Duration = Duration::from_secs(10);
 const MEMORY: usize = 32 * 1024 * 1024;
 
 /// Bodies of `export default (input) => { … }`.
@@ -260,7 +260,7 @@ impl Host {
         let Heard::Frame(ready) = host.hear(Instant::now() + Duration::from_secs(60)) else { panic!() };
         assert!(matches!(*ready, FromHost::Ready {}));
         // What is measured is the transform, not the first page of the program.
-        assert_eq!(host.run("export default () => 1", Duration::from_secs(60)), End::Done);
+        assert_eq!(host.run_harmless("export default () => 1"), End::Done);
         host
     }
 
@@ -289,13 +289,18 @@ impl Host {
         }
     }
 
-    fn run(&mut self, code: &str, patience: Duration) -> End {
+    /// Runs something harmless, however long the machine takes.
+    fn run_harmless(&mut self, code: &str) -> End {
+        self.run(code, Duration::from_secs(60), Duration::from_secs(60))
+    }
+
+    fn run(&mut self, code: &str, limit: Duration, patience: Duration) -> End {
         let until = Instant::now() + patience;
         self.tell(&ToHost::Transform {
             id: 1,
             code: code.to_owned(),
             input: RawValue::from_string("null".to_owned()).unwrap(),
-            limit_ms: u64::try_from(LIMIT.as_millis()).unwrap(),
+            limit_ms: u64::try_from(limit.as_millis()).unwrap(),
             memory_limit: MEMORY,
         });
         match self.hear(until) {
@@ -342,7 +347,7 @@ fn hostile_transforms_end() {
     let mut late = Vec::new();
     for (name, code) in &scripts {
         let start = Instant::now();
-        let end = host.run(code, LIMIT + GRACE);
+        let end = host.run(code, LIMIT, LIMIT + GRACE);
         let took = start.elapsed();
         println!("{:>5} ms  {end:?}: {name}", took.as_millis());
         if took > LIMIT + PROMISED {
@@ -353,11 +358,7 @@ fn hostile_transforms_end() {
             host = Host::start();
         }
         // Those that come after it find everything as it was.
-        assert_eq!(
-            host.run("export default () => [[], {}].length", Duration::from_secs(60)),
-            End::Done,
-            "{name}"
-        );
+        assert_eq!(host.run_harmless("export default () => [[], {}].length"), End::Done, "{name}");
     }
     println!("{} scripts, {} later than promised: {late:?}", scripts.len(), late.len());
 }

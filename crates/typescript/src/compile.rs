@@ -77,9 +77,10 @@ fn script(path: &Path, source: &str) -> Module {
         module.faults.extend(found.faults);
     }
     module.requests = [statics.requests, found.requests].concat();
-    module.exports = statics.exports;
+    module.exports = statics.exports.keys().cloned().collect();
+    module.export_places = statics.exports;
     module.types = types;
-    module.step_names = found.step_names;
+    (module.step_names, module.step_places) = found.steps.into_iter().unzip();
     if !module.is_broken() {
         (module.code, module.map) = print(&program);
     }

@@ -25,6 +25,9 @@ pub struct Module {
     pub(crate) kind: Kind,
     pub(crate) map: SourceMap,
     pub(crate) requests: Vec<Request>,
+    pub(crate) export_places: BTreeMap<String, Place>,
+    /// Of the elements of the exported `steps`.
+    pub(crate) step_places: Vec<Place>,
     /// Names that exist for the type checker only.
     pub(crate) types: BTreeSet<String>,
     /// What its text alone shows.
@@ -85,9 +88,21 @@ impl Module {
             kind: Kind::Es,
             map: SourceMap::default(),
             requests: Vec::new(),
+            export_places: BTreeMap::new(),
+            step_places: Vec::new(),
             types: BTreeSet::new(),
             faults: Vec::new(),
         }
+    }
+
+    /// Where an export is named: line and column.
+    pub fn export_place(&self, name: &str) -> Option<(u32, u32)> {
+        self.export_places.get(name).map(|place| (place.line, place.column))
+    }
+
+    /// Where an element of the exported `steps` is, if those are written as a list: line and column.
+    pub fn step_place(&self, index: usize) -> Option<(u32, u32)> {
+        self.step_places.get(index).map(|place| (place.line, place.column))
     }
 
     /// The file that a request of this module leads to.

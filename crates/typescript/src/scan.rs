@@ -15,14 +15,15 @@ use oxc::semantic::{Scoping, SymbolId};
 use oxc::span::{GetSpan, Span};
 
 use crate::module::{By, Request};
-use crate::place::Lines;
+use crate::place::{Lines, Place};
 use crate::problem::Problem;
 
 /// What was found.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) requests: Vec<Request>,
-    pub(crate) step_names: Vec<Option<String>>,
+    /// The elements of the exported `steps`: identifiers, and where they are.
+    pub(crate) steps: Vec<(Option<String>, Place)>,
     pub(crate) faults: Vec<Problem>,
     /// It uses what only CommonJS modules have.
     pub(crate) common_js: bool,
@@ -34,7 +35,7 @@ pub(crate) fn scan(program: &Program<'_>, scoping: &Scoping, path: &Path, lines:
     scan.visit_program(program);
     let free = scoping.root_unresolved_references();
     scan.found.common_js = ["require", "module", "exports"].iter().any(|name| free.contains_key(*name));
-    scan.found.step_names = step_names(program);
+    scan.found.steps = steps(program, lines);
     scan.found
 }
 
@@ -207,8 +208,8 @@ fn rival_names(program: &Program<'_>) -> BTreeMap<SymbolId, String> {
     named.collect()
 }
 
-/// The identifiers in the list that is exported as `steps`.
-fn step_names(program: &Program<'_>) -> Vec<Option<String>> {
+/// The list that is exported as `steps`.
+fn steps(program: &Program<'_>, lines: &Lines<'_>) -> Vec<(Option<String>, Place)> {
     let local = program.body.iter().find_map(|statement| match statement {
         Statement::ExportNamedDeclaration(export) => {
             export.specifiers.iter().find(|it| it.exported.name() == "steps").map(|it| it.local.name())
@@ -230,7 +231,7 @@ fn step_names(program: &Program<'_>) -> Vec<Option<String>> {
         Some(Expression::ArrayExpression(list)) => {
             // What comes after `...more` has no known place.
             let known = list.elements.iter().take_while(|it| !it.is_spread());
-            known.map(element_name).collect()
+            known.map(|it| (element_name(it), lines.place(it.span().start))).collect()
         }
         _ => Vec::new(),
     }

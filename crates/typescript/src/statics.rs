@@ -1,10 +1,10 @@
 //! What a module imports and exports, once its types are gone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oxc::ast::ast::{
-    Declaration, ExportDefaultDeclarationKind, ImportDeclaration, ImportDeclarationSpecifier,
-    ModuleExportName, Program, Statement, StringLiteral,
+    BindingIdentifier, Declaration, ExportDefaultDeclarationKind, ImportDeclaration,
+    ImportDeclarationSpecifier, ModuleExportName, Program, Statement, StringLiteral,
 };
 use oxc::span::GetSpan;
 
@@ -15,7 +15,8 @@ use crate::place::{Lines, Place};
 #[derive(Default)]
 pub(crate) struct Statics {
     pub(crate) requests: Vec<Request>,
-    pub(crate) exports: BTreeSet<String>,
+    /// With where each is named.
+    pub(crate) exports: BTreeMap<String, Place>,
     /// It imports or exports something.
     pub(crate) is_es: bool,
 }
@@ -40,19 +41,21 @@ impl Statics {
             Statement::ExportAllDeclaration(export) => {
                 export.with_clause = None;
                 self.request(&export.source, Vec::new(), export.exported.is_none(), lines);
-                self.exports.extend(export.exported.as_ref().map(|name| name.name().to_string()));
+                self.exports.extend(export.exported.as_ref().map(|name| named(name, lines)));
             }
             Statement::ExportFromDeclaration(export) => {
                 export.with_clause = None;
                 let names = export.specifiers.iter().map(|it| named(&it.local, lines)).collect();
                 self.request(&export.source, names, false, lines);
-                self.exports.extend(export.specifiers.iter().map(|it| it.exported.name().to_string()));
+                self.exports.extend(export.specifiers.iter().map(|it| named(&it.exported, lines)));
             }
             Statement::ExportNamedDeclaration(export) => {
-                self.exports.extend(export.specifiers.iter().map(|it| it.exported.name().to_string()));
+                self.exports.extend(export.specifiers.iter().map(|it| named(&it.exported, lines)));
             }
-            Statement::ExportDeclaration(export) => self.exports.extend(declared(&export.declaration)),
-            Statement::ExportDefaultDeclaration(_) => self.exports.extend(["default".to_owned()]),
+            Statement::ExportDeclaration(export) => self.exports.extend(declared(&export.declaration, lines)),
+            Statement::ExportDefaultDeclaration(export) => {
+                self.exports.insert("default".to_owned(), lines.place(export.span.start));
+            }
             _ => return,
         }
         self.is_es = true;
@@ -87,13 +90,16 @@ fn named(name: &ModuleExportName<'_>, lines: &Lines<'_>) -> (String, Place) {
 }
 
 /// The names that a declaration brings.
-fn declared(declaration: &Declaration<'_>) -> Vec<String> {
+fn declared(declaration: &Declaration<'_>, lines: &Lines<'_>) -> Vec<(String, Place)> {
+    names(declaration).into_iter().map(|id| (id.name.to_string(), lines.place(id.span.start))).collect()
+}
+
+fn names<'p>(declaration: &'p Declaration<'_>) -> Vec<&'p BindingIdentifier<'p>> {
     match declaration {
         Declaration::VariableDeclaration(variables) => {
-            let patterns = variables.declarations.iter().map(|it| &it.id);
-            patterns.flat_map(|it| it.get_binding_identifiers()).map(|it| it.name.to_string()).collect()
+            variables.declarations.iter().flat_map(|it| it.id.get_binding_identifiers()).collect()
         }
-        other => other.id().map(|id| id.name.to_string()).into_iter().collect(),
+        other => other.id().into_iter().collect(),
     }
 }
 
@@ -103,7 +109,7 @@ pub(crate) fn types(program: &Program<'_>) -> BTreeSet<String> {
     for statement in &program.body {
         match statement {
             Statement::ExportDeclaration(export) if export.declaration.is_type() => {
-                types.extend(declared(&export.declaration));
+                types.extend(names(&export.declaration).into_iter().map(|id| id.name.to_string()));
             }
             Statement::ExportNamedDeclaration(export) => {
                 let all = export.export_kind.is_type();

@@ -21,11 +21,17 @@ const SPINS: &str = "
         again()
         return new Promise(() => {})
     }
+    export function spinInChains({ input }) {
+        const ticks = () => { for (let i = 0; i < input; i++) {} }
+        const again = () => { Promise.resolve().then(again); ticks() }
+        again()
+        return new Promise(() => {})
+    }
     export function spinInSort() { return [3, 1, 2].sort(() => { for (;;) {} }) }
     export async function nap({ input }) { await new Promise((ok) => setTimeout(ok, 5)); return input }
     export function echo({ input }) { return input }
     export const steps = [spin, spinInside, spinAfterAwait, spinAfterTimer, spinInCallback, spinStubbornly,
-        spinInMicrotasks, spinInSort, nap, echo]";
+        spinInMicrotasks, spinInChains, spinInSort, nap, echo]";
 
 #[test]
 fn a_spinning_call_is_interrupted_and_the_others_go_on() {
@@ -62,6 +68,20 @@ fn a_spinning_call_is_interrupted_and_the_others_go_on() {
         }
         // Nothing of them is left.
         assert_eq!(lab.call("echo", json!(1)).unwrap(), json!(1));
+    }
+}
+
+/// Jobs that begin the next one and then do more, by every length of that: an interrupt that comes once in so many
+/// calls may always find the next one begun.
+#[test]
+fn a_chain_of_jobs_is_interrupted_whatever_its_rhythm() {
+    let mut lab = Lab::of(Place::Thread, SPINS);
+    for length in 0..40 {
+        let stuck = lab.begin("spinInChains", json!(length));
+        lab.until_in(stuck);
+        assert!(lab.interrupt(stuck));
+        let (id, end) = lab.end();
+        assert_eq!((id, end.outcome.unwrap_err().code.as_deref()), (stuck, Some(code::INTERRUPTED)));
     }
 }
 

@@ -2,14 +2,15 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Barrier};
 
 use rival_host::frame::{FromHost, ToHost};
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Place};
+
+const MANY: usize = 500;
 
 #[derive(Debug, PartialEq, Eq)]
 enum News {
@@ -24,8 +25,6 @@ struct Server {
     address: SocketAddr,
     /// What happens to requests that are never answered.
     news: Receiver<News>,
-    /// How many requests were open at once.
-    most: Arc<AtomicUsize>,
 }
 
 impl Server {
@@ -33,20 +32,14 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (tell, news) = channel();
-        let most = Arc::new(AtomicUsize::new(0));
-        let open = Arc::new(AtomicUsize::new(0));
-        let shared = Arc::clone(&most);
+        let together = Arc::new(Barrier::new(MANY));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (tell, open, most) = (Sender::clone(&tell), Arc::clone(&open), Arc::clone(&shared));
-                std::thread::spawn(move || {
-                    most.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                    let _ = serve(&stream, &tell, &most);
-                    open.fetch_sub(1, Ordering::SeqCst);
-                });
+                let (tell, together) = (Sender::clone(&tell), Arc::clone(&together));
+                std::thread::spawn(move || serve(&stream, &tell, &together));
             }
         });
-        Self { address, news, most }
+        Self { address, news }
     }
 
     fn url(&self, path: &str) -> Value {
@@ -54,7 +47,7 @@ impl Server {
     }
 }
 
-fn serve(stream: &TcpStream, news: &Sender<News>, most: &AtomicUsize) -> std::io::Result<()> {
+fn serve(stream: &TcpStream, news: &Sender<News>, together: &Barrier) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let mut out = stream;
     let mut line = String::new();
@@ -103,9 +96,7 @@ fn serve(stream: &TcpStream, news: &Sender<News>, most: &AtomicUsize) -> std::io
         }
         "/together" => {
             // Answers when all are here.
-            while most.load(Ordering::SeqCst) < 500 {
-                std::thread::sleep(std::time::Duration::from_millis(1));
-            }
+            together.wait();
             write!(out, "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok")
         }
         "/huge" => {
@@ -196,10 +187,10 @@ fn a_request_is_let_go_with_its_signal_and_with_its_call() {
 fn five_hundred_requests_are_under_way_at_once() {
     let server = Server::new();
     let mut lab = Lab::of(Place::Process, FLOW);
-    let calls: Vec<u64> = (0..500).map(|_| lab.begin("get", server.url("/together"))).collect();
+    // The server answers none before all are there.
+    let calls: Vec<u64> = (0..MANY).map(|_| lab.begin("get", server.url("/together"))).collect();
     for _ in &calls {
         let (_, end) = lab.end();
         assert_eq!(end.outcome.unwrap()[3], "ok");
     }
-    assert_eq!(server.most.load(Ordering::SeqCst), 500);
 }

@@ -149,3 +149,25 @@ fn step_names_are_the_identifiers_of_the_list() {
     assert_eq!(names("export const steps = make()"), "");
     assert_eq!(names("const steps = [a]; export const other = [b]"), "");
 }
+
+#[test]
+fn exports_and_steps_have_places() {
+    let source = "import { z } from 'zod'
+type Gone = { a: 1 }
+export const input = z.object({}), name = 'x'
+const list = [
+    first,
+    { fn: first },
+    ...more,
+]
+export { list as steps }
+export default function first(gone: Gone) {}
+export enum Size { S }
+";
+    let folder = Folder::new(&[("a.ts", source)]);
+    let program = folder.load(&["a.ts"]);
+    let module = &program.modules[&folder.path("a.ts")];
+    let places = ["input", "name", "steps", "default", "Size", "none"].map(|name| module.export_place(name));
+    assert_eq!(places, [Some((3, 14)), Some((3, 36)), Some((9, 18)), Some((10, 1)), Some((11, 13)), None]);
+    assert_eq!([0, 1, 2].map(|at| module.step_place(at)), [Some((5, 5)), Some((6, 5)), None]);
+}

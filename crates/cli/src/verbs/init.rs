@@ -27,7 +27,8 @@ pub(crate) fn init(out: &Out, folder: &Path) -> Result<()> {
     let there: Vec<&str> =
         FILES.iter().map(|(name, _)| *name).filter(|name| folder.join(name).exists()).collect();
     if !there.is_empty() {
-        let message = format!("{} has {} already: nothing was written", folder.display(), there.join(", "));
+        let more = if there.len() > 1 { format!(" and {} more of its files", there.len() - 1) } else { String::new() };
+        let message = format!("{} has {}{more} already: nothing was written", folder.display(), there[0]);
         return Err(Failed::error(message).hint("name another folder: `rival init my-workflows`").into());
     }
     for (name, text) in FILES {

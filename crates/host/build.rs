@@ -5,7 +5,9 @@ use std::process::Command;
 use std::{env, fs};
 
 fn main() {
-    for input in ["src", "package.json", "package-lock.json", "bundle.mjs", "node_modules/.installed"] {
+    for input in
+        ["src", "package.json", "package-lock.json", "bundle.mjs", "zod_types.mjs", "node_modules/.installed"]
+    {
         println!("cargo::rerun-if-changed=js/{input}");
     }
     let js = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("js");

@@ -9,7 +9,20 @@ pub const ZOD: &str = include_str!(concat!(env!("OUT_DIR"), "/zod.js"));
 /// The module `rival/test`.
 pub const TEST: &str = include_str!(concat!(env!("OUT_DIR"), "/rival_test.js"));
 
+/// What one of the modules `rival`, `zod` and `rival/test` exports; nothing if it is another.
+pub fn exports(module: &str) -> Vec<&'static str> {
+    let names = match module {
+        "rival" => include_str!(concat!(env!("OUT_DIR"), "/rival.exports")),
+        "zod" => include_str!(concat!(env!("OUT_DIR"), "/zod.exports")),
+        "rival/test" => include_str!(concat!(env!("OUT_DIR"), "/rival_test.exports")),
+        _ => "",
+    };
+    names.lines().collect()
+}
+
 /// Types of the module `rival`.
 pub const RIVAL_TYPES: &str = include_str!("../js/types/rival.d.ts");
+/// Types of the modules `zod` and `zod/v4`, as ambient modules.
+pub const ZOD_TYPES: &str = include_str!(concat!(env!("OUT_DIR"), "/zod.d.ts"));
 /// Types of the module `rival/test`.
 pub const TEST_TYPES: &str = include_str!("../js/types/rival-test.d.ts");

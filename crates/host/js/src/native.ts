@@ -21,8 +21,9 @@ export interface Native {
     random(count: number): Uint8Array
     uuid4(): string
     uuid7(): string
-    /** A parsed URL, or null if it is none. */
+    /** A parsed URL; null if it is none. */
     url(input: string, base?: string): UrlParts | null
+    /** The same with another part; null if it cannot have that. */
     urlSet(href: string, part: string, value: string): UrlParts | null
     encode(text: string): Uint8Array
     decode(bytes: Uint8Array, label: string, fatal: boolean): string

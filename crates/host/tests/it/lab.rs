@@ -1,6 +1,5 @@
 //! The engine's end of a host's sockets.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -56,6 +55,15 @@ impl Lab {
     }
 
     pub fn with_memory(place: Place, memory_limit: usize) -> Self {
+        Self::with(place, memory_limit, &[])
+    }
+
+    /// A host whose scripts see these variables, too.
+    pub fn with_env(place: Place, env: &[(&str, &str)]) -> Self {
+        Self::with(place, MEMORY, env)
+    }
+
+    fn with(place: Place, memory_limit: usize, env: &[(&str, &str)]) -> Self {
         let (data, theirs) = UnixStream::pair().unwrap();
         let (control, their_control) = UnixStream::pair().unwrap();
         let runner = match place {
@@ -64,7 +72,7 @@ impl Lab {
             }))),
             Place::Process => Runner::Process(spawn(&mut Command::new(PROGRAM), theirs, their_control)),
         };
-        Self::over(data, control, runner, memory_limit)
+        Self::over(data, control, runner, memory_limit, env)
     }
 
     /// A host whose parent is the shell.
@@ -74,15 +82,22 @@ impl Lab {
         let mut shell = Command::new("sh");
         shell.args(["-c", "exec 3<&0; \"$0\" <&3 & wait", PROGRAM]);
         let shell = spawn(&mut shell, theirs, their_control);
-        (Self::over(data, control, Runner::Elsewhere, MEMORY), shell)
+        (Self::over(data, control, Runner::Elsewhere, MEMORY, &[]), shell)
     }
 
-    fn over(data: UnixStream, control: UnixStream, runner: Runner, memory_limit: usize) -> Self {
+    fn over(
+        data: UnixStream,
+        control: UnixStream,
+        runner: Runner,
+        memory_limit: usize,
+        env: &[(&str, &str)],
+    ) -> Self {
         data.set_read_timeout(Some(PATIENCE)).unwrap();
         control.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut lab =
             Self { data, splitter: Splitter::default(), control: BufReader::new(control), runner, next: 1 };
-        let env = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
+        let env = [("GREETING", "hello")].iter().chain(env);
+        let env = env.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         lab.tell(&ToHost::Setup { memory_limit, env });
         assert!(matches!(lab.hear(), FromHost::Ready {}));
         lab
@@ -141,20 +156,52 @@ impl Lab {
     }
 
     pub fn begin_in(&mut self, realm: u32, function: &str, input: Value) -> u64 {
-        let id = self.next;
-        self.next += 1;
+        self.begin_at(realm, "/flow.js", "flow", function, input)
+    }
+
+    /// Begins a call of a function of any file.
+    pub fn begin_at(&mut self, realm: u32, file: &str, workflow: &str, function: &str, input: Value) -> u64 {
         let run = json!({"runId": "r", "workflow": "flow", "node": function, "attempt": 1, "call": 1, "idempotencyKey": "k"});
         let cx = json!({"input": input, "steps": {}, "last": null, "run": run, "loop": null, "failure": null, "undo": null});
+        self.begin_with(realm, file, workflow, function, Role::Step, &cx)
+    }
+
+    /// Begins any call.
+    pub fn begin_with(
+        &mut self,
+        realm: u32,
+        file: &str,
+        workflow: &str,
+        function: &str,
+        role: Role,
+        cx: &Value,
+    ) -> u64 {
+        let id = self.number();
         self.tell(&ToHost::Call {
             id,
             realm,
-            file: "/flow.js".to_owned(),
-            workflow: "flow".to_owned(),
+            file: file.to_owned(),
+            workflow: workflow.to_owned(),
             function: function.to_owned(),
-            role: Role::Step,
-            cx: raw(&cx),
+            role,
+            cx: raw(cx),
         });
         id
+    }
+
+    /// A number that was not used yet.
+    pub fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// Asks what a file of realm 1 defines; nothing else may be said.
+    pub fn describe(&mut self, file: &str) -> Result<Value, ScriptError> {
+        let id = self.number();
+        self.tell(&ToHost::Describe { id, realm: 1, file: file.to_owned(), entry: false });
+        let (described, end) = self.end();
+        assert_eq!(described, id);
+        end.outcome
     }
 
     /// Calls a function and waits for its end; nothing else may be said.
@@ -281,6 +328,17 @@ pub fn module(name: &str, code: &str, links: &[(&str, &str)]) -> ModuleSource {
         links: links.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect(),
         step_names: Vec::new(),
     }
+}
+
+/// A module that imports what the host brings along.
+pub fn file(name: &str, code: &str) -> ModuleSource {
+    module(name, code, &[("rival", "rival"), ("zod", "zod"), ("rival/test", "rival/test")])
+}
+
+/// The same with one more link.
+pub fn linked(mut module: ModuleSource, from: &str, to: &str) -> ModuleSource {
+    module.links.insert(from.to_owned(), to.to_owned());
+    module
 }
 
 pub fn raw(value: &Value) -> Box<RawValue> {

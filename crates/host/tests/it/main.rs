@@ -8,10 +8,19 @@
     reason = "tests read better so"
 )]
 
+mod authors;
 mod calls;
+mod context;
 mod control;
+mod durable;
+mod http;
+mod input;
 mod lab;
 mod memory;
 mod natives;
+mod plans;
+mod registry;
+mod scripts;
+mod server;
 mod transforms;
 mod web;

@@ -3,7 +3,7 @@ import type { AbortFrame, CallFrame, DescribeFrame, ForgetFrame, ParseFrame } fr
 import { type Author, type Issue, type OpenFile, realm } from '../realm.ts'
 import { type Call, calls, currentCall, done, fail, open, opened, run, targetOf } from './call.ts'
 import { native } from './native.ts'
-import { forget as forgetOps } from './ops.ts'
+import { forgetAsked, forgetBegun } from './ops.ts'
 
 /** Calls a function; its file is evaluated first if it is not yet. */
 export function call(frame: CallFrame): void {
@@ -58,7 +58,7 @@ async function judge(call: Call, frame: ParseFrame): Promise<{ value: unknown } 
         const absent = await schema.safeParseAsync(undefined)
         if (absent.success) parsed = absent
     }
-    if (parsed.success) return { value: parsed.data }
+    if (parsed.success) return { value: parsed.data ?? null }
     return { issues: parsed.error.issues.map(({ path, message, code }) => ({ path: path.map(plainKey), message, code })) }
 }
 
@@ -97,15 +97,14 @@ export function abort(frame: AbortFrame): void {
     if (call === undefined) return
     if (!frame.keep) {
         calls.delete(frame.id)
-        forgetOps(call)
+        forgetAsked(frame.id)
     }
     call.abort(frame.reason)
 }
 
 /** Lets go of a call. */
 export function forget(frame: ForgetFrame): void {
-    const call = calls.get(frame.id)
-    if (call === undefined) return
     calls.delete(frame.id)
-    forgetOps(call)
+    forgetAsked(frame.id)
+    forgetBegun(frame.id)
 }

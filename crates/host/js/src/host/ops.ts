@@ -130,10 +130,12 @@ export function drained(): void {
     changed.clear()
 }
 
-/** Forgets what a call asked for: its promises never settle. */
-export function forget(call: Call): void {
-    for (const [op, entry] of asked) {
-        if (entry.call === call) asked.delete(op)
-    }
-    changed.delete(call)
+/** Forgets what a call asked the parent for: its promises never settle. */
+export function forgetAsked(id: number): void {
+    for (const [op, entry] of asked) if (entry.call?.id === id) asked.delete(op)
+}
+
+/** Forgets the timers and requests of a call, which Rust has given up. */
+export function forgetBegun(id: number): void {
+    for (const [op, entry] of begun) if (entry.call?.id === id) begun.delete(op)
 }

@@ -6,7 +6,7 @@ import { refuse } from './refuse.ts'
 export function callerModule(): string | undefined {
     for (const line of (new Error().stack ?? '').split('\n')) {
         const name = /(?:\(|at )([^()]+?):\d+(?::\d+)?\)?$/.exec(line.trim())?.[1]
-        if (name !== undefined && realm().native.source(name)) return name
+        if (name !== undefined && realm().native.source(name) !== null) return name
     }
     return undefined
 }

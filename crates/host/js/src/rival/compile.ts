@@ -19,7 +19,7 @@ import {
     type StepDraft,
     sourceOf,
 } from './part.ts'
-import { closest, kindOf, refuse } from './refuse.ts'
+import { closest, kindOf, placed, refuse } from './refuse.ts'
 
 type Json = Record<string, unknown>
 type PlanBlock = { nodes: Json[] }
@@ -83,7 +83,9 @@ class Compiler {
         if (name === undefined) return
         const meant = closest(name, idsIn(block))
         const advice = meant === undefined ? 'name results after steps' : `did you mean \`${meant}\`?`
-        refuse(`results of workflow \`${data.name}\`: there is no step \`${name}\``, advice)
+        placed({ export: 'results' }, () =>
+            refuse(`results of workflow \`${data.name}\`: there is no step \`${name}\``, advice),
+        )
     }
 
     private block(drafts: Draft[], at: string, data: WorkflowData, unused: Set<string>): PlanBlock {
@@ -91,10 +93,19 @@ class Compiler {
         if (drafts.length === 0) refuse(`${where} has no steps`, 'add at least one')
         const named = drafts.map((draft) => this.resolved(draft))
         const ids = idsOf(named)
-        const twice = ids.find((id, index) => ids.indexOf(id) < index)
-        if (twice !== undefined) refuse(`two steps of ${where} are called \`${twice}\``, 'give one of them another name')
         const around: Around = { at, data, unused }
-        return { nodes: named.map((draft, index) => this.node(ids[index] ?? '', draft, around)) }
+        const nodes = named.map((draft, index) => {
+            const id = ids[index] ?? ''
+            const node = () => {
+                if (ids.indexOf(id) < index) {
+                    refuse(`two steps of ${where} are called \`${id}\``, 'give one of them another name')
+                }
+                return this.node(id, draft, around)
+            }
+            // Whoever reads the message looks at the file's own list.
+            return at === '' && data.isFile ? placed({ export: 'steps', index }, node) : node()
+        })
+        return { nodes }
     }
 
     /** A file's workflow is called as the file says. */

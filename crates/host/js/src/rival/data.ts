@@ -13,6 +13,8 @@ export interface WorkflowData {
     onError?: Fn
     timeoutMs?: number
     maxRetries?: number
+    /** It is what a file exports as `steps`, `input` and so on, rather than what a builder made. */
+    isFile?: true
     /** What its steps must return, by id. */
     results?: Map<string, Schema>
 }

@@ -1,10 +1,10 @@
 /** Files: which workflows a module defines. */
-import { type Author, type Functions, type OpenFile, realm, type Schema } from '../realm.ts'
+import { type Author, type Functions, type OpenFile, realm } from '../realm.ts'
 import { type Compiled, compile, type References } from './compile.ts'
 import { type WorkflowData, workflowOf } from './data.ts'
 import * as read from './options.ts'
-import { type Draft, draftsOf, FileReference } from './part.ts'
-import { kindOf, refuse, WorkflowError } from './refuse.ts'
+import { type Draft, draftOf, FileReference } from './part.ts'
+import { kindOf, placed, placedLater, refuse, WorkflowError } from './refuse.ts'
 import { directories, files, launches, registered } from './registered.ts'
 import { schemasOf } from './results.ts'
 import { jsonSchema } from './schema.ts'
@@ -56,7 +56,8 @@ async function evaluate(file: string): Promise<Opened> {
         await add(fileWorkflow(file, exports), { exported: null, registered: true, module: file })
     }
     for (const [name, data] of exportedWorkflows(exports)) {
-        await add(data, { exported: name, registered: true, module: file })
+        const how = { exported: name, registered: true, module: file }
+        await placedLater({ export: name }, () => add(data, how))
     }
     const modules = closure(file)
     for (const { workflow, module } of registered) {
@@ -92,20 +93,30 @@ function closure(file: string): Set<string> {
 
 async function compiled(data: WorkflowData): Promise<Compiled> {
     const references: References = new Map()
-    await follow(data.nodes, references)
+    await follow(data, references, new Set())
     return compile(data, references)
 }
 
-/** Evaluates the files that workflows refer to. */
-async function follow(drafts: Draft[], references: References): Promise<void> {
-    for (const draft of drafts) {
-        for (const inner of blocksOf(draft)) await follow(inner, references)
-        if (draft.kind !== 'workflow' || !(draft.workflow instanceof FileReference)) continue
-        if (references.has(draft.workflow)) continue
-        const data = await referred(draft.workflow)
-        references.set(draft.workflow, data)
-        await follow(data.nodes, references)
+/** Evaluates the files that a workflow refers to, and those that these do. One that contains itself is found later. */
+async function follow(data: WorkflowData, references: References, seen: Set<WorkflowData>): Promise<void> {
+    if (seen.has(data)) return
+    seen.add(data)
+    for (const nested of nestedIn(data.nodes)) {
+        if (nested instanceof FileReference) {
+            const target = references.get(nested) ?? (await referred(nested))
+            references.set(nested, target)
+            await follow(target, references, seen)
+        } else {
+            await follow(nested, references, seen)
+        }
     }
+}
+
+/** The workflows that a block runs in place. */
+function nestedIn(drafts: Draft[]): (WorkflowData | FileReference)[] {
+    return drafts.flatMap((draft) =>
+        draft.kind === 'workflow' ? [draft.workflow] : blocksOf(draft).flatMap((block) => nestedIn(block)),
+    )
 }
 
 function blocksOf(draft: Draft): Draft[][] {
@@ -117,8 +128,6 @@ function blocksOf(draft: Draft): Draft[][] {
         case 'loop':
         case 'forEach':
             return [draft.body]
-        case 'workflow':
-            return draft.workflow instanceof FileReference ? [] : [draft.workflow.nodes]
         default:
             return []
     }
@@ -154,22 +163,31 @@ function fileWorkflow(file: string, exports: Exports): WorkflowData {
 }
 
 function fromExports(file: string, exports: Exports): WorkflowData {
-    const { steps, name, input, onError, description, timeout, maxRetries, results } = exports
-    if (!Array.isArray(steps)) {
-        return refuse(`\`steps\` must be a list, not ${kindOf(steps)}`, 'write export const steps = [first, second]')
-    }
-    const data: WorkflowData = {
-        name: name === undefined ? stem(file) : read.text(name, '`name`'),
+    const taken = <T>(name: string, take: (value: unknown, what: string) => T): T | undefined =>
+        exports[name] === undefined ? undefined : placed({ export: name }, () => take(exports[name], `\`${name}\``))
+    const names = realm().native.source(file)?.stepNames ?? []
+    const found: Record<keyof WorkflowData, unknown> = {
+        name: taken('name', read.text) ?? stem(file),
         module: file,
-        nodes: withNames(draftsOf(steps, 'steps'), realm().native.source(file)?.stepNames ?? []),
+        isFile: true,
+        nodes: withNames(stepsOf(exports.steps), names),
+        schema: taken('input', read.schema),
+        onError: taken('onError', read.fn),
+        description: taken('description', read.text),
+        timeoutMs: taken('timeout', read.duration),
+        maxRetries: taken('maxRetries', read.countOrZero),
+        results: taken('results', schemasOf),
     }
-    if (input !== undefined) data.schema = read.schema(input, '`input`') as Schema
-    if (onError !== undefined) data.onError = read.fn(onError, '`onError`')
-    if (description !== undefined) data.description = read.text(description, '`description`')
-    if (timeout !== undefined) data.timeoutMs = read.duration(timeout, '`timeout`')
-    if (maxRetries !== undefined) data.maxRetries = read.countOrZero(maxRetries, '`maxRetries`')
-    if (results !== undefined) data.results = schemasOf(results)
-    return data
+    const present = Object.entries(found).filter(([, value]) => value !== undefined)
+    return Object.fromEntries(present) as unknown as WorkflowData
+}
+
+function stepsOf(steps: unknown): Draft[] {
+    if (!Array.isArray(steps) || steps.length === 0) {
+        const problem = Array.isArray(steps) ? '`steps` is empty' : `\`steps\` must be a list, not ${kindOf(steps)}`
+        return placed({ export: 'steps' }, () => refuse(problem, 'write export const steps = [first, second]'))
+    }
+    return steps.map((step, index) => placed({ export: 'steps', index }, () => draftOf(step, `steps[${index}]`)))
 }
 
 /** A nested workflow is known by the identifier that stands for it in `steps`. */
@@ -206,7 +224,11 @@ async function describe(file: string, entry: boolean): Promise<unknown> {
 
 async function description({ compiled, exported, registered, module }: Found): Promise<object> {
     const { data, plan, functions, schema, signals, nested } = compiled
-    const inputSchema = schema === undefined ? {} : { inputSchema: await jsonSchema(schema, 'input', 'input') }
+    const at = { export: data.isFile ? 'input' : (exported ?? 'default') }
+    const inputSchema =
+        schema === undefined
+            ? {}
+            : { inputSchema: await placedLater(at, () => jsonSchema(schema, 'input', 'input')) }
     const signalSchemas: Record<string, unknown> = {}
     for (const [name, schema] of signals) signalSchemas[name] = await jsonSchema(schema, 'input', `signal ${name}`)
     const nestedSchemas: Record<string, unknown> = {}

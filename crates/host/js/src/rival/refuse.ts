@@ -1,9 +1,16 @@
 /** What is wrong with a workflow, said to its author. */
 
+/** Where something is wrong, if the stack does not lead there. */
+export interface Place {
+    export: string
+    /** The element of the exported list. */
+    index?: number
+}
+
 /** Thrown while a file is loaded: what is wrong, and what to do about it. */
 export class WorkflowError extends Error {
     readonly code: string
-    readonly details: { advice?: string }
+    readonly details: { advice?: string; at?: Place }
 
     constructor(message: string, advice?: string, code = 'invalid_workflow') {
         super(message)
@@ -15,6 +22,26 @@ export class WorkflowError extends Error {
 
 export function refuse(message: string, advice?: string): never {
     throw new WorkflowError(message, advice)
+}
+
+/** Does something; says where if that is refused. */
+export function placed<T>(at: Place, work: () => T): T {
+    try {
+        return work()
+    } catch (error) {
+        if (error instanceof WorkflowError) error.details.at ??= at
+        throw error
+    }
+}
+
+/** The same for what takes longer. */
+export async function placedLater<T>(at: Place, work: () => Promise<T>): Promise<T> {
+    try {
+        return await work()
+    } catch (error) {
+        if (error instanceof WorkflowError) error.details.at ??= at
+        throw error
+    }
 }
 
 /** What a value is, in a few words. */

@@ -17,7 +17,9 @@ function differ(a: unknown, b: unknown, way: Way): string | undefined {
     if (Object.is(a, b)) return undefined
     if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return way.path
     if (way.pairs.some(([x, y]) => x === a && y === b)) return undefined
-    if (kindOf(a) !== kindOf(b)) return way.path
+    // An error or an instance of a class can be held against a plain object.
+    const isSketch = way.isPartial && kindOf(b) === '[object Object]' && !Array.isArray(a)
+    if (!isSketch && kindOf(a) !== kindOf(b)) return way.path
     return differInside(a, b, { ...way, pairs: [...way.pairs, [a, b]] })
 }
 

@@ -1,7 +1,7 @@
 /** `console`: lines for the log of the running call. */
 import { type Level, writeLog } from '../host/log.ts'
 import { native } from '../host/native.ts'
-import { format, inspect } from './inspect.ts'
+import { format, inspect, stackText } from './inspect.ts'
 import { table } from './table.ts'
 
 const counts = new Map<string, number>()
@@ -34,8 +34,7 @@ export const console = {
     error: writer('error'),
 
     trace(...values: unknown[]): void {
-        const stack = (new Error().stack ?? '').split('\n').slice(1).join('\n').trimEnd()
-        write('info', `Trace: ${format(values)}\n${stack}`)
+        write('info', `Trace: ${format(values)}\n${stackText(new Error().stack ?? '')}`)
     },
 
     assert(condition: unknown, ...values: unknown[]): void {

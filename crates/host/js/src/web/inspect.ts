@@ -2,6 +2,8 @@
 
 const DEPTH = 2
 const WIDTH = 76
+/** Items of a list that share lines. */
+const SHORT = 16
 const ITEMS_MAX = 100
 const TEXT_MAX = 10_000
 
@@ -122,7 +124,7 @@ function leafText(value: object, way: Way): string | null {
 
 function errorText(error: Error, way: Way): string {
     const head = error.name === '' ? error.message : error.message === '' ? error.name : `${error.name}: ${error.message}`
-    const stack = (error.stack ?? '').trimEnd()
+    const stack = stackText(error.stack ?? '')
     let text = stack === '' ? head : stack.startsWith(head) ? stack : `${head}\n${stack}`
     if (way.depth < 0 || way.above.includes(error)) return way.depth < 0 ? `[${head}]` : text
     const inside: Way = { above: [...way.above, error], depth: way.depth - 1 }
@@ -132,6 +134,11 @@ function errorText(error: Error, way: Way): string {
     if (error instanceof AggregateError) parts.push(`[errors]: ${show(error.errors, inside)}`)
     if (parts.length > 0) text += ` ${braces('{', parts, '}')}`
     return text
+}
+
+/** A stack without the frames that are not the user's. */
+export function stackText(stack: string): string {
+    return stack.replace(/^ *at .*\b(?:rival:prelude|rival|rival\/test|zod):\d+:\d+\)?\n?/gm, '').trimEnd()
 }
 
 function nameOf(value: object): string {
@@ -211,6 +218,18 @@ function braces(open: string, parts: string[], close: string): string {
     if (parts.length === 0) return open + close
     const line = `${open} ${parts.join(', ')} ${close}`
     if (line.length <= WIDTH && !line.includes('\n')) return line
-    const lines = parts.map((part) => `  ${part.replaceAll('\n', '\n  ')}`)
-    return `${open}\n${lines.join(',\n')}\n${close}`
+    const lines = open === '[' ? filled(parts) : parts
+    return `${open}\n${lines.map((line) => `  ${line.replaceAll('\n', '\n  ')}`).join(',\n')}\n${close}`
+}
+
+/** Many short items share lines. */
+function filled(parts: string[]): string[] {
+    if (parts.length <= 6 || parts.some((part) => part.length > SHORT)) return parts
+    const lines: string[] = []
+    for (const part of parts) {
+        const last = lines[lines.length - 1]
+        if (last !== undefined && last.length + part.length + 2 <= WIDTH) lines[lines.length - 1] = `${last}, ${part}`
+        else lines.push(part)
+    }
+    return lines
 }

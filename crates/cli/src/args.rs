@@ -37,7 +37,7 @@ pub(crate) struct Global {
 /// One per verb; `help.rs` says in which group each is shown.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Start a server to try things: workflow files that are loaded again when they change, or examples; a log for people
+    /// Start a server to try things: your workflow files or examples, data in ./data, a log for people
     Dev(Dev),
     /// Make a project: a workflow in TypeScript, a test of it, types for editors
     Init(Init),

@@ -6,4 +6,4 @@ pub use rival_host::assets::RIVAL_TYPES as RIVAL;
 /// Of the module `rival/test`.
 pub use rival_host::assets::TEST_TYPES as RIVAL_TEST;
 /// Of the module `zod`, as an ambient module.
-pub const ZOD: &str = "";
+pub use rival_host::assets::ZOD_TYPES as ZOD;

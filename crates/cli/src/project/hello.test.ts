@@ -19,6 +19,6 @@ describe('hello', () => {
         const guests = Array.from({ length: 11 }, (_, index) => `guest ${index}`)
         const run = await runWorkflow('../workflows/hello.ts', { input: { name: 'Ada', guests } })
         expect(run.status).toBe('failed')
-        expect(run.error.message).toContain('ten chairs')
+        expect(run.error?.message).toContain('ten chairs')
     })
 })

@@ -14,7 +14,7 @@ use super::Context;
 use crate::client::Client;
 use crate::exit::Failed;
 use crate::out::{Format, Table, clean};
-use crate::workflow_files::WorkflowFiles;
+use crate::workflow_files::{WorkflowFiles, near};
 
 /// Less than this is soon full.
 const FREE_MIN: u64 = 1 << 30;
@@ -182,12 +182,18 @@ async fn files(context: &Context, served: bool, findings: &mut Findings) {
     match problems {
         Err(error) => findings.add("workflows", Level::Bad, format!("{error:#}")),
         Ok(problems) if problems.is_empty() => {
-            findings.add("workflows", Level::Good, "no file has a problem")
+            findings.add("workflows", Level::Good, "no file has a problem");
         }
         Ok(problems) => {
-            problems.iter().for_each(|problem| findings.add("workflows", Level::Bad, problem.to_string()));
+            problems.iter().for_each(|problem| findings.add("workflows", Level::Bad, shown(problem)));
         }
     }
+}
+
+fn shown(problem: &SourceProblem) -> String {
+    let SourceProblem { file, line, column, message, advice } = problem;
+    let advice = advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
+    format!("{}:{line}:{column}: {message}{advice}", near(Path::new(file)))
 }
 
 async fn problems_there(context: &Context) -> Result<Vec<SourceProblem>> {

@@ -27,7 +27,11 @@ pub(crate) fn init(out: &Out, folder: &Path) -> Result<()> {
     let there: Vec<&str> =
         FILES.iter().map(|(name, _)| *name).filter(|name| folder.join(name).exists()).collect();
     if !there.is_empty() {
-        let more = if there.len() > 1 { format!(" and {} more of its files", there.len() - 1) } else { String::new() };
+        let more = if there.len() > 1 {
+            format!(" and {} more of its files", there.len() - 1)
+        } else {
+            String::new()
+        };
         let message = format!("{} has {}{more} already: nothing was written", folder.display(), there[0]);
         return Err(Failed::error(message).hint("name another folder: `rival init my-workflows`").into());
     }
@@ -50,11 +54,13 @@ fn write(file: &Path, text: &str) -> Result<()> {
 
 fn greet(out: &Out, folder: &Path) -> Result<()> {
     let style = out.style;
-    for (name, _) in FILES.iter().filter(|(name, _)| !name.starts_with(".rival/")) {
-        out.line(format_args!("  {}", folder.join(name).display()))?;
+    let here = folder == Path::new(".");
+    let shown = FILES.iter().map(|(name, _)| *name).filter(|name| !name.starts_with(".rival/"));
+    for name in shown.chain([".rival/types"]) {
+        let path = if here { Path::new(name).to_owned() } else { folder.join(name) };
+        out.line(format_args!("  {}", path.display()))?;
     }
-    out.line(format_args!("  {}", folder.join(".rival/types").display()))?;
-    let enter = if folder == Path::new(".") { String::new() } else { format!("  cd {}\n", folder.display()) };
+    let enter = if here { String::new() } else { format!("  cd {}\n", folder.display()) };
     out.line(format_args!(
         "\nNext:\n{enter}  rival test     {}\n  rival dev      {}\n  rival run hello --input '{{\"name\": \"Ada\"}}' --wait     {}",
         style.dim("# run its test"),

@@ -53,7 +53,7 @@ fn a_run_is_shown() {
         status  failed
         started  <time> UTC
         took  <took>
-        input  {"budget":100,"to":"Lisbon"}
+        input  {"to":"Lisbon","budget":100}
         tags  blue
         error  100 is not enough (too_poor) at `pay`
 
@@ -179,7 +179,7 @@ fn a_run_with_blocks_is_shown_and_drawn() {
         status  completed
         started  <time> UTC
         took  <took>
-        input  {"pages":3,"title":"W"}
+        input  {"title":"W","pages":3}
         output  303
 
         STEP  STATUS  TOOK  ATTEMPTS  DETAIL

@@ -32,9 +32,9 @@ fn workflows_are_listed_and_shown() {
         workflow  approval
         about  An expense that waits for a signal: somebody's approval
         plan  <hash>…
-        input  {amount: integer, who: string}
+        input  {who: string, amount: integer}
         signal  approval: {by: string, granted: boolean}
-        try  rival run approval --input '{"amount":30,"who":"Ann"}'
+        try  rival run approval --input '{"who":"Ann","amount":30}'
 
           ask  step
           approval: signal approval  signal

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rival_engine::{Definition, Engine, RegisterError, SourceProblem};
 use rival_host::frame::{ScriptError, ToHost};
 use rival_typescript::{Module, Problem, Program};
+use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use crate::call::Unanswered;
@@ -16,7 +17,7 @@ use crate::error::ScriptsError;
 use crate::function::Place;
 use crate::ops::refusal;
 use crate::pool::Pool;
-use crate::realm::{Realm, name_of};
+use crate::realm::{Realm, compile, name_of};
 use crate::registry::{self, LaunchArgs, Launcher};
 use crate::settings::ScriptSettings;
 
@@ -161,7 +162,7 @@ impl<'a> Load<'a> {
         }
         let all: Vec<PathBuf> = entries.iter().chain(&self.seen).cloned().collect();
         let before = files.program.clone();
-        let program = tokio::task::spawn_blocking(move || Program::load(&all, before.as_deref())).await;
+        let program = tokio::task::spawn_blocking(move || compile(&all, before.as_deref())).await;
         let program = Arc::new(program.map_err(|error| ScriptsError::Host(error.to_string()))?);
         files.program = Some(Arc::clone(&program));
         let realm = Realm::new(&self.scripts.pool, Arc::clone(&program), common(files.roots.iter()));
@@ -361,13 +362,45 @@ impl Undescribed {
                 return problem(file, message, Some(advice));
             }
         };
-        let at = error.stack.as_deref().and_then(|stack| program.first_place(stack));
+        let said: Said = error.details.and_then(|said| serde_json::from_value(said).ok()).unwrap_or_default();
+        let thrown = error.stack.as_deref().and_then(|stack| program.first_place(stack));
+        let at = said.at.and_then(|at| at.place(file, program)).or(thrown);
         let (file, line, column) = at.unwrap_or_else(|| (file.to_owned(), 1, 1));
-        let advice = error.details.as_ref().and_then(|details| details.get("advice"));
-        let advice = advice.and_then(|advice| advice.as_str()).map(str::to_owned);
-        let is_ours = error.code.is_some();
-        let message = if is_ours { error.message } else { format!("{}: {}", error.name, error.message) };
+        let (message, advice) = match error.code {
+            Some(_) => (error.message, said.advice),
+            None => (format!("{}: {}", error.name, error.message), Some(THROWN.to_owned())),
+        };
         Problem { file, line, column, message, advice }
+    }
+}
+
+/// What is told of errors that the file's own code throws.
+const THROWN: &str = "it was thrown while the file was loaded: catch it, or do this inside of a step";
+
+/// What goes with an error of the `rival` module.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Said {
+    advice: Option<String>,
+    at: Option<At>,
+}
+
+/// Which part of a file is wrong.
+#[derive(Deserialize)]
+struct At {
+    module: Option<PathBuf>,
+    export: Option<String>,
+    index: Option<usize>,
+}
+
+impl At {
+    fn place(&self, file: &Path, program: &Program) -> Option<(PathBuf, u32, u32)> {
+        let file = self.module.as_deref().unwrap_or(file);
+        let module = program.modules.get(program.path(file))?;
+        let element = self.index.filter(|_| self.export.as_deref() == Some("steps"));
+        let place = element.and_then(|index| module.step_place(index));
+        let place = place.or_else(|| module.export_place(self.export.as_deref()?));
+        place.map(|(line, column)| (module.path.clone(), line, column))
     }
 }
 

@@ -136,7 +136,9 @@ impl Conversation<'_> {
                 keep_state(context, state);
                 return Some(Err(failure(error, self.realm).into()));
             }
-            FromHost::Log { level, message, fields, .. } => log(context, level, &message, fields.as_deref()),
+            FromHost::Log { level, message, fields, .. } => {
+                log(context, level, &self.realm.readable(message), fields.as_deref());
+            }
             FromHost::Op { op, kind, args, .. } => {
                 if let Some(question) = ops.asked(op, &kind, &args) {
                     open.push(question);

@@ -1,6 +1,6 @@
 //! One version of a set of modules, as hosts know it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use rival_host::frame::{ModuleSource, ToHost};
@@ -45,6 +45,11 @@ impl Realm {
     pub(crate) fn stack(&self, stack: &str) -> String {
         self.program.map_stack(stack, &self.root)
     }
+
+    /// A line of a log, in which errors have their places in TypeScript.
+    pub(crate) fn readable(&self, message: String) -> String {
+        if message.contains("\n    at ") { self.stack(&message) } else { message }
+    }
 }
 
 impl Drop for Realm {
@@ -59,6 +64,15 @@ impl std::fmt::Debug for Realm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Realm").field("id", &self.id).finish_non_exhaustive()
     }
+}
+
+/// The modules that files lead to, checked also against those that Rival brings.
+pub(crate) fn compile(entries: &[PathBuf], before: Option<&Program>) -> Program {
+    let mut program = Program::load(entries, before);
+    for module in ["rival", "rival/test", "zod"] {
+        program.check_builtin(module, &rival_host::assets::exports(module).into_iter().collect());
+    }
+    program
 }
 
 /// The name of a file's module.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rival_host::frame::{FromHost, Role, ToHost};
-use rival_typescript::{Problem, Program};
+use rival_typescript::Problem;
 use serde_json::value::RawValue;
 
 use crate::call::Talk;
@@ -21,7 +21,7 @@ use crate::error::ScriptsError;
 use crate::files::{self, Undescribed};
 use crate::host::Heard;
 use crate::pool::Pool;
-use crate::realm::{Realm, name_of};
+use crate::realm::{Realm, compile, name_of};
 use crate::settings::ScriptSettings;
 
 /// How long one test may take.
@@ -103,7 +103,7 @@ struct Suite {
 
 impl Suite {
     async fn load(pool: &Arc<Pool>, file: &Path) -> Result<Result<Self, Vec<Problem>>, ScriptsError> {
-        let program = Arc::new(Program::load(&[file.to_owned()], None));
+        let program = Arc::new(compile(&[file.to_owned()], None));
         let problems = program.problems(file);
         if !problems.is_empty() {
             return Ok(Err(problems));

@@ -83,6 +83,19 @@ async fn errors_point_at_the_typescript_line() {
 }
 
 #[tokio::test]
+async fn errors_that_are_written_to_the_log_do_too() {
+    let lab = Lab::good(&[(
+        "writes.ts",
+        "interface Gone {\n    a: number\n}\nfunction a() {\n    console.error(new Error('odd'))\n}\nexport const steps = [a]",
+    )])
+    .await;
+    let run = lab.start("writes", json!(null)).await;
+    lab.wait(&run).await;
+    let line = &lab.logs(&run).await[0].message;
+    assert!(line.starts_with("Error: odd\n") && line.contains("writes.ts:5:"), "{line}");
+}
+
+#[tokio::test]
 async fn state_is_recorded_also_when_a_step_fails() {
     let lab = Lab::good(&[(
         "fails.ts",

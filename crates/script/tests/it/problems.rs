@@ -70,7 +70,13 @@ async fn a_circular_import() {
 #[tokio::test]
 async fn a_throw_while_loading() {
     let text = "type Shape = { a: number }\nfunction config(): Shape {\n  throw new TypeError('no settings')\n}\nconst it = config()\nexport const steps = [function a() { return it }]";
-    check(&[("bad.ts", text)], expect!["bad.ts:3:13: TypeError: no settings"]).await;
+    check(
+        &[("bad.ts", text)],
+        expect![[r#"
+        bad.ts:3:13: TypeError: no settings
+            it was thrown while the file was loaded: catch it, or do this inside of a step"#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -78,8 +84,8 @@ async fn something_that_is_not_a_function() {
     check(
         &[("bad.ts", "function a() {}\nexport const steps = [a, 'b']")],
         expect![[r#"
-        bad.ts:1:1: steps[1] is not a step: it is the text 'b'
-            give the function itself, or workflow('./file.ts') for a file"#]],
+            bad.ts:2:26: steps[1] is not a step: it is the text 'b'
+                give the function itself, or workflow('./file.ts') for a file"#]],
     )
     .await;
 }
@@ -91,8 +97,8 @@ async fn a_duplicate_step() {
     check(
         &[("bad.ts", text)],
         expect![[r#"
-        bad.ts:1:1: two steps of workflow `bad` are called `x`
-            give one of them another name"#]],
+            bad.ts:3:45: two steps of workflow `bad` are called `x`
+                give one of them another name"#]],
     )
     .await;
 }
@@ -155,9 +161,9 @@ async fn a_workflow_that_contains_itself() {
     check(
         &files,
         expect![[r#"
-            a.ts:1:1: workflow `a` contains itself: a -> b -> a
+            a.ts:3:23: workflow `a` contains itself: a -> b -> a
                 start a child instead: durable.run(..)
-            b.ts:1:1: workflow `b` contains itself: b -> a -> b
+            b.ts:3:23: workflow `b` contains itself: b -> a -> b
                 start a child instead: durable.run(..)"#]],
     )
     .await;
@@ -169,8 +175,8 @@ async fn a_schema_that_has_no_json_form() {
     check(
         &[("bad.ts", text)],
         expect![[r#"
-        bad.ts:1:1: input.at: z.date() has no JSON form
-            use z.iso.datetime()"#]],
+            bad.ts:2:14: input.at: z.date() has no JSON form
+                use z.iso.datetime()"#]],
     )
     .await;
 }
@@ -182,9 +188,21 @@ async fn options_that_are_wrong() {
     check(
         &[("option.ts", text), ("zero.ts", zero)],
         expect![[r#"
-        option.ts:1:1: steps[0] (a) has no option `timout`
-            did you mean `timeout`?
-        zero.ts:1:1: steps[0] (a): `timeout` must be at least 1 ms"#]],
+            option.ts:2:23: steps[0] (a) has no option `timout`
+                did you mean `timeout`?
+            zero.ts:2:23: steps[0] (a): `timeout` must be at least 1 ms"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_misspelt_name_of_the_rival_module() {
+    let text = "import { z } from 'zod'\nimport { createWorkflw } from 'rival'\nexport default createWorkflw('a').step(function a() {})";
+    check(
+        &[("bad.ts", text)],
+        expect![[r#"
+        bad.ts:2:10: 'rival' does not export `createWorkflw`
+            Did you mean `createWorkflow`?"#]],
     )
     .await;
 }

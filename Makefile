@@ -14,7 +14,7 @@ help: ## Show this list
 setup: ## Install what the others need and is missing: a C compiler, Node.js, cargo-nextest, schemathesis
 	@CARGO="$(CARGO)" sh tools/setup.sh
 
-run: ## Start a server with example workflows on 127.0.0.1:7878; it says how to use it
+run: ## Start a server with example workflows, in Rust and TypeScript, on 127.0.0.1:7878; it says how to use it
 	@CARGO="$(CARGO)" sh tools/setup.sh build
 	@$(CARGO) build --quiet --package rival-cli
 	@exec $(CARGO) run --quiet --package rival-cli -- dev --examples examples/typescript $(ARGS)

@@ -37,8 +37,10 @@ pub(crate) struct Global {
 /// One per verb; `help.rs` says in which group each is shown.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Start a server to work with: loads files again when they change, data in ./data, a log for people
+    /// Start a server to try things: your workflow files or examples, data in ./data, a log for people
     Dev(Dev),
+    /// Make a project: a workflow in TypeScript, a test of it, types for editors
+    Init(Init),
     /// Start a run of a workflow
     Run(Run),
     /// Watch a run live, or all of them
@@ -79,6 +81,8 @@ pub(crate) enum Verb {
     Validate(Validate),
     /// Draw a workflow or a run
     Graph(Graph),
+    /// Run the tests of workflow files
+    Test(Test),
     /// Start the server for production
     Serve(Serve),
     /// Create, list and revoke the tokens that clients show to the server
@@ -106,10 +110,10 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Dev {
-    /// Folders and files with workflows; example workflows unless told otherwise
+    /// Files and folders of workflows in TypeScript
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Offer the example workflows beside the files
+    /// Offer the example workflows also where files are given
     #[arg(long)]
     pub(crate) examples: bool,
     #[command(flatten)]
@@ -121,7 +125,7 @@ pub(crate) struct Dev {
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Folders and files with workflows
+    /// Files and folders of workflows in TypeScript
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// Also offer the example workflows of `rival dev`
@@ -132,6 +136,23 @@ pub(crate) struct Serve {
     /// As for `demo`
     #[arg(long, value_name = "MS", default_value_t = 100, hide = true)]
     pub(crate) pace: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The folder; it is made if it is not there
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    /// Test files, or folders that have some; this folder unless told otherwise
+    #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Only tests whose name contains this
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub(crate) only: String,
 }
 
 #[derive(Debug, Args)]

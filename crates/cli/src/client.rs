@@ -1,6 +1,7 @@
 //! One client for every verb: it sends the requests of the HTTP API, to a server that runs, or straight into the API on
 //! the store file when none does.
 
+use std::io::IsTerminal;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -17,6 +18,8 @@ use tower::ServiceExt;
 use crate::config::Config;
 use crate::exit::Failed;
 use crate::sse::Events;
+use crate::style::Style;
+use crate::workflow_files::{WorkflowFiles, note_problems};
 use crate::{examples, server};
 
 /// How long a server may take to accept a connection.
@@ -118,15 +121,26 @@ impl Client {
         }
         let store = open(file, url)?;
         let mut builder = Engine::builder().store(store).max_payload_bytes(config.max_payload_bytes());
-        if need != Need::Store {
+        let files = WorkflowFiles::new(config, config.workflows()).filter(|_| need != Need::Store);
+        if need != Need::Store && files.is_none() {
             builder = examples::add(builder, file, examples::PACE)?;
         }
         let passive = need != Need::Engine;
         if passive {
             builder = builder.passive();
         }
-        let engine = builder.build().await.context("cannot use the store")?;
+        let engine = builder.prepare().await.context("cannot use the store")?;
+        if let Some(files) = files {
+            files.register(&engine).await?;
+            note_problems(&engine.problems(), Style::of(std::io::stderr().is_terminal()));
+        }
+        engine.begin().await;
         Ok(Self::here(engine, passive))
+    }
+
+    /// Whether a server answers; without one, this command has said what is wrong with workflow files.
+    pub(crate) fn is_served(&self) -> bool {
+        matches!(self.to, To::Server { .. })
     }
 
     /// A client for one archived run.

@@ -6,10 +6,10 @@ use crate::args::Arguments;
 
 /// The commands in the order in which one meets them.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Start here", &["dev", "run", "watch", "demo"]),
+    ("Start here", &["dev", "init", "run", "watch", "demo"]),
     ("Look at runs", &["list", "show", "history", "logs", "explain", "wait"]),
     ("Control runs", &["cancel", "kill", "pause", "resume", "retry", "fork", "signal"]),
-    ("Workflows", &["workflows", "validate", "graph"]),
+    ("Workflows", &["workflows", "validate", "graph", "test"]),
     (
         "Operate",
         &[

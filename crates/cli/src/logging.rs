@@ -77,7 +77,8 @@ where
         if event.metadata().target() == "rival::step" {
             return writeln!(out, "{}: | {}", said.node, said.message);
         }
-        writeln!(out, "{}{}", said.message, style.dim(said.others))
+        writeln!(out, "{}{}", said.message, style.dim(said.others))?;
+        said.advice.map_or(Ok(()), |advice| writeln!(out, "    {advice}"))
     }
 }
 
@@ -87,6 +88,8 @@ struct Said {
     message: String,
     run: Option<String>,
     node: String,
+    /// What to do, on a line of its own.
+    advice: Option<String>,
     others: String,
 }
 
@@ -101,6 +104,7 @@ impl Visit for Said {
             "message" => self.message = text,
             "run" => self.run = Some(text),
             "node" => self.node = text,
+            "advice" => self.advice = Some(text),
             name => self.others += &format!("  {name}={text}"),
         }
     }

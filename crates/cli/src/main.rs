@@ -13,8 +13,8 @@ mod help;
 mod lines;
 mod logging;
 mod out;
+mod sample;
 mod screen;
-mod scripts;
 mod server;
 mod shape;
 mod signals;
@@ -23,8 +23,8 @@ mod style;
 mod text;
 mod tree;
 mod verbs;
+mod workflow_files;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -37,14 +37,16 @@ use logging::Voice;
 use out::{Out, note};
 use verbs::control::Ask;
 use verbs::serve::Offer;
-use verbs::{Context, archive, control, doctor, look, serve, start, store, token, watch, workflows};
+use verbs::{
+    Context, archive, control, doctor, init, look, serve, start, store, test, token, watch, workflows,
+};
 
 // Actors, commits and steps are many small allocations from many threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Script hosts are this program, started again.
+    // A script host is this program too.
     rival_script::main_if_asked();
     let arguments = match help::command().try_get_matches() {
         Ok(matches) => Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()),
@@ -75,15 +77,13 @@ async fn run(Arguments { command, global }: Arguments) -> Result<ExitCode> {
     match command {
         // These stop in order.
         Verb::Dev(args) => {
-            let pace = Duration::from_millis(args.pace);
-            let paths = files_of(args.paths, &context.config);
-            let examples = args.examples || paths.is_empty();
-            serve::serve(&context, Offer { examples, dev: true, paths, pace }).await
+            let paths = context.files(args.paths);
+            let (examples, pace) = (args.examples || paths.is_empty(), Duration::from_millis(args.pace));
+            serve::serve(&context, Offer { paths, examples, dev: true, pace }).await
         }
         Verb::Serve(args) => {
-            let pace = Duration::from_millis(args.pace);
-            let paths = files_of(args.paths, &context.config);
-            serve::serve(&context, Offer { examples: args.examples, dev: false, paths, pace }).await
+            let (paths, pace) = (context.files(args.paths), Duration::from_millis(args.pace));
+            serve::serve(&context, Offer { paths, examples: args.examples, dev: false, pace }).await
         }
         Verb::Demo(args) => demo::run(&args.data, Duration::from_millis(args.pace)).await,
         other => interruptible(&context, other).await,
@@ -122,6 +122,8 @@ async fn act(context: &Context, verb: Verb) -> Result<()> {
         Verb::Workflows(args) => workflows::workflows(context, &args).await,
         Verb::Validate(args) => workflows::validate(context, &args).await,
         Verb::Graph(args) => workflows::graph(context, &args).await,
+        Verb::Init(args) => init::init(&context.out, &args.folder),
+        Verb::Test(args) => test::test(context, &args).await,
         Verb::Token(args) => token::token(context, &args.verb),
         Verb::Export(args) => archive::export(context, &args).await,
         Verb::Import(args) => archive::import(context, &args).await,
@@ -133,11 +135,6 @@ async fn act(context: &Context, verb: Verb) -> Result<()> {
         Verb::Version => verbs::version(context).await,
         Verb::Dev(_) | Verb::Serve(_) | Verb::Demo(_) => unreachable!("they stop in order, see `run`"),
     }
-}
-
-/// The files that a server offers: those that were named, else those of the settings.
-fn files_of(named: Vec<PathBuf>, config: &Config) -> Vec<PathBuf> {
-    if named.is_empty() { config.workflows() } else { named }
 }
 
 /// What the flags of a command say about settings.

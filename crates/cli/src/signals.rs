@@ -28,8 +28,10 @@ impl Signal {
 
 /// Waits for the first signal. From then on the next one ends the process at once.
 pub(crate) async fn first() -> Signal {
-    let signal = next().await;
-    tokio::spawn(async { leave_now(next().await) });
+    let mut signals = Signals::new();
+    let signal = signals.next().await;
+    // The same streams: a signal that comes before the task below is first polled is not missed.
+    tokio::spawn(async move { leave_now(signals.next().await) });
     signal
 }
 
@@ -38,25 +40,43 @@ fn leave_now(signal: Signal) {
     std::process::exit(i32::from(signal.exit()));
 }
 
+/// The signals that come from now on.
 #[cfg(unix)]
-async fn next() -> Signal {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-    let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) else {
-        // Without handlers the signals end the process by themselves.
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => Signal::Interrupt,
-        _ = terminate.recv() => Signal::Terminate,
+struct Signals {
+    /// Without handlers the signals end the process by themselves.
+    streams: Option<(tokio::signal::unix::Signal, tokio::signal::unix::Signal)>,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Self { streams: signal(SignalKind::interrupt()).ok().zip(signal(SignalKind::terminate()).ok()) }
+    }
+
+    async fn next(&mut self) -> Signal {
+        let Some((interrupt, terminate)) = &mut self.streams else { return std::future::pending().await };
+        tokio::select! {
+            _ = interrupt.recv() => Signal::Interrupt,
+            _ = terminate.recv() => Signal::Terminate,
+        }
     }
 }
 
 #[cfg(not(unix))]
-async fn next() -> Signal {
-    match tokio::signal::ctrl_c().await {
-        Ok(()) => Signal::Interrupt,
-        // Without a handler the signal ends the process by itself.
-        Err(_) => std::future::pending().await,
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> Self {
+        Self
+    }
+
+    async fn next(&mut self) -> Signal {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => Signal::Interrupt,
+            // Without a handler the signal ends the process by itself.
+            Err(_) => std::future::pending().await,
+        }
     }
 }

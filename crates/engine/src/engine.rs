@@ -159,6 +159,14 @@ impl EngineBuilder {
 
     /// Registers the workflows and starts the engine; runs that were under way go on.
     pub async fn build(self) -> Result<Engine, BuildError> {
+        let engine = self.prepare().await?;
+        engine.begin().await;
+        Ok(engine)
+    }
+
+    /// The same, but runs that were under way go on only after [`Engine::begin`]: for workflows that are registered with
+    /// the engine itself, such as those in files, before their runs are looked for.
+    pub async fn prepare(self) -> Result<Engine, BuildError> {
         let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::default()));
         let id = store.join().await?;
         let resources = Arc::new(self.resources);
@@ -168,15 +176,6 @@ impl EngineBuilder {
         for workflow in self.workflows {
             engine.add(workflow).await?;
         }
-        if engine.shared.limits.passive {
-            return Ok(engine);
-        }
-        engine.shared.keeper.queued();
-        // Whoever waits in the store comes first. Only then is it known that new runs need not queue behind them.
-        if let Err(error) = keeper::pass_apart(&engine.shared).await {
-            tracing::warn!(%error, "the store cannot be asked for due runs yet");
-        }
-        tokio::spawn(keeper::keep(Arc::clone(&engine.shared)));
         Ok(engine)
     }
 }
@@ -191,6 +190,19 @@ impl Engine {
     /// Puts an engine together.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
+    }
+
+    /// Takes up the runs that were under way, once; [`EngineBuilder::build`] has done it.
+    pub async fn begin(&self) {
+        if self.shared.limits.passive || self.shared.begin() {
+            return;
+        }
+        self.shared.keeper.queued();
+        // Whoever waits in the store comes first. Only then is it known that new runs need not queue behind them.
+        if let Err(error) = keeper::pass_apart(&self.shared).await {
+            tracing::warn!(%error, "the store cannot be asked for due runs yet");
+        }
+        tokio::spawn(keeper::keep(Arc::clone(&self.shared)));
     }
 
     /// The engine, without keeping it alive.

@@ -55,6 +55,7 @@ pub(crate) struct Shared {
     pub(crate) observers: Observers,
     live: Mutex<HashMap<RunId, Mailbox>>,
     admitted: AtomicUsize,
+    begun: AtomicBool,
     stopping: AtomicBool,
 }
 
@@ -81,6 +82,7 @@ impl Shared {
             observers: Observers::default(),
             live: Mutex::default(),
             admitted: AtomicUsize::new(0),
+            begun: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
         }
     }
@@ -129,6 +131,11 @@ impl Shared {
             live.remove(run);
             self.keeper.disarm(run);
         }
+    }
+
+    /// Notes that runs are taken up; gives whether they were already.
+    pub(crate) fn begin(&self) -> bool {
+        self.begun.swap(true, Ordering::AcqRel)
     }
 
     pub(crate) fn stop(&self) {

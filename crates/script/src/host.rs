@@ -302,7 +302,8 @@ impl Host {
                 () = self.ready.notified(), if !wants_to_write => Ok(()),
             };
             if let Err(error) = said.and_then(|()| self.deliver(&mut incoming)) {
-                if !self.is_gone() && lock(&self.killed_for).is_none() {
+                // One that nobody needs may end with this process, a moment before it.
+                if !self.is_gone() && lock(&self.killed_for).is_none() && !lock(&self.calls).is_empty() {
                     tracing::warn!(host = self.number, %error, "a script host ended");
                 }
                 break;

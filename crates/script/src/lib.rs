@@ -21,6 +21,7 @@ mod registry;
 mod sandbox;
 mod settings;
 pub mod testing;
+pub mod types;
 mod watch;
 
 pub use error::ScriptsError;

@@ -75,6 +75,8 @@ pub(crate) enum Place {
     Server,
     /// The same, and those that deal with tokens.
     Tokens,
+    /// None: those that start a server take it as arguments.
+    Arguments,
 }
 
 /// One setting.
@@ -130,11 +132,11 @@ pub(crate) const KEYS: [Key; 20] = [
     key("stream_clients_max", Kind::Count, Some("1000"), Place::Server, "How many clients may follow live events at a time"),
     key("max_live_runs", Kind::Count, Some("1000"), Place::Server, "How many runs may be in memory at a time; others are queued"),
     key("max_payload_bytes", Kind::Bytes, Some("16MiB"), Place::Server, "The largest input, result or signal"),
+    key("workflows", Kind::List, Some(""), Place::Arguments, "Files and folders of workflows, where a command names none"),
+    key("script_env", Kind::List, Some(""), Place::Server, "Environment variables that scripts may see in process.env"),
+    key("script_hosts", Kind::Count, None, Place::Server, "How many processes run scripts; one for each core, and two at least, unless told otherwise"),
+    key("script_memory", Kind::Bytes, Some("512MiB"), Place::Server, "How much the scripts of one such process may hold"),
     key("shutdown_grace", Kind::Duration, Some("30s"), Place::Server, "How long steps at work may take to finish when the server stops"),
-    key("workflows", Kind::List, Some(""), Place::Server, "Folders and files with workflows in TypeScript"),
-    key("script_env", Kind::List, Some(""), Place::Server, "Environment variables that scripts may see"),
-    key("script_hosts", Kind::Count, None, Place::Server, "How many processes run scripts; as many as there are cores unless told otherwise"),
-    key("script_memory", Kind::Bytes, Some("512MiB"), Place::Server, "The memory that the scripts of one of them may hold"),
     key("log", Kind::Filter, Some("info"), Place::Server, "What the server logs"),
     key("log_format", Kind::LogFormat, None, Place::Server, "text or json; unless told otherwise json where there is no terminal"),
     key("url", Kind::Url, None, Place::Everywhere, "The server to talk to; the one at `listen` unless told otherwise"),

@@ -12,6 +12,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rival_script::ScriptSettings;
+
 use crate::exit::Failed;
 use keys::{FILE_VARIABLE, KEYS, Key, PREFIX};
 use value::Value;
@@ -186,23 +188,21 @@ impl Config {
         self.number("max_payload_bytes")
     }
 
+    /// Files and folders of workflows.
     pub(crate) fn workflows(&self) -> Vec<PathBuf> {
         self.list("workflows").into_iter().map(PathBuf::from).collect()
     }
 
-    pub(crate) fn script_env(&self) -> Vec<String> {
-        self.list("script_env")
-    }
-
-    pub(crate) fn script_hosts(&self) -> Option<usize> {
-        match self.value("script_hosts")? {
-            Value::Number(number) => usize::try_from(*number).ok(),
-            other => unreachable!("`script_hosts` is a number, not {other:?}"),
+    /// How scripts are run.
+    pub(crate) fn scripts(&self) -> ScriptSettings {
+        let mut settings = ScriptSettings::default();
+        if let Some(Value::Number(hosts)) = self.value("script_hosts") {
+            settings.hosts = usize::try_from(*hosts).unwrap_or(usize::MAX);
         }
-    }
-
-    pub(crate) fn script_memory(&self) -> usize {
-        self.number("script_memory")
+        settings.memory_limit = self.number("script_memory");
+        let seen = self.list("script_env").into_iter();
+        settings.env = seen.filter_map(|name| std::env::var(&name).ok().map(|value| (name, value))).collect();
+        settings
     }
 
     pub(crate) fn shutdown_grace(&self) -> Duration {

@@ -1,17 +1,20 @@
-//! `doctor`: settings, store, server, tokens and clock, and what is wrong with them.
+//! `doctor`: settings, store, server, workflow files, tokens and clock, and what is wrong with them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
-use rival::{Clock, SqliteStore, StoreError, Time};
+use rival::{Clock, Engine, SqliteStore, StoreError, Time};
+use rival_engine::SourceProblem;
 use rival_server::token::TokenFile;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::Context;
 use crate::client::Client;
 use crate::exit::Failed;
 use crate::out::{Format, Table, clean};
+use crate::workflow_files::{WorkflowFiles, near};
 
 /// Less than this is soon full.
 const FREE_MIN: u64 = 1 << 30;
@@ -62,6 +65,7 @@ pub(crate) async fn doctor(context: &Context) -> Result<()> {
     }
     let served = server(context, &mut findings).await;
     store(config.store(), served, &mut findings);
+    files(context, served, &mut findings).await;
     tokens(context, &mut findings);
     show(context, &findings)
 }
@@ -165,6 +169,49 @@ fn open(file: &Path, served: bool, findings: &mut Findings) {
         }
         Err(error) => findings.add("store", Level::Bad, error.to_string()),
     }
+}
+
+/// What is wrong in workflow files: in those of the server, or without one in those of the settings.
+async fn files(context: &Context, served: bool, findings: &mut Findings) {
+    let paths = context.config.workflows();
+    let problems = match (served, paths.is_empty()) {
+        (true, _) => problems_there(context).await,
+        (false, true) => return,
+        (false, false) => problems_here(context, paths).await,
+    };
+    match problems {
+        Err(error) => findings.add("workflows", Level::Bad, format!("{error:#}")),
+        Ok(problems) if problems.is_empty() => {
+            findings.add("workflows", Level::Good, "no file has a problem");
+        }
+        Ok(problems) => {
+            problems.iter().for_each(|problem| findings.add("workflows", Level::Bad, shown(problem)));
+        }
+    }
+}
+
+fn shown(problem: &SourceProblem) -> String {
+    let SourceProblem { file, line, column, message, advice } = problem;
+    let advice = advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
+    format!("{}:{line}:{column}: {message}{advice}", near(Path::new(file)))
+}
+
+async fn problems_there(context: &Context) -> Result<Vec<SourceProblem>> {
+    #[derive(Deserialize)]
+    struct Listed {
+        problems: Vec<SourceProblem>,
+    }
+    let client = Client::to_configured(&context.config)?;
+    Ok(client.get("/api/workflows").await?.read::<Listed>()?.problems)
+}
+
+/// Loads the files into an engine that nobody uses.
+async fn problems_here(context: &Context, paths: Vec<PathBuf>) -> Result<Vec<SourceProblem>> {
+    let engine = Engine::builder().passive().build().await?;
+    if let Some(files) = WorkflowFiles::new(&context.config, paths) {
+        files.register(&engine).await?;
+    }
+    Ok(engine.problems())
 }
 
 #[cfg(unix)]

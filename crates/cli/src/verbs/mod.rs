@@ -3,17 +3,19 @@
 pub(crate) mod archive;
 pub(crate) mod control;
 pub(crate) mod doctor;
+pub(crate) mod init;
 pub(crate) mod look;
 pub(crate) mod page;
 pub(crate) mod serve;
 pub(crate) mod start;
 pub(crate) mod store;
+pub(crate) mod test;
 pub(crate) mod token;
 pub(crate) mod watch;
 pub(crate) mod workflows;
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
@@ -35,6 +37,11 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(config: Config, out: Out) -> Self {
         Self { config, out, client: OnceCell::new() }
+    }
+
+    /// The files and folders of workflows: those that a command names, or else those of the settings.
+    pub(crate) fn files(&self, named: Vec<PathBuf>) -> Vec<PathBuf> {
+        if named.is_empty() { self.config.workflows() } else { named }
     }
 
     /// The client of this command; the first use decides what it can do.

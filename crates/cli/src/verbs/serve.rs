@@ -1,13 +1,15 @@
 //! Servers: `dev` and `serve`.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
-use rival::{Committed, Engine, Observer, RunId, SqliteStore, StoreError};
+use rival::{Committed, Engine, Observer, RunId, SqliteStore, StoreError, WorkflowInfo};
+use rival_script::Watching;
 use rival_server::Server;
 use rival_telemetry::Telemetry;
 use tokio::net::TcpListener;
@@ -17,20 +19,22 @@ use super::Context;
 use crate::exit::Failed;
 use crate::lines::Teller;
 use crate::out::Out;
-use crate::{examples, scripts, server, signals};
+use crate::sample::sample;
+use crate::workflow_files::{self, WorkflowFiles};
+use crate::{examples, server, signals};
 
 /// How long the last spans may take to reach their collector.
 const TELEMETRY_GRACE: Duration = Duration::from_secs(5);
 
 /// What a server offers.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Offer {
+    /// Files and folders of workflows.
+    pub(crate) paths: Vec<PathBuf>,
     /// The example workflows.
     pub(crate) examples: bool,
     /// A greeting, and a log of what happens in runs.
     pub(crate) dev: bool,
-    /// Workflow files; loaded again when they change, while one works on them.
-    pub(crate) paths: Vec<PathBuf>,
     pub(crate) pace: Duration,
 }
 
@@ -44,22 +48,15 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
     // Before the engine, so that it hears of runs that go on at once.
     let telemetry = rival_telemetry::start();
     let engine = engine(context, &offer, telemetry.as_ref()).await?;
-    let offered = match scripts::offer(&engine, config, &offer.paths, offer.dev).await {
-        Ok(offered) => offered,
+    let (server, _watching) = match prepare(context, &offer, &engine, address).await {
+        Ok(prepared) => prepared,
         Err(error) => {
             engine.shutdown(Duration::ZERO).await;
             return Err(error);
         }
     };
-    let server = match Server::new(engine.clone(), server::settings(config, address)) {
-        Ok(server) => server,
-        Err(error) => {
-            engine.shutdown(Duration::ZERO).await;
-            return Err(Failed::error(error.to_string()).into());
-        }
-    };
     if offer.dev {
-        greet(&context.out, &format!("http://{address}"), config.store(), &engine, offer.examples)?;
+        greet(&context.out, &format!("http://{address}"), config.store(), &offer, &engine.list())?;
     }
     let workflows = engine.list().len();
     tracing::info!(%address, store = %config.store().display(), workflows, "the server is ready");
@@ -71,7 +68,6 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
         engine.shutdown(config.shutdown_grace()).await;
     };
     tokio::join!(server.serve(listener, stop.clone().cancelled_owned()), stopping);
-    drop(offered);
     if let Some(telemetry) = telemetry {
         telemetry.shutdown(TELEMETRY_GRACE).await;
     }
@@ -79,7 +75,28 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_use(listen: std::net::SocketAddr, error: &std::io::Error) -> Failed {
+/// Registers what is in files, lets runs go on, and puts the engine behind routes.
+async fn prepare(
+    context: &Context,
+    offer: &Offer,
+    engine: &Engine,
+    address: SocketAddr,
+) -> Result<(Server, Option<Watching>)> {
+    let config = &context.config;
+    let mut watching = None;
+    if let Some(files) = WorkflowFiles::new(config, offer.paths.clone()) {
+        let loaded = files.register(engine).await?;
+        workflow_files::log(&loaded);
+        if offer.dev {
+            watching = Some(files.watch(engine, &loaded).await?);
+        }
+    }
+    engine.begin().await;
+    let server = Server::new(engine.clone(), server::settings(config, address));
+    Ok((server.map_err(|error| Failed::error(error.to_string()))?, watching))
+}
+
+fn in_use(listen: SocketAddr, error: &std::io::Error) -> Failed {
     let failed = Failed::error(format!("cannot listen on {listen}: {error}"));
     match error.kind() {
         std::io::ErrorKind::AddrInUse => {
@@ -106,7 +123,7 @@ async fn engine(context: &Context, offer: &Offer, telemetry: Option<&Telemetry>)
     if offer.examples {
         builder = examples::add(builder, file, offer.pace)?;
     }
-    Ok(builder.build().await?)
+    Ok(builder.prepare().await?)
 }
 
 fn opening(error: &StoreError, file: &Path) -> Failed {
@@ -120,16 +137,17 @@ fn opening(error: &StoreError, file: &Path) -> Failed {
     }
 }
 
-fn greet(out: &Out, url: &str, store: &Path, engine: &Engine, examples: bool) -> Result<()> {
+fn greet(out: &Out, url: &str, store: &Path, offer: &Offer, workflows: &[WorkflowInfo]) -> Result<()> {
     let style = out.style;
     // As it was called, so that it can be copied.
     let rival = std::env::args().next().filter(|_| !which("rival")).unwrap_or_else(|| "rival".to_owned());
     let url_flag = if url == "http://127.0.0.1:7878" { String::new() } else { format!(" --url {url}") };
     out.line(format_args!("{}  {}  store {}\n", style.bold("rival dev"), style.cyan(url), store.display()))?;
     out.line("In a second terminal:")?;
-    let starts = if examples { starts_of_examples()? } else { starts_of_files(engine) };
-    let looks = [("watch".to_owned(), "see what runs"), ("workflows".to_owned(), "see what else there is")];
-    for (command, about) in starts.into_iter().chain(looks) {
+    let mut commands = first_commands(offer, workflows)?;
+    commands.push(("watch".to_owned(), "see what runs"));
+    commands.push(("workflows".to_owned(), "see what else there is"));
+    for (command, about) in commands {
         out.line(format_args!(
             "  {}\n    {rival} {command}{url_flag}",
             style.dim(format_args!("# {about}"))
@@ -139,31 +157,24 @@ fn greet(out: &Out, url: &str, store: &Path, engine: &Engine, examples: bool) ->
     out.line(format_args!("\nThe API is at {docs}. Ctrl-C stops in order; `kill -9` loses nothing either.\n"))
 }
 
-/// Commands that start runs, with what they do.
-type Starts = Vec<(String, &'static str)>;
-
-fn starts_of_examples() -> Result<Starts> {
-    let sample = serde_json::to_string(&examples::order::Order::sample())?;
-    Ok(vec![
-        ("run flaky --wait".to_owned(), "start a run and wait for its result"),
-        (format!("run order --input '{sample}'"), "start one and leave it"),
-    ])
-}
-
-/// A workflow that needs no input if there is one, else the first.
-fn starts_of_files(engine: &Engine) -> Starts {
-    let workflows = engine.list();
-    let easy =
-        |schema: &Option<serde_json::Value>| schema.as_ref().is_none_or(|it| it.get("required").is_none());
-    let easiest = workflows.iter().find(|workflow| easy(&workflow.input_schema));
-    let start = |name: &str, input: &str| {
-        vec![(format!("run {name}{input} --wait"), "start a run and wait for its result")]
-    };
-    match (easiest, workflows.first()) {
-        (Some(workflow), _) => start(&workflow.name, ""),
-        (None, Some(workflow)) => start(&workflow.name, " --input '{…}'"),
-        (None, None) => Vec::new(),
+/// What to try first.
+fn first_commands(offer: &Offer, workflows: &[WorkflowInfo]) -> Result<Vec<(String, &'static str)>> {
+    let wait = "start a run and wait for its result";
+    if offer.examples {
+        let sample = serde_json::to_string(&examples::order::Order::sample())?;
+        return Ok(vec![
+            ("run flaky --wait".to_owned(), wait),
+            (format!("run order --input '{sample}'"), "start one and leave it"),
+        ]);
     }
+    let first = workflows.iter().map(|workflow| {
+        let input = workflow
+            .input_schema
+            .as_ref()
+            .map_or_else(String::new, |schema| format!(" --input '{}'", sample(schema)));
+        (format!("run {}{input} --wait", workflow.name), wait)
+    });
+    Ok(first.take(1).collect())
 }
 
 /// Whether a command can be called by its name alone.

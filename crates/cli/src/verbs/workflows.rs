@@ -1,6 +1,9 @@
 //! What can be run: `workflows`, `validate`, `graph`.
 
+use std::io::IsTerminal;
+
 use anyhow::Result;
+use rival_engine::SourceProblem;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -10,12 +13,17 @@ use crate::args::{self, Drawing};
 use crate::client::{Need, Violation, segment};
 use crate::exit::Failed;
 use crate::out::{Format, Out, Table, clean, short};
+use crate::sample::sample;
 use crate::shape::{Graph, Run, Workflow};
+use crate::style::Style;
 use crate::tree;
+use crate::workflow_files::note_problems;
 
 #[derive(Debug, Deserialize)]
 struct Listed {
     workflows: Vec<Box<RawValue>>,
+    #[serde(default)]
+    problems: Vec<SourceProblem>,
 }
 
 pub(crate) async fn workflows(context: &Context, args: &args::Workflows) -> Result<()> {
@@ -30,6 +38,9 @@ pub(crate) async fn workflows(context: &Context, args: &args::Workflows) -> Resu
         };
     }
     let listed: Listed = client.get("/api/workflows").await?.read()?;
+    if client.is_served() {
+        note_problems(&listed.problems, Style::of(std::io::stderr().is_terminal()));
+    }
     if out.format == Format::Json {
         let all: Vec<&str> = listed.workflows.iter().map(|workflow| workflow.get()).collect();
         return out.json(&format!("[{}]", all.join(",")));
@@ -61,7 +72,7 @@ fn show(out: &Out, workflow: &Workflow) -> Result<()> {
     for (signal, payload) in &workflow.signal_schemas {
         fact("signal", format!("{}: {}", clean(signal), schema(Some(payload))))?;
     }
-    let sample = workflow.input_schema.as_ref().and_then(|schema| schema["examples"].get(0));
+    let sample = workflow.input_schema.as_ref().map(sample);
     let input = sample.map_or_else(String::new, |sample| format!(" --input '{sample}'"));
     fact("try", clean(&format!("rival run {}{input}", workflow.name)))?;
     out.line("")?;

@@ -51,6 +51,10 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         stream_clients_max  1000  default
         max_live_runs  1500  rival.toml:2
         max_payload_bytes  16777216  default
+        workflows  default
+        script_env  default
+        script_hosts  default
+        script_memory  536870912  default
         shutdown_grace  90s  --shutdown-grace
         workflows  default
         script_env  default

@@ -13,7 +13,8 @@ fn help_says_where_to_begin() {
         Usage: rival [OPTIONS] <COMMAND>
 
         Start here:
-          dev         Start a server to work with: loads files again when they change, data in ./data, a log for people
+          dev         Start a server to try things: your workflow files or examples, data in ./data, a log for people
+          init        Make a project: a workflow in TypeScript, a test of it, types for editors
           run         Start a run of a workflow
           watch       Watch a run live, or all of them
           demo        Run an example order, to watch and to kill: started again, it goes on where it was
@@ -39,6 +40,7 @@ fn help_says_where_to_begin() {
           workflows   List workflows, or show one
           validate    Check an input against a workflow, without starting anything
           graph       Draw a workflow or a run
+          test        Run the tests of workflow files
 
         Operate:
           serve       Start the server for production
@@ -96,7 +98,7 @@ fn a_command_that_there_is_not_is_wrong_usage() {
     Lab::offline().rival(&["lst"]).is(&expect![[r#"
         ! error: unrecognized subcommand 'lst'
         ! 
-        !   tip: a similar subcommand exists: 'list'
+        !   tip: some similar subcommands exist: 'test', 'list'
         ! 
         ! Usage: rival [OPTIONS] <COMMAND>
         ! 

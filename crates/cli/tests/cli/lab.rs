@@ -79,11 +79,16 @@ impl Lab {
         lab
     }
 
-    /// Starts a server, with more arguments.
+    /// Starts a server with the example workflows, with more arguments.
     pub(crate) fn serve(&mut self, more: &[&str]) -> &mut Server {
-        let args = ["serve", "--examples", "--listen", "127.0.0.1:0"];
-        let mut command = self.command(&args);
-        command.env_remove("RIVAL_LISTEN").args(more);
+        self.start(&[&["serve", "--examples"], more].concat())
+    }
+
+    /// Starts a server; it logs for programs.
+    pub(crate) fn start(&mut self, args: &[&str]) -> &mut Server {
+        let mut command = self.command(args);
+        command.env_remove("RIVAL_LISTEN").args(["--listen", "127.0.0.1:0", "--log-format", "json"]);
+        let more = args;
         if !more.contains(&"--pace") {
             command.args(["--pace", "5"]);
         }
@@ -128,6 +133,7 @@ impl Lab {
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
         std::fs::write(self.path(name), text).unwrap();
         self.path(name)
     }

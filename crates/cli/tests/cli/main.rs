@@ -7,7 +7,9 @@
 mod archive;
 mod config;
 mod control;
+mod files;
 mod help;
+mod init;
 mod lab;
 mod look;
 mod offline;

@@ -84,6 +84,7 @@ fn a_doctor_says_what_is_wrong() {
         server  ok  it lets this command in
         clock  ok  the server's and this one agree
         store  ok  data/rival.db is in use by a server
+        workflows  ok  no file has a problem
         tokens  ok  0 in data/tokens.json; requests need none
     "#]]
     .assert_eq(&findings(&lab, &["doctor"]));

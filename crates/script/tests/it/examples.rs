@@ -23,22 +23,22 @@ async fn examples() -> Lab {
 #[tokio::test]
 async fn every_example_runs() {
     let lab = examples().await;
-    assert_eq!(lab.loaded.workflows, ["approval", "hello", "order", "poll", "report"]);
+    assert_eq!(lab.loaded.workflows, ["checkout", "hello", "poll", "purchase", "report"]);
     assert_eq!(lab.output("hello", json!({"name": "Ada"})).await, json!("HELLO, ADA!"));
     assert_eq!(lab.output("poll", json!(null)).await, json!("done after 3 questions"));
     let order = json!({
         "items": [{"sku": "saw", "quantity": 2}, {"sku": "glove", "quantity": 1}],
         "amount": 40, "card": "flaky", "address": "Elm Street 1",
     });
-    assert_eq!(lab.output("order", order).await["parcels"], 2);
+    assert_eq!(lab.output("checkout", order).await["parcels"], 2);
     let report = lab.output("report", json!({})).await;
     assert_eq!(report["greetings"][0], "HELLO, ADA!");
-    let run = lab.start("approval", json!({"what": "a new saw"})).await;
+    let run = lab.start("purchase", json!({"what": "a new saw"})).await;
     lab.engine.signal(&run, "decision", json!({"approved": false, "by": "Ada"})).await.expect("it is sent");
     let outcome = lab.wait(&run).await;
     assert_eq!(outcome.output.expect("it completed").to_json(), "declined by Ada");
     // A signal is checked when it is sent.
-    let run = lab.start("approval", json!({"what": "a new saw"})).await;
+    let run = lab.start("purchase", json!({"what": "a new saw"})).await;
     let refused = lab.engine.signal(&run, "decision", json!({"approved": "perhaps"})).await;
     assert!(refused.is_err());
 }

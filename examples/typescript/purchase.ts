@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 const Decision = z.object({ approved: z.boolean(), by: z.string() })
 
-export default createWorkflow('approval')
+export default createWorkflow('purchase')
     .description('Asks somebody, reminds them, and acts on the answer')
     .input(z.object({ what: z.string() }))
     .step(function ask({ input, state }) {

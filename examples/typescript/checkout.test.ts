@@ -8,18 +8,18 @@ const input = {
 }
 
 test('an order is packed and shipped', async () => {
-    const run = await runWorkflow('./order.ts', { input })
+    const run = await runWorkflow('./checkout.ts', { input })
     expect(run.status).toBe('completed')
     expect(run.output.parcels).toBe(2)
 })
 
 test('a bank that does not answer is asked again', async () => {
-    const run = await runWorkflow('./order.ts', { input: { ...input, card: 'flaky' } })
+    const run = await runWorkflow('./checkout.ts', { input: { ...input, card: 'flaky' } })
     expect(run.status).toBe('completed')
 })
 
 test('a payment is refunded when the parcel cannot be sent', async () => {
-    const run = await runWorkflow('./order.ts', { input: { ...input, address: 'nowhere' } })
+    const run = await runWorkflow('./checkout.ts', { input: { ...input, address: 'nowhere' } })
     expect(run.status).toBe('failed')
     expect(run.failedStep.stepName).toBe('labelParcel')
     expect(run.logs.map((line) => line.message).join()).toContain('refunding')
@@ -27,7 +27,7 @@ test('a payment is refunded when the parcel cannot be sent', async () => {
 
 test('the bank can be left out', async () => {
     const charged: unknown[] = []
-    const run = await runWorkflow('./order.ts', {
+    const run = await runWorkflow('./checkout.ts', {
         input,
         mocks: {
             chargeCard: ({ input }) => {

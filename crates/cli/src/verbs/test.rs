@@ -1,0 +1,133 @@
+//! `test`: the tests of workflow files.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use rival_script::Problem;
+use rival_script::testing::{self, TestFailure, TestNews, Tested};
+use serde_json::json;
+
+use super::Context;
+use crate::args;
+use crate::exit::{self, Failed};
+use crate::out::{Format, Out, clean, note};
+use crate::workflow_files::near;
+
+pub(crate) async fn test(context: &Context, args: &args::Test) -> Result<()> {
+    let files = testing::find(&args.paths).map_err(|error| Failed::not_found(error.to_string()))?;
+    if files.is_empty() {
+        let named: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+        return Err(Failed::not_found(format!("there are no tests in {}", named.join(", ")))
+            .hint("tests are in files that end in .test.ts")
+            .into());
+    }
+    let mut report = Report::new(&context.out);
+    let settings = context.config.scripts();
+    testing::run(settings, &files, &args.only, |news| report.tell(&news))
+        .await
+        .map_err(|error| Failed::error(error.to_string()))?;
+    report.conclude()
+}
+
+/// What is printed while tests run, and at their end.
+struct Report<'a> {
+    out: &'a Out,
+    began: Instant,
+    /// The file that the last line was about.
+    file: Option<PathBuf>,
+    passed: usize,
+    failed: Vec<Tested>,
+    problems: Vec<Problem>,
+    /// Nobody reads any more.
+    broken: Option<anyhow::Error>,
+}
+
+impl<'a> Report<'a> {
+    fn new(out: &'a Out) -> Self {
+        out.several.set(true);
+        let (began, passed) = (Instant::now(), 0);
+        Self { out, began, file: None, passed, failed: Vec::new(), problems: Vec::new(), broken: None }
+    }
+
+    fn tell(&mut self, news: &TestNews) {
+        if self.broken.is_none() {
+            self.broken = self.line(news).err();
+        }
+        match news {
+            TestNews::Tested(tested) if tested.failure.is_some() => self.failed.push(tested.clone()),
+            TestNews::Tested(_) => self.passed += 1,
+            TestNews::Problem(problem) => self.problems.push(problem.clone()),
+        }
+    }
+
+    fn line(&mut self, news: &TestNews) -> Result<()> {
+        match (news, self.out.format) {
+            (TestNews::Tested(tested), Format::Json) => self.out.json(&json_of(tested)),
+            (TestNews::Tested(tested), Format::Ids) => self.out.line(clean(&tested.name)),
+            (TestNews::Tested(tested), Format::Table) => self.show(tested),
+            // With what is wrong elsewhere, at the end.
+            (TestNews::Problem(_), _) => Ok(()),
+        }
+    }
+
+    fn show(&mut self, tested: &Tested) -> Result<()> {
+        let (out, style) = (self.out, self.out.style);
+        if self.file.as_ref() != Some(&tested.file) {
+            out.line(style.bold(near(&tested.file)))?;
+            self.file = Some(tested.file.clone());
+        }
+        let mark = if tested.failure.is_none() { style.green("pass") } else { style.red("FAIL") };
+        let took = style.dim(format_args!("{} ms", tested.took.as_millis()));
+        out.line(format_args!("  {mark}  {}  {took}", clean(&tested.name)))?;
+        tested.lines.iter().try_for_each(|line| out.line(format_args!("        {}", style.dim(clean(line)))))
+    }
+
+    /// Says at the end what is wrong, where it is easy to find.
+    fn conclude(self) -> Result<()> {
+        if let Some(broken) = self.broken {
+            return Err(broken);
+        }
+        let style = self.out.style;
+        for Tested { file, name, failure, .. } in &self.failed {
+            let Some(TestFailure { message, stack }) = failure else { continue };
+            note(format_args!("\n{} {}: {}", style.red("FAIL"), near(file), clean(name)));
+            message.lines().chain(stack.lines()).for_each(|line| note(format_args!("    {}", clean(line))));
+        }
+        for problem in &self.problems {
+            let Problem { file, line, column, message, advice } = problem;
+            let place = format_args!("{}:{line}:{column}", near(file));
+            note(format_args!("\n{} {place}: {}", style.red("problem:"), clean(message)));
+            if let Some(advice) = advice {
+                note(format_args!("    {}", clean(advice)));
+            }
+        }
+        let wrong = self.failed.len() + self.problems.len();
+        if self.out.format == Format::Table {
+            self.out.line(format_args!("\n{}", self.sum(self.began.elapsed())))?;
+        }
+        if wrong == 0 { Ok(()) } else { Err(Failed::told(exit::ERROR).into()) }
+    }
+
+    fn sum(&self, took: Duration) -> String {
+        let mut parts = vec![format!("{} passed", self.passed)];
+        if !self.failed.is_empty() {
+            parts.push(format!("{} failed", self.failed.len()));
+        }
+        match self.problems.len() {
+            0 => {}
+            1 => parts.push("1 problem in the files".to_owned()),
+            more => parts.push(format!("{more} problems in the files")),
+        }
+        format!("{} in {:.1} s", parts.join(", "), took.as_secs_f64())
+    }
+}
+
+fn json_of(tested: &Tested) -> String {
+    let Tested { file, name, took, failure, lines } = tested;
+    let failure =
+        failure.as_ref().map(|TestFailure { message, stack }| json!({ "message": message, "stack": stack }));
+    let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    json!({ "file": near(file), "name": name, "passed": failure.is_none(), "tookMs": took, "failure": failure, "lines": lines })
+        .to_string()
+}

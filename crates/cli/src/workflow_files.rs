@@ -1,0 +1,121 @@
+//! Workflow files: loaded when a server starts and, under `dev`, again when they change.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use rival::Engine;
+use rival_engine::SourceProblem;
+use rival_script::{Loaded, Problem, Scripts, ScriptsError, Watching};
+
+use crate::config::Config;
+use crate::exit::Failed;
+use crate::out::{clean, note};
+use crate::style::Style;
+
+/// What the log says of files is filed under this.
+pub(crate) const TARGET: &str = "rival::files";
+
+/// Files and folders of workflows, and what runs their functions.
+#[derive(Debug)]
+pub(crate) struct WorkflowFiles {
+    scripts: Scripts,
+    paths: Vec<PathBuf>,
+}
+
+impl WorkflowFiles {
+    /// `None` if there are no paths: then nothing needs to be ready to run scripts.
+    pub(crate) fn new(config: &Config, paths: Vec<PathBuf>) -> Option<Self> {
+        let scripts = || Scripts::new(config.scripts());
+        (!paths.is_empty()).then(|| Self { scripts: scripts(), paths })
+    }
+
+    /// Registers all workflows that are good. What is wrong with the others is in the answer.
+    pub(crate) async fn register(&self, engine: &Engine) -> Result<Loaded> {
+        let mut loaded = Loaded::default();
+        for path in &self.paths {
+            // What was loaded before is in the answer too.
+            loaded = self.scripts.register(engine, path).await.map_err(failed)?;
+        }
+        Ok(loaded)
+    }
+
+    /// Loads files again when they change, and logs what came of it, for as long as the answer lives.
+    pub(crate) async fn watch(&self, engine: &Engine, first: &Loaded) -> Result<Watching> {
+        let mut known = Known::new(first);
+        Ok(self.scripts.watch(engine, move |loaded| known.tell(loaded)).await.map_err(failed)?)
+    }
+}
+
+fn failed(error: ScriptsError) -> Failed {
+    match error {
+        ScriptsError::Path { .. } => {
+            Failed::not_found(error.to_string()).hint("name a file, or a folder of workflow files")
+        }
+        other => Failed::error(other.to_string()),
+    }
+}
+
+/// Logs what keeps files from being loaded.
+pub(crate) fn log(loaded: &Loaded) {
+    loaded.problems.iter().for_each(log_problem);
+    if loaded.workflows.is_empty() && loaded.problems.is_empty() {
+        let advice = "a workflow file exports `steps`, or a workflow that `createWorkflow` made";
+        tracing::warn!(target: TARGET, advice, "there are no workflows in these files");
+    }
+}
+
+fn log_problem(problem: &Problem) {
+    let Problem { file, line, column, message, advice } = problem;
+    let (file, advice) = (near(file), advice.as_deref());
+    tracing::error!(target: TARGET, advice, "{file}:{line}:{column}: {message}");
+}
+
+/// What is known of the files, so that only news are told.
+struct Known {
+    workflows: BTreeSet<String>,
+    problems: Vec<Problem>,
+}
+
+impl Known {
+    fn new(loaded: &Loaded) -> Self {
+        Self { workflows: loaded.workflows.iter().cloned().collect(), problems: loaded.problems.clone() }
+    }
+
+    fn tell(&mut self, loaded: Result<Loaded, ScriptsError>) {
+        let loaded = match loaded {
+            Ok(loaded) => loaded,
+            Err(error) => return tracing::error!(target: TARGET, "{error}"),
+        };
+        let now = Self::new(&loaded);
+        if !loaded.changed.is_empty() {
+            tracing::info!(target: TARGET, "loaded {}, for new runs", loaded.changed.join(", "));
+        }
+        for gone in self.workflows.difference(&now.workflows) {
+            tracing::info!(target: TARGET, "{gone} is gone; its runs go on");
+        }
+        if !self.problems.is_empty() && now.problems.is_empty() {
+            tracing::info!(target: TARGET, "all files are good");
+        }
+        now.problems.iter().filter(|problem| !self.problems.contains(problem)).for_each(log_problem);
+        *self = now;
+    }
+}
+
+/// Says on stderr what keeps files from being loaded.
+pub(crate) fn note_problems(problems: &[SourceProblem], style: Style) {
+    for SourceProblem { file, line, column, message, advice } in problems {
+        let place = format!("{}:{line}:{column}", near(Path::new(file)));
+        note(format_args!("{} {}: {}", style.red("problem:"), clean(&place), clean(message)));
+        if let Some(advice) = advice {
+            note(format_args!("    {}", clean(advice)));
+        }
+    }
+}
+
+/// A file as one would type it here.
+pub(crate) fn near(file: &Path) -> String {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let inside = here.ok().and_then(|here| file.strip_prefix(here).ok().map(Path::to_owned));
+    inside.as_deref().unwrap_or(file).display().to_string()
+}

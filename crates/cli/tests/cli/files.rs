@@ -1,0 +1,188 @@
+//! Workflows in TypeScript files: served, loaded again, and what is wrong with them.
+
+use expect_test::expect;
+
+use crate::lab::Lab;
+
+const HELLO: &str = "
+import { z } from 'zod'
+export const input = z.object({ name: z.string().min(2) })
+function greet({ input }) { return `Hello, ${input.name}` }
+export const steps = [greet]
+";
+
+const BROKEN: &str = "function step() { return 1 }\nexport const steps = [step, nobody]\n";
+
+/// A server for files of a folder.
+fn serving(files: &[(&str, &str)], args: &[&str]) -> Lab {
+    let mut lab = Lab::offline();
+    for (name, text) in files {
+        lab.write(&format!("flows/{name}"), text);
+    }
+    lab.start(args);
+    lab
+}
+
+#[test]
+fn files_of_a_folder_are_served() {
+    let lab = serving(&[("hello.ts", HELLO)], &["serve", "flows"]);
+    lab.rival(&["workflows"]).is(&expect![[r#"
+        WORKFLOW  STEPS  PLAN  ABOUT
+        hello  1  <hash>…
+    "#]]);
+    lab.rival(&["run", "hello", "-i", r#"{"name": "Ada"}"#, "--wait"]).is(&expect![[r#"
+        "Hello, Ada"
+        ! run <id>
+    "#]]);
+    // As zod says it.
+    lab.rival(&["run", "hello", "-i", r#"{"name": "A"}"#]).is(&expect![[r#"
+        ! error: the input of workflow `hello` is not valid: /name: Too small: expected string to have >=2 characters
+        ! hint: `rival workflows <name>` shows what a workflow takes; give it with --input
+        exit 1
+    "#]]);
+    lab.rival(&["validate", "hello", "-i", "{}"]).is(&expect![[r#"
+        /name: Invalid input: expected string, received undefined
+        ! error: the input does not fit workflow `hello`
+        exit 1
+    "#]]);
+}
+
+#[test]
+fn a_broken_file_is_shown_and_the_others_are_served() {
+    let mut lab = serving(&[("hello.ts", HELLO), ("broken.ts", BROKEN)], &["serve", "flows"]);
+    lab.rival(&["workflows", "-o", "ids"]).is(&expect![[r#"
+        hello
+        ! problem: flows/broken.ts:2:29: ReferenceError: nobody is not defined
+    "#]]);
+    assert_eq!(problems(&lab).len(), 1);
+    let log = lab.server().log.lock().unwrap().clone();
+    assert!(log.contains("flows/broken.ts:2:"), "{log}");
+}
+
+/// What is wrong with files, as the doctor says it.
+fn problems(lab: &Lab) -> Vec<String> {
+    let findings = lab.rival(&["doctor", "-o", "json"]).json();
+    let found = findings.as_array().unwrap().iter().filter(|found| found["about"] == "workflows");
+    let found = found.filter(|found| found["result"] == "problem");
+    found.map(|found| found["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_path_that_is_not_there_is_an_error() {
+    let lab = Lab::offline();
+    lab.rival(&["serve", "nowhere", "--listen", "127.0.0.1:0"]).is(&expect![[r#"
+        ! error: nowhere cannot be read: No such file or directory (os error 2)
+        ! hint: name a file, or a folder of workflow files
+        exit 4
+    "#]]);
+}
+
+/// Asks until the answer is as it should be. A run that never ends fails the test by its own limit.
+fn until(lab: &Lab, args: &[&str], says: &str) {
+    while !lab.rival(args).all().contains(says) {}
+}
+
+#[test]
+fn dev_loads_changed_files_for_new_runs() {
+    let waits = "
+        import { createWorkflow } from 'rival'
+        export default createWorkflow('w').signal('go').step(function last() { return 'first' })
+    ";
+    let lab = serving(&[("w.ts", waits)], &["dev", "flows"]);
+    lab.rival(&["run", "w", "--id", "old"]).ok();
+    lab.until("old", "waits for the signal");
+    // New runs take the new function; the old one keeps its own.
+    lab.write("flows/w.ts", &waits.replace("'first'", "'second'"));
+    lab.write("flows/new.ts", HELLO);
+    until(&lab, &["workflows", "-o", "ids"], "new");
+    lab.rival(&["run", "w", "--id", "new"]).ok();
+    for run in ["old", "new"] {
+        lab.rival(&["signal", run, "go"]).ok();
+    }
+    lab.rival(&["wait", "old", "new"]).is(&expect![[r#"
+        old  completed  "first"
+        new  completed  "second"
+    "#]]);
+    // A broken edit leaves what was good, and says what is wrong.
+    lab.write("flows/w.ts", BROKEN);
+    until(&lab, &["workflows"], "problem: flows/w.ts:2:");
+    lab.rival(&["run", "w", "--id", "third"]).ok();
+    lab.rival(&["signal", "third", "go"]).ok();
+    lab.rival(&["wait", "third"]).is(&expect![[r#"
+        "second"
+    "#]]);
+    // A file that is gone takes its workflow with it.
+    std::fs::remove_file(lab.path("flows/new.ts")).unwrap();
+    lab.write("flows/w.ts", waits);
+    until(&lab, &["run", "new"], "no workflow is called `new`; registered are: w");
+}
+
+#[test]
+fn runs_go_on_after_a_restart() {
+    let sleeps = "
+        import { createWorkflow } from 'rival'
+        export default createWorkflow('w').signal('go').step(function last() { return 'done' })
+    ";
+    let mut lab = serving(&[("w.ts", sleeps)], &["serve", "flows"]);
+    lab.rival(&["run", "w", "--id", "r1"]).ok();
+    lab.until("r1", "waits for the signal");
+    lab.rival(&["signal", "r1", "go"]).ok();
+    lab.rival(&["run", "w", "--id", "r2"]).ok();
+    lab.until("r2", "waits for the signal");
+    lab.kill_server();
+    lab.start(&["serve", "flows"]);
+    lab.rival(&["signal", "r2", "go"]).ok();
+    lab.rival(&["wait", "r1", "r2"]).is(&expect![[r#"
+        r1  completed  "done"
+        r2  completed  "done"
+    "#]]);
+    // Files are loaded before runs are looked for.
+    let log = lab.server().log.lock().unwrap().clone();
+    assert!(!log.contains("cannot go on"), "{log}");
+}
+
+#[test]
+fn scripts_see_the_variables_that_are_allowed() {
+    let mut lab = Lab::offline();
+    let text = "
+        function see() { return [process.env.SEEN, process.env.UNSEEN ?? null, Object.keys(process.env)] }
+        export const steps = [see]
+    ";
+    lab.write("see.ts", text);
+    lab.write(
+        "rival.toml",
+        "workflows = [\"see.ts\"]\nscript_env = [\"SEEN\", \"UNSET\"]\nscript_hosts = 1\n",
+    );
+    let mut command = lab.command(&["run", "see", "--wait"]);
+    command.env("SEEN", "yes").env("UNSEEN", "no");
+    lab.execute(command).is(&expect![[r#"
+        [
+          "yes",
+          null,
+          [
+            "SEEN"
+          ]
+        ]
+        ! run <id>
+    "#]]);
+    // With a server the same, which was given no paths.
+    lab.start(&["serve"]);
+    lab.rival(&["workflows", "-o", "ids"]).is(&expect![[r#"
+        see
+    "#]]);
+}
+
+#[test]
+fn without_a_server_files_of_the_settings_are_run_here() {
+    let lab = Lab::offline();
+    lab.write("flows/hello.ts", HELLO);
+    lab.write("flows/broken.ts", BROKEN);
+    lab.write("rival.toml", "workflows = [\"flows\"]\n");
+    lab.rival(&["run", "hello", "-i", r#"{"name": "Ada"}"#, "--id", "r1", "--wait"]).is(&expect![[r#"
+        "Hello, Ada"
+        ! problem: flows/broken.ts:2:29: ReferenceError: nobody is not defined
+        ! run r1
+    "#]]);
+    let found = problems(&lab);
+    assert_eq!(found, ["flows/broken.ts:2:29: ReferenceError: nobody is not defined"]);
+}

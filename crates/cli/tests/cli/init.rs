@@ -1,0 +1,144 @@
+//! Projects: `init`, and `test` of what it writes.
+
+use std::path::Path;
+use std::process::Command;
+
+use expect_test::expect;
+
+use crate::lab::Lab;
+
+#[test]
+fn a_new_project_is_tested_and_run_as_it_is() {
+    let lab = Lab::offline();
+    lab.rival(&["init"]).is(&expect![[r#"
+          workflows/hello.ts
+          tests/hello.test.ts
+          rival.toml
+          tsconfig.json
+          .gitignore
+          README.md
+          .rival/types
+
+        Next:
+          rival test  # run its test
+          rival dev  # a server that loads files again when you save them
+          rival run hello --input '{"name": "Ada"}' --wait  # in a second terminal
+    "#]]);
+    lab.rival(&["test"]).is(&expect![[r#"
+        tests/hello.test.ts
+          pass  hello > greets by name, in the second attempt  <took>
+          pass  hello > does not need the address book  <took>
+          pass  hello > has ten chairs  <took>
+
+        3 passed in <took>
+    "#]]);
+    lab.rival(&["run", "hello", "-i", r#"{"name": "Ada", "guests": ["Grace"]}"#, "--wait"]).is(&expect![[
+        r#"
+            "Hello, Ada! And you, Grace."
+            ! run <id>
+        "#
+    ]]);
+}
+
+#[test]
+fn init_overwrites_nothing() {
+    let lab = Lab::offline();
+    lab.write("shop/rival.toml", "# mine\n");
+    lab.rival(&["init", "shop"]).is(&expect![[r#"
+        ! error: shop has rival.toml already: nothing was written
+        ! hint: name another folder: `rival init my-workflows`
+        exit 1
+    "#]]);
+    assert!(!lab.path("shop/workflows").exists());
+    lab.rival(&["init", "other"]).ok();
+    lab.rival(&["init", "other"]).is(&expect![[r#"
+        ! error: other has workflows/hello.ts and 9 more of its files already: nothing was written
+        ! hint: name another folder: `rival init my-workflows`
+        exit 1
+    "#]]);
+}
+
+/// Editors say what the compiler says.
+#[test]
+fn a_new_project_compiles() {
+    let lab = Lab::offline();
+    lab.rival(&["init"]).ok();
+    let tsc = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/js/node_modules/typescript/lib/tsc.js");
+    let project = lab.path("tsconfig.json");
+    let output = Command::new("node").arg(tsc).arg("--project").arg(project).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn a_failed_test_says_where() {
+    let lab = Lab::offline();
+    lab.write("one.ts", "function one() { return 1 }\nexport const steps = [one]\n");
+    let text = "
+import { describe, expect, runWorkflow, test } from 'rival/test'
+describe('one', () => {
+    test('is one', async () => {
+        console.log('counting')
+        expect((await runWorkflow('./one.ts')).output).toBe(1)
+    })
+    test('is two', async () => {
+        const run = await runWorkflow('./one.ts')
+        expect(run.output).toBe(2)
+    })
+})
+";
+    lab.write("one.test.ts", text);
+    lab.write("two.test.ts", "import { nobody } from './one'\nnobody()\n");
+    lab.rival(&["test"]).is(&expect![[r#"
+        one.test.ts
+          pass  one > is one  <took>
+                counting
+          FAIL  one > is two  <took>
+
+        1 passed, 1 failed, 1 problem in the files in <took>
+        ! 
+        ! FAIL one.test.ts: one > is two
+        !     expect(..).toBe(..) failed
+        !       expected: 2
+        !       received: 1
+        !         at <anonymous> (one.test.ts:10:28)
+        ! 
+        ! problem: two.test.ts:1:10: './one' does not export `nobody`
+        !     It exports `steps`.
+        exit 1
+    "#]]);
+    lab.rival(&["test", "--only", "is one", "one.test.ts"]).is(&expect![[r#"
+        one.test.ts
+          pass  one > is one  <took>
+                counting
+
+        1 passed in <took>
+    "#]]);
+    lab.rival(&["test", "one.test.ts", "-o", "ids"]).is(&expect![[r#"
+        one > is one
+        one > is two
+        ! 
+        ! FAIL one.test.ts: one > is two
+        !     expect(..).toBe(..) failed
+        !       expected: 2
+        !       received: 1
+        !         at <anonymous> (one.test.ts:10:28)
+        exit 1
+    "#]]);
+    let printed = lab.rival(&["test", "one.test.ts", "-o", "json"]);
+    assert_eq!(printed.out.lines().count(), 2, "{}", printed.out);
+    assert_eq!(printed.code, 1);
+}
+
+#[test]
+fn where_there_are_no_tests_that_is_an_error() {
+    let lab = Lab::offline();
+    lab.rival(&["test"]).is(&expect![[r#"
+        ! error: there are no tests in .
+        ! hint: tests are in files that end in .test.ts
+        exit 4
+    "#]]);
+    lab.rival(&["test", "nowhere"]).is(&expect![[r#"
+        ! error: nowhere cannot be read: No such file or directory (os error 2)
+        exit 4
+    "#]]);
+}

@@ -1,6 +1,7 @@
 //! Workflow files on a real engine, with functions in real script hosts.
 
 mod context;
+mod docs;
 mod durable;
 mod examples;
 mod problems;

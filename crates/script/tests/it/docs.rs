@@ -1,0 +1,55 @@
+//! The files in the guide for authors, as they are written there.
+
+use rival_engine::Engine;
+use rival_script::testing::{self, TestNews};
+use serde_json::json;
+
+use crate::support::{Lab, settings, write};
+
+const GUIDE: &str = include_str!("../../../../docs/typescript.md");
+
+/// The files of the guide: blocks that begin with a comment that names one.
+fn files() -> Vec<(&'static str, &'static str)> {
+    let blocks = GUIDE.split("```ts\n").skip(1).filter_map(|rest| rest.split("```").next());
+    blocks
+        .map(|block| {
+            let name = block.lines().next().and_then(|line| line.strip_prefix("// "));
+            (name.unwrap_or_else(|| panic!("a block has no file name:\n{block}")), block)
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn every_file_of_the_guide_runs() {
+    let lab = Lab::of(Engine::builder(), settings()).await;
+    write(lab.folder.path(), &files());
+    let loaded = lab.scripts.register(&lab.engine, lab.folder.path().join("main.ts")).await;
+    let loaded = loaded.expect("it is loaded");
+    assert!(loaded.problems.is_empty(), "{:#?}", loaded.problems);
+    assert_eq!(loaded.workflows, ["payment", "report", "setup", "shipping", "tree", "typed"]);
+    assert_eq!(lab.output("tree", json!({"treeType": "oak"})).await, json!({"pieces": 10}));
+    assert_eq!(lab.output("setup", json!({"name": "Ada"})).await, json!("sent"));
+    assert_eq!(lab.output("typed", json!({"kind": "oak"})).await, json!({"pieces": 5}));
+    let server = crate::web::serve().await;
+    let input = json!({"amount": 7, "items": [{"sku": "saw"}], "callback": format!("{server}/done")});
+    let told = json!({"packed": ["saw"], "told": {"email": "sent", "ledger": "booked"}});
+    assert_eq!(lab.output("shipping", input).await, told);
+}
+
+#[tokio::test]
+async fn the_test_of_the_guide_passes() {
+    let dir = tempfile::tempdir().expect("a folder");
+    write(dir.path(), &files());
+    let found = testing::find(&[dir.path().join("tests")]).expect("the folder is read");
+    let mut passed = 0;
+    testing::run(settings(), &found, "", |news| match news {
+        TestNews::Tested(test) => {
+            assert!(test.failure.is_none(), "{:?}", test.failure);
+            passed += 1;
+        }
+        TestNews::Problem(problem) => panic!("{problem}"),
+    })
+    .await
+    .expect("the tests run");
+    assert_eq!(passed, 1);
+}

@@ -11,5 +11,5 @@ test('a yes goes on', async () => {
 test('after seven days nobody is asked any more', async () => {
     const run = await runWorkflow('./purchase.ts', { input: { what: 'a new saw' } })
     expect(run.status).toBe('failed')
-    expect(run.error.code).toBe('signal_timeout')
+    expect(run.error?.code).toBe('signal_timeout')
 })

@@ -2,6 +2,8 @@
 
 /// The engine asked for the call to be stopped while JavaScript was in it.
 pub const INTERRUPTED: &str = "interrupted_script";
+/// A step returned what its schema in `results` refuses.
+pub const INVALID_RESULT: &str = "invalid_result";
 /// JavaScript wanted more memory than it may hold.
 pub const MEMORY: &str = "out_of_memory";
 /// A transform did not end in time.

@@ -25,6 +25,11 @@ fn authors_who_write_types_get_types() {
 }
 
 #[test]
-fn examples_without_types_compile_as_they_were_written() {
+fn code_without_types_compiles_as_it_was_written() {
     assert_compiles("types/check/seed");
+}
+
+#[test]
+fn the_examples_compile() {
+    assert_compiles("types/check/examples");
 }

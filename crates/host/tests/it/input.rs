@@ -78,7 +78,7 @@ fn results_are_checked_and_stay_as_they_are() {
     let mut lab = lab(FLOW);
     assert_eq!(lab.call("good", json!(null)).unwrap(), json!({"n": 1, "more": true}));
     let error = lab.call("bad", json!(null)).unwrap_err();
-    assert_eq!(error.code.as_deref(), Some("invalid_result"));
+    assert_eq!(error.code.as_deref(), Some(rival_host::code::INVALID_RESULT));
     assert_eq!(
         error.message,
         "step `bad` returned an object with n that its schema refuses: n: Invalid input: expected number, received string"

@@ -4,7 +4,6 @@ import { difference } from './equal.ts'
 
 class AssertionError extends Error {
     override readonly name = 'AssertionError'
-    readonly code = 'assertion'
 }
 
 /** Whether a value passes, and what to say if it does not. */

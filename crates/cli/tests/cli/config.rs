@@ -56,10 +56,6 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         script_hosts  default
         script_memory  536870912  default
         shutdown_grace  90s  --shutdown-grace
-        workflows  default
-        script_env  default
-        script_hosts  default
-        script_memory  536870912  default
         log  info  default
         log_format  json where there is no terminal  default
         url  <url>  default

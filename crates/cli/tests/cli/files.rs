@@ -119,23 +119,20 @@ fn dev_loads_changed_files_for_new_runs() {
 }
 
 #[test]
-fn runs_go_on_after_a_restart() {
-    let sleeps = "
-        import { createWorkflow } from 'rival'
-        export default createWorkflow('w').signal('go').step(function last() { return 'done' })
+fn a_call_at_work_goes_on_after_a_crash() {
+    let hangs = "
+        function hangsOnce({ run }) {
+            return run.call > 1 ? `call ${run.call}` : new Promise((go) => setTimeout(go, 3_600_000))
+        }
+        export const steps = [hangsOnce]
     ";
-    let mut lab = serving(&[("w.ts", sleeps)], &["serve", "flows"]);
+    let mut lab = serving(&[("w.ts", hangs)], &["serve", "flows"]);
     lab.rival(&["run", "w", "--id", "r1"]).ok();
-    lab.until("r1", "waits for the signal");
-    lab.rival(&["signal", "r1", "go"]).ok();
-    lab.rival(&["run", "w", "--id", "r2"]).ok();
-    lab.until("r2", "waits for the signal");
+    lab.until("r1", "hangsOnce: started");
     lab.kill_server();
     lab.start(&["serve", "flows"]);
-    lab.rival(&["signal", "r2", "go"]).ok();
-    lab.rival(&["wait", "r1", "r2"]).is(&expect![[r#"
-        r1  completed  "done"
-        r2  completed  "done"
+    lab.rival(&["wait", "r1"]).is(&expect![[r#"
+        "call 2"
     "#]]);
     // Files are loaded before runs are looked for.
     let log = lab.server().log.lock().unwrap().clone();

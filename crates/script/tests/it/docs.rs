@@ -53,3 +53,11 @@ async fn the_test_of_the_guide_passes() {
     .expect("the tests run");
     assert_eq!(passed, 1);
 }
+
+#[tokio::test]
+async fn the_file_in_the_readme_runs() {
+    let readme = include_str!("../../../../README.md");
+    let file = readme.split("```ts\n").nth(1).and_then(|rest| rest.split("```").next());
+    let lab = Lab::good(&[("trees.ts", file.expect("the README has one"))]).await;
+    assert_eq!(lab.output("trees", json!({"order": 7})).await, json!(12));
+}

@@ -74,7 +74,7 @@ fn a_run_that_a_crash_cuts_in_two_is_one_trace() {
         );
     }
     assert_eq!((lost.is("rival.outcome"), lost.is("error.type")), ("lost", "interrupted"));
-    assert!(lost.error.as_ref().unwrap().starts_with("interrupted: the process ended"));
+    assert!(lost.error.as_ref().unwrap().starts_with("interrupted: the process that ran the function ended"));
     assert_eq!(
         (second.is("rival.outcome"), second.is("rival.attempt"), &second.error),
         ("succeeded", "1", &None)

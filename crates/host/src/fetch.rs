@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{
+    CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
+};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Response};
 use serde::Deserialize;
@@ -21,6 +23,8 @@ use tokio::task::AbortHandle;
 const BODY_MAX: usize = 32 * 1024 * 1024;
 /// As the fetch standard has it.
 const REDIRECTS_MAX: usize = 20;
+/// What is for the connection to say: a wrong length would cut a body short, or wait for one that never comes.
+const OURS: [HeaderName; 4] = [CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING];
 const USER_AGENT: &str = concat!("rival/", env!("CARGO_PKG_VERSION"));
 
 /// A request as JavaScript states it.
@@ -180,7 +184,7 @@ impl Fetcher {
             Redirect::Follow => Policy::limited(REDIRECTS_MAX),
             Redirect::Manual | Redirect::Error => Policy::none(),
         };
-        let built = Client::builder().user_agent(USER_AGENT).redirect(policy).build();
+        let built = Client::builder().user_agent(USER_AGENT).referer(false).redirect(policy).build();
         let client = built.map_err(io::Error::other)?;
         self.clients.insert(redirect, client.clone());
         Ok(client)
@@ -228,11 +232,18 @@ fn built(client: &Client, request: Request) -> Result<reqwest::RequestBuilder, F
     let mut headers = HeaderMap::new();
     for (name, value) in request.headers {
         let name = HeaderName::try_from(name).map_err(|error| wrong(&error))?;
+        if OURS.contains(&name) {
+            continue;
+        }
         // A header is bytes; JavaScript writes each as a character.
         let bytes: Option<Vec<u8>> = value.chars().map(|char| u8::try_from(char).ok()).collect();
         let bytes =
             bytes.ok_or_else(|| wrong(&format!("header `{name}` has characters that none can have")))?;
         headers.append(name, HeaderValue::try_from(bytes).map_err(|error| wrong(&error))?);
+    }
+    // Many servers refuse a request that usually has a body, if it does not say that it has none.
+    if [Method::POST, Method::PUT].contains(&method) && request.body.as_ref().is_none_or(Vec::is_empty) {
+        headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
     }
     let built = client.request(method, request.url).headers(headers);
     Ok(match request.body {

@@ -342,7 +342,7 @@ impl<'a> Load<'a> {
 }
 
 /// What a file that exports no workflow is told.
-const NO_STEPS: &str = "no_steps";
+pub(crate) const NO_STEPS: &str = "no_steps";
 
 /// Why a file says nothing of itself.
 pub(crate) enum Undescribed {
@@ -404,7 +404,7 @@ impl At {
     }
 }
 
-fn problem(file: &Path, message: impl Into<String>, advice: Option<&str>) -> Problem {
+pub(crate) fn problem(file: &Path, message: impl Into<String>, advice: Option<&str>) -> Problem {
     let (message, advice) = (message.into(), advice.map(str::to_owned));
     Problem { file: file.to_owned(), line: 1, column: 1, message, advice }
 }

@@ -170,7 +170,7 @@ impl Conversation<'_> {
 
 /// What a script threw, as the engine records it.
 pub(crate) fn failure(error: ScriptError, realm: &Realm) -> StepError {
-    let message = if error.message.is_empty() { error.name.clone() } else { error.message };
+    let message = if error.message.is_empty() { error.name.clone() } else { shortened(error.message) };
     let mut step = match error.behavior.as_deref() {
         Some("stop") => StepError::stop(message),
         Some("continue") => StepError::proceed(message),
@@ -188,20 +188,39 @@ pub(crate) fn failure(error: ScriptError, realm: &Realm) -> StepError {
         step = step.code(code);
     }
     let stack = error.stack.map(|stack| realm.stack(&stack)).filter(|stack| !stack.is_empty());
-    match details(error.details, stack) {
+    // What every error is called says nothing.
+    let name = Some(error.name).filter(|name| !matches!(name.as_str(), "" | "Error" | "StepError"));
+    match details(error.details, name, stack) {
         Some(details) => step.details(details),
         None => step,
     }
 }
 
-/// The author's details, with the stack beside them.
-fn details(details: Option<serde_json::Value>, stack: Option<String>) -> Option<serde_json::Value> {
+/// A message that people can read, whatever was thrown.
+fn shortened(mut message: String) -> String {
+    const MOST: usize = 16 << 10;
+    if let Some((at, _)) = message.char_indices().nth(MOST) {
+        message.truncate(at);
+        message.push('…');
+    }
+    message
+}
+
+/// The author's details, with the error's class and the stack beside them.
+fn details(
+    details: Option<serde_json::Value>,
+    name: Option<String>,
+    stack: Option<String>,
+) -> Option<serde_json::Value> {
     let Some(stack) = stack else { return details };
     let mut fields = match details {
         None => serde_json::Map::new(),
         Some(serde_json::Value::Object(fields)) => fields,
         Some(other) => serde_json::Map::from_iter([("details".to_owned(), other)]),
     };
+    if let Some(name) = name {
+        fields.entry("name").or_insert(name.into());
+    }
     fields.insert("stack".to_owned(), stack.into());
     Some(fields.into())
 }

@@ -144,8 +144,9 @@ fn fault(path: &Path, lines: &Lines<'_>, diagnostic: &OxcDiagnostic) -> Problem 
     let label = if twice { diagnostic.labels.last() } else { diagnostic.labels.first() };
     let place = label.map_or(Place::START, |label| lines.place(label.span().start));
     let problem = Problem::new(path, place, diagnostic.message.to_string());
-    match &diagnostic.help {
-        Some(help) => problem.advise(help.to_string()),
-        None => problem.advise(format!("The line is: {}", lines.text(place.line))),
+    match (&diagnostic.help, lines.text(place.line).trim()) {
+        (Some(help), _) => problem.advise(help.to_string()),
+        (None, "") => problem.advise("Something above is opened and not closed.".to_owned()),
+        (None, line) => problem.advise(format!("The line is: {line}")),
     }
 }

@@ -116,6 +116,10 @@ impl Suite {
                 Ok(Ok(Self { pool, realm, file, tests: description.tests }))
             }
             Err(Undescribed::Host(error)) => Err(error),
+            Err(Undescribed::Script(error)) if error.code.as_deref() == Some(files::NO_STEPS) => {
+                let advice = "write some: test('what must hold', async () => { … }), from 'rival/test'";
+                Ok(Err(vec![files::problem(file, "the file has no tests", Some(advice))]))
+            }
             Err(wrong) => Ok(Err(vec![wrong.problem(file, &program)])),
         }
     }

@@ -41,8 +41,15 @@ async fn results_must_be_json() {
         ("big.ts", "export const steps = [function a() { return 10n }]"),
         ("fn.ts", "export const steps = [function a() { return { f() {} } }]"),
     ];
+    let odd = [
+        ("date.ts", "export const steps = [function a() { return new Date(NaN) }]"),
+        ("headers.ts", "export const steps = [function a() { return new Headers({ a: '1' }) }]"),
+        ("response.ts", "export const steps = [function a() { return { it: new Response('x') } }]"),
+        ("iterator.ts", "export const steps = [function a() { return new Map().keys() }]"),
+    ];
+    let files: Vec<_> = files.into_iter().chain(odd).collect();
     let lab = Lab::good(&files).await;
-    for workflow in ["nan", "cycle", "big", "fn"] {
+    for workflow in ["nan", "cycle", "big", "fn", "date", "headers", "response", "iterator"] {
         let error = lab.run(workflow, json!(null)).await.error.expect("it is no JSON");
         assert_eq!(error.code, "not_json", "{workflow}: {}", error.message);
     }
@@ -179,4 +186,84 @@ async fn only_allowed_variables_are_seen() {
         lab.output("env", json!(null)).await,
         json!({"url": "http://here", "path": null, "all": ["API_URL"]})
     );
+}
+
+#[tokio::test]
+async fn errors_are_known_by_their_class_and_their_parts() {
+    let lab = Lab::good(&[(
+        "parts.ts",
+        "class PaymentError extends Error { name = 'PaymentError' }
+export const onError = ({ error }) => { console.log(error.name, error.stack.includes('parts.ts')) }
+function one({ input }) {
+    if (input.many) return Promise.any([Promise.reject(new Error('one')), Promise.reject(new Error('two'))])
+    throw new PaymentError('no money')
+}
+export const steps = [one]",
+    )])
+    .await;
+    let run = lab.start("parts", json!({})).await;
+    let error = lab.wait(&run).await.error.expect("it fails");
+    assert_eq!(error.details.expect("it has some").to_json()["name"], "PaymentError");
+    assert_eq!(lab.logs(&run).await[0].message, "PaymentError true");
+    let error = lab.run("parts", json!({"many": true})).await.error.expect("it fails");
+    assert!(error.message.contains("one; two"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn writing_a_line_never_fails_a_step() {
+    let lab = Lab::good(&[(
+        "lines.ts",
+        "function lines({ log }) {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    console.log(proxy)
+    log.info({ get odd() { throw new Error('no') } }, 'odd')
+    console.log('x'.repeat(1 << 20))
+    return 'fine'
+}
+export const steps = [lines]",
+    )])
+    .await;
+    let run = lab.start("lines", json!(null)).await;
+    assert_eq!(lab.wait(&run).await.output.expect("it completed").to_json(), "fine");
+    let lines = lab.logs(&run).await;
+    assert_eq!(lines.len(), 3);
+    assert!(lines[2].message.len() < 70_000);
+}
+
+#[tokio::test]
+async fn a_state_may_be_replaced_as_a_whole() {
+    let lab =
+        Lab::good(&[("state.ts", "export const steps = [function a(cx) { cx.state = { mine: 1 } }]")]).await;
+    let outcome = lab.run("state", json!(null)).await;
+    assert_eq!(outcome.result("a").expect("it ran").state.to_json(), json!({"mine": 1}));
+}
+
+#[tokio::test]
+async fn what_would_be_answered_wrongly_without_locales_is_refused() {
+    let lab = Lab::good(&[(
+        "zone.ts",
+        "export const steps = [function a() { return new Date(0).toLocaleString('en-US', { timeZone: 'America/New_York' }) }]",
+    )])
+    .await;
+    let error = lab.run("zone", json!(null)).await.error.expect("it is refused");
+    assert!(error.message.contains("no Intl"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn requests_say_what_is_true_of_them() {
+    let server = crate::web::serve().await;
+    let lab = Lab::good(&[(
+        "sends.ts",
+        "async function sends({ input }) {
+    const ask = async (init) => (await (await fetch(input.url + '/', init)).json()).headers
+    const wrong = await ask({ method: 'POST', body: 'abcdef', headers: { 'content-length': '3', host: 'evil.example' } })
+    const empty = await ask({ method: 'POST' })
+    const plain = await ask({ headers: { 'content-length': '3' } })
+    return [wrong['content-length'], wrong.host === 'evil.example', empty['content-length'], plain['content-length'] ?? null]
+}
+export const steps = [sends]",
+    )])
+    .await;
+    assert_eq!(lab.output("sends", json!({"url": server})).await, json!(["6", false, "0", null]));
 }

@@ -206,3 +206,20 @@ async fn a_misspelt_name_of_the_rival_module() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn functions_that_are_none() {
+    let files = [
+        ("gen.ts", "export const steps = [function* a() { yield 1 }]"),
+        ("class.ts", "class A {}\nexport const steps = [A]"),
+    ];
+    check(
+        &files,
+        expect![[r#"
+        class.ts:2:23: steps[0] (A) is a class
+            give a function: (context) => new It().work(context)
+        gen.ts:1:23: steps[0] (a) is a generator, which does nothing when it is called
+            write function, or async function"#]],
+    )
+    .await;
+}

@@ -110,3 +110,14 @@ async fn a_test_file_that_does_not_load_is_a_problem() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn a_test_file_without_tests_is_one_too() {
+    check(
+        "export const nothing = 1",
+        expect![[r#"
+        flow.test.ts:1:1: the file has no tests
+            write some: test('what must hold', async () => { … }), from 'rival/test'"#]],
+    )
+    .await;
+}

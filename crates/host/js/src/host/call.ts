@@ -10,7 +10,7 @@ import { native } from './native.ts'
 /** Something that the parent waits for. */
 export class Call {
     /** What the function puts here is recorded. */
-    readonly state: Record<string, unknown> = {}
+    state: Record<string, unknown> = {}
     /** Durable operations that are not answered yet. */
     durable = 0
     /** Everything else that will wake it: timers, requests, other operations. */

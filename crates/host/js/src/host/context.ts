@@ -34,7 +34,12 @@ function stepContext(call: Call) {
     const { cx } = call
     return {
         input: cx.input === null ? undefined : cx.input,
-        state: call.state,
+        get state() {
+            return call.state
+        },
+        set state(state: Record<string, unknown>) {
+            call.state = state
+        },
         lastStep: cx.last ?? NO_LAST_STEP,
         loop: cx.loop,
         get steps() {
@@ -64,9 +69,11 @@ function runFor(call: Call) {
 function failureFor(call: Call) {
     const { failure, run } = call.cx
     if (failure === undefined) throw new Error('an error handler was called without an error')
+    const details = failure.error.details as Record<string, unknown> | null | undefined
+    const told = (key: string) => (typeof details?.[key] === 'string' ? (details[key] as string) : undefined)
     let steps: object | undefined
     return {
-        error: toError({ name: 'Error', ...failure.error }),
+        error: toError({ ...failure.error, name: told('name') ?? 'Error', stack: told('stack') }),
         failedStep: failure.failedStep,
         workflowState: {
             ...failure.workflowState,

@@ -8,7 +8,7 @@ const BEHAVIORS = ['stop', 'continue', 'retry']
 export function errorShape(thrown: unknown): ErrorShape {
     if (!(thrown instanceof Error)) return thrownValue(thrown)
     const error = thrown as Error & Record<string, unknown>
-    const shape: ErrorShape = { name: String(error.name), message: String(error.message), stack: stackOf(error) }
+    const shape: ErrorShape = { name: String(error.name), message: messageOf(error), stack: stackOf(error) }
     if (typeof error.code === 'string') shape.code = error.code
     const details = detailsOf(error)
     if (details !== undefined) shape.details = details
@@ -19,6 +19,13 @@ export function errorShape(thrown: unknown): ErrorShape {
         if (isCount(error.backoffMs)) shape.backoffMs = error.backoffMs
     }
     return shape
+}
+
+/** Its own message; those of its parts, if it is made of several. */
+function messageOf(error: Error): string {
+    if (!(error instanceof AggregateError) || !Array.isArray(error.errors)) return String(error.message)
+    const parts = error.errors.map((part) => (part instanceof Error ? part.message : String(part)))
+    return [error.message, parts.join('; ')].filter((text) => text !== '').join(': ')
 }
 
 function isCount(value: unknown): value is number {

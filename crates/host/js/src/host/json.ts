@@ -1,5 +1,12 @@
 /** Values as JSON text. What JSON cannot say is refused with its path, instead of being changed on the way. */
 
+import { Blob } from '../web/blob.ts'
+import { FormData } from '../web/form_data.ts'
+import { Headers } from '../web/headers.ts'
+import { Request } from '../web/request.ts'
+import { Response } from '../web/response.ts'
+import { URLSearchParams } from '../web/search_params.ts'
+
 /** What is deeper could not be read back; it is the engine's limit too. */
 const DEPTH_MAX = 120
 
@@ -57,6 +64,7 @@ function checkObject(value: object, depth: number): Problem | null {
         }
         return null
     }
+    if (value instanceof Date && Number.isNaN(value.getTime())) return problem('an invalid Date: use null')
     const json = (value as { toJSON?: unknown }).toJSON
     if (typeof json === 'function') return check(json.call(value, ''), depth + 1)
     const odd = oddity(value)
@@ -80,6 +88,12 @@ function oddity(value: object): string | null {
     if (value instanceof WeakMap || value instanceof WeakSet || value instanceof WeakRef) return 'a weak reference'
     if (ArrayBuffer.isView(value)) return 'a typed array: use Array.from(array), or base64 text'
     if (value instanceof ArrayBuffer) return 'an ArrayBuffer: use base64 text'
+    if (value instanceof Response) return 'a Response: await its json() or text()'
+    if (value instanceof Request) return 'a Request: use its url'
+    if (value instanceof Headers || value instanceof FormData) return 'a list of pairs: use Object.fromEntries(it)'
+    if (value instanceof URLSearchParams) return 'URLSearchParams: use String(params)'
+    if (value instanceof Blob) return 'a Blob: await its text()'
+    if (typeof (value as { next?: unknown }).next === 'function') return 'an iterator: use Array.from(it)'
     return null
 }
 

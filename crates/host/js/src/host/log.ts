@@ -8,8 +8,26 @@ export type Level = 'debug' | 'info' | 'warn' | 'error'
 
 /** Writes a line to the log of a call; 0 is no call. */
 export function writeLog(id: number, level: Level, message: string, fields?: object): void {
-    const more = fields === undefined ? '' : `,"fields":${toJsonLoosely(fields)}`
-    native.send(`{"log":{"id":${id},"level":"${level}","message":${JSON.stringify(message)}${more}}}`)
+    const more = fields === undefined ? '' : `,"fields":${bounded(fields)}`
+    native.send(`{"log":{"id":${id},"level":"${level}","message":${JSON.stringify(cut(message))}${more}}}`)
+}
+
+/** The longest line, and the most that goes with one: a log is not a store. */
+const LENGTH_MAX = 64 * 1024
+
+function cut(text: string): string {
+    return text.length <= LENGTH_MAX ? text : `${text.slice(0, LENGTH_MAX)}… (${text.length - LENGTH_MAX} more)`
+}
+
+/** Fields as JSON. A log line never fails the step that writes it. */
+function bounded(fields: object): string {
+    let text
+    try {
+        text = toJsonLoosely(fields)
+    } catch (error) {
+        return JSON.stringify({ unreadable: String(error) })
+    }
+    return text.length <= LENGTH_MAX ? text : JSON.stringify({ cut: text.slice(0, LENGTH_MAX) })
 }
 
 /** `log.info(message)`, or `log.info(fields, message)`. */

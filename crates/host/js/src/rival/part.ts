@@ -197,6 +197,7 @@ const STEP = {
 
 function stepDraft(fn: Fn, options: object, what: string): StepDraft {
     const base = baseName(fn)
+    refuseOdd(fn, `${what} (${base})`)
     const { name, timeout, onTimeout, onError, continueOnError, atMostOnce, compensate, ...retry } = read.readOptions(
         options,
         `${what} (${base})`,
@@ -211,6 +212,16 @@ function stepDraft(fn: Fn, options: object, what: string): StepDraft {
     if (atMostOnce !== undefined) draft.atMostOnce = atMostOnce
     if (compensate !== undefined) draft.compensate = compensation(compensate, `${what} (${base}): \`compensate\``)
     return draft
+}
+
+/** Functions that can be called and do nothing, or cannot be called. */
+function refuseOdd(fn: Fn, what: string): void {
+    if (/Generator/.test(Object.prototype.toString.call(fn))) {
+        refuse(`${what} is a generator, which does nothing when it is called`, 'write function, or async function')
+    }
+    if (/^class\b/.test(Function.prototype.toString.call(fn))) {
+        refuse(`${what} is a class`, 'give a function: (context) => new It().work(context)')
+    }
 }
 
 function compensation(given: unknown, what: string): StepDraft['compensate'] {

@@ -10,6 +10,7 @@ import { CustomEvent, Event, EventTarget } from './events.ts'
 import { fetch } from './fetch.ts'
 import { FormData } from './form_data.ts'
 import { Headers } from './headers.ts'
+import { refuseLocales } from './locale.ts'
 import { makePerformance } from './performance.ts'
 import { makeProcess } from './process.ts'
 import { reportError } from './report.ts'
@@ -28,11 +29,14 @@ export function installGlobals(): void {
     define({ queueMicrotask, setImmediate, setInterval, setTimeout, ...clear })
     define({ Blob, File, FormData, Headers, Request, Response, URL, URLSearchParams, fetch })
     define({ TextDecoder, TextEncoder, atob, btoa, structuredClone })
+    refuseLocales()
     define({ console, crypto, performance: makePerformance(), process: makeProcess() })
 }
 
 function define(values: Record<string, unknown>): void {
     for (const [name, value] of Object.entries(values)) {
+        // The bundler renames what hides a global.
+        if (typeof value === 'function') Object.defineProperty(value, 'name', { value: name, configurable: true })
         Object.defineProperty(globalThis, name, { value, configurable: true, writable: true, enumerable: false })
     }
 }

@@ -15,7 +15,12 @@ interface Way {
 
 /** A value as text. */
 export function inspect(value: unknown, depth = DEPTH): string {
-    return show(value, { above: [], depth })
+    try {
+        return show(value, { above: [], depth })
+    } catch (error) {
+        // A getter that throws, a proxy that was revoked: writing a line must not fail whoever writes it.
+        return `[unreadable: ${error instanceof Error ? error.message : 'it throws'}]`
+    }
 }
 
 /** What `console.log` prints: `%s`, `%d`, `%i`, `%f`, `%j`, `%o`, `%O`, `%c` are filled in, the rest follows. */

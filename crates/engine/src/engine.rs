@@ -202,7 +202,8 @@ impl Engine {
         if let Err(error) = keeper::pass_apart(&self.shared).await {
             tracing::warn!(%error, "the store cannot be asked for due runs yet");
         }
-        tokio::spawn(keeper::keep(Arc::clone(&self.shared)));
+        let keeper = tokio::spawn(keeper::keep(Arc::clone(&self.shared)));
+        *self.shared.keeping() = Some(keeper);
     }
 
     /// The engine, without keeping it alive.
@@ -532,6 +533,11 @@ impl Engine {
             tracing::warn!(%error, "the engine could not sign off");
         }
         self.shared.hub.close();
+        // It holds the store: whoever opens the same file next must find it closed.
+        let keeper = self.shared.keeping().take();
+        if let Some(keeper) = keeper {
+            let _ = tokio::time::timeout(Duration::from_secs(10), keeper).await;
+        }
     }
 
     fn tell_all(&self, letter: impl Fn() -> Mail) {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rival_core::{IndexedPlan, Plan, PlanHash, RunId};
 use rival_store::{Commit, CommitError, EngineId, Store, StoreError};
+use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
 use crate::companions::Companions;
@@ -48,6 +49,8 @@ pub(crate) struct Shared {
     pub(crate) registry: Registry,
     pub(crate) problems: Problems,
     pub(crate) companions: Companions,
+    /// The keeper at work.
+    keeping: Mutex<Option<JoinHandle<()>>>,
     pub(crate) resources: Arc<Resources>,
     pub(crate) hub: Hub,
     pub(crate) keeper: Keeper,
@@ -75,6 +78,7 @@ impl Shared {
             registry: Registry::default(),
             problems: Problems::default(),
             companions: Companions::default(),
+            keeping: Mutex::default(),
             resources,
             hub: Hub::default(),
             keeper: Keeper::default(),
@@ -114,6 +118,10 @@ impl Shared {
     /// How many more runs may become live.
     pub(crate) fn room(&self) -> usize {
         self.limits.live_max.saturating_sub(self.admitted.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn keeping(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
+        self.keeping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn live(&self) -> MutexGuard<'_, HashMap<RunId, Mailbox>> {

@@ -1,6 +1,7 @@
 //! Input that zod judges, before a run exists.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rival_core::Value;
 use rival_engine::{CheckError, InputCheck, Violation};
@@ -10,17 +11,23 @@ use serde_json::value::RawValue;
 
 use crate::call::Unanswered;
 use crate::function::Place;
+use crate::host::Loss;
 use crate::realm::name_of;
 
 /// The zod schema of a workflow.
 #[derive(Debug)]
 pub(crate) struct ZodCheck(pub(crate) Arc<Place>);
 
+/// How long a schema may take: whoever starts a run waits for it.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// What zod says: what it made of the input, or what is wrong with it.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum Judged {
-    Value(Box<RawValue>),
-    Issues(Vec<Issue>),
+struct Judged {
+    /// Absent if it made nothing of it, as of an optional input that was not given.
+    value: Option<Box<RawValue>>,
+    #[serde(default)]
+    issues: Vec<Issue>,
 }
 
 #[derive(Deserialize)]
@@ -36,7 +43,11 @@ impl InputCheck for ZodCheck {
         for _ in 0..3 {
             match self.ask(&input).await {
                 Ok(judged) => return conclude(judged),
-                Err(Unanswered::Lost(_)) => {}
+                Err(Unanswered::Lost(Loss::Stuck)) => {
+                    let message = format!("the schema did not come to an end within {} s", LIMIT.as_secs());
+                    return Err(CheckError::Unavailable(message));
+                }
+                Err(Unanswered::Lost(Loss::Crash | Loss::Bystander)) => {}
                 Err(Unanswered::Failed(error)) => {
                     let message = format!("the schema of the input failed: {}", error.message);
                     return Err(CheckError::Refused(vec![Violation { path: String::new(), message }]));
@@ -60,20 +71,21 @@ impl ZodCheck {
         };
         let talk = place.pool.begin(&place.realm, frame).await;
         let talk = talk.map_err(|error| Unanswered::Failed(crate::ops::refusal(error.to_string())))?;
-        let answer = talk.end().await?;
+        let Ok(answer) = tokio::time::timeout(LIMIT, talk.end()).await else {
+            return Err(Unanswered::Lost(Loss::Stuck));
+        };
+        let answer = answer?;
         serde_json::from_str(answer.get())
             .map_err(|error| Unanswered::Failed(crate::ops::refusal(error.to_string())))
     }
 }
 
-fn conclude(judged: Judged) -> Result<Value, CheckError> {
-    match judged {
-        Judged::Value(value) => Ok(Value::from(value)),
-        Judged::Issues(issues) => {
-            let violation = |issue: Issue| Violation { path: pointer(&issue.path), message: issue.message };
-            Err(CheckError::Refused(issues.into_iter().map(violation).collect()))
-        }
+fn conclude(Judged { value, issues }: Judged) -> Result<Value, CheckError> {
+    if issues.is_empty() {
+        return Ok(value.map_or_else(Value::null, Value::from));
     }
+    let violation = |issue: Issue| Violation { path: pointer(&issue.path), message: issue.message };
+    Err(CheckError::Refused(issues.into_iter().map(violation).collect()))
 }
 
 /// A path of zod as a JSON pointer.

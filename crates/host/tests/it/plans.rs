@@ -160,7 +160,7 @@ fn every_kind_of_node_has_its_place() {
             parallel({ name: 'p', steps: [a, a, sleep(1)], join: 'first' }),
             parallel({ name: 'q', branches: { db: [a, a], crm: a }, join: 2, finally: a }),
             parallel({ steps: [a], onFailure: 'collect' }),
-            () => 1, { fn: () => 2 }, { fn: function fn() {} },
+            () => 1, { fn: () => 2, name: 'two' }, { fn: function fn() {} },
         ]",
     );
     let workflow = &described["workflows"][0];
@@ -221,7 +221,7 @@ q/crm/a step function="q/crm/a"
 parallel parallel join="all" onFailure="collect"
 parallel/a/a step function="parallel/a/a"
 step step function="step"
-step_2 step function="step_2"
+two step function="two"
 fn step function="fn"
 "#;
 
@@ -264,7 +264,7 @@ fn the_builder_makes_the_same() {
     assert_eq!(outline(&plan), BUILT.trim());
     assert_eq!((plan.on_error.as_deref(), plan.timeout_ms), (Some("#onError"), Some(7_200_000)));
     assert_eq!(workflow["nestedSchemas"]["mapped"]["required"], json!(["id"]));
-    assert_eq!(workflow["nestedSchemas"].as_object().unwrap().len(), 1);
+    assert_eq!(workflow["nestedSchemas"].as_object().unwrap().len(), 2);
     assert_eq!(workflow["inputSchema"]["properties"]["id"]["type"], "string");
     assert_eq!(workflow["parses"], true);
     assert_eq!(workflow["functions"]["mapped#onError"]["role"], "onError");
@@ -277,7 +277,7 @@ c step function="c" maxAttempts=2
 setup parallel finally="setup#finally" join="all" onFailure="collect"
 setup/db/a step function="setup/db/a"
 setup/db/sleep sleep wait={forMs: 1000}
-setup/crm/crm workflow onError="setup/crm/crm#onError" workflow="crm"
+setup/crm/crm workflow input="setup/crm/crm#input" onError="setup/crm/crm#onError" workflow="crm"
 setup/crm/crm/c step function="setup/crm/crm/c"
 setup/deep/inner parallel join={n: 1}
 setup/deep/inner/x/a step function="setup/deep/inner/x/a"

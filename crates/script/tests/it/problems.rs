@@ -223,3 +223,29 @@ async fn functions_that_are_none() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn functions_that_could_be_taken_for_each_other() {
+    let files = [
+        ("anonymous.ts", "export const steps = [() => 1, () => 2]"),
+        (
+            "names.ts",
+            "const a = { f() { return 1 } }, b = { f() { return 2 } }\nexport const steps = [a.f, b.f]",
+        ),
+    ];
+    check(
+        &files,
+        expect![[r#"
+        anonymous.ts:1:32: two steps of workflow `anonymous` are called `step`
+            give one of them another name
+        names.ts:2:28: two steps of workflow `names` are called `f`
+            give one of them another name"#]],
+    )
+    .await;
+    // The same one twice is the same whichever is meant.
+    let lab =
+        Lab::good(&[("twice.ts", "function f() { return 1 }\nexport const steps = [f, f, () => 3]")]).await;
+    let plan = lab.engine.workflow("twice").expect("it is there").plan;
+    let ids: Vec<_> = plan.block.nodes.iter().map(|node| node.id.as_str()).collect();
+    assert_eq!(ids, ["f", "f_2", "step"]);
+}

@@ -68,3 +68,41 @@ async fn the_schema_is_for_forms() {
     assert_eq!(schema["properties"]["priority"]["enum"], json!(["low", "medium", "high"]));
     assert_eq!(schema["required"], json!(["orderId", "quantity"]));
 }
+
+#[tokio::test]
+async fn an_optional_input_may_be_left_out() {
+    let file = "import { z } from 'zod'\nexport const input = z.object({ a: z.string() }).optional()\n\
+                export const steps = [function a({ input }) { return input === undefined }]";
+    let lab = Lab::good(&[("opt.ts", file)]).await;
+    assert_eq!(lab.output("opt", json!(null)).await, json!(true));
+}
+
+#[tokio::test]
+async fn a_schema_that_does_not_end_is_given_up() {
+    let file = "import { z } from 'zod'\n\
+                export const input = z.object({ a: z.string().refine((s) => { if (s === 'spin') for (;;); return true }) })\n\
+                export const steps = [function a() { return 1 }]";
+    let lab = Lab::good(&[("spin.ts", file)]).await;
+    let stuck = lab.engine.run("spin", json!({"a": "spin"})).await;
+    assert!(matches!(stuck, Err(StartError::CheckUnavailable { .. })));
+    assert_eq!(lab.output("spin", json!({"a": "b"})).await, json!(1));
+}
+
+#[tokio::test]
+async fn a_nested_workflow_judges_its_input_itself() {
+    let lab = Lab::good(&[
+        (
+            "pay.ts",
+            "import { z } from 'zod'\nexport const input = z.object({ amount: z.number().default(5) })\n\
+             export const steps = [function pay({ input }) { return input.amount }]",
+        ),
+        (
+            "outer.ts",
+            "import { workflow } from 'rival'\nconst pay = workflow('./pay.ts')\nexport const steps = [pay]",
+        ),
+    ])
+    .await;
+    assert_eq!(lab.output("outer", json!({})).await, json!(5));
+    let error = lab.run("outer", json!({"amount": "x"})).await.error.expect("it is refused");
+    assert_eq!(error.code, "invalid_input");
+}

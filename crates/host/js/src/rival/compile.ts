@@ -17,6 +17,7 @@ import {
     type SignalDraft,
     type SleepDraft,
     type StepDraft,
+    isPredefined,
     sourceOf,
 } from './part.ts'
 import { closest, kindOf, placed, refuse } from './refuse.ts'
@@ -97,8 +98,9 @@ class Compiler {
         const nodes = named.map((draft, index) => {
             const id = ids[index] ?? ''
             const node = () => {
-                if (ids.indexOf(id) < index) {
-                    refuse(`two steps of ${where} are called \`${id}\``, 'give one of them another name')
+                if (ids.indexOf(id) < index || isMistakable(draft, named.slice(0, index))) {
+                    const name = draft.name ?? draft.base
+                    refuse(`two steps of ${where} are called \`${name}\``, 'give one of them another name')
                 }
                 return this.node(id, draft, around)
             }
@@ -224,11 +226,13 @@ class Compiler {
     private nestedWorkflow(path: string, draft: NestedDraft): Json {
         const data = this.referred(draft)
         const nested: Json = { workflow: data.name, block: this.workflow(data, path) }
-        if (draft.input !== undefined) {
-            const { schema } = data
+        const { schema } = data
+        // It judges what it is given, also if that is what the workflow around it was given.
+        const input = draft.input ?? (schema === undefined ? undefined : sameInput)
+        if (input !== undefined) {
             if (schema !== undefined) this.nested.set(path, schema)
             const after = schema === undefined ? undefined : inputFor(data.name, schema)
-            nested.input = this.add(`${path}#input`, draft.input, 'input', after)
+            nested.input = this.add(`${path}#input`, input, 'input', after)
         }
         if (data.onError !== undefined) nested.onError = this.add(`${path}#onError`, data.onError, 'onError')
         return nested
@@ -302,4 +306,13 @@ function inputFor(name: string, schema: Schema): (value: unknown) => Promise<unk
 function issueError(code: string, message: string, issues: Issue[]): Error {
     const found = issues.map(({ path, message }) => `${path.length === 0 ? 'it' : path.join('.')}: ${message}`)
     return Object.assign(new Error(`${message}: ${found.join('; ')}`), { code, details: { issues } })
+}
+
+const sameInput = ({ input }: { input: unknown }) => input
+
+/** Whether another function before it has its name: after an edit, runs under way would take one for the other. */
+function isMistakable(draft: Draft, before: Draft[]): boolean {
+    if (draft.kind !== 'step' || draft.name !== undefined || isPredefined(draft.fn)) return false
+    const isOther = (other: Draft) => other.kind === 'step' && other.name === undefined && other.base === draft.base
+    return before.some((other) => isOther(other) && (other as StepDraft).fn !== draft.fn)
 }

@@ -133,6 +133,11 @@ export function sourceOf(fn: Fn): string {
 }
 
 /** A step's id, if it has no other name. */
+/** Whether a function was made by us, such as by `httpStep`: those are known by their kind. */
+export function isPredefined(fn: Fn): boolean {
+    return predefined.has(fn)
+}
+
 function baseName(fn: Fn): string {
     const known = predefined.get(fn)
     if (known !== undefined) return known.base

@@ -1,5 +1,6 @@
 //! Which files of a folder are workflows, and which are tests.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,13 +16,21 @@ pub(crate) fn tests(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn found(folder: &Path, wanted: fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    walk(folder, wanted, &mut found)?;
-    found.sort();
-    Ok(found)
+    let mut found = BTreeSet::new();
+    walk(folder, wanted, &mut found, &mut BTreeSet::new())?;
+    Ok(found.into_iter().collect())
 }
 
-fn walk(folder: &Path, wanted: fn(&str) -> bool, found: &mut Vec<PathBuf>) -> io::Result<()> {
+/// Files are known by their real paths; a folder that links lead to again is not walked twice.
+fn walk(
+    folder: &Path,
+    wanted: fn(&str) -> bool,
+    found: &mut BTreeSet<PathBuf>,
+    walked: &mut BTreeSet<PathBuf>,
+) -> io::Result<()> {
+    if !walked.insert(folder.canonicalize()?) {
+        return Ok(());
+    }
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
@@ -30,9 +39,10 @@ fn walk(folder: &Path, wanted: fn(&str) -> bool, found: &mut Vec<PathBuf>) -> io
             continue;
         }
         if path.is_dir() {
-            walk(&path, wanted, found)?;
+            walk(&path, wanted, found, walked)?;
         } else if wanted(name) {
-            found.push(path);
+            // A link that leads nowhere is nobody's file.
+            found.extend(path.canonicalize());
         }
     }
     Ok(())

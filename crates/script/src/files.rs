@@ -117,6 +117,8 @@ impl Scripts {
         engine: &Engine,
         change: &mut Change<'_>,
     ) -> Result<Loaded, ScriptsError> {
+        // What is gone defines nothing any more; who moved it there may define it anew.
+        files.loaded.retain(|file, _| file.exists());
         let mut load = Load::new(self, engine, change);
         // An entry may register more files, which are loaded in the next round.
         while load.round(files).await? {}
@@ -235,7 +237,10 @@ impl<'a> Load<'a> {
         if !description.launches.is_empty() {
             self.launches.push((file.to_owned(), description.launches));
         }
+        let count = description.workflows.len();
         let workflows = self.register(files, file, description.workflows, realm).await?;
+        // What could not be registered is tried again the next time.
+        let modules = if workflows.len() == count { modules } else { Vec::new() };
         files.loaded.insert(file.to_owned(), File { modules, workflows, roots });
         Ok(())
     }
@@ -270,7 +275,7 @@ impl<'a> Load<'a> {
                 registered.insert(name, module);
                 continue;
             }
-            let is_ours = theirs.count() > 0;
+            let is_ours = theirs.count() > 0 || files.offered.contains(&name);
             let place = Arc::new(Place {
                 pool: Arc::clone(&self.scripts.pool),
                 realm: Arc::clone(realm),

@@ -88,9 +88,10 @@ impl Folders {
     }
 }
 
-/// Whether a change there may change a workflow.
+/// Whether a change there may change a workflow: sources do, and folders, but not the store beside them.
 fn matters(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let is_temporary = name.starts_with('.') || name.ends_with('~');
-    !is_temporary && !path.iter().any(|folder| folder == "node_modules")
+    let extension = path.extension().map(|extension| extension.to_string_lossy()).unwrap_or_default();
+    let is_source = matches!(&*extension, "ts" | "mts" | "js" | "mjs" | "json" | "");
+    is_source && !name.starts_with('.') && !path.iter().any(|folder| folder == "node_modules")
 }

@@ -82,3 +82,41 @@ async fn changes_are_seen_without_being_asked() {
     assert_eq!(lab.output("a", json!(null)).await, json!(2));
     assert_eq!(lab.output("c", json!(null)).await, json!(5));
 }
+
+#[tokio::test]
+async fn a_file_that_moves_stays_registered() {
+    let lab = Lab::good(&[("mv.ts", &version(1))]).await;
+    let folder = lab.folder.path();
+    std::fs::create_dir(folder.join("sub")).expect("the folder is made");
+    std::fs::rename(folder.join("mv.ts"), folder.join("sub/mv.ts")).expect("it is moved");
+    let loaded = lab.scripts.reload(&lab.engine).await.expect("it is loaded");
+    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+    assert_eq!(lab.output("mv", json!(null)).await, json!(1));
+}
+
+#[tokio::test]
+async fn the_other_of_two_with_one_name_takes_over() {
+    let named = |n: u32| format!("export const name = 'same'\n{}", version(n));
+    let lab = Lab::new(&[("a.ts", &named(1)), ("b.ts", &named(2))]).await;
+    assert_eq!(lab.loaded.problems.len(), 1);
+    std::fs::remove_file(lab.folder.path().join("a.ts")).expect("it is there");
+    let loaded = lab.scripts.reload(&lab.engine).await.expect("it is loaded");
+    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+    assert_eq!(lab.output("same", json!(null)).await, json!(2));
+}
+
+#[tokio::test]
+async fn links_are_followed() {
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    write(elsewhere.path(), &[("linked.ts", &version(3)), ("deep/inner.ts", &version(4))]);
+    let lab = Lab::good(&[("a.ts", &version(1))]).await;
+    let link = |from: &str, to: &str| {
+        std::os::unix::fs::symlink(elsewhere.path().join(from), lab.folder.path().join(to)).expect("a link");
+    };
+    link("linked.ts", "linked.ts");
+    link("deep", "deep");
+    std::os::unix::fs::symlink(lab.folder.path(), lab.folder.path().join("again")).expect("a link");
+    let loaded = lab.scripts.reload(&lab.engine).await.expect("it is loaded");
+    assert_eq!(loaded.workflows, ["a", "inner", "linked"], "{:?}", loaded.problems);
+    assert_eq!(lab.output("inner", json!(null)).await, json!(4));
+}

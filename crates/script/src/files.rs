@@ -5,19 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rival_engine::{Definition, Engine, RegisterError, SourceProblem};
-use rival_host::frame::{ScriptError, ToHost};
 use rival_typescript::{Module, Problem, Program};
-use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use crate::call::Unanswered;
-use crate::definition::{Described, Description};
+use crate::definition::Described;
+use crate::describe::{NO_STEPS, Undescribed, describe, problem};
 use crate::discover;
 use crate::error::ScriptsError;
 use crate::function::Place;
-use crate::ops::refusal;
 use crate::pool::Pool;
-use crate::realm::{Realm, compile, name_of};
+use crate::realm::{Realm, compile};
 use crate::registry::{self, LaunchArgs, Launcher};
 use crate::settings::ScriptSettings;
 
@@ -344,101 +341,6 @@ impl<'a> Load<'a> {
         let workflows = files.offered.iter().cloned().collect();
         Loaded { workflows, changed: self.changed, problems: self.problems }
     }
-}
-
-/// What a file that exports no workflow is told.
-pub(crate) const NO_STEPS: &str = "no_steps";
-
-/// Why a file says nothing of itself.
-pub(crate) enum Undescribed {
-    Script(ScriptError),
-    Stuck(String),
-    Host(ScriptsError),
-}
-
-impl Undescribed {
-    /// The same for the file's author, at its place in the file.
-    pub(crate) fn problem(self, file: &Path, program: &Program) -> Problem {
-        let error = match self {
-            Self::Script(error) => error,
-            Self::Host(error) => return problem(file, error.to_string(), None),
-            Self::Stuck(message) => {
-                let advice = "code outside of functions must come to an end quickly";
-                return problem(file, message, Some(advice));
-            }
-        };
-        let said: Said = error.details.and_then(|said| serde_json::from_value(said).ok()).unwrap_or_default();
-        let thrown = error.stack.as_deref().and_then(|stack| program.first_place(stack));
-        let at = said.at.and_then(|at| at.place(file, program)).or(thrown);
-        let (file, line, column) = at.unwrap_or_else(|| (file.to_owned(), 1, 1));
-        let (message, advice) = match error.code {
-            Some(_) => (error.message, said.advice),
-            None => (format!("{}: {}", error.name, error.message), Some(THROWN.to_owned())),
-        };
-        Problem { file, line, column, message, advice }
-    }
-}
-
-/// What is told of errors that the file's own code throws.
-const THROWN: &str = "it was thrown while the file was loaded: catch it, or do this inside of a step";
-
-/// What goes with an error of the `rival` module.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Said {
-    advice: Option<String>,
-    at: Option<At>,
-}
-
-/// Which part of a file is wrong.
-#[derive(Deserialize)]
-struct At {
-    module: Option<PathBuf>,
-    export: Option<String>,
-    index: Option<usize>,
-}
-
-impl At {
-    fn place(&self, file: &Path, program: &Program) -> Option<(PathBuf, u32, u32)> {
-        let file = self.module.as_deref().unwrap_or(file);
-        let module = program.modules.get(program.path(file))?;
-        let element = self.index.filter(|_| self.export.as_deref() == Some("steps"));
-        let place = element.and_then(|index| module.step_place(index));
-        let place = place.or_else(|| module.export_place(self.export.as_deref()?));
-        place.map(|(line, column)| (module.path.clone(), line, column))
-    }
-}
-
-pub(crate) fn problem(file: &Path, message: impl Into<String>, advice: Option<&str>) -> Problem {
-    let (message, advice) = (message.into(), advice.map(str::to_owned));
-    Problem { file: file.to_owned(), line: 1, column: 1, message, advice }
-}
-
-/// Lets a host evaluate a file and say what it defines.
-pub(crate) async fn describe(
-    pool: &Pool,
-    file: &Path,
-    realm: &Realm,
-    entry: bool,
-) -> Result<Description, Undescribed> {
-    let limit = pool.settings.load_limit;
-    for _ in 0..3 {
-        let frame = |id| ToHost::Describe { id, realm: realm.id(), file: name_of(file), entry };
-        let talk = pool.begin(realm, frame).await.map_err(Undescribed::Host)?;
-        let Ok(answer) = tokio::time::timeout(limit, talk.end()).await else {
-            return Err(Undescribed::Stuck(format!("it did not load within {} ms", limit.as_millis())));
-        };
-        match answer {
-            Ok(value) => {
-                let wrong = |error: serde_json::Error| Undescribed::Script(refusal(error.to_string()));
-                return serde_json::from_str(value.get()).map_err(wrong);
-            }
-            Err(Unanswered::Failed(error)) => return Err(Undescribed::Script(error)),
-            // Somebody else's fault, perhaps.
-            Err(Unanswered::Lost(_)) => {}
-        }
-    }
-    Err(Undescribed::Stuck("its script host ends whenever it is loaded".to_owned()))
 }
 
 fn source_problem(problem: &Problem) -> SourceProblem {

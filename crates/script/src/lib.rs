@@ -8,6 +8,7 @@ mod check;
 pub mod code;
 mod context;
 mod definition;
+mod describe;
 mod discover;
 mod error;
 mod files;

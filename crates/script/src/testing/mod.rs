@@ -16,9 +16,10 @@ use serde_json::value::RawValue;
 
 use crate::call::Talk;
 use crate::definition::DescribedTest;
+use crate::describe::{NO_STEPS, Undescribed, describe, problem};
 use crate::discover;
 use crate::error::ScriptsError;
-use crate::files::{self, Undescribed};
+use crate::files;
 use crate::host::Heard;
 use crate::pool::Pool;
 use crate::realm::{Realm, compile, name_of};
@@ -110,15 +111,15 @@ impl Suite {
         }
         let root = files::common([file.to_owned()].iter());
         let realm = Arc::new(Realm::new(pool, Arc::clone(&program), root));
-        match files::describe(pool, file, &realm, false).await {
+        match describe(pool, file, &realm, false).await {
             Ok(description) => {
                 let (pool, file) = (Arc::clone(pool), file.to_owned());
                 Ok(Ok(Self { pool, realm, file, tests: description.tests }))
             }
             Err(Undescribed::Host(error)) => Err(error),
-            Err(Undescribed::Script(error)) if error.code.as_deref() == Some(files::NO_STEPS) => {
+            Err(Undescribed::Script(error)) if error.code.as_deref() == Some(NO_STEPS) => {
                 let advice = "write some: test('what must hold', async () => { … }), from 'rival/test'";
-                Ok(Err(vec![files::problem(file, "the file has no tests", Some(advice))]))
+                Ok(Err(vec![problem(file, "the file has no tests", Some(advice))]))
             }
             Err(wrong) => Ok(Err(vec![wrong.problem(file, &program)])),
         }

@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
+use std::time::Duration;
 
 use reqwest::header::{
     CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
@@ -19,6 +20,12 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
+use crate::code;
+use crate::memory::{Meter, Reserved};
+
+/// How long a request may take from its start to the end of the answer's body. A script that wants less says so with
+/// `AbortSignal.timeout`, or with the `timeout` of its step.
+pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_mins(5);
 /// How much of an answer is taken.
 const BODY_MAX: usize = 32 * 1024 * 1024;
 /// As the fetch standard has it.
@@ -37,6 +44,17 @@ pub(crate) struct Request {
     redirect: Redirect,
     #[serde(skip)]
     pub(crate) body: Option<Vec<u8>>,
+}
+
+impl Request {
+    /// What it holds, about.
+    fn size(&self) -> usize {
+        self.body.as_ref().map_or(0, Vec::len) + self.url.len() + size_of_headers(&self.headers)
+    }
+}
+
+fn size_of_headers(headers: &[(String, String)]) -> usize {
+    headers.iter().map(|(name, value)| name.len() + value.len()).sum()
 }
 
 /// What an answer that points elsewhere means.
@@ -61,6 +79,32 @@ pub(crate) struct Answer {
     pub(crate) redirected: bool,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
+    /// What it holds counts until it is JavaScript's.
+    pub(crate) reserved: Reserved,
+}
+
+impl Answer {
+    fn reserve(&mut self, bytes: usize) -> Result<(), FetchError> {
+        if self.reserved.grow(bytes) { Ok(()) } else { Err(FetchError::Memory(self.reserved.limit())) }
+    }
+
+    /// Takes the body, a piece at a time.
+    async fn read(&mut self, mut response: Response) -> Result<(), FetchError> {
+        while let Some(chunk) = response.chunk().await.map_err(|error| explain(&error))? {
+            let size = self.body.len() + chunk.len();
+            if size > BODY_MAX {
+                return Err(FetchError::BodyTooLarge);
+            }
+            // A vector that grows takes more than it needs: what it takes is what counts.
+            if size > self.body.capacity() {
+                let room = size.max(2 * self.body.capacity()).min(BODY_MAX);
+                self.reserve(room - self.body.capacity())?;
+                self.body.reserve_exact(room - self.body.len());
+            }
+            self.body.extend_from_slice(&chunk);
+        }
+        Ok(())
+    }
 }
 
 /// Why there is none.
@@ -84,6 +128,14 @@ pub(crate) enum FetchError {
     /// There was no end to the answer.
     #[error("fetch failed: the body is larger than {} MiB", BODY_MAX / 1024 / 1024)]
     BodyTooLarge,
+    /// The script and its requests hold too much already.
+    #[error(
+        "fetch failed: there is no memory left for it: the script and its requests may hold {} MiB together", .0 / 1024 / 1024
+    )]
+    Memory(usize),
+    /// It took too long.
+    #[error("fetch failed: no complete answer within {} s", .0.as_secs())]
+    Timeout(Duration),
 }
 
 impl FetchError {
@@ -94,6 +146,8 @@ impl FetchError {
             Self::Connect(_) => "http_connect",
             Self::Failed(_) | Self::RedirectRefused(_) | Self::TooManyRedirects => "http_broken",
             Self::BodyTooLarge => "payload_too_large",
+            Self::Memory(_) => code::MEMORY,
+            Self::Timeout(_) => "http_timeout",
         }
     }
 }
@@ -103,6 +157,25 @@ impl FetchError {
 pub(crate) struct Finished {
     pub(crate) op: u32,
     pub(crate) outcome: Result<Answer, FetchError>,
+}
+
+/// Tells the loop of an end, and wakes it.
+struct Tell {
+    ended: Sender<Finished>,
+    bell: Arc<UnixStream>,
+}
+
+impl Tell {
+    fn of(fetcher: &Fetcher) -> Self {
+        Self { ended: fetcher.ended.0.clone(), bell: Arc::clone(&fetcher.bell.0) }
+    }
+
+    fn tell(&self, op: u32, outcome: Result<Answer, FetchError>) {
+        // If the loop has ended, the outcome is of no use.
+        let _ = self.ended.send(Finished { op, outcome });
+        // If the socket is full, it is readable anyway.
+        let _ = (&*self.bell).write(&[0]);
+    }
 }
 
 /// Sends requests and tells when they have ended.
@@ -115,10 +188,13 @@ pub(crate) struct Fetcher {
     ended: (Sender<Finished>, Receiver<Finished>),
     /// Written to by the other thread, so that a loop that waits for its sockets wakes.
     bell: (Arc<UnixStream>, UnixStream),
+    /// What requests and answers hold counts here.
+    meter: Arc<Meter>,
+    timeout: Duration,
 }
 
 impl Fetcher {
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(crate) fn new(meter: Arc<Meter>, timeout: Duration) -> io::Result<Self> {
         let (ring, hear) = UnixStream::pair()?;
         ring.set_nonblocking(true)?;
         hear.set_nonblocking(true)?;
@@ -128,6 +204,8 @@ impl Fetcher {
             running: HashMap::new(),
             ended: mpsc::channel(),
             bell: (Arc::new(ring), hear),
+            meter,
+            timeout,
         })
     }
 
@@ -147,26 +225,30 @@ impl Fetcher {
     }
 
     pub(crate) fn begin(&mut self, op: u32, request: Request) {
-        let started = self.client(request.redirect).and_then(|client| Ok((client, self.sender()?)));
-        let tell = self.ended.0.clone();
-        match started {
-            Ok((client, sender)) => {
-                let bell = Arc::clone(&self.bell.0);
-                let task = sender.spawn(async move {
-                    let outcome = exchange(&client, request).await;
-                    // If the loop has ended, nobody wants to know.
-                    let _ = tell.send(Finished { op, outcome });
-                    // If the socket is full, it is readable anyway.
-                    let _ = (&*bell).write(&[0]);
-                });
-                self.running.insert(op, task.abort_handle());
+        match self.start(op, request) {
+            Ok(task) => {
+                self.running.insert(op, task);
             }
-            Err(error) => {
-                // Cannot fail: the receiver is right here.
-                let _ = tell.send(Finished { op, outcome: Err(FetchError::Failed(error.to_string())) });
-                let _ = (&*self.bell.0).write(&[0]);
-            }
+            Err(error) => Tell::of(self).tell(op, Err(error)),
         }
+    }
+
+    fn start(&mut self, op: u32, request: Request) -> Result<AbortHandle, FetchError> {
+        let mut reserved = Reserved::none(&self.meter);
+        if !reserved.grow(request.size()) {
+            return Err(FetchError::Memory(self.meter.limit()));
+        }
+        let failed = |error: io::Error| FetchError::Failed(error.to_string());
+        let client = self.client(request.redirect).map_err(failed)?;
+        let sender = self.sender().map_err(failed)?;
+        let (tell, meter, timeout) = (Tell::of(self), Arc::clone(&self.meter), self.timeout);
+        let task = sender.spawn(async move {
+            let exchange = tokio::time::timeout(timeout, exchange(&client, request, &meter));
+            let outcome = exchange.await.unwrap_or(Err(FetchError::Timeout(timeout)));
+            drop(reserved);
+            tell.tell(op, outcome);
+        });
+        Ok(task.abort_handle())
     }
 
     /// Lets go of a request; one that has ended does not mind.
@@ -204,22 +286,25 @@ impl Fetcher {
     }
 }
 
-async fn exchange(client: &Client, request: Request) -> Result<Answer, FetchError> {
+async fn exchange(client: &Client, request: Request, meter: &Arc<Meter>) -> Result<Answer, FetchError> {
     let redirect = request.redirect;
     let asked = request.url.clone();
     let response = built(client, request)?.send().await.map_err(|error| explain(&error))?;
     if redirect == Redirect::Error && response.status().is_redirection() {
         return Err(FetchError::RedirectRefused(asked));
     }
-    let answer = Answer {
+    let mut answer = Answer {
         status: response.status().as_u16(),
         status_text: response.status().canonical_reason().unwrap_or_default(),
         redirected: redirect == Redirect::Follow && response.url().as_str() != without_fragment(&asked),
         url: response.url().to_string(),
         headers: headers_of(response.headers()),
         body: Vec::new(),
+        reserved: Reserved::none(meter),
     };
-    Ok(Answer { body: body(response).await?, ..answer })
+    answer.reserve(size_of_headers(&answer.headers) + answer.url.len())?;
+    answer.read(response).await?;
+    Ok(answer)
 }
 
 fn without_fragment(url: &str) -> &str {
@@ -257,17 +342,6 @@ fn headers_of(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
 }
 
-async fn body(mut response: Response) -> Result<Vec<u8>, FetchError> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| explain(&error))? {
-        if body.len() + chunk.len() > BODY_MAX {
-            return Err(FetchError::BodyTooLarge);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
-}
-
 /// The innermost reason is the one that helps; the URL, which may hold secrets, is in the outermost.
 fn explain(error: &reqwest::Error) -> FetchError {
     if error.is_redirect() {
@@ -284,5 +358,45 @@ fn explain(error: &reqwest::Error) -> FetchError {
         FetchError::Connect(reason)
     } else {
         FetchError::Failed(reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// What comes of a request to a server that accepts it and says nothing.
+    fn ask(memory: usize, timeout: Duration, body: usize) -> FetchError {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let meter = Arc::new(Meter::default());
+        meter.set_limit(memory);
+        let mut fetcher = Fetcher::new(Arc::clone(&meter), timeout).unwrap();
+        fetcher.begin(
+            1,
+            Request {
+                url: format!("http://{}/", server.local_addr().unwrap()),
+                method: "POST".to_owned(),
+                headers: Vec::new(),
+                redirect: Redirect::Follow,
+                body: Some(vec![0; body]),
+            },
+        );
+        let finished = fetcher.ended.1.recv().unwrap();
+        assert!(Reserved::none(&meter).grow(memory), "all of it is given back");
+        finished.outcome.unwrap_err()
+    }
+
+    #[test]
+    fn a_request_without_an_answer_ends() {
+        let error = ask(1 << 20, Duration::from_millis(20), 10);
+        assert_eq!(error.code(), "http_timeout", "{error}");
+    }
+
+    #[test]
+    fn a_request_that_is_too_large_to_be_held_is_not_sent() {
+        let error = ask(1 << 20, REQUEST_TIMEOUT, 1 << 20);
+        assert_eq!(error.code(), code::MEMORY, "{error}");
     }
 }

@@ -23,6 +23,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::control::Watch;
 use crate::error;
+use crate::fetch::{Fetcher, REQUEST_TIMEOUT};
 use crate::frame::{CallId, FromHost, Level, ScriptError, ToHost};
 use crate::memory::{Meter, Metered};
 use crate::modules::{Links, Modules};
@@ -64,14 +65,15 @@ impl Host {
             return Err(io::Error::other("the first frame is not `setup`"));
         };
         out.put(&FromHost::Ready {})?;
-        let meter = Rc::new(Meter::default());
+        let meter = Arc::new(Meter::default());
         meter.set_limit(memory_limit);
-        let shared = Rc::new(Shared::new(pipe, out, watch, meter, Ops::new()?, env));
+        let ops = Ops::new(Fetcher::new(Arc::clone(&meter), REQUEST_TIMEOUT)?);
+        let shared = Rc::new(Shared::new(pipe, out, watch, meter, ops, env));
         Self::new(shared).map(Some)
     }
 
     fn new(shared: Rc<Shared>) -> io::Result<Self> {
-        let allocator = Metered(Rc::clone(&shared.meter));
+        let allocator = Metered(Arc::clone(&shared.meter));
         let runtime = Runtime::new_with_alloc(allocator).map_err(io::Error::other)?;
         runtime.set_max_stack_size(STACK_BYTES);
         anchor(&runtime).map_err(io::Error::other)?;

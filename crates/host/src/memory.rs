@@ -1,83 +1,144 @@
-//! How much memory JavaScript may hold.
+//! How much memory JavaScript may hold, with the requests that it makes.
 //!
 //! QuickJS has a limit of its own, but a script can catch its error and go on, and the engine needs memory itself to
 //! say what happened. So memory is counted here: what goes over the limit is refused and noted, the interrupt handler
 //! sees the note and stops the script, and from then on there is a little more.
+//!
+//! The bodies of requests and answers are outside of JavaScript, in another thread. They count against the same limit;
+//! where there is no room for one, the request fails and the script goes on.
 
-use std::cell::Cell;
 use std::ptr;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use rquickjs::allocator::{Allocator, RustAllocator};
 
 /// What there is beyond the limit once it was hit, to unwind and to report.
 const RESERVE: usize = 4 * 1024 * 1024;
 
-/// Counts the bytes that one runtime holds.
+/// Counts the bytes that one runtime holds, and those that are held on its behalf.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    used: Cell<usize>,
-    limit: Cell<usize>,
-    refused: Cell<bool>,
-    spent: Cell<bool>,
+    /// What JavaScript holds. Only the thread that runs JavaScript writes it.
+    used: AtomicUsize,
+    /// What requests hold.
+    reserved: AtomicUsize,
+    limit: AtomicUsize,
+    refused: AtomicBool,
+    spent: AtomicBool,
     /// What was held when garbage was last collected because of the limit.
-    collected: Cell<usize>,
+    collected: AtomicUsize,
 }
 
 impl Meter {
     pub(crate) fn set_limit(&self, limit: usize) {
-        self.limit.set(limit);
+        self.limit.store(limit, Relaxed);
+    }
+
+    pub(crate) fn limit(&self) -> usize {
+        self.limit.load(Relaxed)
     }
 
     pub(crate) fn used(&self) -> usize {
-        self.used.get()
+        self.used.load(Relaxed)
+    }
+
+    /// What JavaScript and its requests hold.
+    fn held(&self) -> usize {
+        self.used().saturating_add(self.reserved.load(Relaxed))
     }
 
     /// Whether it is time to collect garbage. QuickJS does so by itself each time that memory has grown by half, which
     /// can be more than there is.
     pub(crate) fn is_tight(&self) -> bool {
-        let (used, limit) = (self.used.get(), self.limit.get());
-        if used <= limit / 4 * 3 {
-            self.collected.set(0);
+        let (held, limit) = (self.held(), self.limit());
+        if held <= limit / 4 * 3 {
+            self.collected.store(0, Relaxed);
             return false;
         }
-        used > self.collected.get() + limit / 16
+        held > self.collected.load(Relaxed) + limit / 16
     }
 
     pub(crate) fn collected(&self) {
-        self.collected.set(self.used.get());
+        self.collected.store(self.held(), Relaxed);
     }
 
     /// Whether memory was refused since this was last asked.
     pub(crate) fn take_refused(&self) -> bool {
-        self.refused.take()
+        self.refused.swap(false, Relaxed)
     }
 
     /// Whether memory was refused and nobody has asked yet.
     pub(crate) fn refused(&self) -> bool {
-        self.refused.get()
+        self.refused.load(Relaxed)
     }
 
     /// Refuses memory that is held elsewhere, if it is too much.
     pub(crate) fn check(&self, bytes: usize) {
-        if bytes > self.limit.get() {
-            self.refused.set(true);
+        if bytes > self.limit() {
+            self.refused.store(true, Relaxed);
         }
     }
 
     fn admit(&self, more: usize) -> bool {
-        let reserve = if self.spent.get() { RESERVE } else { 0 };
-        let admitted = self.used.get().saturating_add(more) <= self.limit.get().saturating_add(reserve);
+        let reserve = if self.spent.load(Relaxed) { RESERVE } else { 0 };
+        let admitted = self.held().saturating_add(more) <= self.limit().saturating_add(reserve);
         if !admitted {
-            self.refused.set(true);
-            self.spent.set(true);
+            self.refused.store(true, Relaxed);
+            self.spent.store(true, Relaxed);
         }
         admitted
+    }
+
+    fn add(&self, bytes: usize) {
+        self.used.store(self.used() + bytes, Relaxed);
+    }
+
+    fn remove(&self, bytes: usize) {
+        self.used.store(self.used().saturating_sub(bytes), Relaxed);
+    }
+}
+
+/// Memory outside of JavaScript that counts as the script's, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Reserved {
+    meter: Arc<Meter>,
+    bytes: usize,
+}
+
+impl Reserved {
+    pub(crate) fn none(meter: &Arc<Meter>) -> Self {
+        Self { meter: Arc::clone(meter), bytes: 0 }
+    }
+
+    /// All that there is for scripts and requests.
+    pub(crate) fn limit(&self) -> usize {
+        self.meter.limit()
+    }
+
+    /// Takes more; false if that would be more than there is. The script is not stopped for it.
+    pub(crate) fn grow(&mut self, bytes: usize) -> bool {
+        // Added first, so that two requests cannot both take what is enough for one.
+        let before = self.meter.reserved.fetch_add(bytes, Relaxed);
+        let held = self.meter.used().saturating_add(before).saturating_add(bytes);
+        let has_room = held <= self.meter.limit();
+        if has_room {
+            self.bytes += bytes;
+        } else {
+            self.meter.reserved.fetch_sub(bytes, Relaxed);
+        }
+        has_room
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.meter.reserved.fetch_sub(self.bytes, Relaxed);
     }
 }
 
 /// Rust's allocator behind a meter.
-pub(crate) struct Metered(pub(crate) Rc<Meter>);
+pub(crate) struct Metered(pub(crate) Arc<Meter>);
 
 impl Metered {
     /// Counts a block that was just allocated.
@@ -86,7 +147,7 @@ impl Metered {
         if !block.is_null() {
             // SAFETY: all callers pass what `RustAllocator` returned, and have not freed it.
             let size = unsafe { RustAllocator::usable_size(block) };
-            self.0.used.set(self.0.used.get() + size);
+            self.0.add(size);
         }
         block
     }
@@ -116,7 +177,7 @@ unsafe impl Allocator for Metered {
         }
         // SAFETY: the caller vouches that the block is ours, so it is one of `RustAllocator`.
         let size = unsafe { RustAllocator::usable_size(block) };
-        self.0.used.set(self.0.used.get().saturating_sub(size));
+        self.0.remove(size);
         // SAFETY: as above; the caller does not use it again.
         unsafe { RustAllocator.dealloc(block) };
     }
@@ -133,7 +194,7 @@ unsafe impl Allocator for Metered {
         // SAFETY: as above.
         let moved = unsafe { RustAllocator.realloc(block, new_size) };
         if !moved.is_null() {
-            self.0.used.set(self.0.used.get().saturating_sub(size));
+            self.0.remove(size);
         }
         self.count(moved)
     }

@@ -1,7 +1,6 @@
 //! Operations that complete later: timers and requests, each with the call that began it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io;
 use std::time::Instant;
 
 use crate::fetch::{Fetcher, Finished, Request};
@@ -38,14 +37,8 @@ pub(crate) struct Ops {
 }
 
 impl Ops {
-    pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self {
-            next: 0,
-            open: HashMap::new(),
-            timers: BTreeSet::new(),
-            requests: 0,
-            fetcher: Fetcher::new()?,
-        })
+    pub(crate) fn new(fetcher: Fetcher) -> Self {
+        Self { next: 0, open: HashMap::new(), timers: BTreeSet::new(), requests: 0, fetcher }
     }
 
     /// A number for an operation.

@@ -179,7 +179,8 @@ impl<'js> IntoJs<'js> for Answer {
         let headers: Vec<Vec<String>> =
             self.headers.into_iter().map(|(name, value)| vec![name, value]).collect();
         answer.set("headers", headers)?;
-        // Copied, so that it counts as JavaScript's memory.
+        // Copied, so that it counts as JavaScript's memory instead.
+        drop(self.reserved);
         answer.set("body", TypedArray::<u8>::new_copy(ctx.clone(), self.body)?)?;
         Ok(answer.into_value())
     }

@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -30,7 +29,7 @@ pub(crate) struct Shared {
     pub(crate) pipe: RefCell<Pipe>,
     pub(crate) out: Arc<Outbox>,
     pub(crate) watch: Arc<Watch>,
-    pub(crate) meter: Rc<Meter>,
+    pub(crate) meter: Arc<Meter>,
     pub(crate) ops: RefCell<Ops>,
     pub(crate) env: BTreeMap<String, String>,
     /// The calls that are not answered yet, and their realms.
@@ -45,7 +44,7 @@ impl Shared {
         pipe: Pipe,
         out: Arc<Outbox>,
         watch: Arc<Watch>,
-        meter: Rc<Meter>,
+        meter: Arc<Meter>,
         ops: Ops,
         env: BTreeMap<String, String>,
     ) -> Self {

@@ -60,7 +60,7 @@ pub(super) struct Cell {
 #[derive(Debug)]
 pub(super) struct Guard {
     watch: Arc<Watch>,
-    meter: Rc<Meter>,
+    meter: Arc<Meter>,
     deadline: StdCell<Option<Instant>>,
     stopped: StdCell<Option<Stop>>,
 }
@@ -117,9 +117,9 @@ impl std::fmt::Debug for Cell {
 
 /// A runtime without limits yet, and their guard.
 pub(super) fn runtime(watch: &Arc<Watch>) -> Result<(Runtime, Rc<Guard>), Box<ScriptError>> {
-    let meter = Rc::new(Meter::default());
+    let meter = Arc::new(Meter::default());
     meter.set_limit(usize::MAX);
-    let made = Runtime::new_with_alloc(Metered(Rc::clone(&meter)));
+    let made = Runtime::new_with_alloc(Metered(Arc::clone(&meter)));
     let runtime = made.map_err(|_| Box::new(error::out_of_memory()))?;
     runtime.set_max_stack_size(STACK_BYTES);
     let guard = Rc::new(Guard {

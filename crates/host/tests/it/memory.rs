@@ -5,6 +5,7 @@ use rival_host::frame::{FromHost, ToHost};
 use serde_json::json;
 
 use crate::lab::{Lab, PLACES, Place};
+use crate::server::Server;
 
 const HUNGRY: &str = "
     export const name = 'flow'
@@ -42,6 +43,42 @@ fn a_call_that_wants_too_much_is_the_one_that_fails() {
             assert_eq!(lab.call("echo", json!(2)).unwrap(), json!(2), "{hungry}");
         }
     }
+}
+
+/// Bodies are held outside of JavaScript while they arrive; they count all the same.
+#[test]
+fn answers_that_are_on_their_way_count() {
+    let code = "
+        export const name = 'flow'
+        const url = process.env.SERVER
+        export async function hoard() {
+            await Promise.race(Array.from({ length: 40 }, () => fetch(`${url}/unfinished`)))
+        }
+        export async function small() { return (await fetch(`${url}/text`)).text() }
+        export const steps = [hoard, small]";
+    for place in PLACES {
+        let mut lab = Lab::with_env(place, &[("SERVER", &Server::start())]);
+        lab.realm(1, code);
+        let error = lab.call("hoard", json!(null)).unwrap_err();
+        let told = "fetch failed: there is no memory left for it: the script and its requests may hold 64 MiB together";
+        assert_eq!((error.code.as_deref(), error.message.as_str()), (Some(code::MEMORY), told));
+        assert!(!error.spent, "the host goes on");
+    }
+}
+
+#[test]
+fn what_is_sent_counts_too() {
+    let code = "
+        export const name = 'flow'
+        const body = new Uint8Array(16 << 20)
+        export async function hoard() {
+            const url = `${process.env.SERVER}/hang`
+            await Promise.race(Array.from({ length: 40 }, () => fetch(url, { method: 'POST', body })))
+        }
+        export const steps = [hoard]";
+    let mut lab = Lab::with_env(Place::Thread, &[("SERVER", &Server::start())]);
+    lab.realm(1, code);
+    assert_eq!(lab.call("hoard", json!(null)).unwrap_err().code.as_deref(), Some(code::MEMORY));
 }
 
 #[test]

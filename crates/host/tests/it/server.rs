@@ -39,6 +39,15 @@ fn answer(stream: TcpStream) {
             let _ = (&stream).write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf");
             return;
         }
+        "/unfinished" => {
+            // 16 MiB of a body that has one byte more.
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", (16 << 20) + 1);
+            let sent = (&stream).write_all(head.as_bytes());
+            if sent.and_then(|()| (&stream).write_all(&vec![b'x'; 16 << 20])).is_ok() {
+                let _ = reader.read(&mut [0]);
+            }
+            return;
+        }
         "/hang" => {
             // Until the other side hangs up.
             let _ = reader.read(&mut [0]);

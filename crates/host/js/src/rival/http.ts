@@ -87,6 +87,7 @@ const WORDS: Record<string, string> = {
     http_timeout: 'timed out',
     http_connect: 'cannot connect',
     http_broken: 'broken off',
+    out_of_memory: 'no memory for it',
     payload_too_large: 'too large',
 }
 
@@ -162,6 +163,9 @@ function failed(error: Error & { code?: string }, isLate: boolean, ms: number, l
             return plain(`${line.long}: cannot connect: ${why}`, 'http_connect')
         case 'http_request':
             return wrong(why)
+        case 'http_timeout':
+        case 'out_of_memory':
+            return plain(`${line.long}: ${why}`, error.code)
         case 'payload_too_large':
             return new StepError(`${line.long}: ${why}`, { code: 'payload_too_large' })
         default:

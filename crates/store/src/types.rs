@@ -53,7 +53,8 @@ pub struct Standing {
     pub keep: bool,
     /// When somebody must look at the run again; only for runs without an owner, ignored otherwise.
     pub wake_at: Option<Time>,
-    /// When the run ended; set with a terminal status, ignored otherwise.
+    /// When the run ended; ignored unless the status is terminal. A terminal status without it means the time of the
+    /// commit, or of the run's creation: an ended run always has an end.
     pub ended_at: Option<Time>,
     /// One line for lists: the failure's message, or why the run is blocked.
     pub note: Option<String>,

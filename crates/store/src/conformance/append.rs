@@ -71,6 +71,17 @@ pub async fn a_standing_replaces_the_one_before(h: &impl Harness) {
     assert_eq!((free.owner, free.wake_at, free.ended_at), (None, Some(at(9)), None));
 }
 
+pub async fn an_end_without_a_time_is_the_time_of_its_commit(h: &impl Harness) {
+    let (store, engine) = one_run(h).await;
+    let ending = Commit { standing: Some(standing(RunStatus::Failed)), ..commit("r") };
+    let now = ending.now;
+    store.commit(ending).await.unwrap();
+    assert_eq!(row(&store, "r").await.ended_at, Some(now));
+    create_standing(&store, "born ended", engine, standing(RunStatus::Completed)).await;
+    let born = row(&store, "born ended").await;
+    assert_eq!(born.ended_at, Some(born.created_at));
+}
+
 pub async fn an_unknown_run_is_not_found(h: &impl Harness) {
     let (store, _) = one_run(h).await;
     let result = store.commit(Commit { events: Some(batch(1, 1)), ..commit("nobody") }).await;

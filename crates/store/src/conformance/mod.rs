@@ -81,6 +81,7 @@ macro_rules! store_conformance {
                 a_commit_without_events_keeps_the_sequence,
                 a_commit_without_standing_keeps_the_row,
                 a_standing_replaces_the_one_before,
+                an_end_without_a_time_is_the_time_of_its_commit,
                 an_unknown_run_is_not_found,
                 runs_have_sequences_of_their_own,
                 a_commit_writes_several_runs_at_once,

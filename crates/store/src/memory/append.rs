@@ -102,7 +102,7 @@ impl State {
             run.messages.clear();
         }
         self.change(no, |row| {
-            place(row, standing, row.owner);
+            place(row, standing, row.owner, now);
             match waiting {
                 0 => {}
                 _ if is_ended => row.drop_messages(waiting),
@@ -150,7 +150,7 @@ impl Run {
             note: None,
             dropped_messages: 0,
         };
-        place(&mut row, new.standing, Some(new.engine));
+        place(&mut row, new.standing, Some(new.engine), new.created_at);
         Self {
             row,
             history: vec![new.events],
@@ -164,12 +164,12 @@ impl Run {
 
 /// Puts a run where its writer says it stands. An ended run has neither owner nor wake-up, and an owned one
 /// has no wake-up: its owner looks after it.
-fn place(row: &mut RunRow, standing: Standing, writer: Option<EngineId>) {
+fn place(row: &mut RunRow, standing: Standing, writer: Option<EngineId>, now: Time) {
     let is_ended = standing.status.is_terminal();
     row.owner = writer.filter(|_| standing.keep && !is_ended);
     row.wake_at = standing.wake_at.filter(|_| !standing.keep && !is_ended);
     row.status = standing.status;
-    row.ended_at = standing.ended_at.filter(|_| is_ended);
+    row.ended_at = is_ended.then(|| standing.ended_at.unwrap_or(now));
     row.note = standing.note;
 }
 

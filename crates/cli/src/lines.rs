@@ -94,7 +94,9 @@ fn name(node: &Path) -> &str {
 
 fn wait(kind: &Kind, at: Time) -> Option<String> {
     Some(match kind {
-        Kind::SleepStarted { node, until } => format!("{node}: asleep for {}", length(until.ms_since(at))),
+        Kind::SleepStarted { node, until, .. } => {
+            format!("{node}: asleep for {}", length(until.ms_since(at)))
+        }
         Kind::SleepEnded { node } => format!("{node}: awake"),
         Kind::SignalReceived { name, .. } => format!("run: the signal `{name}` came"),
         Kind::SignalAwaited { node, name, until } => {
@@ -170,6 +172,7 @@ fn run(kind: &Kind) -> Option<String> {
         }
         Kind::RunPaused {} => "run: paused".to_owned(),
         Kind::RunResumed {} => "run: resumed".to_owned(),
+        Kind::ClockSetBack { by_ms } => format!("run: the clock was set back by {}", length(*by_ms)),
         Kind::CancelRequested { .. } => "run: is being cancelled".to_owned(),
         Kind::RunFailing { failure, .. } => format!("run: is failing, {failure}"),
         Kind::RunCompleted { .. } => "run: completed".to_owned(),

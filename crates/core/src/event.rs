@@ -17,7 +17,7 @@ use crate::trace::TraceParent;
 use crate::value::{self, Value};
 
 /// The version of the event schema that this build writes.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// What a wait gives that timed out and may.
 static NULL: LazyLock<Value> = LazyLock::new(Value::null);
@@ -313,6 +313,9 @@ pub enum Kind {
         node: Path,
         /// When it ends.
         until: Time,
+        /// It was asked to end at this moment of the wall clock, and not after a length of time.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        absolute: bool,
     },
     /// A sleep ended.
     SleepEnded {
@@ -489,6 +492,12 @@ pub enum Kind {
     RunPaused {},
     /// Somebody let a paused or blocked run go on.
     RunResumed {},
+    /// The run's earlier events were written by a clock that was ahead. From here on, time is the wall clock's again.
+    /// What was left of each wait, timeout and deadline then is left now; sleeps until a moment stay where they are.
+    ClockSetBack {
+        /// How far this event is before the one that precedes it.
+        by_ms: u64,
+    },
     /// The run is going to fail; its calls settle and its handler is called first.
     RunFailing {
         /// Why.
@@ -759,6 +768,7 @@ impl Kind {
             | Self::CancelRequested { .. }
             | Self::RunPaused {}
             | Self::RunResumed {}
+            | Self::ClockSetBack { .. }
             | Self::RunCompleted { .. }
             | Self::RunCancelled { .. } => None,
         }
@@ -769,6 +779,7 @@ impl Kind {
         match self {
             Self::ChildUndoing { .. } | Self::ChildUndone { .. } => 3,
             Self::CallLost { reason: LostReason::Bystander, .. } => 4,
+            Self::ClockSetBack { .. } | Self::SleepStarted { absolute: true, .. } => 5,
             Self::DecisionImported { .. }
             | Self::LaneImported { .. }
             | Self::LaneEnded { .. }
@@ -790,7 +801,7 @@ impl Kind {
             | Self::NodeHeld { .. }
             | Self::NodeBlocked { .. }
             | Self::NodeUnblocked { .. }
-            | Self::SleepStarted { .. }
+            | Self::SleepStarted { absolute: false, .. }
             | Self::SleepEnded { .. }
             | Self::SignalReceived { .. }
             | Self::SignalAwaited { .. }

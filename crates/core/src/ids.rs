@@ -104,6 +104,12 @@ impl Time {
         Self(self.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
     }
 
+    /// This moment minus a number of milliseconds.
+    #[must_use]
+    pub fn minus_ms(self, ms: u64) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)))
+    }
+
     /// Milliseconds from `earlier` to this moment; zero if `earlier` is later.
     pub fn ms_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)

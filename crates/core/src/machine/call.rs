@@ -18,10 +18,11 @@
 //! | ended | anything | ignored: the call's number is not the current one |
 
 use super::backoff::delay_ms;
+use super::sleep::SleepEnd;
 use super::{Call, Effect, HANDLER_TIMEOUT_MS, Machine, Outcome, StopReason, Todo};
 use crate::event::{Cause, Due, Kind, LostReason, Outside, Role, Verdict};
 use crate::failure::{Behavior, Failure, StepError, code};
-use crate::ids::{Seq, Time};
+use crate::ids::Seq;
 use crate::path::Path;
 use crate::plan::{Compensation, ForEach, LoopTest, NodeKind, OnTimeout, Retry, Step, Wait};
 use crate::state::OpenCall;
@@ -34,7 +35,7 @@ enum Follows<'a> {
     /// The nested block starts.
     Nested,
     /// The sleep begins.
-    Sleep(Time),
+    Sleep(SleepEnd),
     /// The case of a branch starts, if one applies.
     Case(Option<String>),
     /// The next iteration of a loop starts, or the loop is done.
@@ -119,7 +120,7 @@ impl<'a> Machine<'a> {
         match next {
             Follows::End => self.todo.push_back(Todo::Ended(node.clone(), seq)),
             Follows::Nested => self.mapped_input(node, seq),
-            Follows::Sleep(until) => self.sleep_until(node, until, seq),
+            Follows::Sleep(end) => self.sleep_until(node, end, seq),
             Follows::Case(case) => self.branch_chosen(node, case, seq),
             Follows::Iteration(goes_on) => self.loop_tested(node, goes_on, seq),
             Follows::Items(each, count) => self.items_listed(node, each, count, seq),
@@ -132,7 +133,7 @@ impl<'a> Machine<'a> {
         let kind = self.plan.node(node).map(|node| &node.node().kind);
         Ok(match (role, kind) {
             (Role::Input, _) => Follows::Nested,
-            (Role::Wait, _) => Follows::Sleep(self.computed_wait(answer)?),
+            (Role::Wait, _) => Follows::Sleep(Self::computed_wait(answer)?),
             (Role::Choose, Some(NodeKind::Branch(branch))) => Follows::Case(branch.case_of(node, answer)?),
             (Role::Test, Some(NodeKind::Loop(each))) => {
                 Follows::Iteration(self.loop_goes_on(node, each, answer)?)

@@ -74,6 +74,9 @@ pub enum Input {
         /// How it ended.
         outcome: Outcome,
     },
+    /// The clock that wrote the run's last events was ahead of the wall clock, which is to be trusted again. Without
+    /// effect if time has come to the last event meanwhile.
+    ClockSetBack,
     /// Time has passed.
     Tick,
     /// Somebody asked to cancel.
@@ -292,7 +295,8 @@ pub fn decide(plan: &IndexedPlan, state: &mut State, input: Input, env: Env<'_>)
     if state.is_terminal() || starts != (state.seq == Seq::ZERO) {
         return Turn::default();
     }
-    let now = env.now.max(state.at);
+    let is_set_back = matches!(input, Input::ClockSetBack);
+    let now = if is_set_back { env.now } else { env.now.max(state.at) };
     let mut machine =
         Machine { plan, state, env: Env { now, ..env }, turn: Turn::default(), todo: VecDeque::new() };
     machine.take(input);
@@ -325,6 +329,7 @@ impl Machine<'_> {
             Input::Start(start) => self.start_run(start),
             Input::Activate { loaded } => self.activate(loaded),
             Input::CallFinished { node, call, outcome } => self.call_finished(&node, call, outcome),
+            Input::ClockSetBack => self.set_clock_back(),
             Input::Tick => self.tick(),
             Input::Cancel { reason } => self.cancel(reason),
             Input::Kill { reason } => self.kill(reason),

@@ -56,6 +56,8 @@ impl Machine<'_> {
             return;
         }
         let SentSignal { name, id, payload, sent_at } = signal;
+        // A clock that was ahead may have dated it.
+        let sent_at = sent_at.min(self.env.now);
         let event = Kind::SignalReceived { name: name.clone(), id, payload, sent_at };
         self.emit(event, Cause::Outside(Outside::Request));
         self.take_signals(&name);

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | its turn comes, the wait is given | `SleepStarted` |
 //! | its turn comes, the wait is computed | the function is called; its answer gives `SleepStarted` |
+//! | the clock is set back | a wait for a length of time moves with it, one until a moment stays |
 //! | the moment comes | `SleepEnded`, and it counts as ended |
 
 use serde::Deserialize;
@@ -24,20 +25,33 @@ enum Answer {
     UntilMs(i64),
 }
 
+/// When a sleep ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SleepEnd {
+    /// After so many milliseconds.
+    After(u64),
+    /// At a moment of the wall clock.
+    At(Time),
+}
+
 impl Machine<'_> {
     pub(super) fn start_sleep(&mut self, path: &Path, sleep: &Sleep, cause: Seq) {
-        let until = match &sleep.wait {
+        let end = match &sleep.wait {
             Wait::Computed(_) => return self.begin_call(path, Due { role: Role::Wait, attempt: 1 }, cause),
-            Wait::ForMs(ms) => self.env.now.plus_ms(*ms),
-            Wait::UntilMs(at) => Time(*at),
+            Wait::ForMs(ms) => SleepEnd::After(*ms),
+            Wait::UntilMs(at) => SleepEnd::At(Time(*at)),
         };
         if !self.hold(path, None, cause) {
-            self.sleep_until(path, until, cause);
+            self.sleep_until(path, end, cause);
         }
     }
 
-    pub(super) fn sleep_until(&mut self, path: &Path, until: Time, cause: Seq) {
-        let started = self.follow(Kind::SleepStarted { node: path.clone(), until }, cause);
+    pub(super) fn sleep_until(&mut self, path: &Path, end: SleepEnd, cause: Seq) {
+        let (until, absolute) = match end {
+            SleepEnd::After(ms) => (self.env.now.plus_ms(ms), false),
+            SleepEnd::At(at) => (at, true),
+        };
+        let started = self.follow(Kind::SleepStarted { node: path.clone(), until, absolute }, cause);
         // While the run is paused, or the engine stops, it ends like any timer that falls due meanwhile: afterwards.
         if until <= self.env.now && !self.holding() {
             self.end_sleep(path, Cause::Event(started));
@@ -45,10 +59,10 @@ impl Machine<'_> {
     }
 
     /// When a computed sleep ends, or why its answer is none.
-    pub(super) fn computed_wait(&self, answer: &Value) -> Result<Time, Failure> {
+    pub(super) fn computed_wait(answer: &Value) -> Result<SleepEnd, Failure> {
         match answer.decode() {
-            Ok(Answer::ForMs(ms)) => Ok(self.env.now.plus_ms(ms)),
-            Ok(Answer::UntilMs(at)) => Ok(Time(at)),
+            Ok(Answer::ForMs(ms)) => Ok(SleepEnd::After(ms)),
+            Ok(Answer::UntilMs(at)) => Ok(SleepEnd::At(Time(at))),
             Err(_) => Err(Failure::new(
                 code::NOT_JSON,
                 r#"a computed sleep must answer {"forMs": milliseconds} or {"untilMs": milliseconds since 1970}"#,

@@ -4,10 +4,19 @@
 //! late or for nothing does no harm.
 
 use super::Machine;
-use crate::event::{Cause, Outside};
+use crate::event::{Cause, Kind, Outside};
 use crate::state::{Timer, TimerKind};
 
 impl Machine<'_> {
+    pub(super) fn set_clock_back(&mut self) {
+        let by_ms = self.state.at.ms_since(self.env.now);
+        if by_ms == 0 {
+            self.env.now = self.env.now.max(self.state.at);
+            return;
+        }
+        self.emit(Kind::ClockSetBack { by_ms }, Cause::Outside(Outside::Clock));
+    }
+
     pub(super) fn tick(&mut self) {
         self.keep_deadline();
         self.settle();
@@ -24,7 +33,7 @@ impl Machine<'_> {
         match timer.kind {
             TimerKind::Timeout(call) => self.call_timed_out(&timer.node, call),
             TimerKind::Retry => self.make_due_call(&timer.node, Cause::Outside(Outside::Clock)),
-            TimerKind::Sleep => self.sleep_is_over(&timer.node),
+            TimerKind::Sleep | TimerKind::Alarm => self.sleep_is_over(&timer.node),
             TimerKind::Signal => self.signal_timed_out(&timer.node, None),
             TimerKind::Op(op) => self.op_is_due(&timer.node, op),
             TimerKind::RunDeadline => self.keep_deadline(),

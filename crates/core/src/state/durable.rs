@@ -112,6 +112,10 @@ impl Ops {
         self.all.iter().map(|(number, op)| (*number, op))
     }
 
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Op> {
+        self.all.values_mut()
+    }
+
     /// An operation by number.
     pub fn get(&self, number: u32) -> Option<&Op> {
         self.all.get(&number)

@@ -167,10 +167,11 @@ impl State {
                     state.status = NodeStatus::Pending;
                 }
             }
-            Kind::SleepStarted { node, until } => {
+            Kind::SleepStarted { node, until, absolute } => {
                 self.held.remove(node);
                 self.begin(node, at);
-                self.wait(node, *until, TimerKind::Sleep, NodeStatus::Waiting);
+                let kind = if *absolute { TimerKind::Alarm } else { TimerKind::Sleep };
+                self.wait(node, *until, kind, NodeStatus::Waiting);
             }
             Kind::SleepEnded { node } => {
                 self.stop_waiting(node);
@@ -200,6 +201,7 @@ impl State {
             }
             Kind::RunPaused {} => self.paused = true,
             Kind::RunResumed {} => self.paused = false,
+            Kind::ClockSetBack { by_ms } => self.set_clock_back(*by_ms, at),
             Kind::RunFailing { failure, node, force_at } => {
                 self.close_scope(&Path::root());
                 self.ending = Some(Ending::Failing { failure: failure.clone(), node: node.clone() });
@@ -423,9 +425,9 @@ impl State {
             return;
         }
         if let Some(at) = self.entry(node).wake_at.take() {
-            self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Retry });
-            self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Sleep });
-            self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Signal });
+            for kind in [TimerKind::Retry, TimerKind::Sleep, TimerKind::Alarm, TimerKind::Signal] {
+                self.timers.remove(&Timer { at, node: node.clone(), kind });
+            }
         }
         if let Some(awaited) = self.entry(node).awaited.take() {
             self.signals.stop(&awaited);

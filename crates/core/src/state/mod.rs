@@ -3,6 +3,7 @@
 //! [`State::apply`] is total: it takes any event that the machine wrote. The state holds results by
 //! reference to the event that recorded them, so that its size is that of the plan, not of the data.
 
+mod clock;
 mod durable;
 mod fold;
 mod lane;
@@ -37,7 +38,7 @@ pub const FOLD_VERSION: u32 = 3;
 pub struct State {
     /// The last event.
     pub seq: Seq,
-    /// When it was decided. Time never goes backwards within a run.
+    /// When it was decided. Only [`Kind::ClockSetBack`](crate::event::Kind::ClockSetBack) takes it back.
     pub at: Time,
     /// The workflow's name.
     pub workflow: String,
@@ -117,8 +118,10 @@ pub enum TimerKind {
     Timeout(u32),
     /// The next attempt is due.
     Retry,
-    /// A sleep ends.
+    /// A sleep for a length of time ends.
     Sleep,
+    /// A sleep until a moment of the wall clock ends.
+    Alarm,
     /// A wait for a signal times out.
     Signal,
     /// A sleep or wait for a signal inside of a step ends: the operation with this number.
@@ -134,7 +137,7 @@ impl TimerKind {
     fn acts_while_paused(self) -> bool {
         match self {
             Self::Timeout(_) | Self::Force => true,
-            Self::Retry | Self::Sleep | Self::Signal | Self::Op(_) | Self::RunDeadline => false,
+            Self::Retry | Self::Sleep | Self::Alarm | Self::Signal | Self::Op(_) | Self::RunDeadline => false,
         }
     }
 }

@@ -84,6 +84,14 @@ impl Signals {
         remove(&mut self.waits, &awaited.name, awaited.since);
     }
 
+    /// No signal was sent later than now, and waits end as much later as they would have.
+    pub(super) fn set_clock_back(&mut self, by_ms: u64, now: Time) {
+        let sent = self.kept.values_mut().flat_map(BTreeMap::values_mut);
+        sent.for_each(|sent_at| *sent_at = (*sent_at).min(now));
+        let waits = self.waits.values_mut().flat_map(BTreeMap::values_mut);
+        waits.for_each(|wait| wait.until = wait.until.map(|until| until.minus_ms(by_ms)));
+    }
+
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

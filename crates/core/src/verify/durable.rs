@@ -39,6 +39,12 @@ struct Facts {
 }
 
 impl Facts {
+    fn set_clock_back(&mut self, by_ms: u64, now: Time) {
+        self.kept.values_mut().for_each(|(_, sent_at)| *sent_at = (*sent_at).min(now));
+        let untils = self.waits.values_mut().map(|(_, _, until)| until).chain(self.open.values_mut());
+        untils.for_each(|until| *until = until.map(|until| until.minus_ms(by_ms)));
+    }
+
     fn has_children(&self, node: &Path, op: u32) -> bool {
         self.open_children.get(&(node.clone(), op)).is_some_and(|open| *open > 0)
     }
@@ -133,6 +139,7 @@ impl Durable<'_> {
                 self.facts.undoing.clear();
             }
             Kind::CancelRequested { .. } | Kind::RunFailing { .. } => self.facts.ending = true,
+            Kind::ClockSetBack { by_ms } => self.facts.set_clock_back(*by_ms, at),
             Kind::RunPaused {} => self.facts.paused = true,
             Kind::RunResumed {} => self.facts.paused = false,
             Kind::RunCompleted { .. } | Kind::RunFailed { .. } | Kind::RunCancelled { .. } => {

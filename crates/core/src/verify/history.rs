@@ -28,6 +28,8 @@ struct Node {
     due: Option<Due>,
     retry_at: Option<Time>,
     sleeps_until: Option<Time>,
+    /// Until a moment of the wall clock, which stays where it is when the clock is set back.
+    sleeps_absolutely: bool,
     awaits: bool,
     started: bool,
     held: bool,
@@ -121,12 +123,38 @@ impl<'a> History<'a> {
         }
     }
 
+    /// Whatever is a length of time from when it was begun is as far away as before.
+    fn set_clock_back(&mut self, by_ms: u64) {
+        let back = |time: &mut Option<Time>| *time = time.map(|time| time.minus_ms(by_ms));
+        back(&mut self.deadline);
+        for node in self.nodes.values_mut() {
+            back(&mut node.retry_at);
+            if !node.sleeps_absolutely {
+                back(&mut node.sleeps_until);
+            }
+            if let Some(call) = &mut node.call {
+                back(&mut call.deadline);
+            }
+        }
+        self.scopes.values_mut().for_each(back);
+        if let Some(Ending::Cancelling { force_at } | Ending::Failing { force_at, .. }) = &mut self.ending {
+            *force_at = force_at.minus_ms(by_ms);
+        }
+    }
+
     fn position(&mut self, event: &Event, expected: Seq) {
         let seq = event.seq;
         self.require(seq == expected, seq, Rule::Sequence, || format!("it should have number {expected}"));
         let before = self.at;
-        self.require(event.at >= before, seq, Rule::Sequence, || "time goes backwards".into());
-        self.at = before.max(event.at);
+        if let Kind::ClockSetBack { by_ms } = event.event {
+            let fits = by_ms > 0 && event.at.plus_ms(by_ms) == before;
+            self.require(fits, seq, Rule::Sequence, || "the clock is set back by another length".into());
+            self.set_clock_back(by_ms);
+            self.at = event.at;
+        } else {
+            self.require(event.at >= before, seq, Rule::Sequence, || "time goes backwards".into());
+            self.at = before.max(event.at);
+        }
         if let Cause::Event(cause) = event.cause {
             let earlier = Seq::ZERO < cause && cause < seq;
             self.require(earlier, seq, Rule::Sequence, || format!("its cause, {cause}, is not before it"));
@@ -277,8 +305,9 @@ impl<'a> History<'a> {
                 state.held = true;
                 self.require(was, seq, Rule::Outcomes, || format!("{} was not blocked", name(node)));
             }
-            Kind::SleepStarted { node, until } => {
+            Kind::SleepStarted { node, until, absolute } => {
                 let state = self.node(node);
+                state.sleeps_absolutely = *absolute;
                 let again = state.sleeps_until.is_some() || state.outcome.is_some() || state.call.is_some();
                 state.sleeps_until = Some(*until);
                 state.held = false;
@@ -337,6 +366,7 @@ impl<'a> History<'a> {
                     None => self.ending = Some(Ending::Cancelling { force_at: *force_at }),
                 }
             }
+            Kind::ClockSetBack { .. } => {}
             Kind::RunPaused {} => {
                 let fits = !self.paused && self.ending.is_none();
                 self.require(fits, seq, Rule::Holding, || "the run is paused or ending already".into());

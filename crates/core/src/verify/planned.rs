@@ -238,6 +238,7 @@ impl<'a> Planned<'a> {
             | Kind::ChildRetried { .. }
             | Kind::ChildUndone { .. }
             | Kind::CallSuspended { .. }
+            | Kind::ClockSetBack { .. }
             | Kind::RunPaused {}
             | Kind::RunResumed {}
             | Kind::Joined { .. } => {}

@@ -121,7 +121,7 @@ fn a_history_of_a_later_version_is_refused_with_advice() {
     let error = event::decode(&event::encode(&[event])).expect_err("it is too new");
     assert_eq!(
         error.to_string(),
-        "event 1 has schema version 5, but this build reads up to 4: use a newer rival"
+        "event 1 has schema version 6, but this build reads up to 5: use a newer rival"
     );
     let error = event::decode(b"[{").expect_err("it is damaged");
     assert!(error.to_string().starts_with("stored events are damaged: "), "{error}");
@@ -174,6 +174,7 @@ pub(crate) fn word(kind: &Kind) -> &'static str {
         Kind::SleepStarted { .. } => "sleepStarted",
         Kind::SleepEnded { .. } => "sleepEnded",
         Kind::CancelRequested { .. } => "cancelRequested",
+        Kind::ClockSetBack { .. } => "clockSetBack",
         Kind::RunPaused {} => "runPaused",
         Kind::RunResumed {} => "runResumed",
         Kind::RunFailing { .. } => "runFailing",
@@ -222,6 +223,7 @@ pub(crate) const WORDS: &[&str] = &[
     "cancelRequested",
     "runPaused",
     "runResumed",
+    "clockSetBack",
     "runFailing",
     "runCompleted",
     "runFailed",
@@ -261,6 +263,7 @@ fn recordings() -> Vec<(&'static str, Case)> {
         ("waiting", waiting()),
         ("child-undone", child_undone()),
         ("bystander", bystander()),
+        ("clock-set-back", clock_set_back()),
     ]
 }
 
@@ -318,6 +321,24 @@ fn undone() -> Case {
 fn bystander() -> Case {
     let run = |nodes| Case::of(nodes).start();
     run(vec![step("a")]).lost("a", 1, LostReason::Bystander).lost("a", 2, LostReason::Crash).ok("a", 3)
+}
+
+fn clock_set_back() -> Case {
+    let each = parallel(
+        "p",
+        vec![
+            ("x", vec![sleep("for", Wait::ForMs(500))]),
+            ("y", vec![sleep("until", Wait::UntilMs(2_000))]),
+            ("z", vec![step_with("t", |step| step.timeout_ms = Some(100))]),
+        ],
+    );
+    Case::with(plan(vec![each]), |plan| plan.timeout_ms = Some(10_000))
+        .after(1_000_000)
+        .start()
+        .clock_set_back(999_000)
+        .ok("p/z/t", 1)
+        .tick_after(500)
+        .tick_after(500)
 }
 
 fn child_undone() -> Case {

@@ -2,6 +2,7 @@
 
 mod branch;
 mod call;
+mod clock;
 mod corners;
 mod diff;
 mod drawing;

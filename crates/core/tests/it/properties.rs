@@ -110,6 +110,8 @@ enum Trouble {
     Stop,
     /// Time passes and a wake-up comes, for nothing or not.
     Tick(u64),
+    /// The clock was ahead by so much, and is right from now on.
+    ClockSetBack(u64),
     /// A result of a call that is not the current one.
     Stale,
     /// The function is gone, and comes back.
@@ -127,6 +129,7 @@ fn trouble() -> impl Strategy<Value = Trouble> {
         1 => Just(Trouble::Drain),
         1 => Just(Trouble::Stop),
         1 => (0_u64..3_000).prop_map(Trouble::Tick),
+        1 => (0_u64..300_000).prop_map(Trouble::ClockSetBack),
         1 => Just(Trouble::Stale),
         1 => Just(Trouble::FunctionMissing),
     ]
@@ -237,6 +240,10 @@ impl Driver {
                 let latest = self.state().next_timer().map_or(Time(i64::MAX), |at| Time(at.0 - 1));
                 self.case.now = self.case.now.plus_ms(ms).min(latest).max(self.case.now);
                 self.input(Input::Tick);
+            }
+            Trouble::ClockSetBack(ms) => {
+                self.case.now = self.case.now.minus_ms(ms);
+                self.input(Input::ClockSetBack);
             }
             Trouble::Stale => {
                 let calls: Vec<Call> = self.calls.values().cloned().collect();

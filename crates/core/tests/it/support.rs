@@ -286,6 +286,12 @@ impl Case {
         self.after(ms).tick()
     }
 
+    /// The clock was ahead by so much, and is right from now on.
+    pub(crate) fn clock_set_back(mut self, ms: u64) -> Self {
+        self.now = self.now.minus_ms(ms);
+        self.when("clock set back", Input::ClockSetBack)
+    }
+
     pub(crate) fn cancel(self) -> Self {
         self.when("cancel", Input::Cancel { reason: Some("enough".into()) })
     }
@@ -604,7 +610,7 @@ fn what(kind: &Kind) -> String {
             }
         },
         Kind::NodeUnblocked { node } => format!("{} unblocked", at(node)),
-        Kind::SleepStarted { node, until } => format!("{node} sleeps until {}", until.0),
+        Kind::SleepStarted { node, until, .. } => format!("{node} sleeps until {}", until.0),
         Kind::SleepEnded { node } => format!("{node} slept"),
         Kind::SignalReceived { name, payload, sent_at, .. } => {
             format!("signal {name} received: {payload:?}, sent at {}", sent_at.0)
@@ -668,6 +674,7 @@ fn what(kind: &Kind) -> String {
             let what = if *kill { "kill" } else { "cancel" };
             format!("{what} requested: {}, forced at {}", reason.as_deref().unwrap_or("-"), force_at.0)
         }
+        Kind::ClockSetBack { by_ms } => format!("clock set back by {by_ms}"),
         Kind::RunPaused {} => "run paused".into(),
         Kind::RunResumed {} => "run resumed".into(),
         Kind::RunFailing { failure, node, force_at } => {

@@ -51,7 +51,7 @@ pub fn campaign(mode: Mode, seeds: Range<u64>) -> (Counters, Vec<String>) {
         counters.plan(&case);
         for fate in fates(&case, mode) {
             let trial = attempt(&case, fate.clone(), mode.kind());
-            counters.trial(&trial);
+            counters.trial(case.seed, &trial);
             if !trial.problems.is_empty() && reports.len() < TOLD {
                 reports.push(report(&case, &fate, mode, &trial));
                 break;

@@ -1,6 +1,6 @@
 //! What a campaign has seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use rival_core::event::{Kind, Role};
@@ -40,6 +40,8 @@ pub struct Counters {
     pub tied: u64,
     /// Trials in which something was wrong.
     pub divergences: u64,
+    /// The seeds of those trials, by what was wrong first.
+    pub failing: BTreeMap<String, BTreeSet<u64>>,
 }
 
 impl Counters {
@@ -61,15 +63,18 @@ impl Counters {
         }
     }
 
-    /// Notes a trial.
-    pub fn trial(&mut self, trial: &Trial) {
+    /// Notes a trial of a seed.
+    pub fn trial(&mut self, seed: u64, trial: &Trial) {
         let observed = &trial.observed;
         self.trials += 1;
         self.runs += observed.histories.len() as u64;
         self.writes += observed.boundaries;
         self.calls += observed.made.len() as u64;
         self.tied += u64::from(trial.tied);
-        self.divergences += u64::from(!trial.problems.is_empty());
+        if let Some(problem) = trial.problems.first() {
+            self.divergences += 1;
+            self.failing.entry(problem.about.trim().to_owned()).or_default().insert(seed);
+        }
         for (_, place) in &observed.crashes {
             let word = match place {
                 Place::Boundary => "between",
@@ -127,6 +132,9 @@ impl Counters {
         self.lost += other.lost;
         self.tied += other.tied;
         self.divergences += other.divergences;
+        for (about, seeds) in &other.failing {
+            self.failing.entry(about.clone()).or_default().extend(seeds);
+        }
         merge(&mut self.nodes, &other.nodes);
         merge(&mut self.crashes, &other.crashes);
         merge(&mut self.happened, &other.happened);
@@ -157,6 +165,11 @@ impl fmt::Display for Counters {
             self.events, self.writes, self.calls, self.lost
         )?;
         write!(f, "{crashes} crashes ({}); {}; ", list(&self.crashes), list(&self.happened))?;
-        write!(f, "{} tied; {} divergences", self.tied, self.divergences)
+        write!(f, "{} tied; {} divergences", self.tied, self.divergences)?;
+        for (about, seeds) in &self.failing {
+            let seeds: Vec<String> = seeds.iter().map(ToString::to_string).collect();
+            write!(f, "\n  {about}: seeds {}", seeds.join(", "))?;
+        }
+        Ok(())
     }
 }

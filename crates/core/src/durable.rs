@@ -145,6 +145,14 @@ impl ChildOutcome {
     pub fn is_completed(&self) -> bool {
         matches!(self, Self::Completed(_))
     }
+
+    /// What a cancelled child could not undo.
+    pub(crate) fn not_undone(&self) -> &[NotUndone] {
+        match self {
+            Self::Cancelled { not_undone, .. } => not_undone,
+            Self::Completed(_) | Self::Failed { .. } => &[],
+        }
+    }
 }
 
 /// Which operation of its step: the how-manieth of a kind and name.

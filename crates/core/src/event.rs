@@ -190,6 +190,9 @@ pub enum Kind {
         state: Option<Value>,
         /// What happens next.
         verdict: Verdict,
+        /// The call had been told to stop when it failed, so the failure does not tell whether it acted.
+        #[serde(default, skip_serializing_if = "is_false")]
+        told: bool,
     },
     /// The call was cut short and says nothing about the function.
     CallLost {
@@ -209,6 +212,9 @@ pub enum Kind {
         /// It did not settle within the grace period and was left behind.
         #[serde(default, skip_serializing_if = "is_false")]
         forced: bool,
+        /// What it had put into its `state`, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value::present")]
+        state: Option<Value>,
     },
     /// A supervisor started its children.
     NodeStarted {
@@ -447,6 +453,9 @@ pub enum Kind {
         /// It completed, and did what can be undone: if this run fails or is cancelled, it is.
         #[serde(default, skip_serializing_if = "is_false")]
         undoable: bool,
+        /// What it could not undo, if it completed or failed; the outcome of a cancelled child says it itself.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        not_undone: Vec<NotUndone>,
     },
     /// A completed child is being undone. Another run does that, started in the same commit: the child itself has
     /// ended and never changes.
@@ -513,6 +522,9 @@ pub enum Kind {
         /// The event that holds its output, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Seq>,
+        /// What could not be undone of branches that lost and of children.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        not_undone: Vec<NotUndone>,
     },
     /// The run failed.
     RunFailed {
@@ -779,7 +791,15 @@ impl Kind {
         match self {
             Self::ChildUndoing { .. } | Self::ChildUndone { .. } => 3,
             Self::CallLost { reason: LostReason::Bystander, .. } => 4,
-            Self::ClockSetBack { .. } | Self::SleepStarted { absolute: true, .. } => 5,
+            Self::ClockSetBack { .. }
+            | Self::SleepStarted { absolute: true, .. }
+            | Self::CallFailed { told: true, .. }
+            | Self::CallCancelled { state: Some(_), .. } => 5,
+            Self::RunCompleted { not_undone, .. } | Self::ChildEnded { not_undone, .. }
+                if !not_undone.is_empty() =>
+            {
+                5
+            }
             Self::DecisionImported { .. }
             | Self::LaneImported { .. }
             | Self::LaneEnded { .. }
@@ -850,6 +870,7 @@ impl Kind {
         match self {
             Self::CallSucceeded { state, .. }
             | Self::CallFailed { state, .. }
+            | Self::CallCancelled { state, .. }
             | Self::NodeImported { state, .. } => state.as_ref(),
             _ => None,
         }

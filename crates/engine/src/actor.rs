@@ -18,7 +18,7 @@ use rival_store::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-use crate::call::RunningCall;
+use crate::call::Calls;
 use crate::child::Others;
 use crate::control::{Answer, Command, Refusal};
 use crate::items::Lists;
@@ -56,7 +56,7 @@ pub(crate) struct Actor {
     pub(crate) refused: Vec<(MessageNo, Refusal)>,
     pub(crate) mailbox: Mailbox,
     pub(crate) inbox: mpsc::UnboundedReceiver<Mail>,
-    pub(crate) calls: HashMap<Path, RunningCall>,
+    pub(crate) calls: Calls,
     /// What the run's row says.
     pub(crate) standing: Standing,
     pub(crate) snapshot: Seq,
@@ -183,7 +183,8 @@ impl Actor {
     fn decide_with(&mut self, input: Input, work: &mut Work, admit: bool) -> bool {
         // The letter that says so may lie unread behind calls that end at once.
         self.admit &= !self.shared.is_stopping();
-        let env = Env { run: &self.run, now: self.shared.clock.now(), admit: admit && self.admit };
+        let (now, admit) = (self.shared.clock.now(), admit && self.admit);
+        let env = Env { run: &self.run, now, admit, states: &self.calls };
         let turn = machine::decide(&self.plan, &mut self.state, input, env);
         self.tell_cut_short(&turn.events);
         work.events.extend(turn.events);
@@ -254,7 +255,9 @@ impl Actor {
                 Some(message) => Outcome::Blocked(BlockedReason::Nondeterminism { message }),
                 None => outcome,
             },
-            Outcome::Failure { .. } | Outcome::Stopped | Outcome::Lost(_) | Outcome::Blocked(_) => outcome,
+            Outcome::Failure { .. } | Outcome::Stopped { .. } | Outcome::Lost(_) | Outcome::Blocked(_) => {
+                outcome
+            }
         }
     }
 

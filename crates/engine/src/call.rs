@@ -1,5 +1,7 @@
 //! The calls of a live run: starts them with what they asked for, tells them to stop, hears how they ended.
 
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::task::Poll;
@@ -7,9 +9,9 @@ use std::time::Instant;
 
 use rival_core::durable::Replay;
 use rival_core::event::{BlockedReason, Role};
-use rival_core::machine::{Call, Effect, GRACE_MS, Input, Outcome, StopReason};
+use rival_core::machine::{Call, Effect, GRACE_MS, Input, Outcome, States, StopReason};
 use rival_core::state::{Ending, NodeState};
-use rival_core::{Path, Seq};
+use rival_core::{Path, Seq, Value};
 use rival_store::LogLine;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
@@ -36,13 +38,51 @@ pub(crate) struct RunningCall {
     cooperative: bool,
     teller: Teller,
     log: Log,
+    state: StateCell,
+    /// How large a state may be that is recorded.
+    state_max: usize,
     /// When, if somebody wants to know how long it takes and has not heard that it ended.
     pub(crate) began: Option<Instant>,
     /// What it asks for, if it asks for durable things.
     pub(crate) talk: Option<Talk>,
 }
 
+/// The calls of a live run that are at work, by node.
+#[derive(Default)]
+pub(crate) struct Calls(HashMap<Path, RunningCall>);
+
+impl Deref for Calls {
+    type Target = HashMap<Path, RunningCall>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Calls {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl std::fmt::Debug for Calls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl States for Calls {
+    fn written(&self, node: &Path, call: u32) -> Option<Value> {
+        self.0.get(node).filter(|running| running.number == call)?.written()
+    }
+}
+
 impl RunningCall {
+    /// What it has put into its state so far; nothing if that is too large to be recorded.
+    fn written(&self) -> Option<Value> {
+        self.state.to_value().filter(|state| state.len_bytes() <= self.state_max)
+    }
+
     /// The lines that it has written and nobody has stored.
     pub(crate) fn unstored(&self) -> Vec<LogLine> {
         self.log.take()
@@ -178,11 +218,23 @@ impl Actor {
             let outcome = ending.await;
             told.tell(Mail::Finished { node: at, call: number, outcome, logs: log.take() });
         });
-        let Handle { role, attempt, token, cooperative, log } = handle;
+        let Handle { role, attempt, token, cooperative, log, state, state_max } = handle;
         let abort = task.abort_handle();
         let began = self.shared.observers.stopwatch();
-        let running =
-            RunningCall { number, role, attempt, token, abort, cooperative, teller, log, began, talk };
+        let running = RunningCall {
+            number,
+            role,
+            attempt,
+            token,
+            abort,
+            cooperative,
+            teller,
+            log,
+            state,
+            state_max,
+            began,
+            talk,
+        };
         self.calls.insert(node, running);
     }
 
@@ -193,7 +245,7 @@ impl Actor {
         } else {
             running.abort.abort();
             running.busy_again();
-            let (lines, outcome) = (running.unstored(), Outcome::Stopped);
+            let (lines, outcome) = (running.unstored(), Outcome::Stopped { state: running.written() });
             running.teller.tell(Mail::Finished { node, call, outcome, logs: Vec::new() });
             // Not with the letter: the run may have ended, and then nobody opens it.
             return self.store_lines(lines).await;

@@ -67,7 +67,8 @@ impl Actor {
                     let child = new.child.clone();
                     work.errands.remove(looked);
                     let outcome = ChildOutcome::Failed { failure, step: None };
-                    self.decide(Input::ChildEnded { child, outcome, undoable: false }, work);
+                    let (undoable, not_undone) = (false, Vec::new());
+                    self.decide(Input::ChildEnded { child, outcome, undoable, not_undone }, work);
                 }
                 Errand::Start(_) | Errand::Cancel(_) | Errand::Undo { .. } => looked += 1,
             }
@@ -161,7 +162,12 @@ impl Actor {
                 ChildOutcome::Failed { failure, step: end.failed.clone() }
             }
         };
-        Ok(Some(Command::ChildEnded { child, outcome, undoable: end.undoable }))
+        let not_undone = match &outcome {
+            // It says so itself.
+            ChildOutcome::Cancelled { .. } => Vec::new(),
+            ChildOutcome::Completed(_) | ChildOutcome::Failed { .. } => end.not_undone.clone(),
+        };
+        Ok(Some(Command::ChildEnded { child, outcome, undoable: end.undoable, not_undone }))
     }
 
     async fn output(&self, last: &[Event], output: Option<Seq>) -> Result<Value, ReadError> {

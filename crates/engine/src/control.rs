@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rival_core::durable::ChildOutcome;
+use rival_core::event::NotUndone;
 use rival_core::machine::{Input, SIGNALS_MAX, SentSignal};
 use rival_core::{RunId, RunStatus, Time, Value};
 use rival_store::{MessageNo, NewMessage, RunRow};
@@ -41,6 +42,9 @@ pub(crate) enum Command {
         /// It did what can be undone.
         #[serde(default)]
         undoable: bool,
+        /// What it could not undo, if its outcome does not say that.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        not_undone: Vec<NotUndone>,
     },
     ChildRetried {
         child: RunId,
@@ -57,7 +61,9 @@ impl Command {
             Self::Pause {} => Input::Pause,
             Self::Resume {} => Input::Resume,
             Self::Signal { name, id, payload } => Input::Signal(SentSignal { name, id, payload, sent_at }),
-            Self::ChildEnded { child, outcome, undoable } => Input::ChildEnded { child, outcome, undoable },
+            Self::ChildEnded { child, outcome, undoable, not_undone } => {
+                Input::ChildEnded { child, outcome, undoable, not_undone }
+            }
             Self::ChildRetried { child, next } => Input::ChildRetried { child, next },
         }
     }

@@ -91,13 +91,17 @@ pub(crate) struct Handle {
     /// It watches its token, so it is told and given time.
     pub(crate) cooperative: bool,
     pub(crate) log: Log,
+    pub(crate) state: StateCell,
+    /// How large a state may be that is recorded.
+    pub(crate) state_max: usize,
 }
 
 impl Job {
     pub(crate) fn handle(&self) -> Handle {
         let cooperative = self.function.needs().cancellation;
         let Call { role, attempt, .. } = self.call;
-        Handle { role, attempt, token: self.token.clone(), cooperative, log: self.log.clone() }
+        let (token, log, state) = (self.token.clone(), self.log.clone(), self.state.clone());
+        Handle { role, attempt, token, cooperative, log, state, state_max: self.payload_max }
     }
 
     /// Whether everything that the function asked for is at hand.

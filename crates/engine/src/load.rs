@@ -9,6 +9,7 @@ use rival_core::{Event, RunId, RunStatus, Seq, State};
 use rival_store::{Claim, Commit, Epoch, Standing, Store, StoreError};
 
 use crate::actor::{Actor, SNAPSHOT_EVERY, Work};
+use crate::call::Calls;
 use crate::control::{Answer, Refusal};
 use crate::items::Lists;
 use crate::mail::{self, Mailbox};
@@ -73,7 +74,7 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
             refused: Vec::new(),
             mailbox,
             inbox,
-            calls: HashMap::new(),
+            calls: Calls::default(),
             standing,
             snapshot,
             snapshot_after: SNAPSHOT_EVERY,

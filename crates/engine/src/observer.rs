@@ -128,7 +128,7 @@ impl<'a> From<&'a Outcome> for CallEnd<'a> {
         match outcome {
             Outcome::Success { .. } => Self::Succeeded,
             Outcome::Failure { error, .. } => Self::Failed(&error.failure),
-            Outcome::Stopped => Self::Cancelled,
+            Outcome::Stopped { .. } => Self::Cancelled,
             Outcome::Lost(reason) => Self::Lost(*reason),
             Outcome::Blocked(reason) => Self::Blocked(reason),
         }

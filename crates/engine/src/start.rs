@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rival_core::event;
 use rival_core::failure::code;
-use rival_core::machine::{self, Env, Input, NewChild, Start, Turn};
+use rival_core::machine::{self, Env, Input, NewChild, NoStates, Start, Turn};
 use rival_core::{Failure, IndexedPlan, RunId, RunStatus, Seq, State, Time, TraceParent, Value};
 use rival_store::{Batch, Epoch, NewRun, Standing, Started, StoreError};
 use serde::Serialize;
@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use crate::actor::{Actor, SNAPSHOT_EVERY, Work};
+use crate::call::Calls;
 use crate::child::AskedChild;
 use crate::definition::CheckError;
 use crate::engine::Engine;
@@ -337,7 +338,7 @@ impl Newborn {
             refused: Vec::new(),
             mailbox,
             inbox,
-            calls: HashMap::new(),
+            calls: Calls::default(),
             standing,
             snapshot: Seq::ZERO,
             snapshot_after: SNAPSHOT_EVERY,
@@ -359,7 +360,8 @@ pub(crate) fn first_turn(
 ) -> (NewRun, State, Turn) {
     let (source, parent) = (begin.source.clone(), begin.parent.clone());
     let mut state = State::default();
-    let turn = machine::decide(plan, &mut state, Input::Start(begin), Env { run, now, admit });
+    let turn =
+        machine::decide(plan, &mut state, Input::Start(begin), Env { run, now, admit, states: &NoStates });
     let keep = !state.calls.is_empty();
     let end = state.end.as_ref();
     let standing = Standing {

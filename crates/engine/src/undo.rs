@@ -33,7 +33,8 @@ impl Actor {
             let message = format!("run `{child}` is no longer in the store");
             let outcome =
                 ChildOutcome::Failed { failure: Failure::new(code::NOT_UNDONE, message), step: None };
-            self.decide(Input::ChildEnded { child: undo, outcome, undoable: false }, work);
+            let (undoable, not_undone) = (false, Vec::new());
+            self.decide(Input::ChildEnded { child: undo, outcome, undoable, not_undone }, work);
         }
     }
 }

@@ -11,6 +11,8 @@
 //! | at work | its deadline comes | `CallFailed` with code `timeout`, as `onTimeout` says; it is told to stop |
 //! | at work | the run is ending, or its lane lost | it is told to stop; `CallCancelled` when it settles |
 //! | at work | it returns while something around it is ending | `CallSucceeded`; what would follow does not start |
+//! | at work | it fails because an operation that it waited for was stopped | `CallCancelled`, as if it had been let go |
+//! | at work | it fails after it was told to stop | `CallFailed` with `told`: whether it acted is not known |
 //! | at work | the process dies, or what ran the function did | `CallLost`; due again, uncharged, up to five times |
 //! | at work | what ran it was ended because of another call | `CallLost` with `bystander`: never counted |
 //! | at work | it waits inside an operation, its time does not run | see `durable` |
@@ -74,13 +76,22 @@ impl<'a> Machine<'a> {
             Outcome::Success { result, state, skipped } => {
                 self.call_succeeded(node, &open, result, state, skipped);
             }
+            // It passes on that what it waited for was stopped: like one that was let go while it waited.
+            Outcome::Failure { error, state } if self.says_that_it_was_stopped(node, &open, &error) => {
+                self.cancel_call(node, &open, false, state, Cause::Event(open.started));
+            }
             Outcome::Failure { error, state } => {
                 let verdict = self.verdict(node, &open, &error);
                 self.call_failed(node, &open, error.failure, state, verdict, Cause::Event(open.started));
             }
             // If nobody told it to stop, it was lost.
-            Outcome::Stopped => {
-                self.call_cut_short(node, &open, LostReason::Crash, Cause::Event(open.started));
+            Outcome::Stopped { state } => {
+                let cause = Cause::Event(open.started);
+                if self.is_given_up(node, open.role) {
+                    self.cancel_call(node, &open, false, state, cause);
+                } else {
+                    self.call_cut_short(node, &open, LostReason::Crash, cause);
+                }
             }
             Outcome::Lost(reason) => self.lost_what_ran_it(node, &open, reason),
             Outcome::Blocked(reason) => {
@@ -161,7 +172,8 @@ impl<'a> Machine<'a> {
         verdict: Verdict,
         cause: Cause,
     ) {
-        let event = Kind::CallFailed { node: node.clone(), call: call.number, failure, state, verdict };
+        let (told, number) = (self.was_told(node, call), call.number);
+        let event = Kind::CallFailed { node: node.clone(), call: number, failure, state, verdict, told };
         let seq = self.emit(event, cause);
         if matches!(verdict, Verdict::RetryAt(_)) {
             return;
@@ -194,16 +206,40 @@ impl<'a> Machine<'a> {
             }
         };
         let failure = Failure::new(code::TIMEOUT, format!("{who} took longer than {ms} ms"));
-        let verdict = self.timeout_verdict(node, &open);
-        self.call_failed(node, &open, failure, None, verdict, Cause::Outside(Outside::Clock));
+        let (verdict, state) = (self.timeout_verdict(node, &open), self.env.states.written(node, call));
+        self.call_failed(node, &open, failure, state, verdict, Cause::Outside(Outside::Clock));
         self.turn.effects.push(Effect::Stop { node: node.clone(), call, why: StopReason::Timeout });
     }
 
     /// The call has ended without an outcome, and is not made again.
     pub(super) fn give_up(&mut self, node: &Path, call: &OpenCall, forced: bool, cause: Cause) {
-        let event = Kind::CallCancelled { node: node.clone(), call: call.number, forced };
+        let state = self.env.states.written(node, call.number);
+        self.cancel_call(node, call, forced, state, cause);
+    }
+
+    fn cancel_call(
+        &mut self,
+        node: &Path,
+        call: &OpenCall,
+        forced: bool,
+        state: Option<Value>,
+        cause: Cause,
+    ) {
+        let event = Kind::CallCancelled { node: node.clone(), call: call.number, forced, state };
         let cancelled = self.emit(event, cause);
         self.todo.push_back(Todo::Ended(node.clone(), cancelled));
+    }
+
+    fn says_that_it_was_stopped(&self, node: &Path, call: &OpenCall, error: &StepError) -> bool {
+        let code = error.failure.code.as_str();
+        call.told && self.was_told(node, call) && (code == code::CANCELLED || code == code::CHILD_CANCELLED)
+    }
+
+    /// Whether a step's call was told to stop: then its failure is no answer to whether it acted. In a block that
+    /// fails, calls settle by themselves; told is only one whose durable operations were stopped under it.
+    fn was_told(&self, node: &Path, call: &OpenCall) -> bool {
+        call.role == Role::Step
+            && (call.told || self.state.ending.is_some() || self.state.is_in_lost_lane(node))
     }
 
     /// Whether a call that was cut short is not made again, because something around it is ending. The run's own

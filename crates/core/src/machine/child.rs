@@ -14,7 +14,7 @@
 
 use super::{Errand, Machine, NewChild, Todo};
 use crate::durable::{ChildOutcome, OpKind, OpOutcome};
-use crate::event::{Cause, Kind, Outside};
+use crate::event::{Cause, Kind, NotUndone, Outside};
 use crate::ids::{RunId, Seq};
 use crate::path::{self, Path};
 use crate::state::ChildRef;
@@ -58,13 +58,19 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn child_ended(&mut self, child: RunId, outcome: ChildOutcome, undoable: bool) {
+    pub(super) fn child_ended(
+        &mut self,
+        child: RunId,
+        outcome: ChildOutcome,
+        undoable: bool,
+        not_undone: Vec<NotUndone>,
+    ) {
         if let Some((node, undone)) = self.state.undo.undone_by(&child) {
             return self.child_undone(node, undone, child, outcome);
         }
         self.keep_deadline();
         let Some(ChildRef { node, op, index }) = self.state.children.get(&child).cloned() else { return };
-        let event = Kind::ChildEnded { node: node.clone(), op, index, child, outcome, undoable };
+        let event = Kind::ChildEnded { node: node.clone(), op, index, child, outcome, undoable, not_undone };
         let seq = self.emit(event, Cause::Outside(Outside::Child));
         self.child_is_gone(&node, seq);
         let Some(state) = self.state.op(&node, op) else { return };

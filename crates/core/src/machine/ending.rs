@@ -82,14 +82,15 @@ impl Machine<'_> {
         let Some(open) = self.state.node(&root).and_then(|node| node.call.clone()) else { return };
         let (call, why) = (open.number, StopReason::Ending);
         self.turn.effects.push(Effect::Stop { node: root.clone(), call, why });
-        let event = Kind::CallCancelled { node: root, call, forced: true };
+        let event = Kind::CallCancelled { node: root, call, forced: true, state: None };
         self.emit(event, Cause::Outside(Outside::Request));
     }
 
     /// The run's own block is through.
     pub(super) fn run_block_completed(&mut self, output: Option<Seq>, cause: Seq) {
         if self.state.scopes.is_empty() && self.nothing_open() {
-            self.follow(Kind::RunCompleted { output }, cause);
+            let not_undone = self.state.undo.failed().to_vec();
+            self.follow(Kind::RunCompleted { output, not_undone }, cause);
         }
     }
 
@@ -107,7 +108,8 @@ impl Machine<'_> {
             Order::Sequence => block.last().and_then(ended),
             Order::Graph if block.sinks().any(|node| ended(node).is_none()) => None,
             Order::Graph if block.sinks().len() == 1 => block.sinks().next().and_then(ended),
-            Order::Graph => Some(self.state.node(&Path::root()).and_then(|root| root.joined)),
+            // Not joined yet: the end of the last of them is still to be told, and completes the run.
+            Order::Graph => self.state.node(&Path::root()).and_then(|root| root.joined).map(Some),
         };
         if let Some(output) = output {
             self.run_block_completed(output, self.state.seq);

@@ -38,7 +38,7 @@ pub use durable::{AskedBody, AskedOp};
 pub use signal::{SIGNALS_MAX, SentSignal};
 
 use crate::durable::ChildOutcome;
-use crate::event::{BlockedReason, Cause, Event, Kind, LostReason, Outside, Role};
+use crate::event::{BlockedReason, Cause, Event, Kind, LostReason, NotUndone, Outside, Role};
 use crate::failure::StepError;
 use crate::fork::Import;
 use crate::ids::{RunId, Seq, Time};
@@ -114,6 +114,8 @@ pub enum Input {
         outcome: ChildOutcome,
         /// It did what can be undone.
         undoable: bool,
+        /// What it could not undo, if its outcome does not say that.
+        not_undone: Vec<NotUndone>,
     },
     /// A child failed and is retried by itself.
     ChildRetried {
@@ -178,7 +180,10 @@ pub enum Outcome {
         state: Option<Value>,
     },
     /// It stopped because it was told to.
-    Stopped,
+    Stopped {
+        /// What it had put into its state.
+        state: Option<Value>,
+    },
     /// It was cut short through no fault of its function, and says nothing about it.
     Lost(LostReason),
     /// It could not be made, or cannot go on without help.
@@ -272,6 +277,25 @@ pub struct Env<'a> {
     pub now: Time,
     /// Whether new calls may start; an engine that stops in order, or has no room, says no.
     pub admit: bool,
+    /// What the calls at work have put into their state so far.
+    pub states: &'a dyn States,
+}
+
+/// What the calls at work have put into their state so far. It is recorded when a call ends without a word of its
+/// function.
+pub trait States: std::fmt::Debug {
+    /// The state of a call; `None` if it has put nothing there, or nothing is known of it.
+    fn written(&self, node: &Path, call: u32) -> Option<Value>;
+}
+
+/// No state is known: no call is at work.
+#[derive(Clone, Copy, Debug)]
+pub struct NoStates;
+
+impl States for NoStates {
+    fn written(&self, _: &Path, _: u32) -> Option<Value> {
+        None
+    }
 }
 
 /// What an input led to.
@@ -339,7 +363,9 @@ impl Machine<'_> {
             Input::Signal(signal) => self.signal_arrived(signal),
             Input::Op(asked) => self.op_asked(asked),
             Input::Suspend { node, call } => self.suspend(&node, call),
-            Input::ChildEnded { child, outcome, undoable } => self.child_ended(child, outcome, undoable),
+            Input::ChildEnded { child, outcome, undoable, not_undone } => {
+                self.child_ended(child, outcome, undoable, not_undone);
+            }
             Input::ChildRetried { child, next } => self.child_retried(child, next),
         }
     }

@@ -14,12 +14,11 @@
 
 use super::{Errand, Machine, Todo};
 use crate::durable::ChildOutcome;
-use crate::event::{Cause, Due, Kind, NotUndone, Outside, Role};
-use crate::failure::{Failure, code};
+use crate::event::{Cause, Due, Kind, Outside, Role};
 use crate::ids::{RunId, Seq};
 use crate::path::Path;
 use crate::plan::{Compensation, Retry};
-use crate::state::Undo;
+use crate::state::{Undo, left_undone};
 
 /// How often a compensation is tried if it does not say.
 const ATTEMPTS: u32 = 3;
@@ -61,17 +60,6 @@ impl Machine<'_> {
     pub(super) fn compensation(&self, node: &Path) -> Option<&Compensation> {
         self.step(node)?.compensate.as_ref()
     }
-}
-
-/// What a run that undoes a child left as it was.
-fn left_undone(child: &RunId, not_undone: &[NotUndone]) -> Option<Failure> {
-    let first = not_undone.first()?;
-    let more = match not_undone.len() {
-        1 => String::new(),
-        several => format!(", and {} more", several - 1),
-    };
-    let message = format!("`{}` of run `{child}` could not be undone: {}{more}", first.node, first.failure);
-    Some(Failure::new(code::NOT_UNDONE, message))
 }
 
 impl Compensation {

@@ -236,7 +236,9 @@ impl State {
                     children.open.insert(*index, next.clone());
                 }
             }
-            Kind::ChildEnded { node, op, index, child, outcome, undoable } => {
+            Kind::ChildEnded { node, op, index, child, outcome, undoable, not_undone } => {
+                self.undo.child_left(node, child, outcome.not_undone());
+                self.undo.child_left(node, child, not_undone);
                 if *undoable {
                     self.undo.add_child(seq, node, child);
                 }
@@ -496,7 +498,7 @@ impl State {
         state.due = Some(Due { role: call.role, attempt: call.attempt });
         state.time_left_ms = left;
         state.suspended = true;
-        state.undoable = call.undoable;
+        state.acted |= call.undoable;
         state.status = NodeStatus::Waiting;
     }
 

@@ -4,6 +4,7 @@ use super::{
     Decision, End, Ending, HardFailure, NodeState, OpenCall, Scope, State, TakenIteration, Timer, TimerKind,
     UndoList,
 };
+use crate::durable::OpOutcome;
 use crate::event::{BlockedReason, Due, Event, ImportedStatus, Kind, LostReason, Role, Verdict};
 use crate::failure::{Failure, code};
 use crate::ids::{Seq, Time};
@@ -60,17 +61,20 @@ impl State {
                     deadline: *deadline,
                     waits_since: None,
                     undoable: *undoable,
+                    told: false,
                 };
                 self.call_started(node, open);
             }
             Kind::CallSucceeded { node, state, skipped, .. } => {
                 self.call_succeeded(node, seq, at, state.is_some(), *skipped);
             }
-            Kind::CallFailed { node, failure, state, verdict, .. } => {
-                self.call_failed(node, seq, at, state.is_some(), failure, *verdict);
+            Kind::CallFailed { node, failure, state, verdict, told, .. } => {
+                // It may have acted before its time was up, before it was cut short, and before it was told to stop.
+                let unknown = *told || failure.code == code::TIMEOUT || failure.code == code::INTERRUPTED;
+                self.call_failed(node, seq, at, state.is_some(), failure, *verdict, unknown);
             }
             Kind::CallLost { node, reason, .. } => self.call_lost(node, *reason),
-            Kind::CallCancelled { node, .. } => self.call_cancelled(node, seq, at),
+            Kind::CallCancelled { node, state, .. } => self.call_cancelled(node, seq, at, state.is_some()),
             Kind::NodeStarted { node, case, count, window } => {
                 self.held.remove(node);
                 self.supervising.insert(node.clone());
@@ -124,11 +128,7 @@ impl State {
             }
             Kind::NodeCancelled { node } => {
                 // One that had ended before, and whose handler was waited for, has been noted then.
-                // One that was let go in the middle may have acted before.
-                let unknown = |node: &NodeState| {
-                    let may_have_acted = node.unknown || (node.suspended && node.undoable);
-                    may_have_acted && !node.status.is_terminal()
-                };
+                let unknown = |node: &NodeState| (node.unknown || node.acted) && !node.status.is_terminal();
                 let undoable = self.nodes.get(node).is_some_and(unknown);
                 self.undo.given_up(node);
                 self.stop_waiting(node);
@@ -181,9 +181,16 @@ impl State {
             | Kind::SignalAwaited { .. }
             | Kind::SignalTaken { .. }
             | Kind::SignalTimedOut { .. } => self.apply_signal(&event.event, seq, at),
+            Kind::OpEnded { node, outcome: OpOutcome::Stopped {} | OpOutcome::Left {}, .. }
+            | Kind::OpStopping { node, .. } => {
+                let ending = self.is_ending(node);
+                if let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) {
+                    call.told |= ending;
+                }
+                self.apply_durable(&event.event, seq, at);
+            }
             Kind::OpStarted { .. }
             | Kind::OpEnded { .. }
-            | Kind::OpStopping { .. }
             | Kind::ChildStarted { .. }
             | Kind::ChildRetried { .. }
             | Kind::ChildEnded { .. }
@@ -207,8 +214,10 @@ impl State {
                 self.ending = Some(Ending::Failing { failure: failure.clone(), node: node.clone() });
                 self.force(*force_at);
             }
-            Kind::RunCompleted { output } => {
-                self.finish(RunStatus::Completed, at).output = *output;
+            Kind::RunCompleted { output, not_undone } => {
+                let end = self.finish(RunStatus::Completed, at);
+                end.output = *output;
+                end.not_undone.clone_from(not_undone);
             }
             Kind::RunFailed { failure, node, retried_as, not_undone } => {
                 let end = self.finish(RunStatus::Failed, at);
@@ -286,6 +295,7 @@ impl State {
         self.entry(node).interruptions = 0;
         match call.role {
             Role::Step => {
+                self.entry(node).acted = false;
                 let status = if skipped { NodeStatus::Skipped } else { NodeStatus::Completed };
                 self.end_node(node, status, at);
                 let state = self.entry(node);
@@ -306,6 +316,7 @@ impl State {
         }
     }
 
+    #[expect(clippy::too_many_arguments, reason = "one event's fields")]
     fn call_failed(
         &mut self,
         node: &Path,
@@ -314,6 +325,7 @@ impl State {
         has_state: bool,
         failure: &Failure,
         verdict: Verdict,
+        unknown: bool,
     ) {
         let Some(call) = self.close_call(node) else { return };
         match call.role {
@@ -322,9 +334,8 @@ impl State {
             _ => {}
         }
         let state = self.entry(node);
-        // It may have acted before its time was up, or before it was cut short.
-        let may_have_acted = failure.code == code::TIMEOUT || failure.code == code::INTERRUPTED;
-        state.unknown |= call.undoable && may_have_acted;
+        state.unknown |= call.undoable && unknown;
+        state.acted = false;
         state.interruptions = 0;
         state.failure = Some(seq);
         state.state = has_state.then_some(seq);
@@ -369,10 +380,15 @@ impl State {
         state.wake_at = Some(when);
     }
 
-    fn call_cancelled(&mut self, node: &Path, seq: Seq, at: Time) {
+    fn call_cancelled(&mut self, node: &Path, seq: Seq, at: Time, has_state: bool) {
         let call = self.close_call(node);
         let undoable = call.as_ref().is_some_and(|call| call.undoable);
-        self.entry(node).unknown |= undoable;
+        let state = self.entry(node);
+        state.unknown |= undoable;
+        // A handler or a compensation has no state of its own: that of its step stays.
+        if call.as_ref().is_some_and(|call| call.role == Role::Step) {
+            state.state = has_state.then_some(seq);
+        }
         self.supervising.remove(node);
         self.end_node(node, NodeStatus::Cancelled, at);
         self.close_ops(node);
@@ -401,10 +417,15 @@ impl State {
     }
 
     fn block(&mut self, node: &Path, reason: &BlockedReason) {
-        let due = self.close_call(node).map(|call| Due { role: call.role, attempt: call.attempt });
+        let call = self.close_call(node);
+        let due = call.as_ref().map(|call| Due { role: call.role, attempt: call.attempt });
         self.held.remove(node);
         self.blocked.insert(node.clone());
         let state = self.entry(node);
+        // A function that is missing was not called; one that met a value which it cannot read, or asked for something
+        // else than before, may have acted by then.
+        let called = !matches!(reason, BlockedReason::FunctionMissing { .. });
+        state.acted |= called && call.is_some_and(|call| call.undoable);
         state.due = due.or(state.due);
         state.blocked = Some(reason.clone());
         if !state.status.is_terminal() {

@@ -100,6 +100,12 @@ impl State {
         }
     }
 
+    /// Whether a node is in a lane that lost, and was told to stop.
+    pub(crate) fn is_in_lost_lane(&self, node: &Path) -> bool {
+        let stops = |path: &Path| matches!(self.scopes.get(path), Some(Scope::Stopping { .. }));
+        !self.scopes.is_empty() && node.around().any(|path| stops(&path))
+    }
+
     /// Whether something is at work, waits or is ending inside of a path.
     pub(crate) fn is_open_within(&self, scope: &Path) -> bool {
         self.is_busy_within(scope)

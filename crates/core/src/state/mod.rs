@@ -19,6 +19,7 @@ pub use durable::{ChildRef, Children, Op, OpEnd, Ops};
 pub use lane::Scope;
 pub use node::{Decision, HardFailure, Lanes, NodeState, OpenCall, Slot, TakenIteration};
 pub use signal::{Awaited, SignalWait, Signals};
+pub(crate) use undo::left_undone;
 pub use undo::{Undo, UndoList};
 
 use crate::event::{Event, NotUndone};
@@ -31,7 +32,7 @@ use crate::trace::TraceParent;
 
 /// The version of the fold. A snapshot of another version is ignored and the history folded again, so
 /// raise it whenever the meaning or shape of [`State`] changes.
-pub const FOLD_VERSION: u32 = 3;
+pub const FOLD_VERSION: u32 = 4;
 
 /// Where a run stands after its last event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

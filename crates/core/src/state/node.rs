@@ -69,9 +69,10 @@ pub struct NodeState {
     /// A step with a compensation: some call of it ended without telling what it did.
     #[serde(skip_serializing_if = "is_default")]
     pub unknown: bool,
-    /// A step with a compensation that was let go while it waits.
+    /// A step with a compensation whose attempt has not ended, and had a call that may have acted: it was let go while
+    /// it waited, or is blocked.
     #[serde(skip_serializing_if = "is_default")]
-    pub undoable: bool,
+    pub acted: bool,
     /// Its compensation was called.
     #[serde(skip_serializing_if = "is_default")]
     pub undone: bool,
@@ -209,6 +210,9 @@ pub struct OpenCall {
     /// What it does may have to be undone.
     #[serde(default, skip_serializing_if = "is_default")]
     pub undoable: bool,
+    /// What it waited for was stopped, because something around it is ending.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub told: bool,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

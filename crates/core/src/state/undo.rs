@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{NodeState, State};
 use crate::event::NotUndone;
-use crate::failure::Failure;
+use crate::failure::{Failure, code};
 use crate::ids::{RunId, Seq};
 use crate::path::{self, Path};
 use crate::status::NodeStatus;
@@ -155,10 +155,27 @@ impl UndoList {
         }
     }
 
+    /// A child has ended that could not undo what it had done.
+    pub(super) fn child_left(&mut self, node: &Path, child: &RunId, not_undone: &[NotUndone]) {
+        let left = left_undone(child, not_undone);
+        self.failed.extend(left.map(|failure| NotUndone { node: node.clone(), failure }));
+    }
+
     /// What could not be undone.
     pub fn failed(&self) -> &[NotUndone] {
         &self.failed
     }
+}
+
+/// What a child, or the run that undoes one, left as it was.
+pub(crate) fn left_undone(child: &RunId, not_undone: &[NotUndone]) -> Option<Failure> {
+    let first = not_undone.first()?;
+    let more = match not_undone.len() {
+        1 => String::new(),
+        several => format!(", and {} more", several - 1),
+    };
+    let message = format!("`{}` of run `{child}` could not be undone: {}{more}", first.node, first.failure);
+    Some(Failure::new(code::NOT_UNDONE, message))
 }
 
 impl State {

@@ -224,7 +224,7 @@ impl<'a> History<'a> {
                     LostReason::Shutdown | LostReason::Bystander => {}
                 }
             }
-            Kind::CallCancelled { node, call, forced } => {
+            Kind::CallCancelled { node, call, forced, .. } => {
                 let Some(open) = self.close(node, *call, seq) else { return };
                 self.stopped(node, seq, "a call is cancelled");
                 if *forced {
@@ -388,7 +388,7 @@ impl<'a> History<'a> {
                 }
                 self.ending = Some(Ending::Failing { failure, force_at: *force_at });
             }
-            Kind::RunCompleted { output } => {
+            Kind::RunCompleted { output, .. } => {
                 let plain = self.ending.is_none();
                 self.require(plain, seq, Rule::Ending, || "a run that was ending completes".into());
                 self.holds_value(*output, seq);

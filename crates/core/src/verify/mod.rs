@@ -19,12 +19,14 @@
 //! | [`Rule::Operations`] | a step's operations are numbered without gaps, asked for by a call at work, and end once |
 //! | [`Rule::Children`] | a child is started once and ends before its operation, its step's run last of all |
 //! | [`Rule::Order`] | a node starts after the one before it has ended, inside a block that has started |
-//! | [`Rule::Undo`] | what completed is undone in reverse order when the run fails or is cancelled, or its lane loses |
+//! | [`Rule::Results`] | what a node, a lane and the run give is what the plan says: its last node's, its parts' |
+//! | [`Rule::Undo`] | what completed, or may have acted, is undone in reverse order when the run fails or is cancelled, or its lane loses |
 //! | [`Rule::Settings`] | calls keep to what the plan allows: attempts, at most once, handlers |
 
 mod durable;
 mod history;
 mod planned;
+mod results;
 mod undo;
 
 use std::fmt;
@@ -65,6 +67,8 @@ pub enum Rule {
     Children,
     /// The order of the plan.
     Order,
+    /// Results and outputs.
+    Results,
     /// The settings in the plan.
     Settings,
     /// Compensations.
@@ -89,6 +93,7 @@ impl Rule {
             Self::Operations => "operations",
             Self::Children => "children",
             Self::Order => "order",
+            Self::Results => "results",
             Self::Settings => "settings",
             Self::Undo => "undo",
         }

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::results::Results;
 use super::undo::{Done, UndoList};
 use super::{Rule, Violation};
 use crate::event::{Event, Kind, LaneOutcome, Role, Verdict};
+use crate::failure::code;
 use crate::ids::Seq;
 use crate::path::Path;
 use crate::plan::{Block, IndexedPlan, Join, LoopTest, Node, NodeKind, Order, Parallel, Wait};
@@ -18,11 +20,15 @@ pub(super) fn check(plan: &IndexedPlan, events: &[Event], violations: &mut Vec<V
         places: BTreeMap::new(),
         facts: Facts::default(),
         undo: UndoList::default(),
+        results: Results::default(),
         violations,
     };
     planned.place(&plan.plan().block, &Path::root(), Lane::Run);
     for event in events {
+        planned.gives(event);
         planned.happened(event);
+        let role = event.event.node().and_then(|node| planned.facts.roles.get(node).copied());
+        planned.results.note(event, role);
     }
 }
 
@@ -59,6 +65,10 @@ struct Facts {
     /// How many iterations of a loop were taken over without a word about their end.
     imported: BTreeMap<Path, u32>,
     lost: BTreeSet<Path>,
+    /// Steps with a call of which is not known whether it acted.
+    unknown: BTreeSet<Path>,
+    /// Steps whose call was let go while it waited.
+    let_go: BTreeSet<Path>,
     handler_owed: BTreeSet<Path>,
     roles: BTreeMap<Path, Role>,
     /// Blocks that fail and lanes that lost.
@@ -78,6 +88,7 @@ struct Planned<'a> {
     places: BTreeMap<String, Place<'a>>,
     facts: Facts,
     undo: UndoList,
+    results: Results,
     violations: &'a mut Vec<Violation>,
 }
 
@@ -142,6 +153,7 @@ impl<'a> Planned<'a> {
             }
             Kind::CallStarted { node, role, attempt, .. } => {
                 self.facts.roles.insert(node.clone(), *role);
+                self.facts.let_go.remove(node);
                 if *role == Role::Compensate {
                     self.undoes(&Done::step(node), seq);
                 } else {
@@ -161,13 +173,33 @@ impl<'a> Planned<'a> {
                 Some(Role::OnError) => self.settle(node),
                 _ => {}
             },
-            Kind::CallFailed { node, verdict, .. } => self.call_failed(node, *verdict),
+            Kind::CallFailed { node, verdict, failure, told, .. } => {
+                let by_word = failure.code == code::TIMEOUT || failure.code == code::INTERRUPTED;
+                self.step_failed(node, *verdict, *told || by_word);
+                self.call_failed(node, *verdict);
+            }
             Kind::CallLost { node, .. } => {
                 if self.facts.roles.get(node) == Some(&Role::Step) {
                     self.facts.lost.insert(node.clone());
+                    self.facts.unknown.insert(node.clone());
                 }
             }
-            Kind::CallCancelled { node, .. } | Kind::NodeCancelled { node } => self.settle(node),
+            Kind::CallCancelled { node, .. } => {
+                if self.facts.roles.get(node) == Some(&Role::Step) {
+                    self.facts.unknown.insert(node.clone());
+                    self.may_have_acted(node);
+                }
+                self.settle(node);
+            }
+            Kind::NodeCancelled { node } => {
+                if !self.facts.ended.contains(node) {
+                    self.may_have_acted(node);
+                }
+                self.settle(node);
+            }
+            Kind::CallSuspended { node, .. } => {
+                self.facts.let_go.insert(node.clone());
+            }
             Kind::NodeStarted { node, case, count, window } => {
                 self.begins(node, seq);
                 let (case, count, window) = (case.clone(), *count, *window);
@@ -237,11 +269,53 @@ impl<'a> Planned<'a> {
             | Kind::ChildStarted { .. }
             | Kind::ChildRetried { .. }
             | Kind::ChildUndone { .. }
-            | Kind::CallSuspended { .. }
             | Kind::ClockSetBack { .. }
             | Kind::RunPaused {}
             | Kind::RunResumed {}
             | Kind::Joined { .. } => {}
+        }
+    }
+
+    /// What is given is what the plan says.
+    fn gives(&mut self, event: &Event) {
+        let (whose, wrong) = match &event.event {
+            Kind::RunCompleted { output, .. } => {
+                ("the run".to_owned(), self.results.of_block(&self.plan.plan().block, &Path::root(), *output))
+            }
+            Kind::NodeCompleted { node, result } => {
+                let lanes = self.facts.started.get(node);
+                let (case, count) = lanes.map_or((None, None), |lanes| (lanes.case.as_deref(), lanes.count));
+                let kind = self.kind(node);
+                let wrong = kind.and_then(|kind| self.results.of_node(kind, node, case, count, *result));
+                (format!("`{node}`"), wrong)
+            }
+            Kind::LaneEnded { lane, outcome: LaneOutcome::Completed, result, .. } => {
+                let block = self.block_of(lane);
+                let wrong = block.and_then(|block| self.results.of_block(block, lane, *result));
+                (format!("`{lane}`"), wrong)
+            }
+            _ => return,
+        };
+        self.require(wrong.is_none(), event.seq, Rule::Results, || {
+            format!("{whose} gives what is not its result: {}", wrong.unwrap_or_default())
+        });
+    }
+
+    /// The block of an iteration or a branch.
+    fn block_of(&self, lane: &Path) -> Option<&'a Block> {
+        if let Some((supervisor, _)) = lane.as_iteration() {
+            return match self.kind(&supervisor)? {
+                NodeKind::Loop(each) => Some(&each.body),
+                NodeKind::ForEach(each) => Some(&each.body),
+                _ => None,
+            };
+        }
+        match self.kind(&lane.parent()?)? {
+            NodeKind::Parallel(parallel) => {
+                let named = parallel.branches.iter().find(|branch| branch.name == lane.id());
+                named.map(|branch| &branch.block)
+            }
+            _ => None,
         }
     }
 
@@ -256,6 +330,27 @@ impl<'a> Planned<'a> {
     fn settle(&mut self, node: &Path) {
         self.facts.ended.insert(node.clone());
         self.facts.handler_owed.remove(node);
+    }
+
+    /// A step's call failed, and it is or is not known what it did.
+    fn step_failed(&mut self, node: &Path, verdict: Verdict, unknown: bool) {
+        if self.facts.roles.get(node) != Some(&Role::Step) {
+            return;
+        }
+        if unknown {
+            self.facts.unknown.insert(node.clone());
+        }
+        if !matches!(verdict, Verdict::RetryAt(_)) {
+            self.may_have_acted(node);
+        }
+    }
+
+    /// A step has ended without a result. If one of its calls may have acted, it is to be undone like one that completed.
+    fn may_have_acted(&mut self, node: &Path) {
+        let undoable = matches!(self.kind(node), Some(NodeKind::Step(step)) if step.compensate.is_some());
+        if undoable && (self.facts.unknown.contains(node) || self.facts.let_go.contains(node)) {
+            self.undo.completed(Done::step(node));
+        }
     }
 
     fn call_failed(&mut self, node: &Path, verdict: Verdict) {

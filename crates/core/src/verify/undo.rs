@@ -3,8 +3,8 @@
 use crate::ids::RunId;
 use crate::path::Path;
 
-/// Steps with a compensation and children with something to undo that have completed, in that order, and the lanes
-/// that lost.
+/// Steps with a compensation and children with something to undo that have completed or may have acted, in the order of
+/// their ends, and the lanes that lost.
 #[derive(Default)]
 pub(super) struct UndoList {
     completed: Vec<Done>,

@@ -644,7 +644,7 @@ fn a_block_that_fails_does_not_wait_for_what_its_steps_wait_for() {
                 cancel r~c1
                 answer p/x/a#1: operation 1
             > p/x/a#1 fails (Plain), at 0
-              13 <3        p/x/a#1 failed: error `stopped`, fail
+              13 <3        p/x/a#1 failed: error `stopped`, fail, told to stop
             > child ended, at 0
               14 child     p/x/a.2[0] r~c1 cancelled
               15 <14       p failed because of p/y/b

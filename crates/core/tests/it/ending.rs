@@ -316,7 +316,7 @@ fn an_error_that_settles_during_a_cancel_is_neither_retried_nor_handled() {
            3 request   cancel requested: enough, forced at 30000
             stop a#1: ending
         > a#1 fails (Plain), at 0
-           4 <2        a#1 failed: error `no`, fail
+           4 <2        a#1 failed: error `no`, fail, told to stop
            5 <4        run cancelled: enough
     "#]]);
 }
@@ -359,7 +359,7 @@ fn a_timeout_during_a_cancel_settles_the_call() {
            3 request   cancel requested: enough, forced at 30000
             stop a#1: ending
         > tick, at 100
-           4 clock     a#1 failed: timeout ``a` took longer than 100 ms`, fail
+           4 clock     a#1 failed: timeout ``a` took longer than 100 ms`, fail, told to stop
            5 <4        run cancelled: enough
             stop a#1: timeout
     "#]]);

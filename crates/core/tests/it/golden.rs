@@ -264,7 +264,22 @@ fn recordings() -> Vec<(&'static str, Case)> {
         ("child-undone", child_undone()),
         ("bystander", bystander()),
         ("clock-set-back", clock_set_back()),
+        ("told-to-stop", told_to_stop()),
     ]
+}
+
+fn told_to_stop() -> Case {
+    let race = joining("race", Join::First, vec![("x", vec![step("a")]), ("y", vec![undoable("b")])]);
+    let state = Some(json(j!({"sent": 1})));
+    Case::of(vec![race, undoable("c"), step("d")])
+        .start()
+        .ok("race/x/a", 1)
+        .fails("race/y/b", 1, StepError::new("aborted"))
+        .fails("race/y/b", 2, StepError::stop("stuck"))
+        .ok("c", 1)
+        .cancel()
+        .finish("d", 1, "stopped", rival_core::machine::Outcome::Stopped { state })
+        .ok("c", 2)
 }
 
 fn completed() -> Case {

@@ -2,10 +2,11 @@
 
 use expect_test::expect;
 use rival_core::failure::StepError;
-use rival_core::plan::{Nested, Node, NodeKind};
+use rival_core::plan::{Join, Nested, Node, NodeKind, Wait};
 use rival_core::{NodeStatus, Plan, RunStatus};
 
-use crate::support::{Case, graph, plan, step};
+use crate::support::{Case, graph, joining, plan, sleep, step};
+
 fn diamond() -> Plan {
     let block =
         graph(vec![(step("a"), &[]), (step("b"), &["a"]), (step("c"), &["a"]), (step("d"), &["b", "c"])]);
@@ -118,4 +119,49 @@ fn a_crash_makes_what_was_at_work_again() {
               10 <9        d#1 called: step attempt 1
         "#
     ]]);
+}
+
+/// The loser has nothing to stop: it has settled before its block has told that it completed.
+#[test]
+fn the_output_of_a_graph_is_there_when_a_branch_of_its_last_node_loses() {
+    let race = || {
+        let y = vec![sleep("w", Wait::ForMs(5_000))];
+        joining("p", Join::First, vec![("x", vec![step("a")]), ("y", y)])
+    };
+    let block = graph(vec![(step("s"), &[]), (race(), &[])]);
+    Case::with(Plan { block, ..plan(Vec::new()) }, |_| {})
+        .start()
+        .ok("s", 1)
+        .quietly()
+        .ok("p/x/a", 1)
+        .status(RunStatus::Completed)
+        .then(expect![[r#"
+            > p/x/a#1 returns "p/x/a!", at 0
+               7 <4        p/x/a#1 succeeded: "p/x/a!"
+               8 <7        p/x through, result in 7
+               9 <8        p joined: [x 7]
+              10 <9        p/y lost, forced at 30000
+              11 <10       p/y/w cancelled
+              12 <9        p completed, result in 9
+              13 <11       p/y stopped
+              14 <12       (run) joined: [s 6, p 9]
+              15 <14       run completed, output in 14
+        "#]]);
+    // And when it settles later.
+    let y = vec![step("b")];
+    let race = joining("p", Join::First, vec![("x", vec![step("a")]), ("y", y)]);
+    let block = graph(vec![(step("s"), &[]), (race, &[])]);
+    Case::with(Plan { block, ..plan(Vec::new()) }, |_| {})
+        .start()
+        .ok("s", 1)
+        .ok("p/x/a", 1)
+        .quietly()
+        .stopped("p/y/b", 1)
+        .status(RunStatus::Completed)
+        .then(expect![[r#"
+            > p/y/b#1 stopped, at 0
+              13 <5        p/y/b#1 cancelled
+              14 <13       p/y stopped
+              15 <14       run completed, output in 12
+        "#]]);
 }

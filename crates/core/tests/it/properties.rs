@@ -340,7 +340,7 @@ impl Driver {
             return self.input(Input::Tick);
         }
         self.calls.remove(&call.node);
-        let outcome = does.map_or(Outcome::Stopped, |does| self.outcome(call, does));
+        let outcome = does.map_or(Outcome::Stopped { state: None }, |does| self.outcome(call, does));
         self.input(Input::CallFinished { node: call.node.clone(), call: call.number, outcome });
     }
 

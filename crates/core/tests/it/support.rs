@@ -3,6 +3,7 @@
 //! Each line of a trace is one event: its number, what caused it (`<3` an event, else a word), and what
 //! happened. Every trace is also folded again, sent through its stored form, and judged by `verify`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use expect_test::Expect;
@@ -14,7 +15,8 @@ use rival_core::event::{
 use rival_core::failure::StepError;
 use rival_core::fork::{Import, NodeImport};
 use rival_core::machine::{
-    self, AskedBody, AskedOp, Effect, Env, Errand, Input, Outcome, SentSignal, Start, StopReason, Turn,
+    self, AskedBody, AskedOp, Effect, Env, Errand, Input, Outcome, SentSignal, Start, States, StopReason,
+    Turn,
 };
 use rival_core::plan::{
     Block, Branch, Compensation, ForEach, Join, Loop, LoopTest, NamedBlock, Nested, Node, NodeKind,
@@ -164,6 +166,17 @@ pub(crate) struct Case {
     pub(crate) admit: bool,
     run: RunId,
     trace: String,
+    states: Written,
+}
+
+/// What the calls at work have put into their state.
+#[derive(Debug, Default)]
+struct Written(BTreeMap<(Path, u32), Value>);
+
+impl States for Written {
+    fn written(&self, node: &Path, call: u32) -> Option<Value> {
+        self.0.get(&(node.clone(), call)).cloned()
+    }
 }
 
 impl Case {
@@ -182,7 +195,14 @@ impl Case {
             admit: true,
             run: RunId::from("r"),
             trace: String::new(),
+            states: Written::default(),
         }
+    }
+
+    /// A call at work puts this into its state.
+    pub(crate) fn writes(mut self, node: &str, call: u32, state: serde_json::Value) -> Self {
+        self.states.0.insert((Path::from(node), call), json(state));
+        self
     }
 
     /// Names the run.
@@ -209,7 +229,7 @@ impl Case {
     }
 
     pub(crate) fn decide(&mut self, input: Input) -> Turn {
-        let env = Env { run: &self.run, now: self.now, admit: self.admit };
+        let env = Env { run: &self.run, now: self.now, admit: self.admit, states: &self.states };
         let turn = machine::decide(&self.plan, &mut self.state, input, env);
         self.events.extend(turn.events.iter().cloned());
         turn
@@ -265,7 +285,7 @@ impl Case {
     }
 
     pub(crate) fn stopped(self, node: &str, call: u32) -> Self {
-        self.finish(node, call, "stopped", Outcome::Stopped)
+        self.finish(node, call, "stopped", Outcome::Stopped { state: None })
     }
 
     pub(crate) fn lost(self, node: &str, call: u32, reason: LostReason) -> Self {
@@ -359,13 +379,16 @@ impl Case {
 
     pub(crate) fn child_ends(self, child: &str, outcome: ChildOutcome) -> Self {
         let child = RunId::from(child);
-        self.when("child ended", Input::ChildEnded { child, outcome, undoable: false })
+        self.when(
+            "child ended",
+            Input::ChildEnded { child, outcome, undoable: false, not_undone: Vec::new() },
+        )
     }
 
     /// A child completes that has done what can be undone.
     pub(crate) fn undoable_child_completes(self, child: &str, output: serde_json::Value) -> Self {
         let (child, outcome) = (RunId::from(child), ChildOutcome::Completed(json(output)));
-        self.when("child ended", Input::ChildEnded { child, outcome, undoable: true })
+        self.when("child ended", Input::ChildEnded { child, outcome, undoable: true, not_undone: Vec::new() })
     }
 
     pub(crate) fn child_retried(self, child: &str, next: &str) -> Self {
@@ -540,13 +563,20 @@ fn what(kind: &Kind) -> String {
             let skipped = if *skipped { ", skipped" } else { "" };
             format!("{}#{call} succeeded: {result:?}{skipped}", at(node))
         }
-        Kind::CallFailed { node, call, failure, verdict, .. } => {
+        Kind::CallFailed { node, call, failure, verdict, told, state } => {
             let verdict = match verdict {
                 Verdict::RetryAt(at) => format!("retry at {}", at.0),
                 Verdict::Fail => "fail".into(),
                 Verdict::Continue => "continue".into(),
             };
-            format!("{}#{call} failed: {} `{}`, {verdict}", at(node), failure.code, failure.message)
+            let told = if *told { ", told to stop" } else { "" };
+            let state = state.as_ref().map(|state| format!(", state {state:?}")).unwrap_or_default();
+            format!(
+                "{}#{call} failed: {} `{}`, {verdict}{told}{state}",
+                at(node),
+                failure.code,
+                failure.message
+            )
         }
         Kind::CallLost { node, call, reason } => {
             let reason = match reason {
@@ -556,8 +586,10 @@ fn what(kind: &Kind) -> String {
             };
             format!("{}#{call} lost: {reason}", at(node))
         }
-        Kind::CallCancelled { node, call, forced } => {
-            format!("{}#{call} cancelled{}", at(node), if *forced { ", forced" } else { "" })
+        Kind::CallCancelled { node, call, forced, state } => {
+            let forced = if *forced { ", forced" } else { "" };
+            let state = state.as_ref().map(|state| format!(", state {state:?}")).unwrap_or_default();
+            format!("{}#{call} cancelled{forced}{state}", at(node))
         }
         Kind::NodeStarted { node, case, count, window } => {
             let case = case.as_ref().map(|case| format!(", case {case}")).unwrap_or_default();
@@ -660,14 +692,14 @@ fn what(kind: &Kind) -> String {
                 failure.as_ref().map_or_else(String::new, |it| format!(": {} `{}`", it.code, it.message));
             format!("{node}: {child} undone{failure}")
         }
-        Kind::ChildEnded { node, op, index, child, outcome, undoable } => {
+        Kind::ChildEnded { node, op, index, child, outcome, undoable, not_undone } => {
             let outcome = match outcome {
                 ChildOutcome::Completed(value) => format!("completed {value:?}"),
                 ChildOutcome::Failed { failure, .. } => format!("failed {}", failure.code),
                 ChildOutcome::Cancelled { .. } => "cancelled".to_owned(),
             };
             let undoable = if *undoable { ", undoable" } else { "" };
-            format!("{node}.{op}[{index}] {child} {outcome}{undoable}")
+            format!("{node}.{op}[{index}] {child} {outcome}{undoable}{}", left(not_undone))
         }
         Kind::CallSuspended { node, call } => format!("{node}#{call} let go"),
         Kind::CancelRequested { reason, force_at, kill } => {
@@ -681,8 +713,9 @@ fn what(kind: &Kind) -> String {
             let node = node.as_ref().map(|node| format!(" in {node}")).unwrap_or_default();
             format!("run failing{node}: {} `{}`, forced at {}", failure.code, failure.message, force_at.0)
         }
-        Kind::RunCompleted { output } => {
-            format!("run completed{}", output.map(|seq| format!(", output in {seq}")).unwrap_or_default())
+        Kind::RunCompleted { output, not_undone } => {
+            let output = output.map(|seq| format!(", output in {seq}")).unwrap_or_default();
+            format!("run completed{output}{}", left(not_undone))
         }
         Kind::RunFailed { failure, node, retried_as, not_undone } => {
             let node = node.as_ref().map(|node| format!(" in {node}")).unwrap_or_default();

@@ -349,3 +349,285 @@ fn a_killed_run_leaves_what_undoes_its_child_alone() {
               12 <11       run failed in b: error `no`
         "#]]);
 }
+
+#[test]
+fn a_step_that_fails_after_it_was_told_to_stop_may_have_acted_and_is_undone() {
+    Case::of(vec![undoable("a")])
+        .start()
+        .quietly()
+        .cancel()
+        .fails("a", 1, StepError::new("aborted"))
+        .ok("a", 2)
+        .then(expect![[r#"
+            > cancel, at 0
+               3 request   cancel requested: enough, forced at 30000
+                stop a#1: ending
+            > a#1 fails (Plain), at 0
+               4 <2        a#1 failed: error `aborted`, fail, told to stop
+               5 <4        a#2 called: compensate attempt 1, until 300000
+            > a#2 returns "a!", at 0
+               6 <5        a#2 succeeded: "a!"
+               7 <6        run cancelled: enough
+        "#]]);
+}
+
+#[test]
+fn so_is_one_in_a_run_that_has_timed_out_and_its_soft_failure_does_not_matter() {
+    Case::with(plan(vec![undoable("a")]), |plan| plan.timeout_ms = Some(500))
+        .start()
+        .quietly()
+        .tick_after(500)
+        .fails("a", 1, StepError::proceed("aborted"))
+        .ok("a", 2)
+        .then(expect![[r#"
+            > tick, at 500
+               3 clock     run failing: run_timeout `the run took longer than 500 ms`, forced at 30500
+                stop a#1: ending
+            > a#1 fails (Continue), at 500
+               4 <2        a#1 failed: error `aborted`, continue, told to stop
+               5 <4        a#2 called: compensate attempt 1, until 300500
+            > a#2 returns "a!", at 500
+               6 <5        a#2 succeeded: "a!"
+               7 <6        run failed: run_timeout `the run took longer than 500 ms`
+        "#]]);
+}
+
+#[test]
+fn so_is_one_in_a_lane_that_lost_wherever_it_is_inside() {
+    let each = for_each("all", 1, vec![undoable("i")]);
+    let race = joining("p", Join::First, vec![("x", vec![step("a")]), ("y", vec![each])]);
+    Case::of(vec![race])
+        .start()
+        .gives("p/y/all", 1, j!([1]))
+        .quietly()
+        .ok("p/x/a", 1)
+        .fails("p/y/all[0]/i", 1, StepError::new("aborted"))
+        .ok("p/y/all[0]/i", 2)
+        .status(RunStatus::Completed)
+        .then(expect![[r#"
+            > p/x/a#1 returns "p/x/a!", at 0
+               8 <3        p/x/a#1 succeeded: "p/x/a!"
+               9 <8        p/x through, result in 8
+              10 <9        p joined: [x 8]
+              11 <10       p/y lost, forced at 30000
+              12 <10       p completed, result in 10
+                stop p/y/all[0]/i#1: ending
+            > p/y/all[0]/i#1 fails (Plain), at 0
+              13 <7        p/y/all[0]/i#1 failed: error `aborted`, fail, told to stop
+              14 <13       p/y/all[0]/i#2 called: compensate attempt 1, until 300000
+            > p/y/all[0]/i#2 returns "p/y/all[0]/i!", at 0
+              15 <14       p/y/all[0]/i#2 succeeded: "p/y/all[0]/i!"
+              16 <15       p/y/all cancelled
+              17 <15       p/y stopped
+              18 <17       run completed, output in 10
+        "#]]);
+}
+
+#[test]
+fn one_that_fails_by_itself_while_its_block_fails_was_not_told_and_is_not_undone() {
+    Case::of(vec![parallel("p", vec![("x", vec![undoable("a")]), ("y", vec![step("b")])])])
+        .start()
+        .fails("p/y/b", 1, StepError::new("no"))
+        .quietly()
+        .fails("p/x/a", 1, StepError::new("no, too"))
+        .then(expect![[r#"
+            > p/x/a#1 fails (Plain), at 0
+               8 <3        p/x/a#1 failed: error `no, too`, fail
+               9 <8        p failed because of p/y/b
+              10 <9        run failed in p/y/b: error `no`
+        "#]]);
+}
+
+/// What a failing block stops under a step: a wait that began before, one that is asked for later, and a child.
+#[test]
+fn a_step_whose_wait_ends_because_its_block_fails_is_undone_let_go_or_not() {
+    let failing = || {
+        let block = parallel("p", vec![("x", vec![undoable("a")]), ("y", vec![step("b")])]);
+        Case::of(vec![block]).start().asks("p/x/a", 1, "charge", AskedBody::Once(Ok(json(j!(1))))).asks(
+            "p/x/a",
+            1,
+            "x",
+            AskedBody::Signal { timeout_ms: None, timeout_is_value: false },
+        )
+    };
+    let stopped = StepError::stop("the run is ending").code("cancelled");
+    failing()
+        .quietly()
+        .fails("p/y/b", 1, StepError::new("no"))
+        .fails("p/x/a", 1, stopped.clone())
+        .ok("p/x/a", 2)
+        .then(expect![[r#"
+            > p/y/b#1 fails (Plain), at 0
+               8 <4        p/y/b#1 failed: error `no`, fail
+               9 <8        p/y failed in p/y/b
+              10 <9        p failing because of p/y/b
+              11 <10       p/x/a.2 ended: stopped
+                answer p/x/a#1: operation 2
+            > p/x/a#1 fails (Stop), at 0
+              12 <3        p/x/a#1 cancelled
+              13 <12       p failed because of p/y/b
+              14 <13       run failing in p/y/b: error `no`, forced at 30000
+              15 <14       p/x/a#2 called: compensate attempt 1, until 300000
+            > p/x/a#2 returns "p/x/a!", at 0
+              16 <15       p/x/a#2 succeeded: "p/x/a!"
+              17 <16       run failed in p/y/b: error `no`
+        "#]]);
+    failing().suspend("p/x/a", 1).quietly().fails("p/y/b", 1, StepError::new("no")).ok("p/x/a", 2).then(
+        expect![[r#"
+            > p/y/b#1 fails (Plain), at 0
+               9 <4        p/y/b#1 failed: error `no`, fail
+              10 <9        p/y failed in p/y/b
+              11 <10       p failing because of p/y/b
+              12 <11       p/x/a cancelled
+              13 <12       p failed because of p/y/b
+              14 <13       run failing in p/y/b: error `no`, forced at 30000
+              15 <14       p/x/a#2 called: compensate attempt 1, until 300000
+            > p/x/a#2 returns "p/x/a!", at 0
+              16 <15       p/x/a#2 succeeded: "p/x/a!"
+              17 <16       run failed in p/y/b: error `no`
+        "#]],
+    );
+    Case::of(vec![parallel("p", vec![("x", vec![undoable("a")]), ("y", vec![step("b")])])])
+        .start()
+        .fails("p/y/b", 1, StepError::new("no"))
+        .asks("p/x/a", 1, "", AskedBody::Sleep(5))
+        .quietly()
+        .fails("p/x/a", 1, stopped)
+        .ok("p/x/a", 2)
+        .then(expect![[r#"
+            > p/x/a#1 fails (Stop), at 0
+              10 <3        p/x/a#1 cancelled
+              11 <10       p failed because of p/y/b
+              12 <11       run failing in p/y/b: error `no`, forced at 30000
+              13 <12       p/x/a#2 called: compensate attempt 1, until 300000
+            > p/x/a#2 returns "p/x/a!", at 0
+              14 <13       p/x/a#2 succeeded: "p/x/a!"
+              15 <14       run failed in p/y/b: error `no`
+        "#]]);
+}
+
+#[test]
+fn a_step_that_was_let_go_and_whose_function_is_missing_now_is_undone_when_it_is_cancelled() {
+    Case::of(vec![undoable("a")])
+        .start()
+        .asks("a", 1, "", AskedBody::Sleep(5))
+        .suspend("a", 1)
+        .tick_after(5)
+        .function_missing("a", 2)
+        .quietly()
+        .cancel()
+        .ok("a", 3)
+        .then(expect![[r#"
+            > cancel, at 5
+               8 request   cancel requested: enough, forced at 30005
+               9 <8        a cancelled
+              10 <9        a#3 called: compensate attempt 1, until 300005
+            > a#3 returns "a!", at 5
+              11 <10       a#3 succeeded: "a!"
+              12 <11       run cancelled: enough
+        "#]]);
+}
+
+#[test]
+fn a_step_whose_function_was_missing_from_the_beginning_is_not_undone() {
+    Case::of(vec![undoable("a")]).start().function_missing("a", 1).quietly().cancel().then(expect![[r#"
+        > cancel, at 0
+           4 request   cancel requested: enough, forced at 30000
+           5 <4        a cancelled
+           6 <5        run cancelled: enough
+    "#]]);
+}
+
+#[test]
+fn what_a_cancelled_child_could_not_undo_is_told_by_its_parent() {
+    let left = |node: &str| rival_core::event::NotUndone {
+        node: rival_core::Path::from(node),
+        failure: rival_core::Failure::new("error", "stuck"),
+    };
+    let not_undone = vec![left("refund"), left("mail")];
+    Case::of(vec![step("a")])
+        .start()
+        .asks("a", 1, "slow", AskedBody::Run { input: json(j!(1)), refused: None })
+        .quietly()
+        .cancel()
+        .stopped("a", 1)
+        .child_ends("r~c1", ChildOutcome::Cancelled { reason: None, not_undone })
+        .then(expect![[r#"
+            > cancel, at 0
+               5 request   cancel requested: enough, forced at 30000
+               6 <5        a.1 stopping
+                cancel r~c1
+                stop a#1: ending
+            > a#1 stopped, at 0
+               7 <2        a#1 cancelled
+            > child ended, at 0
+               8 child     a.1[0] r~c1 cancelled
+               9 <8        run cancelled: enough, a not undone: ``refund` of run `r~c1` could not be undone: stuck, and 1 more`
+        "#]]);
+}
+
+#[test]
+fn a_run_that_completes_tells_what_could_not_be_undone_of_a_lane_that_lost() {
+    let race = joining("p", Join::First, vec![("x", vec![step("a")]), ("y", vec![undoable("b"), step("c")])]);
+    Case::of(vec![race])
+        .start()
+        .ok("p/y/b", 1)
+        .ok("p/x/a", 1)
+        .stopped("p/y/c", 1)
+        .quietly()
+        .fails("p/y/b", 2, StepError::stop("stuck"))
+        .status(RunStatus::Completed)
+        .then(expect![[r#"
+            > p/y/b#2 fails (Stop), at 0
+              14 <13       p/y/b#2 failed: error `stuck`, fail
+              15 <14       p/y stopped
+              16 <15       run completed, output in 9, p/y/b not undone: `stuck`
+        "#]]);
+}
+
+#[test]
+fn the_state_of_a_call_is_recorded_when_it_times_out_is_stopped_or_left_behind() {
+    let timed = step_with("a", |step| step.timeout_ms = Some(100));
+    Case::of(vec![timed]).start().writes("a", 1, j!({"sent": 1})).quietly().tick_after(100).then(expect![[
+        r#"
+        > tick, at 100
+           3 clock     a#1 failed: timeout ``a` took longer than 100 ms`, fail, state {"sent":1}
+           4 <3        run failed in a: timeout ``a` took longer than 100 ms`
+            stop a#1: timeout
+    "#
+    ]]);
+    Case::of(vec![step("a")])
+        .start()
+        .writes("a", 1, j!({"sent": 2}))
+        .quietly()
+        .cancel()
+        .tick_after(30_000)
+        .then(expect![[r#"
+            > cancel, at 0
+               3 request   cancel requested: enough, forced at 30000
+                stop a#1: ending
+            > tick, at 30000
+               4 clock     a#1 cancelled, forced, state {"sent":2}
+               5 <4        run cancelled: enough
+        "#]]);
+    let state = Some(json(j!({"sent": 3})));
+    Case::of(vec![step("a")])
+        .start()
+        .quietly()
+        .cancel()
+        .finish("a", 1, "stopped", rival_core::machine::Outcome::Stopped { state })
+        .then(expect![[r#"
+            > cancel, at 0
+               3 request   cancel requested: enough, forced at 30000
+                stop a#1: ending
+            > a#1 stopped, at 0
+               4 <2        a#1 cancelled, state {"sent":3}
+               5 <4        run cancelled: enough
+        "#]]);
+    let once = step_with("a", |step| step.at_most_once = true);
+    Case::of(vec![once]).start().writes("a", 1, j!({"sent": 4})).quietly().let_go().then(expect![[r#"
+        > let go, at 0
+           3 shutdown  a#1 failed: interrupted ``a` was interrupted and must not be called again; it may have acted`, fail, state {"sent":4}
+           4 <3        run failed in a: interrupted ``a` was interrupted and must not be called again; it may have acted`
+    "#]]);
+}

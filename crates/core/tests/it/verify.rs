@@ -6,7 +6,7 @@ use rival_core::failure::StepError;
 use rival_core::plan::Wait;
 use rival_core::{Event, Path, Plan, Seq, Time, verify};
 
-use crate::support::{Case, list, nested, plan, sleep, step, step_with, tried};
+use crate::support::{Case, list, nested, plan, sleep, step, step_with, tried, undoable};
 
 /// Tampers with the history of a case.
 #[expect(clippy::needless_pass_by_value, reason = "`expect![..]` reads best by value")]
@@ -95,10 +95,11 @@ fn a_history_without_its_start_is_seen() {
         two_steps(),
         |events| remove(events, 1),
         expect![[r#"
-        event 1: sequence: its cause, 0, is not before it
-        event 1: ends: a run starts with its first event, once
-        event 5: references: event 5 holds no value
-    "#]],
+            event 1: sequence: its cause, 0, is not before it
+            event 1: ends: a run starts with its first event, once
+            event 5: references: event 5 holds no value
+            event 5: results: the run gives what is not its result: it is event 4, and not event 5
+        "#]],
     );
 }
 
@@ -122,6 +123,7 @@ fn an_outcome_without_its_call_is_seen() {
             event 2: calls: `a`#1 ends but was not at work
             event 3: order: `a` comes before `b`
             event 5: references: event 5 holds no value
+            event 5: results: the run gives what is not its result: it is event 4, and not event 5
             event 5: order: `a` has not ended
         "#]],
     );
@@ -135,6 +137,7 @@ fn a_call_without_its_outcome_is_seen_at_the_end() {
         expect![[r#"
             event 5: references: event 5 holds no value
             event 5: outcomes: `b` left open
+            event 5: results: the run gives what is not its result: it is nothing, and not event 5
             event 5: order: `b` has not ended
         "#]],
     );
@@ -328,7 +331,7 @@ fn an_end_that_was_not_coming_is_seen() {
     let cancelled = || Case::of(vec![step("a")]).start().cancel().stopped("a", 1);
     tampered(
         cancelled(),
-        |events| events[4].event = Kind::RunCompleted { output: None },
+        |events| events[4].event = Kind::RunCompleted { output: None, not_undone: Vec::new() },
         expect![[r#"
         event 5: ending: a run that was ending completes
     "#]],
@@ -390,9 +393,10 @@ fn a_second_call_of_an_at_most_once_step_is_seen() {
 fn a_result_that_names_no_value_is_seen() {
     tampered(
         two_steps(),
-        |events| events[5].event = Kind::RunCompleted { output: Some(Seq(4)) },
+        |events| events[5].event = Kind::RunCompleted { output: Some(Seq(4)), not_undone: Vec::new() },
         expect![[r#"
             event 6: references: event 4 holds no value
+            event 6: results: the run gives what is not its result: it is event 5, and not event 4
         "#]],
     );
 }
@@ -436,7 +440,7 @@ fn a_completed_run_with_a_node_that_never_ran_is_seen() {
     let change = |events: &mut Vec<Event>| {
         remove(events, 4);
         remove(events, 4);
-        events[3].event = Kind::RunCompleted { output: None };
+        events[3].event = Kind::RunCompleted { output: None, not_undone: Vec::new() };
     };
     tampered(
         two_steps(),
@@ -444,5 +448,45 @@ fn a_completed_run_with_a_node_that_never_ran_is_seen() {
         expect![[r#"
             event 4: order: `b` has not ended
         "#]],
+    );
+}
+
+#[test]
+fn an_output_that_is_lost_or_that_of_another_node_is_seen() {
+    let output = |output: Option<Seq>| {
+        move |events: &mut Vec<Event>| {
+            events[5].event = Kind::RunCompleted { output, not_undone: Vec::new() };
+        }
+    };
+    tampered(
+        two_steps(),
+        output(None),
+        expect![[r#"
+        event 6: results: the run gives what is not its result: it is event 5, and not nothing
+    "#]],
+    );
+    tampered(
+        two_steps(),
+        output(Some(Seq(3))),
+        expect![[r#"
+        event 6: results: the run gives what is not its result: it is event 5, and not event 3
+    "#]],
+    );
+}
+
+#[test]
+fn a_step_that_may_have_acted_and_is_not_undone_is_seen() {
+    let case = Case::of(vec![undoable("a")]).start().cancel().fails("a", 1, StepError::new("no")).ok("a", 2);
+    let change = |events: &mut Vec<Event>| {
+        for _ in 0..2 {
+            remove(events, 5);
+        }
+    };
+    tampered(
+        case,
+        change,
+        expect![[r#"
+        event 5: undo: `a` was not undone
+    "#]],
     );
 }

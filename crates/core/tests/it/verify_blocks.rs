@@ -40,9 +40,10 @@ fn a_case_that_was_not_chosen_is_seen() {
         case,
         |events| rename(events, "b/air/a", "b/sea/a"),
         expect![[r#"
-        event 5: order: `b/sea/a` begins, but `b` chose Some("air")
-        event 7: order: `b` completes before what is inside of it
-    "#]],
+            event 5: order: `b/sea/a` begins, but `b` chose Some("air")
+            event 7: results: `b` gives what is not its result: it is nothing, and not event 6
+            event 7: order: `b` completes before what is inside of it
+        "#]],
     );
 }
 
@@ -84,8 +85,9 @@ fn a_graph_that_does_not_wait_is_seen() {
         case,
         change,
         expect![[r#"
-        event 2: order: `a` comes before `b`
-    "#]],
+            event 2: order: `a` comes before `b`
+            event 6: results: the run gives what is not its result: it is event 3, and not event 5
+        "#]],
     );
 }
 
@@ -102,9 +104,10 @@ fn a_lane_that_ends_twice_and_a_block_that_ends_early_are_seen() {
         case,
         change,
         expect![[r#"
-        event 8: outcomes: `p/x` ends twice, or did not begin
-        event 10: order: `p` completes before what is inside of it
-    "#]],
+            event 8: outcomes: `p/x` ends twice, or did not begin
+            event 10: results: `p` gives what is not its result: event 9 puts together something else
+            event 10: order: `p` completes before what is inside of it
+        "#]],
     );
 }
 

@@ -88,10 +88,16 @@ impl Machine<'_> {
     pub(super) fn let_go(&mut self) {
         // Whatever follows from letting go is held: an engine that stops starts nothing.
         self.env.admit = false;
-        for node in self.state.calls.clone() {
-            let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
-            self.let_go_of(node, &open);
-            self.settle();
+        // Those that end now come first, as after a crash: what is around them may fail with them, and then nothing of
+        // it is to be called again.
+        for all in [false, true] {
+            for node in self.state.calls.clone() {
+                let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
+                if all || self.is_over(&node, &open) {
+                    self.let_go_of(node, &open);
+                    self.settle();
+                }
+            }
         }
     }
 }

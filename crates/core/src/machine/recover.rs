@@ -28,9 +28,7 @@ impl Machine<'_> {
             for node in self.state.calls.clone() {
                 let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
                 let legacy = open.started <= loaded;
-                let is_over =
-                    self.is_given_up(&node, open.role) || self.must_not_be_called_again(&node, &open);
-                if legacy && (all || is_over) {
+                if legacy && (all || self.is_over(&node, &open)) {
                     let cause = Cause::Outside(Outside::Recovery);
                     self.call_cut_short(&node, &open, LostReason::Crash, cause);
                     self.settle();
@@ -91,6 +89,11 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether a call that is cut short now ends its node.
+    pub(super) fn is_over(&self, node: &Path, open: &OpenCall) -> bool {
+        self.is_given_up(node, open.role) || self.must_not_be_called_again(node, open)
+    }
+
     pub(super) fn must_not_be_called_again(&self, node: &Path, open: &OpenCall) -> bool {
         open.role == Role::Step && self.step(node).is_some_and(|step| step.at_most_once)
     }
@@ -100,7 +103,8 @@ impl Machine<'_> {
         let failure = Failure::new(code::INTERRUPTED, message);
         let proceed = self.step(node).is_some_and(|step| step.continue_on_error);
         let verdict = if proceed { Verdict::Continue } else { Verdict::Fail };
-        self.call_failed(node, open, failure, None, verdict, cause);
+        let state = self.env.states.written(node, open.number);
+        self.call_failed(node, open, failure, state, verdict, cause);
     }
 
     pub(super) fn unblock(&mut self, cause: Seq, which: impl Fn(&BlockedReason) -> bool) {

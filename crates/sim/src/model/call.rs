@@ -74,6 +74,8 @@ impl<'a> Model<'a> {
                 };
                 self.clock.has_come(cut.at) && fits
             }) {
+                // A run that finds itself past its timeout after a crash fails before anything else.
+                self.keep_deadline();
                 // Was it cut short because of a request, or did that come later?
                 if cut.fate == CutFate::Cancelled && self.requests.contains(&cut.at) {
                     self.tie();
@@ -103,9 +105,14 @@ impl<'a> Model<'a> {
                 if self.clock.paused.get() {
                     return Poll::Pending;
                 }
-                // It is made again, and has all its time again.
+                // It is made again, and has all its time again. Everything that was held starts before anything of it
+                // ends.
                 held = false;
                 deadline = terms.timeout.map(|timeout| self.clock.now() + timeout);
+                if self.clock.now() > since {
+                    self.clock.changed();
+                    return Poll::Pending;
+                }
             }
             let now = Some(self.clock.now());
             if ends == now && (deadline == now || told() == now) {
@@ -176,6 +183,8 @@ impl<'a> Model<'a> {
                 self.call(key.clone(), terms).await
             };
             unknown |= matches!(called, Called::TimedOut | Called::Interrupted | Called::Killed);
+            // What failed after it was told to stop may have acted before.
+            unknown |= matches!(scope.ending(), Some((Ending::Stop, _)));
             // What a crash cut short may have acted, whatever came of it when it was made again.
             unknown |= self.cuts.contains_key(&key);
             let (code, most) = match called {

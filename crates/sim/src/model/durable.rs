@@ -31,7 +31,8 @@ impl<'a> Model<'a> {
         let called = match self.ask_all(key, node, scope, &mut answers).await {
             Ok(Ok(())) => ended(self.script.act(key).does),
             Ok(Err(code)) => Called::OpFailed(code),
-            Err(Stopped) => Called::Killed,
+            // With what ended it, and at the same moment: the two do not race.
+            Err(Stopped) => return (Called::Killed, Value::Null),
         };
         self.fact(node);
         self.clock.changed();
@@ -92,9 +93,9 @@ impl<'a> Model<'a> {
         op: &Op,
         scope: &Scope,
     ) -> Result<Result<Value, &'static str>, Stopped> {
-        // Nothing new starts in what is ending: the step is told so.
+        // Nothing new starts in what is ending: the step is told so, and passes it on.
         if scope.ending().is_some() && !matches!(op, Op::Once { .. }) {
-            return Ok(Err("cancelled"));
+            return Err(Stopped);
         }
         let answer = match op {
             Op::Once { takes } => {

@@ -17,7 +17,8 @@
 //! | a signal that was sent after a wait's deadline, in a paused run | comes too late |
 //! | n can no longer be reached | the block fails as others do; the failed step is the one that made it so |
 //! | a call of a step timed out, was killed or cut short by a crash, and none succeeded | its outcome is unknown: it is undone |
-//! | a step that was skipped, or failed with an error | is not undone |
+//! | a step failed after it was told to stop | the same |
+//! | a step that was skipped, or failed with an error that nobody asked for | is not undone |
 //! | an attempt to undo times out | it is tried again while attempts remain |
 //! | `choose` says false, and there is neither `else` nor a default | the branch completes with null |
 //! | a paused run is cancelled | what it has done is undone all the same |
@@ -308,17 +309,20 @@ impl<'a> Model<'a> {
             while let Some(action) = actions.next_if(|action| this.clock.has_come(action.at)) {
                 this.act(&action.what);
             }
-            if let Some(timeout) = this.plan.timeout_ms
-                && this.clock.has_come(timeout)
-                && !this.clock.paused.get()
-                && this.root.ending().is_none()
-            {
-                this.fact("");
-                this.asked.set(Some(Asked::Timeout));
-                this.root.end(Ending::Stop, &this.clock);
-            }
+            this.keep_deadline();
             Poll::Pending
         }))
+    }
+
+    /// Fails the run if its timeout has come.
+    fn keep_deadline(&self) {
+        let due = self.plan.timeout_ms.is_some_and(|timeout| self.clock.has_come(timeout));
+        let over = self.notes.borrow().summary.status.is_some();
+        if due && !over && !self.clock.paused.get() && self.root.ending().is_none() {
+            self.fact("");
+            self.asked.set(Some(Asked::Timeout));
+            self.root.end(Ending::Stop, &self.clock);
+        }
     }
 
     fn act(&self, what: &What) {

@@ -48,6 +48,10 @@ impl<'a> Model<'a> {
                 // The mapper is the outer workflow's function: the nested one has no part in its failure.
                 Err(end) => return self.over(node, end),
             }
+            // With a mapped input it is held as a whole, as any node is.
+            if !self.clock.may_start(scope).await {
+                return self.over(node, End::Stopped);
+            }
         }
         let end = self.block(&nested.block, node.to_owned(), Rc::clone(scope), env).await;
         let end = self.closed(node, scope, end);

@@ -26,8 +26,12 @@ impl Model<'_> {
                 Err(end) => return self.over(node, end),
             },
         };
-        self.clock.turn().await;
-        if !self.clock.may_start(scope).await || !self.clock.wait(until, scope).await {
+        // One that is over when it begins ends with its beginning.
+        let over = self.clock.has_come(until) && !self.clock.paused.get() && scope.ending().is_none();
+        if !over {
+            self.clock.turn().await;
+        }
+        if !over && (!self.clock.may_start(scope).await || !self.clock.wait(until, scope).await) {
             return self.over(node, End::Stopped);
         }
         self.fact(node);
@@ -75,6 +79,12 @@ impl Model<'_> {
         scope: &Scope,
     ) -> Option<Option<Value>> {
         let number = self.listen(name);
+        // What is there when the wait begins is taken with its beginning.
+        let ready = !self.clock.paused.get() && scope.ending().is_none();
+        if let Some(payload) = ready.then(|| self.take(name, number, until)).flatten() {
+            self.stop_listening(name, number);
+            return Some(Some(payload));
+        }
         self.clock.turn().await;
         let waited = poll_fn(|_| {
             if scope.ending().is_some() {

@@ -4,6 +4,7 @@
 //! and effects an input leads to. No clock, no I/O, no randomness, no threads: the same machine runs in
 //! the engine, under a virtual clock in tests, and in a simulator.
 
+pub mod bound;
 pub mod durable;
 pub mod event;
 pub mod failure;

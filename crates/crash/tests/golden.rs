@@ -211,7 +211,7 @@ async fn by_hand_into_the_store(path: &Path) {
     let now = T0.plus_ms(7 * 60_000);
     let body = Value::from(json!({ "cancel": { "reason": "by mail" } }));
     let message = NewMessage { id: Some("m1".into()), body };
-    store.send(&RunId::from("mailed"), message, now).await.unwrap().unwrap();
+    store.send(&RunId::from("mailed"), message, now).await.unwrap();
     let run = RunId::from("snapped");
     let wake_at = store.run(&run).await.unwrap().unwrap().wake_at;
     let engine = store.join().await.unwrap();

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event::{self, BlockedReason};
 use rival_core::joined::build;
 use rival_core::machine::{self, Effect, Env, Errand, Input, Outcome};
@@ -22,14 +23,14 @@ use crate::call::Calls;
 use crate::child::Others;
 use crate::control::{Answer, Command, Refusal};
 use crate::items::Lists;
-use crate::load::{self, LoadError};
+use crate::load::LoadError;
 use crate::mail::{self, Mail, Mailbox, Sighting};
 use crate::observer::Committed;
 use crate::registry::Registered;
 use crate::shared::{FIRST_PAUSE, Place, Shared};
 use crate::values::{ReadError, Values};
 use crate::view::Look;
-use crate::{fork, view};
+use crate::{aside, fork, view};
 
 /// A run that waits no longer than this stays in memory.
 const LINGER_MS: u64 = 1_000;
@@ -413,6 +414,10 @@ impl Actor {
     }
 
     fn note(&self) -> Option<String> {
+        self.whole_note().map(|note| cut(note, NOTE_MAX))
+    }
+
+    fn whole_note(&self) -> Option<String> {
         if let Some(end) = &self.state.end {
             return end
                 .failure
@@ -495,7 +500,7 @@ impl Actor {
         match error {
             CommitError::Fenced { .. } | CommitError::NotFound(_) => {}
             // Still ours: an owner without an actor would keep everybody else away.
-            _ => load::give_back(&self.shared, &self.run, self.epoch, &error.to_string()).await,
+            _ => aside::give_back(&self.shared, &self.run, self.epoch, &error.to_string()).await,
         }
         self.leave_quietly();
         Next::End
@@ -520,6 +525,7 @@ impl Actor {
             view::outcome(&self.run, &self.plan, &self.state, &Look { value: &value, state: &state })
         });
         self.shared.hub.ended(&self.run, &outcome.flatten().map(Arc::new));
+        self.shared.ended_elsewhere(&self.run);
     }
 
     /// Asks for a letter at the next moment that matters.

@@ -4,6 +4,7 @@
 //! run keeps, the events and the log. Whoever reads one trusts nothing in it: the plan must have the hash that the run
 //! names, the history must keep every rule, and the row must say what the history says.
 
+use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event::Kind;
 use rival_core::{
     Event, IndexedPlan, Plan, PlanHash, RunId, RunStatus, Seq, State, Time, Value, event, verify,
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Engine;
 use crate::error::{BuildError, ImportError, RunError};
 use crate::load::{self, LoadError};
-use crate::start::{fingerprint, is_run_id};
+use crate::start::{can_name_run, fingerprint};
 
 /// What every archive says it is.
 const FORMAT: &str = "rival-run";
@@ -143,7 +144,7 @@ impl Archive {
             let (seq, v) = (event.seq, event.v);
             return Err(invalid(format!("event {seq} has version {v}: use a newer rival than this")));
         }
-        if !is_run_id(self.run.run_id.as_str(), ID_MAX_BYTES) {
+        if !can_name_run(self.run.run_id.as_str(), ID_MAX_BYTES) {
             return Err(invalid("its id is no run id"));
         }
         let plan = self.checked_plan()?;
@@ -369,7 +370,10 @@ fn archived_row(row: RunRow, state: &State) -> ArchivedRun {
         parent: row.parent,
         source: row.source,
         tags: row.tags,
-        note: end.and_then(|end| end.failure.as_ref()).map(|failure| failure.message.clone()).or(row.note),
+        note: end
+            .and_then(|end| end.failure.as_ref())
+            .map(|failure| cut(failure.message.clone(), NOTE_MAX))
+            .or(row.note),
     }
 }
 

@@ -189,7 +189,7 @@ impl Actor {
 impl Shared {
     /// A run was sent a message in somebody's commit: its actor is told, or it is looked for in the store.
     pub(crate) fn has_mail(&self, run: &RunId) {
-        match self.mailbox(run) {
+        match self.mailbox_anywhere(run) {
             Some(mailbox) if mailbox.send(Mail::Messages(None)) => {}
             _ => self.keeper.expect(Some(self.clock.now())),
         }

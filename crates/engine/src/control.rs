@@ -1,7 +1,8 @@
 //! Requests to a run: cancel, kill, pause, resume, signals; and what children tell it.
 //!
-//! A request is a message. It is durable before it is acted on, and answered after the run has acted on
-//! it, so that whoever is told "yes" finds it in the history.
+//! A request is a message. It is durable before it is acted on, and answered after the run has acted on it, so that
+//! whoever is told "yes" finds it in the history. Each has an id, under which the store remembers that it was acted on:
+//! the answer is about the request, whatever has become of the run meanwhile.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use rival_core::durable::ChildOutcome;
 use rival_core::event::NotUndone;
 use rival_core::machine::{Input, SIGNALS_MAX, SentSignal};
 use rival_core::{RunId, RunStatus, Time, Value};
-use rival_store::{MessageNo, NewMessage, RunRow};
+use rival_store::{MessageNo, NewMessage, RunRow, Sent, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
@@ -18,6 +19,7 @@ use crate::error::RunError;
 use crate::load;
 use crate::mail::Mail;
 use crate::shared::Shared;
+use crate::signal::Signal;
 
 /// What a message can ask for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -81,10 +83,10 @@ pub(crate) struct Answer {
     sender: oneshot::Sender<Result<RunStatus, Refusal>>,
 }
 
-/// Why a run has not acted on a message.
-#[derive(Clone)]
+/// Why a run has not acted on a message, and never will.
+#[derive(Clone, Debug)]
 pub(crate) enum Refusal {
-    /// It cannot be loaded.
+    /// It cannot be loaded, and the message would not help.
     Unloadable(String),
     /// It keeps too many signals already.
     SignalsFull,
@@ -99,10 +101,17 @@ impl Answer {
     }
 }
 
-/// How long a command waits for a run that somebody else owns.
+/// How long a command waits for a run that another engine owns.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// The same while the engine stops: an orderly stop waits for those who wait.
+const PATIENCE_AT_STOP: Duration = Duration::from_secs(1);
 
 /// Sends a command and waits until the run has acted on it. Gives the run's status then.
+///
+/// A command that is durable is answered with a yes, also if the run can act on it only later: because the engine
+/// stops, because the store fails, because the workflow is not there. It is answered with a no only if the run will
+/// never act on it. What cannot be told is an error of the store; sending the command again under the same id is
+/// harmless.
 ///
 /// In a task of its own: a caller that goes away half-way leaves no claimed run without an actor.
 pub(crate) async fn command(
@@ -111,76 +120,135 @@ pub(crate) async fn command(
     command: Command,
     id: Option<String>,
 ) -> Result<RunStatus, RunError> {
-    let (shared, run) = (Arc::clone(shared), run.clone());
-    let acted = tokio::spawn(async move { send_and_deliver(&shared, &run, command.message(id)).await });
+    // The store remembers ids of messages that were acted on. So each has one: it tells later what became of it.
+    let id = id.unwrap_or_else(|| format!("request:{}", uuid::Uuid::now_v7()));
+    let message = command.message(Some(id));
+    let delivery = Delivery { shared: Arc::clone(shared), run: run.clone(), message, command };
+    let acted = tokio::spawn(delivery.send_and_deliver());
     acted.await.unwrap_or(Err(RunError::ShuttingDown))
 }
 
-async fn send_and_deliver(
-    shared: &Arc<Shared>,
-    run: &RunId,
+/// A message on its way to a run.
+struct Delivery {
+    shared: Arc<Shared>,
+    run: RunId,
     message: NewMessage,
-) -> Result<RunStatus, RunError> {
-    // Counted first, looked second: an engine that stops waits for this request, or the request sees that it stops.
-    let _busy = shared.gauge.busy();
-    if shared.is_stopping() {
-        return Err(RunError::ShuttingDown);
-    }
-    let sent = shared.store.send(run, message, shared.clock.now()).await?;
-    let Some(sent) = sent else { return finished(shared, run).await };
-    if shared.limits.passive {
-        // It is kept; whoever runs the store next acts on it.
-        return row(shared, run).await.map(|row| row.status);
-    }
-    let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
-    loop {
-        if let Some(status) = deliver(shared, run, sent).await? {
-            return Ok(status);
-        }
-        if row(shared, run).await?.status.is_terminal() {
-            return finished(shared, run).await;
-        }
-        if shared.is_stopping() {
+    command: Command,
+}
+
+/// What came of handing a message to a run.
+enum Handed {
+    Answered(Result<RunStatus, Refusal>),
+    /// The run slipped away between two looks, or another engine has it.
+    Missed,
+    /// The store failed.
+    Failed(StoreError),
+}
+
+impl Delivery {
+    async fn send_and_deliver(self) -> Result<RunStatus, RunError> {
+        // Counted first, looked second: an engine that stops waits for this request, or the request sees that it stops.
+        let _busy = self.shared.gauge.busy();
+        if self.shared.is_stopping() {
             return Err(RunError::ShuttingDown);
         }
-        if started.elapsed() > PATIENCE {
-            let reason = "another engine owns it and has not acted yet".to_owned();
-            return Err(RunError::Unreachable { run: run.clone(), reason });
+        let mut sent = self.send().await?;
+        if let Sent::Known(no) = sent {
+            self.compare(no).await?;
         }
-        // It slipped away between two looks, or somebody else has it.
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(Duration::from_millis(100));
+        let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
+        loop {
+            let no = match sent {
+                Sent::Kept(no) | Sent::Known(no) => no,
+                Sent::Ended => return self.finished().await,
+                Sent::NotFound => return Err(RunError::NotFound(self.run.clone())),
+            };
+            if self.shared.limits.passive {
+                // It is kept; whoever runs the store next acts on it.
+                return Ok(self.row().await?.status);
+            }
+            match self.hand_over(no).await {
+                Handed::Answered(told) => return self.told(told).await,
+                Handed::Failed(error) => return self.told_although(no, error).await,
+                Handed::Missed => {}
+            }
+            let patience = if self.shared.is_stopping() { PATIENCE_AT_STOP } else { PATIENCE };
+            if started.elapsed() > patience && self.waits(no).await? {
+                return Ok(self.row().await?.status);
+            }
+            // Looked first, asked second: what a run knows after its end, it has acted on.
+            let row = self.row().await?;
+            sent = self.send().await?;
+            if row.status.is_terminal() && matches!(sent, Sent::Known(_)) {
+                return Ok(row.status);
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(100));
+        }
     }
-}
 
-/// Has the run's actor look at its messages; makes the run live if it is not. `None`: it slipped away.
-async fn deliver(
-    shared: &Arc<Shared>,
-    run: &RunId,
-    message: MessageNo,
-) -> Result<Option<RunStatus>, RunError> {
-    let (sender, answered) = oneshot::channel();
-    let answer = Answer { message, sender };
-    if let Some(mailbox) = shared.mailbox(run) {
-        mailbox.send(Mail::Messages(Some(answer)));
-    } else {
-        let Some(claim) = shared.store.claim(run, shared.id).await? else { return Ok(None) };
-        load::activate(shared, claim, shared.admit(), Some(answer));
+    /// Sends the message; again, that tells what became of it.
+    async fn send(&self) -> Result<Sent, StoreError> {
+        self.shared.store.send(&self.run, self.message.clone(), self.shared.clock.now()).await
     }
-    match answered.await {
-        Ok(Ok(status)) => Ok(Some(status)),
-        Ok(Err(Refusal::Unloadable(reason))) => Err(RunError::Unreachable { run: run.clone(), reason }),
-        Ok(Err(Refusal::SignalsFull)) => Err(RunError::SignalsFull { run: run.clone(), limit: SIGNALS_MAX }),
-        Ok(Err(Refusal::Finished)) => finished(shared, run).await.map(Some),
-        Err(_) => Ok(None),
+
+    /// An id that the run knows names the signal that it was used for.
+    async fn compare(&self, known: MessageNo) -> Result<(), RunError> {
+        let Command::Signal { name, id: Some(id), payload } = &self.command else { return Ok(()) };
+        let signal = Signal { name: name.clone(), id: id.clone(), payload: payload.clone() };
+        if signal.contradicts(&self.shared, &self.run, known).await? {
+            return Err(RunError::SignalConflict { run: self.run.clone(), id: signal.id });
+        }
+        Ok(())
     }
-}
 
-async fn finished(shared: &Shared, run: &RunId) -> Result<RunStatus, RunError> {
-    let status = row(shared, run).await?.status;
-    Err(RunError::Finished { run: run.clone(), status })
-}
+    /// Has the run's actor look at its messages; makes the run live if it is not.
+    async fn hand_over(&self, message: MessageNo) -> Handed {
+        let (sender, answered) = oneshot::channel();
+        let answer = Answer { message, sender };
+        if let Some(mailbox) = self.shared.mailbox_anywhere(&self.run) {
+            mailbox.send(Mail::Messages(Some(answer)));
+        } else {
+            match self.shared.store.claim(&self.run, self.shared.id).await {
+                Ok(Some(claim)) => load::activate(&self.shared, claim, self.shared.admit(), Some(answer)),
+                Ok(None) => return Handed::Missed,
+                Err(error) => return Handed::Failed(error),
+            }
+        }
+        answered.await.map_or(Handed::Missed, Handed::Answered)
+    }
 
-async fn row(shared: &Shared, run: &RunId) -> Result<RunRow, RunError> {
-    shared.store.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))
+    async fn told(&self, told: Result<RunStatus, Refusal>) -> Result<RunStatus, RunError> {
+        let run = self.run.clone();
+        match told {
+            Ok(status) => Ok(status),
+            Err(Refusal::Unloadable(reason)) => Err(RunError::Unreachable { run, reason }),
+            Err(Refusal::SignalsFull) => Err(RunError::SignalsFull { run, limit: SIGNALS_MAX }),
+            Err(Refusal::Finished) => self.finished().await,
+        }
+    }
+
+    /// The store failed after it took the message. While it waits it is as good as acted on: the run is due.
+    async fn told_although(&self, no: MessageNo, error: StoreError) -> Result<RunStatus, RunError> {
+        match self.waits(no).await {
+            Ok(true) => {
+                self.shared.keeper.expect(Some(self.shared.clock.now()));
+                Ok(self.row().await?.status)
+            }
+            Ok(false) | Err(_) => Err(error.into()),
+        }
+    }
+
+    async fn waits(&self, no: MessageNo) -> Result<bool, StoreError> {
+        Ok(self.shared.store.messages(&self.run).await?.iter().any(|message| message.no == no))
+    }
+
+    async fn finished(&self) -> Result<RunStatus, RunError> {
+        let status = self.row().await?.status;
+        Err(RunError::Finished { run: self.run.clone(), status })
+    }
+
+    async fn row(&self) -> Result<RunRow, RunError> {
+        self.shared.store.run(&self.run).await?.ok_or_else(|| RunError::NotFound(self.run.clone()))
+    }
 }

@@ -171,6 +171,7 @@ impl EngineBuilder {
         let id = store.join().await?;
         let resources = Arc::new(self.resources);
         let shared = Arc::new(Shared::new(store, id, self.clock, self.limits, resources));
+        shared.neighbours.join(&shared);
         let engine = Engine { shared };
         self.observers.into_iter().for_each(|observer| engine.observe(observer));
         for workflow in self.workflows {
@@ -377,7 +378,7 @@ impl Engine {
         let command = Command::Cancel { reason: Some(reason.into()).filter(|reason| !reason.is_empty()) };
         match control::command(&self.shared, run, command, None).await {
             Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
-            // The run ended before it saw the request: say how.
+            // The run ended before it saw the request, or its end was decided: say how.
             Ok(status @ (RunStatus::Completed | RunStatus::Failed)) => {
                 Err(RunError::Finished { run: run.clone(), status })
             }
@@ -385,10 +386,14 @@ impl Engine {
         }
     }
 
-    /// Ends a run at once: calls at work are left behind, and nothing is undone. Gives the run's status.
+    /// Ends a run at once: calls at work are left behind, and nothing is undone. Gives the run's status. It works on
+    /// runs that cannot be loaded too. Killing a cancelled run does nothing; a completed or failed one is an error.
     pub async fn kill(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
         let reason = Some(reason.into()).filter(|reason| !reason.is_empty());
-        control::command(&self.shared, run, Command::Kill { reason }, None).await
+        match control::command(&self.shared, run, Command::Kill { reason }, None).await {
+            Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
+            other => other,
+        }
     }
 
     /// Holds a run: calls at work finish and are recorded, nothing new starts.
@@ -410,8 +415,9 @@ impl Engine {
 
     /// Starts a new run from the failed step of an old one, with what was recorded before it. Steps that were undone
     /// run again, and so does what came after them.
-    pub async fn retry(&self, run: &RunId) -> Result<RunHandle, StartError> {
-        ForkRequest::retry(self.clone(), run.clone()).await
+    /// With `.id("..")` a retry that is asked for again gives the same run.
+    pub fn retry(&self, run: &RunId) -> ForkRequest {
+        ForkRequest::retry(self.clone(), run.clone())
     }
 
     /// Starts a new run from any point of one that has ended, with what was recorded before it:
@@ -532,6 +538,7 @@ impl Engine {
         if let Err(error) = self.shared.store.leave(self.shared.id).await {
             tracing::warn!(%error, "the engine could not sign off");
         }
+        self.shared.hand_down();
         self.shared.hub.close();
         // It holds the store: whoever opens the same file next must find it closed.
         let keeper = self.shared.keeping().take();

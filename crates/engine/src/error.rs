@@ -123,8 +123,10 @@ pub enum StartError {
         "`{0}` is not a run id: use 1 to 200 printable characters without spaces, slashes or `~`, and not `-`, `.` or `..`"
     )]
     InvalidRunId(String),
-    /// A run with this id exists, with another workflow or input.
-    #[error("run `{0}` exists with another workflow or another input: use another id, or the same input")]
+    /// A run with this id exists, and another request began it.
+    #[error(
+        "run `{0}` exists, and another request began it: with another workflow or input, or from another run or node; use another id, or ask for the same"
+    )]
     Conflict(RunId),
     /// The run to retry cannot be retried.
     #[error("run `{run}` is {status}: only a failed or cancelled run can be retried")]
@@ -277,8 +279,16 @@ pub enum RunError {
         /// The limit.
         limit: usize,
     },
-    /// The run cannot act on a request now; the request is kept and acted on as soon as it can.
-    #[error("run `{run}` cannot act on the request yet: {reason}; the request is kept")]
+    /// The run was sent another signal under the same id.
+    #[error("run `{run}` was sent another signal with the id `{id}`: use another id, or send the same")]
+    SignalConflict {
+        /// The run.
+        run: RunId,
+        /// The id.
+        id: String,
+    },
+    /// The run cannot be loaded, and the request does not help. Nothing has changed.
+    #[error("run `{run}` cannot act on the request: {reason}")]
     Unreachable {
         /// The run.
         run: RunId,
@@ -326,6 +336,7 @@ impl RunError {
             Self::SignalNotJson { .. } => "not_json",
             Self::SignalTooLarge { .. } => "payload_too_large",
             Self::SignalsFull { .. } => "signals_full",
+            Self::SignalConflict { .. } => "signal_conflict",
             Self::Unreachable { .. } => "run_unreachable",
             Self::NotCompleted(_) => "run_not_completed",
             Self::Output { .. } => "output_mismatch",

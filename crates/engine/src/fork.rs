@@ -58,10 +58,17 @@ impl ForkRequest {
         self
     }
 
-    /// Names the new run.
+    /// Names the new run. Asking for the same again under the same id gives the same run; anything else is
+    /// [`StartError::Conflict`].
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
+    }
+
+    /// What the new run will be called: the given id, or one that is made up now. After an error that does not tell
+    /// whether the run was started, such as one of the store, asking again under this id is harmless.
+    pub fn run_id(&mut self) -> &str {
+        self.id.get_or_insert_with(|| uuid::Uuid::now_v7().to_string())
     }
 }
 
@@ -78,8 +85,41 @@ impl IntoFuture for ForkRequest {
     }
 }
 
+impl ForkRequest {
+    fn submitted(&self, workflow: &str) -> Result<Option<Value>, StartError> {
+        let input = self.input.clone().transpose();
+        input.map_err(|error| StartError::InputNotJson { workflow: workflow.to_owned(), error })
+    }
+
+    /// Names everything that makes this request, so that no other one is taken for it.
+    fn fingerprint(&self, workflow: &str) -> Result<Vec<u8>, StartError> {
+        let kind = if self.retry { "retry" } else { "fork" };
+        let from = self.from.as_ref().map(Path::as_str);
+        let input = self.submitted(workflow)?;
+        let request = (kind, self.run.as_str(), from, input);
+        let request = Value::encode(&request).expect("texts and JSON are JSON");
+        // A name that no workflow has, so that no start is taken for it either.
+        Ok(fingerprint(&format!("\0{workflow}"), &request))
+    }
+
+    /// The run that this request has led to before, if its id is given. What has changed since does not matter: the
+    /// source may be gone, and the workflow another one.
+    async fn known(&self, shared: &Shared) -> Result<Option<RunRow>, StartError> {
+        let Some(id) = self.id.as_deref() else { return Ok(None) };
+        let Some(row) = shared.store.run(&run_id(Some(id))?).await? else { return Ok(None) };
+        if row.source.as_ref() == Some(&self.run) && row.fingerprint == self.fingerprint(&row.workflow)? {
+            Ok(Some(row))
+        } else {
+            Err(StartError::Conflict(row.id))
+        }
+    }
+}
+
 async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
     let shared = Arc::clone(&request.engine.shared);
+    if let Some(row) = request.known(&shared).await? {
+        return Ok((row.id, row.status));
+    }
     let row = source(&shared, &request).await?;
     let mut registered = shared.registered(&row.workflow)?;
     check_point(&registered, &request, &row)?;
@@ -89,14 +129,8 @@ async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
         other => StartError::Store(StoreError::Damaged(other.to_string())),
     })?;
     let mut begin = begin_of(&row.id, &history);
-    let submitted = match request.input.clone() {
-        Some(input) => {
-            let workflow = row.workflow.clone();
-            Some(input.map_err(|error| StartError::InputNotJson { workflow, error })?)
-        }
-        None => None,
-    };
-    let fingerprint = fingerprint(&row.workflow, submitted.as_ref().unwrap_or(&begin.input));
+    let submitted = request.submitted(&row.workflow)?;
+    let fingerprint = request.fingerprint(&row.workflow)?;
     let state = State::of_whole_run(&history);
     loop {
         if let Some(input) = &submitted {

@@ -5,6 +5,7 @@
 
 mod actor;
 mod archive;
+mod aside;
 mod call;
 mod child;
 mod clock;
@@ -29,6 +30,7 @@ mod keeper;
 mod load;
 mod log;
 mod mail;
+mod neighbours;
 mod observer;
 mod ops;
 mod problem;
@@ -68,6 +70,6 @@ pub use resources::Resources;
 pub use rival_core as core;
 pub use rival_store as store;
 pub use signal::SignalRequest;
-pub use start::{RunRequest, RunTarget};
+pub use start::{RunRequest, RunTarget, is_run_id};
 pub use tokio_util::sync::CancellationToken;
 pub use view::{FailedAt, RunOutcome, RunView, StepFailure, StepMetrics, StepResult};

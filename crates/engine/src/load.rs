@@ -6,13 +6,15 @@ use std::sync::Arc;
 use rival_core::event::{self, DecodeError};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, RunId, RunStatus, Seq, State};
-use rival_store::{Claim, Commit, Epoch, Standing, Store, StoreError};
+use rival_store::{Claim, RunRow, Standing, Store, StoreError};
 
 use crate::actor::{Actor, SNAPSHOT_EVERY, Work};
+use crate::aside;
 use crate::call::Calls;
-use crate::control::{Answer, Refusal};
+use crate::control::{Answer, Command};
 use crate::items::Lists;
 use crate::mail::{self, Mailbox};
+use crate::registry::Registered;
 use crate::shared::{Place, Shared};
 use crate::values::Values;
 
@@ -45,10 +47,11 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
         let (registered, plan, state, snapshot) = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
-                set_aside(&shared, &claim, &error).await;
+                let told = aside::set_aside(&shared, &claim, &error).await;
                 shared.left(&claim.row.id, &mailbox);
-                if let Some(answer) = answer {
-                    answer.send(Err(Refusal::Unloadable(error.to_string())));
+                if let (Some(answer), Some(told)) = (answer, told) {
+                    let told = told.of(answer.message);
+                    answer.send(told);
                 }
                 return shared.gauge.remove(1 + mail::refuse(&mut inbox).count);
             }
@@ -89,19 +92,30 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
     });
 }
 
-type Loaded = (Arc<crate::registry::Registered>, Arc<rival_core::IndexedPlan>, State, Seq);
+type Loaded = (Arc<Registered>, Arc<rival_core::IndexedPlan>, State, Seq);
 
 async fn load(shared: &Shared, claim: &Claim) -> Result<Loaded, LoadError> {
     let row = &claim.row;
-    let not_registered = || LoadError::NotRegistered(row.workflow.clone());
-    if !shared.registry.knows(&row.workflow) {
-        return Err(not_registered());
+    if !shared.registry.knows(&row.workflow) && !is_to_end(shared, row).await? {
+        return Err(LoadError::NotRegistered(row.workflow.clone()));
     }
     let plan = shared.plan(&row.workflow, &row.plan).await?.ok_or(LoadError::PlanMissing)?;
     let registered = shared.registry.of_run(&row.workflow, row.created_at, &plan);
-    let registered = registered.ok_or_else(not_registered)?;
+    // To end, a run needs its plan; functions it needs only for what is to be undone.
+    let registered = registered.unwrap_or_else(|| Arc::new(Registered::without_functions(&plan)));
     let (state, snapshot) = load_state(&*shared.store, &row.id, &row.plan).await?;
     Ok((registered, plan, state, snapshot))
+}
+
+/// Whether a run is being cancelled, or is asked to end.
+async fn is_to_end(shared: &Shared, row: &RunRow) -> Result<bool, StoreError> {
+    if row.status == RunStatus::Cancelling {
+        return Ok(true);
+    }
+    let messages = shared.store.messages(&row.id).await?;
+    let commands = messages.iter().filter_map(|message| message.body.decode::<Command>().ok());
+    let mut asks = commands.map(|command| matches!(command, Command::Cancel { .. } | Command::Kill { .. }));
+    Ok(asks.any(|asks| asks))
 }
 
 /// Folds a run's state from its latest usable snapshot and what came after it.
@@ -153,53 +167,5 @@ pub(crate) async fn load_history(store: &dyn Store, run: &RunId) -> Result<Vec<E
             return Ok(history);
         }
         history.extend(page);
-    }
-}
-
-/// A run that cannot be loaded is blocked, with the reason in its row, and looked at again when its
-/// workflow is registered or somebody resumes it.
-async fn set_aside(shared: &Arc<Shared>, claim: &Claim, error: &LoadError) {
-    let run = &claim.row.id;
-    tracing::error!(%run, %error, "the run cannot go on");
-    let now = shared.clock.now();
-    let mut commit = Commit::new(run.clone(), claim.epoch, now);
-    // A store that fails now may work later; what is wrong in the run itself needs help.
-    let (status, wake_at) = match error {
-        LoadError::Store(error) if error.is_retryable() => (claim.row.status, Some(now.plus_ms(1_000))),
-        LoadError::Store(_)
-        | LoadError::Decode(_)
-        | LoadError::NotRegistered(_)
-        | LoadError::PlanMissing
-        | LoadError::Gap(_) => (RunStatus::Blocked, None),
-    };
-    commit.standing =
-        Some(Standing { status, keep: false, wake_at, ended_at: None, note: Some(error.to_string()) });
-    write(shared, commit).await;
-    shared.keeper.expect(wake_at);
-    // The workflow may have been registered while the run was still being looked at.
-    if matches!(error, LoadError::NotRegistered(_)) && shared.registry.knows(&claim.row.workflow) {
-        match shared.store.wake_blocked(&claim.row.workflow, shared.clock.now()).await {
-            Ok(_) => shared.keeper.look_again(),
-            Err(error) => {
-                tracing::error!(%run, %error, "the run is blocked although its workflow is registered");
-            }
-        }
-    }
-}
-
-/// Gives a run back that cannot be written, blocked and with the reason in its row.
-pub(crate) async fn give_back(shared: &Shared, run: &RunId, epoch: Epoch, reason: &str) {
-    let mut commit = Commit::new(run.clone(), epoch, shared.clock.now());
-    let note = Some(reason.to_owned());
-    commit.standing =
-        Some(Standing { status: RunStatus::Blocked, keep: false, wake_at: None, ended_at: None, note });
-    write(shared, commit).await;
-}
-
-/// Nobody else can touch the run until this is written.
-async fn write(shared: &Shared, commit: Commit) {
-    let run = commit.run.clone();
-    if let Err(error) = shared.commit(commit).await {
-        tracing::error!(%run, %error, "the run could not be given back; it is found again at the next start");
     }
 }

@@ -56,6 +56,23 @@ impl Registered {
         Ok(Self { name: workflow.into(), definition, plan, input, nested, signals })
     }
 
+    /// What a plan alone tells of a workflow that is not registered: its runs can be ended, and call nothing.
+    pub(crate) fn without_functions(plan: &Arc<IndexedPlan>) -> Self {
+        let definition = Definition {
+            plan: plan.plan().clone(),
+            functions: BTreeMap::new(),
+            input_schema: None,
+            input_check: None,
+            nested_schemas: BTreeMap::new(),
+            signal_schemas: BTreeMap::new(),
+            description: None,
+            resources: Vec::new(),
+        };
+        let name = definition.plan.workflow.as_str().into();
+        let (nested, signals) = (BTreeMap::new(), BTreeMap::new());
+        Self { name, definition, plan: Arc::clone(plan), input: None, nested, signals }
+    }
+
     pub(crate) fn function(&self, name: &str) -> Option<&Arc<dyn Function>> {
         self.definition.functions.get(name)
     }

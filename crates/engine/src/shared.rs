@@ -16,6 +16,7 @@ use crate::gauge::Gauge;
 use crate::hub::Hub;
 use crate::keeper::Keeper;
 use crate::mail::Mailbox;
+use crate::neighbours::Neighbours;
 use crate::observer::Observers;
 use crate::problem::Problems;
 use crate::registry::{Registered, Registry};
@@ -56,6 +57,7 @@ pub(crate) struct Shared {
     pub(crate) keeper: Keeper,
     pub(crate) gauge: Arc<Gauge>,
     pub(crate) observers: Observers,
+    pub(crate) neighbours: Arc<Neighbours>,
     live: Mutex<HashMap<RunId, Mailbox>>,
     admitted: AtomicUsize,
     begun: AtomicBool,
@@ -70,6 +72,7 @@ impl Shared {
         limits: Limits,
         resources: Arc<Resources>,
     ) -> Self {
+        let neighbours = Neighbours::on(&store);
         Self {
             store,
             id,
@@ -84,6 +87,7 @@ impl Shared {
             keeper: Keeper::default(),
             gauge: Arc::default(),
             observers: Observers::default(),
+            neighbours,
             live: Mutex::default(),
             admitted: AtomicUsize::new(0),
             begun: AtomicBool::new(false),

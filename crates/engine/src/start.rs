@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event;
 use rival_core::failure::code;
 use rival_core::machine::{self, Env, Input, NewChild, NoStates, Start, Turn};
 use rival_core::{Failure, IndexedPlan, RunId, RunStatus, Seq, State, Time, TraceParent, Value};
-use rival_store::{Batch, Epoch, NewRun, Standing, Started, StoreError};
+use rival_store::{Batch, Epoch, NewRun, RunRow, Standing, Started, StoreError};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
@@ -98,6 +99,12 @@ impl<O> RunRequest<O> {
         self
     }
 
+    /// What the run will be called: the given id, or one that is made up now. After an error that does not tell whether
+    /// the run was started, such as one of the store, starting it again under this id is harmless.
+    pub fn run_id(&mut self) -> &str {
+        self.options.id.get_or_insert_with(|| uuid::Uuid::now_v7().to_string())
+    }
+
     /// Adds a word to find the run by.
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
         self.options.tags.push(tag.into());
@@ -143,11 +150,49 @@ async fn start(
     input: Result<Value, json::EncodeError>,
     options: Options,
 ) -> Result<(RunId, RunStatus), StartError> {
-    let mut registered = shared.registered(workflow)?;
     let submitted =
         input.map_err(|error| StartError::InputNotJson { workflow: workflow.to_owned(), error })?;
+    match begin(shared, workflow, &submitted, &options).await {
+        // The workflow may have been another one, or there, when the same was asked for before.
+        Err(refused) if is_about_the_workflow(&refused) => {
+            let known = known(shared, workflow, &submitted, options.id.as_deref()).await?;
+            known.map(|row| (row.id, row.status)).ok_or(refused)
+        }
+        other => other,
+    }
+}
+
+/// Whether a start was refused because of what the workflow is now.
+fn is_about_the_workflow(error: &StartError) -> bool {
+    matches!(
+        error,
+        StartError::UnknownWorkflow { .. }
+            | StartError::InvalidInput { .. }
+            | StartError::CheckUnavailable { .. }
+    )
+}
+
+/// The run that the same request has led to before.
+async fn known(
+    shared: &Shared,
+    workflow: &str,
+    submitted: &Value,
+    id: Option<&str>,
+) -> Result<Option<RunRow>, StartError> {
+    let Some(id) = id.and_then(|id| run_id(Some(id)).ok()) else { return Ok(None) };
+    let row = shared.store.run(&id).await?;
+    Ok(row.filter(|row| is_same(row, &fingerprint(workflow, submitted), None)))
+}
+
+async fn begin(
+    shared: &Arc<Shared>,
+    workflow: &str,
+    submitted: &Value,
+    options: &Options,
+) -> Result<(RunId, RunStatus), StartError> {
+    let mut registered = shared.registered(workflow)?;
     loop {
-        let input = accept_input(shared, &registered, &submitted).await?;
+        let input = accept_input(shared, &registered, submitted).await?;
         let run = run_id(options.id.as_deref())?;
         let Some(now) = shared.registry.birth(&registered, shared.clock.now()) else {
             // Another definition has taken its place meanwhile.
@@ -159,8 +204,8 @@ async fn start(
             options.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
         begin.max_retries = options.max_retries;
         begin.trace = options.trace;
-        let birth = Birth { run, now, fingerprint: fingerprint(workflow, &submitted), tags: options.tags };
-        return launch(shared, registered, birth, begin).await;
+        let (fingerprint, tags) = (fingerprint(workflow, submitted), options.tags.clone());
+        return launch(shared, registered, Birth { run, now, fingerprint, tags }, begin).await;
     }
 }
 
@@ -198,13 +243,16 @@ pub(crate) fn run_id(given: Option<&str>) -> Result<RunId, StartError> {
         let mut text = uuid::Uuid::encode_buffer();
         return Ok(RunId::new(&*uuid::Uuid::now_v7().hyphenated().encode_lower(&mut text)));
     };
-    // `~` is for the runs that a run leads to: its children and retries.
-    let good = is_run_id(id, 200) && !id.contains('~');
-    if good { Ok(RunId::from(id)) } else { Err(StartError::InvalidRunId(id.to_owned())) }
+    if is_run_id(id) { Ok(RunId::from(id)) } else { Err(StartError::InvalidRunId(id.to_owned())) }
 }
 
-/// Whether a text of up to so many bytes can name a run.
-pub(crate) fn is_run_id(id: &str, bytes_max: usize) -> bool {
+/// Whether a run can be given this id. `~` is for the runs that a run leads to: its children and retries.
+pub fn is_run_id(id: &str) -> bool {
+    can_name_run(id, 200) && !id.contains('~')
+}
+
+/// Whether a text of up to so many bytes can name a run, given or not.
+pub(crate) fn can_name_run(id: &str, bytes_max: usize) -> bool {
     let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/';
     // Commands read `-` as "from stdin", and URLs resolve dots.
     let reserved = matches!(id, "-" | "." | "..");
@@ -218,6 +266,11 @@ pub(crate) fn fingerprint(workflow: &str, input: &Value) -> Vec<u8> {
     hash.update([0]);
     hash.update(input.canonical().as_bytes());
     hash.finalize()[..16].to_vec()
+}
+
+/// Whether a run was begun by the same request.
+fn is_same(row: &RunRow, fingerprint: &[u8], source: Option<&RunId>) -> bool {
+    row.fingerprint == fingerprint && row.source.as_ref() == source
 }
 
 /// What identifies a run that begins.
@@ -285,12 +338,14 @@ impl Newborn {
         let status = self.new.standing.status;
         let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.gauge));
         let standing = self.new.standing.clone();
-        let fingerprint = self.new.fingerprint.clone();
+        let (fingerprint, source) = (self.new.fingerprint.clone(), self.new.source.clone());
         let (created_at, stopwatch) = (self.new.created_at, shared.observers.stopwatch());
         let started = shared.store.start(self.new).await;
         let reply = match started {
             Ok(Started::Created) => Ok((run.clone(), status)),
-            Ok(Started::Exists(row)) if row.fingerprint == fingerprint => Err(Ok((row.id, row.status))),
+            Ok(Started::Exists(row)) if is_same(&row, &fingerprint, source.as_ref()) => {
+                Err(Ok((row.id, row.status)))
+            }
             Ok(Started::Exists(row)) => Err(Err(StartError::Conflict(row.id))),
             Err(error) => Err(Err(StartError::Store(error))),
         };
@@ -369,7 +424,7 @@ pub(crate) fn first_turn(
         keep,
         wake_at: if keep || end.is_some() { None } else { state.next_timer() },
         ended_at: end.map(|end| end.at),
-        note: end.and_then(|end| end.failure.as_ref()).map(|failure| failure.message.clone()),
+        note: end.and_then(|end| end.failure.as_ref()).map(|failure| cut(failure.message.clone(), NOTE_MAX)),
     };
     let count = u32::try_from(turn.events.len()).unwrap_or(u32::MAX);
     let new = NewRun {

@@ -218,9 +218,14 @@ impl Judge<'_> {
         *self.report.runs.entry(row.status).or_default() += 1;
         let events = match load::load_history(self.store, &row.id).await {
             Ok(events) => events,
-            Err(LoadError::Store(error)) => return Err(error),
+            Err(LoadError::Store(error)) if !matches!(error, StoreError::Damaged(_)) => return Err(error),
             Err(error) => {
-                self.report.breach(&row.id, Invariant::Sequence, error.to_string());
+                let killed = if row.status.is_terminal() {
+                    "; it was killed without a look at its history"
+                } else {
+                    ""
+                };
+                self.report.breach(&row.id, Invariant::Sequence, format!("{error}{killed}"));
                 return Ok(None);
             }
         };
@@ -279,7 +284,10 @@ impl Judge<'_> {
         let mut require = |holds: bool, message: String| {
             self.report.require(holds, &row.id, Invariant::Projection, || message);
         };
-        require(may_say(row, state), format!("its row says {}, its history {}", row.status, state.status()));
+        let killed = row.status.is_terminal() && !state.is_terminal();
+        let killed = if killed { ": it was killed without a look at its history" } else { "" };
+        let message = format!("its row says {}, its history {}{killed}", row.status, state.status());
+        require(may_say(row, state), message);
         let ended = state.end.as_ref().map(|end| end.at);
         require(row.ended_at == ended, format!("ended at {:?}, its history says {ended:?}", row.ended_at));
         require(row.workflow == state.workflow, format!("its row names workflow `{}`", row.workflow));

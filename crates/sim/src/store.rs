@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
-    Batch, Claim, Commit, CommitError, EngineId, LogFilter, LogLine, Message, MessageNo, NewMessage, NewRun,
-    Page, RunFilter, RunRow, Snapshot, Started, Store, StoreError,
+    Batch, Claim, Commit, CommitError, EngineId, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
+    RunFilter, RunRow, Sent, Snapshot, Started, Store, StoreError,
 };
 
 use crate::crash::{Crashes, Side};
@@ -84,12 +84,7 @@ impl Store for MortalStore {
         self.write(self.inner.commit(commit)).await
     }
 
-    async fn send(
-        &self,
-        run: &RunId,
-        message: NewMessage,
-        now: Time,
-    ) -> Result<Option<MessageNo>, StoreError> {
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError> {
         self.write(self.inner.send(run, message, now)).await
     }
 

@@ -36,8 +36,8 @@ use std::thread::{self, JoinHandle};
 use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
-    Batch, Claim, Commit, CommitError, EngineId, LogFilter, LogLine, Message, MessageNo, NewMessage, NewRun,
-    Page, RunFilter, RunRow, Snapshot, Started, Store, StoreError,
+    Batch, Claim, Commit, CommitError, EngineId, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
+    RunFilter, RunRow, Sent, Snapshot, Started, Store, StoreError,
 };
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -209,12 +209,7 @@ impl Store for SqliteStore {
         self.write(move |tables| tables.commit(&commit)).await?
     }
 
-    async fn send(
-        &self,
-        run: &RunId,
-        message: NewMessage,
-        now: Time,
-    ) -> Result<Option<MessageNo>, StoreError> {
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError> {
         let run = run.clone();
         self.write(move |tables| tables.send(&run, &message, now)).await
     }

@@ -1,25 +1,25 @@
 //! Messages between runs.
 
 use rival_core::{RunId, RunStatus, Time, Value};
-use rival_store::{Message, MessageNo, NewMessage};
+use rival_store::{Message, MessageNo, NewMessage, Sent};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::{Fault, Result};
 use crate::tables::Tables;
 
 impl Tables<'_> {
-    pub(crate) fn send(&mut self, run: &RunId, message: &NewMessage, now: Time) -> Result<Option<MessageNo>> {
-        let Some((no, ended)) = self.receiver(run)? else { return Ok(None) };
+    pub(crate) fn send(&mut self, run: &RunId, message: &NewMessage, now: Time) -> Result<Sent> {
+        let Some((no, ended)) = self.receiver(run)? else { return Ok(Sent::NotFound) };
+        if let Some(sent) = self.sent_before(no, message)? {
+            return Ok(Sent::Known(sent));
+        }
         if ended {
             self.sql("UPDATE runs SET dropped = dropped + 1 WHERE no = ?1")?.execute([no])?;
-            return Ok(None);
-        }
-        if let Some(sent) = self.sent_before(no, message)? {
-            return Ok(Some(sent));
+            return Ok(Sent::Ended);
         }
         let sent = self.insert_message(no, message, now)?;
         self.make_due(no, now)?;
-        Ok(Some(sent))
+        Ok(Sent::Kept(sent))
     }
 
     fn receiver(&self, run: &RunId) -> Result<Option<(i64, bool)>> {

@@ -37,6 +37,13 @@ impl Tables<'_> {
         let mut statement = self.sql(
             "SELECT no FROM runs WHERE ended_at < ?1 AND NOT EXISTS
                  (SELECT 1 FROM runs child WHERE child.parent = runs.id AND child.ended_at IS NULL)
+             AND (runs.parent IS NULL OR NOT EXISTS
+                 (WITH RECURSIVE ancestor(no, parent, ended_at) AS (
+                      SELECT no, parent, ended_at FROM runs it WHERE it.id = runs.parent AND it.no < runs.no
+                      UNION ALL
+                      SELECT it.no, it.parent, it.ended_at FROM ancestor
+                      JOIN runs it ON it.id = ancestor.parent AND it.no < ancestor.no)
+                  SELECT 1 FROM ancestor WHERE ended_at IS NULL))
              ORDER BY ended_at, no LIMIT ?2",
         )?;
         let rows = statement.query_map(params![ended_before.0, as_limit(limit)], |row| row.get(0))?;

@@ -19,7 +19,7 @@ pub use error::{CommitError, StoreError};
 pub use memory::MemoryStore;
 pub use types::{
     Batch, Claim, Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, Message, MessageNo, NewMessage,
-    NewRun, Page, RunFilter, RunRow, Snapshot, Standing, Started,
+    NewRun, Page, RunFilter, RunRow, Sent, Snapshot, Standing, Started,
 };
 
 /// Where runs live.
@@ -50,15 +50,11 @@ pub trait Store: Send + Sync + 'static {
     /// wakes at `now` or earlier. An owned run is left to its owner, and a queued one stays where it is in the
     /// queue.
     ///
-    /// A message whose `id` the run has been sent before is not kept twice: the first one's number is
-    /// returned and nothing changes. `None`: the run has ended, the message (new or not) is counted and
-    /// dropped; or there is no such run, and nothing to count it on.
-    async fn send(
-        &self,
-        run: &RunId,
-        message: NewMessage,
-        now: Time,
-    ) -> Result<Option<MessageNo>, StoreError>;
+    /// A message whose `id` the run knows is not kept twice: nothing changes, and it is [`Sent::Known`], also after the
+    /// run has ended. A run knows the ids of the messages that wait for it, and of those that it has acted on; not of
+    /// those that were refused, or dropped at its end. So whoever asks again under one id learns what became of the
+    /// first message.
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError>;
 
     /// The messages that wait for a run, oldest first.
     async fn messages(&self, run: &RunId) -> Result<Vec<Message>, StoreError>;
@@ -112,9 +108,9 @@ pub trait Store: Send + Sync + 'static {
     /// Log lines of a run, oldest first: in the order in which they were added.
     async fn logs(&self, run: &RunId, filter: &LogFilter) -> Result<Vec<LogLine>, StoreError>;
 
-    /// Removes up to `limit` runs that ended before `ended_before`, with everything of theirs, oldest first;
-    /// a run with a live child stays, and does not count. Gives the number of runs removed. Their ids are free
-    /// again.
+    /// Removes up to `limit` runs that ended before `ended_before`, with everything of theirs, oldest first. A run with a
+    /// live child stays, and so does one whose parent lives, or the parent's parent, and so on: they may have to undo
+    /// what it did. Those that stay do not count. Gives the number of runs removed. Their ids are free again.
     async fn purge(&self, ended_before: Time, limit: usize) -> Result<u64, StoreError>;
 
     /// Fails if the store cannot take writes now; an engine asks before it tries again after a fault.

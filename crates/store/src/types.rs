@@ -164,11 +164,33 @@ pub struct Claim {
 /// A message to be sent.
 #[derive(Clone, Debug)]
 pub struct NewMessage {
-    /// Makes sending idempotent: a run keeps at most one message with this id, ever, also after it was
-    /// consumed.
+    /// Makes sending idempotent: a run acts on at most one message with this id, ever.
     pub id: Option<String>,
     /// What it says; a store does not look into it.
     pub body: Value,
+}
+
+/// What became of a message that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// It waits for the run, under this number.
+    Kept(MessageNo),
+    /// The run knows a message with this id, under this number: it waits, or the run has acted on it.
+    Known(MessageNo),
+    /// The run has ended and does not know it. It is counted and dropped.
+    Ended,
+    /// There is no such run, and nothing to count it on.
+    NotFound,
+}
+
+impl Sent {
+    /// The number of the message, if the run has it or had it.
+    pub fn no(self) -> Option<MessageNo> {
+        match self {
+            Self::Kept(no) | Self::Known(no) => Some(no),
+            Self::Ended | Self::NotFound => None,
+        }
+    }
 }
 
 /// A message that waits for its receiver.

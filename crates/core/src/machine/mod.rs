@@ -411,7 +411,8 @@ impl Machine<'_> {
     }
 
     /// Writes an event and folds it in.
-    fn emit(&mut self, kind: Kind, cause: Cause) -> Seq {
+    fn emit(&mut self, mut kind: Kind, cause: Cause) -> Seq {
+        kind.bound();
         let seq = self.state.seq.next();
         let event = Event { v: kind.version(), seq, at: self.env.now, cause, event: kind };
         self.state.apply(&event);

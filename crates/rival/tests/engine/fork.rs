@@ -18,6 +18,9 @@ facts![
     a_fork_from_an_unknown_node_is_refused,
     a_run_under_way_cannot_be_forked,
     a_fork_may_be_named_and_started_twice,
+    a_taken_id_is_a_conflict_unless_the_same_is_asked_for,
+    a_retry_may_be_named_and_asked_for_twice,
+    a_named_fork_outlives_its_source_and_its_workflow,
     a_fork_takes_the_workflow_as_it_is_now,
     runs_under_way_keep_their_plan_and_new_ones_take_the_new,
 ];
@@ -152,6 +155,63 @@ async fn a_fork_may_be_named_and_started_twice(lab: Lab) {
         assert_eq!(output(&engine.finish(fork.id()).await.unwrap()), 15);
     }
     assert_eq!(tape.count("add"), 2);
+}
+
+/// Whatever makes the request is compared: its kind, its source, the node, and the input.
+async fn a_taken_id_is_a_conflict_unless_the_same_is_asked_for(lab: Lab) {
+    let engine = lab.engine(&three(&Tape::default())).await;
+    let run = completed(&engine, 5).await;
+    let other = engine.run("w", 5).id("other").await.unwrap().id().clone();
+    let plain = engine.run("w", 5).id("plain").await.unwrap().id().clone();
+    for run in [&other, &plain] {
+        engine.finish(run).await.unwrap();
+    }
+    let fork = engine.fork(&run).from("add").id("fork").await.unwrap();
+    let refused = [
+        engine.fork(&other).from("add").id("fork").await,
+        engine.fork(&run).from("double").id("fork").await,
+        engine.fork(&run).from("add").input(&5).id("fork").await,
+        engine.fork(&run).from("add").id("plain").await,
+        engine.fork(&run).from("add").id("r").await,
+        engine.run("w", 5).id("fork").await,
+    ];
+    for refused in refused {
+        assert_eq!(refused.unwrap_err().code(), "run_conflict");
+    }
+    assert_eq!(engine.fork(&run).from("add").id("fork").await.unwrap().id(), fork.id());
+    let with_input = engine.fork(&run).from("add").input(&7).id("seven").await.unwrap();
+    assert_eq!(engine.fork(&run).from("add").input(&7).id("seven").await.unwrap().id(), with_input.id());
+    let refused = engine.fork(&run).from("add").input(&8).id("seven").await;
+    assert_eq!(refused.unwrap_err().code(), "run_conflict");
+}
+
+async fn a_retry_may_be_named_and_asked_for_twice(lab: Lab) {
+    let tape = Tape::default();
+    let workflow = Workflow::new("w").step(tape.failing("a")).build().unwrap();
+    let engine = lab.engine(&workflow).await;
+    let run = completed(&engine, ()).await;
+    for _ in 0..2 {
+        let again = engine.retry(&run).id("again").await.unwrap();
+        engine.finish(again.id()).await.unwrap();
+    }
+    assert_eq!(tape.count("a"), 2);
+    // A fork is another request, although it would do the same.
+    assert_eq!(engine.fork(&run).id("again").await.unwrap_err().code(), "run_conflict");
+    let refused = engine.retry(&"again".into()).id("again").await.unwrap_err();
+    assert_eq!(refused.code(), "run_conflict");
+}
+
+async fn a_named_fork_outlives_its_source_and_its_workflow(lab: Lab) {
+    let engine = lab.engine(&three(&Tape::default())).await;
+    let run = completed(&engine, 5).await;
+    lab.pass(std::time::Duration::from_secs(1));
+    let fork = engine.fork(&run).from("add").id("fork").await.unwrap();
+    engine.finish(fork.id()).await.unwrap();
+    let ended = engine.summary(fork.id()).await.unwrap().ended_at.unwrap();
+    assert_eq!(rival::Store::purge(&*lab.store(), ended, 10).await.unwrap(), 1);
+    assert!(engine.retire("w").await.unwrap());
+    assert_eq!(engine.fork(&run).from("add").id("fork").await.unwrap().id(), fork.id());
+    assert_eq!(engine.fork(&run).from("add").id("new").await.unwrap_err().code(), "run_not_found");
 }
 
 async fn a_fork_takes_the_workflow_as_it_is_now(lab: Lab) {

@@ -5,12 +5,12 @@ use std::time::Duration;
 use rival::prelude::*;
 use rival::{BackoffKind, RunStatus, Store, StoreError};
 
-use crate::lab::{Lab, facts, until_status};
+use crate::lab::{Lab, facts, told as told_events, until_status};
 use crate::steps::{Gate, Tape};
 
 facts![
     a_request_is_answered_only_after_it_was_read,
-    a_request_to_a_run_that_cannot_be_loaded_is_kept,
+    a_request_to_a_run_without_its_workflow_is_kept,
     a_caller_that_goes_away_leaves_the_run_within_reach,
     what_comes_with_the_end_is_refused,
     live_runs_have_their_moments_also_when_the_engine_is_full,
@@ -30,18 +30,23 @@ async fn a_request_is_answered_only_after_it_was_read(lab: Lab) {
     assert_eq!(engine.status(run.id()).await.unwrap(), RunStatus::Cancelled);
 }
 
-async fn a_request_to_a_run_that_cannot_be_loaded_is_kept(lab: Lab) {
+/// What is kept is a yes. To go on is what it cannot, so that is refused.
+async fn a_request_to_a_run_without_its_workflow_is_kept(lab: Lab) {
     let first = lab.engine(sleepy()).await;
     let run = first.run("w", ()).id("r").await.unwrap();
     first.shutdown(Duration::ZERO).await;
     let engine = lab.builder().build().await.unwrap();
-    let error = engine.cancel(run.id(), "enough").await.unwrap_err();
+    let error = engine.resume(run.id()).await.unwrap_err();
     assert_eq!(error.code(), "run_unreachable");
-    let told = "run `r` cannot act on the request yet: workflow `w` is not registered: register it and the run goes on; \
-                the request is kept";
+    let told =
+        "run `r` cannot act on the request: workflow `w` is not registered: register it and the run goes on";
     assert_eq!(error.to_string(), told);
+    assert_eq!(engine.signal(run.id(), "word", 1).id("s").await.unwrap(), RunStatus::Blocked);
+    assert_eq!(engine.pause(run.id()).await.unwrap(), RunStatus::Blocked);
     engine.register(sleepy()).await.unwrap();
-    until_status(&engine, run.id(), RunStatus::Cancelled).await;
+    until_status(&engine, run.id(), RunStatus::Paused).await;
+    let told = told_events(&engine, run.id()).await;
+    assert_eq!(told, ["runStarted", "sleepStarted delay", "signalReceived", "runPaused"]);
 }
 
 /// The claim of a run is not undone when its caller is dropped: somebody has to go on with it.

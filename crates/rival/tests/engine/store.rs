@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use rival::{LogFilter, LogLine, Page, PlanHash, RunFilter, RunId, RunRow, Seq, Store, StoreError, Time};
 use rival_store::{
-    Batch, Claim, Commit, CommitError, EngineId, Message, MessageNo, NewMessage, NewRun, Snapshot, Started,
+    Batch, Claim, Commit, CommitError, EngineId, Message, NewMessage, NewRun, Sent, Snapshot, Started,
 };
 
 use crate::steps::Gate;
@@ -26,6 +26,9 @@ pub(crate) struct TestStore {
     committing: Mutex<Option<Gate>>,
     /// Where the next claim waits, after it was made.
     claimed: Mutex<Option<Gate>>,
+    /// Where the next message waits, after it was written.
+    sent: Mutex<Option<Gate>>,
+    claims: Mutex<VecDeque<StoreError>>,
     /// What snapshots are read as.
     snapshots: Mutex<Snapshots>,
     events_read: AtomicU64,
@@ -52,6 +55,8 @@ impl TestStore {
             next_wakes: Mutex::default(),
             committing: Mutex::default(),
             claimed: Mutex::default(),
+            sent: Mutex::default(),
+            claims: Mutex::default(),
             snapshots: Mutex::default(),
             events_read: AtomicU64::default(),
             commits_written: AtomicU64::default(),
@@ -98,6 +103,15 @@ impl TestStore {
     /// Makes the next claim, and answers it when the gate is open.
     pub(crate) fn hold_next_claim(&self, gate: &Gate) {
         *self.claimed.lock().unwrap() = Some(gate.clone());
+    }
+
+    /// Writes the next message, and answers its sender when the gate is open.
+    pub(crate) fn hold_next_send(&self, gate: &Gate) {
+        *self.sent.lock().unwrap() = Some(gate.clone());
+    }
+
+    pub(crate) fn fail_next_claim(&self, error: StoreError) {
+        self.claims.lock().unwrap().push_back(error);
     }
 
     /// How many of the failures asked for are still to come.
@@ -161,13 +175,13 @@ impl Store for TestStore {
         Ok(())
     }
 
-    async fn send(
-        &self,
-        run: &RunId,
-        message: NewMessage,
-        now: Time,
-    ) -> Result<Option<MessageNo>, StoreError> {
-        self.inner.send(run, message, now).await
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError> {
+        let sent = self.inner.send(run, message, now).await;
+        let gate = self.sent.lock().unwrap().take();
+        if let Some(gate) = gate {
+            gate.pass().await;
+        }
+        sent
     }
 
     async fn messages(&self, run: &RunId) -> Result<Vec<Message>, StoreError> {
@@ -179,6 +193,10 @@ impl Store for TestStore {
     }
 
     async fn claim(&self, run: &RunId, engine: EngineId) -> Result<Option<Claim>, StoreError> {
+        let fault = self.claims.lock().unwrap().pop_front();
+        if let Some(error) = fault {
+            return Err(error);
+        }
         let claim = self.inner.claim(run, engine).await;
         let gate = self.claimed.lock().unwrap().take();
         if let Some(gate) = gate {

@@ -152,7 +152,7 @@ pub(super) async fn inbox(store: &impl Store, run: &str) -> Vec<String> {
 }
 
 pub(super) async fn send(store: &impl Store, run: &str, body: &str, now: Time) -> crate::MessageNo {
-    store.send(&id(run), message(None, body), now).await.unwrap().expect("the message is kept")
+    store.send(&id(run), message(None, body), now).await.unwrap().no().expect("the message is kept")
 }
 
 /// The numbers in a refusal: expected and actual.

@@ -6,9 +6,13 @@ use rival_core::{RunStatus, Value};
 
 use super::Harness;
 use super::fixture::*;
-use crate::{Commit, NewMessage, Store};
+use crate::{Commit, NewMessage, Sent, Store};
 
 async fn send_as(store: &impl Store, run: &str, message_id: &str, body: &str) -> Option<crate::MessageNo> {
+    told_as(store, run, message_id, body).await.no()
+}
+
+async fn told_as(store: &impl Store, run: &str, message_id: &str, body: &str) -> Sent {
     store.send(&id(run), message(Some(message_id), body), at(3)).await.unwrap()
 }
 
@@ -73,7 +77,7 @@ pub async fn a_message_id_is_kept_once(h: &impl Harness) {
     let (store, _) = one_run(h).await;
     let first = send_as(&store, "r", "m", "first").await;
     assert!(first.is_some());
-    assert_eq!(send_as(&store, "r", "m", "again").await, first);
+    assert_eq!(told_as(&store, "r", "m", "again").await, Sent::Known(first.unwrap()));
     assert_ne!(send_as(&store, "r", "n", "other").await, first);
     assert_eq!(inbox(&store, "r").await, ["first", "other"]);
 }
@@ -169,15 +173,32 @@ pub async fn a_run_that_is_let_go_without_messages_is_not_due(h: &impl Harness) 
 
 pub async fn a_message_after_the_end_is_counted_and_dropped(h: &impl Harness) {
     let (store, engine) = one_run(h).await;
-    let known = send_as(&store, "r", "known", "before").await;
-    consume(&store, "r", known.unwrap()).await;
     end(&store, "r", at(2)).await;
-    assert_eq!(send_as(&store, "r", "new", "late").await, None);
-    assert_eq!(send_as(&store, "r", "known", "late").await, None);
+    assert_eq!(told_as(&store, "r", "new", "late").await, Sent::Ended);
+    assert_eq!(told_as(&store, "r", "new", "late").await, Sent::Ended);
     assert!(inbox(&store, "r").await.is_empty());
     let row = row(&store, "r").await;
     assert_eq!((row.dropped_messages, row.wake_at, row.status), (2, None, RunStatus::Completed));
     assert!(due(&store, engine, at(100)).await.is_empty());
+}
+
+/// Whoever asks again learns what became of the first message: these were acted on, refused, and dropped at the end.
+pub async fn an_ended_run_knows_the_messages_that_it_acted_on(h: &impl Harness) {
+    let (store, _) = one_run(h).await;
+    let acted = send_as(&store, "r", "acted", "1").await.unwrap();
+    let refused = send_as(&store, "r", "refused", "2").await.unwrap();
+    let consumed = vec![acted, refused];
+    store.commit(Commit { consumed, refused: vec![refused], ..commit("r") }).await.unwrap();
+    let last = send_as(&store, "r", "last", "3").await.unwrap();
+    send_as(&store, "r", "unread", "4").await;
+    let ending = Commit { consumed: vec![last], standing: Some(ended(at(2))), ..commit("r") };
+    store.commit(ending).await.unwrap();
+    assert_eq!(told_as(&store, "r", "acted", "1").await, Sent::Known(acted));
+    assert_eq!(told_as(&store, "r", "last", "3").await, Sent::Known(last));
+    assert_eq!(row(&store, "r").await.dropped_messages, 1);
+    assert_eq!(told_as(&store, "r", "refused", "2").await, Sent::Ended);
+    assert_eq!(told_as(&store, "r", "unread", "4").await, Sent::Ended);
+    assert_eq!(row(&store, "r").await.dropped_messages, 3);
 }
 
 pub async fn messages_that_wait_at_the_end_are_counted_and_dropped(h: &impl Harness) {
@@ -194,7 +215,7 @@ pub async fn messages_that_wait_at_the_end_are_counted_and_dropped(h: &impl Harn
 
 pub async fn a_message_to_an_unknown_run_is_dropped(h: &impl Harness) {
     let (store, engine) = one_run(h).await;
-    assert_eq!(send_as(&store, "later", "m", "too early").await, None);
+    assert_eq!(told_as(&store, "later", "m", "too early").await, Sent::NotFound);
     assert!(inbox(&store, "later").await.is_empty());
     create(&store, new_run("later", engine)).await;
     assert!(inbox(&store, "later").await.is_empty());
@@ -276,7 +297,7 @@ pub async fn a_message_body_comes_back_byte_for_byte(h: &impl Harness) {
     let long = format!("\"{}\"", "x".repeat(1 << 20));
     for json in ["null", r#"{"z": 1, "a":123456789012345678901234567890, "é\u00e9": [ ] }"#, long.as_str()] {
         let body = Value::from_json(json.to_owned()).unwrap();
-        let no = store.send(&id("r"), NewMessage { id: None, body }, at(0)).await.unwrap().unwrap();
+        let no = store.send(&id("r"), NewMessage { id: None, body }, at(0)).await.unwrap().no().unwrap();
         let messages = store.messages(&id("r")).await.unwrap();
         assert!(messages[0].body.as_json() == json, "the body changed");
         consume(&store, "r", no).await;

@@ -4,7 +4,7 @@ use rival_core::RunStatus;
 
 use super::Harness;
 use super::fixture::*;
-use crate::{Commit, Epoch, NewRun, Store};
+use crate::{Commit, Epoch, NewRun, Sent, Store};
 
 /// The store opened again, or a word about why a fact was not looked at.
 async fn again<H: Harness>(h: &H, store: H::Store) -> Option<H::Store> {
@@ -35,7 +35,7 @@ pub async fn everything_is_still_there(h: &impl Harness) {
     };
     store.commit(whole).await.unwrap();
     end(&store, "child", at(4)).await;
-    assert_eq!(store.send(&id("child"), message(None, "late"), at(5)).await.unwrap(), None);
+    assert_eq!(store.send(&id("child"), message(None, "late"), at(5)).await.unwrap(), Sent::Ended);
 
     let before = picture(&store).await;
     let Some(store) = again(h, store).await else { return };
@@ -103,9 +103,9 @@ pub async fn a_message_id_is_still_known(h: &impl Harness) {
     let (store, _) = one_run(h).await;
     let named = message(Some("m"), "once");
     let first = store.send(&id("r"), named.clone(), at(0)).await.unwrap();
-    let reading = Commit { consumed: first.into_iter().collect(), ..commit("r") };
+    let reading = Commit { consumed: first.no().into_iter().collect(), ..commit("r") };
     store.commit(reading).await.unwrap();
     let Some(store) = again(h, store).await else { return };
-    assert_eq!(store.send(&id("r"), named, at(0)).await.unwrap(), first);
+    assert_eq!(store.send(&id("r"), named, at(0)).await.unwrap(), Sent::Known(first.no().unwrap()));
     assert!(inbox(&store, "r").await.is_empty());
 }

@@ -4,7 +4,7 @@ use rival_core::Seq;
 
 use super::Harness;
 use super::fixture::*;
-use crate::{Commit, LogFilter, NewRun, Store};
+use crate::{Commit, LogFilter, NewRun, Sent, Store};
 
 /// Runs that ended at the given times, and are named after them.
 async fn ended_runs<H: Harness>(h: &H, times: &[i64]) -> (H::Store, crate::EngineId) {
@@ -33,7 +33,7 @@ pub async fn runs_that_ended_before_are_removed_with_everything(h: &impl Harness
     assert!(store.load(&id("r"), Seq::ZERO, MANY).await.unwrap().is_empty());
     assert!(store.snapshot(&id("r")).await.unwrap().is_none());
     assert!(store.logs(&id("r"), &LogFilter::default()).await.unwrap().is_empty());
-    assert_eq!(store.send(&id("r"), message(None, "late"), at(12)).await.unwrap(), None);
+    assert_eq!(store.send(&id("r"), message(None, "late"), at(12)).await.unwrap(), Sent::NotFound);
     assert_eq!(ids(&all(&store).await), ["other"]);
     assert_eq!(store.logs(&id("other"), &LogFilter::default()).await.unwrap().len(), 1);
 }
@@ -73,6 +73,35 @@ pub async fn a_run_with_a_live_child_stays(h: &impl Harness) {
     assert_eq!(ids(&all(&store).await), ["waiting child", "live child"]);
 }
 
+/// A run that fails undoes what its children did, and they undo what theirs did: all of it must still be there.
+pub async fn a_run_with_a_live_parent_stays(h: &impl Harness) {
+    let (store, engine) = one_run(h).await;
+    let of = |parent: &str, run: &str| NewRun {
+        parent: Some(id(parent)),
+        standing: ended(at(1)),
+        ..new_run(run, engine)
+    };
+    for child in [of("r", "child"), of("child", "grandchild"), of("gone", "orphan")] {
+        create(&store, child).await;
+    }
+    assert_eq!(store.purge(at(100), MANY).await.unwrap(), 1);
+    assert_eq!(ids(&all(&store).await), ["grandchild", "child", "r"]);
+    end(&store, "r", at(500)).await;
+    assert_eq!(store.purge(at(100), MANY).await.unwrap(), 2);
+    assert_eq!(ids(&all(&store).await), ["r"]);
+}
+
+/// An id that was used again is another run: its former children do not belong to it.
+pub async fn a_run_is_not_kept_for_a_younger_one_with_its_parents_id(h: &impl Harness) {
+    let (store, engine) = ended_runs(h, &[1]).await;
+    create(&store, NewRun { parent: Some(id("1")), standing: ended(at(50)), ..new_run("child", engine) })
+        .await;
+    assert_eq!(store.purge(at(2), MANY).await.unwrap(), 1);
+    create(&store, new_run("1", engine)).await;
+    assert_eq!(store.purge(at(100), MANY).await.unwrap(), 1);
+    assert_eq!(ids(&all(&store).await), ["1"]);
+}
+
 /// Parents that wait for their children must not keep the others from being removed.
 pub async fn a_run_that_stays_does_not_use_up_the_limit(h: &impl Harness) {
     let (store, engine) = ended_runs(h, &[1, 2, 3]).await;
@@ -99,7 +128,7 @@ pub async fn a_removed_id_is_free_again(h: &impl Harness) {
     assert!(again.no > no, "numbers are not given twice");
     assert_eq!(store.load(&id("r"), Seq::ZERO, MANY).await.unwrap(), [batch(1, 1)]);
     assert!(store.logs(&id("r"), &LogFilter::default()).await.unwrap().is_empty());
-    assert!(store.send(&id("r"), named, at(3)).await.unwrap().is_some());
+    assert!(store.send(&id("r"), named, at(3)).await.unwrap().no().is_some());
     assert_eq!(inbox(&store, "r").await, ["before"]);
 }
 

@@ -4,17 +4,19 @@ use rival_core::{RunId, Time};
 
 use super::append::wake;
 use super::state::State;
-use crate::{Message, MessageNo, NewMessage, RunRow};
+use crate::{Message, MessageNo, NewMessage, RunRow, Sent};
 
 impl State {
-    pub(super) fn send(&mut self, receiver: &RunId, message: NewMessage, now: Time) -> Option<MessageNo> {
-        let run = self.runs.get_mut(self.by_id.get(receiver)?)?;
+    pub(super) fn send(&mut self, receiver: &RunId, message: NewMessage, now: Time) -> Sent {
+        let Some(run) = self.by_id.get(receiver).and_then(|no| self.runs.get_mut(no)) else {
+            return Sent::NotFound;
+        };
+        if let Some(&no) = message.id.as_ref().and_then(|id| run.sent.get(id)) {
+            return Sent::Known(no);
+        }
         if run.row.status.is_terminal() {
             run.row.drop_messages(1);
-            return None;
-        }
-        if let Some(&no) = message.id.as_ref().and_then(|id| run.sent.get(id)) {
-            return Some(no);
+            return Sent::Ended;
         }
         self.last_message += 1;
         let no = MessageNo(self.last_message);
@@ -22,7 +24,7 @@ impl State {
         run.messages.insert(no, Message { no, id: message.id, body: message.body, sent_at: now });
         let receiver = run.row.no;
         self.change(receiver, |row| wake(row, now));
-        Some(no)
+        Sent::Kept(no)
     }
 
     pub(super) fn messages(&self, run: &RunId) -> Vec<Message> {

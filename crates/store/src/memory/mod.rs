@@ -18,8 +18,8 @@ use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 
 use crate::{
-    Batch, Claim, Commit, CommitError, EngineId, LogFilter, LogLine, Message, MessageNo, NewMessage, NewRun,
-    Page, RunFilter, RunRow, Snapshot, Started, Store, StoreError,
+    Batch, Claim, Commit, CommitError, EngineId, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
+    RunFilter, RunRow, Sent, Snapshot, Started, Store, StoreError,
 };
 use state::State;
 
@@ -67,12 +67,7 @@ impl Store for MemoryStore {
         self.lock().commit(commit)
     }
 
-    async fn send(
-        &self,
-        run: &RunId,
-        message: NewMessage,
-        now: Time,
-    ) -> Result<Option<MessageNo>, StoreError> {
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError> {
         Ok(self.lock().send(run, message, now))
     }
 

@@ -7,7 +7,8 @@ use super::state::{RunNo, State};
 impl State {
     pub(super) fn purge(&mut self, ended_before: Time, limit: usize) -> u64 {
         let ended = self.index.ended.range(..(ended_before, RunNo::MIN)).map(|&(_, no)| no);
-        let found: Vec<_> = ended.filter(|no| !self.has_live_child(*no)).take(limit).collect();
+        let is_needed = |no| self.has_live_child(no) || self.has_live_ancestor(no);
+        let found: Vec<_> = ended.filter(|no| !is_needed(*no)).take(limit).collect();
         for &no in &found {
             self.remove(no);
         }
@@ -19,6 +20,17 @@ impl State {
             return false;
         };
         children.iter().filter_map(|child| self.runs.get(child)).any(|child| !child.row.status.is_terminal())
+    }
+
+    fn has_live_ancestor(&self, no: RunNo) -> bool {
+        let parent = |no: &RunNo| self.by_id.get(self.runs.get(no)?.row.parent.as_ref()?).copied();
+        let ancestors = std::iter::successors(parent(&no), parent);
+        // No run is older than its parent, unless ids were used again.
+        let ancestors = ancestors.scan(no, |child, parent| {
+            let is_older = parent < std::mem::replace(child, parent);
+            is_older.then_some(parent)
+        });
+        ancestors.filter_map(|no| self.runs.get(&no)).any(|run| !run.row.status.is_terminal())
     }
 
     fn remove(&mut self, no: RunNo) {

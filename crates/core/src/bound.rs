@@ -1,0 +1,88 @@
+//! How long the texts are that functions and people put into a history: a message of 40 MiB would be read again with
+//! every look at the run, and shown in every list.
+//!
+//! Texts are cut where events are made, in [`Kind::bound`], so that nothing else has to. What is cut says how long it
+//! was. Cutting what was cut changes nothing.
+
+use crate::event::{BlockedReason, Kind};
+use crate::failure::Failure;
+use crate::value::Value;
+
+/// The longest message or reason that is recorded, in bytes.
+pub const MESSAGE_MAX: usize = 64 * 1024;
+/// The largest details of a failure that are recorded, in bytes of JSON.
+pub const DETAILS_MAX: usize = 64 * 1024;
+/// The longest note of a run, in bytes: lists show it.
+pub const NOTE_MAX: usize = 8 * 1024;
+/// How much of details that are too large is shown.
+const EXCERPT: usize = 4 * 1024;
+
+/// The text, or its beginning and how long it was; never more than `max` bytes.
+pub fn cut(mut text: String, max: usize) -> String {
+    if text.len() > max {
+        let note = format!(" … ({} bytes in all)", text.len());
+        let kept = text.floor_char_boundary(max.saturating_sub(note.len()));
+        text.truncate(kept);
+        text.push_str(&note);
+    }
+    text
+}
+
+impl Failure {
+    fn bound(&mut self) {
+        bound(&mut self.message);
+        if let Some(details) = &self.details
+            && details.len_bytes() > DETAILS_MAX
+        {
+            let text = details.as_json();
+            let excerpt = &text[..text.floor_char_boundary(EXCERPT)];
+            let cut = serde_json::json!({ "truncated": excerpt, "bytes": text.len() });
+            self.details = Some(Value::from(cut));
+        }
+    }
+}
+
+impl Kind {
+    /// Cuts what is too long to be recorded.
+    pub(crate) fn bound(&mut self) {
+        match self {
+            Self::CallFailed { failure, .. }
+            | Self::RunFailing { failure, .. }
+            | Self::RunFailed { failure, .. }
+            | Self::OpEnded { outcome: crate::durable::OpOutcome::Failed(failure), .. } => failure.bound(),
+            Self::NodeFailed { failure: Some(failure), .. } => failure.bound(),
+            Self::NodeBlocked { reason: BlockedReason::Undecodable { message, .. }, .. }
+            | Self::NodeBlocked { reason: BlockedReason::Nondeterminism { message }, .. } => bound(message),
+            Self::CancelRequested { reason: Some(reason), .. } => bound(reason),
+            _ => {}
+        }
+    }
+}
+
+fn bound(text: &mut String) {
+    if text.len() > MESSAGE_MAX {
+        *text = cut(std::mem::take(text), MESSAGE_MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_says_how_long_it_was_and_is_not_cut_again() {
+        let long = cut("ä".repeat(50_000), MESSAGE_MAX);
+        assert!(long.len() <= MESSAGE_MAX && long.ends_with("ä … (100000 bytes in all)"), "{}", long.len());
+        assert_eq!(cut(long.clone(), MESSAGE_MAX), long);
+        assert_eq!(cut("short".to_owned(), 5), "short");
+        let mut failure = Failure::new("error", "x".repeat(1 << 20));
+        failure.details = Some(Value::from(serde_json::json!("\u{1}".repeat(1 << 20))));
+        failure.bound();
+        let bounded = failure.clone();
+        failure.bound();
+        assert_eq!(failure, bounded);
+        let details = bounded.details.unwrap();
+        assert!(details.len_bytes() <= DETAILS_MAX);
+        assert_eq!(details.to_json()["bytes"], 6 * (1 << 20) + 2);
+    }
+}

@@ -1,0 +1,80 @@
+//! Engines of one process on one shared store: they tell each other what each would else learn only from the store,
+//! and that only at its next look.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use rival_core::RunId;
+use rival_store::Store;
+
+use crate::mail::Mailbox;
+use crate::shared::Shared;
+
+/// All engines on one store.
+#[derive(Default)]
+pub(crate) struct Neighbours {
+    engines: Mutex<Vec<Weak<Shared>>>,
+    /// How many there are. Most engines are alone, and should not pay for others.
+    count: AtomicUsize,
+}
+
+/// One entry for each store that an engine uses, found by where it is in memory.
+static ALL: Mutex<Vec<(usize, Weak<Neighbours>)>> = Mutex::new(Vec::new());
+
+impl Neighbours {
+    /// Those on the same store.
+    pub(crate) fn on(store: &Arc<dyn Store>) -> Arc<Self> {
+        let place = Arc::as_ptr(store).cast::<()>() as usize;
+        let mut all = lock(&ALL);
+        // A store that is gone may have been where another one is now.
+        all.retain(|(_, neighbours)| neighbours.strong_count() > 0);
+        let known = all.iter().find(|(of, _)| *of == place);
+        if let Some(known) = known.and_then(|(_, neighbours)| neighbours.upgrade()) {
+            return known;
+        }
+        let new = Arc::new(Self::default());
+        all.push((place, Arc::downgrade(&new)));
+        new
+    }
+
+    pub(crate) fn join(&self, engine: &Arc<Shared>) {
+        let mut engines = lock(&self.engines);
+        engines.retain(|engine| engine.strong_count() > 0);
+        engines.push(Arc::downgrade(engine));
+        self.count.store(engines.len(), Ordering::Release);
+    }
+
+    /// The others.
+    fn of(&self, engine: &Shared) -> Vec<Arc<Shared>> {
+        if self.count.load(Ordering::Acquire) < 2 {
+            return Vec::new();
+        }
+        let all = lock(&self.engines);
+        all.iter().filter_map(Weak::upgrade).filter(|other| other.id != engine.id).collect()
+    }
+}
+
+impl Shared {
+    /// This engine has left the store: what it had is there for others.
+    pub(crate) fn hand_down(&self) {
+        for other in self.neighbours.of(self) {
+            other.keeper.look_again();
+            other.keeper.queued();
+        }
+    }
+
+    /// Where letters to a run go that is live here, or in another engine on the same store.
+    pub(crate) fn mailbox_anywhere(&self, run: &RunId) -> Option<Mailbox> {
+        let elsewhere = || self.neighbours.of(self).iter().find_map(|other| other.mailbox(run));
+        self.mailbox(run).or_else(elsewhere)
+    }
+
+    /// Tells those who wait for a run in other engines that it has ended; they read its outcome from the store.
+    pub(crate) fn ended_elsewhere(&self, run: &RunId) {
+        self.neighbours.of(self).iter().for_each(|other| other.hub.ended(run, &None));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -52,6 +52,17 @@ pub struct Problem {
     pub error: String,
     /// What is wrong, one by one, where that is more than one thing.
     pub errors: Vec<Violation>,
+    /// Under which id the same request can be made again without harm, where it is not known what became of it.
+    pub repeat: Option<Repeat>,
+}
+
+/// What a request is called that can be made again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// The id of the run that it would have started.
+    Run(String),
+    /// The id of the signal that it would have sent.
+    Signal(String),
 }
 
 /// One thing that is wrong with what was sent.
@@ -72,7 +83,22 @@ impl From<rival_engine::Violation> for Violation {
 impl Problem {
     /// A problem with one sentence.
     pub fn new(status: StatusCode, code: &'static str, error: impl Into<String>) -> Self {
-        Self { status, code, error: error.into(), errors: Vec::new() }
+        Self { status, code, error: error.into(), errors: Vec::new(), repeat: None }
+    }
+
+    /// If the fault is the server's, and the run may be there nevertheless: this is what it would be called.
+    pub(crate) fn about_run(self, id: String) -> Self {
+        self.about(Repeat::Run(id))
+    }
+
+    /// If the fault is the server's, and the run may have the signal nevertheless: this is what it is called.
+    pub(crate) fn about_signal(self, id: String) -> Self {
+        self.about(Repeat::Signal(id))
+    }
+
+    fn about(self, repeat: Repeat) -> Self {
+        let repeat = Some(repeat).filter(|_| self.status.is_server_error());
+        Self { repeat, ..self }
     }
 
     /// As it goes over the wire.
@@ -85,6 +111,14 @@ impl Problem {
             error: &self.error,
             detail: &self.error,
             errors: &self.errors,
+            run_id: self.repeat.as_ref().and_then(|repeat| match repeat {
+                Repeat::Run(id) => Some(id.as_str()),
+                Repeat::Signal(_) => None,
+            }),
+            signal_id: self.repeat.as_ref().and_then(|repeat| match repeat {
+                Repeat::Signal(id) => Some(id.as_str()),
+                Repeat::Run(_) => None,
+            }),
         };
         serde_json::to_vec(&body).expect("strings and numbers are JSON")
     }
@@ -127,6 +161,15 @@ struct ProblemBody<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(required = false)]
     errors: &'a [Violation],
+    /// The id of the run that the request would have started. It is not known whether it did: starting it again under
+    /// this id is harmless.
+    #[serde(rename = "runId", skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    run_id: Option<&'a str>,
+    /// The id of the signal. It is not known whether the run has it: sending it again under this id is harmless.
+    #[serde(rename = "signalId", skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    signal_id: Option<&'a str>,
 }
 
 impl utoipa::PartialSchema for Problem {

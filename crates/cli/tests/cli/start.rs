@@ -21,7 +21,7 @@ fn a_run_is_started_and_waited_for() {
         }
     "#]]);
     lab.rival(&["run", "flaky", "--id", "f1", "--input", "7"]).is(&expect![[r#"
-        ! error: run `f1` exists with another workflow or another input: use another id, or the same input
+        ! error: run `f1` exists, and another request began it: with another workflow or input, or from another run or node; use another id, or ask for the same
         exit 1
     "#]]);
     lab.rival(&["wait", "f1"]).is(&expect![[r#"

@@ -37,7 +37,7 @@ pub(crate) async fn import(
     let archive = Archive::from_json(archive.as_json())?;
     let imported = app.engine.import(&archive).await?;
     let status = if imported.new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Answer(Acted { run_id: imported.run, status: imported.status })))
+    Ok((status, Answer(Acted { run_id: imported.run, status: imported.status, signal_id: None })))
 }
 
 impl From<ImportError> for Problem {

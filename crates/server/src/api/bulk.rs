@@ -4,14 +4,16 @@ use std::collections::HashSet;
 
 use axum::Json as Answer;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use futures::StreamExt;
 use rival_core::{RunId, RunStatus};
-use rival_engine::{RunError, StartError};
+use rival_engine::{RunError, RunHandle, StartError};
 use rival_store::{Page, RunFilter, RunRow};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::extract::{Json, bad_request};
+use super::key;
 use super::words::{self, Moment};
 use crate::app::App;
 use crate::problem::Problem;
@@ -136,12 +138,16 @@ struct BulkError {
 /// Ask many runs
 ///
 /// Cancels, kills, pauses, resumes or retries all runs that match. With `dryRun` it only says which these are.
-#[utoipa::path(post, path = "/api/runs/bulk", operation_id = "askRuns", tag = "control", request_body = Bulk,
+#[utoipa::path(post, path = "/api/runs/bulk", operation_id = "askRuns", tag = "control",
+    params(("Idempotency-Key" = Option<String>, Header, description = "With the same key, no run is retried twice")),
+    request_body = Bulk,
     responses((status = 200, body = BulkDone)))]
 pub(crate) async fn bulk(
     State(app): State<App>,
+    headers: HeaderMap,
     Json(bulk): Json<Bulk>,
 ) -> Result<Answer<BulkDone>, Problem> {
+    let key = key::key(&headers)?;
     let limit = bulk.limit.unwrap_or(100);
     if !(1..=RUNS_MAX).contains(&limit) {
         return Err(bad_request(format!("`limit` is {limit}: it can be 1 to {RUNS_MAX}")));
@@ -158,7 +164,7 @@ pub(crate) async fn bulk(
     let matched = runs.len();
     let asked = runs.into_iter().map(async |run| match bulk.dry_run {
         true => would_ask(&app, bulk.action, run).await,
-        false => ask(&app, bulk.action, run, &bulk.reason).await,
+        false => ask(&app, bulk.action, run, &bulk.reason, key.as_deref()).await,
     });
     let results = futures::stream::iter(asked).buffered(AT_A_TIME).collect().await;
     Ok(Answer(BulkDone { matched, more: cursor.is_some(), cursor, dry_run: bulk.dry_run, results }))
@@ -215,7 +221,7 @@ async fn would_ask(app: &App, action: Action, run: RunId) -> BulkResult {
             Some(StartError::NotRetryable { run: run.clone(), status }.into())
         }
         Action::Retry => None,
-        Action::Cancel if status == RunStatus::Cancelled => None,
+        Action::Cancel | Action::Kill if status == RunStatus::Cancelled => None,
         _ if status.is_terminal() => Some(RunError::Finished { run: run.clone(), status }.into()),
         _ => None,
     };
@@ -230,14 +236,14 @@ fn failed(run_id: RunId, problem: Problem) -> BulkResult {
     BulkResult { run_id, status: None, retried_as: None, error: Some(error) }
 }
 
-async fn ask(app: &App, action: Action, run: RunId, reason: &str) -> BulkResult {
+async fn ask(app: &App, action: Action, run: RunId, reason: &str, key: Option<&str>) -> BulkResult {
     let engine = &app.engine;
     let answer: Result<(RunStatus, Option<RunId>), Problem> = match action {
         Action::Cancel => engine.cancel(&run, reason).await.map(|status| (status, None)).map_err(Into::into),
         Action::Kill => engine.kill(&run, reason).await.map(|status| (status, None)).map_err(Into::into),
         Action::Pause => engine.pause(&run).await.map(|status| (status, None)).map_err(Into::into),
         Action::Resume => engine.resume(&run).await.map(|status| (status, None)).map_err(Into::into),
-        Action::Retry => match engine.retry(&run).await {
+        Action::Retry => match retry(app, &run, key).await {
             Ok(next) => Ok((next.status(), Some(next.id().clone()))),
             Err(error) => Err(error.into()),
         },
@@ -245,5 +251,13 @@ async fn ask(app: &App, action: Action, run: RunId, reason: &str) -> BulkResult 
     match answer {
         Ok((status, retried_as)) => BulkResult { run_id: run, status: Some(status), retried_as, error: None },
         Err(problem) => failed(run, problem),
+    }
+}
+
+async fn retry(app: &App, run: &RunId, key: Option<&str>) -> Result<RunHandle, StartError> {
+    let request = app.engine.retry(run);
+    match key {
+        Some(key) => request.id(key::run_id_for(key, run)).await,
+        None => request.await,
     }
 }

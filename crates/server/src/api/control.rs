@@ -2,13 +2,15 @@
 
 use axum::Json as Answer;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use rival_core::{RunId, RunStatus, Value};
+use rival_engine::ForkRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::extract::{Json, Segments};
+use super::key;
 use super::shapes::Acted;
 use super::start::started;
 use crate::app::App;
@@ -17,7 +19,7 @@ use crate::problem::Problem;
 type Accepted = (StatusCode, Answer<Acted>);
 
 fn accepted(run_id: RunId, status: RunStatus) -> Accepted {
-    (StatusCode::ACCEPTED, Answer(Acted { run_id, status }))
+    (StatusCode::ACCEPTED, Answer(Acted { run_id, status, signal_id: None }))
 }
 
 /// Why.
@@ -112,16 +114,32 @@ pub(crate) async fn resume(
 ///
 /// Starts a new run from where a failed or cancelled one stopped, with what was recorded before.
 #[utoipa::path(post, path = "/api/runs/{id}/retry", operation_id = "retryRun", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Option<Nothing>,
+    params(("id" = String, Path, description = "The run"),
+        ("Idempotency-Key" = Option<String>, Header, description = "The new run's id: the same key and request give the same run, anything else with this key is refused")), request_body = Option<Nothing>,
     responses((status = 202, description = "The new run", body = Acted, headers(("Location" = String, description = "The new run"))),
         (status = 404, description = "There is no such run"),
-        (status = 409, description = "It has not failed")))]
+        (status = 409, description = "It has not failed, or the key is taken by a run that another request began")))]
 pub(crate) async fn retry(
     State(app): State<App>,
     Segments(id): Segments<String>,
+    headers: HeaderMap,
     Json(Nothing {}): Json<Nothing>,
 ) -> Result<Response, Problem> {
-    Ok(started(&app.engine.retry(&RunId::from(id)).await?))
+    let request = app.engine.retry(&RunId::from(id));
+    forked(request, key::run_id(None, &headers)?).await
+}
+
+/// Starts the run, and says what it would be called where nothing else can be said.
+async fn forked(request: ForkRequest, id: Option<String>) -> Result<Response, Problem> {
+    let mut request = match id {
+        Some(id) => request.id(id),
+        None => request,
+    };
+    let id = request.run_id().to_owned();
+    match request.await {
+        Ok(run) => Ok(started(&run)),
+        Err(error) => Err(Problem::from(error).about_run(id)),
+    }
 }
 
 /// Where a new run goes on from an old one.
@@ -146,13 +164,15 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 ///
 /// Starts a new run from any node of one that has ended, with what was recorded before it.
 #[utoipa::path(post, path = "/api/runs/{id}/fork", operation_id = "forkRun", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Option<Fork>,
+    params(("id" = String, Path, description = "The run"),
+        ("Idempotency-Key" = Option<String>, Header, description = "The new run's id: the same key and request give the same run, anything else with this key is refused")), request_body = Option<Fork>,
     responses((status = 202, description = "The new run", body = Acted, headers(("Location" = String, description = "The new run"))),
         (status = 404, description = "There is no such run"),
-        (status = 409, description = "It has not ended")))]
+        (status = 409, description = "It has not ended, or the id is taken by a run that another request began")))]
 pub(crate) async fn fork(
     State(app): State<App>,
     Segments(id): Segments<String>,
+    headers: HeaderMap,
     Json(fork): Json<Fork>,
 ) -> Result<Response, Problem> {
     let mut request = app.engine.fork(&RunId::from(id));
@@ -162,10 +182,7 @@ pub(crate) async fn fork(
     if let Some(input) = &fork.input {
         request = request.input(input);
     }
-    if let Some(id) = fork.run_id {
-        request = request.id(id);
-    }
-    Ok(started(&request.await?))
+    forked(request, key::run_id(fork.run_id, &headers)?).await
 }
 
 /// What a signal says.
@@ -176,29 +193,38 @@ pub(crate) struct Signal {
     #[serde(default)]
     #[schema(required = false)]
     payload: Value,
-    /// Makes sending idempotent: the run takes a signal with this id once.
+    /// Makes sending idempotent: the run takes a signal with this id once. Without one the server makes one up.
     id: Option<String>,
 }
 
 /// Send a signal
 ///
-/// Sends a run a signal. One that nobody waits for yet is kept.
+/// Sends a run a signal. One that nothing waits for yet is kept. The answer says the signal's id, under which sending it
+/// again is harmless; so does a problem after which it is not known whether the run has it.
 #[utoipa::path(post, path = "/api/runs/{id}/signals/{name}", operation_id = "sendSignal", tag = "control",
-    params(("id" = String, Path, description = "The run"), ("name" = String, Path, description = "The signal")),
+    params(("id" = String, Path, description = "The run"), ("name" = String, Path, description = "The signal"),
+        ("Idempotency-Key" = Option<String>, Header, description = "The signal's id, as `id` is")),
     request_body = Option<Signal>,
     responses((status = 202, body = Acted),
         (status = 404, description = "There is no such run"),
-        (status = 409, description = "It has ended, or keeps too many")))]
+        (status = 409, description = "It has ended, keeps too many, or was sent another signal with this id")))]
 pub(crate) async fn signal(
     State(app): State<App>,
     Segments((id, name)): Segments<(String, String)>,
+    headers: HeaderMap,
     Json(signal): Json<Signal>,
 ) -> Result<Accepted, Problem> {
     let run = RunId::from(id);
     let mut request = app.engine.signal(&run, name, signal.payload);
-    if let Some(id) = signal.id {
+    if let Some(id) = key::signal_id(signal.id, &headers)? {
         request = request.id(id);
     }
-    let status = request.await?;
-    Ok(accepted(run, status))
+    let signal_id = request.signal_id().to_owned();
+    match request.await {
+        Ok(status) => {
+            let acted = Acted { run_id: run, status, signal_id: Some(signal_id) };
+            Ok((StatusCode::ACCEPTED, Answer(acted)))
+        }
+        Err(error) => Err(Problem::from(error).about_signal(signal_id)),
+    }
 }

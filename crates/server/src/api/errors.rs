@@ -36,9 +36,10 @@ impl From<RunError> for Problem {
         let status = match &error {
             RunError::NotFound(_) => StatusCode::NOT_FOUND,
             RunError::WaitTimeout { .. } => StatusCode::REQUEST_TIMEOUT,
-            RunError::Finished { .. } | RunError::SignalsFull { .. } | RunError::Unreachable { .. } => {
-                StatusCode::CONFLICT
-            }
+            RunError::Finished { .. }
+            | RunError::SignalsFull { .. }
+            | RunError::SignalConflict { .. }
+            | RunError::Unreachable { .. } => StatusCode::CONFLICT,
             RunError::InvalidSignal { .. } | RunError::SignalNotJson { .. } => StatusCode::BAD_REQUEST,
             RunError::SignalTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             RunError::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,

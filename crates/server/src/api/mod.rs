@@ -6,6 +6,7 @@ mod control;
 mod errors;
 mod extract;
 mod health;
+mod key;
 mod runs;
 mod shapes;
 mod start;

@@ -19,11 +19,15 @@ pub(crate) struct Acted {
     pub(crate) run_id: RunId,
     /// Where it stands.
     pub(crate) status: RunStatus,
+    /// What a signal is called: sending it again under this id is harmless.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    pub(crate) signal_id: Option<String>,
 }
 
 impl From<&RunHandle> for Acted {
     fn from(run: &RunHandle) -> Self {
-        Self { run_id: run.id().clone(), status: run.status() }
+        Self { run_id: run.id().clone(), status: run.status(), signal_id: None }
     }
 }
 

@@ -11,9 +11,9 @@ use rival_engine::{RunError, RunHandle, RunOutcome};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{self, Json, Query, Segments, bad_request};
+use super::extract::{self, Json, Query, Segments};
 use super::shapes::Acted;
-use super::words;
+use super::{key, words};
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -52,7 +52,7 @@ pub(crate) struct StartQuery {
 /// otherwise as without. The header `Idempotency-Key` is the run's id, as `runId` is.
 #[utoipa::path(post, path = "/api/workflows/{name}/runs", operation_id = "startRun", tag = "runs",
     params(("name" = String, Path, description = "The workflow"), StartQuery,
-        ("Idempotency-Key" = Option<String>, Header, description = "The run's id: the same key and input give the same run")),
+        ("Idempotency-Key" = Option<String>, Header, description = "The run's id: the same key and input give the same run, anything else with this key is refused")),
     request_body = Option<StartRun>,
     responses(
         (status = 202, description = "The run was started", body = Acted, headers(("Location" = String, description = "The run")),
@@ -63,7 +63,7 @@ pub(crate) struct StartQuery {
                 ("cancel" = (operation_id = "cancelRun", parameters(("id" = "$response.body#/runId")))))),
         (status = 200, description = "The run has ended", body = RunOutcome, headers(("Location" = String, description = "The run"))),
         (status = 404, description = "There is no such workflow"),
-        (status = 409, description = "The id is taken by a run with other input")))]
+        (status = 409, description = "The id is taken by a run that another request began")))]
 pub(crate) async fn start(
     State(app): State<App>,
     Segments(name): Segments<String>,
@@ -73,7 +73,7 @@ pub(crate) async fn start(
 ) -> Result<Response, Problem> {
     let wait = query.wait.map(|wait| words::wait("wait", &wait)).transpose()?;
     let mut request = app.engine.run(name.as_str(), start.input);
-    if let Some(id) = run_id(start.run_id, &headers)? {
+    if let Some(id) = key::run_id(start.run_id, &headers)? {
         request = request.id(id);
     }
     if let Some(timeout) = start.timeout_ms {
@@ -85,7 +85,9 @@ pub(crate) async fn start(
     if let Some(retries) = start.max_retries {
         request = request.max_retries(retries);
     }
-    let run = start.tags.into_iter().fold(request, |request, tag| request.tag(tag)).await?;
+    let mut request = start.tags.into_iter().fold(request, |request, tag| request.tag(tag));
+    let id = request.run_id().to_owned();
+    let run = request.await.map_err(|error| Problem::from(error).about_run(id))?;
     let Some(wait) = wait else { return Ok(started(&run)) };
     let waited = tokio::select! {
         waited = run.wait_for(wait) => waited,
@@ -95,27 +97,9 @@ pub(crate) async fn start(
     match waited {
         Ok(outcome) => Ok(([location(&run)], Answer(outcome)).into_response()),
         Err(RunError::WaitTimeout { status, .. }) => {
-            Ok(accepted(&run, Acted { run_id: run.id().clone(), status }))
+            Ok(accepted(&run, Acted { run_id: run.id().clone(), status, signal_id: None }))
         }
         Err(error) => Err(error.into()),
-    }
-}
-
-/// The run's id, from the body or from the header.
-fn run_id(given: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let mut keys = headers.get_all("idempotency-key").iter();
-    let Some(key) = keys.next() else { return Ok(given) };
-    if keys.next().is_some() {
-        return Err(bad_request("there are two Idempotency-Key headers: send one"));
-    }
-    let key = key.to_str().map_err(|_| bad_request("the header Idempotency-Key is not plain text"))?;
-    // The header is a quoted string by its draft standard, and a bare word by custom.
-    let key = key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key);
-    match given {
-        Some(id) if id != key => {
-            Err(bad_request(format!("`runId` is `{id}`, but Idempotency-Key is `{key}`: send one of them")))
-        }
-        _ => Ok(Some(key.to_owned())),
     }
 }
 

@@ -1,8 +1,9 @@
 //! One request to many runs.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::lab::Lab;
+use crate::lab::{Answer, Lab};
 
 async fn waiting(lab: &Lab, ids: &[&str]) {
     for id in ids {
@@ -116,4 +117,27 @@ async fn a_dry_run_says_what_would_be_refused() {
     assert_eq!(results[0], json!({"runId": "a", "status": "waiting"}));
     assert_eq!(results[1]["error"]["code"], "run_finished");
     assert_eq!(results[2]["error"]["code"], "run_not_found");
+}
+
+#[tokio::test]
+async fn a_key_retries_each_run_once() {
+    let lab = Lab::new().await;
+    for _ in 0..2 {
+        lab.finish("order", json!({"customer": "Ada", "amount": 1001})).await;
+    }
+    let ask = async |key: &str, runs: Value| {
+        let body = json!({"action": "retry", "runIds": runs});
+        let request = lab.request(Method::POST, "/api/runs/bulk").header("Idempotency-Key", key).json(&body);
+        Answer::of(request.send().await.unwrap()).await.body["results"].clone()
+    };
+    let failed = lab.get("/api/runs?status=failed").await.body["runs"].clone();
+    let runs: Value = failed.as_array().unwrap().iter().map(|run| run["runId"].clone()).collect();
+    let first = ask("k", runs.clone()).await;
+    let next = |results: &Value, place: usize| results[place]["retriedAs"].as_str().unwrap().to_owned();
+    let again = ask("k", runs.clone()).await;
+    for place in [0, 1] {
+        assert_eq!(next(&first, place), next(&again, place));
+    }
+    assert_ne!(next(&first, 0), next(&first, 1));
+    assert_ne!(next(&first, 0), next(&ask("other", runs).await, 0));
 }

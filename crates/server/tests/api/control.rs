@@ -1,8 +1,9 @@
 //! Asking runs for something.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::lab::Lab;
+use crate::lab::{Answer, Lab};
 
 #[tokio::test]
 async fn a_run_is_cancelled_with_a_reason() {
@@ -95,4 +96,61 @@ async fn unknown_fields_are_refused() {
         let told = lab.post(&format!("/api/runs/{run}/{what}"), json!({"raeson": 1})).await;
         assert!(told.is_problem(400, "bad_request").contains("raeson"), "{what}");
     }
+}
+
+async fn post_with_key(lab: &Lab, path: &str, key: &str, body: Value) -> Answer {
+    let request = lab.request(Method::POST, path).header("Idempotency-Key", key).json(&body);
+    Answer::of(request.send().await.unwrap()).await
+}
+
+#[tokio::test]
+async fn a_key_makes_one_retry_and_one_fork() {
+    let lab = Lab::new().await;
+    let run = lab.finish("order", json!({"customer": "Ada", "amount": 1001})).await;
+    let other = lab.finish("order", json!({"customer": "Ada", "amount": 1002})).await;
+    for what in ["retry", "fork"] {
+        let path = format!("/api/runs/{run}/{what}");
+        let (key, strange) = (format!("{what}-1"), format!("run/{what} 2"));
+        for key in [&key, &strange] {
+            let first = post_with_key(&lab, &path, key, json!({})).await;
+            assert_eq!(first.status, 202, "{}", first.body);
+            assert_eq!(post_with_key(&lab, &path, key, json!({})).await.body["runId"], first.body["runId"]);
+            let elsewhere = post_with_key(&lab, &format!("/api/runs/{other}/{what}"), key, json!({})).await;
+            elsewhere.is_problem(409, "run_conflict");
+        }
+        assert_eq!(lab.get(&format!("/api/runs/{key}")).await.body["source"], run);
+    }
+    let path = format!("/api/runs/{run}/fork");
+    post_with_key(&lab, &path, "retry-1", json!({})).await.is_problem(409, "run_conflict");
+    post_with_key(&lab, &path, "fork-1", json!({"from": "charge"})).await.is_problem(409, "run_conflict");
+    post_with_key(&lab, &path, "fork-1", json!({"runId": "other"})).await.is_problem(400, "bad_request");
+    let runs = lab.get("/api/runs?limit=100").await.body["runs"].as_array().unwrap().len();
+    assert_eq!(runs, 6, "two orders, two retries, two forks");
+}
+
+#[tokio::test]
+async fn a_key_makes_one_signal_also_after_the_end() {
+    let lab = Lab::new().await;
+    let run = lab.start("approval", Value::Null).await;
+    let path = format!("/api/runs/{run}/signals/approval");
+    let body = json!({"payload": {"approved": true}});
+    for _ in 0..3 {
+        let told = post_with_key(&lab, &path, "mail-17", body.clone()).await;
+        assert_eq!((told.status.as_u16(), &told.body["signalId"]), (202, &json!("mail-17")), "{}", told.body);
+    }
+    let other = json!({"payload": {"approved": false}});
+    post_with_key(&lab, &path, "mail-17", other).await.is_problem(409, "signal_conflict");
+    post_with_key(&lab, &path, "mail-18", body.clone()).await.is_problem(409, "run_finished");
+    post_with_key(&lab, &path, "mail-17", json!({"id": "mail-18"})).await.is_problem(400, "bad_request");
+    lab.post(&path, body).await.is_problem(409, "run_finished");
+}
+
+#[tokio::test]
+async fn a_signal_without_an_id_is_told_its_own() {
+    let lab = Lab::new().await;
+    let run = lab.start("approval", Value::Null).await;
+    let path = format!("/api/runs/{run}/signals/approval");
+    let told = lab.post(&path, json!({"payload": {"approved": true}})).await;
+    let again = json!({"payload": {"approved": true}, "id": told.body["signalId"]});
+    assert_eq!(lab.post(&path, again).await.status, 202);
 }

@@ -148,6 +148,7 @@ impl Actor {
                 self.decide(Input::CallFinished { node, call, outcome }, work);
             }
             Mail::Tick => {
+                self.set_clock_back_if_ahead(work);
                 // A signal that was sent in time wins against the moment that has come.
                 if self.state.signal_is_due(self.shared.clock.now()) {
                     self.read_messages(work).await;
@@ -175,6 +176,14 @@ impl Actor {
         }
     }
 
+    /// A clock that was ahead has written the run's last events: time goes on from the wall clock's now.
+    fn set_clock_back_if_ahead(&mut self, work: &mut Work) {
+        if self.shared.is_ahead(self.state.at) {
+            tracing::warn!(run = %self.run, written = %self.state.at, "the run was written in the future; its clock is set back");
+            self.decide(Input::ClockSetBack, work);
+        }
+    }
+
     /// Decides what an input leads to.
     pub(crate) fn decide(&mut self, input: Input, work: &mut Work) {
         self.decide_with(input, work, self.admit);
@@ -196,6 +205,7 @@ impl Actor {
 
     /// Deals with what a crash or an orderly stop left behind, and with the messages that wait.
     pub(crate) async fn activate(&mut self, work: &mut Work) {
+        self.set_clock_back_if_ahead(work);
         let loaded = self.state.seq;
         let left_open = self.left_open();
         let mut requests = match self.requests(work).await {
@@ -515,6 +525,11 @@ impl Actor {
         self.leave_quietly();
         if !self.state.is_terminal() {
             self.shared.keeper.expect(self.standing.wake_at);
+            // Time was set back while it was given back.
+            if self.standing.wake_at.is_some() && self.shared.is_ahead(self.state.at) {
+                self.shared.review.again();
+                self.shared.keeper.poke();
+            }
             return;
         }
         // Built only for somebody; whoever asks later reads it from the store.

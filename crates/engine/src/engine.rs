@@ -487,10 +487,18 @@ impl Engine {
         self.read(run, load::load_history(&*self.shared.store, run).await)
     }
 
-    /// A run's events after one of them, `limit` at most.
+    /// A run's events after one of them: `limit` of them, or as many as there are.
     pub async fn events(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Event>, RunError> {
         self.row(run).await?;
-        let mut events = self.read(run, load::load_events(&*self.shared.store, run, after, limit).await)?;
+        let (mut events, mut last) = (Vec::new(), after);
+        // A store gives whole batches, and stops before one that is too large for the limit.
+        while events.len() < limit {
+            let wanted = limit - events.len();
+            let page = self.read(run, load::load_events(&*self.shared.store, run, last, wanted).await)?;
+            let Some(end) = page.last() else { break };
+            last = end.seq;
+            events.extend(page);
+        }
         events.truncate(limit);
         Ok(events)
     }

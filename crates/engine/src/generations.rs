@@ -56,6 +56,15 @@ impl Generations {
         self.since = begins;
     }
 
+    /// Time was set back. A definition that has no past was current before, too; with a past, new runs are dated where it
+    /// began, so that they are told apart from older ones.
+    pub(crate) fn set_clock_back(&mut self, now: Time) {
+        if self.past.is_empty() {
+            self.since = self.since.min(now);
+            self.last_birth = AtomicI64::new(now.0);
+        }
+    }
+
     /// When a run that begins now was created; `None` if the definition is not the current one any more.
     pub(crate) fn birth(&self, registered: &Arc<Registered>, now: Time) -> Option<Time> {
         self.current.as_ref().filter(|current| Arc::ptr_eq(current, registered))?;

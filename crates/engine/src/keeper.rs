@@ -13,9 +13,9 @@ use rival_core::{RunId, Time};
 use rival_store::{Claim, StoreError};
 use tokio::sync::Notify;
 
-use crate::load;
 use crate::mail::Mail;
 use crate::shared::{Reserved, Shared};
+use crate::{ahead, load};
 
 /// How many runs are brought back from the store at once.
 const CLAIM_MAX: usize = 256;
@@ -205,8 +205,15 @@ async fn wait(shared: &Shared, pause: Option<Duration>) {
             (None, None) => std::future::pending().await,
         }
     };
+    let trusted = async {
+        match shared.is_review_due() {
+            true => shared.clock.until_trusted().await,
+            false => std::future::pending().await,
+        }
+    };
     tokio::select! {
         () = moment => {}
+        () = trusted => {}
         () = shared.keeper.poked.notified() => {}
     }
 }
@@ -214,6 +221,10 @@ async fn wait(shared: &Shared, pause: Option<Duration>) {
 /// Whether there is room for runs that want it, or somebody who may make some.
 pub(crate) fn has_work(shared: &Shared) -> bool {
     let keeper = &shared.keeper;
+    // The next pass tells a live run that its moment has come, and takes the moment away before the run has acted.
+    if keeper.next_near().is_some_and(|at| at <= shared.clock.now()) {
+        return true;
+    }
     let wanted = keeper.wants_room() || keeper.far_is_due(shared.clock.now());
     wanted && (shared.room() > 0 || !lock(&keeper.roomy).is_empty())
 }
@@ -243,6 +254,7 @@ async fn pass_once(shared: &Arc<Shared>) -> Result<(), StoreError> {
             mailbox.send(Mail::Tick);
         }
     }
+    ahead::look(shared);
     bring_due(shared, now).await?;
     bring_queued(shared).await
 }

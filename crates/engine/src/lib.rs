@@ -4,6 +4,7 @@
 //! Rust users normally come through the `rival` crate, which adds typed steps and the builder.
 
 mod actor;
+mod ahead;
 mod archive;
 mod aside;
 mod call;
@@ -47,9 +48,10 @@ mod undo;
 mod values;
 pub mod verify;
 mod view;
+mod wall;
 
 pub use archive::{Archive, ArchivedLog, ArchivedPlan, ArchivedRun, Imported};
-pub use clock::{Clock, VirtualClock};
+pub use clock::{Clock, SteppedClock, VirtualClock};
 pub use context::{
     CallContext, FailedStep, FailureContext, IterationContext, RunInfo, StateCell, StepView, StepsReader,
     UndoContext, UndoOutcome, WorkflowState,
@@ -73,3 +75,4 @@ pub use signal::SignalRequest;
 pub use start::{RunRequest, RunTarget, is_run_id};
 pub use tokio_util::sync::CancellationToken;
 pub use view::{FailedAt, RunOutcome, RunView, StepFailure, StepMetrics, StepResult};
+pub use wall::{ClockStatus, ClockStep};

@@ -210,6 +210,11 @@ impl Registry {
         read(&self.workflows).get(name)?.current().cloned()
     }
 
+    /// See [`Generations::set_clock_back`].
+    pub(crate) fn set_clock_back(&self, now: Time) {
+        write(&self.workflows).values_mut().for_each(|known| known.set_clock_back(now));
+    }
+
     /// See [`Generations::birth`].
     pub(crate) fn birth(&self, registered: &Arc<Registered>, now: Time) -> Option<Time> {
         read(&self.workflows).get(&*registered.name)?.birth(registered, now)

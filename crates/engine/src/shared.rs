@@ -9,6 +9,7 @@ use rival_core::{IndexedPlan, Plan, PlanHash, RunId};
 use rival_store::{Commit, CommitError, EngineId, Store, StoreError};
 use tokio::task::JoinHandle;
 
+use crate::ahead::Review;
 use crate::clock::Clock;
 use crate::companions::Companions;
 use crate::error::StartError;
@@ -46,6 +47,7 @@ pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) id: EngineId,
     pub(crate) clock: Clock,
+    pub(crate) review: Review,
     pub(crate) limits: Limits,
     pub(crate) registry: Registry,
     pub(crate) problems: Problems,
@@ -77,6 +79,7 @@ impl Shared {
             store,
             id,
             clock,
+            review: Review::default(),
             limits,
             registry: Registry::default(),
             problems: Problems::default(),

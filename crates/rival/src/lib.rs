@@ -159,11 +159,11 @@ pub use rival_core::{
 };
 pub use rival_engine::{
     Archive, ArchivedLog, ArchivedPlan, ArchivedRun, BuildError as EngineError, CallEnd, Called,
-    CancellationToken, ChildView, Clock, Committed, Definition, Engine, EngineBuilder, FailedAt, FailedStep,
-    FailureContext, ForkRequest, ImportError, Imported, Log, Observer, OperationView, RegisterError,
-    RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, SignalRequest, StartError, StepFailure,
-    StepMetrics, StepResult as StepOutcome, UndoOutcome, Violation, VirtualClock, WorkflowInfo,
-    WorkflowState,
+    CancellationToken, ChildView, Clock, ClockStatus, ClockStep, Committed, Definition, Engine,
+    EngineBuilder, FailedAt, FailedStep, FailureContext, ForkRequest, ImportError, Imported, Log, Observer,
+    OperationView, RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView,
+    SignalRequest, StartError, StepFailure, StepMetrics, StepResult as StepOutcome, SteppedClock,
+    UndoOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
 };
 #[cfg(feature = "http")]
 pub use rival_http::{Http, HttpResponse};

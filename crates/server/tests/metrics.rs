@@ -231,6 +231,8 @@ async fn runs_and_calls_are_counted_by_workflow() {
         ("rival_step_duration_seconds_count{workflow=bad}", 3.0),
         ("rival_runs_live", 0.0),
         ("rival_stream_clients", 0.0),
+        ("rival_clock_steps_total", 0.0),
+        ("rival_clock_ahead_seconds", 0.0),
         ("rival_build_info{version=0.1.0}", 1.0),
     ]);
     assert!(page.value("rival_commit_duration_seconds_count") >= 4.0);

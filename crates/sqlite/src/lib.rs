@@ -246,6 +246,11 @@ impl Store for SqliteStore {
         self.read(move |connection| query::batches(connection, &run, after, limit)).await
     }
 
+    async fn last_batch(&self, run: &RunId) -> Result<Option<Batch>, StoreError> {
+        let run = run.clone();
+        self.read(move |connection| query::last_batch(connection, &run)).await
+    }
+
     async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, StoreError> {
         let run = run.clone();
         self.read(move |connection| query::snapshot(connection, &run)).await

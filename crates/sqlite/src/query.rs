@@ -190,6 +190,15 @@ pub(crate) fn batches(connection: &Connection, run: &RunId, after: Seq, limit: u
     Ok(batches)
 }
 
+pub(crate) fn last_batch(connection: &Connection, run: &RunId) -> Result<Option<Batch>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT first, count, body FROM events WHERE run = (SELECT no FROM runs WHERE id = ?1)
+         ORDER BY first DESC LIMIT 1",
+    )?;
+    let mut rows = statement.query([run.as_str()])?;
+    rows.next()?.map(decode_batch).transpose()
+}
+
 fn decode_batch(row: &Row<'_>) -> Result<Batch> {
     Ok(Batch { first: Seq(row.get::<_, i64>(0)?.cast_unsigned()), count: row.get(1)?, body: row.get(2)? })
 }

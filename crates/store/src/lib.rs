@@ -84,6 +84,18 @@ pub trait Store: Send + Sync + 'static {
     /// Unknown runs have no events.
     async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>, StoreError>;
 
+    /// The batch that holds a run's last event.
+    async fn last_batch(&self, run: &RunId) -> Result<Option<Batch>, StoreError> {
+        let mut last: Option<Batch> = None;
+        loop {
+            let after = last.as_ref().map_or(Seq::ZERO, Batch::last);
+            match self.load(run, after, 10_000).await?.pop() {
+                Some(batch) => last = Some(batch),
+                None => return Ok(last),
+            }
+        }
+    }
+
     /// The latest snapshot of a run.
     async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, StoreError>;
 

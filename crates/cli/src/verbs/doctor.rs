@@ -14,6 +14,7 @@ use super::Context;
 use crate::client::Client;
 use crate::exit::Failed;
 use crate::out::{Format, Table, clean};
+use crate::text::length;
 use crate::workflow_files::{WorkflowFiles, near};
 
 /// Less than this is soon full.
@@ -113,7 +114,52 @@ async fn server(context: &Context, findings: &mut Findings) -> bool {
         }
     }
     clock(answer.date, findings);
+    // Whether the command is let in was said above.
+    if let Ok(answer) = client.get("/api/clock").await
+        && let Ok(status) = answer.read::<ServerClock>()
+    {
+        steps(&status, findings);
+    }
     true
+}
+
+/// What `/api/clock` says.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ServerClock {
+    ahead_ms: i64,
+    steps: u64,
+    last_steps: Vec<ServerClockStep>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ServerClockStep {
+    at: Time,
+    by_ms: i64,
+}
+
+/// Whether the server's wall clock was set while it ran, and how far its time is from it.
+fn steps(clock: &ServerClock, findings: &mut Findings) {
+    let way = |ms: i64| if ms < 0 { "back" } else { "forward" };
+    if let Some(last) = clock.last_steps.last() {
+        let (by, at) = (length(last.by_ms.unsigned_abs()), last.at);
+        let last = format!("the last time {} by {by}, to {at}", way(last.by_ms));
+        let text = match clock.steps {
+            1 => format!("the server's was set once since it began: {last}"),
+            times => format!("the server's was set {times} times since it began, {last}"),
+        };
+        findings.add("clock", Level::Odd, text);
+    }
+    let off = Duration::from_millis(clock.ahead_ms.unsigned_abs());
+    if off > SKEW_MAX {
+        let side = if clock.ahead_ms > 0 { "ahead of" } else { "behind" };
+        let text = format!(
+            "the server's time is {} {side} its wall clock, and comes to it by itself",
+            length(clock.ahead_ms.unsigned_abs())
+        );
+        findings.add("clock", Level::Odd, text);
+    }
 }
 
 fn clock(server: Option<SystemTime>, findings: &mut Findings) {

@@ -15,6 +15,7 @@ mod blocked;
 mod branch;
 mod cancel;
 mod children;
+mod clock;
 mod crash;
 mod dag;
 mod delay;

@@ -4,6 +4,7 @@ use axum::Json as Answer;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use rival_engine::ClockStatus;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -46,6 +47,14 @@ pub(crate) async fn readyz(State(app): State<App>) -> Result<Answer<Health>, Pro
 #[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(app): State<App>) -> Response {
     ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], app.metrics.render(&app.engine)).into_response()
+}
+
+/// What time?
+///
+/// The engine's time, how far it is from the wall clock, and when the wall clock was set.
+#[utoipa::path(get, path = "/api/clock", tag = "server", responses((status = 200, body = ClockStatus)))]
+pub(crate) async fn clock(State(app): State<App>) -> Answer<ClockStatus> {
+    Answer(app.engine.clock().status())
 }
 
 /// Which server this is.

@@ -72,4 +72,5 @@ pub(crate) fn routes() -> Routes<App> {
         .routes(open(), routes!(health::readyz))
         .routes(open(), routes!(health::version))
         .routes(read(), routes!(health::metrics))
+        .routes(read(), routes!(health::clock))
 }

@@ -60,9 +60,21 @@ impl Metrics {
         self.http.write(&mut page);
         page.family("rival_stream_clients", Kind::Gauge, "Clients that follow a live stream now.")
             .line(&[], self.stream_clients.load(Ordering::Relaxed));
+        write_clock(&mut page, engine);
         write_process(&mut page);
         page.finish()
     }
+}
+
+fn write_clock(page: &mut Page, engine: &Engine) {
+    let clock = engine.clock().status();
+    let help = "How often the wall clock was set by five seconds or more.";
+    page.family("rival_clock_steps_total", Kind::Counter, help).line(&[], clock.steps);
+    let help = "How far the engine's time is ahead of the wall clock.";
+    // Exact below 285,000 years.
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds, for a graph")]
+    let ahead = clock.ahead_ms as f64 / 1_000.0;
+    page.family("rival_clock_ahead_seconds", Kind::Gauge, help).line(&[], ahead);
 }
 
 fn write_process(page: &mut Page) {

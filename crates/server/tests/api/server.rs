@@ -21,6 +21,14 @@ async fn it_is_alive_ready_and_of_a_version() {
 }
 
 #[tokio::test]
+async fn it_tells_the_time_and_whether_the_clock_was_set() {
+    let lab = Lab::new().await;
+    let mut told = lab.get("/api/clock").await.body;
+    assert!(told["now"].take().as_i64().unwrap() > 1_600_000_000_000);
+    assert_eq!(told, json!({"now": null, "aheadMs": 0, "steps": 0, "lastSteps": []}));
+}
+
+#[tokio::test]
 async fn it_counts() {
     let lab = Lab::new().await;
     lab.finish("order", json!({"customer": "Ada", "amount": 1})).await;
@@ -54,7 +62,7 @@ async fn the_document_describes_every_route() {
     let document = lab.get("/api/openapi.json").await.body;
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let paths = document["paths"].as_object().unwrap();
-    assert_eq!(paths.len(), 29);
+    assert_eq!(paths.len(), 30);
     let mut ids = BTreeSet::new();
     for (path, item) in paths {
         for (method, operation) in item.as_object().unwrap() {

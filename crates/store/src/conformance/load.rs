@@ -98,3 +98,9 @@ pub async fn a_large_body_comes_back_byte_for_byte(h: &impl Harness) {
     assert!(since(&store, 1).await == [large], "the events changed");
     assert!(store.snapshot(&id("r")).await.unwrap() == Some(image), "the snapshot changed");
 }
+
+pub async fn the_last_batch_is_the_one_with_the_last_event(h: &impl Harness) {
+    let store = seven_events(h).await;
+    assert_eq!(store.last_batch(&id("r")).await.unwrap(), Some(batch(6, 2)));
+    assert_eq!(store.last_batch(&id("unknown")).await.unwrap(), None);
+}

@@ -117,6 +117,7 @@ macro_rules! store_conformance {
                 a_limit_gives_at_least_one_batch,
                 pages_give_every_batch_once,
                 a_large_body_comes_back_byte_for_byte,
+                the_last_batch_is_the_one_with_the_last_event,
             ];
             fence: [
                 another_epoch_is_refused,

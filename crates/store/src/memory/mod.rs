@@ -99,6 +99,10 @@ impl Store for MemoryStore {
         Ok(self.lock().load(run, after, limit))
     }
 
+    async fn last_batch(&self, run: &RunId) -> Result<Option<Batch>, StoreError> {
+        Ok(self.lock().get(run).and_then(|run| run.history.last().cloned()))
+    }
+
     async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, StoreError> {
         Ok(self.lock().snapshot(run))
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use rival::prelude::*;
 use rival::testing::TestEngine;
-use rival::{LogFilter, LogLevel, LogLine, Page, RunError, RunFilter, RunId, RunStatus};
+use rival::{Event, LogFilter, LogLevel, LogLine, Page, RunError, RunFilter, RunId, RunStatus, Seq};
 use serde_json::json;
 
 use crate::lab::{Lab, facts, since_start};
@@ -30,6 +30,7 @@ facts![
     runs_are_filtered_and_paged,
     what_is_not_there_is_not_found,
     history_names_the_cause_of_everything,
+    pages_of_events_are_full_until_the_last,
 ];
 
 async fn says(engine: &TestEngine, run: &RunId, expected: Expect) {
@@ -330,4 +331,28 @@ async fn history_names_the_cause_of_everything(lab: Lab) {
     let causes: Vec<_> = history.iter().map(|event| json!([event.seq, event.cause])).collect();
     let expected = json!([[1, "request"], [2, 1], [3, 2], [4, 3], [5, "clock"], [6, 5]]);
     assert_eq!(json!(causes), expected);
+}
+
+/// Whatever was committed together, and however many events that were.
+async fn pages_of_events_are_full_until_the_last(lab: Lab) {
+    let tape = Tape::default();
+    let steps = Workflow::new("w").step(tape.step("a")).step(tape.step("b"));
+    let workflow = steps.step(tape.step("c")).step(delay_step(Duration::ZERO)).build().unwrap();
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run(&workflow, ()).await.unwrap().id().clone();
+    engine.finish(&run).await.unwrap();
+    let history = engine.history(&run).await.unwrap();
+    for limit in 1..=history.len() + 1 {
+        let mut read = Vec::new();
+        loop {
+            let after = read.last().map_or(Seq::ZERO, |event: &Event| event.seq);
+            let page = engine.events(&run, after, limit).await.unwrap();
+            assert_eq!(page.len(), limit.min(history.len() - read.len()), "a page of {limit} after {after}");
+            if page.is_empty() {
+                break;
+            }
+            read.extend(page);
+        }
+        assert_eq!(read, history);
+    }
 }

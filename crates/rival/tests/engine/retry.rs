@@ -5,7 +5,7 @@ use std::time::Duration;
 use rival::event::Kind;
 use rival::prelude::*;
 use rival::testing::TestEngine;
-use rival::{NodeStatus, RunId, RunStatus, TypedStep};
+use rival::{BackoffKind, NodeStatus, RunId, RunStatus, TypedStep};
 
 use crate::lab::{Lab, facts, next_moment, since_start};
 use crate::steps::{Gate, Tape, failure, output};
@@ -28,6 +28,7 @@ facts![
     attempts_survive_a_crash,
     a_crash_while_waiting_to_retry_costs_nothing,
     metrics_tell_the_attempts,
+    without_a_pause_every_retry_is_taken,
 ];
 
 async fn run_of(lab: &Lab, step: TypedStep<u32>) -> (TestEngine, RunId) {
@@ -216,4 +217,16 @@ async fn metrics_tell_the_attempts(lab: Lab) {
     let error = step.error.as_ref().unwrap();
     assert_eq!((error.failure.message.as_str(), error.attempt_number), ("no 2", 2));
     assert_eq!(since_start(error.occurred_at), 1_000);
+}
+
+/// A retry that is due at once is no rest, however the engine's threads take turns.
+async fn without_a_pause_every_retry_is_taken(lab: Lab) {
+    let step = flaky(&Tape::default(), 3).retry(3).backoff(BackoffKind::Linear, Duration::ZERO);
+    let workflow = Workflow::new("w").step(step).build().unwrap();
+    let engine = lab.engine(&workflow).await;
+    let runs = if lab.is_memory() { 500 } else { 100 };
+    for _ in 0..runs {
+        let run = engine.run(&workflow, ()).await.unwrap();
+        assert_eq!(output(&engine.finish(run.id()).await.unwrap()), 3);
+    }
 }

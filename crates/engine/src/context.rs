@@ -182,6 +182,11 @@ impl StateCell {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.into(), value);
     }
 
+    /// Puts this in the place of all keys.
+    pub fn replace(&self, fields: Map<String, serde_json::Value>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = fields;
+    }
+
     /// A key's value.
     pub fn get(&self, key: &str) -> Option<serde_json::Value> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()

@@ -215,6 +215,14 @@ pub enum FromHost {
         /// How many answers it had when it said so: one that is on its way makes this stale.
         answers: u32,
     },
+    /// What a call has put into its state by now, while it waits for something.
+    State {
+        /// The call.
+        id: CallId,
+        /// Absent if there is nothing in it any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<Box<RawValue>>,
+    },
     /// A call that waited does something else again.
     Busy {
         /// The call.

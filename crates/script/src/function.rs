@@ -129,11 +129,14 @@ impl Conversation<'_> {
     ) -> Option<Result<Value, CallError>> {
         match frame {
             FromHost::Done { value, state, .. } => {
-                keep_state(context, state);
+                keep_state(context, state.as_deref());
                 return Some(readable(value));
             }
             FromHost::Failed { error, state, .. } => {
-                keep_state(context, state);
+                // One that is no JSON at its end is what it was when it last was.
+                if state.is_some() {
+                    keep_state(context, state.as_deref());
+                }
                 return Some(Err(failure(error, self.realm).into()));
             }
             FromHost::Log { level, message, fields, .. } => {
@@ -148,6 +151,7 @@ impl Conversation<'_> {
                 self.talk.set_rests(true);
                 self.busy = None;
             }
+            FromHost::State { state, .. } => keep_state(context, state.as_deref()),
             FromHost::Busy { .. } => self.works(context),
             FromHost::Waiting { .. } | FromHost::Ready {} | FromHost::Aborted { .. } => {}
         }
@@ -248,13 +252,10 @@ fn readable(value: Box<RawValue>) -> Result<Value, CallError> {
     Ok(Value::from(value))
 }
 
-fn keep_state(context: &CallContext, state: Option<Box<RawValue>>) {
-    let Some(state) = state else { return };
-    let fields: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(state.get()).unwrap_or_default();
-    for (key, value) in fields {
-        context.state.set(key, value);
-    }
+/// The state is what the script says last.
+fn keep_state(context: &CallContext, state: Option<&RawValue>) {
+    let fields = state.map(|state| serde_json::from_str(state.get()).unwrap_or_default());
+    context.state.replace(fields.unwrap_or_default());
 }
 
 fn log(context: &CallContext, level: Level, message: &str, fields: Option<&RawValue>) {

@@ -337,6 +337,7 @@ impl Host {
             FromHost::Log { id, .. }
             | FromHost::Op { id, .. }
             | FromHost::Waiting { id, .. }
+            | FromHost::State { id, .. }
             | FromHost::Busy { id } => (*id, false),
         };
         if let FromHost::Failed { error, .. } = &frame

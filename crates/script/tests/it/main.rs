@@ -7,6 +7,7 @@ mod examples;
 mod problems;
 mod reload;
 mod seed;
+mod stopped;
 mod stuck;
 mod support;
 mod testing;

@@ -11,6 +11,8 @@ import { native } from './native.ts'
 export class Call {
     /** What the function puts here is recorded. */
     state: Record<string, unknown> = {}
+    /** What the parent knows of it. */
+    private saidState = ''
     /** Durable operations that are not answered yet. */
     durable = 0
     /** Everything else that will wake it: timers, requests, other operations. */
@@ -36,6 +38,20 @@ export class Call {
             if (this.abortReason !== null) this.controller.abort(this.abortReason)
         }
         return this.controller.signal
+    }
+
+    /** Tells the parent what the state is now: if the call is stopped, it says nothing any more. */
+    sayState(): void {
+        let text
+        try {
+            text = stateText(this)
+        } catch {
+            // It is not JSON at this moment. If it still is not at the end, that is the call's failure.
+            return
+        }
+        if (text === this.saidState) return
+        this.saidState = text
+        native.send(`{"state":{"id":${this.id}${text}}}`)
     }
 
     abort(reason: string): void {

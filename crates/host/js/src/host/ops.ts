@@ -115,8 +115,9 @@ export function count(call: Call | undefined, isDurable: boolean, by: 1 | -1): v
     if (call.durable > 0 || call.saidWaiting) changed.add(call)
 }
 
-/** Tells the parent which calls now do nothing but wait, or do something again. */
-export function drained(): void {
+/** A turn of this call is over: tells the parent what has changed, and which calls now do nothing but wait. */
+export function drained(id: number): void {
+    calls.get(id)?.sayState()
     if (changed.size === 0) return
     for (const call of changed) {
         if (!calls.has(call.id)) continue

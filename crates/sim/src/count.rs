@@ -36,8 +36,10 @@ pub struct Counters {
     pub happened: BTreeMap<&'static str, u64>,
     /// Runs, by how they ended.
     pub ends: BTreeMap<&'static str, u64>,
-    /// Differences that come of two things at one moment.
+    /// Trials in which model and engine differ because of two things at one moment.
     pub tied: u64,
+    /// The same by the kinds of ties; a trial may have several.
+    pub ties: BTreeMap<&'static str, u64>,
     /// Trials in which something was wrong.
     pub divergences: u64,
     /// The seeds of those trials, by what was wrong first.
@@ -70,7 +72,10 @@ impl Counters {
         self.runs += observed.histories.len() as u64;
         self.writes += observed.boundaries;
         self.calls += observed.made.len() as u64;
-        self.tied += u64::from(trial.tied);
+        self.tied += u64::from(!trial.ties.is_empty());
+        for tie in &trial.ties {
+            *self.ties.entry(tie.word()).or_default() += 1;
+        }
         if let Some(problem) = trial.problems.first() {
             self.divergences += 1;
             self.failing.entry(problem.about.trim().to_owned()).or_default().insert(seed);
@@ -139,6 +144,7 @@ impl Counters {
         merge(&mut self.crashes, &other.crashes);
         merge(&mut self.happened, &other.happened);
         merge(&mut self.ends, &other.ends);
+        merge(&mut self.ties, &other.ties);
     }
 }
 
@@ -165,7 +171,7 @@ impl fmt::Display for Counters {
             self.events, self.writes, self.calls, self.lost
         )?;
         write!(f, "{crashes} crashes ({}); {}; ", list(&self.crashes), list(&self.happened))?;
-        write!(f, "{} tied; {} divergences", self.tied, self.divergences)?;
+        write!(f, "{} tied ({}); {} divergences", self.tied, list(&self.ties), self.divergences)?;
         for (about, seeds) in &self.failing {
             let seeds: Vec<String> = seeds.iter().map(ToString::to_string).collect();
             write!(f, "\n  {about}: seeds {}", seeds.join(", "))?;

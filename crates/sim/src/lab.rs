@@ -25,9 +25,9 @@ pub const BEGAN: Time = Time(1_700_000_000_000);
 /// More moments than any plan has: whoever needs them goes round in circles.
 const MOMENTS_MAX: u32 = 50_000;
 
-/// How long a life may take, in real time: a hundred times what the longest needs. A run that never comes to rest
-/// would go on for ever.
-const LIFE_MAX: Duration = Duration::from_secs(3);
+/// How long a life may take, in real time: a thousand times what the longest needs, because the machine may be busy
+/// with other things. A run that never comes to rest would go on for ever.
+const LIFE_MAX: Duration = Duration::from_secs(60);
 
 /// Everything that a seed decides but the crashes.
 #[derive(Clone, Debug)]

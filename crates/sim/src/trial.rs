@@ -9,7 +9,7 @@ use crate::crash::Fate;
 use crate::dice::Dice;
 use crate::history;
 use crate::lab::{BEGAN, Case, Kind as StoreKind, Observed, observe};
-use crate::model::{Cuts, Prediction, predict};
+use crate::model::{Cuts, Prediction, Tie, predict};
 use crate::outside;
 use crate::plans;
 use crate::script::Script;
@@ -22,8 +22,8 @@ pub struct Trial {
     pub observed: Observed,
     /// What is wrong; empty if all is well.
     pub problems: Vec<Problem>,
-    /// Model and engine differ where two things happened at one moment, in an order that nobody says.
-    pub tied: bool,
+    /// Why model and engine may differ, where they do: things happened at one moment in an order that nothing decides.
+    pub ties: BTreeSet<Tie>,
 }
 
 /// Something that is wrong.
@@ -72,16 +72,17 @@ pub fn attempt(case: &Case, fate: Fate, kind: StoreKind) -> Trial {
         problems.extend(check_calls(run, events, &observed));
         problems.extend(check_cuts(run, events, &observed));
     }
-    let mut tied = false;
+    let mut ties = BTreeSet::new();
     if problems.is_empty() {
         let prediction = prediction(case, &observed);
         let differences = differences(&prediction, &observed);
-        tied = prediction.tied && !differences.is_empty();
-        if !tied {
+        if prediction.ties.is_empty() {
             problems.extend(differences);
+        } else if !differences.is_empty() {
+            ties = prediction.ties;
         }
     }
-    Trial { observed, problems, tied }
+    Trial { observed, problems, ties }
 }
 
 fn prediction(case: &Case, observed: &Observed) -> Prediction {

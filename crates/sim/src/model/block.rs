@@ -84,7 +84,7 @@ impl<'a> Model<'a> {
     fn node(self: &Rc<Self>, node: &'a Node, path: String, scope: Rc<Scope>, env: Env) -> Task<'a, End> {
         let this = Rc::clone(self);
         Box::pin(async move {
-            let held = this.clock.paused.get();
+            let held = this.clock.paused.get() && scope.ending().is_none();
             // What only has nodes inside starts also in a paused run; they are held.
             let inner = match &node.kind {
                 NodeKind::Parallel(_) | NodeKind::Loop(_) => true,

@@ -9,7 +9,7 @@ use rival_core::plan::{BackoffKind, OnTimeout, Retry, Step};
 use serde_json::Value;
 
 use super::time::{Ending, Scope};
-use super::{CutFate, End, Env, Failed, Model, Undo};
+use super::{CutFate, End, Env, Failed, Model, Tie, Undo};
 use crate::script::{CallKey, Does, Fails, Part, Seen};
 
 /// How long a handler may take.
@@ -53,7 +53,9 @@ impl<'a> Model<'a> {
         let act = self.script.act(&key);
         let ends = act.does.map(|_| began + act.takes);
         let mut deadline = terms.timeout.map(|timeout| began + timeout);
-        let mut cuts = self.cuts.get(&key).into_iter().flatten().peekable();
+        // A child that is started again is given the same, and has calls of the same names.
+        let cuts = self.cuts.get(&key).into_iter().flatten();
+        let mut cuts = cuts.filter(|cut| cut.at >= began).peekable();
         self.notes.borrow_mut().summary.calls.insert(key.clone());
         let told = || match terms.scope.and_then(Scope::ending) {
             Some((Ending::Stop, at)) => Some(at),
@@ -78,18 +80,11 @@ impl<'a> Model<'a> {
                 self.keep_deadline();
                 // Was it cut short because of a request, or did that come later?
                 if cut.fate == CutFate::Cancelled && self.requests.contains(&cut.at) {
-                    self.tie();
+                    self.tie(Tie::Crash);
                 }
                 // Was it lost before something else that starts at the same moment did, or after?
                 if cut.fate == CutFate::Interrupted && cut.at == began {
-                    self.tie();
-                }
-                // In which order nodes are undone that ended at one moment nobody says; but one that is cut short has
-                // all its time again, and may end now where it would have been too late.
-                if key.part == Part::Undo
-                    && deadline.is_some_and(|deadline| ends.is_none_or(|ends| ends > deadline))
-                {
-                    self.tie();
+                    self.tie(Tie::Crash);
                 }
                 match cut.fate {
                     CutFate::Again | CutFate::Held => (held, since) = (true, cut.at),
@@ -114,9 +109,10 @@ impl<'a> Model<'a> {
                     return Poll::Pending;
                 }
             }
-            let now = Some(self.clock.now());
-            if ends == now && (deadline == now || told() == now) {
-                self.tie();
+            let now = self.clock.now();
+            let ready = ends.is_some_and(|ends| ends <= now);
+            if ready && (deadline.is_some_and(|deadline| deadline <= now) || told() == Some(now)) {
+                self.tie(Tie::Stop);
             }
             if told().is_none() && ends.is_some_and(|ends| self.clock.has_come(ends)) {
                 return Poll::Ready(ended(act.does));
@@ -208,6 +204,7 @@ impl<'a> Model<'a> {
             if attempt < most && scope.ending().is_none() {
                 let again = self.clock.now() + backoff(called, &step.retry, attempt);
                 if !self.clock.wait(again, scope).await {
+                    self.note_stop_at(again, scope);
                     self.step_over(step, node, unknown, NodeStatus::Cancelled, attempt);
                     return End::Stopped;
                 }
@@ -277,7 +274,13 @@ impl<'a> Model<'a> {
     fn last_undo(&self, lane: &str) -> Option<Undo<'a>> {
         let mut list = self.undo.borrow_mut();
         let at = list.iter().rposition(|undo| is_within(&undo.node, lane))?;
-        Some(list.remove(at))
+        let undo = list.remove(at);
+        // Which of them is undone when a crash comes, which gives it all its time again?
+        let together = list.iter().any(|other| other.at == undo.at && is_within(&other.node, lane));
+        if together && self.cuts.keys().any(|key| key.part == Part::Undo) {
+            self.tie(Tie::Undo);
+        }
+        Some(undo)
     }
 
     async fn undo_one(&self, undo: &Undo<'a>) {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::call::{Called, ended};
 use super::time::{Ending, Scope};
-use super::{Asked, CutFate, Env, Model};
+use super::{Asked, CutFate, Env, Model, Tie};
 use crate::ops::{Op, child_input};
 use crate::script::CallKey;
 
@@ -71,12 +71,17 @@ impl<'a> Model<'a> {
     /// Works for a while. That goes on while everything around settles.
     async fn work(&self, key: &CallKey, takes: u64, scope: &Scope) -> Result<(), Stopped> {
         let end = self.clock.now() + takes;
+        let began = self.clock.now();
         let cuts = self.cuts.get(key).map(Vec::as_slice).unwrap_or_default();
         poll_fn(|_| {
             let ending = scope.ending();
-            let cut = cuts.iter().any(|cut| cut.fate == CutFate::Cancelled && self.clock.has_come(cut.at));
+            let mut cuts = cuts.iter().filter(|cut| cut.at >= began);
+            let cut = cuts.any(|cut| cut.fate == CutFate::Cancelled && self.clock.has_come(cut.at));
             match ending {
-                Some((Ending::Stop, _)) => return Poll::Ready(Err(Stopped)),
+                Some((Ending::Stop, _)) => {
+                    self.note_stop_at(end, scope);
+                    return Poll::Ready(Err(Stopped));
+                }
                 Some(_) if cut => return Poll::Ready(Err(Stopped)),
                 _ => {}
             }
@@ -105,6 +110,7 @@ impl<'a> Model<'a> {
             Op::Sleep(ms) => {
                 let until = self.clock.now() + ms;
                 if !self.clock.wait(until, scope).await {
+                    self.note_stop_at(until, scope);
                     return Err(Stopped);
                 }
                 Ok(Value::Null)
@@ -175,12 +181,16 @@ impl<'a> Model<'a> {
     /// Waits until fewer than `open` are at work. If that is not to be waited for, they are cancelled.
     async fn a_child_ends(&self, children: &[Rc<Self>], open: usize, scope: &Scope) -> Result<(), Stopped> {
         let waited = poll_fn(|_| {
+            let still = children.iter().filter(|child| child.child_end().is_none()).count();
             if scope.ending().is_some() {
+                // A child has ended at the same moment.
+                if still < open {
+                    self.tie(Tie::Stop);
+                }
                 return Poll::Ready(Err(Stopped));
             }
-            let still = children.iter().filter(|child| child.child_end().is_none()).count();
             if still + 1 < open {
-                self.tie();
+                self.tie(Tie::Children);
             }
             if still < open { Poll::Ready(Ok(())) } else { Poll::Pending }
         })

@@ -23,6 +23,9 @@
 //! | `choose` says false, and there is neither `else` nor a default | the branch completes with null |
 //! | a paused run is cancelled | what it has done is undone all the same |
 //! | the last node is done and losers still settle | the run has not ended; a cancel cancels it |
+//!
+//! Where two things happen at one moment, it does what `docs/semantics.md` says of moments. What that leaves open is a
+//! [`Tie`].
 
 mod block;
 mod call;
@@ -78,8 +81,45 @@ pub struct Prediction {
     pub summary: Summary,
     /// What its children come to, by what they are given, in the order in which they are started.
     pub children: BTreeMap<String, Vec<Summary>>,
-    /// Two things happened at one moment whose order is nobody's to say.
-    pub tied: bool,
+    /// Things happened at one moment whose order nothing decides.
+    pub ties: BTreeSet<Tie>,
+}
+
+/// Things that happen at one moment in an order that nothing decides: the run may come to either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tie {
+    /// Something ends, or begins to end, in two lanes that run side by side.
+    SideBySide,
+    /// Something ends when a request comes, or the run's timeout.
+    Request,
+    /// A call or a wait ends when it is stopped or times out.
+    Stop,
+    /// Two waits for one signal begin.
+    Waits,
+    /// A crash comes when something else happens.
+    Crash,
+    /// All branches of a race end when it begins.
+    Race,
+    /// Several children end.
+    Children,
+    /// Steps that ended together are undone, and it matters which comes first.
+    Undo,
+}
+
+impl Tie {
+    /// What it is called in the figures.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::SideBySide => "side by side",
+            Self::Request => "request",
+            Self::Stop => "stop",
+            Self::Waits => "waits",
+            Self::Crash => "crash",
+            Self::Race => "race",
+            Self::Children => "children",
+            Self::Undo => "undo",
+        }
+    }
 }
 
 /// What must come of a run of a plan, with children of another.
@@ -120,10 +160,10 @@ pub fn predict(
     if ended.is_none() {
         notes.summary.status = None;
     }
-    let mut prediction = Prediction { summary: notes.summary, children: BTreeMap::new(), tied: notes.tied };
+    let mut prediction = Prediction { summary: notes.summary, children: BTreeMap::new(), ties: notes.ties };
     for (given, child) in model.family.take() {
         let notes = child.notes.take();
-        prediction.tied |= notes.tied;
+        prediction.ties.extend(notes.ties);
         prediction.children.entry(given).or_default().push(notes.summary);
     }
     prediction
@@ -162,7 +202,7 @@ enum Asked {
 #[derive(Default)]
 struct Notes {
     summary: Summary,
-    tied: bool,
+    ties: BTreeSet<Tie>,
     /// Nodes whose lanes run side by side.
     concurrent: BTreeSet<String>,
     /// Lanes that lost.
@@ -281,9 +321,9 @@ impl<'a> Model<'a> {
         self.notes.borrow_mut().concurrent.insert(node.to_owned());
     }
 
-    /// Two things happen at this moment, and nobody says in which order.
-    fn tie(&self) {
-        self.notes.borrow_mut().tied = true;
+    /// Two things happen at this moment, and nothing decides in which order.
+    fn tie(&self, tie: Tie) {
+        self.notes.borrow_mut().ties.insert(tie);
     }
 
     /// Something happened at a node that others may race with.
@@ -293,11 +333,14 @@ impl<'a> Model<'a> {
             notes.moment = self.clock.now();
             notes.facts.clear();
         }
-        let tied = notes.facts.iter().any(|other| {
-            let apart = where_apart(other, node);
-            node.is_empty() || other.is_empty() || notes.concurrent.contains(&apart)
-        });
-        notes.tied |= tied;
+        let tie = |other: &String| {
+            if node.is_empty() || other.is_empty() {
+                return Some(Tie::Request);
+            }
+            notes.concurrent.contains(&where_apart(other, node)).then_some(Tie::SideBySide)
+        };
+        let ties: Vec<Tie> = notes.facts.iter().filter_map(tie).collect();
+        notes.ties.extend(ties);
         notes.facts.push(node.to_owned());
     }
 

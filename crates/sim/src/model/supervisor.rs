@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::block::path;
 use super::call::failed;
 use super::time::{Ending, Lanes, Scope, Task};
-use super::{End, Env, Failed, Model};
+use super::{End, Env, Failed, Model, Tie};
 use crate::script::{Part, Seen};
 
 impl<'a> Model<'a> {
@@ -260,7 +260,7 @@ impl<'a> Model<'a> {
         if race {
             // All at one moment: who was first?
             if began == self.clock.now() && lanes.open() > 0 {
-                self.tie();
+                self.tie(Tie::Race);
             }
             self.lose(parallel, node, &lost, &scopes, lanes);
         }

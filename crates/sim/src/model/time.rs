@@ -135,11 +135,21 @@ impl<'a> Clock<'a> {
 
     /// Waits for a moment; false if the scope is ending first. In a paused run no moment comes.
     pub(super) async fn wait(&self, at: u64, scope: &Scope) -> bool {
+        let mut held = false;
         poll_fn(|_| {
             if scope.ending().is_some() {
                 return Poll::Ready(false);
             }
-            if self.has_come(at) && !self.paused.get() { Poll::Ready(true) } else { Poll::Pending }
+            if self.paused.get() {
+                held = true;
+                return Poll::Pending;
+            }
+            // What a pause held starts before what fell due meanwhile acts.
+            if std::mem::take(&mut held) {
+                self.changed();
+                return Poll::Pending;
+            }
+            if self.has_come(at) { Poll::Ready(true) } else { Poll::Pending }
         })
         .await
     }

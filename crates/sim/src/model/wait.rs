@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::call::failed;
 use super::time::Scope;
-use super::{End, Env, Model};
+use super::{End, Env, Model, Tie};
 use crate::lab::BEGAN;
 use crate::script::Part;
 
@@ -32,10 +32,18 @@ impl Model<'_> {
             self.clock.turn().await;
         }
         if !over && (!self.clock.may_start(scope).await || !self.clock.wait(until, scope).await) {
+            self.note_stop_at(until, scope);
             return self.over(node, End::Stopped);
         }
         self.fact(node);
         self.over(node, End::Good(None, NodeStatus::Completed))
+    }
+
+    /// A wait was stopped: at its own moment it might as well have ended.
+    pub(super) fn note_stop_at(&self, until: u64, scope: &Scope) {
+        if scope.ending().is_some_and(|(_, at)| at == self.clock.now() && until <= at) {
+            self.tie(Tie::Stop);
+        }
     }
 
     fn moment(&self, answer: &Value) -> Option<u64> {
@@ -86,11 +94,21 @@ impl Model<'_> {
             return Some(Some(payload));
         }
         self.clock.turn().await;
+        let mut held = false;
         let waited = poll_fn(|_| {
-            if scope.ending().is_some() {
+            if let Some((_, at)) = scope.ending() {
+                if at == self.clock.now() && until.is_some_and(|until| until <= at) {
+                    self.tie(Tie::Stop);
+                }
                 return Poll::Ready(None);
             }
             if self.clock.paused.get() {
+                held = true;
+                return Poll::Pending;
+            }
+            if std::mem::take(&mut held) {
+                // What a pause held starts first.
+                self.clock.changed();
                 return Poll::Pending;
             }
             if let Some(payload) = self.take(name, number, until) {
@@ -113,7 +131,7 @@ impl Model<'_> {
         let now = self.clock.now();
         // Two that begin to wait at one moment: which is the older?
         if signals.began.insert(name.to_owned(), now) == Some(now) {
-            self.tie();
+            self.tie(Tie::Waits);
         }
         signals.waiting.entry(name.to_owned()).or_default().push_back(number);
         number

@@ -6,7 +6,8 @@
 //!
 //! Answers are given in the order in which they were used the first time: an operation's answer is kept back until
 //! everything that the function had asked for before it used that answer has been asked for again. So a race between
-//! two operations ends the same way each time, whichever of them is polled first.
+//! two operations ends the same way each time, whichever of them is polled first. An operation that the function gave
+//! up is never answered again, whatever became of it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -182,7 +183,7 @@ impl fmt::Display for OpKey {
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
     attempt: u32,
-    /// Recorded in this attempt before the call, and not asked for yet.
+    /// Recorded in this attempt before the call, not given up, and not asked for yet.
     left: BTreeSet<u32>,
     /// Asked for, and its answer not used yet.
     open: BTreeSet<u32>,
@@ -204,7 +205,8 @@ pub enum Found {
 impl Replay {
     /// The way of a new call of this attempt.
     pub fn new(ops: Option<&Ops>, attempt: u32) -> Self {
-        let left = ops.into_iter().flat_map(Ops::iter).filter(|(_, op)| op.attempt == attempt);
+        let left = ops.into_iter().flat_map(Ops::iter);
+        let left = left.filter(|(_, op)| op.attempt == attempt && !op.dropped);
         Self { left: left.map(|(number, _)| number).collect(), attempt, ..Self::default() }
     }
 
@@ -237,6 +239,16 @@ impl Replay {
         }
     }
 
+    /// The function gave this operation up.
+    pub fn dropped(&mut self, number: u32) {
+        self.open.remove(&number);
+    }
+
+    /// Whether everything that was recorded before the call has been asked for again.
+    pub fn has_caught_up(&self) -> bool {
+        self.left.is_empty()
+    }
+
     /// A new operation was recorded under this number.
     pub fn recorded(&mut self, number: u32) {
         self.open.insert(number);
@@ -254,6 +266,10 @@ impl Replay {
 
     /// Whether an operation's answer may be given now.
     pub fn is_due(&self, op: &Op) -> bool {
+        if op.dropped {
+            // It was given up before: the function goes on without it, as it did then.
+            return false;
+        }
         match (self.left.first(), op.used_by) {
             (None, _) => true,
             (Some(next), Some(user)) => user <= *next,

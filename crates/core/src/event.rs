@@ -157,6 +157,10 @@ pub enum Kind {
         /// When it times out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Time>,
+        /// How long one stretch of work may take, if that is not the time from here to the deadline: a call that goes
+        /// the way of an earlier one again has more time until it comes to something new.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit_ms: Option<u64>,
         /// The step has a compensation: what it does may have to be undone.
         #[serde(default, skip_serializing_if = "is_false")]
         undoable: bool,
@@ -404,6 +408,16 @@ pub enum Kind {
         /// How.
         outcome: OpOutcome,
     },
+    /// The function gave up an operation: it dropped the future, or ended without using the answer. A sleep or a wait
+    /// ends with this, children are cancelled, and a signal that the operation had taken is kept again.
+    OpDropped {
+        /// The step.
+        node: Path,
+        /// The operation.
+        op: u32,
+        /// The call that gave it up.
+        call: u32,
+    },
     /// Nobody waits for these children any more: they are cancelled.
     OpStopping {
         /// The step.
@@ -485,6 +499,12 @@ pub enum Kind {
         node: Path,
         /// The call.
         call: u32,
+        /// The operations whose answers the function had used by then and not at its last operation, in that order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        used: Vec<u32>,
+        /// The operations whose answers it had been given and had not used.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        told: Vec<u32>,
     },
     /// Somebody asked to cancel the run.
     CancelRequested {
@@ -767,6 +787,7 @@ impl Kind {
             | Self::SignalTimedOut { node, .. }
             | Self::OpStarted { node, .. }
             | Self::OpEnded { node, .. }
+            | Self::OpDropped { node, .. }
             | Self::OpStopping { node, .. }
             | Self::ChildStarted { node, .. }
             | Self::ChildRetried { node, .. }
@@ -794,7 +815,10 @@ impl Kind {
             Self::ClockSetBack { .. }
             | Self::SleepStarted { absolute: true, .. }
             | Self::CallFailed { told: true, .. }
-            | Self::CallCancelled { state: Some(_), .. } => 5,
+            | Self::CallCancelled { state: Some(_), .. }
+            | Self::OpDropped { .. }
+            | Self::CallSuspended { .. }
+            | Self::CallStarted { limit_ms: Some(_), .. } => 5,
             Self::RunCompleted { not_undone, .. } | Self::ChildEnded { not_undone, .. }
                 if !not_undone.is_empty() =>
             {
@@ -806,7 +830,7 @@ impl Kind {
             | Self::BlockFailing { .. }
             | Self::LaneStopping { .. }
             | Self::Joined { .. } => 2,
-            Self::CallStarted { role, .. } => role.version(),
+            Self::CallStarted { limit_ms: None, role, .. } => role.version(),
             // Each kind is named: the compiler asks whoever adds one for the version that it begins with.
             Self::RunStarted { .. }
             | Self::NodeImported { .. }
@@ -833,7 +857,6 @@ impl Kind {
             | Self::ChildStarted { .. }
             | Self::ChildRetried { .. }
             | Self::ChildEnded { .. }
-            | Self::CallSuspended { .. }
             | Self::CancelRequested { .. }
             | Self::RunPaused {}
             | Self::RunResumed {}

@@ -49,6 +49,8 @@ pub mod code {
     pub const JOIN_UNREACHABLE: &str = "join_unreachable";
     /// The run was cancelled.
     pub const CANCELLED: &str = "cancelled";
+    /// A durable operation was asked for by a step that has ended.
+    pub const STEP_ENDED: &str = "step_ended";
 }
 
 /// A failure as it is recorded in events and shown to people.

@@ -141,6 +141,7 @@ impl Actor {
             Mail::Finished { node, call, outcome, logs } => {
                 work.logs.extend(logs);
                 let outcome = self.held_against(&node, call, outcome);
+                self.give_up_unused(&node, call, &outcome, work);
                 if self.calls.get(&node).is_some_and(|running| running.number == call) {
                     let began = self.calls.remove(&node).and_then(|running| running.began);
                     self.tell_called(&node, call, began, &outcome);
@@ -162,6 +163,8 @@ impl Actor {
                 }
             }
             Mail::Ask(ask) => self.asked(*ask, work),
+            Mail::GiveUp(given_up) => self.gives_up(*given_up, work),
+            Mail::Listens { node, call } => self.give_answers(&node, call),
             // Done for every letter.
             Mail::MakeRoom => {}
             // Answered when what was decided before it is durable.
@@ -402,14 +405,10 @@ impl Actor {
         let near = timer.is_some_and(|at| at <= now.plus_ms(LINGER_MS)) && self.admit;
         let idle = self.state.calls.is_empty() && !near && self.inbox.is_empty();
         let keep = ended.is_none() && !idle && !work.let_go;
-        // What was held by an orderly stop is due as soon as somebody is there to look at it.
-        let held = || {
-            let any = !self.state.held.is_empty() || self.state.has_children_to_start();
-            !self.state.paused && any
-        };
         let wake_at = if keep || ended.is_some() {
             None
-        } else if held() {
+        } else if self.state.is_held_back() {
+            // What an orderly stop held back is due as soon as an engine is there to look at it.
             Some(timer.map_or(now, |timer| timer.min(now)))
         } else {
             timer

@@ -100,8 +100,8 @@ impl RunningCall {
         if self.cooperative {
             self.token.cancel();
         }
-        self.abort.abort();
         self.busy_again();
+        self.abort.abort();
         self.teller.keep_quiet();
     }
 }
@@ -243,8 +243,8 @@ impl Actor {
         if running.cooperative {
             running.token.cancel();
         } else {
-            running.abort.abort();
             running.busy_again();
+            running.abort.abort();
             let (lines, outcome) = (running.unstored(), Outcome::Stopped { state: running.written() });
             running.teller.tell(Mail::Finished { node, call, outcome, logs: Vec::new() });
             // Not with the letter: the run may have ended, and then nobody opens it.
@@ -300,7 +300,7 @@ impl Actor {
             trace: self.trace_of(&call.node, call.role, call.number),
         });
         let durable = (needs.durable && call.role == Role::Step).then(|| {
-            let pulse = Pulse::new(&self.shared, &self.mailbox);
+            let pulse = Pulse::new(&self.shared, &self.mailbox, &call.node, call.number);
             let store = &self.shared.store;
             let line = Arc::clone(&pulse);
             (Durable::new(&call.node, call.number, &self.run, &self.mailbox, store, line), pulse)

@@ -2,6 +2,9 @@
 //!
 //! A function's question is a letter to the run's actor, see `talk`. What is recorded is answered from the history; what
 //! is new is recorded first. Values are read by the function's own task.
+//!
+//! A future of an operation that the function drops before it has used the answer gives the operation up. One that is
+//! dropped with the function itself does not: the engine let the function go, and it comes back for the answer.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -38,15 +41,8 @@ struct Line {
     mailbox: Mailbox,
     store: Arc<dyn Store>,
     pulse: Arc<Pulse>,
-    said: Mutex<Said>,
-}
-
-/// What the function has asked for and been told so far.
-#[derive(Default)]
-struct Said {
-    counts: BTreeMap<(OpKind, String), u32>,
-    /// Operations whose answers it has used since it last asked for one.
-    used: Vec<u32>,
+    /// How often the function has asked for what.
+    counts: Mutex<BTreeMap<(OpKind, String), u32>>,
 }
 
 /// A function's question, on its way to the actor.
@@ -59,6 +55,13 @@ pub(crate) struct Ask {
     pub(crate) used: Vec<u32>,
     pub(crate) what: Question,
     pub(crate) reply: oneshot::Sender<Reply>,
+}
+
+/// An operation that a function gives up, on its way to the actor.
+pub(crate) struct GivenUp {
+    pub(crate) node: Path,
+    pub(crate) call: u32,
+    pub(crate) key: OpKey,
 }
 
 /// What a function asks for.
@@ -111,7 +114,7 @@ impl Durable {
             mailbox: mailbox.clone(),
             store: Arc::clone(store),
             pulse,
-            said: Mutex::default(),
+            counts: Mutex::default(),
         }))
     }
 
@@ -124,27 +127,27 @@ impl Durable {
     where
         F: Future<Output = Result<Value, StepError>> + Send,
     {
-        let (line, key) = (Arc::clone(&self.0), self.key(OpKind::Once, name));
+        let mut wait = self.wait(OpKind::Once, name);
         async move {
-            let used = line.used();
-            let told = line.ask(key.clone(), String::new(), used.clone(), Question::Once).await;
+            let used = wait.line.pulse.newly_used();
+            let told = wait.ask(String::new(), used.clone(), Question::Once).await?;
             if let Reply::Ended { .. } = told.reply {
-                return line.value(told).await;
+                return wait.value(told).await;
             }
             let done = work.await.map_err(|error| error.failure);
             drop(told);
-            let told = line.ask(key, String::new(), used, Question::Done(done)).await;
-            line.value(told).await
+            let told = wait.ask(String::new(), used, Question::Done(done)).await?;
+            wait.value(told).await
         }
     }
 
     /// Sleeps, holding no memory.
     pub fn sleep(&self, duration: Duration) -> impl Future<Output = Result<(), StepError>> + Send + use<> {
-        let (line, key) = (Arc::clone(&self.0), self.key(OpKind::Sleep, ""));
+        let mut wait = self.wait(OpKind::Sleep, "");
         let ms = whole_ms(duration);
         async move {
-            let told = line.say(key, hash(&[&ms.to_string()]), Question::Sleep(ms)).await;
-            line.value(told).await.map(|_| ())
+            let told = wait.say(hash(&[&ms.to_string()]), Question::Sleep(ms)).await?;
+            wait.value(told).await.map(|_| ())
         }
     }
 
@@ -155,12 +158,12 @@ impl Durable {
         timeout: Option<Duration>,
         timeout_is_value: bool,
     ) -> impl Future<Output = Result<Value, StepError>> + Send + use<> {
-        let (line, key) = (Arc::clone(&self.0), self.key(OpKind::Signal, name));
+        let mut wait = self.wait(OpKind::Signal, name);
         let timeout_ms = timeout.map(whole_ms);
         async move {
             let hash = hash(&[&format!("{timeout_ms:?} {timeout_is_value}")]);
-            let told = line.say(key, hash, Question::Signal { timeout_ms, timeout_is_value }).await;
-            line.value(told).await
+            let told = wait.say(hash, Question::Signal { timeout_ms, timeout_is_value }).await?;
+            wait.value(told).await
         }
     }
 
@@ -170,10 +173,10 @@ impl Durable {
         workflow: &str,
         input: Value,
     ) -> impl Future<Output = Result<Value, StepError>> + Send + use<> {
-        let (line, key) = (Arc::clone(&self.0), self.key(OpKind::Run, workflow));
+        let mut wait = self.wait(OpKind::Run, workflow);
         async move {
-            let told = line.say(key, hash(&[&*input.canonical()]), Question::Run { input }).await;
-            line.value(told).await
+            let told = wait.say(hash(&[&*input.canonical()]), Question::Run { input }).await?;
+            wait.value(told).await
         }
     }
 
@@ -186,13 +189,13 @@ impl Durable {
         concurrency: u32,
         collect: bool,
     ) -> impl Future<Output = Result<Vec<Result<Value, StepError>>, StepError>> + Send + use<> {
-        let (line, key) = (Arc::clone(&self.0), self.key(OpKind::Map, workflow));
+        let mut wait = self.wait(OpKind::Map, workflow);
         async move {
             let texts: Vec<Cow<'_, str>> = items.iter().map(Value::canonical).collect();
             let hash = hash(&texts.iter().map(Cow::as_ref).collect::<Vec<_>>());
             let question = Question::Map { items, concurrency: concurrency.max(1), collect };
-            let told = line.say(key, hash, question).await;
-            line.outcomes(told, collect).await
+            let told = wait.say(hash, question).await?;
+            wait.outcomes(told, collect).await
         }
     }
 
@@ -202,12 +205,13 @@ impl Durable {
         Busy(self.0.pulse.work_elsewhere())
     }
 
-    /// Which operation this is; decided when it is asked for, in the order of the code.
-    fn key(&self, kind: OpKind, name: &str) -> OpKey {
-        let mut said = self.0.said.lock().unwrap_or_else(PoisonError::into_inner);
-        let occurrence = said.counts.entry((kind, name.to_owned())).or_default();
+    /// A wait for an operation. Which one it is, is decided here, in the order of the code.
+    fn wait(&self, kind: OpKind, name: &str) -> Wait {
+        let mut counts = self.0.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let occurrence = counts.entry((kind, name.to_owned())).or_default();
         *occurrence += 1;
-        OpKey { kind, name: name.to_owned(), occurrence: *occurrence }
+        let key = OpKey { kind, name: name.to_owned(), occurrence: *occurrence };
+        Wait { line: Arc::clone(&self.0), key, is_open: false }
     }
 }
 
@@ -230,36 +234,67 @@ impl std::fmt::Debug for Durable {
     }
 }
 
-impl Line {
-    fn used(&self) -> Vec<u32> {
-        std::mem::take(&mut self.said.lock().unwrap_or_else(PoisonError::into_inner).used)
-    }
+/// A wait for an operation. Dropped before it is over, it gives the operation up.
+struct Wait {
+    line: Arc<Line>,
+    key: OpKey,
+    /// It was asked for, and its answer is not used.
+    is_open: bool,
+}
 
-    async fn say(&self, key: OpKey, hash: String, what: Question) -> Told {
-        let used = self.used();
-        self.ask(key, hash, used, what).await
-    }
-
-    async fn ask(&self, key: OpKey, hash: String, used: Vec<u32>, what: Question) -> Told {
-        let (reply, replied) = oneshot::channel();
-        let asked: Asked = self.pulse.ask();
-        let (node, call, id) = (self.node.clone(), self.call, asked.id);
-        self.mailbox.send(Mail::Ask(Box::new(Ask { node, call, id, key, hash, used, what, reply })));
-        match replied.await {
-            Ok(reply) => Told { reply, _working: self.pulse.work() },
-            // Nobody will answer: the run was let go, and this call with it.
-            Err(_) => std::future::pending().await,
+impl Drop for Wait {
+    fn drop(&mut self) {
+        if self.is_open {
+            self.line.pulse.dropped(&self.key);
         }
+    }
+}
+
+impl Wait {
+    async fn say(&mut self, hash: String, what: Question) -> Result<Told, StepError> {
+        let used = self.line.pulse.newly_used();
+        self.ask(hash, used, what).await
+    }
+
+    async fn ask(&mut self, hash: String, used: Vec<u32>, what: Question) -> Result<Told, StepError> {
+        let (reply, replied) = oneshot::channel();
+        let asked: Asked = self.line.pulse.ask();
+        let (node, call, id, key) = (self.line.node.clone(), self.line.call, asked.id, self.key.clone());
+        self.is_open = true;
+        self.line.mailbox.send(Mail::Ask(Box::new(Ask { node, call, id, key, hash, used, what, reply })));
+        if let Ok(reply) = replied.await {
+            return Ok(Told { reply, _working: self.line.pulse.work() });
+        }
+        // Nobody will answer: the call is over. A future of the function itself is dropped before it comes to this; what
+        // the function gave to another task is told.
+        self.is_open = false;
+        self.line.pulse.gone().await;
+        let message = format!("{} is asked for by a step that has ended", self.key);
+        Err(StepError::stop(message).code(code::STEP_ENDED))
+    }
+
+    /// The function is given the answer, and has used it with that.
+    fn use_up(&mut self, op: u32) {
+        self.is_open = false;
+        self.line.pulse.use_up(op);
+    }
+
+    /// The answer cannot be read: that is no reason to give the operation up.
+    fn unreadable<T>(&mut self, error: StepError) -> Result<T, StepError> {
+        self.is_open = false;
+        Err(error)
     }
 
     /// The value that an operation ended with.
-    async fn value(&self, told: Told) -> Result<Value, StepError> {
+    async fn value(&mut self, told: Told) -> Result<Value, StepError> {
         let Told { reply, _working } = told;
         let Reply::Ended { op, kind, mut end, good, .. } = reply else { return Ok(Value::null()) };
         let answer = if kind == OpKind::Sleep && good {
             Ok(Value::null())
         } else {
-            self.fetch(&mut end).await?;
+            if let Err(error) = self.line.fetch(&mut end).await {
+                return self.unreadable(error);
+            }
             let event = end.event().cloned();
             event.map_or_else(|| Ok(Value::null()), |event| answer_of(&event))
         };
@@ -268,10 +303,16 @@ impl Line {
     }
 
     /// What became of each child of a map.
-    async fn outcomes(&self, told: Told, collect: bool) -> Result<Vec<Result<Value, StepError>>, StepError> {
+    async fn outcomes(
+        &mut self,
+        told: Told,
+        collect: bool,
+    ) -> Result<Vec<Result<Value, StepError>>, StepError> {
         let Told { reply, _working } = told;
         let Reply::Ended { op, started, end_seq, mut end, .. } = reply else { return Ok(Vec::new()) };
-        self.fetch(&mut end).await?;
+        if let Err(error) = self.line.fetch(&mut end).await {
+            return self.unreadable(error);
+        }
         if let Some(event) = end.event().cloned()
             && !matches!(event.event, Kind::OpEnded { outcome: OpOutcome::Done {}, .. })
         {
@@ -282,12 +323,15 @@ impl Line {
         let mut first_failure = None;
         let mut after = started;
         while after < end_seq {
-            let page = self.page(after).await?;
+            let page = match self.line.page(after).await {
+                Ok(page) => page,
+                Err(error) => return self.unreadable(error),
+            };
             let Some(last) = page.last() else { break };
             after = last.seq;
             for event in page {
                 let Kind::ChildEnded { node, op: of, index, .. } = &event.event else { continue };
-                if *node == self.node && *of == op {
+                if *node == self.line.node && *of == op {
                     let answer = answer_of(&event);
                     if let Err(error) = &answer {
                         first_failure.get_or_insert_with(|| error.clone());
@@ -302,7 +346,9 @@ impl Line {
             _ => Ok(outcomes.into_values().collect()),
         }
     }
+}
 
+impl Line {
     /// Brings an answer to hand. A store that cannot be read now is asked again: that is not the function's failure.
     async fn fetch(&self, recorded: &mut Recorded) -> Result<(), StepError> {
         let mut pause = FIRST_PAUSE;
@@ -331,10 +377,6 @@ impl Line {
         tracing::warn!(run = %self.run, node = %self.node, "trying again to read an answer");
         tokio::time::sleep(pause).await;
         (pause * 2).min(Duration::from_secs(5))
-    }
-
-    fn use_up(&self, op: u32) {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).used.push(op);
     }
 }
 

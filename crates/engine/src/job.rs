@@ -193,8 +193,19 @@ impl Job {
         }
     }
 
-    /// Judges what the function returned.
+    /// Judges what the function returned. One that has an outcome gave up what it dropped last; one that is called again
+    /// waits for it again.
     pub(crate) fn conclude(&self, returned: Returned) -> Outcome {
+        let outcome = self.judge(returned);
+        if let (Outcome::Success { .. } | Outcome::Failure { .. }, Some((_, pulse))) =
+            (&outcome, &self.durable)
+        {
+            pulse.tell_given_up();
+        }
+        outcome
+    }
+
+    fn judge(&self, returned: Returned) -> Outcome {
         let returned = match returned.unwrap_or_else(|panic| Err(panicked(&*panic).into())) {
             Ok(result) => Ok(result),
             Err(CallError::Failed(error)) => Err(error),

@@ -8,7 +8,7 @@ use rival_store::LogLine;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::control::Answer;
-use crate::durable::Ask;
+use crate::durable::{Ask, GivenUp};
 use crate::gauge::Gauge;
 use crate::values::Recorded;
 
@@ -22,6 +22,10 @@ pub(crate) enum Mail {
     Messages(Option<Answer>),
     /// A function asks for something durable.
     Ask(Box<Ask>),
+    /// A function gives up an operation that it asked for.
+    GiveUp(Box<GivenUp>),
+    /// A function that was in the middle of something when an answer was there can be told now.
+    Listens { node: Path, call: u32 },
     /// Others want the room that functions take which only wait.
     MakeRoom,
     /// A function asks for another step.

@@ -76,6 +76,18 @@ impl<'e> Found<'e> {
                 let status = if failure.is_some() { NodeStatus::Failed } else { NodeStatus::Completed };
                 self.set(node, *op, status);
             }
+            // A signal that it had taken is kept again; what it did is done.
+            Kind::OpDropped { node, op, .. } => {
+                let is_signal = |operation: &&mut Operation| operation.view.kind == "signal";
+                let operation = self.0.get_mut(&(node, *op));
+                if let Some(signal) = operation.filter(is_signal) {
+                    signal.view.status = NodeStatus::Cancelled;
+                } else if let Some(operation) = self.0.get_mut(&(node, *op))
+                    && operation.view.status == NodeStatus::Waiting
+                {
+                    operation.view.status = NodeStatus::Cancelled;
+                }
+            }
             Kind::ChildStarted { node, op, index, child } => self.child(node, *op, *index, child),
             Kind::ChildRetried { node, op, index, next, .. } => self.child(node, *op, *index, next),
             Kind::ChildEnded { node, op, index, outcome, .. } => {

@@ -2,7 +2,13 @@
 //!
 //! A function that only waits for operations can be let go: it will be called again when there is an answer. To know,
 //! its future is woken through a bell: between two rings it does nothing, however often somebody looks at it.
+//!
+//! The future's polls are also what its answers go by. A function is told something between two polls, so that whatever
+//! it asks for in one of them is known by then, and the next thing after a poll in which it could act on the one before.
+//! What it drops while it is polled it gave up itself, unless that poll ends with the news that what ran the function is
+//! gone; when the future itself is dropped, the engine let it go.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -10,9 +16,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures::task::ArcWake;
-use rival_core::Time;
+use rival_core::durable::OpKey;
+use rival_core::{Path, Time};
+use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
+use crate::durable::GivenUp;
 use crate::gauge::Gauge;
 use crate::mail::{Mail, Mailbox};
 use crate::shared::Shared;
@@ -22,13 +31,42 @@ pub(crate) struct Pulse {
     state: Mutex<State>,
     shared: Arc<Shared>,
     mailbox: Mailbox,
+    node: Path,
+    call: u32,
+    /// The function's future is no more.
+    gone: CancellationToken,
+}
+
+/// How far a question is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The actor has not heard of it.
+    Sent,
+    /// The actor knows of it.
+    Known,
+    /// It is answered, and the function has not used that.
+    Answered,
 }
 
 #[derive(Default)]
 struct State {
-    /// Questions that the function waits for, and whether the actor knows of them.
-    asks: BTreeMap<u64, bool>,
+    /// Questions that the function waits for.
+    asks: BTreeMap<u64, Stage>,
     last: u64,
+    /// The answers that it has used, in that order.
+    used: Vec<u32>,
+    /// How many of them it has told of with a question.
+    used_told: usize,
+    /// Operations that it has given up and not told of.
+    given_up: Vec<OpKey>,
+    /// How often its future was polled.
+    polls: u64,
+    /// It is being polled.
+    polled: bool,
+    /// The poll after whose end it can be told the next thing.
+    tell_after: u64,
+    /// The actor wants to hear of that.
+    is_awaited: bool,
     /// How much it does once or reads, and has not come to the end of.
     working: u32,
     /// Its future was polled, has nothing to do, and was not woken since.
@@ -40,8 +78,15 @@ struct State {
 }
 
 impl Pulse {
-    pub(crate) fn new(shared: &Arc<Shared>, mailbox: &Mailbox) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::default(), shared: Arc::clone(shared), mailbox: mailbox.clone() })
+    pub(crate) fn new(shared: &Arc<Shared>, mailbox: &Mailbox, node: &Path, call: u32) -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::default(),
+            shared: Arc::clone(shared),
+            mailbox: mailbox.clone(),
+            node: node.clone(),
+            call,
+            gone: CancellationToken::new(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -58,10 +103,12 @@ impl Pulse {
 
     /// The function asks for something; it does not wait for it any more when the guard is dropped.
     pub(crate) fn ask(self: &Arc<Self>) -> Asked {
+        // What it gave up before it asks is known before the question.
+        self.tell_given_up();
         let mut state = self.lock();
         state.last += 1;
         let id = state.last;
-        state.asks.insert(id, false);
+        state.asks.insert(id, Stage::Sent);
         Asked { pulse: Arc::clone(self), id }
     }
 
@@ -82,17 +129,102 @@ impl Pulse {
     /// The actor knows of a question.
     pub(crate) fn known(&self, ask: u64) {
         let mut state = self.lock();
-        if let Some(known) = state.asks.get_mut(&ask) {
-            *known = true;
+        if let Some(stage) = state.asks.get_mut(&ask).filter(|stage| **stage == Stage::Sent) {
+            *stage = Stage::Known;
         }
         self.look(state);
     }
 
-    /// The function was polled and waits.
-    fn rests(&self) {
+    /// Whether the function can be told something now. If not, the actor hears when it can.
+    pub(crate) fn listens(&self) -> bool {
         let mut state = self.lock();
-        state.resting = true;
-        self.look(state);
+        state.is_awaited = state.polled || state.polls < state.tell_after;
+        !state.is_awaited
+    }
+
+    /// Tells the function an answer to one of its questions: the next one only after it has been polled for this.
+    pub(crate) fn told(&self, ask: u64, tell: impl FnOnce()) {
+        let mut state = self.lock();
+        if let Some(stage) = state.asks.get_mut(&ask) {
+            *stage = Stage::Answered;
+        }
+        let poll = state.polls + 1;
+        state.tell_after = poll;
+        self.count_again(&mut state);
+        drop(state);
+        tell();
+        let mut state = self.lock();
+        // Another task waits for the answer, not the function's own future: it is not polled for this.
+        if state.resting && state.polls < poll {
+            state.tell_after = state.polls;
+            if let Some(stage) = state.asks.get_mut(&ask) {
+                *stage = Stage::Sent;
+            }
+        }
+    }
+
+    /// The function used the answer of an operation.
+    pub(crate) fn use_up(&self, op: u32) {
+        self.lock().used.push(op);
+    }
+
+    /// The answers that the function has used since it last asked for something.
+    pub(crate) fn newly_used(&self) -> Vec<u32> {
+        let mut state = self.lock();
+        let all = state.used.len();
+        let from = std::mem::replace(&mut state.used_told, all);
+        state.used[from..].to_vec()
+    }
+
+    /// The answers that the function has used.
+    pub(crate) fn used(&self) -> Vec<u32> {
+        self.lock().used.clone()
+    }
+
+    /// Comes when the function's future is no more.
+    pub(crate) async fn gone(&self) {
+        self.gone.cancelled().await;
+    }
+
+    /// The future of an operation is dropped before its answer was used. If the function's own future is being polled
+    /// here, the function has dropped it.
+    pub(crate) fn dropped(&self, key: &OpKey) {
+        if POLLED.get() == std::ptr::from_ref(self) {
+            self.lock().given_up.push(key.clone());
+        }
+    }
+
+    /// Tells the actor what the function has given up.
+    pub(crate) fn tell_given_up(&self) {
+        for key in std::mem::take(&mut self.lock().given_up) {
+            let given_up = GivenUp { node: self.node.clone(), call: self.call, key };
+            self.mailbox.send(Mail::GiveUp(Box::new(given_up)));
+        }
+    }
+
+    fn poll_begins(&self) -> Polled {
+        let mut state = self.lock();
+        state.polled = true;
+        Polled { outer: POLLED.replace(std::ptr::from_ref(self)) }
+    }
+
+    /// The function was polled. It waits, has been woken since, or has ended.
+    fn poll_ends(&self, pending: bool, rests: bool) {
+        // One that has ended tells when it is known how.
+        if pending {
+            self.tell_given_up();
+        }
+        let mut state = self.lock();
+        state.polled = false;
+        state.polls += 1;
+        let listens = state.polls >= state.tell_after && std::mem::take(&mut state.is_awaited);
+        if listens {
+            self.mailbox.send(Mail::Listens { node: self.node.clone(), call: self.call });
+        }
+        if rests {
+            state.resting = true;
+            self.look(state);
+        }
     }
 
     /// The function has something to do: it counts as busy from now on.
@@ -121,7 +253,10 @@ impl Pulse {
 
     /// Notes that it does nothing but wait, if that is so.
     fn look(&self, mut state: MutexGuard<'_, State>) {
-        let waits = !state.asks.is_empty() && state.asks.values().all(|known| *known);
+        // An answer that it has not used after it was polled for it is one that it does not wait for now.
+        let polled = state.polls >= state.tell_after;
+        let waits_for = |stage: &Stage| *stage == Stage::Known || (*stage == Stage::Answered && polled);
+        let waits = !state.asks.is_empty() && state.asks.values().all(waits_for);
         let busy = !state.resting || !waits || state.working > 0;
         if busy || state.over || state.idle_since.is_some() {
             return;
@@ -148,7 +283,26 @@ pub(crate) struct Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        self.pulse.lock().asks.remove(&self.id);
+        let mut state = self.pulse.lock();
+        state.asks.remove(&self.id);
+        // Another task than the function's own may have waited, and then its future is not polled for this.
+        self.pulse.look(state);
+    }
+}
+
+thread_local! {
+    /// The function whose future this thread polls.
+    static POLLED: Cell<*const Pulse> = const { Cell::new(std::ptr::null()) };
+}
+
+/// While it lives, a function is being polled by this thread.
+struct Polled {
+    outer: *const Pulse,
+}
+
+impl Drop for Polled {
+    fn drop(&mut self) {
+        POLLED.set(self.outer);
     }
 }
 
@@ -159,6 +313,7 @@ impl Drop for Working {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.working = state.working.saturating_sub(1);
+        self.0.look(state);
     }
 }
 
@@ -185,6 +340,14 @@ impl<F> Watched<F> {
     pub(crate) fn new(future: F, pulse: Option<Arc<Pulse>>) -> Self {
         let bell = |pulse| Arc::new(Bell { pulse, outer: Mutex::new(Ring { waker: None, rung: true }) });
         Self { future, bell: pulse.map(bell) }
+    }
+}
+
+impl<F> Drop for Watched<F> {
+    fn drop(&mut self) {
+        if let Some(bell) = &self.bell {
+            bell.pulse.gone.cancel();
+        }
     }
 }
 
@@ -231,13 +394,12 @@ impl<F: Future + Unpin> Future for Watched<F> {
         }
         drop(ring);
         let waker = futures::task::waker(Arc::clone(&bell));
+        let here = bell.pulse.poll_begins();
         let polled = Pin::new(&mut self.future).poll(&mut Context::from_waker(&waker));
-        if polled.is_pending() {
-            let ring = bell.ring();
-            if !ring.rung {
-                bell.pulse.rests();
-            }
-        }
+        drop(here);
+        let ring = bell.ring();
+        bell.pulse.poll_ends(polled.is_pending(), polled.is_pending() && !ring.rung);
+        drop(ring);
         polled
     }
 }

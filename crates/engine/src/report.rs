@@ -110,7 +110,7 @@ fn end_of_call(event: &Kind) -> Option<(&Path, Option<u32>, CallEnd<'_>)> {
         Kind::CallFailed { node, call, failure, .. } => (node, Some(*call), CallEnd::Failed(failure)),
         Kind::CallLost { node, call, reason } => (node, Some(*call), CallEnd::Lost(*reason)),
         Kind::CallCancelled { node, call, .. } => (node, Some(*call), CallEnd::Cancelled),
-        Kind::CallSuspended { node, call } => (node, Some(*call), CallEnd::Suspended),
+        Kind::CallSuspended { node, call, .. } => (node, Some(*call), CallEnd::Suspended),
         Kind::NodeBlocked { node, reason } => (node, None, CallEnd::Blocked(reason)),
         _ => return None,
     })

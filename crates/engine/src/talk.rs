@@ -1,7 +1,9 @@
 //! What the actor of a run and a function that waits say to each other.
 //!
 //! Each question is looked up in what the step has recorded. Answers are given when what they rest on is durable, in
-//! the order in which the function used them before. A function that has nothing to say for a while is let go.
+//! the order in which the function used them before, else in the order in which the operations ended; one at a time, so
+//! that the first one wins a race. A function that has nothing to say for a while is let go, when it has used every
+//! answer that is there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,12 +12,12 @@ use rival_core::durable::{Found, OpKey, Replay};
 use rival_core::event::BlockedReason;
 use rival_core::failure::code;
 use rival_core::machine::{AskedBody, AskedOp, Effect, Input, Outcome};
-use rival_core::state::Ops;
+use rival_core::state::{Op, Ops};
 use rival_core::{Failure, Path, Time, Value};
 use tokio::sync::oneshot;
 
 use crate::actor::{Actor, Work};
-use crate::durable::{Ask, Question, Reply};
+use crate::durable::{Ask, GivenUp, Question, Reply};
 use crate::pulse::Pulse;
 use crate::shared::Shared;
 use crate::values::Recorded;
@@ -24,18 +26,48 @@ use crate::values::Recorded;
 const IDLE_MS: u64 = 10_000;
 /// How often a run looks for such functions.
 const IDLE_LOOK_MS: u64 = IDLE_MS / 2;
+
 /// The questions of a call that wait for an answer, and its way through what is recorded.
 pub(crate) struct Talk {
     pub(crate) pulse: Arc<Pulse>,
     replay: Replay,
-    asks: BTreeMap<u32, oneshot::Sender<Reply>>,
+    asks: BTreeMap<u32, Asking>,
     /// Those of them that have ended, and whose answer is not due yet.
     kept_back: BTreeSet<u32>,
+    /// Those that it was given the answers of.
+    given: Vec<u32>,
+}
+
+/// A question that waits for an answer.
+struct Asking {
+    id: u64,
+    reply: oneshot::Sender<Reply>,
 }
 
 impl Talk {
+    /// The answer that is next, if one is there and due: the one that was used first, else the one that is oldest.
+    fn next_due(&self, ops: &Ops) -> Option<u32> {
+        let due = self.kept_back.iter().filter_map(|number| Some((*number, ops.get(*number)?)));
+        let due = due.filter(|(_, op)| self.replay.is_due(op));
+        let order = |op: &Op| (op.used_no.unwrap_or(u32::MAX), op.end.map(|end| end.seq));
+        due.min_by_key(|(_, op)| order(op)).map(|(number, _)| number)
+    }
+
+    /// Whether it has not asked for everything again that was asked for before, or has an answer coming.
+    fn is_behind(&self, ops: Option<&Ops>) -> bool {
+        !self.replay.has_caught_up() || self.asks.keys().any(|number| has_ended(ops, *number).is_some())
+    }
+
+    /// Why the function cannot be what it was, if it waits for an answer that it was given after a question which it
+    /// does not ask any more.
+    fn never_asks_again(&self, ops: Option<&Ops>) -> Option<String> {
+        let coming: Vec<&Op> = self.asks.keys().filter_map(|number| has_ended(ops, *number)).collect();
+        let stuck = !coming.is_empty() && !coming.iter().any(|op| self.replay.is_due(op));
+        stuck.then(|| self.replay.forgot(ops)).flatten()
+    }
+
     pub(crate) fn new(pulse: Arc<Pulse>, replay: Replay) -> Self {
-        Self { pulse, replay, asks: BTreeMap::new(), kept_back: BTreeSet::new() }
+        Self { pulse, replay, asks: BTreeMap::new(), kept_back: BTreeSet::new(), given: Vec::new() }
     }
 }
 
@@ -56,7 +88,7 @@ impl Actor {
             }
             _ => match talk.replay.ask(ops, &key, &hash, &used) {
                 Found::Recorded(op) => {
-                    talk.asks.insert(op, reply);
+                    talk.asks.insert(op, Asking { id, reply });
                     pulse.known(id);
                     return work.effects.push(Effect::Answer { node, call, op });
                 }
@@ -70,13 +102,46 @@ impl Actor {
                 Found::New => ops.map_or(1, Ops::next),
             },
         };
-        talk.asks.insert(op, reply);
+        talk.asks.insert(op, Asking { id, reply });
         talk.replay.recorded(op);
         let what = self.body_of(what, &key.name);
         let OpKey { name, occurrence, .. } = key;
         let asked = AskedOp { node, call, name, occurrence, hash, after: used, what };
         self.decide(Input::Op(asked), work);
         pulse.known(id);
+    }
+
+    /// A function gives an operation up.
+    pub(crate) fn gives_up(&mut self, given_up: GivenUp, work: &mut Work) {
+        let GivenUp { node, call, key } = given_up;
+        let Some(running) = self.calls.get_mut(&node).filter(|running| running.number == call) else {
+            return;
+        };
+        let Some(talk) = &mut running.talk else { return };
+        if let Some((op, _)) = self.state.ops.get(&node).and_then(|ops| ops.find(&key)) {
+            talk.replay.dropped(op);
+            talk.asks.remove(&op);
+            talk.kept_back.remove(&op);
+            return self.decide(Input::OpDropped { node, call, op }, work);
+        }
+        // Something that was to be done once, and is not recorded yet.
+        talk.replay.worked();
+        let OpKey { name, occurrence, .. } = key;
+        let (hash, after, what) = (String::new(), Vec::new(), AskedBody::OnceDropped);
+        self.decide(Input::Op(AskedOp { node, call, name, occurrence, hash, after, what }), work);
+    }
+
+    /// A function has ended: the answers that it did not use are nobody's.
+    pub(crate) fn give_up_unused(&mut self, node: &Path, call: u32, outcome: &Outcome, work: &mut Work) {
+        if !matches!(outcome, Outcome::Success { .. } | Outcome::Failure { .. }) {
+            return;
+        }
+        let Some(running) = self.calls.get(node).filter(|running| running.number == call) else { return };
+        let (Some(talk), Some(ops)) = (&running.talk, self.state.ops.get(node)) else { return };
+        let used: BTreeSet<u32> = talk.pulse.used().into_iter().collect();
+        for op in ops.unused(running.attempt).filter(|op| !used.contains(op)).collect::<Vec<_>>() {
+            self.decide(Input::OpDropped { node: node.clone(), call, op }, work);
+        }
     }
 
     fn body_of(&self, question: Question, workflow: &str) -> AskedBody {
@@ -128,34 +193,46 @@ impl Actor {
     /// An operation has ended, or was asked for again: gives a function the answers that are there and due.
     pub(crate) fn answer(&mut self, node: &Path, call: u32, op: u32) {
         let Some(running) = self.calls.get_mut(node).filter(|running| running.number == call) else { return };
-        let (Some(talk), Some(ops)) = (&mut running.talk, self.state.ops.get(node)) else { return };
-        if talk.asks.contains_key(&op) && ops.get(op).is_some_and(|op| op.end.is_some()) {
+        let Some(talk) = &mut running.talk else { return };
+        if talk.asks.contains_key(&op) && has_ended(self.state.ops.get(node), op).is_some() {
             talk.kept_back.insert(op);
         }
-        let replay = &talk.replay;
-        let is_due = |number: &u32| ops.get(*number).is_some_and(|op| replay.is_due(op));
-        let due: Vec<u32> = talk.kept_back.iter().copied().filter(is_due).collect();
-        for number in due {
+        self.give_answers(node, call);
+    }
+
+    /// Gives a function the answers that are due, each when it has had the time to act on the one before.
+    pub(crate) fn give_answers(&mut self, node: &Path, call: u32) {
+        let Some(running) = self.calls.get_mut(node).filter(|running| running.number == call) else { return };
+        let (Some(talk), Some(ops)) = (&mut running.talk, self.state.ops.get(node)) else { return };
+        while let Some(number) = talk.next_due(ops) {
+            if !talk.pulse.listens() {
+                return;
+            }
             talk.kept_back.remove(&number);
-            let (Some(reply), Some(op)) = (talk.asks.remove(&number), ops.get(number)) else { continue };
+            let (Some(asking), Some(op)) = (talk.asks.remove(&number), ops.get(number)) else { continue };
             let Some(end) = op.end else { continue };
             let recorded = self.values.get(end.seq);
             let recorded =
                 recorded.map_or(Recorded::Stored(end.seq), |event| Recorded::AtHand(Arc::clone(event)));
-            // A function that is gone needs no answer.
-            let _ = reply.send(Reply::Ended {
+            let reply = Reply::Ended {
                 op: number,
                 kind: op.key.kind,
                 started: op.started,
                 end: recorded,
                 end_seq: end.seq,
                 good: end.good,
+            };
+            talk.given.push(number);
+            talk.pulse.told(asking.id, || {
+                // A function that is gone needs no answer.
+                let _ = asking.reply.send(reply);
             });
         }
     }
 
     /// Lets go of functions that have done nothing but wait for a while, or at once if others want the room or the
-    /// engine stops.
+    /// engine stops. One that has an answer coming, or has not asked again for all that it had asked for, is about to do
+    /// something.
     pub(crate) fn let_go_of_idle(&mut self, work: &mut Work) {
         let now = self.shared.clock.now();
         let room_wanted = self.shared.is_short_of_room() || self.shared.is_stopping();
@@ -164,17 +241,25 @@ impl Actor {
         }
         let idle = self.talking.iter().filter_map(|node| {
             let running = self.calls.get(node)?;
-            let since = running.talk.as_ref()?.pulse.idle_since()?;
-            let long = since.plus_ms(IDLE_MS) <= now || room_wanted;
-            (long && self.state.is_waiting(node)).then(|| (node.clone(), running.number))
-        });
-        for (node, call) in idle.collect::<Vec<_>>() {
-            // It waits for an answer that it was given after a question which it does not ask any more.
-            if let Some(message) = self.never_asks_again(&node) {
-                self.nondeterminism(&node, call, message, work);
-                continue;
+            let talk = running.talk.as_ref()?;
+            let long = talk.pulse.idle_since()?.plus_ms(IDLE_MS) <= now;
+            let ops = self.state.ops.get(node);
+            if talk.is_behind(ops) {
+                let message = talk.never_asks_again(ops).filter(|_| long)?;
+                return Some((node.clone(), running.number, Err(message)));
             }
-            self.decide(Input::Suspend { node: node.clone(), call }, work);
+            let waits = (long || room_wanted) && self.state.is_waiting(node);
+            waits.then(|| (node.clone(), running.number, Ok((talk.pulse.used(), talk.given.clone()))))
+        });
+        for (node, call, waits) in idle.collect::<Vec<_>>() {
+            let (used, told) = match waits {
+                Ok(knows) => knows,
+                Err(message) => {
+                    self.nondeterminism(&node, call, message, work);
+                    continue;
+                }
+            };
+            self.decide(Input::Suspend { node: node.clone(), call, used, told }, work);
             if self.state.node(&node).is_some_and(|node| node.call.is_none())
                 && let Some(running) = self.calls.remove(&node)
             {
@@ -183,12 +268,6 @@ impl Actor {
             }
         }
         self.idle_look = None;
-    }
-
-    fn never_asks_again(&self, node: &Path) -> Option<String> {
-        let talk = self.calls.get(node)?.talk.as_ref()?;
-        let ops = self.state.ops.get(node);
-        (!talk.kept_back.is_empty()).then(|| talk.replay.forgot(ops)).flatten()
     }
 
     /// When the run looks for idle functions next.
@@ -202,6 +281,11 @@ impl Actor {
         }
         self.idle_look
     }
+}
+
+/// An operation that has ended, and that its function has not given up.
+fn has_ended(ops: Option<&Ops>, number: u32) -> Option<&Op> {
+    ops?.get(number).filter(|op| op.end.is_some() && !op.dropped)
 }
 
 impl Shared {

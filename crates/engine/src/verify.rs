@@ -425,9 +425,8 @@ fn may_say(row: &RunRow, state: &State) -> bool {
 
 /// When somebody must look at a run that nobody owns.
 fn needed_wake(state: &State, messages: usize) -> Option<Time> {
-    let held = !state.paused && !state.held.is_empty();
     // At once, whenever that was.
-    let at_once = (held || messages > 0).then_some(Time(i64::MAX));
+    let at_once = (state.is_held_back() || messages > 0).then_some(Time(i64::MAX));
     [at_once, state.next_timer()].into_iter().flatten().min()
 }
 

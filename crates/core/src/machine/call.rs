@@ -59,12 +59,16 @@ impl<'a> Machine<'a> {
     pub(super) fn start_call(&mut self, node: &Path, due: Due, cause: Cause) {
         let Some(function) = self.function(node, due.role) else { return };
         let number = self.state.node(node).map_or(0, |node| node.calls) + 1;
-        let left = self.state.node(node).and_then(|node| node.time_left_ms);
-        let deadline = left.or_else(|| self.timeout_ms(node, due.role)).map(|ms| self.env.now.plus_ms(ms));
         let Due { role, attempt } = due;
+        // A call that goes the way of an earlier one again has the time of each stretch of work that was within it.
+        let answers = if role == Role::Step { self.state.answers(node, attempt) } else { 0 };
+        let limit = self.timeout_ms(node, role);
+        let deadline = limit.map(|ms| self.env.now.plus_ms(ms.saturating_mul(1 + answers)));
+        let limit_ms = limit.filter(|_| answers > 0);
         let undoable = role == Role::Step && self.compensation(node).is_some();
         let node_path = node.clone();
-        let event = Kind::CallStarted { node: node_path, call: number, role, attempt, deadline, undoable };
+        let event =
+            Kind::CallStarted { node: node_path, call: number, role, attempt, deadline, limit_ms, undoable };
         self.emit(event, cause);
         self.turn.effects.push(Effect::Call(Call { node: node.clone(), number, role, function, attempt }));
     }

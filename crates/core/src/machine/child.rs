@@ -9,7 +9,7 @@
 //! | | otherwise | `OpStopping`: the others are cancelled |
 //! | the last child ends | | the operation has ended |
 //! | a child fails and is retried by itself | | `ChildRetried`: that run counts from now on |
-//! | nobody waits for the operation any more | children are open | `OpStopping`: they are cancelled; the run's end waits for them |
+//! | the function gave the operation up, or ended | children are open | `OpStopping`: they are cancelled; the run's end waits for them |
 //! | the grace period is over | children are open | `OpEnded` as left: they go on cancelling alone |
 
 use super::{Errand, Machine, NewChild, Todo};
@@ -39,7 +39,8 @@ impl Machine<'_> {
     }
 
     fn next_child(&self, node: &Path, op: u32) -> Option<u32> {
-        let children = self.state.op(node, op)?.children.as_ref()?;
+        let op = self.state.op(node, op).filter(|op| !op.dropped)?;
+        let children = op.children.as_ref()?;
         (children.has_room() && !self.holding() && !self.state.is_ending(node)).then_some(children.begun)
     }
 

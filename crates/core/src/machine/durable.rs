@@ -6,14 +6,18 @@
 //! | sleep | it is asked for | `OpStarted`; `OpEnded` at its moment |
 //! | signal | it is asked for | `OpStarted`; `SignalTaken` or `SignalTimedOut`, see `signal` |
 //! | run, map | it is asked for | `OpStarted`; children, see `child` |
-//! | any but once | the call has nothing else to do for a while | `CallSuspended`: the function is let go |
+//! | any but once | the call has nothing else to do for a while, and was given every answer that is there | `CallSuspended`: the function is let go |
 //! | any | it ends, the call is at work | the function is told |
 //! | any | it ends, the call was let go | a new call starts, uncharged, which asks for the same again |
+//! | any | the function gives it up | `OpDropped`: it is never answered; its children are cancelled, a signal that it took is kept again |
+//! | once | the function gives it up before it is done | `OpStarted` and `OpDropped`: it is not begun again |
 //! | any | the call ends while it is open | it is dropped; its children are cancelled |
 //! | any | the run is ending | sleeps and waits end as stopped, children are cancelled |
 //!
 //! What waits inside an operation when the process dies has not been interrupted: it did nothing. It is called again
 //! like one that was let go.
+
+use std::collections::BTreeSet;
 
 use super::{Effect, Machine};
 use crate::durable::{OpBody, OpOutcome};
@@ -21,7 +25,7 @@ use crate::event::{Cause, Kind, Outside};
 use crate::failure::Failure;
 use crate::ids::Seq;
 use crate::path::{self, Path};
-use crate::state::OpenCall;
+use crate::state::{Op, OpenCall};
 use crate::value::Value;
 
 /// An operation that a function asks for, and that is not recorded.
@@ -48,6 +52,8 @@ pub struct AskedOp {
 pub enum AskedBody {
     /// It did something, and this came of it.
     Once(Result<Value, Failure>),
+    /// It began to do something, and gave it up.
+    OnceDropped,
     /// To sleep for so many milliseconds.
     Sleep(u64),
     /// A signal.
@@ -84,7 +90,9 @@ impl Machine<'_> {
         let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
         let op = self.state.ops.get(&node).map_or(1, crate::state::Ops::next);
         let now = self.env.now;
+        let gives_up = matches!(what, AskedBody::OnceDropped);
         let (what, outcome) = match what {
+            AskedBody::OnceDropped => (OpBody::Once {}, None),
             AskedBody::Once(Ok(value)) => (OpBody::Once {}, Some(OpOutcome::Value(value))),
             AskedBody::Once(Err(failure)) => (OpBody::Once {}, Some(OpOutcome::Failed(failure))),
             AskedBody::Sleep(ms) => (OpBody::Sleep { until: now.plus_ms(ms) }, None),
@@ -101,6 +109,9 @@ impl Machine<'_> {
         let seq = self.follow(event, started);
         match outcome {
             Some(outcome) => self.end_op(&node, op, outcome, Cause::Event(seq)),
+            None if gives_up => {
+                self.follow(Kind::OpDropped { node, op, call }, seq);
+            }
             None if self.state.is_ending(&node) => self.stop_op(&node, op, seq),
             None => self.begin_op(&node, op, seq),
         }
@@ -137,6 +148,10 @@ impl Machine<'_> {
 
     /// An operation has ended: its function is told, or called again if it was let go.
     pub(super) fn op_answered(&mut self, node: &Path, op: u32, cause: Seq) {
+        // Nobody waits for what was given up.
+        if self.state.op(node, op).is_some_and(|op| op.dropped) {
+            return;
+        }
         let Some(state) = self.state.node(node) else { return };
         match &state.call {
             Some(call) => {
@@ -150,19 +165,48 @@ impl Machine<'_> {
         }
     }
 
-    /// The function has nothing to do but to wait: it is let go.
-    pub(super) fn suspend(&mut self, node: &Path, call: u32) {
+    /// The function gives an operation up. In a run that is ending there is nothing left to give up.
+    pub(super) fn op_dropped(&mut self, node: &Path, call: u32, number: u32) {
         let open = self.state.node(node).and_then(|node| node.call.as_ref());
-        let Some(open) = open.filter(|open| open.number == call) else { return };
-        if self.state.is_waiting(node) && !self.state.is_ending(node) {
-            let started = open.started;
-            self.follow(Kind::CallSuspended { node: node.clone(), call }, started);
+        let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
+        let op = self.state.op(node, number).filter(|op| !op.dropped && op.used_no.is_none());
+        let Some(name) = op.map(|op| op.key.name.clone()) else { return };
+        if self.state.ending.is_some() {
+            return;
+        }
+        self.follow(Kind::OpDropped { node: node.clone(), op: number, call }, started);
+        self.take_signals(&name);
+    }
+
+    /// The function has nothing to do but to wait: it is let go, if it was given every answer that is there. One that was
+    /// not is about to be told, and would sleep through it.
+    pub(super) fn suspend(&mut self, node: &Path, call: u32, used: &[u32], told: &[u32]) {
+        let open = self.state.node(node).and_then(|node| node.call.as_ref());
+        let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
+        let Some(ops) = self.state.ops.get(node) else { return };
+        let knows: BTreeSet<u32> = used.iter().chain(told).copied().collect();
+        let knows_all = ops.fresh().all(|op| knows.contains(&op));
+        if knows_all && self.state.is_waiting(node) && !self.state.is_ending(node) {
+            let mut fresh: BTreeSet<u32> = ops.fresh().collect();
+            let used = used.iter().copied().filter(|op| fresh.remove(op)).collect();
+            let told = fresh.into_iter().collect();
+            self.follow(Kind::CallSuspended { node: node.clone(), call, used, told }, started);
+        }
+    }
+
+    /// Calls steps again that were let go although there was an answer which they may not have been given. No build that
+    /// records what was used leaves one behind.
+    pub(super) fn give_answers(&mut self) {
+        let waits = self.state.waits.iter().filter(|node| self.state.has_answers_to_give(node));
+        for node in waits.cloned().collect::<Vec<_>>() {
+            self.make_due_call(&node, Cause::Outside(Outside::Recovery));
         }
     }
 
     /// A call that waited was cut off: that is no interruption, and it is made again.
     pub(super) fn waiting_call_was_lost(&mut self, node: &Path, open: &OpenCall, cause: Cause) {
-        let event = Kind::CallSuspended { node: node.clone(), call: open.number };
+        let (used, told) = (Vec::new(), Vec::new());
+        let event = Kind::CallSuspended { node: node.clone(), call: open.number, used, told };
         let seq = self.emit(event, cause);
         self.make_due_call(node, Cause::Event(seq));
     }
@@ -179,7 +223,8 @@ impl Machine<'_> {
         let mut open = Vec::new();
         let nodes = path::keys_within(&self.state.ops, scope).chain(self.state.ops.get_key_value(scope));
         for (node, ops) in nodes {
-            let of_node = ops.iter().filter(|(_, op)| op.end.is_none()).map(|(op, _)| (node.clone(), op));
+            let is_open = |op: &Op| op.end.is_none() && (!op.dropped || op.has_children());
+            let of_node = ops.iter().filter(|(_, op)| is_open(op)).map(|(op, _)| (node.clone(), op));
             open.extend(of_node);
         }
         open

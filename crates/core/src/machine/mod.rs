@@ -105,6 +105,19 @@ pub enum Input {
         node: Path,
         /// The call; any but the current one is ignored.
         call: u32,
+        /// The operations whose answers it has used, in that order: all, or those since it last asked for a new one.
+        used: Vec<u32>,
+        /// The operations whose answers it was given and has not used.
+        told: Vec<u32>,
+    },
+    /// A function gives an operation up.
+    OpDropped {
+        /// The step.
+        node: Path,
+        /// The call; any but the current one is ignored.
+        call: u32,
+        /// The operation.
+        op: u32,
     },
     /// A child has ended.
     ChildEnded {
@@ -362,10 +375,11 @@ impl Machine<'_> {
             Input::LetGo => self.let_go(),
             Input::Signal(signal) => self.signal_arrived(signal),
             Input::Op(asked) => self.op_asked(asked),
-            Input::Suspend { node, call } => self.suspend(&node, call),
             Input::ChildEnded { child, outcome, undoable, not_undone } => {
                 self.child_ended(child, outcome, undoable, not_undone);
             }
+            Input::Suspend { node, call, used, told } => self.suspend(&node, call, &used, &told),
+            Input::OpDropped { node, call, op } => self.op_dropped(&node, call, op),
             Input::ChildRetried { child, next } => self.child_retried(child, next),
         }
     }

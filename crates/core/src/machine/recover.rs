@@ -9,7 +9,9 @@
 //! | | it was cut short five times, not as a bystander | `NodeBlocked`, quarantined |
 //! | | otherwise | `CallLost` and a new call, uncharged |
 //! | | it waits inside a durable operation | `CallSuspended` and a new call |
+//! | a step that was let go | an operation has ended that it may not have been told of | a new call |
 //! | a held node | the run is not paused | it goes on |
+//! | a signal that is kept | somebody waits for it | it is taken |
 //! | a node blocked for a missing function or a value that does not decode | | it is tried again |
 //! | a timer that is due | | it acts |
 
@@ -46,6 +48,7 @@ impl Machine<'_> {
         });
         self.release_held(cause);
         self.start_held_children(cause);
+        self.give_answers();
         self.settle();
         self.take_all_signals();
         self.tick();

@@ -6,6 +6,7 @@
 //! | a signal arrives | too many are kept already | it is refused, nothing is recorded |
 //! | | otherwise | `SignalReceived`: it is kept |
 //! | a signal is kept, somebody waits for its name | it was sent before the wait's deadline | `SignalTaken`: the oldest wait takes the oldest signal |
+//! | | it was there when the wait began | `SignalTaken`, whatever the deadline |
 //! | | it was sent later | `SignalTimedOut` for that wait; the next one is asked |
 //! | | the run is paused, or the engine stops | nothing until it goes on |
 //! | the deadline comes | | `SignalTimedOut`: a failure with code `signal_timeout`, or `null` |
@@ -72,9 +73,11 @@ impl Machine<'_> {
 
     pub(super) fn take_signals(&mut self, name: &str) {
         while !self.holding() && self.state.ending.is_none() {
-            let Some((signal, sent_at, wait)) = self.state.signals.pair(name) else { return };
+            let Some((signal, sent_at, since, wait)) = self.state.signals.pair(name) else { return };
             let SignalWait { node, op, until } = wait.clone();
-            if until.is_some_and(|until| until <= sent_at.min(self.env.now)) {
+            // One that was there when the wait began is in time, also for a wait of no time at all.
+            let came_later = signal > since;
+            if came_later && until.is_some_and(|until| until <= sent_at.min(self.env.now)) {
                 self.signal_timed_out(&node, op);
                 continue;
             }

@@ -27,7 +27,6 @@ impl State {
         for (path, node) in &mut self.nodes {
             if let Some(call) = &mut node.call {
                 back(&mut call.deadline);
-                back(&mut call.waits_since);
             }
             let Some(at) = node.wake_at else { continue };
             let alarm = Timer { at, node: path.clone(), kind: TimerKind::Alarm };
@@ -35,7 +34,10 @@ impl State {
                 node.wake_at = Some(at.minus_ms(by_ms));
             }
         }
-        self.ops.values_mut().flat_map(Ops::iter_mut).for_each(|op| back(&mut op.until));
+        for op in self.ops.values_mut().flat_map(Ops::iter_mut) {
+            back(&mut op.until);
+            op.taken = op.taken.map(|sent_at| sent_at.min(now));
+        }
         for scope in self.scopes.values_mut() {
             if let Scope::Stopping { force_at, .. } = scope {
                 *force_at = force_at.minus_ms(by_ms);

@@ -1,6 +1,6 @@
 //! Durable operations and children: how they change the state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,10 @@ pub struct Ops {
     waiting: u32,
     /// How many children have not ended.
     children: u32,
+    /// Those that have ended, and that the function does not know of as far as the history says.
+    fresh: BTreeSet<u32>,
+    /// How many answers have been used.
+    uses: u32,
 }
 
 /// A durable operation.
@@ -44,6 +48,15 @@ pub struct Op {
     /// The operation that the function asked for next, once it had used this one's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_by: Option<u32>,
+    /// Which of the answers that the function used it was, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_no: Option<u32>,
+    /// The function gave it up: it is never answered.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dropped: bool,
+    /// When the signal was sent that it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken: Option<Time>,
     /// When a sleep or a wait for a signal ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
@@ -132,8 +145,44 @@ impl Ops {
         self.last + 1
     }
 
+    /// The operations of an attempt that have ended and whose answers the function has not used, as far as the history
+    /// says.
+    pub fn unused(&self, attempt: u32) -> impl Iterator<Item = u32> {
+        let unused =
+            move |op: &Op| op.attempt == attempt && op.end.is_some() && op.used_no.is_none() && !op.dropped;
+        self.iter().filter(move |(_, op)| unused(op)).map(|(number, _)| number)
+    }
+
+    /// The operations that have ended and that the function does not know of, as far as the history says.
+    pub fn fresh(&self) -> impl Iterator<Item = u32> {
+        self.fresh.iter().copied()
+    }
+
+    /// Whether there are any.
+    pub fn has_fresh(&self) -> bool {
+        !self.fresh.is_empty()
+    }
+
+    /// How many answers an attempt has been given, or could be.
+    fn answers(&self, attempt: u32) -> u64 {
+        let answered = self.all.values().filter(|op| op.attempt == attempt && op.end.is_some());
+        u64::try_from(answered.count()).unwrap_or(u64::MAX)
+    }
+
+    /// The function used an answer, and asked for `by` next.
+    fn used(&mut self, number: u32, by: Option<u32>) {
+        self.fresh.remove(&number);
+        let Some(op) = self.all.get_mut(&number) else { return };
+        op.used_by = by.or(op.used_by);
+        if op.used_no.is_none() {
+            self.uses += 1;
+            op.used_no = Some(self.uses);
+        }
+    }
+
     /// Forgets an operation that no call can ask for any more.
     fn remove(&mut self, number: u32) {
+        self.fresh.remove(&number);
         let Some(op) = self.all.remove(&number) else { return };
         self.hide(number, &op.key);
     }
@@ -149,16 +198,22 @@ impl Ops {
 impl Op {
     /// Whether a function waits for it without working.
     fn waits(&self) -> bool {
-        self.end.is_none() && self.key.kind != OpKind::Once
+        self.end.is_none() && !self.dropped && self.key.kind != OpKind::Once
     }
 
     /// Whether a child could start that has not: the run was paused, or its engine was stopping.
     pub(crate) fn has_children_to_start(&self) -> bool {
-        self.end.is_none() && self.children.as_ref().is_some_and(Children::has_room)
+        self.end.is_none() && !self.dropped && self.children.as_ref().is_some_and(Children::has_room)
     }
 
-    fn has_children(&self) -> bool {
+    pub(crate) fn has_children(&self) -> bool {
         self.children.as_ref().is_some_and(|children| !children.open.is_empty())
+    }
+
+    /// Whether a later attempt is given what came of it. A signal that was given up is kept for the next wait instead.
+    fn is_for_later_attempts(&self) -> bool {
+        let gone = self.dropped && self.key.kind == OpKind::Signal;
+        self.end.is_some_and(|end| end.good) && !gone
     }
 }
 
@@ -171,6 +226,18 @@ impl State {
     /// Whether children could start that have not.
     pub fn has_children_to_start(&self) -> bool {
         self.ops.values().any(|ops| ops.iter().any(|(_, op)| op.has_children_to_start()))
+    }
+
+    /// Whether a step was let go, and an operation of it has ended that it may not have been told of.
+    pub fn has_answers_to_give(&self, node: &Path) -> bool {
+        let suspended = self.node(node).is_some_and(|node| node.suspended);
+        suspended && self.waits.contains(node) && self.ops.get(node).is_some_and(Ops::has_fresh)
+    }
+
+    /// How many answers an attempt of a step has been given, or could be: a call that goes its way again has that much
+    /// more to do.
+    pub(crate) fn answers(&self, node: &Path, attempt: u32) -> u64 {
+        self.ops.get(node).map_or(0, |ops| ops.answers(attempt))
     }
 
     /// Whether children of nodes inside of a scope, or of the scope itself, have not ended.
@@ -198,14 +265,14 @@ impl State {
     /// Folds the events of operations and children in.
     pub(super) fn apply_durable(&mut self, kind: &Kind, seq: Seq, at: Time) {
         match kind {
-            Kind::OpStarted { node, op, name, occurrence, hash, after, what, .. } => {
-                let key = OpKey { kind: what.kind(), name: name.clone(), occurrence: *occurrence };
-                self.op_started(node, *op, key, hash, what, seq, at);
-                for used in after {
-                    if let Some(used) = self.op_mut(node, *used) {
-                        used.used_by = Some(*op);
-                    }
+            Kind::OpStarted { node, op, call, name, occurrence, hash, after, what } => {
+                if what.kind() != OpKind::Once {
+                    self.call_comes_to_something_new(node, *call);
                 }
+                let key = OpKey { kind: what.kind(), name: name.clone(), occurrence: *occurrence };
+                self.op_started(node, *op, key, hash, what, seq);
+                let ops = self.ops.entry(node.clone()).or_default();
+                after.iter().for_each(|used| ops.used(*used, Some(*op)));
             }
             Kind::OpEnded { node, op, outcome } => match outcome {
                 OpOutcome::Done {} => {
@@ -221,6 +288,7 @@ impl State {
                     self.op_ended(node, *op, seq, false, at);
                 }
             },
+            Kind::OpDropped { node, op, .. } => self.op_dropped(node, *op, at),
             Kind::OpStopping { node, op } => {
                 self.stopping.remove(&(node.clone(), *op));
                 if let Some(children) = self.op_mut(node, *op).and_then(|op| op.children.as_mut()) {
@@ -252,22 +320,19 @@ impl State {
                     state.undone = true;
                 }
             }
-            Kind::CallSuspended { node, .. } => self.call_suspended(node, at),
+            Kind::CallSuspended { node, used, told, .. } => {
+                if let Some(ops) = self.ops.get_mut(node) {
+                    used.iter().for_each(|number| ops.used(*number, None));
+                    ops.fresh.retain(|number| !told.contains(number));
+                }
+                self.call_suspended(node);
+            }
             _ => {}
         }
     }
 
     #[expect(clippy::too_many_arguments, reason = "one event's fields")]
-    fn op_started(
-        &mut self,
-        node: &Path,
-        number: u32,
-        key: OpKey,
-        hash: &str,
-        what: &OpBody,
-        seq: Seq,
-        at: Time,
-    ) {
+    fn op_started(&mut self, node: &Path, number: u32, key: OpKey, hash: &str, what: &OpBody, seq: Seq) {
         let attempt = self.node(node).map_or(1, |node| node.attempts);
         let mut op = Op {
             key,
@@ -276,6 +341,9 @@ impl State {
             started: seq,
             end: None,
             used_by: None,
+            used_no: None,
+            dropped: false,
+            taken: None,
             until: None,
             timeout_is_value: false,
             awaited: None,
@@ -309,48 +377,65 @@ impl State {
         ops.all.insert(number, op);
         if waits {
             ops.waiting += 1;
-            self.call_waits(node, at);
+            self.call_waits(node);
+        }
+    }
+
+    /// A call that goes the way of an earlier one again has come to its end: from now on its time is that of a stretch
+    /// of work.
+    fn call_comes_to_something_new(&mut self, node: &Path, number: u32) {
+        let call = self.nodes.get_mut(node).and_then(|node| node.call.as_mut());
+        if let Some(call) = call.filter(|call| call.number == number) {
+            call.replays = false;
         }
     }
 
     /// A call waits for an operation: its time does not run.
-    fn call_waits(&mut self, node: &Path, at: Time) {
+    fn call_waits(&mut self, node: &Path) {
         let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) else { return };
         if !self.waiting.insert(node.clone()) {
             return;
         }
-        call.waits_since = Some(at);
         if let Some(timer) = timeout(node, call) {
             self.timers.remove(&timer);
         }
     }
 
-    /// It goes on: its time runs again.
+    /// It goes on, with all the time that a stretch of work has. One that goes the way of an earlier call again does all
+    /// stretches up to here once more.
     fn call_goes_on(&mut self, node: &Path, at: Time) {
         if !self.waiting.remove(node) {
             return;
         }
         let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) else { return };
-        let waited = call.waits_since.take().map_or(0, |since| at.ms_since(since));
-        call.deadline = call.deadline.map(|deadline| deadline.plus_ms(waited));
+        let answers =
+            if call.replays { self.ops.get(node).map_or(0, |ops| ops.answers(call.attempt)) } else { 0 };
+        call.deadline = call.limit_ms.map(|ms| at.plus_ms(ms.saturating_mul(1 + answers)));
         self.timers.extend(timeout(node, call));
     }
 
     /// A call begins: the operations that its step has open are waited for already.
-    pub(super) fn call_finds_ops(&mut self, node: &Path, attempt: u32, at: Time) {
+    pub(super) fn call_finds_ops(&mut self, node: &Path, attempt: u32) {
         let Some(ops) = self.ops.get_mut(node) else { return };
         // A new attempt finds what went well before, in whatever order it asks.
         let past: Vec<u32> = ops.iter().filter(|(_, op)| op.attempt != attempt).map(|(no, _)| no).collect();
         for number in past {
             match ops.all.get_mut(&number) {
-                Some(Op { end: Some(OpEnd { good: true, .. }), used_by, .. }) => *used_by = None,
+                Some(op) if op.is_for_later_attempts() => {
+                    (op.used_by, op.used_no, op.dropped) = (None, None, false);
+                    ops.fresh.remove(&number);
+                }
                 // Their step's last call has ended, and they are being cancelled.
                 Some(op) if op.has_children() => {}
                 _ => ops.remove(number),
             }
         }
-        if ops.waiting > 0 {
-            self.call_waits(node, at);
+        let (waits, replays) = (ops.waiting > 0, ops.all.values().any(|op| op.attempt == attempt));
+        if let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) {
+            call.replays = replays;
+        }
+        if waits {
+            self.call_waits(node);
         }
     }
 
@@ -360,6 +445,7 @@ impl State {
         let over = self.node(node).is_some_and(|node| node.status.is_terminal());
         let Some(ops) = self.ops.get_mut(node) else { return };
         ops.waiting = 0;
+        ops.fresh.clear();
         let (mut dropped, mut hidden) = (Vec::new(), Vec::new());
         for (number, op) in &mut ops.all {
             if op.end.is_none() {
@@ -390,6 +476,7 @@ impl State {
     pub(super) fn op_ended(&mut self, node: &Path, number: u32, seq: Seq, good: bool, at: Time) {
         let Some(op) = self.op_mut(node, number) else { return };
         let waited = op.waits();
+        let is_news = op.end.is_none() && !op.dropped;
         op.end.get_or_insert(OpEnd { seq, good });
         let (until, awaited) = (op.until, op.awaited.take());
         if let Some(at) = until {
@@ -399,10 +486,49 @@ impl State {
             self.signals.stop(&awaited);
         }
         self.stopping.remove(&(node.clone(), number));
+        if let Some(ops) = self.ops.get_mut(node).filter(|_| is_news) {
+            ops.fresh.insert(number);
+        }
         if waited {
             self.one_less_waits(node, at);
         }
         self.forget_if_over(node, number);
+    }
+
+    /// A signal was taken that was sent at this moment.
+    pub(super) fn op_took(&mut self, node: &Path, number: u32, sent_at: Option<Time>) {
+        if let Some(op) = self.op_mut(node, number) {
+            op.taken = sent_at;
+        }
+    }
+
+    /// The function gave an operation up. What it waits for is dropped, its children are to be cancelled, and a signal
+    /// that it took is kept again where it was.
+    fn op_dropped(&mut self, node: &Path, number: u32, at: Time) {
+        let Some(op) = self.op_mut(node, number) else { return };
+        let waited = op.waits();
+        op.dropped = true;
+        let (until, awaited) = (op.until, op.awaited.take());
+        let taken = op.taken.take().zip(op.end).map(|(sent_at, end)| (op.key.name.clone(), end.seq, sent_at));
+        let stops = op.children.as_ref().is_some_and(|it| !it.open.is_empty() && !it.stopping);
+        if let Some(at) = until {
+            self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Op(number) });
+        }
+        if let Some(awaited) = awaited {
+            self.signals.stop(&awaited);
+        }
+        if let Some((name, signal, sent_at)) = taken {
+            self.signals.keep(&name, signal, sent_at);
+        }
+        if stops {
+            self.stopping.insert((node.clone(), number));
+        }
+        if let Some(ops) = self.ops.get_mut(node) {
+            ops.fresh.remove(&number);
+        }
+        if waited {
+            self.one_less_waits(node, at);
+        }
     }
 
     fn one_less_waits(&mut self, node: &Path, at: Time) {
@@ -485,18 +611,12 @@ impl State {
         }
     }
 
-    fn call_suspended(&mut self, node: &Path, at: Time) {
-        // What is left of its time goes with the next call.
-        let left = self
-            .node(node)
-            .and_then(|node| node.call.as_ref())
-            .and_then(|call| Some(call.deadline?.ms_since(call.waits_since.unwrap_or(at))));
+    fn call_suspended(&mut self, node: &Path) {
         let Some(call) = self.close_call(node) else { return };
         self.waiting.remove(node);
         self.waits.insert(node.clone());
         let state = self.entry(node);
         state.due = Some(Due { role: call.role, attempt: call.attempt });
-        state.time_left_ms = left;
         state.suspended = true;
         state.acted |= call.undoable;
         state.status = NodeStatus::Waiting;

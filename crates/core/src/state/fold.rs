@@ -51,7 +51,7 @@ impl State {
                     self.lanes(&node).imported = Some(taken);
                 }
             }
-            Kind::CallStarted { node, call, role, attempt, deadline, undoable } => {
+            Kind::CallStarted { node, call, role, attempt, deadline, limit_ms, undoable } => {
                 let open = OpenCall {
                     number: *call,
                     role: *role,
@@ -59,7 +59,8 @@ impl State {
                     started: seq,
                     started_at: at,
                     deadline: *deadline,
-                    waits_since: None,
+                    limit_ms: limit_ms.or(deadline.map(|deadline| deadline.ms_since(at))),
+                    replays: false,
                     undoable: *undoable,
                     told: false,
                 };
@@ -191,6 +192,7 @@ impl State {
             }
             Kind::OpStarted { .. }
             | Kind::OpEnded { .. }
+            | Kind::OpDropped { .. }
             | Kind::ChildStarted { .. }
             | Kind::ChildRetried { .. }
             | Kind::ChildEnded { .. }
@@ -273,10 +275,9 @@ impl State {
             Role::OnError | Role::Compensate => {}
         }
         state.suspended = false;
-        state.time_left_ms = None;
-        let (attempt, at) = (call.attempt, call.started_at);
+        let attempt = call.attempt;
         state.call = Some(call);
-        self.call_finds_ops(node, attempt, at);
+        self.call_finds_ops(node, attempt);
     }
 
     /// Forgets the call at work and its timeout.

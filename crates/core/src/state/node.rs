@@ -88,9 +88,6 @@ pub struct NodeState {
     /// Its call was let go inside an operation; the due one starts when an answer is there.
     #[serde(skip_serializing_if = "is_default")]
     pub suspended: bool,
-    /// What was left of that call's time.
-    #[serde(skip_serializing_if = "is_default")]
-    pub time_left_ms: Option<u64>,
     /// When its first call or sleep began.
     #[serde(skip_serializing_if = "is_default")]
     pub started_at: Option<Time>,
@@ -204,9 +201,12 @@ pub struct OpenCall {
     pub started_at: Time,
     /// When it times out.
     pub deadline: Option<Time>,
-    /// Since when it waits inside an operation: that is not part of its time.
+    /// How long one stretch of its work may take. While it waits inside an operation its time does not run.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub waits_since: Option<Time>,
+    pub limit_ms: Option<u64>,
+    /// It goes the way of an earlier call again, and has not come to a new wait.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub replays: bool,
     /// What it does may have to be undone.
     #[serde(default, skip_serializing_if = "is_default")]
     pub undoable: bool,

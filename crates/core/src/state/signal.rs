@@ -53,11 +53,16 @@ impl Signals {
         !self.waits.is_empty()
     }
 
-    /// The oldest signal and the oldest wait of a name, if there are both.
-    pub(crate) fn pair(&self, name: &str) -> Option<(Seq, Time, &SignalWait)> {
+    /// The oldest signal and the oldest wait of a name, with the event that began it, if there are both.
+    pub(crate) fn pair(&self, name: &str) -> Option<(Seq, Time, Seq, &SignalWait)> {
         let (signal, sent_at) = self.kept.get(name)?.first_key_value()?;
-        let (_, wait) = self.waits.get(name)?.first_key_value()?;
-        Some((*signal, *sent_at, wait))
+        let (since, wait) = self.waits.get(name)?.first_key_value()?;
+        Some((*signal, *sent_at, *since, wait))
+    }
+
+    /// Whether a signal is kept that is waited for.
+    fn has_pair(&self) -> bool {
+        self.kept.keys().any(|name| self.waits.contains_key(name))
     }
 
     /// The names that have both signals and waits.
@@ -65,15 +70,16 @@ impl Signals {
         self.kept.keys().filter(|name| self.waits.contains_key(*name)).cloned().collect()
     }
 
-    fn keep(&mut self, name: &str, signal: Seq, sent_at: Time) {
+    pub(super) fn keep(&mut self, name: &str, signal: Seq, sent_at: Time) {
         self.kept.entry(name.to_owned()).or_default().insert(signal, sent_at);
         self.count += 1;
     }
 
-    fn take(&mut self, name: &str, signal: Seq) {
-        if remove(&mut self.kept, name, signal).is_some() {
-            self.count -= 1;
-        }
+    /// Gives when it was sent.
+    fn take(&mut self, name: &str, signal: Seq) -> Option<Time> {
+        let sent_at = remove(&mut self.kept, name, signal)?;
+        self.count -= 1;
+        Some(sent_at)
     }
 
     pub(super) fn wait(&mut self, awaited: &Awaited, wait: SignalWait) {
@@ -107,6 +113,21 @@ fn remove<T>(map: &mut BTreeMap<String, BTreeMap<Seq, T>>, name: &str, seq: Seq)
 }
 
 impl State {
+    /// Whether a signal is there for a wait that could take it.
+    fn has_signals_to_take(&self) -> bool {
+        self.ending.is_none() && self.signals.has_pair()
+    }
+
+    /// Whether something could begin that was held back, by an orderly stop above all: somebody has to look at the run
+    /// at once.
+    pub fn is_held_back(&self) -> bool {
+        let any = !self.held.is_empty()
+            || self.has_children_to_start()
+            || self.has_signals_to_take()
+            || self.waits.iter().any(|node| self.has_answers_to_give(node));
+        any && !self.paused
+    }
+
     /// Folds the events of signals in.
     pub(super) fn apply_signal(&mut self, kind: &Kind, seq: Seq, at: Time) {
         match kind {
@@ -117,11 +138,13 @@ impl State {
                 self.await_signal(node, Awaited { name: name.clone(), since: seq }, *until);
             }
             Kind::SignalTaken { node, op, signal } => {
-                if let Some(name) = self.awaited(node, *op).map(|awaited| awaited.name.clone()) {
-                    self.signals.take(&name, *signal);
-                }
+                let name = self.awaited(node, *op).map(|awaited| awaited.name.clone());
+                let sent_at = name.and_then(|name| self.signals.take(&name, *signal));
                 match op {
-                    Some(op) => self.op_ended(node, *op, *signal, true, at),
+                    Some(op) => {
+                        self.op_took(node, *op, sent_at);
+                        self.op_ended(node, *op, *signal, true, at);
+                    }
                     None => {
                         self.stop_waiting(node);
                         self.end_node(node, NodeStatus::Completed, at);

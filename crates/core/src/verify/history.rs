@@ -337,7 +337,7 @@ impl<'a> History<'a> {
                 self.node(node).awaits = false;
                 self.end(node, if failure.is_some() { Outcome::Failed } else { Outcome::Good }, seq);
             }
-            Kind::CallSuspended { node, call } => {
+            Kind::CallSuspended { node, call, .. } => {
                 let Some(open) = self.close(node, *call, seq) else { return };
                 self.node(node).due = Some(Due { role: open.role, attempt: open.attempt });
             }
@@ -347,6 +347,7 @@ impl<'a> History<'a> {
             | Kind::SignalTimedOut { .. }
             | Kind::OpStarted { .. }
             | Kind::OpEnded { .. }
+            | Kind::OpDropped { .. }
             | Kind::OpStopping { .. }
             | Kind::ChildStarted { .. }
             | Kind::ChildRetried { .. }

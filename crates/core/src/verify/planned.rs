@@ -265,6 +265,7 @@ impl<'a> Planned<'a> {
             | Kind::SignalTimedOut { .. }
             | Kind::OpStarted { .. }
             | Kind::OpEnded { .. }
+            | Kind::OpDropped { .. }
             | Kind::OpStopping { .. }
             | Kind::ChildStarted { .. }
             | Kind::ChildRetried { .. }

@@ -2,10 +2,11 @@
 
 use expect_test::expect;
 use rival_core::durable::{ChildOutcome, Found, OpKey, OpKind, Replay};
+use rival_core::event::{Cause, Kind};
 use rival_core::failure::{Failure, StepError};
 use rival_core::machine::AskedBody;
 use rival_core::plan::Join;
-use rival_core::{NodeStatus, Path, RunStatus, Time};
+use rival_core::{Event, NodeStatus, Path, RunStatus, Seq, Time};
 use serde_json::json as j;
 
 use crate::support::{Case, json, parallel_with, step, step_with, tried};
@@ -270,6 +271,254 @@ fn only_a_call_that_waits_is_let_go() {
 }
 
 #[test]
+fn a_call_that_has_not_used_an_answer_is_not_let_go() {
+    started()
+        .asks("a", 1, "go", signal(None))
+        .asks("a", 1, "", AskedBody::Sleep(100))
+        .tick_after(100)
+        .suspend("a", 1)
+        .suspend_after("a", 1, &[2])
+        .signal("go")
+        .then(expect![[r#"
+            > a#1 asks, at 0
+               3 <2        a#1.1 signal go
+            > a#1 asks, at 0
+               4 <2        a#1.2 sleep until 100
+            > tick, at 100
+               5 clock     a.2 ended: done
+                answer a#1: operation 2
+            > suspend, at 100
+            > suspend, at 100
+               6 <2        a#1 let go, after [2]
+            > signal go sent at 100, at 100
+               7 request   signal go received: null, sent at 100
+               8 <7        a.1 takes 7
+               9 <8        a#2 called: step attempt 1
+        "#]]);
+}
+
+/// The last event of a history as version 4 wrote it.
+fn let_go_by_an_older_build(mut case: Case) -> Case {
+    let event = Kind::CallSuspended { node: "a".into(), call: 1, used: Vec::new(), told: Vec::new() };
+    let event = Event { v: 1, seq: case.state.seq.next(), at: case.now, cause: Cause::Event(Seq(2)), event };
+    case.state.apply(&event);
+    case.events.push(event);
+    case
+}
+
+#[test]
+fn a_step_that_an_older_build_let_go_with_an_answer_is_called_again() {
+    let case = started()
+        .asks("a", 1, "go", signal(None))
+        .asks("a", 1, "", AskedBody::Sleep(100))
+        .tick_after(100)
+        .quietly();
+    let case = let_go_by_an_older_build(case);
+    assert!(case.state.is_held_back(), "somebody has to look at it");
+    case.activate().suspend_after("a", 2, &[2]).activate().then(expect![[r#"
+        > activate, at 100
+           7 recovery  a#2 called: step attempt 1
+        > suspend, at 100
+           8 <7        a#2 let go, after [2]
+        > activate, at 100
+    "#]]);
+}
+
+#[test]
+fn a_wait_that_is_given_up_takes_no_signal() {
+    started()
+        .asks("a", 1, "m", signal(Some(500)))
+        .asks("a", 1, "", AskedBody::Sleep(100))
+        .tick_after(100)
+        .drops("a", 1, 1)
+        .next_timer(None)
+        .asks_after("a", 1, ("m", 2), &[2], signal(None))
+        .signal("m")
+        .then(expect![[r#"
+            > a#1 asks, at 0
+               3 <2        a#1.1 signal m until 500
+            > a#1 asks, at 0
+               4 <2        a#1.2 sleep until 100
+            > tick, at 100
+               5 clock     a.2 ended: done
+                answer a#1: operation 2
+            > a#1 drops, at 100
+               6 <2        a#1.1 given up
+            > a#1 asks, at 100
+               7 <2        a#1.3 signal m no. 2, after [2]
+            > signal m sent at 100, at 100
+               8 request   signal m received: null, sent at 100
+               9 <8        a.3 takes 8
+                answer a#1: operation 3
+        "#]]);
+}
+
+#[test]
+fn a_signal_that_was_taken_and_not_used_is_kept_where_it_was() {
+    started()
+        .asks("a", 1, "m", signal(None))
+        .signal_sent("m", j!("first"), Time(0))
+        .signal_sent("m", j!("second"), Time(0))
+        .drops("a", 1, 1)
+        .drops("a", 1, 1)
+        .asks("a", 1, "other", signal(None))
+        .asks_after("a", 1, ("m", 2), &[], signal(None))
+        .asks_after("a", 1, ("m", 3), &[3], signal(None))
+        .then(expect![[r#"
+            > a#1 asks, at 0
+               3 <2        a#1.1 signal m
+            > signal m sent at 0, at 0
+               4 request   signal m received: "first", sent at 0
+               5 <4        a.1 takes 4
+                answer a#1: operation 1
+            > signal m sent at 0, at 0
+               6 request   signal m received: "second", sent at 0
+            > a#1 drops, at 0
+               7 <2        a#1.1 given up
+            > a#1 drops, at 0
+            > a#1 asks, at 0
+               8 <2        a#1.2 signal other
+            > a#1 asks, at 0
+               9 <2        a#1.3 signal m no. 2
+              10 <4        a.3 takes 4
+                answer a#1: operation 3
+            > a#1 asks, at 0
+              11 <2        a#1.4 signal m no. 3, after [3]
+              12 <6        a.4 takes 6
+                answer a#1: operation 4
+        "#]]);
+}
+
+#[test]
+fn children_that_are_given_up_are_cancelled_and_nobody_is_told() {
+    started()
+        .asks("a", 1, "work", run())
+        .asks("a", 1, "go", signal(None))
+        .drops("a", 1, 1)
+        .suspend("a", 1)
+        .child_ends("r~c1", cancelled())
+        .node("a", NodeStatus::Waiting)
+        .signal("go")
+        .then(expect![[r#"
+            > a#1 asks, at 0
+               3 <2        a#1.1 run work with {"x":1}
+               4 <3        a.1[0] started r~c1
+                start r~c1 of work, input in 3
+            > a#1 asks, at 0
+               5 <2        a#1.2 signal go
+            > a#1 drops, at 0
+               6 <2        a#1.1 given up
+               7 <6        a.1 stopping
+                cancel r~c1
+            > suspend, at 0
+               8 <2        a#1 let go
+            > child ended, at 0
+               9 child     a.1[0] r~c1 cancelled
+            > signal go sent at 0, at 0
+              10 request   signal go received: null, sent at 0
+              11 <10       a.2 takes 10
+              12 <11       a#2 called: step attempt 1
+        "#]]);
+}
+
+#[test]
+fn what_is_given_up_before_it_is_done_once_is_recorded() {
+    let case = started().asks("a", 1, "key", AskedBody::OnceDropped).asks("a", 1, "go", signal(None));
+    let case = case.crash();
+    let mut replay = Replay::new(case.state.ops.get(&Path::from("a")), 1);
+    let ops = case.state.ops.get(&Path::from("a"));
+    assert_eq!(replay.ask(ops, &key(OpKind::Once, "key"), "h", &[]), Found::Recorded(1));
+    assert!(!replay.is_due(ops.unwrap().get(1).unwrap()), "it is never answered");
+    case.check();
+}
+
+#[test]
+fn a_later_attempt_is_given_what_ended_well_although_it_was_given_up() {
+    let case = Case::of(vec![tried("a", 2)])
+        .start()
+        .asks("a", 1, "work", run())
+        .asks("a", 1, "m", signal(None))
+        .child_completes("r~c1", j!(1))
+        .signal("m")
+        .drops("a", 1, 1)
+        .drops("a", 1, 2)
+        .fails("a", 1, StepError::new("no"))
+        .tick_after(1_000);
+    let ops = case.state.ops.get(&Path::from("a"));
+    let mut replay = Replay::new(ops, 2);
+    assert_eq!(replay.ask(ops, &key(OpKind::Run, "work"), "h", &[]), Found::Recorded(1));
+    assert_eq!(replay.ask(ops, &key(OpKind::Signal, "m"), "h", &[]), Found::New);
+    assert!(replay.is_due(ops.unwrap().get(1).unwrap()));
+    case.asks("a", 2, "m", signal(None)).quietly().then(expect![[r#""#]]);
+}
+
+/// Within the millisecond in which the signal was sent, too.
+#[test]
+fn a_wait_of_no_time_takes_a_signal_that_is_there() {
+    started().signal("m").asks("a", 1, "m", signal(Some(0))).asks("a", 1, "n", signal(Some(0))).tick().then(
+        expect![[r#"
+            > signal m sent at 0, at 0
+               3 request   signal m received: null, sent at 0
+            > a#1 asks, at 0
+               4 <2        a#1.1 signal m until 0
+               5 <3        a.1 takes 3
+                answer a#1: operation 1
+            > a#1 asks, at 0
+               6 <2        a#1.2 signal n until 0
+            > tick, at 0
+               7 clock     a.2 waited in vain: signal_timeout
+                answer a#1: operation 2
+        "#]],
+    );
+}
+
+#[test]
+fn a_call_that_goes_the_way_again_has_the_time_of_every_stretch() {
+    let timed = step_with("a", |step| step.timeout_ms = Some(100));
+    Case::of(vec![timed])
+        .start()
+        .after(90)
+        .asks("a", 1, "go", signal(None))
+        .crash()
+        .next_timer(None)
+        .after(5_000)
+        .signal("go")
+        .next_timer(Some(5_290))
+        .after(150)
+        .asks_after("a", 2, ("", 1), &[1], AskedBody::Sleep(1_000))
+        .tick_after(1_000)
+        .next_timer(Some(6_340))
+        .crash()
+        .next_timer(Some(6_540))
+        .ok("a", 3)
+        .then(expect![[r#"
+            > start, at 0
+               1 request   run started
+               2 <1        a#1 called: step attempt 1, until 100
+            > a#1 asks, at 90
+               3 <2        a#1.1 signal go
+            > activate, at 90
+               4 recovery  a#1 let go
+               5 <4        a#2 called: step attempt 1, until 190
+            > signal go sent at 5090, at 5090
+               6 request   signal go received: null, sent at 5090
+               7 <6        a.1 takes 6
+                answer a#2: operation 1
+            > a#2 asks, at 5240
+               8 <5        a#2.2 sleep until 6240, after [1]
+            > tick, at 6240
+               9 clock     a.2 ended: done
+                answer a#2: operation 2
+            > activate, at 6240
+              10 recovery  a#2 lost: crash
+              11 <10       a#3 called: step attempt 1, until 6540
+            > a#3 returns "a!", at 6240
+              12 <11       a#3 succeeded: "a!"
+              13 <12       run completed, output in 12
+        "#]]);
+}
+
+#[test]
 fn waiting_does_not_consume_the_steps_time() {
     let timed = step_with("a", |step| step.timeout_ms = Some(100));
     Case::of(vec![timed])
@@ -279,12 +528,12 @@ fn waiting_does_not_consume_the_steps_time() {
         .next_timer(None)
         .after(5_000)
         .signal("go")
-        .next_timer(Some(5_100))
+        .next_timer(Some(5_140))
         .asks_after("a", 1, ("", 1), &[1], AskedBody::Sleep(1_000))
         .suspend("a", 1)
         .tick_after(1_000)
-        .next_timer(Some(6_100))
-        .tick_after(60)
+        .next_timer(Some(6_340))
+        .tick_after(300)
         .then(expect![[r#"
             > start, at 0
                1 request   run started
@@ -301,8 +550,8 @@ fn waiting_does_not_consume_the_steps_time() {
                7 <2        a#1 let go
             > tick, at 6040
                8 clock     a.2 ended: done
-               9 <8        a#2 called: step attempt 1, until 6100
-            > tick, at 6100
+               9 <8        a#2 called: step attempt 1, until 6340
+            > tick, at 6340
               10 clock     a#2 failed: timeout ``a` took longer than 100 ms`, fail
               11 <10       run failed in a: timeout ``a` took longer than 100 ms`
                 stop a#2: timeout

@@ -194,6 +194,7 @@ pub(crate) fn word(kind: &Kind) -> &'static str {
         Kind::CallSuspended { .. } => WAIT_WORDS[10],
         Kind::ChildUndoing { .. } => WAIT_WORDS[11],
         Kind::ChildUndone { .. } => WAIT_WORDS[12],
+        Kind::OpDropped { .. } => WAIT_WORDS[13],
     }
 }
 
@@ -231,7 +232,7 @@ pub(crate) const WORDS: &[&str] = &[
 ];
 
 /// The events of signals, durable operations and children.
-pub(crate) const WAIT_WORDS: [&str; 13] = [
+pub(crate) const WAIT_WORDS: [&str; 14] = [
     "signalReceived",
     "signalAwaited",
     "signalTaken",
@@ -245,6 +246,7 @@ pub(crate) const WAIT_WORDS: [&str; 13] = [
     "callSuspended",
     "childUndoing",
     "childUndone",
+    "opDropped",
 ];
 
 fn recordings() -> Vec<(&'static str, Case)> {
@@ -265,6 +267,7 @@ fn recordings() -> Vec<(&'static str, Case)> {
         ("bystander", bystander()),
         ("clock-set-back", clock_set_back()),
         ("told-to-stop", told_to_stop()),
+        ("given-up", given_up()),
     ]
 }
 
@@ -336,6 +339,24 @@ fn undone() -> Case {
 fn bystander() -> Case {
     let run = |nodes| Case::of(nodes).start();
     run(vec![step("a")]).lost("a", 1, LostReason::Bystander).lost("a", 2, LostReason::Crash).ok("a", 3)
+}
+
+/// A race of a signal and a sleep that the sleep wins, the signal that the loser had taken, and a call with the time of
+/// two stretches of work.
+fn given_up() -> Case {
+    let wait = || AskedBody::Signal { timeout_ms: None, timeout_is_value: false };
+    Case::of(vec![step_with("a", |step| step.timeout_ms = Some(100))])
+        .start()
+        .asks("a", 1, "m", wait())
+        .asks("a", 1, "", AskedBody::Sleep(50))
+        .tick_after(50)
+        .signal("m")
+        .drops("a", 1, 1)
+        .asks_after("a", 1, ("m", 2), &[2], wait())
+        .asks_after("a", 1, ("n", 1), &[3], wait())
+        .suspend("a", 1)
+        .signal("n")
+        .ok("a", 2)
 }
 
 fn clock_set_back() -> Case {

@@ -244,3 +244,21 @@ fn a_crash_changes_nothing_for_a_wait() {
            5 <4        a#1 called: step attempt 1
     "#]]);
 }
+
+#[test]
+fn a_signal_that_comes_while_the_engine_stops_is_taken_at_the_next_start() {
+    let case = Case::of(vec![signal("s", "go", None, false)]).start().full().signal("go");
+    assert!(case.state.is_held_back(), "somebody has to look at it");
+    let case = case.roomy().activate();
+    assert!(!case.state.is_held_back());
+    case.then(expect![[r#"
+        > start, at 0
+           1 request   run started
+           2 <1        s waits for go
+        > signal go sent at 0, at 0
+           3 request   signal go received: null, sent at 0
+        > activate, at 0
+           4 <3        s takes 3
+           5 <4        run completed, output in 3
+    "#]]);
+}

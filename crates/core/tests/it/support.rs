@@ -370,7 +370,20 @@ impl Case {
     }
 
     pub(crate) fn suspend(self, node: &str, call: u32) -> Self {
-        self.when("suspend", Input::Suspend { node: Path::from(node), call })
+        self.suspend_after(node, call, &[])
+    }
+
+    /// Lets go of a function that has used these answers.
+    pub(crate) fn suspend_after(self, node: &str, call: u32, used: &[u32]) -> Self {
+        self.when(
+            "suspend",
+            Input::Suspend { node: Path::from(node), call, used: used.to_vec(), told: Vec::new() },
+        )
+    }
+
+    /// A function gives an operation up.
+    pub(crate) fn drops(self, node: &str, call: u32, op: u32) -> Self {
+        self.when(&format!("{node}#{call} drops"), Input::OpDropped { node: Path::from(node), call, op })
     }
 
     pub(crate) fn child_completes(self, child: &str, output: serde_json::Value) -> Self {
@@ -681,6 +694,7 @@ fn what(kind: &Kind) -> String {
             };
             format!("{node}.{op} ended: {outcome}")
         }
+        Kind::OpDropped { node, op, call } => format!("{node}#{call}.{op} given up"),
         Kind::OpStopping { node, op } => format!("{node}.{op} stopping"),
         Kind::ChildStarted { node, op, index, child } => format!("{node}.{op}[{index}] started {child}"),
         Kind::ChildRetried { node, op, index, child, next } => {
@@ -701,7 +715,8 @@ fn what(kind: &Kind) -> String {
             let undoable = if *undoable { ", undoable" } else { "" };
             format!("{node}.{op}[{index}] {child} {outcome}{undoable}{}", left(not_undone))
         }
-        Kind::CallSuspended { node, call } => format!("{node}#{call} let go"),
+        Kind::CallSuspended { node, call, used, .. } if used.is_empty() => format!("{node}#{call} let go"),
+        Kind::CallSuspended { node, call, used, .. } => format!("{node}#{call} let go, after {used:?}"),
         Kind::CancelRequested { reason, force_at, kill } => {
             let what = if *kill { "kill" } else { "cancel" };
             format!("{what} requested: {}, forced at {}", reason.as_deref().unwrap_or("-"), force_at.0)

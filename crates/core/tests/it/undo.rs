@@ -472,8 +472,12 @@ fn a_step_whose_wait_ends_because_its_block_fails_is_undone_let_go_or_not() {
               16 <15       p/x/a#2 succeeded: "p/x/a!"
               17 <16       run failed in p/y/b: error `no`
         "#]]);
-    failing().suspend("p/x/a", 1).quietly().fails("p/y/b", 1, StepError::new("no")).ok("p/x/a", 2).then(
-        expect![[r#"
+    failing()
+        .suspend_after("p/x/a", 1, &[1])
+        .quietly()
+        .fails("p/y/b", 1, StepError::new("no"))
+        .ok("p/x/a", 2)
+        .then(expect![[r#"
             > p/y/b#1 fails (Plain), at 0
                9 <4        p/y/b#1 failed: error `no`, fail
               10 <9        p/y failed in p/y/b
@@ -485,8 +489,7 @@ fn a_step_whose_wait_ends_because_its_block_fails_is_undone_let_go_or_not() {
             > p/x/a#2 returns "p/x/a!", at 0
               16 <15       p/x/a#2 succeeded: "p/x/a!"
               17 <16       run failed in p/y/b: error `no`
-        "#]],
-    );
+        "#]]);
     Case::of(vec![parallel("p", vec![("x", vec![undoable("a")]), ("y", vec![step("b")])])])
         .start()
         .fails("p/y/b", 1, StepError::new("no"))

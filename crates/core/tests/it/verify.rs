@@ -194,8 +194,15 @@ fn more_attempts_than_allowed_are_seen() {
             *verdict = Verdict::RetryAt(Time(0));
         }
         let (node, role) = (Path::from("a"), Role::Step);
-        events[3].event =
-            Kind::CallStarted { node, call: 2, role, attempt: 2, deadline: None, undoable: false };
+        events[3].event = Kind::CallStarted {
+            node,
+            call: 2,
+            role,
+            attempt: 2,
+            deadline: None,
+            limit_ms: None,
+            undoable: false,
+        };
     };
     tampered(
         case,
@@ -228,8 +235,15 @@ fn a_handler_that_is_called_twice_or_not_at_all_is_seen() {
         let (node, role) = (Path::from("a"), Role::OnError);
         events.truncate(5);
         repeat(events, 4);
-        events[5].event =
-            Kind::CallStarted { node, call: 3, role, attempt: 1, deadline: None, undoable: false };
+        events[5].event = Kind::CallStarted {
+            node,
+            call: 3,
+            role,
+            attempt: 1,
+            deadline: None,
+            limit_ms: None,
+            undoable: false,
+        };
     };
     tampered(
         handled(),

@@ -24,6 +24,7 @@ facts![
     an_unknown_child_names_the_known_ones,
     a_completed_child_is_not_run_again,
     a_child_that_is_retried_by_itself_counts_at_the_end,
+    a_child_is_cancelled_when_its_step_drops_it,
     a_map_keeps_the_order,
     a_map_over_nothing,
     a_map_with_a_failure_cancels_the_rest,
@@ -275,6 +276,26 @@ fn mapping(child: &Workflow<u32, u32>, items: Vec<u32>, concurrency: u32) -> Wor
             Ok(doubled.iter().sum())
         }
     })
+}
+
+/// While the step goes on.
+async fn a_child_is_cancelled_when_its_step_drops_it(lab: Lab) {
+    let child = moody();
+    let parent = parent(&child, |durable, child| async move {
+        tokio::select! {
+            output = durable.run(&child, 99) => return output,
+            slept = durable.sleep(Duration::from_secs(60)) => slept?,
+        }
+        durable.signal::<u32>("end").await
+    });
+    let engine = engine(&lab, &parent, &child).await;
+    let run = start(&engine).await;
+    engine.advance(Duration::from_secs(60)).await.unwrap();
+    let rows = children(&engine, &run).await;
+    assert_eq!(rows.iter().map(|row| row.status).collect::<Vec<_>>(), [RunStatus::Cancelled]);
+    assert_eq!(engine.status(&run).await.unwrap(), RunStatus::Waiting);
+    engine.signal(&run, "end", 7).await.unwrap();
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 7);
 }
 
 async fn a_map_keeps_the_order(lab: Lab) {

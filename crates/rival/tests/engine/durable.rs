@@ -25,6 +25,13 @@ facts![
     waiting_does_not_consume_the_timeout,
     the_timeout_still_counts_what_is_not_waiting,
     a_race_is_decided_once,
+    a_wait_that_is_dropped_takes_no_signal,
+    what_was_dropped_stays_dropped_after_a_crash,
+    a_message_that_was_taken_and_not_used_goes_to_the_next_wait,
+    a_message_that_its_step_did_not_use_stays_in_the_run,
+    a_time_limit_of_tokio_gives_up_what_it_limits,
+    what_was_to_be_done_once_and_was_dropped_is_not_begun_again,
+    a_step_that_has_ended_is_asked_for_nothing,
     another_operation_than_before_blocks_the_step,
     other_arguments_than_before_block_the_step,
     a_step_that_ends_without_what_it_asked_for_is_blocked,
@@ -300,8 +307,158 @@ async fn a_race_is_decided_once(lab: Lab) {
     engine.advance(2 * HOUR).await.unwrap();
     engine.signal(&run, "end", 1).await.unwrap();
     output(&engine.finish(&run).await.unwrap());
-    // Called again when the sleep was over, and at the end.
-    assert_eq!(tape.entries(), ["called", "signal", "called", "called"]);
+    // The sleep was given up: its end wakes nobody.
+    assert_eq!(tape.entries(), ["called", "signal", "called"]);
+}
+
+/// What waits for a message beside a sleep, and when the sleep is over for the next message.
+fn gives_up_and_waits_again(tape: &Tape) -> TypedStep<u32> {
+    step(tape, |durable, _| async move {
+        tokio::select! {
+            said = durable.signal::<u32>("m") => return said,
+            slept = durable.sleep(MINUTE) => slept?,
+        }
+        durable.signal::<u32>("m").await
+    })
+}
+
+async fn a_wait_that_is_dropped_takes_no_signal(lab: Lab) {
+    let engine = lab.engine(&workflow(gives_up_and_waits_again(&Tape::default()))).await;
+    let run = started(&engine).await;
+    engine.advance(MINUTE).await.unwrap();
+    engine.signal(&run, "m", 7).await.unwrap();
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 7);
+    let dropped = |event: &&rival::Event| matches!(event.event, Kind::OpDropped { .. });
+    assert_eq!(engine.history(&run).await.unwrap().iter().filter(dropped).count(), 1);
+}
+
+async fn what_was_dropped_stays_dropped_after_a_crash(lab: Lab) {
+    let workflow = workflow(gives_up_and_waits_again(&Tape::default()));
+    let run = lab
+        .life_of(&workflow, async |engine: TestEngine| {
+            let run = started(&engine).await;
+            engine.advance(MINUTE).await.unwrap();
+            run
+        })
+        .await;
+    let engine = lab.engine(&workflow).await;
+    engine.come_to_rest().await.unwrap();
+    engine.signal(&run, "m", 7).await.unwrap();
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 7);
+}
+
+/// The wait has taken the message by the time it is dropped.
+async fn a_message_that_was_taken_and_not_used_goes_to_the_next_wait(lab: Lab) {
+    let (gate, tape) = (Gate::default(), Tape::default());
+    let held = gate.clone();
+    let workflow = workflow(step(&tape, move |durable, _| {
+        let held = held.clone();
+        async move {
+            let mut first = std::future::IntoFuture::into_future(durable.signal::<u32>("m"));
+            assert!(futures::poll!(&mut first).is_pending());
+            held.pass().await;
+            drop(first);
+            durable.signal::<u32>("m").await
+        }
+    }));
+    let engine = lab.engine(&workflow).await;
+    engine.run("w", ()).id("r").await.unwrap();
+    gate.arrived(1).await;
+    engine.signal(&"r".into(), "m", 7).await.unwrap();
+    gate.open();
+    assert_eq!(output(&engine.finish(&"r".into()).await.unwrap()), 7);
+    let taken = |event: &&rival::Event| matches!(event.event, Kind::SignalTaken { .. });
+    assert_eq!(engine.history(&"r".into()).await.unwrap().iter().filter(taken).count(), 2);
+}
+
+/// The step ends with a message in its hand that it never looked at: the next one gets it.
+async fn a_message_that_its_step_did_not_use_stays_in_the_run(lab: Lab) {
+    let (gate, tape) = (Gate::default(), Tape::default());
+    let held = gate.clone();
+    let careless = step(&tape, move |durable, _| {
+        let held = held.clone();
+        async move {
+            let mut first = std::future::IntoFuture::into_future(durable.signal::<u32>("m"));
+            assert!(futures::poll!(&mut first).is_pending());
+            held.pass().await;
+            Ok(1)
+        }
+    });
+    let then = signal::<u32>("m").named("then");
+    let workflow = Workflow::new("w").step(careless).step(then).build().unwrap();
+    let engine = lab.engine(&workflow).await;
+    engine.run("w", ()).id("r").await.unwrap();
+    gate.arrived(1).await;
+    engine.signal(&"r".into(), "m", 7).await.unwrap();
+    gate.open();
+    assert_eq!(output(&engine.finish(&"r".into()).await.unwrap()), 7);
+}
+
+async fn a_time_limit_of_tokio_gives_up_what_it_limits(lab: Lab) {
+    let workflow = workflow(step(&Tape::default(), |durable, _| async move {
+        let signal = std::future::IntoFuture::into_future(durable.signal::<u32>("m"));
+        assert!(tokio::time::timeout(Duration::from_millis(1), signal).await.is_err());
+        noted(&durable, &Tape::default(), "gave up").await?;
+        durable.signal::<u32>("m").await
+    }));
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run("w", ()).id("r").await.unwrap().id().clone();
+    while !told(&engine, &run).await.iter().any(|line| line.starts_with("opDropped")) {
+        tokio::task::yield_now().await;
+    }
+    engine.signal(&run, "m", 7).await.unwrap();
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 7);
+}
+
+/// Begun, dropped, and not begun again by a call that replays.
+async fn what_was_to_be_done_once_and_was_dropped_is_not_begun_again(lab: Lab) {
+    let tape = Tape::default();
+    let workflow = workflow(step(&tape, |durable, tape| async move {
+        let endless = durable.once("endless", move || async move {
+            tape.note("begun");
+            std::future::pending::<Result<u32, StepError>>().await
+        });
+        tokio::select! {
+            never = endless => return never,
+            slept = durable.sleep(MINUTE) => slept?,
+        }
+        durable.signal::<u32>("m").await
+    }));
+    let engine = lab.engine(&workflow).await;
+    engine.run("w", ()).id("r").await.unwrap();
+    while tape.count("begun") == 0 {
+        tokio::task::yield_now().await;
+    }
+    lab.pass(MINUTE);
+    engine.tick().await.unwrap();
+    while !told(&engine, &"r".into()).await.iter().any(|line| line.starts_with("opDropped")) {
+        tokio::task::yield_now().await;
+    }
+    engine.advance(MINUTE).await.unwrap();
+    engine.signal(&"r".into(), "m", 7).await.unwrap();
+    assert_eq!(output(&engine.finish(&"r".into()).await.unwrap()), 7);
+    assert_eq!(tape.entries(), ["called", "begun", "called"]);
+}
+
+async fn a_step_that_has_ended_is_asked_for_nothing(lab: Lab) {
+    let (sender, receiver) = tokio::sync::oneshot::channel::<String>();
+    let sender = Arc::new(std::sync::Mutex::new(Some(sender)));
+    let workflow = workflow(step(&Tape::default(), move |durable, _| {
+        let sender = sender.lock().unwrap().take();
+        async move {
+            tokio::spawn(async move {
+                let asked = durable.signal::<u32>("m").await.unwrap_err();
+                let again = durable.sleep(MINUTE).await.unwrap_err();
+                assert_eq!(asked.failure.code, again.failure.code);
+                sender.unwrap().send(asked.failure.code).unwrap();
+            });
+            Ok(1)
+        }
+    }));
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run("w", ()).id("r").await.unwrap().id().clone();
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 1);
+    assert_eq!(receiver.await.unwrap(), "step_ended");
 }
 
 /// A step that asks for something, waits, and is then another function.

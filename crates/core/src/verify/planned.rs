@@ -74,6 +74,8 @@ struct Facts {
     /// Blocks that fail and lanes that lost.
     scopes: BTreeSet<Path>,
     ending: bool,
+    /// The run was killed: nothing is undone.
+    killed: bool,
 }
 
 impl Facts {
@@ -236,6 +238,7 @@ impl<'a> Planned<'a> {
             Kind::CancelRequested { kill, .. } => {
                 self.facts.ending = true;
                 if *kill {
+                    self.facts.killed = true;
                     self.undo.forget();
                 }
             }
@@ -349,7 +352,10 @@ impl<'a> Planned<'a> {
     /// A step has ended without a result. If one of its calls may have acted, it is to be undone like one that completed.
     fn may_have_acted(&mut self, node: &Path) {
         let undoable = matches!(self.kind(node), Some(NodeKind::Step(step)) if step.compensate.is_some());
-        if undoable && (self.facts.unknown.contains(node) || self.facts.let_go.contains(node)) {
+        if undoable
+            && !self.facts.killed
+            && (self.facts.unknown.contains(node) || self.facts.let_go.contains(node))
+        {
             self.undo.completed(Done::step(node));
         }
     }

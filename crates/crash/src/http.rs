@@ -105,16 +105,6 @@ impl Api {
         path: &str,
         fill: impl FnOnce(RequestBuilder) -> RequestBuilder,
     ) -> Result<Option<Answer>> {
-        Ok(self.exchange(method, path, fill).await?.filter(|answer| answer.status != 503))
-    }
-
-    /// Sends a request. `None`: there was no answer.
-    pub(crate) async fn exchange(
-        &self,
-        method: Method,
-        path: &str,
-        fill: impl FnOnce(RequestBuilder) -> RequestBuilder,
-    ) -> Result<Option<Answer>> {
         let address = self.current().await?;
         let request = self.client.request(method, format!("http://{address}{path}"));
         match fill(request).send().await {
@@ -139,7 +129,7 @@ impl Api {
         match status {
             503 => {
                 self.is_gone(address);
-                Ok(Some(answer))
+                Ok(None)
             }
             500.. => bail!("the server failed: {answer}"),
             _ => Ok(Some(answer)),

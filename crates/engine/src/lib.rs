@@ -50,7 +50,7 @@ pub mod verify;
 mod view;
 mod wall;
 
-pub use archive::{Archive, ArchivedLog, ArchivedPlan, ArchivedRun, IMPORTED, Imported};
+pub use archive::{Archive, ArchivedLog, ArchivedPlan, ArchivedRun, Imported};
 pub use clock::{Clock, SteppedClock, VirtualClock};
 pub use context::{
     CallContext, FailedStep, FailureContext, IterationContext, RunInfo, StateCell, StepView, StepsReader,

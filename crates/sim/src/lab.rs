@@ -79,6 +79,19 @@ pub struct Observed {
     pub breaches: Vec<String>,
     /// Functions that still run although nobody waits for them.
     pub left_behind: Vec<String>,
+    /// What people were told, by the number of what they did.
+    pub answers: Vec<Answer>,
+}
+
+/// What somebody was told who did something.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Which of the actions it was.
+    pub action: usize,
+    /// It was done: otherwise the run had ended.
+    pub done: bool,
+    /// A crash made them do it again.
+    pub again: bool,
 }
 
 /// Runs a case.
@@ -94,6 +107,8 @@ pub fn observe(case: &Case, fate: Fate, kind: Kind) -> Observed {
         acted: 0,
         deaths: Vec::new(),
         left_behind: Vec::new(),
+        tried: 0,
+        answers: Vec::new(),
     };
     let outcome = loop {
         if let Some(outcome) = lab.live() {
@@ -111,6 +126,7 @@ pub fn observe(case: &Case, fate: Fate, kind: Kind) -> Observed {
         boundaries: lab.crashes.boundaries(),
         breaches,
         left_behind: lab.left_behind,
+        answers: lab.answers,
     }
 }
 
@@ -148,6 +164,9 @@ struct Lab<'a> {
     acted: usize,
     deaths: Vec<(Time, Place)>,
     left_behind: Vec<String>,
+    /// How many actions were tried, in this life or an earlier one.
+    tried: usize,
+    answers: Vec<Answer>,
 }
 
 impl Lab<'_> {
@@ -221,25 +240,27 @@ impl Lab<'_> {
         Ok(runs.iter().all(|run| run.status.is_terminal()))
     }
 
-    /// Does what people do at this moment; false if they do nothing.
+    /// Does what people do at this moment; false if they do nothing. Signals of one moment are sent side by side.
     async fn act(&mut self, engine: &Engine, run: &RunId) -> Result<bool, String> {
         let now = self.world.clock.now().ms_since(BEGAN);
-        let Some(action) = self.case.actions.get(self.acted).filter(|action| action.at <= now) else {
-            return Ok(false);
-        };
-        let done = match &action.what {
-            What::Cancel => engine.cancel(run, "asked").await,
-            What::Pause => engine.pause(run).await,
-            What::Resume => engine.resume(run).await,
-            What::Signal { name, id, payload } => engine.signal(run, name, payload).id(id).await,
-        };
-        match done {
-            Ok(_) | Err(RunError::Finished { .. }) => {}
-            Err(error) => return Err(text(error)),
+        let due = self.case.actions[self.acted..].iter().take_while(|action| action.at <= now);
+        let signals = due.clone().take_while(|action| matches!(action.what, What::Signal { .. })).count();
+        let count = if due.count() == 0 { 0 } else { signals.max(1) };
+        let actions = &self.case.actions[self.acted..self.acted + count];
+        let again = self.tried > self.acted;
+        self.tried = self.tried.max(self.acted + count);
+        let done = futures::future::join_all(actions.iter().map(|action| perform(engine, run, &action.what)));
+        for (n, done) in done.await.into_iter().enumerate() {
+            let done = match done {
+                Ok(()) => true,
+                Err(RunError::Finished { .. }) => false,
+                Err(error) => return Err(text(error)),
+            };
+            self.answers.push(Answer { action: self.acted + n, done, again });
         }
         // Only now: a crash before this line repeats it.
-        self.acted += 1;
-        Ok(true)
+        self.acted += count;
+        Ok(count > 0)
     }
 
     /// Moves the clock to the next moment at which anything can happen.
@@ -264,6 +285,16 @@ impl Lab<'_> {
         });
         let report = futures::executor::block_on(judged).expect("the store can be read");
         (histories, report.breaches.iter().map(ToString::to_string).collect())
+    }
+}
+
+async fn perform(engine: &Engine, run: &RunId, what: &What) -> Result<(), RunError> {
+    match what {
+        What::Cancel => engine.cancel(run, "asked").await.map(drop),
+        What::Kill => engine.kill(run, "asked").await.map(drop),
+        What::Pause => engine.pause(run).await.map(drop),
+        What::Resume => engine.resume(run).await.map(drop),
+        What::Signal { name, id, payload } => engine.signal(run, name, payload).id(id).await.map(drop),
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Action {
 pub enum What {
     /// Asks to cancel the run.
     Cancel,
+    /// Ends it at once.
+    Kill,
     /// Holds it.
     Pause,
     /// Lets it go on.
@@ -53,6 +55,11 @@ pub fn actions(seed: u64, plan: &Plan) -> Vec<Action> {
     if durable || has(&plan.block, &|kind| matches!(kind, NodeKind::Signal(_))) {
         actions.extend(signals(seed));
     }
+    // A stream of its own, so that the others stay what they are.
+    let mut dice = Dice::new(seed, "kill");
+    if dice.percent(5) {
+        actions.push(Action { at: dice.duration() * dice.range(1, 8), what: What::Kill });
+    }
     actions.sort_by_key(|action| action.at);
     actions
 }
@@ -65,13 +72,18 @@ fn signals(seed: u64) -> Vec<Action> {
     let mut dice = Dice::new(seed, "signals");
     let mut signals = Vec::new();
     for n in 0..dice.below(8) {
-        let what = What::Signal {
-            name: format!("signal{}", dice.below(3)),
-            // Now and then one that was sent before.
-            id: format!("id{}", if dice.percent(20) { dice.below(8) } else { 100 + n }),
-            payload: json!(n),
-        };
+        // Now and then one that was sent before: the same, because another one under its id is refused.
+        let id = if dice.percent(20) { dice.below(4) } else { 100 + n };
+        let name = format!("signal{}", Dice::new(seed, &format!("signal {id}")).below(3));
+        let what = What::Signal { name, id: format!("id{id}"), payload: json!(id) };
         signals.push(Action { at: dice.duration() * dice.range(1, 4), what });
+    }
+    // Now and then all are sent at one moment, by as many senders.
+    let mut together = Dice::new(seed, "together");
+    if together.percent(15)
+        && let Some(at) = signals.first().map(|first| first.at)
+    {
+        signals.iter_mut().for_each(|signal| signal.at = at);
     }
     signals
 }

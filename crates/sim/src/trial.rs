@@ -10,7 +10,7 @@ use crate::dice::Dice;
 use crate::history;
 use crate::lab::{BEGAN, Case, Kind as StoreKind, Observed, observe};
 use crate::model::{Cuts, Prediction, Tie, predict};
-use crate::outside;
+use crate::outside::{self, What};
 use crate::plans;
 use crate::script::Script;
 use crate::summary::Summary;
@@ -68,6 +68,7 @@ pub fn attempt(case: &Case, fate: Fate, kind: StoreKind) -> Trial {
     for call in &observed.left_behind {
         problems.push(Problem::new("left behind", format!("{call} still runs after the end")));
     }
+    problems.extend(check_answers(case, &observed));
     for (run, events) in &observed.histories {
         problems.extend(check_calls(run, events, &observed));
         problems.extend(check_cuts(run, events, &observed));
@@ -141,6 +142,37 @@ fn told(whose: &str, expected: &Summary, got: &Summary) -> Vec<Problem> {
         Problem::new(about, format!("{whose}{what}: expected {expected}, got {got}"))
     };
     expected.differences(got).iter().map(problem).collect()
+}
+
+/// What is in the history was answered with yes, and nothing else was.
+fn check_answers(case: &Case, observed: &Observed) -> Vec<Problem> {
+    let none = Vec::new();
+    let events = observed.histories.get(&RunId::from("run")).unwrap_or(&none);
+    let received: BTreeSet<&str> = events
+        .iter()
+        .filter_map(|event| match &event.event {
+            Kind::SignalReceived { id, .. } => id.as_deref(),
+            _ => None,
+        })
+        .collect();
+    let killed = events.iter().any(|event| matches!(event.event, Kind::CancelRequested { kill: true, .. }));
+    let cancelled = events.iter().any(|event| matches!(event.event, Kind::RunCancelled { .. }));
+    let mut problems = Vec::new();
+    for answer in &observed.answers {
+        let fits = match &case.actions[answer.action].what {
+            What::Signal { id, .. } => answer.done == received.contains(id.as_str()),
+            // To a cancelled run a kill is a yes: there is nothing left to end.
+            What::Kill if answer.done => killed || cancelled,
+            // One that was recorded before a crash, and is asked for again, finds the run ended.
+            What::Kill => !killed || answer.again,
+            What::Cancel | What::Pause | What::Resume => true,
+        };
+        if !fits {
+            let (what, yes) = (&case.actions[answer.action].what, answer.done);
+            problems.push(Problem::new("answers", format!("{what:?} was answered {yes}, and it is not so")));
+        }
+    }
+    problems
 }
 
 /// Functions are called for what is in the history, once for each call there.

@@ -5,7 +5,6 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-mod answers;
 mod process;
 mod server;
 

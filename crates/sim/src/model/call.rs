@@ -58,9 +58,10 @@ impl<'a> Model<'a> {
         let mut cuts = cuts.filter(|cut| cut.at >= began).peekable();
         self.notes.borrow_mut().summary.calls.insert(key.clone());
         let told = || match terms.scope.and_then(Scope::ending) {
-            Some((Ending::Stop, at)) => Some(at),
+            Some((Ending::Stop | Ending::Kill, at)) => Some(at),
             Some((Ending::Settle, _)) | None => None,
         };
+        let killed = || matches!(self.root.ending(), Some((Ending::Kill, _)));
         // It was cut short, and waits for its turn to be made again.
         let (mut held, mut since) = (false, 0);
         // Everything that starts at this moment has started before anything of it ends.
@@ -116,6 +117,10 @@ impl<'a> Model<'a> {
             }
             if told().is_none() && ends.is_some_and(|ends| self.clock.has_come(ends)) {
                 return Poll::Ready(ended(act.does));
+            }
+            // Also what nothing else stops: compensations and handlers.
+            if killed() {
+                return Poll::Ready(Called::Killed);
             }
             if deadline.is_some_and(|deadline| self.clock.has_come(deadline)) {
                 return Poll::Ready(Called::TimedOut);
@@ -180,7 +185,7 @@ impl<'a> Model<'a> {
             };
             unknown |= matches!(called, Called::TimedOut | Called::Interrupted | Called::Killed);
             // What failed after it was told to stop may have acted before.
-            unknown |= matches!(scope.ending(), Some((Ending::Stop, _)));
+            unknown |= matches!(scope.ending(), Some((Ending::Stop | Ending::Kill, _)));
             // What a crash cut short may have acted, whatever came of it when it was made again.
             unknown |= self.cuts.contains_key(&key);
             let (code, most) = match called {
@@ -255,6 +260,9 @@ impl<'a> Model<'a> {
     /// Calls the run's handler.
     pub(super) async fn last_handler(&self) {
         self.unpaused().await;
+        if self.is_killed() {
+            return;
+        }
         let key = self.key("", Part::Handler, 0, 1);
         self.call(key, Terms { timeout: Some(HANDLER_TIMEOUT), listens: false, scope: None }).await;
     }
@@ -266,7 +274,9 @@ impl<'a> Model<'a> {
 
     /// Undoes what was done under this path.
     pub(super) async fn undo_within(&self, lane: &str) {
-        while let Some(undo) = self.last_undo(lane) {
+        while !self.is_killed()
+            && let Some(undo) = self.last_undo(lane)
+        {
             self.undo_one(&undo).await;
         }
     }
@@ -317,9 +327,12 @@ impl<'a> Model<'a> {
             let again = self.clock.now() + backoff(called, retry, attempt);
             poll_fn(|_| {
                 let due = self.clock.has_come(again) && !self.clock.paused.get();
-                if due { Poll::Ready(()) } else { Poll::Pending }
+                if due || self.is_killed() { Poll::Ready(()) } else { Poll::Pending }
             })
             .await;
+            if self.is_killed() {
+                return;
+            }
             attempt += 1;
         }
     }

@@ -78,7 +78,7 @@ impl<'a> Model<'a> {
             let mut cuts = cuts.iter().filter(|cut| cut.at >= began);
             let cut = cuts.any(|cut| cut.fate == CutFate::Cancelled && self.clock.has_come(cut.at));
             match ending {
-                Some((Ending::Stop, _)) => {
+                Some((Ending::Stop | Ending::Kill, _)) => {
                     self.note_stop_at(end, scope);
                     return Poll::Ready(Err(Stopped));
                 }
@@ -187,6 +187,10 @@ impl<'a> Model<'a> {
                 if still < open {
                     self.tie(Tie::Stop);
                 }
+                // The step ends now if it was let go, and with its children if not; what is undone first follows.
+                if matches!(scope.ending(), Some((Ending::Settle, _))) {
+                    self.tie(Tie::Children);
+                }
                 return Poll::Ready(Err(Stopped));
             }
             if still + 1 < open {
@@ -196,7 +200,7 @@ impl<'a> Model<'a> {
         })
         .await;
         if waited.is_err() {
-            children.iter().for_each(|child| child.cancel());
+            children.iter().for_each(|child| if self.is_killed() { child.kill() } else { child.cancel() });
         }
         waited
     }
@@ -213,6 +217,7 @@ impl<'a> Model<'a> {
             requests: Rc::clone(&self.requests),
             salt,
             number,
+            parent: Some(self.number),
             family: Rc::clone(&self.family),
             root: Scope::run(),
             asked: Cell::new(None),
@@ -235,6 +240,22 @@ impl<'a> Model<'a> {
             RunStatus::Cancelled => Err("child_cancelled"),
             _ => Err("child_failed"),
         })
+    }
+
+    /// Somebody ends the run at once, with its children.
+    pub(super) fn kill(&self) {
+        if self.notes.borrow().summary.status.is_some() {
+            return;
+        }
+        self.cancel();
+        self.root.end(Ending::Kill, &self.clock);
+        for (_, child) in self.family.borrow().iter().filter(|(_, child)| child.parent == Some(self.number)) {
+            child.kill();
+        }
+    }
+
+    pub(super) fn is_killed(&self) -> bool {
+        matches!(self.root.ending(), Some((Ending::Kill, _)))
     }
 
     /// Somebody asks to cancel the run.

@@ -100,7 +100,7 @@ pub enum Tie {
     Crash,
     /// All branches of a race end when it begins.
     Race,
-    /// Several children end.
+    /// Several children end, or a step in a failing block waits for one: it ends at once if it was let go, or with it.
     Children,
     /// Steps that ended together are undone, and it matters which comes first.
     Undo,
@@ -139,11 +139,12 @@ pub fn predict(
         clock: Rc::default(),
         requests: actions
             .iter()
-            .filter(|action| action.what == What::Cancel)
+            .filter(|action| matches!(action.what, What::Cancel | What::Kill))
             .map(|action| action.at)
             .collect(),
         salt: String::new(),
         number: 0,
+        parent: None,
         family: Rc::default(),
         root: Scope::run(),
         asked: Cell::new(None),
@@ -181,6 +182,8 @@ struct Model<'a> {
     salt: String,
     /// The run among those of its family.
     number: u64,
+    /// The run that started it.
+    parent: Option<u64>,
     /// All children, with what they are given.
     family: Rc<RefCell<Vec<(String, Rc<Self>)>>>,
     root: Rc<Scope>,
@@ -370,13 +373,17 @@ impl<'a> Model<'a> {
 
     fn act(&self, what: &What) {
         let ending = self.root.ending().is_some();
-        if matches!(what, What::Cancel | What::Pause) {
+        if matches!(what, What::Cancel | What::Kill | What::Pause) {
             self.fact("");
         }
         match what {
             What::Cancel if !ending => {
                 self.clock.pause(false);
                 self.cancel();
+            }
+            What::Kill => {
+                self.clock.pause(false);
+                self.kill();
             }
             What::Pause if !ending => self.clock.pause(true),
             What::Cancel | What::Pause => {}

@@ -162,6 +162,8 @@ pub(super) enum Ending {
     Settle,
     /// Calls are told to stop too.
     Stop,
+    /// Everything ends at once.
+    Kill,
 }
 
 /// A part of the run that ends as one: the run itself, a block, a lane.
@@ -204,6 +206,7 @@ impl Scope {
         let outer = self.outer.as_ref().map_or(0, |outer| outer.patience());
         match self.ending.get() {
             Some((Ending::Stop, at)) => outer.max(at + GRACE),
+            Some((Ending::Kill, at)) => at,
             _ => outer,
         }
     }

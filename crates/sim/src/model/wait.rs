@@ -145,7 +145,7 @@ impl Model<'_> {
             return None;
         }
         let sent = signals.sent.get_mut(name)?;
-        let (_, payload) = sent.pop_front_if(|(at, _)| until.is_none_or(|until| *at <= until))?;
+        let (_, payload) = sent.pop_front_if(|(at, _)| until.is_none_or(|until| *at < until))?;
         Some(payload)
     }
 

@@ -331,7 +331,6 @@ impl State {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one event's fields")]
     fn op_started(&mut self, node: &Path, number: u32, key: OpKey, hash: &str, what: &OpBody, seq: Seq) {
         let attempt = self.node(node).map_or(1, |node| node.attempts);
         let mut op = Op {

@@ -137,7 +137,7 @@ impl Results {
             let lane = self.lanes.get(&node.child(&branch.name));
             match (lane, shown(&branch.name)) {
                 (Some(lane), _) if lane.completed => {
-                    parts.push((branch.name.clone(), Part::from(lane.result)))
+                    parts.push((branch.name.clone(), Part::from(lane.result)));
                 }
                 (_, Some(failed @ Part::Failure { .. })) => parts.push((branch.name.clone(), failed)),
                 _ => {}

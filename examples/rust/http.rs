@@ -47,7 +47,9 @@ async fn weather_service() -> std::io::Result<String> {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workflow = workflow()?;
-    let engine = Engine::builder().workflow(&workflow).build().await?;
+    // Requests go to public addresses only, unless the engine is told otherwise.
+    let outgoing = OutgoingPolicy::public().allow_loopback();
+    let engine = Engine::builder().provide(outgoing).workflow(&workflow).build().await?;
     let run = engine.run(&workflow, weather_service().await?).await?;
     println!("take {}", run.output().await?);
     for step in run.state().await?.steps {

@@ -13,8 +13,8 @@ use std::time::Duration;
 use reqwest::header::{
     CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
 };
-use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Response};
+use rival_outgoing::{AddressRefused, OutgoingClient, OutgoingPolicy, SendError};
 use serde::Deserialize;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
@@ -125,6 +125,9 @@ pub(crate) enum FetchError {
     /// It went in circles.
     #[error("fetch failed: more than {REDIRECTS_MAX} redirects")]
     TooManyRedirects,
+    /// The operator does not allow the address.
+    #[error("fetch failed: {0}")]
+    Refused(AddressRefused),
     /// There was no end to the answer.
     #[error("fetch failed: the body is larger than {} MiB", BODY_MAX / 1024 / 1024)]
     BodyTooLarge,
@@ -145,6 +148,7 @@ impl FetchError {
             Self::Request(_) => "http_request",
             Self::Connect(_) => "http_connect",
             Self::Failed(_) | Self::RedirectRefused(_) | Self::TooManyRedirects => "http_broken",
+            Self::Refused(_) => rival_outgoing::ADDRESS_NOT_ALLOWED,
             Self::BodyTooLarge => "payload_too_large",
             Self::Memory(_) => code::MEMORY,
             Self::Timeout(_) => "http_timeout",
@@ -183,7 +187,8 @@ impl Tell {
 pub(crate) struct Fetcher {
     /// The other thread ends when the second is dropped.
     sender: Option<(Handle, oneshot::Sender<()>)>,
-    clients: HashMap<Redirect, Client>,
+    outgoing: OutgoingPolicy,
+    client: Option<OutgoingClient>,
     running: HashMap<u32, AbortHandle>,
     ended: (Sender<Finished>, Receiver<Finished>),
     /// Written to by the other thread, so that a loop that waits for its sockets wakes.
@@ -194,13 +199,14 @@ pub(crate) struct Fetcher {
 }
 
 impl Fetcher {
-    pub(crate) fn new(meter: Arc<Meter>, timeout: Duration) -> io::Result<Self> {
+    pub(crate) fn new(outgoing: OutgoingPolicy, meter: Arc<Meter>, timeout: Duration) -> io::Result<Self> {
         let (ring, hear) = UnixStream::pair()?;
         ring.set_nonblocking(true)?;
         hear.set_nonblocking(true)?;
         Ok(Self {
             sender: None,
-            clients: HashMap::new(),
+            outgoing,
+            client: None,
             running: HashMap::new(),
             ended: mpsc::channel(),
             bell: (Arc::new(ring), hear),
@@ -239,7 +245,7 @@ impl Fetcher {
             return Err(FetchError::Memory(self.meter.limit()));
         }
         let failed = |error: io::Error| FetchError::Failed(error.to_string());
-        let client = self.client(request.redirect).map_err(failed)?;
+        let client = self.client().map_err(failed)?;
         let sender = self.sender().map_err(failed)?;
         let (tell, meter, timeout) = (Tell::of(self), Arc::clone(&self.meter), self.timeout);
         let task = sender.spawn(async move {
@@ -258,17 +264,13 @@ impl Fetcher {
         }
     }
 
-    fn client(&mut self, redirect: Redirect) -> io::Result<Client> {
-        if let Some(client) = self.clients.get(&redirect) {
+    fn client(&mut self) -> io::Result<OutgoingClient> {
+        if let Some(client) = &self.client {
             return Ok(client.clone());
         }
-        let policy = match redirect {
-            Redirect::Follow => Policy::limited(REDIRECTS_MAX),
-            Redirect::Manual | Redirect::Error => Policy::none(),
-        };
-        let built = Client::builder().user_agent(USER_AGENT).referer(false).redirect(policy).build();
-        let client = built.map_err(io::Error::other)?;
-        self.clients.insert(redirect, client.clone());
+        let builder = || Client::builder().user_agent(USER_AGENT).referer(false);
+        let client = OutgoingClient::new(self.outgoing.clone(), builder).map_err(io::Error::other)?;
+        self.client = Some(client.clone());
         Ok(client)
     }
 
@@ -286,10 +288,12 @@ impl Fetcher {
     }
 }
 
-async fn exchange(client: &Client, request: Request, meter: &Arc<Meter>) -> Result<Answer, FetchError> {
+async fn exchange(client: &OutgoingClient, request: Request, meter: &Arc<Meter>) -> Result<Answer, FetchError> {
     let redirect = request.redirect;
     let asked = request.url.clone();
-    let response = built(client, request)?.send().await.map_err(|error| explain(&error))?;
+    let request = built(client.http(), request)?.build().map_err(|error| explain(&error))?;
+    let redirects_max = if redirect == Redirect::Follow { REDIRECTS_MAX } else { 0 };
+    let response = client.send(request, redirects_max).await.map_err(not_sent)?;
     if redirect == Redirect::Error && response.status().is_redirection() {
         return Err(FetchError::RedirectRefused(asked));
     }
@@ -342,11 +346,17 @@ fn headers_of(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
 }
 
+fn not_sent(error: SendError) -> FetchError {
+    match error {
+        SendError::Refused(refused) => FetchError::Refused(refused),
+        SendError::TooManyRedirects(_) => FetchError::TooManyRedirects,
+        SendError::Exchange(error) => explain(&error),
+        other => FetchError::Failed(other.to_string()),
+    }
+}
+
 /// The innermost reason is the one that helps; the URL, which may hold secrets, is in the outermost.
 fn explain(error: &reqwest::Error) -> FetchError {
-    if error.is_redirect() {
-        return FetchError::TooManyRedirects;
-    }
     let mut reason = error.source();
     while let Some(inner) = reason.and_then(|outer| outer.source()) {
         reason = Some(inner);

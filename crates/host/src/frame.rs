@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use rival_outgoing::OutgoingPolicy;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -20,6 +21,9 @@ pub enum ToHost {
         memory_limit: usize,
         /// What `process.env` shows.
         env: BTreeMap<String, String>,
+        /// Where `fetch` may send requests.
+        #[serde(default)]
+        outgoing: OutgoingPolicy,
     },
     /// Sources of a realm; said again, it adds modules. Nothing is evaluated yet.
     Realm {

@@ -61,13 +61,13 @@ impl Host {
                 return Ok(None);
             }
         };
-        let ToHost::Setup { memory_limit, env } = setup else {
+        let ToHost::Setup { memory_limit, env, outgoing } = setup else {
             return Err(io::Error::other("the first frame is not `setup`"));
         };
         out.put(&FromHost::Ready {})?;
         let meter = Arc::new(Meter::default());
         meter.set_limit(memory_limit);
-        let ops = Ops::new(Fetcher::new(Arc::clone(&meter), REQUEST_TIMEOUT)?);
+        let ops = Ops::new(Fetcher::new(outgoing, Arc::clone(&meter), REQUEST_TIMEOUT)?);
         let shared = Rc::new(Shared::new(pipe, out, watch, meter, ops, env));
         Self::new(shared).map(Some)
     }

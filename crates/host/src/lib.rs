@@ -30,6 +30,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use rival_outgoing::{AllowError, OutgoingPolicy};
+
 use control::{Life, Watch};
 use host::Host;
 use outbox::Outbox;

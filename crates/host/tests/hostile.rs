@@ -256,7 +256,11 @@ impl Host {
             .spawn()
             .unwrap();
         let mut host = Self { child, data, splitter: Splitter::default(), _control: control };
-        host.tell(&ToHost::Setup { memory_limit: MEMORY, env: BTreeMap::new() });
+        host.tell(&ToHost::Setup {
+            memory_limit: MEMORY,
+            env: BTreeMap::new(),
+            outgoing: Default::default(),
+        });
         let Heard::Frame(ready) = host.hear(Instant::now() + Duration::from_secs(60)) else { panic!() };
         assert!(matches!(*ready, FromHost::Ready {}));
         // What is measured is the transform, not the first page of the program.

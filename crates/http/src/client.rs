@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, Url};
 use rival_core::StepError;
 use rival_core::failure::code as core_code;
+use rival_outgoing::{OutgoingClient, OutgoingPolicy, SendError};
 use serde_json::json;
 
 use crate::code;
@@ -18,6 +19,10 @@ use crate::response::HttpResponse;
 const USER_AGENT: &str = concat!("rival/", env!("CARGO_PKG_VERSION"));
 /// How much of a body a failure shows.
 const EXCERPT_CHARS: usize = 200;
+/// How often an answer may point elsewhere.
+const REDIRECTS_MAX: usize = 10;
+/// For how many policies connections are kept. A process has one, or a few in tests.
+const CLIENTS_MAX: usize = 8;
 
 /// An answer, and the line that describes it: `GET /x -> 200 (12 ms)`.
 #[derive(Debug)]
@@ -37,10 +42,15 @@ pub struct Failed {
     pub description: String,
 }
 
-/// Sends a request. One that may change something carries `key` as `Idempotency-Key`, so that a server that
-/// understands it acts once however often the step is called. `traceparent` says which span asks, if one does. Headers
-/// that the request has by itself stay as they are.
-pub async fn send(http: &Http, key: &str, traceparent: Option<&str>) -> Result<Answer, Failed> {
+/// Sends a request to an address that the policy allows. A request that may change something carries `key` as
+/// `Idempotency-Key`, so that a server that understands it acts once however often the step is called. `traceparent`
+/// says which span asks, if one does. Headers that the request has by itself stay as they are.
+pub async fn send(
+    http: &Http,
+    policy: &OutgoingPolicy,
+    key: &str,
+    traceparent: Option<&str>,
+) -> Result<Answer, Failed> {
     let start = Instant::now();
     let target = match Target::of(http) {
         Ok(target) => target,
@@ -50,9 +60,12 @@ pub async fn send(http: &Http, key: &str, traceparent: Option<&str>) -> Result<A
         }
     };
     let line = target.line();
-    let ended = match exchange(http, target, key, traceparent).await {
-        Ok(response) => judge(http, response, &line),
-        Err(error) => Err(error),
+    let exchanged =
+        tokio::time::timeout(http.timeout, exchange(http, policy, target, key, traceparent)).await;
+    let ended = match exchanged {
+        Ok(Ok(response)) => judge(http, response, &line),
+        Ok(Err(error)) => Err(error),
+        Err(_) => Err(timed_out(http, &line.long)),
     };
     let word = match &ended {
         Ok(response) => response.status.to_string(),
@@ -117,13 +130,14 @@ impl Target {
 
 async fn exchange(
     http: &Http,
+    policy: &OutgoingPolicy,
     target: Target,
     key: &str,
     traceparent: Option<&str>,
 ) -> Result<HttpResponse, StepError> {
     let line = target.line().long;
-    let mut request =
-        client().request(target.method, target.url).headers(target.headers).timeout(http.timeout);
+    let client = client(policy);
+    let mut request = client.http().request(target.method, target.url).headers(target.headers);
     if http.changes_something() && !http.has_header("idempotency-key") {
         // Keys hold run ids, which may be any text; a header takes its bytes.
         if let Ok(key) = HeaderValue::from_bytes(key.as_bytes()) {
@@ -137,7 +151,9 @@ async fn exchange(
         request = request.body(body.clone());
     }
     let broken = |error: reqwest::Error| failed(http, &line, error);
-    let mut response = request.send().await.map_err(broken)?;
+    let request = request.build().map_err(broken)?;
+    let mut response =
+        client.send(request, REDIRECTS_MAX).await.map_err(|error| not_sent(http, &line, error))?;
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(broken)? {
         if body.len() + chunk.len() > http.body_max {
@@ -164,12 +180,25 @@ fn headers(response: &Response) -> BTreeMap<String, String> {
     headers
 }
 
+fn not_sent(http: &Http, line: &str, error: SendError) -> StepError {
+    match error {
+        SendError::Exchange(error) => failed(http, line, error),
+        // It would be refused again.
+        SendError::Refused(refused) => StepError::stop(format!("{line}: {refused}")).code(code::NOT_ALLOWED),
+        other => StepError::new(format!("{line}: {other}")).code(code::BROKEN),
+    }
+}
+
+fn timed_out(http: &Http, line: &str) -> StepError {
+    let ms = http.timeout.as_millis();
+    StepError::new(format!("{line}: no answer within {ms} ms")).code(code::TIMEOUT)
+}
+
 fn failed(http: &Http, line: &str, error: reqwest::Error) -> StepError {
     // The URL in the client's own message has the query in it.
     let error = error.without_url();
     if error.is_timeout() {
-        let ms = http.timeout.as_millis();
-        return StepError::new(format!("{line}: no answer within {ms} ms")).code(code::TIMEOUT);
+        return timed_out(http, line);
     }
     let mut why = error.to_string();
     let mut source = error.source();
@@ -222,17 +251,26 @@ fn word(error: &StepError) -> String {
         (code::TIMEOUT, _) => "timed out".to_owned(),
         (code::CONNECT, _) => "cannot connect".to_owned(),
         (core_code::TOO_LARGE, _) => "too large".to_owned(),
+        (code::NOT_ALLOWED, _) => "not allowed".to_owned(),
         _ => "broken off".to_owned(),
     }
 }
 
-/// One client for all steps, so that connections are used again.
-fn client() -> &'static Client {
-    static CLIENT: OnceLock<Client> = OnceLock::new();
-    CLIENT.get_or_init(|| {
-        let builder = || Client::builder().user_agent(USER_AGENT);
-        // A machine without certificates can still speak plain HTTP; HTTPS then fails when it is tried.
-        let client = builder().build().or_else(|_| builder().tls_certs_only([]).build());
-        client.expect("a client without certificates needs nothing of the machine")
-    })
+/// One client for all steps under a policy, so that connections are used again.
+fn client(policy: &OutgoingPolicy) -> OutgoingClient {
+    static CLIENTS: Mutex<Vec<(OutgoingPolicy, OutgoingClient)>> = Mutex::new(Vec::new());
+    let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, client)) = clients.iter().find(|(known, _)| known == policy) {
+        return client.clone();
+    }
+    let builder = || Client::builder().user_agent(USER_AGENT);
+    // A machine without certificates can still speak plain HTTP; HTTPS then fails when it is tried.
+    let client = OutgoingClient::new(policy.clone(), builder)
+        .or_else(|_| OutgoingClient::new(policy.clone(), || builder().tls_certs_only([])));
+    let client = client.expect("a client without certificates needs nothing of the machine");
+    if clients.len() == CLIENTS_MAX {
+        clients.remove(0);
+    }
+    clients.push((policy.clone(), client.clone()));
+    client
 }

@@ -10,6 +10,7 @@ mod response;
 pub use client::{Answer, Failed, send};
 pub use request::Http;
 pub use response::HttpResponse;
+pub use rival_outgoing::{AddressRefused, AllowError, OutgoingPolicy};
 
 /// Codes of failures of requests.
 pub mod code {
@@ -23,4 +24,6 @@ pub mod code {
     pub const BROKEN: &str = "http_broken";
     /// The request itself is wrong: its URL, a header, or its body.
     pub const REQUEST: &str = "http_request";
+    /// The policy for outgoing requests refuses the address.
+    pub const NOT_ALLOWED: &str = rival_outgoing::ADDRESS_NOT_ALLOWED;
 }

@@ -2,7 +2,7 @@
 
 use rival_core::failure::code;
 use rival_core::{StepError, Value};
-use rival_http::{Http, HttpResponse};
+use rival_http::{Http, HttpResponse, OutgoingPolicy};
 
 use crate::extract::{Call, FromStep, Run, State, TypeAsk, decode};
 use crate::function::Pending;
@@ -26,6 +26,18 @@ use crate::step::{StepFn, TypedStep};
 /// (5xx, 408, 425, 429, and when no answer came at all); [`Http::any_status`] takes every answer as a result. Requests
 /// that may change something carry the header `Idempotency-Key`, the same in every attempt. Where the run is part of a
 /// trace, the request is too, by the header `traceparent`. The step's description reads `GET /weather -> 200 (12 ms)`.
+///
+/// Requests go to public addresses only, because URLs often come from what a caller sent: anything else fails with
+/// `address_not_allowed`. An engine that is provided with an [`OutgoingPolicy`] allows more:
+///
+/// ```
+/// # use rival::prelude::*;
+/// # async fn engine() -> Result<(), Box<dyn std::error::Error>> {
+/// let policy = OutgoingPolicy::public().allow("10.1.0.0/16")?.allow("billing.internal")?;
+/// let engine = Engine::builder().provide(policy).build().await?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn http_step(http: Http) -> TypedStep<HttpResponse> {
     http_by(move || std::future::ready(Ok::<_, StepError>(http.clone())))
 }
@@ -67,10 +79,12 @@ pub fn http_by<M>(request: impl StepFn<M, Out = Http>) -> TypedStep<HttpResponse
 
 fn exchange(call: &Call, request: Pending) -> Pending {
     let taken = State::from_step(call).and_then(|state| Ok((state, Run::from_step(call)?)));
+    let policy = call.context.resources.get::<OutgoingPolicy>().unwrap_or_default();
     Box::pin(async move {
         let (state, run) = taken?;
         let http: Http = decode(&request.await?, || "the request".to_owned())?;
-        match rival_http::send(&http, &run.idempotency_key(), run.traceparent().as_deref()).await {
+        let (key, trace) = (run.idempotency_key(), run.traceparent());
+        match rival_http::send(&http, &policy, &key, trace.as_deref()).await {
             Ok(answer) => {
                 state.describe(answer.description);
                 recorded(&answer.response)

@@ -166,7 +166,7 @@ pub use rival_engine::{
     UndoOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
 };
 #[cfg(feature = "http")]
-pub use rival_http::{Http, HttpResponse};
+pub use rival_http::{Http, HttpResponse, OutgoingPolicy};
 pub use rival_macros::step;
 #[cfg(feature = "typescript")]
 pub use rival_script as script;

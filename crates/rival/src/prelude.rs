@@ -4,7 +4,7 @@ pub use rival_core::StepError;
 pub use rival_core::plan::{BackoffKind, Join, OnTimeout};
 pub use rival_engine::{Engine, Log};
 #[cfg(feature = "http")]
-pub use rival_http::{Http, HttpResponse};
+pub use rival_http::{Http, HttpResponse, OutgoingPolicy};
 pub use rival_macros::step;
 #[cfg(feature = "typescript")]
 pub use rival_script::RegisterFiles;

@@ -118,8 +118,11 @@ impl Pool {
 
     fn start(&self) -> Result<Arc<Host>, ScriptsError> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
-        let setup =
-            ToHost::Setup { memory_limit: self.settings.memory_limit, env: self.settings.env.clone() };
+        let setup = ToHost::Setup {
+            memory_limit: self.settings.memory_limit,
+            env: self.settings.env.clone(),
+            outgoing: self.settings.outgoing.clone(),
+        };
         let launched = launch(&self.settings.hosting, number);
         let host = launched.and_then(|launched| Host::new(number, launched, &setup));
         host.map_err(|error| ScriptsError::Host(error.to_string()))

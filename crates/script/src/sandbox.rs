@@ -128,7 +128,9 @@ impl Hosts {
         }
         drop(idle);
         let number = u32::try_from(self.calls.fetch_add(1, Ordering::Relaxed)).unwrap_or(0);
-        let setup = ToHost::Setup { memory_limit: self.settings.memory_limit, env: Default::default() };
+        // A transform has no `fetch`.
+        let (env, outgoing) = Default::default();
+        let setup = ToHost::Setup { memory_limit: self.settings.memory_limit, env, outgoing };
         let host =
             launch(&self.settings.hosting, number).and_then(|launched| Host::new(number, launched, &setup));
         host.map_err(|error| TransformError::Host(error.to_string()))

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rival_host::OutgoingPolicy;
+
 /// How scripts are run.
 #[derive(Clone, Debug)]
 pub struct ScriptSettings {
@@ -13,6 +15,8 @@ pub struct ScriptSettings {
     pub memory_limit: usize,
     /// What `process.env` shows.
     pub env: BTreeMap<String, String>,
+    /// Where requests of scripts may be sent.
+    pub outgoing: OutgoingPolicy,
     /// Where hosts run.
     pub hosting: Hosting,
     /// How long one piece of JavaScript may compute without a pause while other calls of its host wait.
@@ -39,6 +43,7 @@ impl Default for ScriptSettings {
             hosts: std::thread::available_parallelism().map_or(2, usize::from).max(2),
             memory_limit: 512 << 20,
             env: BTreeMap::new(),
+            outgoing: OutgoingPolicy::public(),
             hosting: Hosting::possible(),
             stuck_after: Duration::from_secs(10),
             load_limit: Duration::from_secs(10),

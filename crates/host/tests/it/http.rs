@@ -18,6 +18,7 @@ const FLOW: &str = "
         { name: 'hang', fn: httpStep({ url: `${SERVER}/hang`, timeout: 20 }) },
         { name: 'slow', fn: httpStep({ url: `${SERVER}/hang` }) },
         { name: 'refused', fn: httpStep({ url: 'http://127.0.0.1:1/x' }) },
+        { name: 'inside', fn: httpStep({ url: 'http://169.254.169.254/latest', method: 'POST' }) },
         { name: 'cut', fn: httpStep({ url: `${SERVER}/cut` }) },
         { name: 'large', fn: httpStep({ url: `${SERVER}/text`, maxBodyBytes: 3 }) },
         { name: 'wrong', fn: httpStep({ url: 'nonsense' }) },
@@ -105,6 +106,7 @@ fn what_goes_wrong_has_a_code() {
     for (name, code, behavior, shown) in [
         ("hang", "http_timeout", None, "GET /hang -> timed out"),
         ("refused", "http_connect", None, "GET /x -> cannot connect"),
+        ("inside", "address_not_allowed", Some("stop"), "POST /latest -> not allowed"),
         ("cut", "http_broken", None, "GET /cut -> broken off"),
         ("large", "payload_too_large", Some("stop"), "GET /text -> too large"),
         ("wrong", "http_request", Some("stop"), "GET -> not sent"),

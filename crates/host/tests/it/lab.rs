@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rival_host::OutgoingPolicy;
 use rival_host::frame::{Control, ControlReply, FromHost, ModuleSource, Role, ScriptError, ToHost};
 use rival_host::wire::{self, Splitter};
 use serde_json::value::RawValue;
@@ -98,7 +99,7 @@ impl Lab {
             Self { data, splitter: Splitter::default(), control: BufReader::new(control), runner, next: 1 };
         let env = [("GREETING", "hello")].iter().chain(env);
         let env = env.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        lab.tell(&ToHost::Setup { memory_limit, env });
+        lab.tell(&ToHost::Setup { memory_limit, env, outgoing: OutgoingPolicy::public().allow_loopback() });
         assert!(matches!(lab.hear(), FromHost::Ready {}));
         lab
     }

@@ -107,7 +107,11 @@ impl TestEngineBuilder {
 impl TestEngine {
     /// Puts one together.
     pub fn builder() -> TestEngineBuilder {
-        TestEngineBuilder::default()
+        let builder = TestEngineBuilder::default();
+        // Tests ask servers that they have started themselves.
+        #[cfg(feature = "http")]
+        let builder = builder.provide(rival_http::OutgoingPolicy::public().allow_loopback());
+        builder
     }
 
     /// The engine's time.

@@ -359,3 +359,46 @@ async fn without_a_trace_no_request_says_anything_of_one() {
     answer(&run(http_step(Http::get(&server.url))).await);
     assert_eq!(server.seen()[0].header("traceparent"), None);
 }
+
+/// The guide's own pattern: a URL out of the run's input.
+async fn callback(Input(url): Input<String>) -> Result<Http, StepError> {
+    Ok(Http::post(url).json(&json!({ "action": "kill", "filter": {} })))
+}
+
+async fn called_back(policy: Option<OutgoingPolicy>, url: &str) -> RunOutcome {
+    let workflow: Workflow<String, HttpResponse> =
+        Workflow::new("calling_back").input::<String>().step(http_by(callback).retry(3)).build().unwrap();
+    let builder = Engine::builder().workflow(&workflow);
+    let builder = match policy {
+        Some(policy) => builder.provide(policy),
+        None => builder,
+    };
+    let engine = builder.build().await.unwrap();
+    engine.run(&workflow, url.to_owned()).await.unwrap().wait().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_request_from_an_input_does_not_reach_this_machine_unless_it_may() {
+    let server = Server::start(|_, _| ("200 OK", "{}".to_owned())).await;
+    let port = server.url.rsplit(':').next().unwrap();
+    for host in
+        ["127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "0177.0.0.1"]
+    {
+        let outcome = called_back(None, &format!("http://{host}:{port}/api/runs/bulk")).await;
+        let error = outcome.error.unwrap();
+        assert_eq!(error.code, "address_not_allowed", "{host}: {error}");
+        assert!(error.message.contains("`outgoing_allow`"), "{error}");
+    }
+    assert_eq!(server.seen().len(), 0);
+    let loopback = OutgoingPolicy::public().allow_loopback();
+    let outcome = called_back(Some(loopback.clone()), &format!("http://localhost:{port}/")).await;
+    assert_eq!(outcome.status, RunStatus::Completed, "{:?}", outcome.error);
+    assert_eq!(server.seen().len(), 1);
+    // The server's own address is refused also where loopback is allowed, once and not in three attempts.
+    let own = loopback.never(server.url.strip_prefix("http://").unwrap().parse().unwrap());
+    for host in ["127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]", "2130706433"] {
+        let outcome = called_back(Some(own.clone()), &format!("http://{host}:{port}/")).await;
+        assert_eq!(outcome.error.unwrap().code, "address_not_allowed", "{host}");
+    }
+    assert_eq!(server.seen().len(), 1);
+}

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rival_core::{RunId, Value};
 use rival_engine::store::{LogFilter, LogLine};
 use rival_engine::{Engine, EngineBuilder, RunOutcome};
-use rival_script::{Hosting, Loaded, ScriptSettings, Scripts};
+use rival_script::{Hosting, Loaded, OutgoingPolicy, ScriptSettings, Scripts};
 use serde_json::Value as Json;
 
 /// A folder with an engine that runs what is in it.
@@ -21,7 +21,8 @@ pub(crate) struct Lab {
 /// Settings with hosts in child processes.
 pub(crate) fn settings() -> ScriptSettings {
     let host = PathBuf::from(env!("CARGO_BIN_EXE_rival-script-host"));
-    ScriptSettings { hosts: 2, hosting: Hosting::Program(host), ..ScriptSettings::default() }
+    let outgoing = OutgoingPolicy::public().allow_loopback();
+    ScriptSettings { hosts: 2, hosting: Hosting::Program(host), outgoing, ..ScriptSettings::default() }
 }
 
 /// Writes files into a folder.

@@ -88,7 +88,7 @@ async fn engine(telemetry: Option<&rival_telemetry::Telemetry>) -> Engine {
         Workflow::new("calling").step(http_step(Http::get(url))).build().unwrap();
     let store = SqliteStore::open(std::env::var("STORE").unwrap()).unwrap();
     let builder = Engine::builder().store(store).workflow(&order).workflow(&bad).workflow(&parent);
-    let builder = builder.workflow(&calling);
+    let builder = builder.workflow(&calling).provide(OutgoingPolicy::public().allow_loopback());
     let builder = match telemetry {
         Some(telemetry) => builder.observe(telemetry.observer()),
         None => builder,

@@ -89,6 +89,7 @@ const WORDS: Record<string, string> = {
     http_broken: 'broken off',
     out_of_memory: 'no memory for it',
     payload_too_large: 'too large',
+    address_not_allowed: 'not allowed',
 }
 
 function wrong(what: string): StepError {
@@ -166,8 +167,10 @@ function failed(error: Error & { code?: string }, isLate: boolean, ms: number, l
         case 'http_timeout':
         case 'out_of_memory':
             return plain(`${line.long}: ${why}`, error.code)
+        // Trying again changes nothing about these.
         case 'payload_too_large':
-            return new StepError(`${line.long}: ${why}`, { code: 'payload_too_large' })
+        case 'address_not_allowed':
+            return new StepError(`${line.long}: ${why}`, { code: error.code })
         default:
             return plain(`${line.long}: ${why}`, 'http_broken')
     }

@@ -914,6 +914,60 @@ impl Kind {
     }
 }
 
+/// Which of an event's recorded values is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueField {
+    /// What was given, returned, sent or asked for.
+    Value,
+    /// A step's state.
+    State,
+}
+
+impl Kind {
+    /// The failure that this event holds, if it holds one, to be changed for showing.
+    pub fn failure_mut(&mut self) -> Option<&mut Failure> {
+        match self {
+            Self::CallFailed { failure, .. }
+            | Self::RunFailing { failure, .. }
+            | Self::RunFailed { failure, .. }
+            | Self::OpEnded { outcome: OpOutcome::Failed(failure), .. }
+            | Self::ChildEnded { outcome: ChildOutcome::Failed { failure, .. }, .. } => Some(failure),
+            Self::NodeImported { failure, .. }
+            | Self::NodeFailed { failure, .. }
+            | Self::SignalTimedOut { failure, .. } => failure.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// Goes through all recorded values of an event, to be changed for showing.
+    pub fn for_each_value(&mut self, change: &mut dyn FnMut(ValueField, &mut Value)) {
+        match self {
+            Self::CallSucceeded { state: Some(state), .. }
+            | Self::CallFailed { state: Some(state), .. }
+            | Self::NodeImported { state: Some(state), .. } => change(ValueField::State, state),
+            _ => {}
+        }
+        match self {
+            Self::RunStarted { input: value, .. }
+            | Self::CallSucceeded { result: value, .. }
+            | Self::NodeImported { result: value, .. }
+            | Self::DecisionImported { result: value, .. }
+            | Self::LaneImported { result: value, .. }
+            | Self::SignalReceived { payload: value, .. }
+            | Self::OpEnded { outcome: OpOutcome::Value(value), .. }
+            | Self::ChildEnded { outcome: ChildOutcome::Completed(value), .. }
+            | Self::OpStarted { what: OpBody::Run { input: value }, .. } => change(ValueField::Value, value),
+            Self::OpStarted { what: OpBody::Map { items, .. }, .. } => {
+                items.iter_mut().for_each(|item| change(ValueField::Value, item));
+            }
+            _ => {}
+        }
+        if let Some(details) = self.failure_mut().and_then(|failure| failure.details.as_mut()) {
+            change(ValueField::Value, details);
+        }
+    }
+}
+
 /// A stored history that this build cannot read.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {

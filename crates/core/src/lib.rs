@@ -16,6 +16,7 @@ mod path;
 pub mod plan;
 pub mod state;
 mod status;
+pub mod text;
 mod trace;
 mod value;
 pub mod verify;

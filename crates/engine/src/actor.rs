@@ -560,6 +560,8 @@ impl Actor {
 fn unreadable(error: ReadError) -> CommitError {
     CommitError::Store(match error {
         ReadError::Store(error) => error,
-        ReadError::Decode(_) | ReadError::Missing(_) => StoreError::Damaged(error.to_string()),
+        ReadError::Decode(_) | ReadError::Missing(_) | ReadError::TooLarge { .. } => {
+            StoreError::Damaged(error.to_string())
+        }
     })
 }

@@ -4,6 +4,7 @@
 //! run keeps, the events and the log. Whoever reads one trusts nothing in it: the plan must have the hash that the run
 //! names, the history must keep every rule, and the row must say what the history says.
 
+use futures::stream::{self, BoxStream, StreamExt};
 use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event::Kind;
 use rival_core::{
@@ -320,6 +321,37 @@ impl Engine {
         })
     }
 
+    /// The same document as text, in pieces that are read one after the other: a run may have recorded more than fits
+    /// into memory. Ends with an error if something cannot be read.
+    pub async fn export_in_pieces(
+        &self,
+        run: &RunId,
+    ) -> Result<BoxStream<'static, Result<String, RunError>>, RunError> {
+        let store = &*self.shared.store;
+        let row = self.row(run).await?;
+        let plan = store.plan(&row.plan).await?.and_then(|json| Value::from_json(json).ok());
+        let plan = plan.ok_or_else(|| RunError::Plan(run.clone()))?;
+        let (state, _) = self.read(run, load::load_state(store, run, &row.plan).await)?;
+        let head = Archive {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            exported_at: self.shared.clock.now(),
+            run: archived_row(row.clone(), &state),
+            plan: ArchivedPlan { hash: row.plan, plan },
+            events: Vec::new(),
+            logs: Vec::new(),
+        };
+        let head = serde_json::to_string(&head).expect("an archive has only string keys");
+        let head = head.strip_suffix(END).expect("an archive ends with its events and logs");
+        let writing = Writing {
+            engine: self.clone(),
+            run: run.clone(),
+            last: state.seq,
+            next: Next::Head(format!("{head}{EVENTS}")),
+        };
+        Ok(stream::unfold(writing, Writing::next).boxed())
+    }
+
     /// Takes a run in that has ended, from this store or another. Taking the same in again does nothing.
     pub async fn import(&self, archive: &Archive) -> Result<Imported, ImportError> {
         let state = archive.check()?;
@@ -387,4 +419,71 @@ fn archived_log(line: LogLine) -> ArchivedLog {
         call: line.call,
         metadata: line.fields,
     }
+}
+
+/// How an archive without events and logs ends, and how its events and its logs begin.
+const END: &str = r#""events":[],"logs":[]}"#;
+const EVENTS: &str = r#""events":["#;
+const LOGS: &str = r#"],"logs":["#;
+
+/// An archive that is being written.
+struct Writing {
+    engine: Engine,
+    run: RunId,
+    /// The last event of it: what happens meanwhile is not in it.
+    last: Seq,
+    next: Next,
+}
+
+/// What is to be written next.
+enum Next {
+    Head(String),
+    EventsAfter(Seq),
+    LogsAfter(u64),
+    Nothing,
+}
+
+impl Writing {
+    async fn next(mut self) -> Option<(Result<String, RunError>, Self)> {
+        let written = match std::mem::replace(&mut self.next, Next::Nothing) {
+            Next::Head(head) => {
+                self.next = Next::EventsAfter(Seq::ZERO);
+                Ok(head)
+            }
+            Next::EventsAfter(after) => self.events(after).await,
+            Next::LogsAfter(after) => self.logs(after).await,
+            Next::Nothing => return None,
+        };
+        Some((written, self))
+    }
+
+    async fn events(&mut self, after: Seq) -> Result<String, RunError> {
+        let page = load::load_events(&*self.engine.shared.store, &self.run, after, load::PAGE).await;
+        let mut page = self.engine.read(&self.run, page)?;
+        page.retain(|event| event.seq <= self.last);
+        match page.last() {
+            Some(last) => self.next = Next::EventsAfter(last.seq),
+            None => {
+                self.next = Next::LogsAfter(0);
+                return Ok(LOGS.to_owned());
+            }
+        }
+        Ok(listed(&page, after == Seq::ZERO))
+    }
+
+    async fn logs(&mut self, after: u64) -> Result<String, RunError> {
+        let filter = LogFilter { after: Some(after), limit: Some(load::PAGE), ..LogFilter::default() };
+        let lines = self.engine.shared.store.logs(&self.run, &filter).await?;
+        let Some(last) = lines.last() else { return Ok("]}".to_owned()) };
+        self.next = Next::LogsAfter(last.no);
+        let lines: Vec<ArchivedLog> = lines.into_iter().map(archived_log).collect();
+        Ok(listed(&lines, after == 0))
+    }
+}
+
+/// Items as they stand in a list, after others unless they are the first.
+fn listed<T: Serialize>(items: &[T], first: bool) -> String {
+    let text = serde_json::to_string(items).expect("what is archived has only string keys");
+    let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or_default();
+    if first { inner.to_owned() } else { format!(",{inner}") }
 }

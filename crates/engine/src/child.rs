@@ -11,12 +11,11 @@ use rival_store::{NewMessage, NewRun};
 
 use crate::actor::{Actor, Work};
 use crate::control::Command;
-use crate::load;
 use crate::mail::Mail;
 use crate::shared::Shared;
-use crate::values::{ReadError, load_event};
+use crate::values::{ReadError, load_event, load_joined};
 use crate::{start, undo};
-use rival_core::joined::build;
+use rival_core::joined::parts_of;
 
 /// What goes into a commit beside a run's own events.
 #[derive(Default)]
@@ -153,7 +152,14 @@ impl Actor {
             return Ok(Some(Command::ChildRetried { child, next: next.clone() }));
         }
         let outcome = match end.status {
-            RunStatus::Completed => ChildOutcome::Completed(self.output(last, end.output).await?),
+            RunStatus::Completed => match self.output(last, end.output).await {
+                // The child keeps its parts; the parent cannot be given them as one value.
+                Err(error @ ReadError::TooLarge { .. }) => ChildOutcome::Failed {
+                    failure: Failure::new(code::TOO_LARGE, format!("the run completed, but {error}")),
+                    step: None,
+                },
+                output => ChildOutcome::Completed(output?),
+            },
             RunStatus::Cancelled => {
                 ChildOutcome::Cancelled { reason: end.reason.clone(), not_undone: end.not_undone.clone() }
             }
@@ -170,19 +176,23 @@ impl Actor {
         Ok(Some(Command::ChildEnded { child, outcome, undoable: end.undoable, not_undone }))
     }
 
+    /// What the run leaves; some of it may be in events that are not durable yet.
     async fn output(&self, last: &[Event], output: Option<Seq>) -> Result<Value, ReadError> {
         let Some(seq) = output else { return Ok(Value::null()) };
         let at_hand = |seq: Seq| {
             last.iter().find(|event| event.seq == seq).or_else(|| self.values.get(seq).map(AsRef::as_ref))
         };
-        if let Some(value) = at_hand(seq).and_then(|event| build(event, &at_hand)) {
-            return Ok(value);
+        let store = &*self.shared.store;
+        let stored = match at_hand(seq) {
+            Some(_) => None,
+            None => Some(load_event(store, &self.run, seq).await?),
+        };
+        let event = at_hand(seq).or(stored.as_deref()).ok_or(ReadError::Missing(seq))?;
+        if parts_of(&event.event).is_some() {
+            let limit = self.shared.limits.payload_max;
+            return load_joined(store, &self.run, event, limit, &at_hand).await;
         }
-        let history = load::load_history(&*self.shared.store, &self.run).await;
-        let mut history = history?;
-        history.extend(last.iter().cloned());
-        let find = |seq: Seq| history.get(usize::try_from(seq.0).ok()?.checked_sub(1)?);
-        find(seq).and_then(|event| build(event, &find)).ok_or(ReadError::Missing(seq))
+        event.event.value().cloned().ok_or(ReadError::Missing(seq))
     }
 }
 

@@ -352,7 +352,7 @@ impl Line {
     /// Brings an answer to hand. A store that cannot be read now is asked again: that is not the function's failure.
     async fn fetch(&self, recorded: &mut Recorded) -> Result<(), StepError> {
         let mut pause = FIRST_PAUSE;
-        while let Err(error) = recorded.fetch(&*self.store, &self.run).await {
+        while let Err(error) = recorded.fetch(&*self.store, &self.run, usize::MAX).await {
             match &error {
                 ReadError::Store(fault) if fault.is_retryable() => pause = self.wait(pause).await,
                 _ => return Err(unreadable(&error)),

@@ -10,6 +10,7 @@ use rival_core::{Event, IndexedPlan, Plan, PlanHash, RunId, RunStatus, Seq, Stat
 use rival_store::{LogFilter, LogLine, MemoryStore, Page, RunFilter, RunRow, Store};
 use serde::Serialize;
 
+use crate::bounded::{self, Budget, ValueLimits};
 use crate::clock::Clock;
 use crate::control::{self, Command};
 use crate::definition::{CheckError, Definition};
@@ -27,7 +28,7 @@ use crate::resources::Resources;
 use crate::shared::{Limits, Shared};
 use crate::signal::SignalRequest;
 use crate::start::{RunRequest, RunTarget};
-use crate::values::{ReadError, ReadValues};
+use crate::values::ReadValues;
 use crate::view::{self, Look, RunOutcome, RunView};
 use crate::{explain, keeper};
 
@@ -352,14 +353,31 @@ impl Engine {
 
     /// Waits for a run's end, up to a time of your own. The run goes on whether it is waited for or not.
     pub async fn wait_for(&self, run: &RunId, timeout: Duration) -> Result<RunOutcome, RunError> {
+        match self.wait_for_end(run, timeout).await? {
+            Some(outcome) => Ok(Arc::unwrap_or_clone(outcome)),
+            None => self.outcome(run).await,
+        }
+    }
+
+    /// How a run ended, in an answer of bounded size: the output is whole, and what steps left is left out where it is
+    /// too large, as in [`Engine::overview`].
+    pub async fn outcome_within(&self, run: &RunId, limits: ValueLimits) -> Result<RunOutcome, RunError> {
+        self.outcome_with(run, &mut Budget::new(run, limits)).await
+    }
+
+    /// Waits for a run's end; gives its outcome if that is at hand, and so small.
+    pub async fn wait_for_end(
+        &self,
+        run: &RunId,
+        timeout: Duration,
+    ) -> Result<Option<Arc<RunOutcome>>, RunError> {
         let mut waiting = Waiting::new(&self.shared, run);
         // Registered first, looked second: an end between the two is not missed.
         if self.shared.mailbox(run).is_none() && self.row(run).await?.status.is_terminal() {
-            return self.outcome(run).await;
+            return Ok(None);
         }
         match tokio::time::timeout(timeout, waiting.told()).await {
-            Ok(Some(Some(outcome))) => Ok(Arc::unwrap_or_clone(outcome)),
-            Ok(Some(None)) => self.outcome(run).await,
+            Ok(Some(outcome)) => Ok(outcome),
             Ok(None) => Err(RunError::ShuttingDown),
             Err(_) => {
                 let row = self.row(run).await?;
@@ -433,7 +451,7 @@ impl Engine {
         Ok(self.indexed_plan(&row).await?.plan().clone())
     }
 
-    async fn indexed_plan(&self, row: &RunRow) -> Result<Arc<IndexedPlan>, RunError> {
+    pub(crate) async fn indexed_plan(&self, row: &RunRow) -> Result<Arc<IndexedPlan>, RunError> {
         let plan = self.shared.plan(&row.workflow, &row.plan).await?;
         plan.ok_or_else(|| RunError::Plan(row.id.clone()))
     }
@@ -445,7 +463,7 @@ impl Engine {
         let (history, state) = self.folded(run).await?;
         // The row was read first; if the run has moved on since, its own events are right.
         let row = RunRow { status: if state.is_terminal() { state.status() } else { row.status }, ..row };
-        Ok(view::run_view(&row, &plan, &state, &history))
+        Ok(view::run_view(&row, &plan, &state, &history, &mut Budget::unlimited(run)))
     }
 
     /// Runs that match, the newest first, a page at a time.
@@ -612,17 +630,20 @@ impl Engine {
     }
 
     async fn outcome(&self, run: &RunId) -> Result<RunOutcome, RunError> {
+        self.outcome_with(run, &mut Budget::unlimited(run)).await
+    }
+
+    async fn outcome_with(&self, run: &RunId, budget: &mut Budget<'_>) -> Result<RunOutcome, RunError> {
         let row = self.row(run).await?;
         let plan = self.indexed_plan(&row).await?;
         let store = &*self.shared.store;
         let (state, _) = self.read(run, load::load_state(store, run, &row.plan).await)?;
         // Not the whole history: a run may have a million events and one result.
-        let values = ReadValues::load(store, run, &view::outcome_events(&plan, &state)).await;
-        let values = values.map_err(|error| match error {
-            ReadError::Store(error) => RunError::Store(error),
-            ReadError::Decode(error) => RunError::History { run: run.clone(), error },
-            ReadError::Missing(_) => RunError::Store(rival_store::StoreError::Damaged(error.to_string())),
-        })?;
+        let wanted = view::outcome_events(&plan, &state);
+        let output = state.end.as_ref().and_then(|end| end.output);
+        let values =
+            ReadValues::load(store, run, &wanted, output, self.shared.limits.payload_max, budget).await;
+        let values = values.map_err(|error| bounded::unreadable(run, error))?;
         let (value, held) = (|seq: Seq| values.value(seq), |seq: Seq| values.state(seq));
         let look = Look { value: &value, state: &held };
         view::outcome(run, &plan, &state, &look).ok_or(RunError::ShuttingDown)
@@ -634,7 +655,7 @@ impl Engine {
         Ok((history, state))
     }
 
-    fn read<T>(&self, run: &RunId, loaded: Result<T, LoadError>) -> Result<T, RunError> {
+    pub(crate) fn read<T>(&self, run: &RunId, loaded: Result<T, LoadError>) -> Result<T, RunError> {
         loaded.map_err(|error| match error {
             LoadError::Store(error) => RunError::Store(error),
             LoadError::Decode(error) => RunError::History { run: run.clone(), error },

@@ -120,9 +120,12 @@ pub enum StartError {
     },
     /// The given id cannot be a run id.
     #[error(
-        "`{0}` is not a run id: use 1 to 200 printable characters without spaces, slashes or `~`, and not `-`, `.` or `..`"
+        "`{0}` is not a run id: use 1 to 200 visible characters without spaces, slashes or `~`, and not `-`, `.` or `..`"
     )]
     InvalidRunId(String),
+    /// The tags are too many, too long, or cannot be seen.
+    #[error("the tags cannot be taken: {0}")]
+    InvalidTags(String),
     /// A run with this id exists, and another request began it.
     #[error(
         "run `{0}` exists, and another request began it: with another workflow or input, or from another run or node; use another id, or ask for the same"
@@ -184,6 +187,7 @@ impl StartError {
             Self::InputNotJson { .. } => "not_json",
             Self::InputTooLarge { .. } => "payload_too_large",
             Self::InvalidRunId(_) => "invalid_run_id",
+            Self::InvalidTags(_) => "invalid_tags",
             Self::Conflict(_) => "run_conflict",
             Self::NotRetryable { .. } => "not_retryable",
             Self::NotEnded { .. } => "run_not_ended",
@@ -279,6 +283,20 @@ pub enum RunError {
         /// The limit.
         limit: usize,
     },
+    /// The output is larger than a value may be; its parts can be read.
+    #[error("run `{run}` completed, and its output is larger than a value may be: read its parts")]
+    OutputTooLarge {
+        /// The run.
+        run: RunId,
+    },
+    /// The event holds no value, or there is no such event.
+    #[error("event {event} of run `{run}` holds no value")]
+    NoValue {
+        /// The run.
+        run: RunId,
+        /// The event.
+        event: rival_core::Seq,
+    },
     /// The run was sent another signal under the same id.
     #[error("run `{run}` was sent another signal with the id `{id}`: use another id, or send the same")]
     SignalConflict {
@@ -337,6 +355,8 @@ impl RunError {
             Self::SignalTooLarge { .. } => "payload_too_large",
             Self::SignalsFull { .. } => "signals_full",
             Self::SignalConflict { .. } => "signal_conflict",
+            Self::OutputTooLarge { .. } => "payload_too_large",
+            Self::NoValue { .. } => "no_value",
             Self::Unreachable { .. } => "run_unreachable",
             Self::NotCompleted(_) => "run_not_completed",
             Self::Output { .. } => "output_mismatch",

@@ -98,6 +98,9 @@ impl<O: DeserializeOwned> RunHandle<O> {
             return Err(RunError::NotCompleted(Box::new(outcome)));
         }
         let output = outcome.output.unwrap_or_default();
+        if crate::bounded::is_omitted(&output) {
+            return Err(RunError::OutputTooLarge { run });
+        }
         serde_json::from_str(output.as_json())
             .map_err(|error| RunError::Output { run, message: error.to_string() })
     }

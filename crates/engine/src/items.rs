@@ -116,13 +116,18 @@ impl Actor {
         }
         let mut recorded = self.recorded(seq);
         let mut pause = FIRST_PAUSE;
-        while let Err(error) = recorded.fetch(&*self.shared.store, &self.run).await {
+        while let Err(error) =
+            recorded.fetch(&*self.shared.store, &self.run, self.shared.limits.payload_max).await
+        {
             match &error {
                 ReadError::Store(fault) if fault.is_retryable() && !self.shared.is_stopping() => {
                     tracing::warn!(run = %self.run, %node, %error, "trying again to read the items");
                     pause = self.shared.wait_for_store(pause).await;
                 }
-                ReadError::Store(_) | ReadError::Decode(_) | ReadError::Missing(_) => return Err(error),
+                ReadError::Store(_)
+                | ReadError::Decode(_)
+                | ReadError::Missing(_)
+                | ReadError::TooLarge { .. } => return Err(error),
             }
         }
         let list = ItemList::new(recorded.value().unwrap_or_default());

@@ -137,6 +137,7 @@ impl Job {
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(Duration::from_secs(5));
                 }
+                ReadError::TooLarge { .. } => return too_large_to_read(&error),
                 ReadError::Store(_) | ReadError::Decode(_) | ReadError::Missing(_) => {
                     return self.unreadable(&error);
                 }
@@ -148,21 +149,21 @@ impl Job {
 
     /// Reads what is not at hand.
     async fn fetch(&mut self) -> Result<(), ReadError> {
-        let (store, run) = (&*self.store, &self.run);
-        self.input.fetch(store, run).await?;
+        let (store, run, max) = (&*self.store, &self.run, self.payload_max);
+        self.input.fetch(store, run, max).await?;
         let last = self.iteration.as_mut().and_then(|iteration| iteration.last.as_mut());
         let undo = self.undo.as_mut().and_then(|undo| undo.result.as_mut());
         for recorded in last.into_iter().chain(self.joined.as_mut()).chain(undo) {
-            recorded.fetch(store, run).await?;
+            recorded.fetch(store, run, max).await?;
         }
         let failed = self.failure.as_mut();
         let (failure, step) = failed.map(|failed| (&mut failed.failure, failed.step.as_mut())).unzip();
         let named = self.outputs.iter_mut().flatten().chain(self.seen.iter_mut().flatten());
         for sighting in named.chain(self.last_step.as_mut()).chain(step.flatten()) {
-            sighting.fetch(store, run).await?;
+            sighting.fetch(store, run, max).await?;
         }
         match failure {
-            Some(FailureSource::Recorded(recorded)) => recorded.fetch(store, run).await,
+            Some(FailureSource::Recorded(recorded)) => recorded.fetch(store, run, max).await,
             Some(FailureSource::Known(_)) | None => Ok(()),
         }
     }
@@ -257,6 +258,7 @@ impl Job {
             run: self.run.clone(),
             mailbox: self.mailbox.clone(),
             store: Arc::clone(&self.store),
+            payload_max: self.payload_max,
         })
     }
 
@@ -327,6 +329,13 @@ impl Job {
     }
 }
 
+/// A block's result that the function asks for is larger than a value may be. The function was not called: it could only
+/// have been given a part.
+fn too_large_to_read(error: &ReadError) -> Outcome {
+    let error = StepError::stop(format!("{error}: let its steps return references")).code(code::TOO_LARGE);
+    Outcome::Failure { error, state: None }
+}
+
 /// What a function sees of other steps. It asks the run's actor, so that nothing is copied for functions that do not ask.
 struct Outlook {
     plan: Arc<IndexedPlan>,
@@ -334,17 +343,21 @@ struct Outlook {
     run: RunId,
     mailbox: Mailbox,
     store: Arc<dyn Store>,
+    payload_max: usize,
 }
 
 impl FindSteps for Outlook {
     fn find(&self, name: &str) -> BoxFuture<'static, Result<Option<StepView>, StepError>> {
         let (answer, answered) = oneshot::channel();
         self.mailbox.send(Mail::Look { from: self.from.clone(), name: name.to_owned(), answer });
-        let (store, run) = (Arc::clone(&self.store), self.run.clone());
+        let (store, run, max) = (Arc::clone(&self.store), self.run.clone(), self.payload_max);
         Box::pin(async move {
             let Ok(Some(mut sighting)) = answered.await else { return Ok(None) };
-            let fetched = sighting.fetch(&*store, &run).await;
-            fetched.map(|()| Some(sighting.view())).map_err(|error| StepError::new(error.to_string()))
+            let fetched = sighting.fetch(&*store, &run, max).await;
+            fetched.map(|()| Some(sighting.view())).map_err(|error| match error {
+                ReadError::TooLarge { .. } => StepError::stop(error.to_string()).code(code::TOO_LARGE),
+                other => StepError::new(other.to_string()),
+            })
         })
     }
 
@@ -365,9 +378,9 @@ impl Sighting {
         self.result.iter().chain(&self.state).all(Recorded::is_at_hand)
     }
 
-    async fn fetch(&mut self, store: &dyn Store, run: &RunId) -> Result<(), ReadError> {
+    async fn fetch(&mut self, store: &dyn Store, run: &RunId, max_bytes: usize) -> Result<(), ReadError> {
         for recorded in self.result.iter_mut().chain(&mut self.state) {
-            recorded.fetch(store, run).await?;
+            recorded.fetch(store, run, max_bytes).await?;
         }
         Ok(())
     }

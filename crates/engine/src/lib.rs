@@ -7,6 +7,7 @@ mod actor;
 mod ahead;
 mod archive;
 mod aside;
+mod bounded;
 mod call;
 mod child;
 mod clock;
@@ -51,6 +52,7 @@ mod view;
 mod wall;
 
 pub use archive::{Archive, ArchivedLog, ArchivedPlan, ArchivedRun, Imported};
+pub use bounded::{ValueLimits, ValuePiece, is_omitted};
 pub use clock::{Clock, SteppedClock, VirtualClock};
 pub use context::{
     CallContext, FailedStep, FailureContext, IterationContext, RunInfo, StateCell, StepView, StepsReader,
@@ -70,6 +72,7 @@ pub use ops::{ChildView, OperationView};
 pub use problem::SourceProblem;
 pub use resources::Resources;
 pub use rival_core as core;
+pub use rival_core::event::ValueField;
 pub use rival_store as store;
 pub use signal::SignalRequest;
 pub use start::{RunRequest, RunTarget, is_run_id};

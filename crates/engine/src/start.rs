@@ -11,6 +11,7 @@ use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event;
 use rival_core::failure::code;
 use rival_core::machine::{self, Env, Input, NewChild, NoStates, Start, Turn};
+use rival_core::text::is_hidden;
 use rival_core::{Failure, IndexedPlan, RunId, RunStatus, Seq, State, Time, TraceParent, Value};
 use rival_store::{Batch, Epoch, NewRun, RunRow, Standing, Started, StoreError};
 use serde::Serialize;
@@ -150,6 +151,7 @@ async fn start(
     input: Result<Value, json::EncodeError>,
     options: Options,
 ) -> Result<(RunId, RunStatus), StartError> {
+    check_tags(&options.tags)?;
     let submitted =
         input.map_err(|error| StartError::InputNotJson { workflow: workflow.to_owned(), error })?;
     match begin(shared, workflow, &submitted, &options).await {
@@ -246,9 +248,39 @@ pub(crate) fn run_id(given: Option<&str>) -> Result<RunId, StartError> {
     if is_run_id(id) { Ok(RunId::from(id)) } else { Err(StartError::InvalidRunId(id.to_owned())) }
 }
 
+/// How many tags a run may have, and how long they may be, each and together: lists show all tags of each run.
+const TAGS_MAX: usize = 64;
+const TAG_MAX_BYTES: usize = 256;
+const TAGS_MAX_BYTES: usize = 4 * 1024;
+
+/// Whether a run may have these tags.
+pub(crate) fn check_tags(tags: &[String]) -> Result<(), StartError> {
+    let wrong = |what: String| Err(StartError::InvalidTags(what));
+    if tags.len() > TAGS_MAX {
+        return wrong(format!("there are {}, and a run may have {TAGS_MAX}", tags.len()));
+    }
+    for tag in tags {
+        let shown: String = tag.chars().take(40).flat_map(char::escape_debug).collect();
+        if tag.is_empty() || tag.len() > TAG_MAX_BYTES {
+            return wrong(format!(
+                "`{shown}` has {} bytes, and a tag may have 1 to {TAG_MAX_BYTES}",
+                tag.len()
+            ));
+        }
+        if tag.chars().any(is_hidden) {
+            return wrong(format!("`{shown}` has characters that cannot be seen"));
+        }
+    }
+    let bytes: usize = tags.iter().map(String::len).sum();
+    if bytes > TAGS_MAX_BYTES {
+        return wrong(format!("together they have {bytes} bytes, and may have {TAGS_MAX_BYTES}"));
+    }
+    Ok(())
+}
+
 /// Whether a run can be given this id. `~` is for the runs that a run leads to: its children and retries.
 pub fn is_run_id(id: &str) -> bool {
-    can_name_run(id, 200) && !id.contains('~')
+    can_name_run(id, 200) && !id.contains('~') && !id.chars().any(is_hidden)
 }
 
 /// Whether a text of up to so many bytes can name a run, given or not.

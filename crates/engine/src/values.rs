@@ -6,12 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rival_core::event::{self, DecodeError, Kind};
+use rival_core::event::{self, DecodeError, Kind, ValueField};
 use rival_core::joined::{self, Held, parts_of, put_together};
-use rival_core::{Event, RunId, Seq, Value};
+use rival_core::{Event, Path, RunId, Seq, Value};
 use rival_store::{Store, StoreError};
 
+use crate::bounded::Budget;
 use crate::load::LoadError;
+
 /// How many bytes of values a live run keeps at hand.
 const BYTES_MAX: usize = 256 * 1024;
 
@@ -74,6 +76,9 @@ pub(crate) enum ReadError {
     Decode(#[from] DecodeError),
     #[error("event {0} is missing")]
     Missing(Seq),
+    /// What a block's result is put together from is more than a value may have.
+    #[error("the result of `{node}` is larger than the {limit} bytes that a value may have")]
+    TooLarge { node: Path, limit: usize },
 }
 
 impl From<LoadError> for ReadError {
@@ -124,14 +129,19 @@ impl Recorded {
     }
 
     /// Brings it to hand.
-    pub(crate) async fn fetch(&mut self, store: &dyn Store, run: &RunId) -> Result<(), ReadError> {
+    pub(crate) async fn fetch(
+        &mut self,
+        store: &dyn Store,
+        run: &RunId,
+        max_bytes: usize,
+    ) -> Result<(), ReadError> {
         if let Self::Stored(seq) = *self {
             *self = Self::AtHand(load_event(store, run, seq).await?);
         }
         if let Self::AtHand(event) = self
             && parts_of(&event.event).is_some()
         {
-            *self = Self::Built(load_joined(store, run, event).await?);
+            *self = Self::Built(load_joined(store, run, event, max_bytes, &|_| None).await?);
         }
         Ok(())
     }
@@ -147,12 +157,33 @@ pub(crate) async fn load_event(store: &dyn Store, run: &RunId, seq: Seq) -> Resu
     Err(ReadError::Missing(seq))
 }
 
-/// Reads everything that a block's result is put together from, blocks inside of it too, and does so.
-async fn load_joined(store: &dyn Store, run: &RunId, event: &Event) -> Result<Value, ReadError> {
+/// Reads everything that a block's result is put together from, blocks inside of it too, and does so. Nothing is held
+/// that is more than a value may have.
+pub(crate) async fn load_joined<'e>(
+    store: &dyn Store,
+    run: &RunId,
+    event: &Event,
+    max_bytes: usize,
+    at_hand: &(dyn Fn(Seq) -> Option<&'e Event> + Sync),
+) -> Result<Value, ReadError> {
+    let too_large = || {
+        let node = event.event.node().cloned().unwrap_or_else(Path::root);
+        ReadError::TooLarge { node, limit: max_bytes }
+    };
+    let mut left = max_bytes;
     let mut held: BTreeMap<Seq, Held> = BTreeMap::new();
     let mut wanted: BTreeSet<Seq> = joined::references(&event.event).collect();
     while !wanted.is_empty() {
-        let found = load_all(store, run, &wanted, |event| Held::new(event.event)).await?;
+        let mut found = Vec::new();
+        wanted.retain(|seq| match at_hand(*seq).and_then(|event| Held::new(event.event.clone())) {
+            Some(held) => {
+                found.push((*seq, held));
+                false
+            }
+            None => true,
+        });
+        let stored = load_all(store, run, &wanted, &mut left, |event| Held::new(event.event)).await?;
+        found.extend(stored.ok_or_else(too_large)?);
         let mut inner = BTreeSet::new();
         for (_, found) in &found {
             if let Held::Parts(parts) = found {
@@ -163,7 +194,9 @@ async fn load_joined(store: &dyn Store, run: &RunId, event: &Event) -> Result<Va
         wanted = inner.into_iter().filter(|seq| !held.contains_key(seq)).collect();
     }
     let parts = parts_of(&event.event).ok_or(ReadError::Missing(event.seq))?;
-    put_together(parts, &|seq| value_of(seq, &held)).ok_or(ReadError::Missing(event.seq))
+    let value = put_together(parts, &|seq| value_of(seq, &held)).ok_or(ReadError::Missing(event.seq))?;
+    // Parts may be used several times, and there are commas.
+    if value.len_bytes() > max_bytes { Err(too_large()) } else { Ok(value) }
 }
 
 fn value_of(seq: Seq, held: &BTreeMap<Seq, Held>) -> Option<Value> {
@@ -178,13 +211,15 @@ const NEAR: u64 = 64;
 /// How many events are read at once at most.
 const PAGE: u64 = 2_000;
 
-/// Reads events, those that are near to each other together, and keeps what `take` takes of each.
+/// Reads events, those that are near to each other together, and keeps what `take` takes of each; `None` if their values
+/// have more bytes than are left.
 async fn load_all<T>(
     store: &dyn Store,
     run: &RunId,
     wanted: &BTreeSet<Seq>,
+    left: &mut usize,
     take: impl Fn(Event) -> Option<T>,
-) -> Result<Vec<(Seq, T)>, ReadError> {
+) -> Result<Option<Vec<(Seq, T)>>, ReadError> {
     let mut found = Vec::with_capacity(wanted.len());
     let mut next = wanted.first().copied();
     while let Some(first) = next {
@@ -201,13 +236,18 @@ async fn load_all<T>(
             let events = event::decode(&batch.body)?.into_iter();
             for event in events.filter(|event| event.seq >= first && wanted.contains(&event.seq)) {
                 let seq = event.seq;
+                let bytes = event.event.value().map_or(0, Value::len_bytes);
+                match left.checked_sub(bytes) {
+                    Some(rest) => *left = rest,
+                    None => return Ok(None),
+                }
                 found.push((seq, take(event).ok_or(ReadError::Missing(seq))?));
             }
         }
         next = wanted.range(reached.next()..).next().copied();
     }
     if found.len() == wanted.len() {
-        return Ok(found);
+        return Ok(Some(found));
     }
     let there: BTreeSet<Seq> = found.iter().map(|(seq, _)| *seq).collect();
     let missing = wanted.difference(&there).next();
@@ -219,18 +259,35 @@ async fn load_all<T>(
 pub(crate) struct ReadValues(BTreeMap<Seq, (Option<Value>, Option<Value>)>);
 
 impl ReadValues {
+    /// Reads them one by one, and lets go of what the budget does not take: the output is whole if it is as large as a
+    /// value may be, what steps left is not if it is too large.
     pub(crate) async fn load(
         store: &dyn Store,
         run: &RunId,
         wanted: &BTreeSet<Seq>,
+        output: Option<Seq>,
+        max_bytes: usize,
+        budget: &mut Budget<'_>,
     ) -> Result<Self, ReadError> {
         let mut values = BTreeMap::new();
-        for (seq, event) in load_all(store, run, wanted, Some).await? {
+        for seq in wanted.iter().copied() {
+            let event = load_event(store, run, seq).await?;
+            let is_output = output == Some(seq);
             let value = match parts_of(&event.event) {
-                Some(_) => Some(load_joined(store, run, &event).await?),
                 None => event.event.value().cloned(),
+                Some(_) => {
+                    let max_bytes = if is_output { max_bytes } else { budget.value_max().min(max_bytes) };
+                    Some(match load_joined(store, run, &event, max_bytes, &|_| None).await {
+                        Err(ReadError::TooLarge { node, limit }) => budget.too_large(seq, &node, limit),
+                        joined => joined?,
+                    })
+                }
             };
-            values.insert(seq, (value, event.event.state().cloned()));
+            let fit = |value| if is_output { value } else { budget.fit(value, seq, ValueField::Value) };
+            let value = value.map(fit);
+            let state = event.event.state().cloned();
+            let state = state.map(|state| budget.fit(state, seq, ValueField::State));
+            values.insert(seq, (value, state));
         }
         Ok(Self(values))
     }

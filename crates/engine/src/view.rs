@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rival_core::event::{Kind, NotUndone};
+use rival_core::event::{Kind, NotUndone, ValueField};
 use rival_core::joined::build;
 use rival_core::plan::NodeKind;
 use rival_core::state::NodeState;
@@ -10,6 +10,7 @@ use rival_core::{Event, Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus
 use rival_store::RunRow;
 use serde::Serialize;
 
+use crate::bounded::Budget;
 use crate::ops::{self, OperationView};
 
 /// How a run ended, with what its steps left.
@@ -114,6 +115,8 @@ pub struct RunView {
     pub events: Seq,
     /// Its nodes that have begun, in plan order; the others are pending.
     pub steps: Vec<StepMetrics>,
+    /// How many nodes of early iterations are left out of an answer of bounded size.
+    pub omitted_steps: usize,
 }
 
 /// A node with its metrics.
@@ -248,7 +251,13 @@ pub(crate) fn failed_at(path: &Path) -> FailedAt {
 }
 
 /// Builds the view of a run from its row and its whole history.
-pub(crate) fn run_view(row: &RunRow, plan: &IndexedPlan, state: &State, events: &[Event]) -> RunView {
+pub(crate) fn run_view(
+    row: &RunRow,
+    plan: &IndexedPlan,
+    state: &State,
+    events: &[Event],
+    budget: &mut Budget<'_>,
+) -> RunView {
     let event = |seq: Seq| events.event(seq);
     let ending = events.iter().rev().find_map(|event| match &event.event {
         Kind::RunFailing { failure, node, .. } | Kind::RunFailed { failure, node, .. } => {
@@ -257,13 +266,19 @@ pub(crate) fn run_view(row: &RunRow, plan: &IndexedPlan, state: &State, events: 
         _ => None,
     });
     let (error, failed) = ending.unzip();
+    let output = output(state, &|seq| build(events.event(seq)?, &event)).flatten();
+    let output_held = state.end.as_ref().and_then(|end| end.output).unwrap_or(state.seq);
+    let output = output.map(|output| budget.fit(output, output_held, ValueField::Value));
+    let input = events.first().and_then(|event| Some((event.seq, event.event.value().cloned()?)));
+    let input = input.map(|(seq, input)| budget.fit(input, seq, ValueField::Value)).unwrap_or_default();
+    let (steps, omitted_steps) = steps(plan, state, events, budget);
     RunView {
         run_id: row.id.clone(),
         workflow: row.workflow.clone(),
         plan: row.plan.to_string(),
         status: row.status,
-        input: events.first().and_then(|event| event.event.value().cloned()).unwrap_or_default(),
-        output: output(state, &|seq| build(events.event(seq)?, &event)).flatten(),
+        input,
+        output,
         error,
         failed_step: failed.flatten().as_ref().map(failed_at),
         reason: state.end.as_ref().and_then(|end| end.reason.clone()),
@@ -276,16 +291,34 @@ pub(crate) fn run_view(row: &RunRow, plan: &IndexedPlan, state: &State, events: 
         tags: row.tags.clone(),
         note: row.note.clone(),
         events: state.seq,
-        steps: steps(plan, state, events),
+        steps,
+        omitted_steps,
     }
 }
 
-fn steps(plan: &IndexedPlan, state: &State, events: &[Event]) -> Vec<StepMetrics> {
-    let mut steps: Vec<(usize, StepMetrics)> = Vec::new();
+fn steps(
+    plan: &IndexedPlan,
+    state: &State,
+    events: &[Event],
+    budget: &mut Budget<'_>,
+) -> (Vec<StepMetrics>, usize) {
+    let mut begun: Vec<_> =
+        state.nodes.iter().filter_map(|(path, node)| Some((plan.node(path)?, path, node))).collect();
+    begun.sort_by(|(a, left, _), (b, right, _)| a.place().cmp(&b.place()).then_with(|| left.cmp(right)));
+    let all = begun.len();
+    let mut too_many = budget.too_many(all);
+    // What a long loop or forEach has done is of least interest.
+    begun.retain(|(_, path, node)| {
+        let is_done = matches!(node.status, NodeStatus::Completed | NodeStatus::Skipped);
+        let leave_out = too_many > 0 && is_done && path.as_str().contains('[');
+        too_many -= usize::from(leave_out);
+        !leave_out
+    });
+    begun.truncate(begun.len() - too_many);
+    let mut steps: Vec<StepMetrics> = Vec::with_capacity(begun.len());
     let attempts = attempts(events);
     let mut operations = ops::operations(events);
-    for (path, node) in &state.nodes {
-        let Some(planned) = plan.node(path) else { continue };
+    for (planned, path, node) in begun {
         let event = |seq: Option<Seq>| seq.and_then(|seq| events.event(seq));
         let error = event(node.failure).and_then(|event| {
             let failure = event.event.failure()?.clone();
@@ -297,9 +330,14 @@ fn steps(plan: &IndexedPlan, state: &State, events: &[Event]) -> Vec<StepMetrics
             name: planned.node().id.clone(),
             kind: planned.node().kind.word(),
             status: node.status,
-            result: event(node.result).and_then(|holder| build(holder, &|seq| events.event(seq))),
+            result: event(node.result).and_then(|holder| {
+                let result = build(holder, &|seq| events.event(seq))?;
+                Some(budget.fit(result, holder.seq, ValueField::Value))
+            }),
             state: event(node.state)
-                .and_then(|event| event.event.state().cloned())
+                .and_then(|holder| {
+                    Some(budget.fit(holder.event.state()?.clone(), holder.seq, ValueField::State))
+                })
                 .unwrap_or_else(empty_state),
             started_at: node.started_at,
             completed_at: node.ended_at,
@@ -314,10 +352,10 @@ fn steps(plan: &IndexedPlan, state: &State, events: &[Event]) -> Vec<StepMetrics
             wake_at: node.wake_at,
             operations: operations.remove(path).unwrap_or_default(),
         };
-        steps.push((planned.place(), metrics));
+        steps.push(metrics);
     }
-    steps.sort_by(|(a, left), (b, right)| a.cmp(b).then_with(|| left.path.cmp(&right.path)));
-    steps.into_iter().map(|(_, metrics)| metrics).collect()
+    let omitted = all - steps.len();
+    (steps, omitted)
 }
 
 /// Which attempt each call was.

@@ -1,7 +1,7 @@
 //! Log lines of steps.
 
 use rival_core::{RunId, Time};
-use rival_store::{LogFilter, LogLevel, LogLine};
+use rival_store::{LOAD_MAX_BYTES, LogFilter, LogLevel, LogLine};
 use rusqlite::{Connection, Row, params};
 
 use crate::claim::as_limit;
@@ -51,7 +51,15 @@ pub(crate) fn read(connection: &Connection, run: &RunId, filter: &LogFilter) -> 
     let limit = filter.limit.map_or(-1, as_limit);
     let rows = statement
         .query_and_then(params![run.as_str(), after, filter.node, lowest, limit], |row| decode(run, row))?;
-    let mut lines = rows.collect::<Result<Vec<_>>>()?;
+    let (mut lines, mut bytes) = (Vec::new(), 0_usize);
+    for line in rows {
+        let line = line?;
+        bytes = bytes.saturating_add(line.len_bytes());
+        if filter.limit.is_some() && bytes > LOAD_MAX_BYTES && !lines.is_empty() {
+            break;
+        }
+        lines.push(line);
+    }
     if filter.after.is_none() {
         lines.reverse();
     }

@@ -1,7 +1,7 @@
 //! Reading runs, their events, snapshots and plans.
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
-use rival_store::{Batch, EngineId, Epoch, Page, RunFilter, RunRow, Snapshot};
+use rival_store::{Batch, EngineId, Epoch, LOAD_MAX_BYTES, Page, RunFilter, RunRow, Snapshot};
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
@@ -178,11 +178,12 @@ pub(crate) fn batches(connection: &Connection, run: &RunId, after: Seq, limit: u
     let next = i64::try_from(after.0).unwrap_or(i64::MAX).saturating_add(1);
     let mut rows = statement.query(params![run.as_str(), next])?;
     let mut batches = Vec::new();
-    let mut events = 0_usize;
+    let (mut events, mut bytes) = (0_usize, 0_usize);
     while let Some(row) = rows.next()? {
         let batch = decode_batch(row)?;
         events = events.saturating_add(batch.count as usize);
-        if events > limit && !batches.is_empty() {
+        bytes = bytes.saturating_add(batch.body.len());
+        if (events > limit || bytes > LOAD_MAX_BYTES) && !batches.is_empty() {
             break;
         }
         batches.push(batch);

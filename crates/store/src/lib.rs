@@ -22,6 +22,10 @@ pub use types::{
     NewRun, Page, RunFilter, RunRow, Sent, Snapshot, Standing, Started,
 };
 
+/// About how many bytes of events or log lines are read at once: what holds a page holds no more than that, and one batch
+/// or line.
+pub const LOAD_MAX_BYTES: usize = 1 << 20;
+
 /// Where runs live.
 ///
 /// Every method that changes something returns only after the change is durable.
@@ -79,8 +83,9 @@ pub trait Store: Send + Sync + 'static {
     /// is there (again). Gives the number of such runs.
     async fn wake_blocked(&self, workflow: &str, now: Time) -> Result<u64, StoreError>;
 
-    /// The batches that hold the events after `after`, in order, about `limit` events at most (always at
-    /// least one batch if there is one). The first batch may begin before `after + 1`.
+    /// The batches that hold the events after `after`, in order, about `limit` events and about
+    /// [`LOAD_MAX_BYTES`] at most (always at least one batch if there is one). The first batch may begin before
+    /// `after + 1`.
     /// Unknown runs have no events.
     async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>, StoreError>;
 
@@ -117,7 +122,8 @@ pub trait Store: Send + Sync + 'static {
     /// Adds log lines, also of runs that have ended. Lines of unknown runs are dropped.
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError>;
 
-    /// Log lines of a run, oldest first: in the order in which they were added.
+    /// Log lines of a run, oldest first: in the order in which they were added. With a `limit`, about
+    /// [`LOAD_MAX_BYTES`] at most, and always one line if there is one.
     async fn logs(&self, run: &RunId, filter: &LogFilter) -> Result<Vec<LogLine>, StoreError>;
 
     /// Removes up to `limit` runs that ended before `ended_before`, with everything of theirs, oldest first. A run with a

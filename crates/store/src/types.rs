@@ -347,6 +347,14 @@ pub struct LogFilter {
     pub level: Option<LogLevel>,
     /// Only those after the line with this number.
     pub after: Option<u64>,
-    /// How many at most; absent means all. The latest ones, but with `after` the first ones after it.
+    /// How many at most, fewer if they are long; absent means all. The latest ones, but with `after` the first ones
+    /// after it.
     pub limit: Option<usize>,
+}
+
+impl LogLine {
+    /// About how many bytes it holds.
+    pub fn len_bytes(&self) -> usize {
+        self.message.len() + self.fields.as_ref().map_or(0, Value::len_bytes)
+    }
 }

@@ -186,9 +186,14 @@ pub struct End {
 }
 
 impl State {
+    /// Nothing yet, of a run all of whose events are going to be applied.
+    pub fn for_whole_run() -> Self {
+        Self { whole: true, ..Self::default() }
+    }
+
     /// Folds a whole history and keeps every node, also those of finished iterations.
     pub fn of_whole_run(history: &[Event]) -> Self {
-        let mut state = Self { whole: true, ..Self::default() };
+        let mut state = Self::for_whole_run();
         history.iter().for_each(|event| state.apply(event));
         state
     }

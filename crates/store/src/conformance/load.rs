@@ -104,3 +104,23 @@ pub async fn the_last_batch_is_the_one_with_the_last_event(h: &impl Harness) {
     assert_eq!(store.last_batch(&id("r")).await.unwrap(), Some(batch(6, 2)));
     assert_eq!(store.last_batch(&id("unknown")).await.unwrap(), None);
 }
+
+pub async fn pages_of_large_batches_are_short(h: &impl Harness) {
+    let (store, _) = one_run(h).await;
+    for seq in 2..8 {
+        let large = Batch { first: Seq(seq), count: 1, body: vec![0; crate::LOAD_MAX_BYTES * 2 / 3] };
+        store.commit(Commit { events: Some(large), ..commit("r") }).await.unwrap();
+    }
+    let mut read = Vec::new();
+    loop {
+        let after = read.last().map_or(Seq::ZERO, Batch::last);
+        let page = store.load(&id("r"), after, MANY).await.unwrap();
+        let bytes: usize = page.iter().map(|batch| batch.body.len()).sum();
+        assert!(page.len() == 1 || bytes <= crate::LOAD_MAX_BYTES, "{bytes} bytes at once");
+        if page.is_empty() {
+            break;
+        }
+        read.extend(page);
+    }
+    assert_eq!(read.len(), 7);
+}

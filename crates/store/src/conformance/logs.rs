@@ -120,3 +120,20 @@ pub async fn an_ended_run_takes_lines(h: &impl Harness) {
     store.append_logs(vec![line("r", "late")]).await.unwrap();
     assert_eq!(read(&store, LogFilter::default()).await, ["late"]);
 }
+
+pub async fn pages_of_long_lines_are_short(h: &impl Harness) {
+    let (store, _) = one_run(h).await;
+    let long = "x".repeat(crate::LOAD_MAX_BYTES * 2 / 3);
+    store.append_logs(vec![line("r", &long); 3]).await.unwrap();
+    let mut after = 0;
+    for _ in 0..3 {
+        let filter = LogFilter { after: Some(after), limit: Some(10), ..LogFilter::default() };
+        let page = store.logs(&id("r"), &filter).await.unwrap();
+        assert_eq!(page.len(), 1);
+        after = page[0].no;
+    }
+    let latest = LogFilter { limit: Some(10), ..LogFilter::default() };
+    let latest = store.logs(&id("r"), &latest).await.unwrap();
+    assert_eq!(latest.iter().map(|line| line.no).collect::<Vec<_>>(), [after]);
+    assert_eq!(store.logs(&id("r"), &LogFilter::default()).await.unwrap().len(), 3);
+}

@@ -118,6 +118,7 @@ macro_rules! store_conformance {
                 pages_give_every_batch_once,
                 a_large_body_comes_back_byte_for_byte,
                 the_last_batch_is_the_one_with_the_last_event,
+                pages_of_large_batches_are_short,
             ];
             fence: [
                 another_epoch_is_refused,
@@ -207,6 +208,7 @@ macro_rules! store_conformance {
                 filters_come_before_the_limit,
                 lines_of_unknown_runs_are_dropped,
                 an_ended_run_takes_lines,
+                pages_of_long_lines_are_short,
             ];
             retention: [
                 runs_that_ended_before_are_removed_with_everything,

@@ -6,8 +6,8 @@ use rival_core::{RunId, RunStatus, Seq, Time};
 
 use super::state::{Run, RunNo, State};
 use crate::{
-    Batch, Commit, CommitError, EngineId, Epoch, MessageNo, NewRun, RunRow, Snapshot, Standing, Started,
-    StoreError,
+    Batch, Commit, CommitError, EngineId, Epoch, LOAD_MAX_BYTES, MessageNo, NewRun, RunRow, Snapshot,
+    Standing, Started, StoreError,
 };
 
 impl State {
@@ -32,11 +32,12 @@ impl State {
     pub(super) fn load(&self, run: &RunId, after: Seq, limit: usize) -> Vec<Batch> {
         let Some(run) = self.get(run) else { return Vec::new() };
         let begin = run.history.partition_point(|batch| batch.last() <= after);
-        let mut events = 0;
+        let (mut events, mut bytes) = (0, 0);
         let fits = |batch: &&Batch| {
             let is_first = events == 0;
             events += batch.count as usize;
-            is_first || events <= limit
+            bytes += batch.body.len();
+            is_first || events <= limit && bytes <= LOAD_MAX_BYTES
         };
         run.history[begin..].iter().take_while(fits).cloned().collect()
     }

@@ -3,7 +3,7 @@
 use rival_core::RunId;
 
 use super::state::State;
-use crate::{LogFilter, LogLine};
+use crate::{LOAD_MAX_BYTES, LogFilter, LogLine};
 
 impl State {
     pub(super) fn append_logs(&mut self, lines: Vec<LogLine>) {
@@ -18,11 +18,18 @@ impl State {
     pub(super) fn logs(&self, run: &RunId, filter: &LogFilter) -> Vec<LogLine> {
         let Some(run) = self.get(run) else { return Vec::new() };
         let limit = filter.limit.unwrap_or(usize::MAX);
+        let mut bytes = 0;
+        let fits = |line: &&LogLine| {
+            let is_first = bytes == 0;
+            // A line without text counts too.
+            bytes += line.len_bytes() + 1;
+            filter.limit.is_none() || is_first || bytes <= LOAD_MAX_BYTES
+        };
         let matching = run.logs.iter().filter(|line| filter.accepts(line));
         if filter.after.is_some() {
-            return matching.take(limit).cloned().collect();
+            return matching.take(limit).take_while(fits).cloned().collect();
         }
-        let mut lines: Vec<_> = matching.rev().take(limit).cloned().collect();
+        let mut lines: Vec<_> = matching.rev().take(limit).take_while(fits).cloned().collect();
         lines.reverse();
         lines
     }

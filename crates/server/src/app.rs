@@ -3,15 +3,24 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::body::Body;
+use axum::http::header;
+use axum::response::Response;
 use rival_engine::{Engine, RunError};
-use tokio::sync::Mutex;
+use serde::Serialize;
+use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use crate::flight;
 use crate::live::Live;
 use crate::metrics::Metrics;
+use crate::problem::Problem;
 
 /// For how long the answer of the store is believed: asking it writes.
 const WRITABLE_FOR: Duration = Duration::from_secs(1);
+/// How many answers are made of recorded values at a time, and how long others wait.
+const READERS_MAX: usize = 8;
+const READERS_WAIT: Duration = Duration::from_secs(10);
 
 /// What the handlers share. Cheap to clone.
 #[derive(Clone)]
@@ -22,13 +31,31 @@ pub(crate) struct App {
     /// Triggered when the server stops: streams end, and it is no longer ready.
     pub(crate) stop: CancellationToken,
     asked: Arc<Mutex<Option<Instant>>>,
+    /// Who reads recorded values now.
+    readers: Arc<Semaphore>,
 }
 
 impl App {
     pub(crate) fn new(engine: Engine, stop: CancellationToken) -> Self {
         let metrics = Arc::new(Metrics::default());
         engine.observe(metrics.clone());
-        Self { live: Live::of(&engine), metrics, engine, stop, asked: Arc::default() }
+        let readers = Arc::new(Semaphore::new(READERS_MAX));
+        Self { live: Live::of(&engine), metrics, engine, stop, asked: Arc::default(), readers }
+    }
+
+    /// Answers with JSON that is made of recorded values. A few at a time, because each may take megabytes until it is
+    /// written; the others wait their turn, for a while.
+    pub(crate) async fn answer_with<T: Serialize>(
+        &self,
+        made: impl Future<Output = Result<T, Problem>>,
+    ) -> Result<Response, Problem> {
+        let turn = tokio::time::timeout(READERS_WAIT, self.readers.acquire()).await;
+        let _turn = turn.map_err(|_| flight::full())?;
+        let json = serde_json::to_vec(&made.await?).expect("answers have only string keys");
+        let mut response = Response::new(Body::from(json));
+        let kind = axum::http::HeaderValue::from_static("application/json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        Ok(response)
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

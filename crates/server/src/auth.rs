@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::keyring::{Keyring, Rejected};
+use crate::local_secret::{self, LocalSecret};
 use crate::problem::{Problem, code};
 use crate::token::Token;
 
@@ -37,8 +38,10 @@ impl Scope {
 /// The client that asks.
 #[derive(Clone, Debug)]
 pub(crate) enum Caller {
-    /// Somebody without a token, where none is needed.
-    Anyone,
+    /// Somebody without a token, where none is needed, and what that may do.
+    Anyone(Scope),
+    /// A person at this machine, who has read the server's local secret.
+    Local,
     /// Somebody without a token, where one is needed.
     Nobody,
     /// Whoever holds this token.
@@ -50,16 +53,18 @@ impl Caller {
     pub(crate) fn identify(
         headers: &HeaderMap,
         keyring: &Keyring,
-        needs_token: bool,
+        anonymous: &Anonymous,
     ) -> Result<Self, Problem> {
         let mut values = headers.get_all(header::AUTHORIZATION).iter();
         match (values.next(), values.next()) {
-            (None, _) if needs_token => Ok(Self::Nobody),
-            (None, _) => Ok(Self::Anyone),
+            (None, _) => Ok(anonymous.caller()),
             (Some(_), Some(_)) => Err(unauthorized("there are two Authorization headers")),
             (Some(value), None) => {
                 let shown = bearer(value)
                     .ok_or_else(|| unauthorized("the Authorization header is not `Bearer <token>`"))?;
+                if shown.starts_with(local_secret::PREFIX) {
+                    return Ok(anonymous.with_secret(shown));
+                }
                 keyring.find(shown, Clock::System.now()).map(Self::Holder).map_err(rejected)
             }
         }
@@ -69,14 +74,24 @@ impl Caller {
     pub(crate) fn is_still_known(&self, keyring: &Keyring) -> bool {
         match self {
             Self::Holder(token) => keyring.still_has(token, Clock::System.now()),
-            Self::Anyone | Self::Nobody => true,
+            Self::Anyone(_) | Self::Local | Self::Nobody => true,
         }
     }
 
     /// Whether the caller may do what needs this scope.
     pub(crate) fn may(&self, needed: Option<Scope>) -> Result<(), Problem> {
         match (self, needed) {
-            (_, None) | (Self::Anyone, Some(_)) => Ok(()),
+            (_, None) | (Self::Local, Some(_)) => Ok(()),
+            (Self::Anyone(scope), Some(needed)) if *scope >= needed => Ok(()),
+            (Self::Anyone(_), Some(needed)) => Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                code::FORBIDDEN,
+                format!(
+                    "this needs the scope `{}`: use the command `rival` on this machine as the user that runs the \
+                     server, beside its store, or send a token that `rival token create NAME --scope {0}` makes",
+                    needed.as_str()
+                ),
+            )),
             (Self::Holder(token), Some(needed)) if token.scope >= needed => Ok(()),
             (Self::Holder(token), Some(needed)) => {
                 let (needed, scope) = (needed.as_str(), token.scope.as_str());
@@ -95,8 +110,36 @@ impl Caller {
     /// For the log: the token's id and name, and nothing that opens a door.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Anyone | Self::Nobody => "-".to_owned(),
+            Self::Anyone(_) | Self::Nobody => "-".to_owned(),
+            Self::Local => "local".to_owned(),
             Self::Holder(token) => format!("{} ({})", token.id, token.name),
+        }
+    }
+}
+
+/// What requests without a token of the token file may do.
+#[derive(Debug)]
+pub(crate) enum Anonymous {
+    /// Nothing: every request needs a token.
+    Refused,
+    /// What this scope may; everything with the secret, if there is one.
+    Allowed { scope: Scope, secret: Option<LocalSecret> },
+}
+
+impl Anonymous {
+    fn caller(&self) -> Caller {
+        match self {
+            Self::Refused => Caller::Nobody,
+            Self::Allowed { scope, .. } => Caller::Anyone(*scope),
+        }
+    }
+
+    /// A secret that is not this server's counts for nothing: it is of a server that ran here before, and whoever shows
+    /// it did not choose to.
+    fn with_secret(&self, shown: &str) -> Caller {
+        match self {
+            Self::Allowed { secret: Some(secret), .. } if secret.is(shown) => Caller::Local,
+            Self::Allowed { .. } | Self::Refused => self.caller(),
         }
     }
 }

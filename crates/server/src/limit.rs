@@ -29,7 +29,7 @@ impl Client {
     pub(crate) fn of(caller: &Caller, peer: IpAddr) -> Self {
         match caller {
             Caller::Holder(token) => Self::Token(token.id.clone()),
-            Caller::Anyone | Caller::Nobody => Self::at(peer),
+            Caller::Anyone(_) | Caller::Local | Caller::Nobody => Self::at(peer),
         }
     }
 
@@ -158,49 +158,77 @@ pub(crate) fn rate_limited(per_second: u32) -> Problem {
     Problem::new(StatusCode::TOO_MANY_REQUESTS, code::RATE_LIMITED, error)
 }
 
-/// How many live streams are open.
+/// How many places of a kind are taken: of live streams, of requests that wait.
 #[derive(Debug)]
-pub(crate) struct Streams {
+pub(crate) struct Places {
+    /// What takes a place, for messages.
+    what: &'static str,
+    code: &'static str,
     max: usize,
     per_client_max: usize,
-    open: Mutex<HashMap<Client, usize>>,
+    taken: Mutex<Taken>,
 }
 
-/// A place for one stream; given back when dropped.
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    by_client: HashMap<Client, usize>,
+}
+
+/// One place; given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
-    streams: Arc<Streams>,
+    places: Arc<Places>,
     client: Client,
 }
 
-impl Streams {
-    pub(crate) fn new(max: usize) -> Self {
-        Self { max, per_client_max: (max * 3 / 4).max(1), open: Mutex::default() }
+impl Places {
+    pub(crate) fn of_streams(max: usize) -> Self {
+        Self::new("live streams", code::TOO_MANY_STREAMS, max)
+    }
+
+    pub(crate) fn of_waits(max: usize) -> Self {
+        Self::new("requests that wait", code::TOO_MANY_WAITS, max)
+    }
+
+    pub(crate) fn of_connections(max: usize) -> Self {
+        Self::new("connections", code::TOO_MANY_CONNECTIONS, max)
+    }
+
+    fn new(what: &'static str, code: &'static str, max: usize) -> Self {
+        Self { what, code, max, per_client_max: share_of_one(max), taken: Mutex::default() }
     }
 
     pub(crate) fn take(self: &Arc<Self>, client: Client) -> Result<Place, Problem> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let all: usize = open.values().sum();
-        let own = open.get(&client).copied().unwrap_or(0);
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let (all, own) = (taken.all, taken.by_client.get(&client).copied().unwrap_or(0));
         if all >= self.max || own >= self.per_client_max {
-            let error = format!("{own} live streams are open to this client and {all} in all; close some");
-            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, code::TOO_MANY_STREAMS, error));
+            let what = self.what;
+            let error = format!("{own} {what} are open to this client and {all} in all; close some");
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, self.code, error));
         }
-        open.insert(client.clone(), own + 1);
-        Ok(Place { streams: Arc::clone(self), client })
+        taken.all += 1;
+        taken.by_client.insert(client.clone(), own + 1);
+        Ok(Place { places: Arc::clone(self), client })
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut open = self.streams.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(own) = open.get_mut(&self.client) {
+        let mut taken = self.places.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.all -= 1;
+        if let Some(own) = taken.by_client.get_mut(&self.client) {
             *own -= 1;
             if *own == 0 {
-                open.remove(&self.client);
+                taken.by_client.remove(&self.client);
             }
         }
     }
+}
+
+/// How many of so many places one client may take: enough for all that it does, and some are left for others.
+pub(crate) fn share_of_one(max: usize) -> usize {
+    (max - max / 4).max(1)
 }
 
 /// A body that holds its place until it is through, or nobody reads it any more.
@@ -380,7 +408,7 @@ mod tests {
 
     #[test]
     fn places_for_streams_are_given_back_and_shared() {
-        let streams = Arc::new(Streams::new(4));
+        let streams = Arc::new(Places::of_streams(4));
         let mut own: Vec<Place> = (0..3).map(|_| streams.take(client()).unwrap()).collect();
         assert_eq!(streams.take(client()).unwrap_err().code, code::TOO_MANY_STREAMS);
         let other = streams.take(Client::Token("abcdefgh".to_owned())).unwrap();
@@ -392,6 +420,6 @@ mod tests {
         drop(other);
         own.push(streams.take(client()).unwrap());
         own.clear();
-        assert!(streams.open.lock().unwrap().is_empty());
+        assert!(streams.taken.lock().unwrap().by_client.is_empty());
     }
 }

@@ -15,11 +15,11 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
+use crate::limit::{Client, Place, Places};
 use crate::patient::Patient;
 use crate::problem::{Problem, code};
 use crate::settings::Settings;
@@ -41,12 +41,22 @@ pub async fn serve(
     house.empty(settings.drain_timeout).await;
 }
 
+/// How long a connection that has no place may take to ask for health or metrics.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Marks the requests of connections that have no place: only probes are answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProbesOnly;
+
 /// What connections share.
 struct House {
     router: Router,
     http: http1::Builder,
+    /// For connections that have no place.
+    probe_http: http1::Builder,
     write_timeout: Duration,
-    places: Arc<Semaphore>,
+    places: Arc<Places>,
+    probe_places: Arc<Places>,
     connections_max: usize,
     connections: TaskTracker,
     /// No more requests on any connection.
@@ -59,9 +69,15 @@ impl House {
     fn new(router: Router, settings: &Settings) -> Self {
         Self {
             router,
-            http: http(settings),
+            http: http(settings, settings.head_timeout),
+            probe_http: {
+                let mut http = http(settings, settings.head_timeout.min(PROBE_TIMEOUT));
+                http.keep_alive(false);
+                http
+            },
             write_timeout: settings.write_timeout,
-            places: Arc::new(Semaphore::new(settings.connections_max)),
+            places: Arc::new(Places::of_connections(settings.connections_max)),
+            probe_places: Arc::new(Places::of_connections(settings.probes_max)),
             connections_max: settings.connections_max,
             connections: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -70,32 +86,40 @@ impl House {
     }
 
     async fn accept_all(&self, listener: &TcpListener) {
-        let turned_away = turned_away(self.connections_max);
+        let turned_away = turned_away();
         let mut told_at: Option<Instant> = None;
         loop {
             let (stream, peer) = accept(listener).await;
-            if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
-                self.let_in(stream, peer, place);
+            let client = Client::at(peer.ip());
+            if let Ok(place) = self.places.take(client.clone()) {
+                self.let_in(stream, peer, place, false);
                 continue;
             }
             if told_at.is_none_or(|at| at.elapsed() >= Duration::from_secs(1)) {
                 tracing::warn!(%peer, max = self.connections_max, "refused: too many connections");
                 told_at = Some(Instant::now());
             }
-            turn_away(stream, &turned_away);
+            match self.probe_places.take(client) {
+                Ok(place) => self.let_in(stream, peer, place, true),
+                Err(_) => turn_away(stream, &turned_away),
+            }
         }
     }
 
-    fn let_in(&self, stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
+    fn let_in(&self, stream: TcpStream, peer: SocketAddr, place: Place, probes_only: bool) {
         prepare(&stream, self.write_timeout);
         let stream = TokioIo::new(Patient::new(stream, self.write_timeout));
         let router = self.router.clone();
         let service = service_fn(move |request: hyper::Request<Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(ConnectInfo(peer));
+            if probes_only {
+                request.extensions_mut().insert(ProbesOnly);
+            }
             router.clone().call(request)
         });
-        let connection = self.http.serve_connection(stream, service);
+        let http = if probes_only { &self.probe_http } else { &self.http };
+        let connection = http.serve_connection(stream, service);
         let (stopping, over) = (self.stopping.clone(), self.over.clone());
         self.connections.spawn(async move {
             let _place = place;
@@ -128,12 +152,12 @@ impl House {
     }
 }
 
-fn http(settings: &Settings) -> http1::Builder {
+fn http(settings: &Settings, head_timeout: Duration) -> http1::Builder {
     /// What hyper cannot do without.
     const HEAD_MIN_BYTES: usize = 8 * 1024;
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
-        .header_read_timeout(settings.head_timeout)
+        .header_read_timeout(head_timeout)
         .max_buf_size(settings.head_max_bytes.max(HEAD_MIN_BYTES));
     http
 }
@@ -170,10 +194,15 @@ fn prepare(stream: &TcpStream, timeout: Duration) {
     }
 }
 
-/// The whole answer to a connection that is one too many.
-fn turned_away(connections_max: usize) -> Vec<u8> {
-    let error = format!("{connections_max} connections are open, which is all that this server takes");
-    let body = Problem::new(StatusCode::SERVICE_UNAVAILABLE, code::TOO_MANY_CONNECTIONS, error).json();
+/// What is said on a connection that is one too many.
+pub(crate) fn too_many_connections() -> Problem {
+    let error = "there are as many connections as this server takes, in all or from one address; close some";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, code::TOO_MANY_CONNECTIONS, error)
+}
+
+/// The whole answer to a connection that is one too many, and of which nothing is read.
+fn turned_away() -> Vec<u8> {
+    let body = too_many_connections().json();
     let mut answer = format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\n\
          connection: close\r\ncontent-length: {}\r\n\r\n",

@@ -33,6 +33,10 @@ pub mod code {
     pub const RATE_LIMITED: &str = "rate_limited";
     /// Too many live streams are open.
     pub const TOO_MANY_STREAMS: &str = "too_many_streams";
+    /// Too many requests wait.
+    pub const TOO_MANY_WAITS: &str = "too_many_waits";
+    /// Answers that nobody has read yet take all the room.
+    pub const TOO_MANY_ANSWERS: &str = "too_many_answers";
     /// Too many connections are open.
     pub const TOO_MANY_CONNECTIONS: &str = "too_many_connections";
     /// The server has a bug.

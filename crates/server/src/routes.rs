@@ -25,11 +25,22 @@ pub struct Access {
     pub(crate) scope: Option<Scope>,
     pub(crate) payload: bool,
     pub(crate) stream: bool,
+    pub(crate) waits: Waits,
+    pub(crate) probe: bool,
+}
+
+/// Whether requests wait for something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    Never,
+    Always,
+    /// If the query has this key.
+    If(&'static str),
 }
 
 /// For everyone, without a token.
 pub const fn open() -> Access {
-    Access { scope: None, payload: false, stream: false }
+    Access { scope: None, payload: false, stream: false, waits: Waits::Never, probe: false }
 }
 
 /// For tokens that may read.
@@ -58,6 +69,37 @@ impl Access {
     #[must_use]
     pub const fn stream(self) -> Self {
         Self { stream: true, ..self }
+    }
+
+    /// The answer takes its time; so many requests may wait at once.
+    #[must_use]
+    pub const fn waits(self) -> Self {
+        Self { waits: Waits::Always, ..self }
+    }
+
+    /// The answer takes its time if the query has this key.
+    #[must_use]
+    pub const fn waits_if(self, key: &'static str) -> Self {
+        Self { waits: Waits::If(key), ..self }
+    }
+
+    /// Whoever watches the server asks this: it is answered whatever others do, and not counted against their rate.
+    #[must_use]
+    pub const fn probe(self) -> Self {
+        Self { probe: true, ..self }
+    }
+
+    /// Whether a request with this query waits.
+    pub(crate) fn waits_with(self, query: Option<&str>) -> bool {
+        let has = |key: &str| {
+            let mut pairs = query.unwrap_or_default().split('&');
+            pairs.any(|pair| pair.split('=').next() == Some(key))
+        };
+        match self.waits {
+            Waits::Never => false,
+            Waits::Always => true,
+            Waits::If(key) => has(key),
+        }
     }
 }
 

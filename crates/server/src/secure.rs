@@ -13,10 +13,13 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 
-use crate::auth::Caller;
+use crate::auth::{Anonymous, Caller};
+use crate::flight::{Flight, Room};
 use crate::guard::{self, Guard, GuardError, Said};
 use crate::keyring::Keyring;
-use crate::limit::{self, Bodies, Client, Place, Placed, Rates, Streams};
+use crate::limit::{self, Bodies, Client, Place, Placed, Places, Rates};
+use crate::listen::{self, ProbesOnly};
+use crate::local_secret::LocalSecret;
 use crate::problem::{Problem, code};
 use crate::routes::{self, Access, Routes, Rules};
 use crate::settings::Settings;
@@ -57,16 +60,37 @@ pub fn secure(routes: Routes, settings: &Settings) -> Result<Router, SecureError
     Ok(router.layer(middleware::from_fn_with_state(gate, pass)))
 }
 
+/// What requests without a token may do. A server that cannot write its secret serves all the same: only admins need
+/// a token then.
+fn anonymous(settings: &Settings) -> Anonymous {
+    if settings.needs_token() {
+        return Anonymous::Refused;
+    }
+    let write = |path: &std::path::PathBuf| {
+        LocalSecret::write(path, settings.listen)
+            .inspect_err(
+                |error| tracing::warn!(path = %path.display(), %error, "cannot write the local secret"),
+            )
+            .ok()
+    };
+    Anonymous::Allowed {
+        scope: settings.anonymous_scope,
+        secret: settings.local_secret.as_ref().and_then(write),
+    }
+}
+
 /// What requests are judged by.
 #[derive(Debug)]
 struct Gate {
     guard: Guard,
     keyring: Keyring,
-    needs_token: bool,
+    anonymous: Anonymous,
     rules: Rules,
     rates: Rates,
     requests_per_second: u32,
-    streams: Arc<Streams>,
+    streams: Arc<Places>,
+    waits: Arc<Places>,
+    flight: Arc<Flight>,
     bodies: Bodies,
 }
 
@@ -76,6 +100,9 @@ struct Admitted {
     access: Access,
     said: Said,
     place: Option<Place>,
+    /// Held until there is an answer.
+    waits: Option<Place>,
+    room: Room,
 }
 
 /// Why a request goes no further.
@@ -104,11 +131,13 @@ impl Gate {
         Ok(Self {
             guard: Guard::new(settings)?,
             keyring,
-            needs_token,
+            anonymous: anonymous(settings),
             rules,
             rates: Rates::new(settings.requests_per_second),
             requests_per_second: settings.requests_per_second,
-            streams: Arc::new(Streams::new(settings.streams_max)),
+            streams: Arc::new(Places::of_streams(settings.streams_max)),
+            waits: Arc::new(Places::of_waits(settings.waits_max)),
+            flight: Flight::new(settings.answers_max_bytes),
             bodies: Bodies::new(settings),
         })
     }
@@ -123,18 +152,27 @@ impl Gate {
     ) -> Result<Admitted, Stop> {
         let visit = self.guard.check(request).map_err(|problem| self.refuse(problem, peer))?;
         *shared_with = visit.shared_with;
-        let caller = Caller::identify(request.headers(), &self.keyring, self.needs_token)
+        let caller = Caller::identify(request.headers(), &self.keyring, &self.anonymous)
             .map_err(|problem| self.refuse(problem, peer))?;
         let client = Client::of(&caller, peer);
-        self.rates.take(client.clone()).map_err(Stop::Wait)?;
+        let access = self.access(request);
+        if !matches!(access, Ok(Access { probe: true, .. })) {
+            self.rates.take(client.clone()).map_err(Stop::Wait)?;
+        }
         if visit.is_preflight {
             return Err(Stop::Preflight);
         }
-        let access = self.access(request).map_err(Stop::NoSuchMethod)?;
+        let access = access.map_err(Stop::NoSuchMethod)?;
+        if !access.probe && request.extensions().get::<ProbesOnly>().is_some() {
+            return Err(listen::too_many_connections().into());
+        }
         caller.may(access.scope)?;
         let said = check_body_type(request)?;
-        let place = if access.stream { Some(self.streams.take(client)?) } else { None };
-        Ok(Admitted { caller, access, said, place })
+        let waits = access.waits_with(request.uri().query());
+        let waits = if waits { Some(self.waits.take(client.clone())?) } else { None };
+        let place = if access.stream { Some(self.streams.take(client.clone())?) } else { None };
+        let room = Room::new(&self.flight, client);
+        Ok(Admitted { caller, access, said, place, waits, room })
     }
 
     /// A refusal counts against the address, or else one could ask for ever who is let in.
@@ -158,9 +196,16 @@ impl Gate {
             Stop::Preflight => preflight(shared_with),
             Stop::Refused(problem) => {
                 line.refused(&problem);
-                let is_full = problem.code == code::TOO_MANY_STREAMS;
+                let later = match problem.code {
+                    code::TOO_MANY_STREAMS | code::TOO_MANY_WAITS => Some("5"),
+                    code::TOO_MANY_CONNECTIONS => Some("1"),
+                    _ => None,
+                };
                 let response = problem.into_response();
-                if is_full { ([(header::RETRY_AFTER, "5")], response).into_response() } else { response }
+                match later {
+                    Some(seconds) => ([(header::RETRY_AFTER, seconds)], response).into_response(),
+                    None => response,
+                }
             }
             Stop::NoSuchMethod(taken) => {
                 let problem = line.no_such_method();
@@ -194,15 +239,17 @@ async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Re
 }
 
 async fn go_on(gate: &Arc<Gate>, admitted: Admitted, request: Request, next: Next, line: &Line) -> Response {
-    let Admitted { caller, access, said, place } = admitted;
-    let request = match read_body(gate, request, access, said).await {
+    let Admitted { caller, access, said, place, waits, room } = admitted;
+    let mut request = match read_body(gate, request, access, said).await {
         Ok(request) => request,
         Err(problem) => {
             line.refused(&problem);
             return problem.into_response();
         }
     };
+    request.extensions_mut().insert(room.clone());
     let response = caught(next.run(request)).await;
+    drop(waits);
     if line.has_effect() {
         line.acted(&caller, response.status());
     }
@@ -212,7 +259,19 @@ async fn go_on(gate: &Arc<Gate>, admitted: Admitted, request: Request, next: Nex
             let allowed = move || caller.is_still_known(&gate.keyring);
             response.map(|body| Body::new(Placed::new(body, place, allowed)))
         }
-        _ => response,
+        _ => loaded(response, &room, line),
+    }
+}
+
+/// An answer waits in memory until its client reads it: there is room for so many bytes.
+fn loaded(response: Response, room: &Room, line: &Line) -> Response {
+    let (parts, body) = response.into_parts();
+    match room.load(body) {
+        Ok(body) => Response::from_parts(parts, body),
+        Err(problem) => {
+            line.refused(&problem);
+            ([(header::RETRY_AFTER, "1")], problem).into_response()
+        }
     }
 }
 

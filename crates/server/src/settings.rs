@@ -4,6 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::auth::Scope;
+
 /// How the server listens and whom it trusts. The defaults are safe on a developer's machine.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -16,6 +18,10 @@ pub struct Settings {
     pub allowed_origins: Vec<String>,
     /// Whether every request needs a token. Unless said: not on loopback, yes anywhere else.
     pub require_token: Option<bool>,
+    /// What requests without a token may do where none is needed.
+    pub anonymous_scope: Scope,
+    /// Where to put the secret that makes a person at this machine an admin without a token, where none is needed.
+    pub local_secret: Option<PathBuf>,
     /// The file with the tokens.
     pub tokens: PathBuf,
     /// How old what is known of the token file may be.
@@ -28,8 +34,14 @@ pub struct Settings {
     pub requests_per_second: u32,
     /// How many live streams may be open in all; three quarters of them to one client.
     pub streams_max: usize,
-    /// How many connections may be open.
+    /// How many requests may wait for a run at a time; three quarters of them of one client.
+    pub waits_max: usize,
+    /// How many bytes of answers may be under way, over all clients; three quarters of them to one client.
+    pub answers_max_bytes: usize,
+    /// How many connections may be open; three quarters of them from one address.
     pub connections_max: usize,
+    /// How many connections beyond those are let in to ask for health and metrics, and nothing else.
+    pub probes_max: usize,
     /// The largest request head: the request line and all headers.
     pub head_max_bytes: usize,
     /// How long a connection may take to send a request head, and how long it may stay open without one.
@@ -54,13 +66,18 @@ impl Default for Settings {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             require_token: None,
+            anonymous_scope: Scope::Run,
+            local_secret: None,
             tokens: PathBuf::from("tokens.json"),
             tokens_max_age: Duration::from_secs(1),
             body_max_bytes: MIB,
             payload_max_bytes: 16 * MIB + ENVELOPE_BYTES,
             requests_per_second: 1_000,
             streams_max: 1_000,
-            connections_max: 2_048,
+            waits_max: 14_000,
+            answers_max_bytes: 256 * MIB,
+            connections_max: 16_384,
+            probes_max: 32,
             head_max_bytes: 32 * 1024,
             head_timeout: Duration::from_secs(15),
             body_timeout: Duration::from_secs(30),

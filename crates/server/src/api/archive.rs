@@ -1,14 +1,19 @@
 //! Runs as documents: out of this store, and into it.
 
-use axum::Json as Answer;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
+use axum::{Extension, Json as Answer};
+use futures::StreamExt;
 use rival_core::{RunId, Value};
 use rival_engine::{Archive, ImportError};
 
 use super::extract::{Json, Segments};
 use super::shapes::Acted;
+use super::values::in_pieces;
 use crate::app::App;
+use crate::flight::Room;
 use crate::problem::Problem;
 
 /// Export a run
@@ -18,9 +23,11 @@ use crate::problem::Problem;
     responses((status = 200, description = "The archive", body = Object), (status = 404, description = "There is no such run")))]
 pub(crate) async fn export(
     State(app): State<App>,
+    Extension(room): Extension<Room>,
     Segments(id): Segments<String>,
-) -> Result<Answer<Archive>, Problem> {
-    Ok(Answer(app.engine.export(&RunId::from(id)).await?))
+) -> Result<Response, Problem> {
+    let pieces = app.engine.export_in_pieces(&RunId::from(id)).await?;
+    Ok(in_pieces(pieces.map(|piece| piece.map(Bytes::from)).boxed(), room))
 }
 
 /// Import a run

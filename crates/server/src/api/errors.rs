@@ -13,6 +13,7 @@ impl From<StartError> for Problem {
             StartError::InvalidInput { .. }
             | StartError::InputNotJson { .. }
             | StartError::InvalidRunId(_)
+            | StartError::InvalidTags(_)
             | StartError::NoForkPoint(_)
             | StartError::UnknownNode { .. } => StatusCode::BAD_REQUEST,
             StartError::InputTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
@@ -34,7 +35,7 @@ impl From<StartError> for Problem {
 impl From<RunError> for Problem {
     fn from(error: RunError) -> Self {
         let status = match &error {
-            RunError::NotFound(_) => StatusCode::NOT_FOUND,
+            RunError::NotFound(_) | RunError::NoValue { .. } => StatusCode::NOT_FOUND,
             RunError::WaitTimeout { .. } => StatusCode::REQUEST_TIMEOUT,
             RunError::Finished { .. }
             | RunError::SignalsFull { .. }

@@ -16,7 +16,9 @@ pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     if keys.next().is_some() {
         return Err(bad_request("there are two Idempotency-Key headers: send one"));
     }
-    let key = key.to_str().map_err(|_| bad_request("the header Idempotency-Key is not plain text"))?;
+    // Keys of others may hold any text, as those of HTTP steps do: the header has its bytes.
+    let key = std::str::from_utf8(key.as_bytes())
+        .map_err(|_| bad_request("the header Idempotency-Key is not text in UTF-8"))?;
     // The header is a quoted string by its draft standard, and a bare word by custom.
     let key = key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key);
     if key.is_empty() {

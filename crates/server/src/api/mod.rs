@@ -11,6 +11,7 @@ mod runs;
 mod shapes;
 mod start;
 mod stream;
+mod values;
 mod words;
 mod workflows;
 
@@ -46,16 +47,17 @@ pub(crate) fn routes() -> Routes<App> {
         .routes(read(), routes!(workflows::list))
         .routes(read(), routes!(workflows::show))
         .routes(read(), routes!(workflows::graph))
-        .routes(read().payload(), routes!(workflows::validate))
-        .routes(run().payload(), routes!(start::start))
+        .routes(run().payload().waits(), routes!(workflows::validate))
+        .routes(run().payload().waits_if("wait"), routes!(start::start))
         .routes(read(), routes!(runs::list))
         .routes(read(), routes!(runs::show))
         .routes(read(), routes!(runs::steps))
         .routes(read(), routes!(runs::events))
+        .routes(read(), routes!(values::read))
         .routes(read(), routes!(runs::logs))
         .routes(read(), routes!(runs::graph))
         .routes(read(), routes!(runs::explain))
-        .routes(read(), routes!(runs::wait))
+        .routes(read().waits(), routes!(runs::wait))
         .routes(read(), routes!(archive::export))
         .routes(admin().payload(), routes!(archive::import))
         .routes(run(), routes!(control::cancel))
@@ -68,9 +70,9 @@ pub(crate) fn routes() -> Routes<App> {
         .routes(admin(), routes!(bulk::bulk))
         .routes(read().stream(), routes!(stream::of_run))
         .routes(read().stream(), routes!(stream::of_all))
-        .routes(open(), routes!(health::healthz))
-        .routes(open(), routes!(health::readyz))
+        .routes(open().probe(), routes!(health::healthz))
+        .routes(open().probe(), routes!(health::readyz))
         .routes(open(), routes!(health::version))
-        .routes(read(), routes!(health::metrics))
+        .routes(read().probe(), routes!(health::metrics))
         .routes(read(), routes!(health::clock))
 }

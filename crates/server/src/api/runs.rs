@@ -1,8 +1,10 @@
 //! Looking at runs.
 
+use std::sync::Arc;
+
 use axum::Json as Answer;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use rival_core::{RunId, RunStatus, Seq};
 use rival_engine::{RunError, RunOutcome, RunView, StepMetrics, WAIT_DEFAULT};
 use rival_store::{LogFilter, LogLevel, Page, RunFilter, RunRow};
@@ -11,11 +13,14 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{Query, Segments, bad_request};
 use super::shapes::{EventShape, LogShape, RunGraph, RunSummary};
+use super::values;
 use super::words::{self, Condition, Moment};
 use super::workflows::{GraphQuery, drawn};
 use crate::app::App;
 use crate::problem::Problem;
 
+/// About how many bytes a page has at most.
+const PAGE_BYTES: usize = 4 << 20;
 /// How many runs a list looks at for one page when it has to read their inputs.
 const SCAN_MAX: usize = 2_000;
 
@@ -87,8 +92,25 @@ pub(crate) async fn list(
         }
         Some(condition) => matching(&app, &filter, before, limit, &condition).await?,
     };
-    let runs = rows.into_iter().map(Into::into).collect();
+    let (runs, last) = fitting(rows, last);
     Ok(Answer(Runs { runs, cursor: last.map(|no| no.to_string()) }))
+}
+
+/// As many of these as fit into an answer, and where the page ended. Runs of before there were bounds may have any tags.
+fn fitting(rows: Vec<RunRow>, last: Option<i64>) -> (Vec<RunSummary>, Option<i64>) {
+    let (mut runs, mut bytes) = (Vec::with_capacity(rows.len()), 0);
+    let mut end = None;
+    for row in rows {
+        if bytes > PAGE_BYTES {
+            return (runs, end);
+        }
+        end = Some(row.no);
+        let summary = RunSummary::from(row);
+        bytes += summary.tags.iter().map(String::len).sum::<usize>()
+            + summary.note.as_ref().map_or(0, String::len);
+        runs.push(summary);
+    }
+    (runs, last)
 }
 
 /// The rows of a page whose inputs fulfil a condition, and where the page ended.
@@ -127,14 +149,19 @@ fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Pro
 /// Show a run
 ///
 /// A run with everything that is known of it: status, input, output, and each step with its result, state, metrics and
-/// error.
+/// error. Values that are larger than 1 MiB, or that would make the answer larger than 8 MiB, are left out: an object
+/// with the key `$omitted` stands in their place, with their size, their beginning, and the address to read them at.
 #[utoipa::path(get, path = "/api/runs/{id}", operation_id = "showRun", tag = "runs", params(("id" = String, Path, description = "The run")),
     responses((status = 200, body = RunView), (status = 404, description = "There is no such run")))]
 pub(crate) async fn show(
     State(app): State<App>,
     Segments(id): Segments<String>,
-) -> Result<Answer<RunView>, Problem> {
-    Ok(Answer(app.engine.get(&RunId::from(id)).await?))
+) -> Result<Response, Problem> {
+    app.answer_with(overview(&app, &RunId::from(id))).await
+}
+
+async fn overview(app: &App, run: &RunId) -> Result<RunView, Problem> {
+    Ok(app.engine.overview(run, values::LIMITS).await?)
 }
 
 /// The steps of a run.
@@ -152,8 +179,9 @@ pub(crate) struct Steps {
 pub(crate) async fn steps(
     State(app): State<App>,
     Segments(id): Segments<String>,
-) -> Result<Answer<Steps>, Problem> {
-    Ok(Answer(Steps { steps: app.engine.get(&RunId::from(id)).await?.steps }))
+) -> Result<Response, Problem> {
+    let steps = async { Ok(Steps { steps: overview(&app, &RunId::from(id)).await?.steps }) };
+    app.answer_with(steps).await
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -179,7 +207,8 @@ pub(crate) struct Events {
 
 /// Read a run's history
 ///
-/// The events of a run, in order, a page at a time.
+/// The events of a run, in order, a page at a time. A page has fewer events than its limit if they are large; `next` says
+/// where to read on.
 #[utoipa::path(get, path = "/api/runs/{id}/events", operation_id = "readEvents", tag = "runs",
     params(("id" = String, Path, description = "The run"), EventsQuery),
     responses((status = 200, body = Events),
@@ -188,12 +217,22 @@ pub(crate) async fn events(
     State(app): State<App>,
     Segments(id): Segments<String>,
     Query(query): Query<EventsQuery>,
-) -> Result<Answer<Events>, Problem> {
+) -> Result<Response, Problem> {
     let limit = limited(query.limit, 1_000, 10_000)?;
     let after = words::place("after", query.after)?.unwrap_or_default();
-    let events = app.engine.events(&RunId::from(id), after, limit).await?;
-    let next = events.last().filter(|_| events.len() == limit).map(|event| event.seq);
-    Ok(Answer(Events { events: events.iter().map(Into::into).collect(), next }))
+    app.answer_with(page_of_events(&app, &RunId::from(id), after, limit)).await
+}
+
+/// The store gives events in small pages: as many of them as fit.
+async fn page_of_events(app: &App, run: &RunId, after: Seq, limit: usize) -> Result<Events, Problem> {
+    let (mut events, mut bytes, mut next) = (Vec::<EventShape>::new(), 0, after);
+    while events.len() < limit && bytes < PAGE_BYTES {
+        let page = app.engine.events(run, next, limit - events.len()).await?;
+        let Some(last) = page.last() else { return Ok(Events { events, next: None }) };
+        next = last.seq;
+        events.extend(page.iter().map(EventShape::from).inspect(|event| bytes += event.data.len_bytes()));
+    }
+    Ok(Events { events, next: Some(next) })
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -245,7 +284,8 @@ pub(crate) struct Logs {
 
 /// Read a run's log
 ///
-/// What a run's steps wrote, the oldest first: the latest lines, or those after a given one.
+/// What a run's steps wrote, the oldest first: the latest lines, or those after a given one. A page has fewer lines than
+/// its limit if they are long: to read all, read on from `next` until a page is empty.
 #[utoipa::path(get, path = "/api/runs/{id}/logs", operation_id = "readLogs", tag = "runs",
     params(("id" = String, Path, description = "The run"), LogsQuery),
     responses((status = 200, body = Logs),
@@ -254,13 +294,16 @@ pub(crate) async fn logs(
     State(app): State<App>,
     Segments(id): Segments<String>,
     Query(query): Query<LogsQuery>,
-) -> Result<Answer<Logs>, Problem> {
+) -> Result<Response, Problem> {
     let limit = Some(limited(query.limit, 1_000, 10_000)?);
     let after = words::place("after", query.after)?.map(|seq| seq.0);
     let filter = LogFilter { node: query.step, level: query.level.map(Into::into), after, limit };
-    let lines = app.engine.logs(&RunId::from(id), &filter).await?;
-    let next = lines.last().map(|line| line.no).or(after);
-    Ok(Answer(Logs { logs: lines.into_iter().map(Into::into).collect(), next }))
+    let logs = async {
+        let lines = app.engine.logs(&RunId::from(id), &filter).await?;
+        let next = lines.last().map(|line| line.no).or(after);
+        Ok(Logs { logs: lines.into_iter().map(Into::into).collect(), next })
+    };
+    app.answer_with(logs).await
 }
 
 /// Draw a run
@@ -280,8 +323,8 @@ pub(crate) async fn graph(
     if let Some(text) = drawn(&graph, query.format) {
         return Ok(text);
     }
-    let steps = app.engine.get(&run).await?.steps;
-    Ok(Answer(RunGraph::new(graph, &steps)).into_response())
+    let drawing = async { Ok(RunGraph::new(graph, &overview(&app, &run).await?.steps)) };
+    app.answer_with(drawing).await
 }
 
 /// What a run is waiting for.
@@ -314,7 +357,8 @@ pub(crate) struct WaitQuery {
 
 /// Wait for a run
 ///
-/// Answers when the run has ended, or with 408 when that takes too long. The run goes on either way.
+/// Answers when the run has ended, or with 408 when that takes too long. The run goes on either way. The output is whole;
+/// what steps left is left out where it is too large, as when the run is shown.
 #[utoipa::path(get, path = "/api/runs/{id}/wait", operation_id = "waitForRun", tag = "runs",
     params(("id" = String, Path, description = "The run"), WaitQuery),
     responses((status = 200, body = RunOutcome),
@@ -324,11 +368,27 @@ pub(crate) async fn wait(
     State(app): State<App>,
     Segments(id): Segments<String>,
     Query(query): Query<WaitQuery>,
-) -> Result<Answer<RunOutcome>, Problem> {
+) -> Result<Response, Problem> {
     let timeout = query.timeout.map_or(Ok(WAIT_DEFAULT), |timeout| words::wait("timeout", &timeout))?;
     let run = RunId::from(id);
-    tokio::select! {
-        outcome = app.engine.wait_for(&run, timeout) => Ok(Answer(outcome?)),
-        () = app.stop.cancelled() => Err(RunError::ShuttingDown.into()),
-    }
+    let ended = tokio::select! {
+        ended = app.engine.wait_for_end(&run, timeout) => ended?,
+        () = app.stop.cancelled() => return Err(RunError::ShuttingDown.into()),
+    };
+    outcome(&app, &run, ended).await
+}
+
+/// How a run ended: as it was told, if it is small, or else as far as it fits into an answer.
+pub(crate) async fn outcome(
+    app: &App,
+    run: &RunId,
+    told: Option<Arc<RunOutcome>>,
+) -> Result<Response, Problem> {
+    let outcome = async {
+        match told {
+            Some(outcome) => Ok(outcome),
+            None => Ok(Arc::new(app.engine.outcome_within(run, values::LIMITS).await?)),
+        }
+    };
+    app.answer_with(outcome).await
 }

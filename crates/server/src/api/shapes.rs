@@ -72,9 +72,19 @@ impl From<RunRow> for RunSummary {
             parent: row.parent,
             source: row.source,
             tags: row.tags,
-            note: row.note,
+            note: row.note.map(short),
         }
     }
+}
+
+/// The beginning of a note: the run itself shows all of it.
+fn short(mut note: String) -> String {
+    const CHARS_MAX: usize = 1_000;
+    if let Some((end, _)) = note.char_indices().nth(CHARS_MAX) {
+        note.truncate(end);
+        note.push('…');
+    }
+    note
 }
 
 /// A workflow as lists and launch forms show it.

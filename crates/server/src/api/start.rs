@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{self, Json, Query, Segments};
 use super::shapes::Acted;
-use super::{key, words};
+use super::{key, runs, words};
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -49,7 +49,8 @@ pub(crate) struct StartQuery {
 /// Start a run
 ///
 /// Answers as soon as the start is durable. With `wait`, answers with the outcome if the run ends in time, and
-/// otherwise as without. The header `Idempotency-Key` is the run's id, as `runId` is.
+/// otherwise as without. The header `Idempotency-Key` is the run's id, as `runId` is; a key that cannot be one is made
+/// into one.
 #[utoipa::path(post, path = "/api/workflows/{name}/runs", operation_id = "startRun", tag = "runs",
     params(("name" = String, Path, description = "The workflow"), StartQuery,
         ("Idempotency-Key" = Option<String>, Header, description = "The run's id: the same key and input give the same run, anything else with this key is refused")),
@@ -90,12 +91,12 @@ pub(crate) async fn start(
     let run = request.await.map_err(|error| Problem::from(error).about_run(id))?;
     let Some(wait) = wait else { return Ok(started(&run)) };
     let waited = tokio::select! {
-        waited = run.wait_for(wait) => waited,
+        waited = app.engine.wait_for_end(run.id(), wait) => waited,
         // It was started, whoever stops.
         () = app.stop.cancelled() => return Ok(started(&run)),
     };
     match waited {
-        Ok(outcome) => Ok(([location(&run)], Answer(outcome)).into_response()),
+        Ok(told) => Ok(([location(&run)], runs::outcome(&app, run.id(), told).await?).into_response()),
         Err(RunError::WaitTimeout { status, .. }) => {
             Ok(accepted(&run, Acted { run_id: run.id().clone(), status, signal_id: None }))
         }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event as Frame, KeepAlive, Sse};
@@ -24,6 +25,7 @@ use super::extract::{Query, Segments, bad_request};
 use super::shapes::{EventShape, LogShape};
 use super::words;
 use crate::app::App;
+use crate::flight::{Cargo, Room};
 use crate::live::News;
 use crate::metrics::StreamClient;
 use crate::problem::Problem;
@@ -63,6 +65,7 @@ pub(crate) async fn of_run(
     State(app): State<App>,
     Segments(id): Segments<String>,
     Query(query): Query<StreamQuery>,
+    Extension(room): Extension<Room>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let run = RunId::from(id);
@@ -80,6 +83,8 @@ pub(crate) async fn of_run(
         reading_lines: false,
         ended: false,
         stop: app.stop.clone(),
+        room,
+        cargo: None,
         _counted: app.metrics.stream_client(),
     };
     Ok(answer(stream::unfold(follow, RunStream::next)))
@@ -121,19 +126,25 @@ fn answer(frames: impl futures::Stream<Item = Result<Frame, Infallible>> + Send 
 struct RunStream {
     events: BoxStream<'static, Result<Event, RunError>>,
     logs: Option<LogTail>,
-    ready: VecDeque<Frame>,
+    /// What is sent next, and how large it is.
+    ready: VecDeque<(Frame, usize)>,
     /// What is sent when all lines that were written before it have been.
-    after_lines: Option<Frame>,
+    after_lines: Option<(Frame, usize)>,
     reading_lines: bool,
     ended: bool,
     stop: CancellationToken,
+    room: Room,
+    /// The room that the last frame takes until it has been sent.
+    cargo: Option<Cargo>,
     _counted: StreamClient,
 }
 
 impl RunStream {
     async fn next(mut self) -> Option<(Result<Frame, Infallible>, Self)> {
         loop {
-            if let Some(frame) = self.ready.pop_front() {
+            if let Some((frame, bytes)) = self.ready.pop_front() {
+                self.cargo = None;
+                self.cargo = self.room.take(bytes).await;
                 return Some((Ok(frame), self));
             }
             if self.reading_lines {
@@ -168,7 +179,7 @@ impl RunStream {
             Some(logs) => logs.read().await,
             None => Vec::new(),
         };
-        self.reading_lines = lines.len() == LOG_PAGE;
+        self.reading_lines = !lines.is_empty();
         self.ready.extend(lines);
         if !self.reading_lines {
             self.ready.extend(self.after_lines.take());
@@ -185,10 +196,11 @@ async fn tick(logs: &mut Option<LogTail>) {
     }
 }
 
-fn frame(event: &Event) -> Frame {
+fn frame(event: &Event) -> (Frame, usize) {
     let shape = EventShape::from(event);
     let data = serde_json::to_string(&shape).expect("an event has only string keys");
-    Frame::default().id(event.seq.to_string()).event(shape.r#type).data(data)
+    let bytes = data.len();
+    (Frame::default().id(event.seq.to_string()).event(shape.r#type).data(data), bytes)
 }
 
 /// The lines of a run that have not been sent.
@@ -206,14 +218,15 @@ impl LogTail {
         Self { app: app.clone(), run: run.clone(), after: 0, interval }
     }
 
-    async fn read(&mut self) -> Vec<Frame> {
+    async fn read(&mut self) -> Vec<(Frame, usize)> {
         let filter = LogFilter { after: Some(self.after), limit: Some(LOG_PAGE), ..LogFilter::default() };
         // What cannot be read now is read at the next look.
         let lines = self.app.engine.logs(&self.run, &filter).await.unwrap_or_default();
         self.after = lines.last().map_or(self.after, |line| line.no);
         let frame = |line| {
             let data = serde_json::to_string(&LogShape::from(line)).expect("a line has only string keys");
-            Frame::default().event("log").data(data)
+            let bytes = data.len();
+            (Frame::default().event("log").data(data), bytes)
         };
         lines.into_iter().map(frame).collect()
     }

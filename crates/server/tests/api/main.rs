@@ -9,4 +9,5 @@ mod live;
 mod runs;
 mod server;
 mod start;
+mod values;
 mod workflows;

@@ -81,6 +81,60 @@ async fn the_same_key_is_the_same_run() {
     assert_eq!(lab.get("/api/runs").await.body["runs"].as_array().unwrap().len(), 2);
 }
 
+/// The key that an HTTP step sends: its run and its node, of a child or a retry too.
+#[tokio::test]
+async fn a_key_that_is_no_run_id_stands_for_one() {
+    let lab = Lab::new().await;
+    let start = async |key: &[u8], input: Value| {
+        let key = reqwest::header::HeaderValue::from_bytes(key).unwrap();
+        let request = lab.request(Method::POST, "/api/workflows/order/runs").header("Idempotency-Key", key);
+        Answer::of(request.json(&json!({"input": input})).send().await.unwrap()).await
+    };
+    for key in ["order-7~c1/setup/http", "größe:1/items[3]/http", "two words", &"x".repeat(1_000)] {
+        let first = start(key.as_bytes(), good()).await;
+        assert_eq!(first.status, 202, "{key}");
+        let id = first.body["runId"].as_str().unwrap().to_owned();
+        assert!(id.starts_with("key-") && id.len() == 36, "{id}");
+        assert_eq!(start(key.as_bytes(), good()).await.body["runId"], id);
+        start(key.as_bytes(), json!({"customer": "Bob", "amount": 7})).await.is_problem(409, "run_conflict");
+    }
+    assert_eq!(start("größe".as_bytes(), good()).await.body["runId"], "größe");
+    start(b"\xff", good()).await.is_problem(400, "bad_request");
+    start(b"", good()).await.is_problem(400, "bad_request");
+    assert_eq!(lab.get("/api/runs").await.body["runs"].as_array().unwrap().len(), 5);
+}
+
+#[tokio::test]
+async fn tags_are_few_and_short() {
+    let lab = Lab::new().await;
+    let start = async |tags: Value| {
+        lab.post("/api/workflows/order/runs", json!({"input": good(), "tags": tags})).await
+    };
+    assert_eq!(start(json!(vec!["t"; 64])).await.status, 202);
+    assert_eq!(start(json!(["x".repeat(256), "Größe 7", "😀"])).await.status, 202);
+    let wrong = [
+        json!(vec!["t"; 65]),
+        json!(["x".repeat(257)]),
+        json!([""]),
+        json!(["a\u{202e}b"]),
+        json!(["a\nb"]),
+        json!(vec!["x".repeat(200); 21]),
+    ];
+    for tags in wrong {
+        start(tags).await.is_problem(400, "invalid_tags");
+    }
+    assert_eq!(lab.get("/api/runs").await.body["runs"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn ids_that_look_like_others_are_refused() {
+    let lab = Lab::new().await;
+    for id in ["a\u{202e}b", "a\u{200b}", "\u{feff}a", "a\u{9b}b", "a\u{7f}", "a\u{2066}b", "a\u{ad}b"] {
+        let answer = lab.post("/api/workflows/order/runs", json!({"input": good(), "runId": id})).await;
+        answer.is_problem(400, "invalid_run_id");
+    }
+}
+
 #[tokio::test]
 async fn a_chosen_id_is_the_runs_id() {
     let lab = Lab::new().await;

@@ -40,7 +40,11 @@ async fn each_request_on_a_connection_is_judged_by_itself() {
 
 #[tokio::test]
 async fn a_connection_too_many_is_told_so_and_closed() {
-    let server = Server::with(|settings| settings.connections_max = 3).await;
+    let server = Server::with(|settings| {
+        settings.connections_max = 3;
+        settings.probes_max = 0;
+    })
+    .await;
     let mut kept = Vec::new();
     for _ in 0..3 {
         let mut wire = server.wire().await;

@@ -57,6 +57,10 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
+    pub(crate) fn on(stream: TcpStream) -> Self {
+        Self { stream, rest: Vec::new() }
+    }
+
     pub(crate) async fn open(address: SocketAddr) -> Self {
         Self { stream: TcpStream::connect(address).await.unwrap(), rest: Vec::new() }
     }

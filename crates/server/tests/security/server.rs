@@ -28,6 +28,9 @@ use utoipa_axum::routes;
 
 use crate::http::{Answer, Wire};
 
+/// How large `/large` is.
+pub(crate) const LARGE: usize = 32 << 20;
+
 /// What the handlers do.
 #[derive(Debug, Default)]
 pub(crate) struct World {
@@ -174,6 +177,9 @@ pub(crate) fn test_routes(world: Arc<World>) -> Routes {
         .routes(routes::read().stream(), routes!(flood))
         .routes(routes::read().stream(), routes!(quiet))
         .routes(routes::open(), routes!(slow))
+        .routes(routes::open().waits(), routes!(wait))
+        .routes(routes::open().probe(), routes!(probe))
+        .routes(routes::open(), routes!(large))
         .routes(routes::open(), routes!(broken))
         .page(routes::open(), "/page", page)
         // Only GET is said to be for everyone: nobody said what the others need.
@@ -227,6 +233,22 @@ async fn slow(State(world): Worlds) -> &'static str {
     world.slow_began.notify_one();
     world.slow_may_end.notified().await;
     "at last"
+}
+
+#[utoipa::path(get, path = "/wait", responses((status = 200)))]
+async fn wait(world: Worlds) -> &'static str {
+    slow(world).await
+}
+
+#[utoipa::path(get, path = "/probe", responses((status = 200)))]
+async fn probe() -> &'static str {
+    "well"
+}
+
+/// More than the buffers of a connection hold.
+#[utoipa::path(get, path = "/large", responses((status = 200)))]
+async fn large() -> Vec<u8> {
+    vec![b'x'; LARGE]
 }
 
 #[utoipa::path(get, path = "/panic", responses((status = 200)))]

@@ -26,9 +26,11 @@ fn statuses(answers: &[Answer; 4]) -> [u16; 4] {
 }
 
 #[tokio::test]
-async fn on_loopback_no_token_is_needed() {
+async fn on_loopback_no_token_is_needed_but_by_admins() {
     let server = Server::start().await;
-    assert_eq!(statuses(&tried(&server, &[]).await), [200; 4]);
+    assert_eq!(statuses(&tried(&server, &[]).await), [200, 200, 200, 403]);
+    let everything = Server::with(|settings| settings.anonymous_scope = Scope::Admin).await;
+    assert_eq!(statuses(&tried(&everything, &[]).await), [200; 4]);
 }
 
 #[tokio::test]

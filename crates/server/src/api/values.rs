@@ -1,0 +1,91 @@
+//! Recorded values: how much of them answers hold, and each by itself.
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use futures::stream::{BoxStream, StreamExt};
+use rival_core::{RunId, Seq};
+use rival_engine::{RunError, ValueField, ValueLimits};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::extract::{self, Query, Segments};
+use crate::app::App;
+use crate::flight::{Cargo, Room};
+use crate::problem::Problem;
+
+/// What answers hold of recorded values.
+pub(crate) const LIMITS: ValueLimits =
+    ValueLimits { value_max_bytes: 1 << 20, total_max_bytes: 8 << 20, link };
+
+/// Where a value is that was left out.
+fn link(run: &RunId, event: Seq, field: ValueField) -> String {
+    let query = match field {
+        ValueField::Value => "",
+        ValueField::State => "?field=state",
+    };
+    format!("/api/runs/{}/values/{event}{query}", extract::encoded(run.as_str()))
+}
+
+/// Which value of an event.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Field {
+    #[default]
+    Value,
+    State,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ValueQuery {
+    /// `value` (if not said): what was given, returned or sent; `state`: what the step put into its state.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    field: Field,
+}
+
+/// Read a value
+///
+/// One recorded value, whole, however large it is: the one that an event holds, or a block's result, put together from
+/// its parts. Answers that leave a value out (`$omitted`) name this address as `href`.
+#[utoipa::path(get, path = "/api/runs/{id}/values/{event}", operation_id = "readValue", tag = "runs",
+    params(("id" = String, Path, description = "The run"), ("event" = u64, Path, description = "The event that holds it"), ValueQuery),
+    responses((status = 200, description = "The value", body = rival_core::Value),
+        (status = 404, description = "There is no such run, or the event holds no value")))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Extension(room): Extension<Room>,
+    Segments((id, event)): Segments<(String, u64)>,
+    Query(query): Query<ValueQuery>,
+) -> Result<Response, Problem> {
+    let field = match query.field {
+        Field::Value => ValueField::Value,
+        Field::State => ValueField::State,
+    };
+    let pieces = app.engine.value_in_pieces(&RunId::from(id), Seq(event), field).await?;
+    let pieces = pieces.map(|piece| piece.map(|piece| Bytes::copy_from_slice(piece.as_str().as_bytes())));
+    Ok(in_pieces(pieces.boxed(), room))
+}
+
+/// An answer that is sent as it is read, a piece at a time. A client that does not read holds one piece.
+pub(crate) fn in_pieces(pieces: BoxStream<'static, Result<Bytes, RunError>>, room: Room) -> Response {
+    let sending = (pieces, room, None::<Cargo>);
+    let sent = futures::stream::unfold(sending, |(mut pieces, room, before)| async move {
+        // It is asked for when the one before has been sent.
+        drop(before);
+        let piece = pieces.next().await?;
+        let cargo = match &piece {
+            Ok(piece) => room.take(piece.len()).await,
+            Err(error) => {
+                tracing::warn!(%error, "an answer breaks off");
+                None
+            }
+        };
+        Some((piece, (pieces, room, cargo)))
+    });
+    ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(sent)).into_response()
+}

@@ -11,11 +11,12 @@ use axum::body::Body;
 use axum::http::{Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use rival::{Archive, Engine, SqliteStore, StoreError};
+use rival_server::local_secret::Shown;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tower::ServiceExt;
 
-use crate::config::Config;
+use crate::config::{Config, reachable};
 use crate::exit::Failed;
 use crate::sse::Events;
 use crate::style::Style;
@@ -96,20 +97,27 @@ impl Client {
     pub(crate) async fn connect(config: &Config, need: Need) -> Result<Self> {
         let (url, named) = config.url();
         if named || listens(&url).await {
-            return Self::to_server(url, config.token());
+            return Self::to_server(url, config);
         }
         Self::on_file(config, need, &url).await
     }
 
     /// A client for the server, whether it runs or not.
     pub(crate) fn to_configured(config: &Config) -> Result<Self> {
-        Self::to_server(config.url().0, config.token())
+        Self::to_server(config.url().0, config)
     }
 
-    fn to_server(url: String, token: Option<&str>) -> Result<Self> {
-        let http =
-            reqwest::Client::builder().connect_timeout(CONNECT).read_timeout(SILENCE).no_proxy().build()?;
-        Ok(Self { to: To::Server { http, url, token: token.map(str::to_owned) } })
+    fn to_server(url: String, config: &Config) -> Result<Self> {
+        let builder = reqwest::Client::builder().connect_timeout(CONNECT).read_timeout(SILENCE).no_proxy();
+        let (builder, token) = match (config.token(), local_secret(config, &url)) {
+            (Some(token), _) => (builder, Some(token.to_owned())),
+            // Straight to the server that wrote it, whatever else a name of this machine may mean.
+            (None, Some(Shown { listen, secret })) => {
+                (builder.resolve("localhost", reachable(listen)), Some(secret))
+            }
+            (None, None) => (builder, None),
+        };
+        Ok(Self { to: To::Server { http: builder.build()?, url, token } })
     }
 
     async fn on_file(config: &Config, need: Need, url: &str) -> Result<Self> {
@@ -121,7 +129,9 @@ impl Client {
         }
         let store = open(file, url)?;
         let mut builder = Engine::builder().store(store).max_payload_bytes(config.max_payload_bytes());
-        let files = WorkflowFiles::new(config, config.workflows()).filter(|_| need != Need::Store);
+        // As under `rival dev`: a person runs this, on a machine of their own.
+        let outgoing = config.outgoing().allow_loopback().never(config.listen());
+        let files = WorkflowFiles::new(config, config.workflows(), outgoing).filter(|_| need != Need::Store);
         if need != Need::Store && files.is_none() {
             builder = examples::add(builder, file, examples::PACE)?;
         }
@@ -280,6 +290,16 @@ fn unreachable(url: &str, error: &reqwest::Error) -> Failed {
     let cause = cause.map_or_else(|| error.to_string(), ToString::to_string);
     Failed::error(format!("cannot reach the server at {url}: {cause}"))
         .hint("start one with `rival serve`, or leave the address out to use the store file")
+}
+
+/// The secret of the server at `url`, if it runs on this machine on the store that the settings name. It is shown to
+/// nobody else: another process may listen elsewhere.
+fn local_secret(config: &Config, url: &str) -> Option<Shown> {
+    let shown = rival_server::local_secret::read(&config.local_secret())?;
+    let address = reachable(shown.listen);
+    let authority = url.strip_prefix("http://")?;
+    let by_name = address.ip().is_loopback() && authority == format!("localhost:{}", address.port());
+    (authority == address.to_string() || by_name).then_some(shown)
 }
 
 /// Whether anybody listens at an address of this machine.

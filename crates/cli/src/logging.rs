@@ -1,7 +1,7 @@
 //! What the process itself logs, on stderr.
 
 use std::fmt;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
@@ -13,7 +13,7 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::Config;
-use crate::out::clean;
+use crate::out::{clean, visible};
 use crate::style::Style;
 use crate::text::clock;
 
@@ -41,13 +41,36 @@ pub(crate) fn start(voice: Voice, config: &Config) {
     let terminal = std::io::stderr().is_terminal();
     let style = Style::of(terminal);
     let json = config.log_json().unwrap_or(voice == Voice::Server && !terminal);
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     let registry = tracing_subscriber::registry().with(EnvFilter::new(filter));
     match voice {
-        _ if json => registry.with(layer.json().flatten_event(true)).init(),
+        _ if json => registry.with(layer.with_writer(|| EventLines).json().flatten_event(true)).init(),
         Voice::Dev => registry.with(layer.event_format(ForPeople { style })).init(),
-        Voice::Server | Voice::Quiet => registry.with(layer.with_ansi(style.colour)).init(),
+        Voice::Server | Voice::Quiet => {
+            registry.with(layer.with_writer(|| EventLines).with_ansi(style.colour)).init();
+        }
     }
+}
+
+/// Writes each event as one line: what others wrote cannot forge another.
+struct EventLines;
+
+impl Write for EventLines {
+    /// Is given one event at a time, with the end of its line.
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(event);
+        io::stderr().lock().write_all(one_line(&text).as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+fn one_line(event: &str) -> String {
+    let line = event.strip_suffix('\n').unwrap_or(event).replace('\n', "\\n");
+    visible(&line).into_owned() + "\n"
 }
 
 /// One line for people: when, in which run, what.
@@ -107,5 +130,19 @@ impl Visit for Said {
             "advice" => self.advice = Some(text),
             name => self.others += &format!("  {name}={text}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_one_line_whatever_it_says() {
+        assert_eq!(one_line("INFO x: a\nINFO forged\n"), "INFO x: a\\nINFO forged\n");
+        assert_eq!(
+            one_line("\x1b[32mINFO\x1b[0m \u{9b}2J\u{202e}\n"),
+            "\x1b[32mINFO\x1b[0m \\u009b2J\\u202e\n"
+        );
     }
 }

@@ -13,6 +13,7 @@ mod help;
 mod lines;
 mod logging;
 mod out;
+mod read;
 mod sample;
 mod screen;
 mod server;

@@ -1,11 +1,13 @@
 //! What the command prints: data on stdout, everything else on stderr.
 
+use std::borrow::Cow;
 use std::cell::Cell;
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 use std::io::{IsTerminal, Write};
 
 use anyhow::Result;
 use clap::ValueEnum;
+use rival_core::text::is_hidden;
 
 use crate::style::Style;
 
@@ -38,7 +40,7 @@ impl Out {
 
     /// One line of data. Fails when nobody reads any more, which ends the command.
     pub(crate) fn line(&self, text: impl Display) -> Result<()> {
-        Ok(writeln!(std::io::stdout().lock(), "{text}")?)
+        Ok(writeln!(std::io::stdout().lock(), "{}", visible(&text.to_string()))?)
     }
 
     /// JSON for programs that people can read too.
@@ -47,18 +49,63 @@ impl Out {
     }
 
     pub(crate) fn table(&self, table: &Table) -> Result<()> {
-        Ok(std::io::stdout().lock().write_all(table.show(self.style).as_bytes())?)
+        Ok(std::io::stdout().lock().write_all(visible(&table.show(self.style)).as_bytes())?)
     }
 }
 
 /// One line for people, on stderr, beside the data. Nobody is left to tell if that is gone.
 pub(crate) fn note(text: impl Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", visible(&text.to_string()));
 }
 
-/// A text of others, without what could do something to a terminal.
+/// A text of others as one line, without what could do something to a terminal or to the order of what it shows.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => line.push(' '),
+            c if is_hidden(c) => escape(c, &mut line),
+            c => line.push(c),
+        }
+    }
+    line
+}
+
+/// What is about to be printed, with nothing in it that could do something to a terminal but the colours of ours.
+/// Everything that is printed passes here, so that no text of others needs to be remembered. JSON stays the same JSON:
+/// these characters are only inside of its strings, and escaped there as JSON has it.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    let fine = |c: char| matches!(c, '\n' | '\t') || !is_hidden(c);
+    if text.chars().all(fine) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let len = colour_len(rest).unwrap_or(c.len_utf8());
+        if fine(c) || len > 1 && c == '\x1b' {
+            shown.push_str(&rest[..len]);
+        } else {
+            escape(c, &mut shown);
+        }
+        rest = &rest[len..];
+    }
+    Cow::Owned(shown)
+}
+
+/// The length of the escape sequence for a colour that a text begins with.
+fn colour_len(text: &str) -> Option<usize> {
+    let numbers = text.strip_prefix("\x1b[")?;
+    let end = numbers.find(|c: char| !(c.is_ascii_digit() || c == ';'))?;
+    numbers[end..].starts_with('m').then_some(2 + end + 1)
+}
+
+/// As JSON escapes a character.
+fn escape(c: char, text: &mut String) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\\u{unit:04x}");
+    }
 }
 
 /// The first part of a text, if it is longer than that.
@@ -188,6 +235,17 @@ mod tests {
         assert!(text.find("\"b\"") < text.find("\"a\""), "{text}");
         assert!(text.contains("\n      \"x\": \"a\\\"{,:\\\\\"\n"), "{text}");
         assert_eq!(pretty(&text), text);
+    }
+
+    #[test]
+    fn nothing_of_others_reaches_the_terminal_as_anything_but_text() {
+        let nasty = "a\x1b[2Jb\u{9b}c\x7fd\u{202e}e\u{200b}\u{e0041}\nf";
+        assert_eq!(clean(nasty), r"a\u001b[2Jb\u009bc\u007fd\u202ee\u200b\udb40\udc41 f");
+        assert_eq!(visible(nasty), "a\\u001b[2Jb\\u009bc\\u007fd\\u202ee\\u200b\\udb40\\udc41\nf");
+        assert_eq!(visible("\x1b[1;31mred\x1b[0m\t\x1b[31"), "\x1b[1;31mred\x1b[0m\t\\u001b[31");
+        let json = serde_json::json!({ "k\u{202e}": nasty }).to_string();
+        let shown: serde_json::Value = serde_json::from_str(&visible(&json)).unwrap();
+        assert_eq!(shown["k\u{202e}"], nasty);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
+use crate::out::visible;
 use crate::style::Style;
 
 /// How many lines a terminal has that does not say.
@@ -38,7 +39,7 @@ impl Screen {
         }
         for line in &lines {
             // Clear what was there; a long line is cut by the terminal and not wrapped.
-            frame += &format!("\x1b[2K\x1b[?7l{line}\x1b[?7h\n");
+            frame += &format!("\x1b[2K\x1b[?7l{}\x1b[?7h\n", visible(line));
         }
         frame += "\x1b[J";
         self.drawn = lines.len();

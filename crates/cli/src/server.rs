@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use axum::Router;
 use rival::Engine;
+use rival_server::auth::Scope;
 use rival_server::{Server, Settings};
 
 use crate::config::Config;
@@ -19,19 +20,48 @@ pub(crate) fn settings(config: &Config, listen: SocketAddr) -> Settings {
         allowed_hosts: config.allowed_hosts(),
         allowed_origins: config.allowed_origins(),
         require_token: config.require_token(),
+        local_secret: Some(config.local_secret()),
         tokens: config.tokens(),
         body_max_bytes: config.body_max_bytes(),
         payload_max_bytes: config.max_payload_bytes().saturating_add(ENVELOPE_BYTES),
         requests_per_second: u32::try_from(config.requests_per_second()).unwrap_or(u32::MAX),
         streams_max: config.stream_clients_max(),
+        connections_max: config.connections_max().min(connections_possible()),
         ..Settings::default()
     }
+}
+
+/// For how many connections there are file handles, with some left for the store, script hosts and requests of steps.
+fn connections_possible() -> usize {
+    const OTHERS: u64 = 256;
+    match raise_file_limit() {
+        Some(files) => usize::try_from(files.saturating_sub(OTHERS)).unwrap_or(usize::MAX).max(1),
+        None => usize::MAX,
+    }
+}
+
+/// Takes as many file handles as the system allows to take; `None` if there is no limit.
+#[cfg(unix)]
+fn raise_file_limit() -> Option<u64> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => limit.maximum,
+        Err(_) => limit.current,
+    }
+}
+
+#[cfg(not(unix))]
+fn raise_file_limit() -> Option<u64> {
+    None
 }
 
 /// The API of an engine in this process. Whoever can open the store needs no token, and no limits.
 pub(crate) fn local_router(engine: Engine) -> Router {
     let settings = Settings {
         require_token: Some(false),
+        anonymous_scope: Scope::Admin,
         // No file: none of the tokens in it would be asked for.
         tokens: PathBuf::new(),
         requests_per_second: 0,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use rival::Engine;
 use rival_engine::SourceProblem;
-use rival_script::{Loaded, Problem, Scripts, ScriptsError, Watching};
+use rival_script::{Loaded, OutgoingPolicy, Problem, Scripts, ScriptsError, Watching};
 
 use crate::config::Config;
 use crate::exit::Failed;
@@ -25,8 +25,8 @@ pub(crate) struct WorkflowFiles {
 
 impl WorkflowFiles {
     /// `None` if there are no paths: then nothing needs to be ready to run scripts.
-    pub(crate) fn new(config: &Config, paths: Vec<PathBuf>) -> Option<Self> {
-        let scripts = || Scripts::new(config.scripts());
+    pub(crate) fn new(config: &Config, paths: Vec<PathBuf>, outgoing: OutgoingPolicy) -> Option<Self> {
+        let scripts = || Scripts::new(config.scripts(outgoing));
         (!paths.is_empty()).then(|| Self { scripts: scripts(), paths })
     }
 

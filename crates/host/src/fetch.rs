@@ -382,7 +382,8 @@ mod tests {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let meter = Arc::new(Meter::default());
         meter.set_limit(memory);
-        let mut fetcher = Fetcher::new(Arc::clone(&meter), timeout).unwrap();
+        let outgoing = OutgoingPolicy::public().allow_loopback();
+        let mut fetcher = Fetcher::new(outgoing, Arc::clone(&meter), timeout).unwrap();
         fetcher.begin(
             1,
             Request {

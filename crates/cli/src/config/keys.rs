@@ -11,6 +11,8 @@ pub(crate) enum Kind {
     Switch,
     /// Words with commas between them.
     List,
+    /// Networks, addresses and host names.
+    Networks,
     /// A whole number from 1.
     Count,
     /// A whole number; 0 means that there is no limit.
@@ -37,6 +39,7 @@ impl Kind {
             Self::File => "the name of a file",
             Self::Switch => "true or false",
             Self::List => "words with commas between them, or a list of words",
+            Self::Networks => "networks, addresses or host names, such as 10.0.0.0/8,db.internal",
             Self::Count => "a whole number from 1",
             Self::Limit => "a whole number, or 0 for no limit",
             Self::Bytes => "a number of bytes, such as 1048576, 512KiB or 16MiB",
@@ -54,7 +57,7 @@ impl Kind {
             Self::Address => "ADDRESS",
             Self::File => "FILE",
             Self::Switch => "BOOL",
-            Self::List => "LIST",
+            Self::List | Self::Networks => "LIST",
             Self::Count | Self::Limit => "N",
             Self::Bytes => "BYTES",
             Self::Duration => "TIME",
@@ -120,7 +123,7 @@ const fn key(
 
 /// All settings, in the order in which they are shown.
 #[rustfmt::skip]
-pub(crate) const KEYS: [Key; 20] = [
+pub(crate) const KEYS: [Key; 22] = [
     key("listen", Kind::Address, Some("127.0.0.1:7878"), Place::Server, "Where the server listens"),
     key("store", Kind::File, Some("data/rival.db"), Place::Everywhere, "The store: one SQLite file"),
     key("tokens", Kind::File, None, Place::Tokens, "The file of tokens; tokens.json beside the store unless told otherwise"),
@@ -130,12 +133,14 @@ pub(crate) const KEYS: [Key; 20] = [
     key("body_max_bytes", Kind::Bytes, Some("1MiB"), Place::Server, "The largest request, but for inputs, signals and imports"),
     key("requests_per_second", Kind::Limit, Some("1000"), Place::Server, "How many requests a client may make; 0 for any number"),
     key("stream_clients_max", Kind::Count, Some("1000"), Place::Server, "How many clients may follow live events at a time"),
+    key("connections_max", Kind::Count, Some("16384"), Place::Server, "How many connections may be open; fewer where the system has fewer file handles"),
     key("max_live_runs", Kind::Count, Some("1000"), Place::Server, "How many runs may be in memory at a time; others are queued"),
     key("max_payload_bytes", Kind::Bytes, Some("16MiB"), Place::Server, "The largest input, result or signal"),
     key("workflows", Kind::List, Some(""), Place::Arguments, "Files and folders of workflows, where a command names none"),
     key("script_env", Kind::List, Some(""), Place::Server, "Environment variables that scripts may see in process.env"),
     key("script_hosts", Kind::Count, None, Place::Server, "How many processes run scripts; one for each core, and two at least, unless told otherwise"),
     key("script_memory", Kind::Bytes, Some("512MiB"), Place::Server, "How much the scripts of one such process may hold"),
+    key("outgoing_allow", Kind::Networks, Some(""), Place::Server, "Addresses besides public ones that steps may send requests to"),
     key("shutdown_grace", Kind::Duration, Some("30s"), Place::Server, "How long steps at work may take to finish when the server stops"),
     key("log", Kind::Filter, Some("info"), Place::Server, "What the server logs"),
     key("log_format", Kind::LogFormat, None, Place::Server, "text or json; unless told otherwise json where there is no terminal"),

@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rival_script::ScriptSettings;
+use rival_script::{OutgoingPolicy, ScriptSettings};
 
 use crate::exit::Failed;
 use keys::{FILE_VARIABLE, KEYS, Key, PREFIX};
@@ -153,6 +153,11 @@ impl Config {
         }
     }
 
+    /// Where a server leaves the secret for people at its machine: beside the store.
+    pub(crate) fn local_secret(&self) -> PathBuf {
+        self.store().with_added_extension("secret")
+    }
+
     pub(crate) fn require_token(&self) -> Option<bool> {
         match self.value("require_token") {
             Some(Value::Switch(on)) => Some(*on),
@@ -180,6 +185,10 @@ impl Config {
         self.number("stream_clients_max")
     }
 
+    pub(crate) fn connections_max(&self) -> usize {
+        self.number("connections_max")
+    }
+
     pub(crate) fn max_live_runs(&self) -> usize {
         self.number("max_live_runs")
     }
@@ -193,9 +202,17 @@ impl Config {
         self.list("workflows").into_iter().map(PathBuf::from).collect()
     }
 
-    /// How scripts are run.
-    pub(crate) fn scripts(&self) -> ScriptSettings {
-        let mut settings = ScriptSettings::default();
+    /// Where steps may send requests: to public addresses, and where the operator allows it.
+    pub(crate) fn outgoing(&self) -> OutgoingPolicy {
+        let allowed = self.list("outgoing_allow");
+        allowed.iter().fold(OutgoingPolicy::public(), |policy, entry| {
+            policy.allow(entry).expect("entries were checked when they were read")
+        })
+    }
+
+    /// How scripts are run, and where they may send requests.
+    pub(crate) fn scripts(&self, outgoing: OutgoingPolicy) -> ScriptSettings {
+        let mut settings = ScriptSettings { outgoing, ..ScriptSettings::default() };
         if let Some(Value::Number(hosts)) = self.value("script_hosts") {
             settings.hosts = usize::try_from(*hosts).unwrap_or(usize::MAX);
         }

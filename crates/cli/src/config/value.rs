@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rival_script::OutgoingPolicy;
 use serde_json::json;
 
 use super::keys::Kind;
@@ -29,6 +30,12 @@ impl Value {
             Kind::Address => text.parse().ok().map(Self::Address),
             Kind::File => (!text.is_empty()).then(|| Self::File(PathBuf::from(text))),
             Kind::Switch => text.parse().ok().map(Self::Switch),
+            Kind::Networks => {
+                let list = Self::parse(Kind::List, text)?;
+                let Self::List(entries) = &list else { return None };
+                let all_are = entries.iter().all(|entry| OutgoingPolicy::public().allow(entry).is_ok());
+                all_are.then_some(list)
+            }
             Kind::List => {
                 let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
                 Some(Self::List(words.map(str::to_owned).collect()))

@@ -1,7 +1,7 @@
 //! `export` and `import`: runs as files.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -13,6 +13,9 @@ use crate::client::{Client, Need, segment};
 use crate::exit::{self, Failed};
 use crate::out::{Format, note};
 use crate::shape::Standing;
+
+/// The largest archive that is read.
+const ARCHIVE_MAX_BYTES: u64 = 1 << 30;
 
 pub(crate) async fn export(context: &Context, args: &args::Export) -> Result<()> {
     let (client, run) = context.client_for(&args.run).await?;
@@ -37,6 +40,8 @@ pub(crate) async fn export(context: &Context, args: &args::Export) -> Result<()>
             note(format_args!("written to {}", file.display()));
             Ok(())
         }
+        // A pipe gets it to the byte; on a terminal nothing in it may do anything.
+        None if context.out.terminal => context.out.line(document.trim_end()),
         None => Ok(std::io::stdout().lock().write_all(document.as_bytes())?),
     }
 }
@@ -66,7 +71,7 @@ pub(crate) async fn import(context: &Context, args: &args::Import) -> Result<()>
 }
 
 async fn import_one(context: &Context, client: &Client, file: &Path) -> Result<()> {
-    let archive = read(file)?;
+    let archive = read(file).await?;
     let answer = client.post_text("/api/runs/import", serde_json::to_string(&archive)?).await;
     let answer = answer.map_err(|error| match error.downcast::<Failed>() {
         Ok(failed) => Failed { message: format!("{}: {failed}", file.display()), ..failed }.into(),
@@ -88,14 +93,8 @@ async fn import_one(context: &Context, client: &Client, file: &Path) -> Result<(
 }
 
 /// Reads a file that `export` wrote, a page or only the data.
-pub(crate) fn read(file: &Path) -> Result<Archive> {
-    let text = if file == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map(|_| text)
-    } else {
-        fs::read_to_string(file)
-    };
-    let text = text.map_err(|error| match error.kind() {
+pub(crate) async fn read(file: &Path) -> Result<Archive> {
+    let text = crate::read::text(file, ARCHIVE_MAX_BYTES).await.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Failed::not_found(format!("there is no file {}", file.display())),
         _ => Failed::error(format!("cannot read {}: {error}", file.display())),
     })?;

@@ -72,7 +72,7 @@ pub(crate) async fn fork(context: &Context, args: &args::Fork) -> Result<()> {
         body.insert("from".to_owned(), json!(from));
     }
     if let Some(input) = &args.input {
-        body.insert("input".to_owned(), super::json(input, "input")?);
+        body.insert("input".to_owned(), super::json(input, "input").await?);
     }
     if let Some(id) = &args.id {
         body.insert("runId".to_owned(), json!(id));
@@ -100,7 +100,7 @@ fn began(out: &Out, client: &Client, answer: &Answer) -> Result<()> {
 pub(crate) async fn signal(context: &Context, args: &args::Signal) -> Result<()> {
     let mut body = Map::new();
     if let Some(payload) = &args.payload {
-        body.insert("payload".to_owned(), super::json(payload, "payload")?);
+        body.insert("payload".to_owned(), super::json(payload, "payload").await?);
     }
     if let Some(id) = &args.id {
         body.insert("id".to_owned(), json!(id));

@@ -254,7 +254,9 @@ async fn problems_there(context: &Context) -> Result<Vec<SourceProblem>> {
 /// Loads the files into an engine that nobody uses.
 async fn problems_here(context: &Context, paths: Vec<PathBuf>) -> Result<Vec<SourceProblem>> {
     let engine = Engine::builder().passive().build().await?;
-    if let Some(files) = WorkflowFiles::new(&context.config, paths) {
+    // Nothing but the loading of files happens here.
+    let outgoing = context.config.outgoing();
+    if let Some(files) = WorkflowFiles::new(&context.config, paths, outgoing) {
         files.register(&engine).await?;
     }
     Ok(engine.problems())

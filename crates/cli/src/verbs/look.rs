@@ -265,8 +265,8 @@ pub(crate) async fn all_logs(
             ("level", level.clone()),
         ]);
         let page: LogPage = client.get(&format!("/api/runs/{}/logs{filters}", segment(run))).await?.read()?;
-        // It always says where to read on, because more may be written.
-        after = page.next.filter(|_| page.logs.len() == LOG_PAGE);
+        // It always says where to read on, because more may be written, and a page of long lines is short.
+        after = page.next.filter(|_| !page.logs.is_empty());
         all.extend(page.logs);
     }
     Ok(all)

@@ -14,7 +14,6 @@ pub(crate) mod token;
 pub(crate) mod watch;
 pub(crate) mod workflows;
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,6 +24,7 @@ use crate::client::{Client, Need};
 use crate::config::Config;
 use crate::exit::{self, Failed};
 use crate::out::{Format, Out, note};
+use crate::read;
 
 /// What every verb is given.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Context {
         if !is_archive(run) {
             return Ok((self.client(Need::Store).await?, run.to_owned()));
         }
-        let archive = archive::read(Path::new(run))?;
+        let archive = archive::read(Path::new(run)).await?;
         Ok((Arc::new(Client::of_archive(&archive).await?), archive.run.run_id.to_string()))
     }
 }
@@ -74,13 +74,16 @@ fn is_archive(run: &str) -> bool {
     (named || run.contains('/')) && path.is_file()
 }
 
+/// The largest input or payload that is read, and the longest list of runs. A server takes less.
+const GIVEN_MAX_BYTES: u64 = 256 << 20;
+
 /// The runs that are meant, with those from stdin in place of `-`.
-pub(crate) fn expand(runs: &[String]) -> Result<Vec<String>> {
+pub(crate) async fn expand(runs: &[String]) -> Result<Vec<String>> {
     let mut all = Vec::new();
     for run in runs {
         if run == "-" {
-            let text =
-                std::io::read_to_string(std::io::stdin()).context("cannot read the runs from stdin")?;
+            let text = read::text(Path::new("-"), GIVEN_MAX_BYTES).await;
+            let text = text.context("cannot read the runs from stdin")?;
             all.extend(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned));
         } else {
             all.push(run.clone());
@@ -95,7 +98,7 @@ pub(crate) async fn each(
     runs: &[String],
     mut act: impl AsyncFnMut(&str) -> Result<()>,
 ) -> Result<()> {
-    let runs = expand(runs)?;
+    let runs = expand(runs).await?;
     if let [run] = &*runs {
         return act(run).await;
     }
@@ -119,17 +122,15 @@ pub(crate) async fn each(
 }
 
 /// JSON from an argument: itself, `@FILE`, or `-` for stdin.
-pub(crate) fn json(given: &str, what: &str) -> Result<serde_json::Value> {
+pub(crate) async fn json(given: &str, what: &str) -> Result<serde_json::Value> {
     let (text, source) = match given.strip_prefix('@') {
         _ if given == "-" => {
-            let mut text = String::new();
-            std::io::stdin()
-                .read_to_string(&mut text)
-                .with_context(|| format!("cannot read the {what} from stdin"))?;
-            (text, "stdin".to_owned())
+            let text = read::text(Path::new("-"), GIVEN_MAX_BYTES).await;
+            (text.with_context(|| format!("cannot read the {what} from stdin"))?, "stdin".to_owned())
         }
         Some(file) => {
-            let text = std::fs::read_to_string(file)
+            let text = read::text(Path::new(file), GIVEN_MAX_BYTES)
+                .await
                 .map_err(|error| Failed::usage(format!("cannot read the {what} from {file}: {error}")))?;
             (text, file.to_owned())
         }

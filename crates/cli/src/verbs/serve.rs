@@ -84,7 +84,9 @@ async fn prepare(
 ) -> Result<(Server, Option<Watching>)> {
     let config = &context.config;
     let mut watching = None;
-    if let Some(files) = WorkflowFiles::new(config, offer.paths.clone()) {
+    let outgoing = config.outgoing().never(address);
+    let outgoing = if offer.dev { outgoing.allow_loopback() } else { outgoing };
+    if let Some(files) = WorkflowFiles::new(config, offer.paths.clone(), outgoing) {
         let loaded = files.register(engine).await?;
         workflow_files::log(&loaded);
         if offer.dev {

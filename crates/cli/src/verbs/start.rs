@@ -22,7 +22,7 @@ pub(crate) const RECORDED: &str = "recorded; it is acted on when a server runs t
 
 pub(crate) async fn run(context: &Context, args: &args::Run) -> Result<()> {
     let need = if args.wait.is_some() { Need::Engine } else { Need::Workflows };
-    let body = body(args)?;
+    let body = body(args).await?;
     let client = context.client(need).await?;
     let answer = client.post(&format!("/api/workflows/{}/runs", segment(&args.workflow)), &body).await?;
     let started: Standing = answer.read()?;
@@ -46,10 +46,10 @@ pub(crate) async fn run(context: &Context, args: &args::Run) -> Result<()> {
     print(out, &outcome, true)
 }
 
-fn body(args: &args::Run) -> Result<Value> {
+async fn body(args: &args::Run) -> Result<Value> {
     let mut body = Map::new();
     if let Some(input) = &args.input {
-        body.insert("input".to_owned(), super::json(input, "input")?);
+        body.insert("input".to_owned(), super::json(input, "input").await?);
     }
     if let Some(id) = &args.id {
         body.insert("runId".to_owned(), json!(id));
@@ -68,7 +68,7 @@ fn body(args: &args::Run) -> Result<Value> {
 
 pub(crate) async fn wait(context: &Context, args: &args::Wait) -> Result<()> {
     let client = context.client(Need::Store).await?;
-    let runs = expand(&args.runs.runs)?;
+    let runs = expand(&args.runs.runs).await?;
     let alone = runs.len() == 1;
     each(&context.out, &runs, async |run| {
         if client.is_passive() {

@@ -107,8 +107,10 @@ struct Validated {
 }
 
 pub(crate) async fn validate(context: &Context, args: &args::Validate) -> Result<()> {
-    let input =
-        args.input.as_deref().map_or(Ok(serde_json::Value::Null), |input| super::json(input, "input"))?;
+    let input = match &args.input {
+        Some(input) => super::json(input, "input").await?,
+        None => serde_json::Value::Null,
+    };
     let client = context.client(Need::Workflows).await?;
     let path = format!("/api/workflows/{}/validate", segment(&args.workflow));
     let answer = client.post(&path, &json!({ "input": input })).await?;

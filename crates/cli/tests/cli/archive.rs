@@ -96,3 +96,29 @@ fn what_is_no_run_is_refused() {
         exit 4
     "#]]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_reads_a_pipe_can_be_ended() {
+    let lab = Lab::offline();
+    let pipe = lab.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Somebody has it open and says nothing.
+    let writer = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+    for args in [["import", "pipe"], ["run", "flaky"]] {
+        let mut command = lab.command(&args);
+        if args[0] == "run" {
+            command.args(["--input", "@pipe"]);
+        }
+        let mut child = command.spawn().unwrap();
+        // The store is made before the pipe is read, or the pipe is being read.
+        while !lab.path("data/rival.db").exists() && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        crate::lab::signal(&child, "TERM");
+        let ended = child.wait().unwrap();
+        // Before there is a handler, the signal itself ends it.
+        assert!(matches!(ended.code(), Some(143) | None), "{args:?}: {ended:?}");
+    }
+    drop(writer);
+}

@@ -13,6 +13,7 @@ mod init;
 mod lab;
 mod look;
 mod offline;
+mod requests;
 mod serve;
 mod start;
 mod store;

@@ -13,7 +13,7 @@ use rival_core::event::{self, BlockedReason};
 use rival_core::joined::build;
 use rival_core::machine::{self, Effect, Env, Errand, Input, Outcome};
 use rival_core::state::FOLD_VERSION;
-use rival_core::{Event, IndexedPlan, Path, RunId, Seq, State, Time};
+use rival_core::{Event, IndexedPlan, Path, RunId, Seq, State, Time, Value};
 use rival_store::{
     Batch, Commit, CommitError, Epoch, LogLine, MessageNo, NewRun, Snapshot, Standing, StoreError,
 };
@@ -34,6 +34,10 @@ use crate::{aside, fork, view};
 
 /// A run that waits no longer than this stays in memory.
 const LINGER_MS: u64 = 1_000;
+/// How many letters are decided together.
+const LETTERS_MAX: usize = 64;
+/// With more than so many bytes of results, the letters that still wait are for the next commit.
+const COMMIT_MAX_BYTES: usize = 16 << 20;
 /// A snapshot is written after this many events, or after as many as the state has parts: often enough
 /// to make loading cheap, seldom enough that writing it costs each event the same, however long the run.
 pub(crate) const SNAPSHOT_EVERY: u64 = 1_000;
@@ -84,6 +88,16 @@ pub(crate) struct Work {
     pub(crate) let_go: bool,
 }
 
+impl Work {
+    /// Whether it has recorded as much as one commit should hold: a store has limits too.
+    fn is_large(&self) -> bool {
+        let bytes = |value: Option<&Value>| value.map_or(0, Value::len_bytes);
+        let recorded =
+            self.events.iter().map(|event| bytes(event.event.value()) + bytes(event.event.state()));
+        recorded.sum::<usize>() > COMMIT_MAX_BYTES
+    }
+}
+
 /// A function that asks for another step.
 pub(crate) struct AskedStep {
     from: Path,
@@ -107,11 +121,12 @@ impl Actor {
         let mut next = self.act(first).await;
         while next == Next::GoOn {
             self.shared.gauge.remove(read);
-            read = self.inbox.recv_many(&mut letters, 64).await;
+            read = self.inbox.recv_many(&mut letters, 1).await;
             let mut work = Work::default();
             for letter in letters.drain(..) {
                 self.open(letter, &mut work).await;
             }
+            read += self.open_more(&mut work).await;
             next = self.act(work).await;
         }
         read += self.close().await;
@@ -119,6 +134,17 @@ impl Actor {
         let shared = Arc::clone(&self.shared);
         drop(self);
         shared.gauge.remove(read);
+    }
+
+    /// Opens the letters that wait, as far as one commit takes what they lead to, and gives how many there were.
+    async fn open_more(&mut self, work: &mut Work) -> usize {
+        let mut read = 0;
+        while read < LETTERS_MAX && !work.is_large() {
+            let Ok(letter) = self.inbox.try_recv() else { break };
+            self.open(letter, work).await;
+            read += 1;
+        }
+        read
     }
 
     /// Refuses what still comes in, and gives how much there was. Whoever waits for an answer finds the run elsewhere.
@@ -335,11 +361,7 @@ impl Actor {
                 return next;
             }
             // A run whose steps all end at once must still hear of a cancel.
-            let letters: Vec<Mail> = std::iter::from_fn(|| self.inbox.try_recv().ok()).collect();
-            let read = letters.len();
-            for letter in letters {
-                self.open(letter, &mut more).await;
-            }
+            let read = self.open_more(&mut more).await;
             self.shared.gauge.remove(read);
             work = more;
         }

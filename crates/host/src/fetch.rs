@@ -288,7 +288,11 @@ impl Fetcher {
     }
 }
 
-async fn exchange(client: &OutgoingClient, request: Request, meter: &Arc<Meter>) -> Result<Answer, FetchError> {
+async fn exchange(
+    client: &OutgoingClient,
+    request: Request,
+    meter: &Arc<Meter>,
+) -> Result<Answer, FetchError> {
     let redirect = request.redirect;
     let asked = request.url.clone();
     let request = built(client.http(), request)?.build().map_err(|error| explain(&error))?;

@@ -73,8 +73,8 @@ fn of_v6(ip: Ipv6Addr) -> AddressKind {
         0xfc00..=0xfdff => AddressKind::Private,
         // NAT64 with a prefix of the network's own: the IPv4 address may be anywhere in it.
         0x0064 if second == 0xff9b => AddressKind::Private,
-        // The second range is that of the former site-local addresses.
-        0xfe80..=0xfebf | 0xfec0..=0xfeff => AddressKind::LinkLocal,
+        // With the former site-local addresses.
+        0xfe80..=0xfeff => AddressKind::LinkLocal,
         0xff00..=0xffff => AddressKind::Multicast,
         // Protocol assignments, Teredo among them, and documentation.
         0x2001 if second < 0x0200 || second == 0x0db8 => AddressKind::Reserved,

@@ -49,12 +49,14 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         body_max_bytes  2097152  rival.toml:3
         requests_per_second  1000  default
         stream_clients_max  1000  default
+        connections_max  16384  default
         max_live_runs  1500  rival.toml:2
         max_payload_bytes  16777216  default
         workflows  default
         script_env  default
         script_hosts  default
         script_memory  536870912  default
+        outgoing_allow  default
         shutdown_grace  90s  --shutdown-grace
         log  info  default
         log_format  json where there is no terminal  default

@@ -84,7 +84,7 @@ fn without_a_token_a_request_looks_and_runs_and_only_the_command_is_an_admin() {
     let port: u16 = lab.server().url.rsplit(':').next().unwrap().parse().unwrap();
     lab.rival(&["run", "approval", "--id", "a1", "-i", r#"{"who": "Ann", "amount": 30}"#]).ok();
     assert_eq!(status(port, "GET", "/api/runs/a1", ""), "200");
-    assert_eq!(status(port, "POST", "/api/runs/a1/pause", "{}"), "200");
+    assert_eq!(status(port, "POST", "/api/runs/a1/pause", "{}"), "202");
     assert_eq!(status(port, "POST", "/api/runs/a1/kill", "{}"), "403");
     assert_eq!(status(port, "POST", "/api/runs/bulk", r#"{"action":"kill","filter":{}}"#), "403");
     assert!(crate::lab::is_private(&lab.path("data/rival.db.secret")));

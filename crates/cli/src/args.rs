@@ -92,7 +92,7 @@ pub(crate) enum Verb {
     /// Read runs back from files that `export` wrote
     Import(Import),
     /// Check everything in the store against what must always hold
-    Verify,
+    Verify(Verify),
     /// Check settings, store, server and tokens, and say what is wrong
     Doctor(Doctor),
     /// Show the settings and where they come from
@@ -153,6 +153,13 @@ pub(crate) struct Test {
     /// Only tests whose name contains this
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(crate) only: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// Take a store as it is, although its mark is missing or says that commits are lost, if all that is there holds
+    #[arg(long)]
+    pub(crate) accept: bool,
 }
 
 #[derive(Debug, Args)]

@@ -128,7 +128,7 @@ async fn act(context: &Context, verb: Verb) -> Result<()> {
         Verb::Token(args) => token::token(context, &args.verb),
         Verb::Export(args) => archive::export(context, &args).await,
         Verb::Import(args) => archive::import(context, &args).await,
-        Verb::Verify => store::verify(context).await,
+        Verb::Verify(args) => store::verify(context, args.accept).await,
         Verb::Doctor(_) => doctor::doctor(context).await,
         Verb::Config(_) => config::print(&context.config, &context.out),
         Verb::Bench(args) => bench::run(&args.only, args.smoke, &args.json).await,

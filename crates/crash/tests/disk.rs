@@ -1,4 +1,4 @@
-//! The real store and the real engine on a disk that is full, read-only, or somebody else's.
+//! The real store and the real engine on a disk that is full, read-only, somebody else's, or not what it was.
 //!
 //! Mounting needs rights. Where they are missing, the tests that mount say so and are skipped.
 
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rival::prelude::*;
-use rival::{RunHandle, RunId, RunStatus, SqliteStore, StartError, StoreError};
+use rival::{Page, RunFilter, RunHandle, RunId, RunStatus, SqliteStore, StartError, StoreError};
 use rival_crash::{Folder, Worker};
 use rival_engine::verify::check_store;
 use rival_store::Store;
@@ -207,11 +207,28 @@ fn child_dies_on_a_full_disk() {
         tokio::time::sleep(Duration::from_millis(100)).await;
         8 + more.len()
     });
-    match SqliteStore::open(&file) {
-        Ok(_) | Err(StoreError::Full(_)) => {}
-        Err(other) => panic!("{other:?}"),
-    }
-    std::fs::remove_file(&ballast).unwrap();
+    // The next engine begins on the full disk: it reads, refuses what is new, and goes on when there is room.
+    run_to_end(async {
+        let scene = Scene::default();
+        scene.gate.0.add_permits(1_000);
+        let store = Arc::new(SqliteStore::open(&file).unwrap());
+        let engine = engine(&store, &scene).await;
+        let later = Workflow::new("later").input::<String>().step(last).build().unwrap();
+        engine.register(later).await.unwrap();
+        assert_eq!(
+            engine.runs(&RunFilter::default(), &Page::default()).await.unwrap().len(),
+            acknowledged.min(100)
+        );
+        for workflow in ["idle", "later"] {
+            let refusal = engine.run(workflow, "y".repeat(20_000)).await.unwrap_err();
+            assert!(matches!(refusal, StartError::Store(StoreError::Full(_))), "{refusal:?}");
+        }
+        std::fs::remove_file(&ballast).unwrap();
+        let late = engine.run("later", String::from("z")).await.unwrap();
+        assert_eq!(late.wait_for(Duration::from_secs(60)).await.unwrap().status, RunStatus::Completed);
+        engine.shutdown(Duration::from_secs(5)).await;
+    });
+    let acknowledged = acknowledged + 1;
     run_to_end(async {
         let scene = Scene::default();
         scene.gate.0.add_permits(1_000);
@@ -255,17 +272,26 @@ fn child_on_a_read_only_disk() {
         assert!(Command::new("mount").args(["-o", how]).arg(dir).status().unwrap().success());
     };
     remount("remount,ro");
-    let refusal = SqliteStore::open(&file).unwrap_err();
-    assert!(matches!(refusal, StoreError::ReadOnly(_)), "{refusal:?}");
-    assert_eq!(refusal.code(), "store_read_only");
-    assert!(refusal.to_string().contains("rival.db"), "it does not name the file: {refusal}");
+    run_to_end(async {
+        let scene = Scene::default();
+        let store = Arc::new(SqliteStore::open(&file).unwrap());
+        let engine = engine(&store, &scene).await;
+        let rows = engine.runs(&RunFilter::default(), &Page::default()).await.unwrap();
+        let view = engine.get(&rows[0].id).await.unwrap();
+        assert_eq!(view.status, RunStatus::Completed, "reading goes on");
+        let refusal = engine.run("idle", String::from("x")).await.unwrap_err();
+        assert!(matches!(refusal, StartError::Store(StoreError::ReadOnly(_))), "{refusal:?}");
+        assert_eq!(refusal.code(), "store_read_only");
+        assert!(refusal.to_string().contains("rival.db"), "it does not name the file: {refusal}");
+        engine.shutdown(Duration::ZERO).await;
+    });
     remount("remount,rw");
     assert!(std::fs::read(&file).unwrap() == before, "the file changed");
     run_to_end(async { assert_sound(&SqliteStore::open(&file).unwrap(), 1).await });
 }
 
 #[test]
-fn a_read_only_disk_is_named_and_loses_nothing() {
+fn on_a_read_only_disk_an_engine_reads_and_loses_nothing() {
     on_a_disk_of_its_own("4m", "child_on_a_read_only_disk");
 }
 
@@ -305,4 +331,44 @@ async fn runs_wait_for_a_program_that_holds_the_file() {
     all_complete(&runs, &scene).await;
     engine.shutdown(Duration::from_secs(5)).await;
     assert_sound(&*store, runs.len()).await;
+}
+
+#[test]
+fn an_edited_history_blocks_its_run_and_no_other_and_verify_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("rival.db");
+    let ids: Vec<RunId> = run_to_end(async {
+        let scene = Scene::default();
+        let store = Arc::new(SqliteStore::open(&file).unwrap());
+        let engine = engine(&store, &scene).await;
+        let runs = under_way(&engine, &scene, 2).await;
+        engine.shutdown(Duration::ZERO).await;
+        runs.iter().map(|run| run.id().clone()).collect()
+    });
+    let shell = rusqlite::Connection::open(&file).unwrap();
+    let edit = "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), '\"x\"', '\"y\"') AS BLOB)
+         WHERE run = (SELECT no FROM runs WHERE id = ?1)";
+    assert!(shell.execute(edit, [ids[0].as_str()]).unwrap() > 0);
+    drop(shell);
+    run_to_end(async {
+        let scene = Scene::default();
+        scene.gate.0.add_permits(1_000);
+        let store = Arc::new(SqliteStore::open(&file).unwrap());
+        let engine = engine(&store, &scene).await;
+        let whole = engine.wait(&ids[1]).await.unwrap();
+        assert_eq!(whole.status, RunStatus::Completed);
+        let mut row = engine.summary(&ids[0]).await.unwrap();
+        while row.status != RunStatus::Blocked {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            row = engine.summary(&ids[0]).await.unwrap();
+        }
+        assert!(
+            row.note.is_some_and(|note| note.contains("not what was written")),
+            "the row does not say why"
+        );
+        engine.shutdown(Duration::from_secs(5)).await;
+        let report = check_store(&*store).await.unwrap();
+        assert!(!report.is_sound());
+        assert!(report.breaches.iter().all(|breach| breach.run == ids[0]), "{report:#?}");
+    });
 }

@@ -1,7 +1,7 @@
-//! A store file of this version, kept: every later version opens it, finds the same runs in it, and finishes them.
+//! Store files of every schema, kept: every later version opens them, finds the same runs in them, and finishes them.
 //!
-//! `cargo test -p rival-crash --test golden -- --ignored` records it anew, for a version with another schema; files of
-//! older versions stay beside it.
+//! `cargo test -p rival-crash --test golden -- --ignored` records the newest anew, for a version with another schema;
+//! files of older versions stay beside it.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -18,6 +18,9 @@ use rival_engine::verify::{Examined, check_runs, check_store};
 use rival_store::{Commit, LogFilter, NewMessage, Snapshot, Standing, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
+
+/// The schemas that there have been; the last one is written today.
+const VERSIONS: [&str; 2] = ["v1", "v2"];
 
 /// When it was recorded.
 const T0: Time = Time(1_800_000_000_000);
@@ -147,7 +150,8 @@ fn part<F: Future>(part: F) -> F::Output {
 #[ignore = "writes the fixture"]
 fn record() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("v1.db");
+    let newest = VERSIONS[VERSIONS.len() - 1];
+    let path = dir.path().join("recorded.db");
     part(many_runs(&path));
     part(a_function_goes_missing(&path));
     part(a_crash(&path));
@@ -155,9 +159,9 @@ fn record() {
     let found = part(summary(&path));
     let ends = part(finish(&path, dir.path()));
     std::fs::create_dir_all(fixture("")).unwrap();
-    std::fs::copy(&path, fixture("v1.db")).unwrap();
+    copy_store(&path, &fixture(&format!("{newest}.db")));
     let text = serde_json::to_string_pretty(&json!({ "found": found, "ends": ends })).unwrap();
-    std::fs::write(fixture("v1.json"), text + "\n").unwrap();
+    std::fs::write(fixture(&format!("{newest}.json")), text + "\n").unwrap();
 }
 
 async fn many_runs(path: &Path) {
@@ -290,7 +294,7 @@ fn describe(run: &Examined) -> serde_json::Value {
 /// Finishes everything in a copy of a store, and says how it all ended.
 async fn finish(path: &Path, dir: &Path) -> serde_json::Value {
     let copy = dir.join("copy.db");
-    std::fs::copy(path, &copy).unwrap();
+    copy_store(path, &copy);
     let store = open(&copy);
     let setting = Setting { old: old(), sharp: true, minute: 8, live_max: 100 };
     let engine = engine(Arc::clone(&store), setting).await;
@@ -310,59 +314,81 @@ async fn finish(path: &Path, dir: &Path) -> serde_json::Value {
     ends.into()
 }
 
-fn recorded() -> serde_json::Value {
-    serde_json::from_str(&std::fs::read_to_string(fixture("v1.json")).unwrap()).unwrap()
+/// Copies a store that is closed, with its mark if it has one.
+fn copy_store(from: &Path, to: &Path) {
+    std::fs::copy(from, to).unwrap();
+    let mark = |path: &Path| path.with_extension("db-mark");
+    if mark(from).exists() {
+        std::fs::copy(mark(from), mark(to)).unwrap();
+    }
+}
+
+fn recorded(version: &str) -> serde_json::Value {
+    serde_json::from_str(&std::fs::read_to_string(fixture(&format!("{version}.json"))).unwrap()).unwrap()
 }
 
 /// A copy: opening a file writes to it.
-fn copied(dir: &Path) -> PathBuf {
-    let path = dir.join("v1.db");
-    std::fs::copy(fixture("v1.db"), &path).unwrap();
+fn copied(version: &str, dir: &Path) -> PathBuf {
+    let path = dir.join("kept.db");
+    copy_store(&fixture(&format!("{version}.db")), &path);
     path
 }
 
 #[test]
-fn a_store_of_version_1_holds_what_it_held() {
-    let dir = tempfile::tempdir().unwrap();
-    let found = part(summary(&copied(dir.path())));
-    let recorded = recorded();
-    for (id, run) in recorded["found"].as_object().unwrap() {
-        assert_eq!(&found[id], run, "run `{id}`");
+fn a_store_of_every_version_holds_what_it_held() {
+    for version in VERSIONS {
+        let dir = tempfile::tempdir().unwrap();
+        let path = copied(version, dir.path());
+        let found = part(summary(&path));
+        let recorded = recorded(version);
+        for (id, run) in recorded["found"].as_object().unwrap() {
+            assert_eq!(&found[id], run, "{version}: run `{id}`");
+        }
+        assert_eq!(found, recorded["found"], "{version}");
+        let report = part(async { check_store(&*open(&path)).await.unwrap() });
+        assert!(report.is_sound(), "{version}: {report:#?}");
     }
-    assert_eq!(found, recorded["found"]);
 }
 
 /// What is read can be written in today's form, and nothing of it is lost.
 #[test]
-fn events_of_version_1_survive_being_written_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = copied(dir.path());
-    part(async {
-        let store = open(&path);
-        for row in store.runs(&RunFilter::default(), &Page::default()).await.unwrap() {
-            for batch in store.load(&row.id, rival::Seq::ZERO, usize::MAX).await.unwrap() {
-                let events = event::decode(&batch.body).unwrap();
-                let again = event::decode(&event::encode(&events)).unwrap();
-                assert_eq!(again, events, "run `{}`, event {}", row.id, batch.first);
+fn events_of_every_version_survive_being_written_again() {
+    for version in VERSIONS {
+        let dir = tempfile::tempdir().unwrap();
+        let path = copied(version, dir.path());
+        part(async {
+            let store = open(&path);
+            for row in store.runs(&RunFilter::default(), &Page::default()).await.unwrap() {
+                for batch in store.load(&row.id, rival::Seq::ZERO, usize::MAX).await.unwrap() {
+                    let events = event::decode(&batch.body).unwrap();
+                    let again = event::decode(&event::encode(&events)).unwrap();
+                    assert_eq!(again, events, "{version}: run `{}`, event {}", row.id, batch.first);
+                }
             }
-        }
-    });
-}
-
-#[test]
-fn runs_of_a_store_of_version_1_come_to_their_ends() {
-    let dir = tempfile::tempdir().unwrap();
-    let ends = part(finish(&copied(dir.path()), dir.path()));
-    assert_eq!(ends, recorded()["ends"]);
-}
-
-#[test]
-fn a_store_of_version_1_has_runs_in_every_state() {
-    let recorded = recorded();
-    let statuses: Vec<&str> =
-        recorded["found"].as_object().unwrap().values().map(|run| run["status"].as_str().unwrap()).collect();
-    for status in ["completed", "failed", "cancelled", "paused", "waiting", "blocked", "queued", "running"] {
-        assert!(statuses.contains(&status), "no run is {status}");
+        });
     }
-    assert!(std::fs::metadata(fixture("v1.db")).unwrap().len() < 300 * 1024);
+}
+
+#[test]
+fn runs_of_a_store_of_every_version_come_to_their_ends() {
+    for version in VERSIONS {
+        let dir = tempfile::tempdir().unwrap();
+        let ends = part(finish(&copied(version, dir.path()), dir.path()));
+        assert_eq!(ends, recorded(version)["ends"], "{version}");
+    }
+}
+
+#[test]
+fn a_store_of_every_version_has_runs_in_every_state() {
+    for version in VERSIONS {
+        let recorded = recorded(version);
+        let found = recorded["found"].as_object().unwrap();
+        let statuses: Vec<&str> = found.values().map(|run| run["status"].as_str().unwrap()).collect();
+        for status in
+            ["completed", "failed", "cancelled", "paused", "waiting", "blocked", "queued", "running"]
+        {
+            assert!(statuses.contains(&status), "{version}: no run is {status}");
+        }
+        assert!(std::fs::metadata(fixture(&format!("{version}.db"))).unwrap().len() < 300 * 1024);
+    }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
 use rival_core::{Event, IndexedPlan, Plan, PlanHash, RunId, RunStatus, Seq, State, Value};
-use rival_store::{LogFilter, LogLine, MemoryStore, Page, RunFilter, RunRow, Store};
+use rival_store::{LogFilter, LogLine, MemoryStore, Page, RunFilter, RunRow, Store, StoreError};
 use serde::Serialize;
 
 use crate::bounded::{self, Budget, ValueLimits};
@@ -250,8 +250,15 @@ impl Engine {
     /// Checks a definition, and makes its plan durable: runs refer to it.
     async fn prepare(&self, definition: Definition) -> Result<Arc<Registered>, RegisterError> {
         let registered = Registered::new(definition, &self.shared.resources)?;
-        let plan = registered.plan.plan().to_json();
-        self.shared.store.put_plan(registered.plan.hash(), &plan).await?;
+        let (hash, plan) = (registered.plan.hash(), registered.plan.plan().to_json());
+        match self.shared.store.put_plan(hash, &plan).await {
+            // A full disk must not stop an engine from reading: no run is started with the plan before it is durable.
+            Err(error) if error.is_retryable() => {
+                tracing::warn!(workflow = %registered.name, %error, "its plan cannot be kept yet");
+                self.shared.unsaved.add(hash.clone(), plan);
+            }
+            kept => kept?,
+        }
         Ok(Arc::new(registered))
     }
 
@@ -485,6 +492,12 @@ impl Engine {
     /// Whether the store takes writes.
     pub async fn check_writable(&self) -> Result<(), RunError> {
         Ok(self.shared.store.check_writable().await?)
+    }
+
+    /// Ends when the store can never take writes again unless it is opened anew, and says why: a sync failed, or its file is
+    /// gone. The engine can do nothing more then, and a server should end.
+    pub async fn store_failed(&self) -> StoreError {
+        self.shared.store.failed().await
     }
 
     /// The runs that this engine has in memory.

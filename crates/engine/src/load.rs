@@ -124,7 +124,15 @@ pub(crate) async fn load_state(
     run: &RunId,
     plan: &rival_core::PlanHash,
 ) -> Result<(State, Seq), LoadError> {
-    let usable = store.snapshot(run).await?.filter(|it| it.fold == FOLD_VERSION && it.plan == *plan);
+    let kept = match store.snapshot(run).await {
+        // The history holds everything that it held.
+        Err(StoreError::Damaged(error)) => {
+            tracing::warn!(%run, %error, "the snapshot is not used");
+            None
+        }
+        kept => kept?,
+    };
+    let usable = kept.filter(|it| it.fold == FOLD_VERSION && it.plan == *plan);
     // A snapshot that does not decode is worth nothing, and nothing is lost with it.
     let snapshot = usable.and_then(|it| serde_json::from_slice::<State>(&it.body).ok());
     let mut state = snapshot.unwrap_or_default();

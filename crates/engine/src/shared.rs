@@ -60,6 +60,7 @@ pub(crate) struct Shared {
     pub(crate) gauge: Arc<Gauge>,
     pub(crate) observers: Observers,
     pub(crate) neighbours: Arc<Neighbours>,
+    pub(crate) unsaved: Unsaved,
     live: Mutex<HashMap<RunId, Mailbox>>,
     admitted: AtomicUsize,
     begun: AtomicBool,
@@ -91,6 +92,7 @@ impl Shared {
             gauge: Arc::default(),
             observers: Observers::default(),
             neighbours,
+            unsaved: Unsaved::default(),
             live: Mutex::default(),
             admitted: AtomicUsize::new(0),
             begun: AtomicBool::new(false),
@@ -165,7 +167,7 @@ impl Shared {
     pub(crate) async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
         let mut pause = FIRST_PAUSE;
         loop {
-            match self.store.commit(commit.clone()).await {
+            match self.try_commit(commit.clone()).await {
                 Err(CommitError::Store(error)) if error.is_retryable() && !self.is_stopping() => {
                     tracing::warn!(run = %commit.run, %error, "the store takes no writes; trying again");
                     pause = self.wait_for_store(pause).await;
@@ -173,6 +175,13 @@ impl Shared {
                 other => return other,
             }
         }
+    }
+
+    async fn try_commit(&self, commit: Commit) -> Result<(), CommitError> {
+        if !commit.runs.is_empty() {
+            self.unsaved.save(&*self.store).await?;
+        }
+        self.store.commit(commit).await
     }
 
     /// Waits a little, longer each time, until the store takes writes. Gives the next pause.
@@ -201,6 +210,39 @@ impl Shared {
         let plan =
             Plan::from_json(&json).map_err(|error| StoreError::Damaged(format!("plan {hash}: {error}")))?;
         Ok(Some(self.registry.keep_plan(hash, plan)))
+    }
+}
+
+/// Plans of workflows that were registered while the store took no writes. They are kept before any run refers to them.
+#[derive(Default)]
+pub(crate) struct Unsaved {
+    /// Whether there are any: asked at every start.
+    any: AtomicBool,
+    plans: Mutex<Vec<(PlanHash, String)>>,
+}
+
+impl Unsaved {
+    fn plans(&self) -> MutexGuard<'_, Vec<(PlanHash, String)>> {
+        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn add(&self, hash: PlanHash, json: String) {
+        self.plans().push((hash, json));
+        self.any.store(true, Ordering::Release);
+    }
+
+    pub(crate) async fn save(&self, store: &dyn Store) -> Result<(), StoreError> {
+        if !self.any.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let plans = self.plans().clone();
+        for (hash, json) in &plans {
+            store.put_plan(hash, json).await?;
+        }
+        let mut left = self.plans();
+        left.retain(|plan| !plans.contains(plan));
+        self.any.store(!left.is_empty(), Ordering::Release);
+        Ok(())
     }
 }
 

@@ -372,7 +372,10 @@ impl Newborn {
         let standing = self.new.standing.clone();
         let (fingerprint, source) = (self.new.fingerprint.clone(), self.new.source.clone());
         let (created_at, stopwatch) = (self.new.created_at, shared.observers.stopwatch());
-        let started = shared.store.start(self.new).await;
+        let started = match shared.unsaved.save(&*shared.store).await {
+            Ok(()) => shared.store.start(self.new).await,
+            Err(error) => Err(error),
+        };
         let reply = match started {
             Ok(Started::Created) => Ok((run.clone(), status)),
             Ok(Started::Exists(row)) if is_same(&row, &fingerprint, source.as_ref()) => {

@@ -13,7 +13,7 @@ use rival_core::joined::build;
 use rival_core::state::{FOLD_VERSION, NodeState};
 use rival_core::verify::{self, Rule};
 use rival_core::{Event, IndexedPlan, Path, Plan, PlanHash, RunId, RunStatus, Seq, State, Time, Value};
-use rival_store::{Page, RunFilter, RunRow, Store, StoreError};
+use rival_store::{Damage, Page, RunFilter, RunRow, Store, StoreError};
 
 use crate::load::{self, LoadError};
 
@@ -119,8 +119,10 @@ impl fmt::Display for Breach {
 /// What was looked at, and what was wrong with it.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Everything that is wrong.
+    /// Everything that is wrong with runs.
     pub breaches: Vec<Breach>,
+    /// What is wrong with the store itself, beside its runs.
+    pub damage: Vec<String>,
     /// How many runs there are, by status.
     pub runs: BTreeMap<RunStatus, u64>,
     /// How many events they have.
@@ -146,7 +148,7 @@ pub struct Report {
 impl Report {
     /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
-        self.breaches.is_empty()
+        self.breaches.is_empty() && self.damage.is_empty()
     }
 
     /// All runs.
@@ -182,9 +184,21 @@ pub struct Examined {
     pub state: State,
 }
 
-/// Judges every run of a store on which no engine runs.
+/// Judges a store on which no engine runs: whether everything in it is as it was written, and every run.
 pub async fn check_store(store: &dyn Store) -> Result<Report, StoreError> {
-    check_runs(store, &RunFilter::default(), |_, _| {}).await
+    let found = store.check().await?;
+    let mut report = match check_runs(store, &RunFilter::default(), |_, _| {}).await {
+        // What could not be read is said, and what was found before too.
+        Err(StoreError::Damaged(message)) => Report { damage: vec![message], ..Report::default() },
+        judged => judged?,
+    };
+    for Damage { run, message } in found {
+        match run {
+            Some(run) => report.breach(&run, Invariant::Prefix, message),
+            None => report.damage.push(message),
+        }
+    }
+    Ok(report)
 }
 
 /// Judges the runs that match, and shows each to `look`, the newest first, so that more can be asked of it.
@@ -200,8 +214,13 @@ pub async fn check_runs(
         let Some(last) = rows.last() else { return Ok(judge.report) };
         page.before = Some(last.no);
         for row in rows {
-            if let Some(examined) = judge.examine(row).await? {
-                look(&examined, &mut judge.report);
+            let id = row.id.clone();
+            match judge.examine(row).await {
+                Ok(Some(examined)) => look(&examined, &mut judge.report),
+                Ok(None) => {}
+                // The others are judged all the same.
+                Err(StoreError::Damaged(message)) => judge.report.breach(&id, Invariant::Prefix, message),
+                Err(error) => return Err(error),
             }
         }
     }

@@ -8,6 +8,7 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::fault::{Fault, Result};
 use crate::query;
+use crate::sum;
 use crate::tables::{Hot, Known, Tables};
 
 /// A standing as its columns: an ended run has no owner and never wakes, an owned one is not waited for.
@@ -50,28 +51,31 @@ impl Tables<'_> {
     /// Creates a run unless its id is there: the insert finds out by itself, without a look before.
     fn create(&mut self, run: &NewRun) -> Result<bool> {
         let no = self.next_run();
-        if !self.insert_run(no, run)? {
+        let begun = sum::chain_begin(no, run.id.as_str());
+        let Batch { first, count, body } = &run.events;
+        let tip = sum::chain_next(begun, first.0, *count, sum::of_body(body));
+        if !self.insert_run(no, run, tip)? {
             return Ok(false);
         }
-        self.insert_batch(no, &run.events)?;
+        self.insert_batch(no, &run.events, tip)?;
         for tag in &run.tags {
             self.sql("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?.execute(params![tag, no])?;
         }
         if run.standing.keep && !run.standing.status.is_terminal() {
-            self.note_created(no, run);
+            self.note_created(no, run, tip);
         }
         Ok(true)
     }
 
     /// A run of an engine that is gone can be claimed, and takes no commits until it is.
-    fn note_created(&mut self, no: i64, run: &NewRun) {
+    fn note_created(&mut self, no: i64, run: &NewRun, tip: i64) {
         self.engines.note_owner(run.engine.0);
         if self.engines.alive.contains(&run.engine.0) {
-            self.remember(&run.id, Hot { no, epoch: 1, last: run.events.last() });
+            self.remember(&run.id, Hot { no, epoch: 1, last: run.events.last(), tip });
         }
     }
 
-    fn insert_run(&mut self, no: i64, run: &NewRun) -> Result<bool> {
+    fn insert_run(&mut self, no: i64, run: &NewRun, tip: i64) -> Result<bool> {
         let columns = Columns::of(&run.standing, run.created_at);
         let EngineId(engine) = run.engine;
         let (workflow, plan) = (self.name(&run.workflow)?, self.name(run.plan.as_str())?);
@@ -90,18 +94,27 @@ impl Tables<'_> {
             run.source.as_ref().map(|id| id.as_str()),
             query::encode_tags(&run.tags),
             columns.note,
+            run.events.last().0.cast_signed(),
+            tip,
         ])?;
         Ok(inserted == 1)
     }
 
-    fn insert_batch(&mut self, run: i64, batch: &Batch) -> Result<()> {
-        self.insert_event.execute(params![run, batch.first.0.cast_signed(), batch.count, batch.body])?;
+    fn insert_batch(&mut self, run: i64, batch: &Batch, tip: i64) -> Result<()> {
+        let Batch { first, count, body } = batch;
+        self.insert_event.execute(params![run, first.0.cast_signed(), count, tip, body])?;
+        self.meta.digest = sum::digest_next(self.meta.digest, tip);
         Ok(())
     }
 
-    /// Checks everything before it writes anything: a refused commit leaves its group alone.
-    pub(crate) fn commit(&mut self, commit: &Commit) -> Result<std::result::Result<(), CommitError>> {
-        if let Some(done) = self.append_only(commit)? {
+    /// Checks everything before it writes anything: a refused commit leaves its group alone. `body` is the sum of the
+    /// events' body.
+    pub(crate) fn commit(
+        &mut self,
+        commit: &Commit,
+        body: u64,
+    ) -> Result<std::result::Result<(), CommitError>> {
+        if let Some(done) = self.append_only(commit, body)? {
             return Ok(done);
         }
         let hot = match self.owned(commit)? {
@@ -118,12 +131,16 @@ impl Tables<'_> {
         if let Some(refusal) = self.misplaced_start(&commit.runs)? {
             return Ok(Err(refusal));
         }
-        self.write_transition(hot, commit)?;
+        self.write_transition(hot, commit, body)?;
         Ok(Ok(()))
     }
 
     /// The usual commit, of a remembered run and with nothing but events: one look, one insert.
-    fn append_only(&mut self, commit: &Commit) -> Result<Option<std::result::Result<(), CommitError>>> {
+    fn append_only(
+        &mut self,
+        commit: &Commit,
+        body: u64,
+    ) -> Result<Option<std::result::Result<(), CommitError>>> {
         let Some(batch) = commit.events.as_ref().filter(|_| has_only_events(commit)) else { return Ok(None) };
         let Some(hot) = self.hot.get_mut(&commit.run) else { return Ok(None) };
         if Epoch(hot.epoch) != commit.epoch {
@@ -132,9 +149,9 @@ impl Tables<'_> {
         if let Some(refusal) = misplaced(&commit.run, hot.last, batch) {
             return Ok(Some(Err(refusal)));
         }
-        hot.last = batch.last();
-        let no = hot.no;
-        self.insert_batch(no, batch)?;
+        hot.follow(batch, body);
+        let Hot { no, tip, .. } = *hot;
+        self.insert_batch(no, batch, tip)?;
         Ok(Some(Ok(())))
     }
 
@@ -157,10 +174,11 @@ impl Tables<'_> {
         })
     }
 
-    fn write_transition(&mut self, hot: Hot, commit: &Commit) -> Result<()> {
+    fn write_transition(&mut self, mut hot: Hot, commit: &Commit, body: u64) -> Result<()> {
         if let Some(batch) = &commit.events {
-            self.insert_batch(hot.no, batch)?;
-            self.set_last(&commit.run, batch.last());
+            hot.follow(batch, body);
+            self.insert_batch(hot.no, batch, hot.tip)?;
+            self.set_last(&commit.run, hot.last, hot.tip);
         }
         if let Some(snapshot) = &commit.snapshot {
             self.write_snapshot(hot.no, snapshot)?;
@@ -172,7 +190,7 @@ impl Tables<'_> {
             self.refuse(*no)?;
         }
         if let Some(standing) = &commit.standing {
-            self.write_standing(hot.no, standing, commit)?;
+            self.write_standing(hot, standing, commit)?;
         }
         for run in &commit.runs {
             self.create(run)?;
@@ -184,26 +202,29 @@ impl Tables<'_> {
         self.append_logs(&commit.logs)
     }
 
-    fn write_standing(&mut self, no: i64, standing: &Standing, commit: &Commit) -> Result<()> {
+    fn write_standing(&mut self, hot: Hot, standing: &Standing, commit: &Commit) -> Result<()> {
         let columns = Columns::of(standing, commit.now);
         self.set_standing.execute(params![
-            no,
+            hot.no,
             columns.status,
             columns.ended_at,
             columns.wake_at,
             columns.note,
-            columns.owned
+            columns.owned,
+            hot.last.0.cast_signed(),
+            hot.tip,
         ])?;
         if columns.owned {
             return Ok(());
         }
         self.drop_hot(&commit.run);
-        self.settle_waiting(no, standing.status, commit.now)
+        self.settle_waiting(hot.no, standing.status, commit.now)
     }
 
     fn write_snapshot(&mut self, run: i64, snapshot: &Snapshot) -> Result<()> {
         self.sql(
-            "INSERT OR REPLACE INTO snapshots (run, seq, fold, plan, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT OR REPLACE INTO snapshots (run, seq, fold, plan, body, sum)
+             VALUES (?1, ?2, ?3, ?4, ?5, row_sum(?1, ?2, ?3, ?4, ?5))",
         )?
         .execute(params![
             run,
@@ -216,14 +237,14 @@ impl Tables<'_> {
     }
 
     pub(crate) fn put_plan(&mut self, hash: &str, json: &str) -> Result<()> {
-        self.sql("INSERT OR IGNORE INTO plans (hash, json) VALUES (?1, ?2)")?.execute([hash, json])?;
+        self.sql("INSERT OR IGNORE INTO plans (hash, json, sum) VALUES (?1, ?2, row_sum(?1, ?2))")?
+            .execute([hash, json])?;
         Ok(())
     }
 
-    /// A real write of one row: only that shows whether the disk takes writes.
-    pub(crate) fn probe(&mut self) -> Result<()> {
-        self.sql("UPDATE meta SET probes = probes + 1")?.execute([])?;
-        Ok(())
+    /// Has this transaction written though nothing else changes: only a real write shows whether the disk takes any.
+    pub(crate) fn probe(&mut self) {
+        self.dirty = true;
     }
 
     pub(crate) fn number_of(&self, run: &RunId) -> Result<Option<i64>> {
@@ -231,6 +252,14 @@ impl Tables<'_> {
             .sql("SELECT no FROM runs WHERE id = ?1")?
             .query_row([run.as_str()], |row| row.get(0))
             .optional()?)
+    }
+}
+
+impl Hot {
+    /// Adds a batch to what is known of the run.
+    fn follow(&mut self, batch: &Batch, body: u64) {
+        self.tip = sum::chain_next(self.tip, batch.first.0, batch.count, body);
+        self.last = batch.last();
     }
 }
 

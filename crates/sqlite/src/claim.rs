@@ -4,23 +4,41 @@ use rival_core::{RunId, RunStatus, Time};
 use rival_store::{Claim, EngineId, Epoch, RunRow};
 use rusqlite::{Params, params};
 
+use std::sync::LazyLock;
+
 use crate::fault::Result;
 use crate::query::{self, COLUMNS};
+use crate::sum;
 use crate::tables::Tables;
 
+static TAKE: LazyLock<String> = LazyLock::new(|| {
+    let changes = [("owner", "?2"), ("epoch", "?3"), ("wake_at", "NULL"), ("status", "?4")];
+    sum::update("", &changes, "no = ?1")
+});
+
+static WAKE_BLOCKED: LazyLock<String> = LazyLock::new(|| {
+    sum::update(
+        "INDEXED BY runs_by_status",
+        &[("wake_at", "min(coalesce(wake_at, ?2), ?2)")],
+        "status = 'blocked' AND status <> 'completed' AND owner IS NULL
+             AND workflow = (SELECT no FROM names WHERE text = ?1)",
+    )
+});
+
 impl Tables<'_> {
-    pub(crate) fn join(&mut self) -> Result<EngineId> {
-        let id = self.sql("INSERT INTO engines DEFAULT VALUES")?.insert([])?;
-        self.engines.alive.insert(id);
-        Ok(EngineId(id))
+    /// Gives the next id, durably so that it is not given again. With `quietly`, on a disk that takes no writes, it is only
+    /// remembered: nothing that is written can name an engine before its number is written with it.
+    pub(crate) fn join(&mut self, quietly: bool) -> EngineId {
+        self.meta.last_engine += 1;
+        self.dirty |= !quietly;
+        self.engines.alive.insert(self.meta.last_engine);
+        EngineId(self.meta.last_engine)
     }
 
-    pub(crate) fn leave(&mut self, engine: EngineId) -> Result<()> {
-        self.sql("DELETE FROM engines WHERE id = ?1")?.execute([engine.0])?;
+    pub(crate) fn leave(&mut self, engine: EngineId) {
         self.engines.alive.remove(&engine.0);
         self.engines.note_owner(engine.0);
         self.forget_runs();
-        Ok(())
     }
 
     pub(crate) fn claim(&mut self, run: &RunId, engine: EngineId) -> Result<Option<Claim>> {
@@ -95,20 +113,14 @@ impl Tables<'_> {
         row.owner = Some(engine);
         row.epoch = Epoch(row.epoch.0 + 1);
         row.wake_at = None;
-        self.sql("UPDATE runs SET owner = ?2, epoch = ?3, wake_at = NULL, status = ?4 WHERE no = ?1")?
-            .execute(params![row.no, engine.0, row.epoch.0, row.status.word()])?;
+        self.sql(&TAKE)?.execute(params![row.no, engine.0, row.epoch.0, row.status.word()])?;
         // Whoever owned it before may be remembered at the old epoch.
         self.drop_hot(&row.id);
         Ok(Claim { epoch: row.epoch, row })
     }
 
     pub(crate) fn wake_blocked(&mut self, workflow: &str, now: Time) -> Result<u64> {
-        let woken = self
-            .sql(
-                "UPDATE runs INDEXED BY runs_by_status SET wake_at = min(coalesce(wake_at, ?2), ?2)
-                 WHERE status = 'blocked' AND status <> 'completed' AND workflow = (SELECT no FROM names WHERE text = ?1) AND owner IS NULL",
-            )?
-            .execute(params![workflow, now.0])?;
+        let woken = self.sql(&WAKE_BLOCKED)?.execute(params![workflow, now.0])?;
         Ok(woken as u64)
     }
 }

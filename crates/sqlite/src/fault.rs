@@ -72,11 +72,16 @@ fn by_code(code: ErrorCode, text: String) -> StoreError {
     }
 }
 
+/// Whether a file, or what it is on, does not let itself be written.
+pub(crate) fn is_read_only(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
 /// What a failed call of the file system means when a store is opened.
 pub(crate) fn from_io(error: &io::Error, path: &Path) -> StoreError {
     let text = format!("{}: {error}", path.display());
     match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly(text),
+        _ if is_read_only(error) => StoreError::ReadOnly(text),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full(text),
         _ => StoreError::Open(text),
     }

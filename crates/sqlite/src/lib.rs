@@ -1,8 +1,9 @@
 //! Rival on one SQLite file.
 //!
 //! One thread writes and groups whatever waits into one transaction, so that hundreds of runs share a sync;
-//! an answer comes only after that sync. Two more threads read beside it, and one gives the answers of large groups. The file belongs to one process
-//! at a time, which a lock beside it makes sure of.
+//! an answer comes only after that sync. Two more threads read beside it, and one gives the answers of large groups.
+//! The file belongs to one process at a time, which a lock on it makes sure of. Everything in it has a checksum, and a mark
+//! beside it says how far the store has come, so that what is damaged or lost is found.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), rival_store::StoreError> {
@@ -11,17 +12,23 @@
 //! ```
 
 mod append;
+mod check;
 mod claim;
 mod fault;
+mod header;
 mod lock;
 mod log;
+mod mark;
 mod message;
+mod meta;
 mod name;
 mod open;
+mod place;
 mod purge;
 mod query;
 mod reader;
 mod schema;
+mod sum;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -29,23 +36,29 @@ mod writer;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
-    Batch, Claim, Commit, CommitError, EngineId, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, Sent, Snapshot, Started, Store, StoreError,
+    Batch, Claim, Commit, CommitError, Damage, EngineId, LogFilter, LogLine, Message, NewMessage, NewRun,
+    Page, RunFilter, RunRow, Sent, Snapshot, Started, Store, StoreError,
 };
 use rusqlite::Connection;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::lock::Lock;
+use crate::open::Opened;
+use crate::place::Place;
 use crate::reader::Read;
 use crate::tables::Tables;
-use crate::writer::{Counters, Job, Task};
+use crate::writer::{Counters, Job, Outfit, Task};
+
+/// How often an idle store is looked for by its name, if anybody wants to know.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// A store in one SQLite file. Dropping it finishes what is queued, ends its threads and lets the file go.
 pub struct SqliteStore {
@@ -54,10 +67,37 @@ pub struct SqliteStore {
     // Taken out when the store is dropped: without senders the threads end.
     jobs: Option<mpsc::Sender<Box<dyn Job>>>,
     reads: Option<mpsc::Sender<Read>>,
-    writer: Option<JoinHandle<()>>,
+    closing: Arc<AtomicBool>,
+    failed: watch::Receiver<Option<StoreError>>,
+    place: Place,
+    distrust: Option<StoreError>,
+    held: Mutex<Held>,
+}
+
+/// What a store holds until it is closed. The writer ends after the readers: the last connection to close moves the log
+/// into the file, and a reader cannot.
+#[derive(Default)]
+struct Held {
     readers: Vec<JoinHandle<()>>,
-    // Last: the file is ours until the threads have closed it.
-    _lock: Lock,
+    writer: Option<JoinHandle<()>>,
+    lock: Option<Lock>,
+}
+
+impl Held {
+    /// Waits until the readers have ended. A thread that panicked has nothing left to finish.
+    fn end_readers(&mut self) {
+        for thread in self.readers.drain(..) {
+            let _ = thread.join();
+        }
+    }
+
+    /// Waits until the writer has ended, and lets the file go: it is ours until then.
+    fn end_writer(&mut self) {
+        if let Some(thread) = self.writer.take() {
+            let _ = thread.join();
+        }
+        self.lock = None;
+    }
 }
 
 /// What a store has done since it was opened.
@@ -72,22 +112,65 @@ pub struct Stats {
 impl SqliteStore {
     /// Opens a file, or creates it (readable by its owner only) with the folders it is in.
     ///
-    /// Refused if another store has it open, if it is not a file of Rival's, or if a newer version wrote it;
-    /// such a file is left as it is.
+    /// Refused if another store has it open, if it is not a file of Rival's, if a newer version wrote it, or if what
+    /// was acknowledged is not all there; such a file is left as it is.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let opened = open::open(path.as_ref(), reader::READERS)?;
+        Self::on(open::open(path.as_ref(), reader::READERS, false)?)
+    }
+
+    /// Opens a file to look at it, also one that [`open`](Self::open) refuses because its mark is missing or says that
+    /// commits are lost. [`distrust`](Self::distrust) says so then.
+    pub fn examine(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::on(open::open(path.as_ref(), reader::READERS, true)?)
+    }
+
+    fn on(opened: Opened) -> Result<Self, StoreError> {
+        let Opened { path, lock, writer, readers, marker, page_size, distrust } = opened;
         let counters = Arc::new(Counters::default());
-        let (jobs, writer) = spawn_writer(opened.writer, &opened.path, &counters)?;
-        let (reads, readers) = spawn_readers(opened.readers)?;
+        let closing = Arc::new(AtomicBool::new(false));
+        let (failing, failed) = watch::channel(None);
+        let outfit = Outfit {
+            path: path.clone(),
+            page_size,
+            place: Place::new(path.clone(), lock.identity()),
+            marker,
+            counters: Arc::clone(&counters),
+            closing: Arc::clone(&closing),
+            failed: failing,
+        };
+        let place = Place::new(path.clone(), lock.identity());
+        let (jobs, writer) = spawn_writer(writer, outfit)?;
+        let (reads, readers) = spawn_readers(readers, &closing)?;
         Ok(Self {
-            path: opened.path,
+            path,
             counters,
             jobs: Some(jobs),
             reads: Some(reads),
-            writer: Some(writer),
-            readers,
-            _lock: opened.lock,
+            closing,
+            failed,
+            place,
+            distrust,
+            held: Mutex::new(Held { readers, writer: Some(writer), lock: Some(lock) }),
         })
+    }
+
+    /// Why [`open`](Self::open) would refuse this store, if it was opened by [`examine`](Self::examine).
+    pub fn distrust(&self) -> Option<&StoreError> {
+        self.distrust.as_ref()
+    }
+
+    /// Takes an [examined](Self::examine) store as it is, with whatever was lost: makes a new mark, so that it can be
+    /// opened from now on.
+    pub async fn accept(&self) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        let made = self.write(move |tables| {
+            let made = open::accept(tables.connection, &path)?;
+            if made.is_ok() {
+                open::keep_log_on_close(tables.connection, false);
+            }
+            Ok(made.map(drop))
+        });
+        made.await?.map_err(|error| fault::from_io(&error, &mark::path_of(&self.path)))
     }
 
     /// The file.
@@ -141,25 +224,24 @@ fn in_one_view<T>(
 
 fn spawn_writer(
     connection: Connection,
-    path: &Path,
-    counters: &Arc<Counters>,
+    outfit: Outfit,
 ) -> Result<(mpsc::Sender<Box<dyn Job>>, JoinHandle<()>), StoreError> {
     let (sender, queue) = mpsc::channel(writer::QUEUE);
-    let (path, counters) = (path.to_path_buf(), counters.clone());
-    let thread = spawn("rival-sqlite-writer", move || writer::run(connection, &path, queue, &counters))?;
+    let thread = spawn("rival-sqlite-writer", move || writer::run(connection, outfit, queue))?;
     Ok((sender, thread))
 }
 
 fn spawn_readers(
     connections: Vec<Connection>,
+    closing: &Arc<AtomicBool>,
 ) -> Result<(mpsc::Sender<Read>, Vec<JoinHandle<()>>), StoreError> {
     let (sender, queue) = mpsc::channel(writer::QUEUE);
     let queue = Arc::new(Mutex::new(queue));
     let threads = connections
         .into_iter()
         .map(|connection| {
-            let queue = queue.clone();
-            spawn("rival-sqlite-reader", move || reader::run(&connection, &queue))
+            let (queue, closing) = (Arc::clone(&queue), Arc::clone(closing));
+            spawn("rival-sqlite-reader", move || reader::run(&connection, &queue, &closing))
         })
         .collect::<Result<_, _>>()?;
     Ok((sender, threads))
@@ -172,16 +254,11 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        // A thread that panicked has nothing left to finish.
+        let held = self.held.get_mut().unwrap_or_else(PoisonError::into_inner);
         drop(self.reads.take());
-        for thread in self.readers.drain(..) {
-            let _ = thread.join();
-        }
-        // The writer goes last: the last connection to close moves the log into the file, and a reader cannot.
+        held.end_readers();
         drop(self.jobs.take());
-        if let Some(thread) = self.writer.take() {
-            let _ = thread.join();
-        }
+        held.end_writer();
     }
 }
 
@@ -194,11 +271,21 @@ impl fmt::Debug for SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn join(&self) -> Result<EngineId, StoreError> {
-        self.write(|tables| tables.join()).await
+        match self.write(|tables| Ok(tables.join(false))).await {
+            // An engine can begin on a disk that takes no writes: it can read, and writes when there is room.
+            Err(StoreError::Full(_) | StoreError::ReadOnly(_)) => {
+                self.write(|tables| Ok(tables.join(true))).await
+            }
+            answer => answer,
+        }
     }
 
     async fn leave(&self, engine: EngineId) -> Result<(), StoreError> {
-        self.write(move |tables| tables.leave(engine)).await
+        self.write(move |tables| {
+            tables.leave(engine);
+            Ok(())
+        })
+        .await
     }
 
     async fn start(&self, run: NewRun) -> Result<Started, StoreError> {
@@ -206,7 +293,8 @@ impl Store for SqliteStore {
     }
 
     async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
-        self.write(move |tables| tables.commit(&commit)).await?
+        let body = commit.events.as_ref().map_or(0, |batch| sum::of_body(&batch.body));
+        self.write(move |tables| tables.commit(&commit, body)).await?
     }
 
     async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError> {
@@ -238,6 +326,11 @@ impl Store for SqliteStore {
 
     async fn wake_blocked(&self, workflow: &str, now: Time) -> Result<u64, StoreError> {
         let workflow = workflow.to_owned();
+        // A disk that takes no writes must not stop a workflow from being registered.
+        let asked = workflow.clone();
+        if !self.read(move |connection| query::has_blocked(connection, &asked)).await? {
+            return Ok(0);
+        }
         self.write(move |tables| tables.wake_blocked(&workflow, now)).await
     }
 
@@ -268,6 +361,10 @@ impl Store for SqliteStore {
 
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError> {
         let (hash, json) = (hash.clone(), json.to_owned());
+        let asked = hash.clone();
+        if self.read(move |connection| query::has_plan(connection, asked.as_str())).await? {
+            return Ok(());
+        }
         self.write(move |tables| tables.put_plan(hash.as_str(), &json)).await
     }
 
@@ -294,6 +391,50 @@ impl Store for SqliteStore {
     }
 
     async fn check_writable(&self) -> Result<(), StoreError> {
-        self.write(|tables| tables.probe()).await
+        self.write(|tables| {
+            tables.probe();
+            Ok(())
+        })
+        .await
+    }
+
+    async fn check(&self) -> Result<Vec<Damage>, StoreError> {
+        self.read(check::check).await
+    }
+
+    async fn failed(&self) -> StoreError {
+        let mut failed = self.failed.clone();
+        loop {
+            if let Some(error) = failed.borrow_and_update().clone() {
+                return error;
+            }
+            match tokio::time::timeout(LOOK, failed.changed()).await {
+                Ok(Ok(())) => {}
+                // The writer has ended: the store was closed, which is no failure.
+                Ok(Err(_)) => std::future::pending().await,
+                Err(_) => {
+                    if let Err(error) = self.place.look() {
+                        return error;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+        // Something to take: a thread that waits sees only then that it is to end.
+        let _ = self.read(|_| Ok(())).await;
+        let mut held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        // Threads are waited for where waiting stops nobody.
+        let readers_ended = tokio::task::spawn_blocking(move || {
+            held.end_readers();
+            held
+        });
+        let held = readers_ended.await;
+        let _ = self.write(|_| Ok(())).await;
+        if let Ok(mut held) = held {
+            let _ = tokio::task::spawn_blocking(move || held.end_writer()).await;
+        }
     }
 }

@@ -21,8 +21,8 @@ impl Tables<'_> {
 
     fn insert_log(&self, run: i64, line: &LogLine) -> Result<()> {
         self.sql(
-            "INSERT INTO logs (run, node, attempt, call, at, level, message, fields)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO logs (run, node, attempt, call, at, level, message, fields, sum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, row_sum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8))",
         )?
         .execute(params![
             run,
@@ -42,7 +42,8 @@ impl Tables<'_> {
 pub(crate) fn read(connection: &Connection, run: &RunId, filter: &LogFilter) -> Result<Vec<LogLine>> {
     let order = if filter.after.is_some() { "ASC" } else { "DESC" };
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT no, node, attempt, call, at, level, message, fields FROM logs
+        "SELECT no, node, attempt, call, at, level, message, fields,
+             sum = row_sum(run, node, attempt, call, at, level, message, fields) FROM logs
          WHERE run = (SELECT no FROM runs WHERE id = ?1) AND no > ?2 AND (?3 IS NULL OR node = ?3) AND level >= ?4
          ORDER BY no {order} LIMIT ?5",
     ))?;
@@ -67,6 +68,10 @@ pub(crate) fn read(connection: &Connection, run: &RunId, filter: &LogFilter) -> 
 }
 
 fn decode(run: &RunId, row: &Row<'_>) -> Result<LogLine> {
+    if !row.get::<_, bool>(8)? {
+        let no: i64 = row.get(0)?;
+        return Err(Fault::Damaged(format!("line {no} in the log of run `{run}` is not as it was written")));
+    }
     Ok(LogLine {
         no: row.get::<_, i64>(0)?.cast_unsigned(),
         run: run.clone(),

@@ -1,11 +1,22 @@
 //! Messages between runs.
 
+use std::sync::LazyLock;
+
 use rival_core::{RunId, RunStatus, Time, Value};
 use rival_store::{Message, MessageNo, NewMessage, Sent};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::{Fault, Result};
+use crate::sum;
 use crate::tables::Tables;
+
+static DROP: LazyLock<String> = LazyLock::new(|| sum::update("", &[("dropped", "dropped + ?2")], "no = ?1"));
+
+/// An owner hears of a message itself, and a queued run's turn comes by admission.
+static MAKE_DUE: LazyLock<String> = LazyLock::new(|| {
+    let changes = [("wake_at", "min(coalesce(wake_at, ?2), ?2)")];
+    sum::update("", &changes, "no = ?1 AND owner IS NULL AND status <> 'queued'")
+});
 
 impl Tables<'_> {
     pub(crate) fn send(&mut self, run: &RunId, message: &NewMessage, now: Time) -> Result<Sent> {
@@ -14,7 +25,7 @@ impl Tables<'_> {
             return Ok(Sent::Known(sent));
         }
         if ended {
-            self.sql("UPDATE runs SET dropped = dropped + 1 WHERE no = ?1")?.execute([no])?;
+            self.sql(&DROP)?.execute([no, 1])?;
             return Ok(Sent::Ended);
         }
         let sent = self.insert_message(no, message, now)?;
@@ -38,19 +49,18 @@ impl Tables<'_> {
     }
 
     fn insert_message(&mut self, run: i64, message: &NewMessage, now: Time) -> Result<MessageNo> {
-        let no = self
-            .sql("INSERT INTO messages (run, id, body, sent_at) VALUES (?1, ?2, ?3, ?4)")?
-            .insert(params![run, message.id, message.body.as_json(), now.0])?;
+        self.meta.last_message += 1;
+        let no = self.meta.last_message;
+        self.sql(
+            "INSERT INTO messages (no, run, id, body, sent_at, sum)
+             VALUES (?1, ?2, ?3, ?4, ?5, row_sum(?1, ?2, ?3, ?4, ?5))",
+        )?
+        .execute(params![no, run, message.id, message.body.as_json(), now.0])?;
         Ok(MessageNo(no))
     }
 
-    /// An owner hears of the message itself, and a queued run's turn comes by admission.
     fn make_due(&self, run: i64, now: Time) -> Result<()> {
-        self.sql(
-            "UPDATE runs SET wake_at = min(coalesce(wake_at, ?2), ?2)
-             WHERE no = ?1 AND owner IS NULL AND status <> 'queued'",
-        )?
-        .execute(params![run, now.0])?;
+        self.sql(&MAKE_DUE)?.execute(params![run, now.0])?;
         Ok(())
     }
 
@@ -78,15 +88,20 @@ impl Tables<'_> {
         if !status.is_terminal() {
             return self.make_due(run, now);
         }
-        self.sql("UPDATE runs SET dropped = dropped + ?2 WHERE no = ?1")?.execute([run, waiting])?;
+        self.sql(&DROP)?.execute([run, waiting])?;
         self.sql("DELETE FROM messages WHERE run = ?1 AND body IS NOT NULL")?.execute([run])?;
         Ok(())
     }
 
     /// Removes a message; of one with an id, the id stays for as long as the run.
     pub(crate) fn consume(&self, no: i64) -> Result<()> {
-        let kept =
-            self.sql("UPDATE messages SET body = NULL WHERE no = ?1 AND id IS NOT NULL")?.execute([no])?;
+        let kept = self
+            .sql(
+                "UPDATE messages SET body = NULL, sum = join_sums(sum, row_sum(no, run, id, body, sent_at),
+                     row_sum(no, run, id, NULL, sent_at))
+                 WHERE no = ?1 AND id IS NOT NULL",
+            )?
+            .execute([no])?;
         if kept == 0 {
             self.sql("DELETE FROM messages WHERE no = ?1")?.execute([no])?;
         }
@@ -103,14 +118,18 @@ impl Tables<'_> {
 /// The messages that wait for a run.
 pub(crate) fn waiting(connection: &Connection, run: &RunId) -> Result<Vec<Message>> {
     let mut statement = connection.prepare_cached(
-        "SELECT m.no, m.id, m.body, m.sent_at FROM messages m
-         WHERE m.run = (SELECT no FROM runs WHERE id = ?1) AND m.body IS NOT NULL ORDER BY m.no",
+        "SELECT no, id, body, sent_at, sum = row_sum(no, run, id, body, sent_at) FROM messages
+         WHERE run = (SELECT no FROM runs WHERE id = ?1) AND body IS NOT NULL ORDER BY no",
     )?;
-    let rows = statement.query_and_then([run.as_str()], decode)?;
+    let rows = statement.query_and_then([run.as_str()], |row| decode(run, row))?;
     rows.collect()
 }
 
-fn decode(row: &Row<'_>) -> Result<Message> {
+fn decode(run: &RunId, row: &Row<'_>) -> Result<Message> {
+    if !row.get::<_, bool>(4)? {
+        let no: i64 = row.get(0)?;
+        return Err(Fault::Damaged(format!("message {no} of run `{run}` is not as it was written")));
+    }
     Ok(Message {
         no: MessageNo(row.get(0)?),
         id: row.get(1)?,

@@ -1,16 +1,20 @@
-//! Opening a file: whose it is, who else has it, and how SQLite is set up on it.
+//! Opening a file: whose it is, whether all of it is there, and how SQLite is set up on it.
 
-use std::fs::{self, OpenOptions};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rival_store::StoreError;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::fault::{self, Fault};
-use crate::lock::{self, Lock};
-use crate::schema::{self, APPLICATION_ID};
+use crate::header::{self, Header};
+use crate::lock::Lock;
+use crate::mark::{self, Found, Mark, Marker, beside};
+use crate::meta::Meta;
+use crate::schema::{self, APPLICATION_ID, MARKED};
+use crate::sum;
 
 /// SQLite before this can corrupt a file when its log starts over (<https://www.sqlite.org/wal.html#walresetbug>).
 const OLDEST_SQLITE: i32 = 3_051_003;
@@ -21,6 +25,10 @@ const PAGE_SIZE: i32 = 8192;
 /// Negative is KiB. Holds the right edge of every index; more of it is only more memory to touch.
 const WRITER_CACHE: i32 = -16_384;
 const READER_CACHE: i32 = -16_384;
+/// How long SQLite may look for damage before a store is ready: all of a small file, the beginning of a large one.
+const QUICK_CHECK: Duration = Duration::from_millis(200);
+/// After how many of its own steps SQLite is asked whether that time is over.
+const QUICK_CHECK_STEPS: i32 = 10_000;
 
 /// A file that is ours, with its connections.
 #[derive(Debug)]
@@ -29,16 +37,45 @@ pub(crate) struct Opened {
     pub(crate) lock: Lock,
     pub(crate) writer: Connection,
     pub(crate) readers: Vec<Connection>,
+    /// None where it cannot be written.
+    pub(crate) marker: Option<Marker>,
+    pub(crate) page_size: u64,
+    /// Why the store is not to be trusted, if it was opened to be examined.
+    pub(crate) distrust: Option<StoreError>,
 }
 
-pub(crate) fn open(path: &Path, readers: usize) -> Result<Opened, StoreError> {
+/// How SQLite gets at a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    /// With an index of the log in shared memory, which is a file too. Other programs can look at the store meanwhile.
+    Shared,
+    /// With that index in this process only: on a full disk there is no room for the file. Other programs are kept out.
+    Alone,
+    /// Without writing anything, as on a read-only disk.
+    Fixed,
+}
+
+/// Opens a file, or creates it. With `examine`, one whose mark says that commits are lost is opened too, to be looked at.
+pub(crate) fn open(path: &Path, readers: usize, examine: bool) -> Result<Opened, StoreError> {
     check_library()?;
     let path = settle(path)?;
     let lock = Lock::take(&path)?;
-    create_if_absent(&path)?;
-    let writer = open_writer(&path)?;
-    let readers = (0..readers).map(|_| open_reader(&path)).collect::<Result<_, _>>()?;
-    Ok(Opened { path, lock, writer, readers })
+    if matches!(header::check(&lock.file, &path)?, Header::Empty) {
+        refuse_remains(&path)?;
+    }
+    let opened = if lock.read_only {
+        connect(&path, &lock, readers, Access::Fixed, examine)
+    } else {
+        let shared = connect(&path, &lock, readers, Access::Shared, examine);
+        match shared {
+            Err(StoreError::Full(_) | StoreError::Io(_)) => {
+                connect(&path, &lock, readers, Access::Alone, examine)
+            }
+            other => other,
+        }
+    };
+    let Connections { writer, readers, marker, page_size, distrust } = opened?;
+    Ok(Opened { path, lock, writer, readers, marker, page_size, distrust })
 }
 
 fn check_library() -> Result<(), StoreError> {
@@ -49,13 +86,10 @@ fn check_library() -> Result<(), StoreError> {
     Err(StoreError::Open(format!("SQLite {version} can corrupt files; 3.51.3 or later is needed")))
 }
 
-/// One name for one file, whatever it was called: the lock goes by it. A file that is somebody else's is
-/// refused here, before anything is put beside it.
+/// One name for one file, whatever it was called: its log and its mark go by it.
 fn settle(path: &Path) -> Result<PathBuf, StoreError> {
     if path.exists() {
-        let path = path.canonicalize().map_err(|error| fault::from_io(&error, path))?;
-        check_header(&path)?;
-        return Ok(path);
+        return path.canonicalize().map_err(|error| fault::from_io(&error, path));
     }
     let name = path
         .file_name()
@@ -63,7 +97,9 @@ fn settle(path: &Path) -> Result<PathBuf, StoreError> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     create_dir(parent).map_err(|error| fault::from_io(&error, parent))?;
     let parent = parent.canonicalize().map_err(|error| fault::from_io(&error, parent))?;
-    Ok(parent.join(name))
+    let path = parent.join(name);
+    refuse_remains(&path)?;
+    Ok(path)
 }
 
 fn create_dir(path: &Path) -> std::io::Result<()> {
@@ -74,48 +110,203 @@ fn create_dir(path: &Path) -> std::io::Result<()> {
     builder.create(path)
 }
 
-/// Reads the header without SQLite, which would run recovery on a file that is not ours to touch.
-/// It is written before the first log exists, so it is never only in a log.
-fn check_header(path: &Path) -> Result<(), StoreError> {
-    let mut header = Vec::with_capacity(100);
-    let file = fs::File::open(path).map_err(|error| fault::from_io(&error, path))?;
-    file.take(100).read_to_end(&mut header).map_err(|error| fault::from_io(&error, path))?;
-    // Created, but its first write never came.
-    if header.is_empty() {
-        return Ok(());
-    }
-    let refuse = |what: &str| {
-        Err(StoreError::Open(format!("{} {what}; it was left as it is, choose another file", path.display())))
+/// Refuses to begin a new store over what is left of another: its log may hold all of it.
+fn refuse_remains(path: &Path) -> Result<(), StoreError> {
+    let log = beside(path, "-wal");
+    let mark = mark::path_of(path);
+    let left = if log.metadata().is_ok_and(|meta| meta.len() > 0) {
+        format!("the log {} is, which may hold all of it", log.display())
+    } else {
+        match mark::read(path).map_err(|error| fault::from_io(&error, &mark))? {
+            Found::Mark(Mark { commits: 0, .. }) | Found::Nothing => return Ok(()),
+            Found::Mark(Mark { commits, .. }) => {
+                format!("the mark {} says that {commits} commits were made", mark.display())
+            }
+            Found::Unreadable => format!("the mark {} is", mark.display()),
+        }
     };
-    if header.len() < 100 || !header.starts_with(b"SQLite format 3\0") {
-        return refuse("is not a SQLite database");
+    Err(StoreError::Open(format!(
+        "{} is missing or empty, but {left}; bring the database file back, or move what is left away to begin anew",
+        path.display()
+    )))
+}
+
+struct Connections {
+    writer: Connection,
+    readers: Vec<Connection>,
+    marker: Option<Marker>,
+    page_size: u64,
+    distrust: Option<StoreError>,
+}
+
+fn connect(
+    path: &Path,
+    lock: &Lock,
+    readers: usize,
+    access: Access,
+    examine: bool,
+) -> Result<Connections, StoreError> {
+    if access == Access::Fixed {
+        refuse_log(path)?;
     }
-    if header[68..72] != APPLICATION_ID.to_be_bytes() {
-        return refuse("is a SQLite database of another program");
+    let failed = |error: rusqlite::Error| Fault::from(error).to_store_error(path);
+    let mut writer = access.open(path, true).map_err(failed)?;
+    // Until the store is known to be whole: closing a connection must not move a log that is not this store's.
+    keep_log_on_close(&writer, true);
+    set_up_writer(&writer).map_err(failed)?;
+    if access != Access::Fixed {
+        begin_log(&writer, path)?;
+    }
+    let done = schema::version(&writer, path)?;
+    let (mark, distrust) = judge(&writer, path, done)?;
+    if let Some(distrust) = distrust.as_ref().filter(|_| !examine) {
+        return Err(distrust.clone());
+    }
+    let (page_size, pages) = measure(&writer).map_err(failed)?;
+    header::check_length(&lock.file, path, page_size, pages)?;
+    quick_check(&mut writer, path)?;
+    let marker = match mark {
+        _ if access == Access::Fixed => None,
+        Some(mark) => {
+            schema::migrate(&mut writer, path, done, &mark.store)?;
+            let opened = Marker::open(path, mark);
+            Some(opened.map_err(|error| fault::from_io(&error, &mark::path_of(path)))?)
+        }
+        None if distrust.is_some() => None,
+        None => Some(begin(&mut writer, path, done)?),
+    };
+    if access == Access::Fixed && done < schema::NEWEST {
+        let text = format!("{} is of an older version and must be brought up to date", path.display());
+        return Err(StoreError::ReadOnly(text));
+    }
+    keep_log_on_close(&writer, distrust.is_some());
+    let readers = (0..readers).map(|_| open_reader(path, access)).collect::<Result<_, _>>()?;
+    Ok(Connections { writer, readers, marker, page_size, distrust })
+}
+
+impl Access {
+    fn open(self, path: &Path, writes: bool) -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        match self {
+            Self::Shared if writes => {
+                Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)
+            }
+            Self::Shared => Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY),
+            // Its readers cannot be read-only: they would want the index in shared memory.
+            Self::Alone => Connection::open_with_flags_and_vfs(
+                path,
+                flags | OpenFlags::SQLITE_OPEN_READ_WRITE,
+                "unix-excl",
+            ),
+            Self::Fixed => Connection::open_with_flags(
+                format!("file:{}?immutable=1", escaped(path)),
+                flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+            ),
+        }
+    }
+}
+
+/// A path as a part of a URI.
+fn escaped(path: &Path) -> String {
+    path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23")
+}
+
+/// What is in a log cannot be read without writing.
+fn refuse_log(path: &Path) -> Result<(), StoreError> {
+    let log = beside(path, "-wal");
+    if log.metadata().is_ok_and(|meta| meta.len() > 0) {
+        return Err(StoreError::ReadOnly(format!(
+            "{} was not closed in order, and its log can only be read where it can be written",
+            path.display()
+        )));
     }
     Ok(())
 }
 
-/// By hand, because SQLite would let the whole group read it. Opening to write shows a read-only file.
-fn create_if_absent(path: &Path) -> Result<(), StoreError> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    lock::private(&mut options);
-    options.open(path).map(drop).map_err(|error| fault::from_io(&error, path))
+/// Compares the store with its mark. Gives the mark, and why the store is not to be trusted.
+fn judge(
+    writer: &Connection,
+    path: &Path,
+    done: usize,
+) -> Result<(Option<Mark>, Option<StoreError>), StoreError> {
+    let file = path.display();
+    let mark = mark::path_of(path);
+    let found = mark::read(path).map_err(|error| fault::from_io(&error, &mark))?;
+    let lost = |has: i64, acknowledged: i64| {
+        StoreError::Damaged(format!(
+            "{file} is behind its mark: it has {has} commits, but {acknowledged} were acknowledged; its log \
+             (-wal) was cut, removed or replaced, or the file is an older copy. Bring back the database file and its log as \
+             they were; or see what is there with `rival verify`, and take it as it is with `rival verify --accept`"
+        ))
+    };
+    if done < MARKED {
+        // Not to be examined either: there is nothing yet to judge it by.
+        let refusal = match found {
+            Found::Mark(Mark { commits, .. }) if commits > 0 => Some(StoreError::Damaged(format!(
+                "{file} is of an older version or has nothing in it, but the mark {} says that {commits} commits \
+                 were acknowledged; its log (-wal) was cut, removed or replaced, or the file is an older copy. Bring back the \
+                 files that belong together, or move the mark away to take this one as it is",
+                mark.display()
+            ))),
+            _ => None,
+        };
+        return refusal.map_or(Ok((None, None)), Err);
+    }
+    let meta = Meta::read(writer).map_err(|fault| fault.to_store_error(path))?;
+    let unmarked = |what: &str| {
+        StoreError::Open(format!(
+            "{file}: the mark {} {what}, so it cannot be told whether commits were lost. Bring it back; or, if \
+             the file is a copy that was made without it, look at the store and make a new mark with `rival \
+             verify --accept`",
+            mark.display()
+        ))
+    };
+    let found = match found {
+        Found::Mark(found) => found,
+        Found::Nothing => return Ok((None, Some(unmarked("is missing")))),
+        Found::Unreadable => return Ok((None, Some(unmarked("is damaged")))),
+    };
+    let distrust = if found.store != meta.store {
+        Some(StoreError::Damaged(format!(
+            "{file} (store {}) and its mark (store {}) are of two stores; its log (-wal) or its mark was \
+             swapped. Bring back the files that belong together",
+            meta.store, found.store
+        )))
+    } else if meta.commits < found.commits {
+        Some(lost(meta.commits, found.commits))
+    } else if meta.commits == found.commits && meta.digest != found.digest {
+        Some(StoreError::Damaged(format!(
+            "{file} has as many commits as its mark says ({}), but other ones; it is a copy that went its own \
+             way, or its log (-wal) was swapped. Bring back the files that belong together",
+            meta.commits
+        )))
+    } else {
+        None
+    };
+    // A store may be ahead of its mark: the process died between a commit and its mark.
+    let mark = Mark { commits: meta.commits, digest: meta.digest, ..found };
+    Ok((Some(mark).filter(|_| distrust.is_none()), distrust))
 }
 
-fn open_writer(path: &Path) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let failed = |error| Fault::from(error).to_store_error(path);
-    let mut writer = Connection::open_with_flags(path, flags).map_err(failed)?;
-    set_up_writer(&writer).map_err(failed)?;
-    schema::migrate(&mut writer, path)?;
-    // Whoever owned runs is dead: we hold the lock.
-    writer.execute("DELETE FROM engines", []).map_err(failed)?;
-    Ok(writer)
+/// Creates the tables, or brings them up to date. The mark is there first, and says that nothing was acknowledged.
+fn begin(writer: &mut Connection, path: &Path, done: usize) -> Result<Marker, StoreError> {
+    let store = uuid::Uuid::now_v7().to_string();
+    let mark = Mark { store: store.clone(), commits: 0, digest: 0, holder: std::process::id() };
+    let failed = |error: std::io::Error| fault::from_io(&error, &mark::path_of(path));
+    let marker = Marker::create(path, mark).map_err(failed)?;
+    schema::migrate(writer, path, done, &store)?;
+    Ok(marker)
+}
+
+/// Makes a new mark for a store as it is.
+pub(crate) fn accept(connection: &Connection, path: &Path) -> fault::Result<std::io::Result<Marker>> {
+    let Meta { store, commits, digest, .. } = Meta::read(connection)?;
+    let holder = std::process::id();
+    Ok(Marker::create(path, Mark { store, commits, digest, holder }))
 }
 
 fn set_up_writer(writer: &Connection) -> rusqlite::Result<()> {
+    sum::register(writer)?;
     writer.busy_timeout(PATIENCE)?;
     // Only a new file takes it. Larger pages take fewer calls per byte on the way to the log and the file.
     writer.pragma_update(None, "page_size", PAGE_SIZE)?;
@@ -124,7 +315,6 @@ fn set_up_writer(writer: &Connection) -> rusqlite::Result<()> {
         // Before the log exists, so that the header always tells whose file this is.
         writer.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
-    writer.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     writer.pragma_update(None, "synchronous", "FULL")?;
     writer.pragma_update(None, "foreign_keys", false)?;
     writer.pragma_update(None, "cache_size", WRITER_CACHE)?;
@@ -132,15 +322,58 @@ fn set_up_writer(writer: &Connection) -> rusqlite::Result<()> {
     writer.pragma_update(None, "temp_store", "MEMORY")
 }
 
-fn open_reader(path: &Path) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+/// Has SQLite write to a log. Where it cannot, as on some network file systems, it says so and does something else.
+fn begin_log(writer: &Connection, path: &Path) -> Result<(), StoreError> {
+    let mode = writer.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
+    match mode.map_err(|error| Fault::from(error).to_store_error(path))? {
+        mode if mode == "wal" => Ok(()),
+        _ => Err(StoreError::Open(format!(
+            "{}: SQLite can keep no log on this file system; choose a local disk",
+            path.display()
+        ))),
+    }
+}
+
+/// The size of a page, and how many there are.
+fn measure(connection: &Connection) -> rusqlite::Result<(u64, u64)> {
+    let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
+    Ok((number("PRAGMA page_size")?.unsigned_abs(), number("PRAGMA page_count")?.unsigned_abs()))
+}
+
+/// Lets SQLite look for damage in its structures, for a moment.
+fn quick_check(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let failed = |error: rusqlite::Error| Fault::from(error).to_store_error(path);
+    let end = Instant::now() + QUICK_CHECK;
+    let over = move || Instant::now() >= end;
+    connection.progress_handler(QUICK_CHECK_STEPS, Some(over)).map_err(failed)?;
+    let said = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    connection.progress_handler(0, None::<fn() -> bool>).map_err(failed)?;
+    match said {
+        Ok(said) if said == "ok" => Ok(()),
+        Ok(said) => Err(StoreError::Damaged(format!(
+            "{}: {said}; `rival verify` looks at all of it, and a copy brings it back",
+            path.display()
+        ))),
+        // The time is over: what it has seen is well.
+        Err(error) if error.sqlite_error_code() == Some(ffi::ErrorCode::OperationInterrupted) => Ok(()),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Whether closing the last connection leaves the log as it is, instead of moving it into the file.
+pub(crate) fn keep_log_on_close(connection: &Connection, keep: bool) {
+    let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep);
+}
+
+fn open_reader(path: &Path, access: Access) -> Result<Connection, StoreError> {
     let failed = |error| Fault::from(error).to_store_error(path);
-    let reader = Connection::open_with_flags(path, flags).map_err(failed)?;
+    let reader = access.open(path, false).map_err(failed)?;
     set_up_reader(&reader).map_err(failed)?;
     Ok(reader)
 }
 
 fn set_up_reader(reader: &Connection) -> rusqlite::Result<()> {
+    sum::register(reader)?;
     reader.busy_timeout(PATIENCE)?;
     reader.pragma_update(None, "query_only", true)?;
     reader.pragma_update(None, "cache_size", READER_CACHE)?;

@@ -23,8 +23,6 @@ impl Tables<'_> {
         if runs.is_empty() {
             return Ok(0);
         }
-        // A page or a cursor that names a purged run must not find another one under its number.
-        self.sql("UPDATE meta SET last_run = ?1")?.execute([self.last_run()])?;
         for run in &runs {
             for sql in OWNED_ROWS {
                 self.sql(sql)?.execute([run])?;

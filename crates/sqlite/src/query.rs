@@ -1,12 +1,15 @@
 //! Reading runs, their events, snapshots and plans.
 
+use std::sync::LazyLock;
+
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
 use rival_store::{Batch, EngineId, Epoch, LOAD_MAX_BYTES, Page, RunFilter, RunRow, Snapshot};
 use rusqlite::types::Value as Sql;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use crate::claim::as_limit;
 use crate::fault::{Fault, Result};
+use crate::sum;
 
 /// A run's row, in the order in which [`decode_row`] reads it.
 pub(crate) const COLUMNS: &str = "runs.no, runs.id,
@@ -14,9 +17,18 @@ pub(crate) const COLUMNS: &str = "runs.no, runs.id,
     runs.created_at, runs.ended_at, runs.wake_at, runs.owner, runs.epoch, runs.parent, runs.source, runs.tags,
     runs.note, runs.dropped";
 
+static ROW_BY_ID: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {COLUMNS}, sum = {} FROM runs WHERE id = ?1", *sum::OF_RUN));
+
+/// A run's row, if it is as it was written. Lists show rows unchecked: one that is damaged must not hide the others.
 pub(crate) fn row_by_id(connection: &Connection, run: &RunId) -> Result<Option<RunRow>> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"))?;
-    statement.query_and_then([run.as_str()], decode_row)?.next().transpose()
+    let mut statement = connection.prepare_cached(&ROW_BY_ID)?;
+    let mut rows = statement.query([run.as_str()])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    if !row.get::<_, bool>(16)? {
+        return Err(Fault::Damaged(format!("the row of run `{run}` is not as it was written")));
+    }
+    decode_row(row).map(Some)
 }
 
 pub(crate) fn decode_row(row: &Row<'_>) -> Result<RunRow> {
@@ -164,30 +176,37 @@ fn source(filter: &RunFilter, statuses: &[RunStatus]) -> (&'static str, &'static
     }
 }
 
-/// The batches that hold the events after `after`.
+/// The batches that hold the events after `after`, checked against their chain.
 pub(crate) fn batches(connection: &Connection, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>> {
+    let Some(tip) = Tip::read(connection, run)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
-        "WITH r (no) AS (SELECT no FROM runs WHERE id = ?1)
-         SELECT first, count, body FROM events
-         WHERE run = (SELECT no FROM r) AND first + count > ?2 AND first >= coalesce(
-             (SELECT first FROM events WHERE run = (SELECT no FROM r) AND first <= ?2
-              ORDER BY first DESC LIMIT 1), 0)
+        "SELECT first, count, body, chain FROM events
+         WHERE run = ?1 AND first + count > ?2 AND first >= coalesce(
+             (SELECT first FROM events WHERE run = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1), 0)
          ORDER BY first",
     )?;
     // No number of an event is that large; saturating keeps "beyond the end" what it is.
     let next = i64::try_from(after.0).unwrap_or(i64::MAX).saturating_add(1);
-    let mut rows = statement.query(params![run.as_str(), next])?;
-    let mut batches = Vec::new();
+    let mut rows = statement.query([tip.no, next])?;
+    let mut batches: Vec<Batch> = Vec::new();
+    let mut links = None;
     let (mut events, mut bytes) = (0_usize, 0_usize);
     while let Some(row) = rows.next()? {
         let batch = decode_batch(row)?;
         events = events.saturating_add(batch.count as usize);
         bytes = bytes.saturating_add(batch.body.len());
         if (events > limit || bytes > LOAD_MAX_BYTES) && !batches.is_empty() {
-            break;
+            return Ok(batches);
         }
+        let links = match &mut links {
+            Some(links) => links,
+            none => none.insert(Links::before(connection, run, tip.no, batch.first)?),
+        };
+        links.add(run, &tip, &batch, row.get(3)?)?;
         batches.push(batch);
     }
+    let last = batches.last().map_or_else(|| after.min(tip.last), Batch::last);
+    tip.check_end(run, last)?;
     Ok(batches)
 }
 
@@ -200,35 +219,139 @@ pub(crate) fn last_batch(connection: &Connection, run: &RunId) -> Result<Option<
     rows.next()?.map(decode_batch).transpose()
 }
 
+/// Where a run's history ends, as its row says. While the run is owned, more may follow.
+struct Tip {
+    no: i64,
+    last: Seq,
+    chain: i64,
+    owned: bool,
+}
+
+static TIP: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT no, last, tip, owner IS NOT NULL, sum = {} FROM runs WHERE id = ?1", *sum::OF_RUN)
+});
+
+impl Tip {
+    fn read(connection: &Connection, run: &RunId) -> Result<Option<Self>> {
+        let decode = |row: &Row<'_>| {
+            let last = Seq(row.get::<_, i64>(1)?.cast_unsigned());
+            let tip = Self { no: row.get(0)?, last, chain: row.get(2)?, owned: row.get(3)? };
+            Ok((tip, row.get::<_, bool>(4)?))
+        };
+        match connection.prepare_cached(&TIP)?.query_row([run.as_str()], decode).optional()? {
+            Some((_, false)) => {
+                Err(Fault::Damaged(format!("the row of run `{run}` is not as it was written")))
+            }
+            found => Ok(found.map(|(tip, _)| tip)),
+        }
+    }
+
+    fn check_end(&self, run: &RunId, last: Seq) -> Result<()> {
+        if last == self.last || (self.owned && last > self.last) {
+            return Ok(());
+        }
+        let said = self.last;
+        Err(Fault::Damaged(format!("run `{run}`: its history ends with event {last}, its row says {said}")))
+    }
+}
+
+/// The chain of a run, up to some batch.
+struct Links {
+    last: Seq,
+    chain: i64,
+}
+
+impl Links {
+    /// The chain before the batch that begins with `first`.
+    fn before(connection: &Connection, run: &RunId, no: i64, first: Seq) -> Result<Self> {
+        let mut statement = connection.prepare_cached(
+            "SELECT first + count - 1, chain FROM events WHERE run = ?1 AND first < ?2
+             ORDER BY first DESC LIMIT 1",
+        )?;
+        let decode =
+            |row: &Row<'_>| Ok(Self { last: Seq(row.get::<_, i64>(0)?.cast_unsigned()), chain: row.get(1)? });
+        let found = statement.query_row([no, first.0.cast_signed()], decode).optional()?;
+        Ok(found.unwrap_or_else(|| Self { last: Seq::ZERO, chain: sum::chain_begin(no, run.as_str()) }))
+    }
+
+    fn add(&mut self, run: &RunId, tip: &Tip, batch: &Batch, chain: i64) -> Result<()> {
+        let expected = sum::chain_next(self.chain, batch.first.0, batch.count, sum::of_body(&batch.body));
+        let last = batch.last();
+        let fits =
+            batch.first == self.last.next() && chain == expected && (last != tip.last || chain == tip.chain);
+        if !fits {
+            let first = batch.first;
+            return Err(Fault::Damaged(format!(
+                "run `{run}`: its events {first} to {last} are not what was written after event {}",
+                self.last
+            )));
+        }
+        (self.last, self.chain) = (last, chain);
+        Ok(())
+    }
+}
+
 fn decode_batch(row: &Row<'_>) -> Result<Batch> {
     Ok(Batch { first: Seq(row.get::<_, i64>(0)?.cast_unsigned()), count: row.get(1)?, body: row.get(2)? })
 }
 
 pub(crate) fn snapshot(connection: &Connection, run: &RunId) -> Result<Option<Snapshot>> {
     let mut statement = connection.prepare_cached(
-        "SELECT seq, fold, plan, body FROM snapshots WHERE run = (SELECT no FROM runs WHERE id = ?1)",
+        "SELECT seq, fold, plan, body, sum = row_sum(run, seq, fold, plan, body) FROM snapshots
+         WHERE run = (SELECT no FROM runs WHERE id = ?1)",
     )?;
     let decode = |row: &Row<'_>| {
-        Ok(Snapshot {
+        let snapshot = Snapshot {
             seq: Seq(row.get::<_, i64>(0)?.cast_unsigned()),
             fold: row.get(1)?,
             plan: PlanHash::new(row.get::<_, String>(2)?),
             body: row.get(3)?,
-        })
+        };
+        Ok((snapshot, row.get::<_, bool>(4)?))
     };
-    Ok(statement.query_row([run.as_str()], decode).optional()?)
+    match statement.query_row([run.as_str()], decode).optional()? {
+        Some((_, false)) => {
+            Err(Fault::Damaged(format!("the snapshot of run `{run}` is not as it was written")))
+        }
+        found => Ok(found.map(|(snapshot, _)| snapshot)),
+    }
 }
 
 pub(crate) fn plan(connection: &Connection, hash: &str) -> Result<Option<String>> {
-    let mut statement = connection.prepare_cached("SELECT json FROM plans WHERE hash = ?1")?;
-    Ok(statement.query_row([hash], |row| row.get(0)).optional()?)
+    let mut statement = connection
+        .prepare_cached("SELECT hash, json, sum = row_sum(hash, json) FROM plans WHERE hash = ?1")?;
+    let found = statement.query_and_then([hash], decode_plan)?.next().transpose()?;
+    Ok(found.map(|(_, json)| json))
 }
 
 /// In the order in which they were kept, which is that of their row numbers.
 pub(crate) fn plans(connection: &Connection) -> Result<Vec<(PlanHash, String)>> {
-    let mut statement = connection.prepare_cached("SELECT hash, json FROM plans ORDER BY rowid")?;
-    let plans = statement.query_map([], |row| Ok((PlanHash::new(row.get::<_, String>(0)?), row.get(1)?)))?;
-    Ok(plans.collect::<rusqlite::Result<_>>()?)
+    let mut statement = connection
+        .prepare_cached("SELECT hash, json, sum = row_sum(hash, json) FROM plans ORDER BY rowid")?;
+    let plans = statement.query_and_then([], decode_plan)?;
+    plans.collect()
+}
+
+fn decode_plan(row: &Row<'_>) -> Result<(PlanHash, String)> {
+    let hash = PlanHash::new(row.get::<_, String>(0)?);
+    if !row.get::<_, bool>(2)? {
+        return Err(Fault::Damaged(format!("plan {hash} is not as it was written")));
+    }
+    Ok((hash, row.get(1)?))
+}
+
+pub(crate) fn has_plan(connection: &Connection, hash: &str) -> Result<bool> {
+    Ok(connection.prepare_cached("SELECT 1 FROM plans WHERE hash = ?1")?.exists([hash])?)
+}
+
+/// Whether a workflow has blocked runs that nobody owns.
+pub(crate) fn has_blocked(connection: &Connection, workflow: &str) -> Result<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT 1 FROM runs INDEXED BY runs_by_status
+         WHERE status = 'blocked' AND status <> 'completed' AND owner IS NULL
+             AND workflow = (SELECT no FROM names WHERE text = ?1)",
+    )?;
+    Ok(statement.exists([workflow])?)
 }
 
 pub(crate) fn next_wake(connection: &Connection) -> Result<Option<Time>> {

@@ -1,5 +1,6 @@
 //! The threads that read, beside the writer and never in its way.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
@@ -14,14 +15,19 @@ pub(crate) type Read = Box<dyn FnOnce(&Connection) + Send>;
 /// A queue from which several threads take.
 pub(crate) type Queue = Arc<Mutex<mpsc::Receiver<Read>>>;
 
-/// Runs until every sender is gone.
-pub(crate) fn run(connection: &Connection, queue: &Queue) {
-    while let Some(read) = next(queue) {
+/// Runs until every sender is gone, or the store is to be closed, and the queue is empty.
+pub(crate) fn run(connection: &Connection, queue: &Queue, closing: &AtomicBool) {
+    while let Some(read) = next(queue, closing) {
         read(connection);
     }
 }
 
 /// Waiting with the lock held is fine: whoever else is free waits for the lock, and so for its turn.
-fn next(queue: &Queue) -> Option<Read> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv()
+fn next(queue: &Queue, closing: &AtomicBool) -> Option<Read> {
+    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+    let read = queue.blocking_recv();
+    if closing.load(Ordering::Acquire) {
+        queue.close();
+    }
+    read
 }

@@ -6,6 +6,8 @@ use rival_core::{RunId, Seq};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Statement};
 
 use crate::fault::Result;
+use crate::meta::{self, Meta};
+use crate::sum;
 
 /// How many runs are remembered; past that all are forgotten and read again as they are needed.
 const REMEMBERED: usize = 1 << 16;
@@ -16,6 +18,8 @@ pub(crate) struct Hot {
     pub(crate) no: i64,
     pub(crate) epoch: i64,
     pub(crate) last: Seq,
+    /// The chain of the batch that ends with it.
+    pub(crate) tip: i64,
 }
 
 /// What a run id stands for.
@@ -48,10 +52,14 @@ pub(crate) struct Tables<'c> {
     pub(crate) insert_run: Statement<'c>,
     pub(crate) set_standing: Statement<'c>,
     pub(crate) count_waiting: Statement<'c>,
+    set_meta: Statement<'c>,
     pub(crate) engines: Engines,
     pub(crate) names: HashMap<String, i64>,
     pub(crate) hot: HashMap<RunId, Hot>,
-    last_run: i64,
+    /// As it will be after this transaction.
+    pub(crate) meta: Meta,
+    /// Whether this transaction must be written although no row changed.
+    pub(crate) dirty: bool,
     stale: bool,
 }
 
@@ -61,23 +69,36 @@ impl<'c> Tables<'c> {
         Ok(Self {
             connection,
             insert_event: connection
-                .prepare("INSERT INTO events (run, first, count, body) VALUES (?1, ?2, ?3, ?4)")?,
+                .prepare("INSERT INTO events (run, first, count, chain, body) VALUES (?1, ?2, ?3, ?4, ?5)")?,
             insert_run: connection.prepare(
                 "INSERT INTO runs (no, id, workflow, plan, status, fingerprint, created_at, ended_at,
-                     wake_at, owner, epoch, parent, source, tags, note)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12, ?13, ?14)
+                     wake_at, owner, epoch, parent, source, tags, note, last, tip, sum)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12, ?13, ?14, ?15, ?16,
+                     join_sums(row_sum(?1, ?2, ?3, ?4, ?6, ?7, ?11, ?12, ?13),
+                         row_sum(?1, ?5, ?8, ?9, ?10, 1, ?14, 0, ?15, ?16)))
                  ON CONFLICT (id) DO NOTHING",
             )?,
-            set_standing: connection.prepare(
-                "UPDATE runs SET status = ?2, ended_at = ?3, wake_at = ?4, note = ?5,
-                     owner = CASE WHEN ?6 THEN owner END WHERE no = ?1",
-            )?,
+            set_standing: connection.prepare(&sum::update(
+                "",
+                &[
+                    ("status", "?2"),
+                    ("ended_at", "?3"),
+                    ("wake_at", "?4"),
+                    ("note", "?5"),
+                    ("owner", "CASE WHEN ?6 THEN owner END"),
+                    ("last", "?7"),
+                    ("tip", "?8"),
+                ],
+                "no = ?1",
+            ))?,
             count_waiting: connection
                 .prepare("SELECT count(*) FROM messages WHERE run = ?1 AND body IS NOT NULL")?,
+            set_meta: connection.prepare(meta::UPDATE)?,
             engines: Engines::default(),
             names: HashMap::new(),
             hot: HashMap::new(),
-            last_run: 0,
+            meta: Meta::default(),
+            dirty: false,
             stale: true,
         })
     }
@@ -96,6 +117,7 @@ impl<'c> Tables<'c> {
     pub(crate) fn forget(&mut self) {
         self.hot.clear();
         self.names.clear();
+        self.dirty = false;
         self.stale = true;
     }
 
@@ -104,40 +126,39 @@ impl<'c> Tables<'c> {
         if !self.stale {
             return Ok(());
         }
-        self.last_run =
-            self.number("SELECT max(last_run, (SELECT coalesce(max(no), 0) FROM runs)) FROM meta")?;
-        self.engines = self.read_engines()?;
+        self.meta = Meta::read(self.connection)?;
+        // An engine may have joined while the disk was full.
+        let joined = self.engines.alive.iter().copied().max().unwrap_or(0);
+        self.meta.last_engine = self.meta.last_engine.max(joined);
+        self.read_gone()?;
         self.stale = false;
         Ok(())
     }
 
-    fn number(&self, sql: &str) -> Result<i64> {
-        Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
-    }
-
-    fn read_engines(&self) -> Result<Engines> {
-        let mut engines = Engines::default();
-        let mut alive = self.connection.prepare("SELECT id FROM engines")?;
-        for id in alive.query_map([], |row| row.get(0))? {
-            engines.alive.insert(id?);
-        }
+    /// Finds the owners of runs who are not alive.
+    fn read_gone(&mut self) -> Result<()> {
+        self.engines.gone.clear();
         // Steps from owner to owner through the index instead of over all owned runs.
         let mut next = self.connection.prepare("SELECT min(owner) FROM runs WHERE owner > ?1")?;
         let mut owner = i64::MIN;
         while let Some(id) = next.query_row([owner], |row| row.get::<_, Option<i64>>(0))? {
-            engines.note_owner(id);
+            self.engines.note_owner(id);
             owner = id;
         }
-        Ok(engines)
+        Ok(())
+    }
+
+    /// Counts a transaction that writes something; the last thing before its commit.
+    pub(crate) fn count(&mut self) -> Result<()> {
+        self.meta.commits += 1;
+        self.set_meta.execute(self.meta.params())?;
+        self.dirty = false;
+        Ok(())
     }
 
     pub(crate) fn next_run(&mut self) -> i64 {
-        self.last_run += 1;
-        self.last_run
-    }
-
-    pub(crate) fn last_run(&self) -> i64 {
-        self.last_run
+        self.meta.last_run += 1;
+        self.meta.last_run
     }
 
     /// What a commit must know about its run; read at most once while somebody owns it.
@@ -160,19 +181,21 @@ impl<'c> Tables<'c> {
         match found {
             None => Ok(Known::Unknown),
             Some((no, epoch, Some(owner))) if self.engines.alive.contains(&owner) => {
-                Ok(Known::Owned(Hot { no, epoch, last: self.read_last(no)? }))
+                let (last, tip) = self.read_last(no, run)?;
+                Ok(Known::Owned(Hot { no, epoch, last, tip }))
             }
             // One that has ended has no owner.
             Some(_) => Ok(Known::NotOwned),
         }
     }
 
-    fn read_last(&self, run: i64) -> Result<Seq> {
-        let last: Option<i64> = self
-            .sql("SELECT first + count - 1 FROM events WHERE run = ?1 ORDER BY first DESC LIMIT 1")?
-            .query_row([run], |row| row.get(0))
+    fn read_last(&self, no: i64, run: &RunId) -> Result<(Seq, i64)> {
+        let last = self
+            .sql("SELECT first + count - 1, chain FROM events WHERE run = ?1 ORDER BY first DESC LIMIT 1")?
+            .query_row([no], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))
             .optional()?;
-        Ok(Seq(last.unwrap_or(0).cast_unsigned()))
+        let (last, tip) = last.unwrap_or_else(|| (0, sum::chain_begin(no, run.as_str())));
+        Ok((Seq(last.cast_unsigned()), tip))
     }
 
     pub(crate) fn remember(&mut self, run: &RunId, hot: Hot) {
@@ -186,9 +209,10 @@ impl<'c> Tables<'c> {
         self.hot.insert(run.clone(), hot);
     }
 
-    pub(crate) fn set_last(&mut self, run: &RunId, last: Seq) {
+    pub(crate) fn set_last(&mut self, run: &RunId, last: Seq, tip: i64) {
         if let Some(hot) = self.hot.get_mut(run) {
             hot.last = last;
+            hot.tip = tip;
         }
     }
 

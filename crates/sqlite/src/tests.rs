@@ -49,7 +49,8 @@ impl Fixture {
     async fn fail_with(&self, code: i32) -> StoreError {
         let fail = move |tables: &mut Tables<'_>| -> fault::Result<()> {
             // Something of it is written before it fails.
-            tables.probe()?;
+            tables.probe();
+            tables.sql("UPDATE meta SET last_run = 77")?.execute([])?;
             Err(sqlite(code))
         };
         self.store.write(fail).await.unwrap_err()
@@ -105,9 +106,9 @@ async fn a_failed_group_leaves_nothing_behind_and_the_next_one_is_written() {
     fixture.start("r", RunStatus::Running).await;
     assert_eq!(fixture.fail_with(ffi::SQLITE_IOERR_WRITE).await.code(), "store_io");
     fixture.store.commit(commit("r", 2, 10)).await.unwrap();
-    let probes =
-        fixture.store.read(|c| Ok(c.query_row("SELECT probes FROM meta", [], |row| row.get::<_, i64>(0))?));
-    assert_eq!(probes.await.unwrap(), 0);
+    let last =
+        fixture.store.read(|c| Ok(c.query_row("SELECT last_run FROM meta", [], |row| row.get::<_, i64>(0))?));
+    assert_eq!(last.await.unwrap(), 1);
 }
 
 #[tokio::test]
@@ -165,7 +166,7 @@ async fn a_commit_after_a_rollback_is_checked_against_the_file() {
     let fixture = Fixture::new("forget").await;
     fixture.start("r", RunStatus::Running).await;
     let fail = |tables: &mut Tables<'_>| -> fault::Result<()> {
-        tables.commit(&commit("r", 2, 10))?.unwrap();
+        tables.commit(&commit("r", 2, 10), 0)?.unwrap();
         Err(sqlite(ffi::SQLITE_IOERR_WRITE))
     };
     fixture.store.write(fail).await.unwrap_err();

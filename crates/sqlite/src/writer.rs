@@ -3,17 +3,21 @@
 //! Everything that waits becomes one transaction, so that one sync serves all of it; each caller is
 //! answered after the commit returned, and not before. The order of the queue is the order of the world.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::mpsc as std_mpsc;
 use std::thread;
 
 use rival_store::StoreError;
 use rusqlite::{Connection, Statement};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::fault::{Fault, Result};
+use crate::header;
+use crate::mark::Marker;
+use crate::open::keep_log_on_close;
+use crate::place::Place;
 use crate::tables::Tables;
 
 /// How many jobs wait before callers do.
@@ -85,16 +89,25 @@ pub(crate) struct Counters {
     pub(crate) jobs: AtomicU64,
 }
 
-/// Runs until every sender is gone and the queue is empty.
-pub(crate) fn run(
-    mut connection: Connection,
-    path: &Path,
-    mut queue: mpsc::Receiver<Box<dyn Job>>,
-    counters: &Counters,
-) {
+/// What the writer has beside its connection.
+pub(crate) struct Outfit {
+    pub(crate) path: PathBuf,
+    pub(crate) page_size: u64,
+    pub(crate) place: Place,
+    pub(crate) marker: Option<Marker>,
+    pub(crate) counters: Arc<Counters>,
+    /// Set when the store is to be closed; the queue is closed at the next turn.
+    pub(crate) closing: Arc<AtomicBool>,
+    /// Told when no more writes are taken, and why.
+    pub(crate) failed: watch::Sender<Option<StoreError>>,
+}
+
+/// Runs until every sender is gone, or the store is to be closed, and the queue is empty.
+pub(crate) fn run(mut connection: Connection, outfit: Outfit, mut queue: mpsc::Receiver<Box<dyn Job>>) {
     let wal_pages = Arc::new(AtomicI32::new(0));
+    let (path, closing) = (outfit.path.clone(), Arc::clone(&outfit.closing));
     let ready = count_pages(&mut connection, wal_pages.clone());
-    match ready.and_then(|()| Writer::new(&connection, path.to_path_buf(), wal_pages, counters)) {
+    match ready.and_then(|()| Writer::new(&connection, outfit, wal_pages)) {
         Ok(mut writer) => thread::scope(|scope| {
             let (done, answers) = std_mpsc::channel();
             let answerer = thread::Builder::new().name("rival-sqlite-answers".to_owned());
@@ -103,6 +116,9 @@ pub(crate) fn run(
             writer.done = spawned.is_ok().then_some(done);
             let mut jobs = Vec::with_capacity(GROUP);
             while queue.blocking_recv_many(&mut jobs, GROUP) > 0 {
+                if closing.load(Ordering::Acquire) {
+                    queue.close();
+                }
                 writer.serve(&mut jobs);
             }
             // Without a sender the thread ends, and with it the scope.
@@ -110,7 +126,10 @@ pub(crate) fn run(
         }),
         Err(fault) => {
             while let Some(job) = queue.blocking_recv() {
-                job.settle(Some(fault.to_store_error(path)));
+                if closing.load(Ordering::Acquire) {
+                    queue.close();
+                }
+                job.settle(Some(fault.to_store_error(&path)));
             }
         }
     }
@@ -126,40 +145,35 @@ fn count_pages(connection: &mut Connection, pages: Arc<AtomicI32>) -> Result<()>
 }
 
 struct Writer<'c> {
-    path: PathBuf,
+    outfit: Outfit,
     tables: Tables<'c>,
     begin: Statement<'c>,
     commit: Statement<'c>,
     wal_pages: Arc<AtomicI32>,
     /// How long the log may grow before the next attempt to move it.
     checkpoint_at: i32,
-    counters: &'c Counters,
     poison: Option<StoreError>,
     done: Option<std_mpsc::Sender<Vec<Box<dyn Job>>>>,
 }
 
 impl<'c> Writer<'c> {
-    fn new(
-        connection: &'c Connection,
-        path: PathBuf,
-        wal_pages: Arc<AtomicI32>,
-        counters: &'c Counters,
-    ) -> Result<Self> {
+    fn new(connection: &'c Connection, outfit: Outfit, wal_pages: Arc<AtomicI32>) -> Result<Self> {
+        // Where nothing can be written, a transaction that writes nothing must still be one.
+        let begin = if connection.is_readonly(rusqlite::MAIN_DB)? { "BEGIN" } else { "BEGIN IMMEDIATE" };
         Ok(Self {
-            path,
+            outfit,
             tables: Tables::new(connection)?,
-            begin: connection.prepare("BEGIN IMMEDIATE")?,
+            begin: connection.prepare(begin)?,
             commit: connection.prepare("COMMIT")?,
             wal_pages,
             checkpoint_at: CHECKPOINT_PAGES,
-            counters,
             poison: None,
             done: None,
         })
     }
 
     fn serve(&mut self, jobs: &mut Vec<Box<dyn Job>>) {
-        self.counters.jobs.fetch_add(jobs.len() as u64, Ordering::Relaxed);
+        self.outfit.counters.jobs.fetch_add(jobs.len() as u64, Ordering::Relaxed);
         self.answer(jobs);
         // After the answers: callers prepare their next job meanwhile.
         if self.poison.is_none() && self.wal_pages.load(Ordering::Relaxed) >= self.checkpoint_at {
@@ -174,13 +188,17 @@ impl<'c> Writer<'c> {
         match self.transact(jobs) {
             Ok(()) => self.acknowledge(jobs),
             // Whichever it was, the others must not suffer for it.
-            Err(fault) if jobs.len() > 1 && fault.is_of_one_job() => {
+            Err(Refusal::Fault(fault)) if jobs.len() > 1 && fault.is_of_one_job() => {
                 for job in std::mem::take(jobs) {
                     self.answer(&mut vec![job]);
                 }
             }
-            Err(fault) => {
+            Err(Refusal::Fault(fault)) => {
                 let error = self.judge(&fault);
+                settle_all(jobs, Some(&error));
+            }
+            Err(Refusal::Gone(error)) => {
+                self.give_up(error.clone());
                 settle_all(jobs, Some(&error));
             }
         }
@@ -197,25 +215,46 @@ impl<'c> Writer<'c> {
         }
     }
 
-    fn transact(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<()> {
-        let before = self.tables.connection.total_changes();
-        let result = self.write(jobs);
-        if result.is_err() {
-            self.undo();
-        } else if self.tables.connection.total_changes() != before {
-            self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+    fn transact(&mut self, jobs: &mut [Box<dyn Job>]) -> std::result::Result<(), Refusal> {
+        self.outfit.place.look_at_log().map_err(Refusal::Gone)?;
+        match self.write(jobs) {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                self.outfit.counters.transactions.fetch_add(1, Ordering::Relaxed);
+                self.note_durable().map_err(Refusal::Gone)
+            }
+            Err(fault) => {
+                self.undo();
+                Err(Refusal::Fault(fault))
+            }
         }
-        result
     }
 
-    fn write(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<()> {
+    /// Whether anything was written.
+    fn write(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<bool> {
         self.begin.execute([])?;
         self.tables.refresh()?;
+        let before = self.tables.connection.total_changes();
         for job in jobs {
             job.perform(&mut self.tables)?;
         }
+        let wrote = self.tables.dirty || self.tables.connection.total_changes() != before;
+        if wrote {
+            self.tables.count()?;
+        }
         // Costs no sync when nothing was written.
         self.commit.execute([])?;
+        Ok(wrote)
+    }
+
+    /// After a commit and before its answers: what was written is where its name says, and the mark knows of it.
+    fn note_durable(&mut self) -> std::result::Result<(), StoreError> {
+        let frames = self.wal_pages.load(Ordering::Relaxed);
+        let bytes = header::log_bytes(u64::from(frames.unsigned_abs()), self.outfit.page_size);
+        self.outfit.place.look_after_commit(bytes)?;
+        if let Some(marker) = &mut self.outfit.marker {
+            marker.advance(self.tables.meta.commits, self.tables.meta.digest);
+        }
         Ok(())
     }
 
@@ -229,12 +268,18 @@ impl<'c> Writer<'c> {
     }
 
     fn judge(&mut self, fault: &Fault) -> StoreError {
-        let error = fault.to_store_error(&self.path);
+        let error = fault.to_store_error(&self.outfit.path);
         if fault.is_failed_sync() {
-            self.poison = Some(error.clone());
-            keep_log_on_close(self.tables.connection);
+            self.give_up(error.clone());
         }
         error
+    }
+
+    /// Takes no more writes. The log is the only witness: it is left as it is for the next store that opens the file.
+    fn give_up(&mut self, error: StoreError) {
+        keep_log_on_close(self.tables.connection, true);
+        self.outfit.failed.send_replace(Some(error.clone()));
+        self.poison = Some(error);
     }
 
     /// Moves the log's pages into the database file. Nothing acknowledged depends on it: if it fails,
@@ -257,9 +302,11 @@ impl<'c> Writer<'c> {
     }
 }
 
-/// After a failed sync the log is the only witness: leave it for whoever opens the file next.
-fn keep_log_on_close(connection: &Connection) {
-    let _ = connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+/// Why a group was not acknowledged.
+enum Refusal {
+    Fault(Fault),
+    /// Its name does not lead to the file any more: what was written, if it was, is not where the next store looks.
+    Gone(StoreError),
 }
 
 fn give_answers(groups: &std_mpsc::Receiver<Vec<Box<dyn Job>>>) {

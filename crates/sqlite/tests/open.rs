@@ -45,7 +45,7 @@ fn new_files_are_their_owners_only() {
     let _store = SqliteStore::open(&file).unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder.0.join("data")), 0o700);
-    for name in ["rival.db", "rival.db-wal", "rival.db.lock"] {
+    for name in ["rival.db", "rival.db-wal", "rival.db-mark"] {
         assert_eq!(mode(&folder.0.join("data").join(name)), 0o600, "{name}");
     }
 }
@@ -68,6 +68,75 @@ fn another_name_for_the_file_is_the_same_file() {
     let other = folder.0.join("other.db");
     std::os::unix::fs::symlink(folder.file(), &other).unwrap();
     assert!(matches!(refusal(&other), StoreError::Locked(_)));
+    std::fs::remove_file(&other).unwrap();
+    std::fs::hard_link(folder.file(), &other).unwrap();
+    assert!(matches!(refusal(&other), StoreError::Locked(_)), "in this process");
+    let mut process = child("child_is_refused", &other).spawn().unwrap();
+    assert!(process.wait().unwrap().success(), "in another process");
+}
+
+/// The other process.
+#[test]
+fn child_is_refused() {
+    let Some(file) = file_of_child() else { return };
+    assert!(matches!(refusal(&file), StoreError::Locked(_)));
+}
+
+#[tokio::test]
+async fn a_closed_store_lets_the_file_go_while_it_is_still_held() {
+    let folder = Folder::new();
+    let first = SqliteStore::open(folder.file()).unwrap();
+    let engine = first.join().await.unwrap();
+    first.start(new_run("r", engine)).await.unwrap();
+    first.close().await;
+    assert!(matches!(first.run(&RunId::from("r")).await, Err(StoreError::Closed)));
+    assert!(matches!(first.check_writable().await, Err(StoreError::Closed)));
+    let second = SqliteStore::open(folder.file()).unwrap();
+    assert!(second.run(&RunId::from("r")).await.unwrap().is_some());
+    first.close().await;
+    assert!(
+        matches!(refusal(&folder.file()), StoreError::Locked(_)),
+        "closing twice lets go of nothing else"
+    );
+    drop(first);
+    assert!(matches!(refusal(&folder.file()), StoreError::Locked(_)));
+}
+
+/// A shell that comes and goes must not take the log away from under a store: SQLite's own locks must hold, also after
+/// a second store was refused in the same process.
+#[tokio::test]
+async fn a_refused_store_takes_no_lock_away_from_the_first() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.file()).unwrap();
+    let engine = store.join().await.unwrap();
+    store.start(new_run("r", engine)).await.unwrap();
+    refusal(&folder.file());
+    let mut shell = child("child_looks_as_a_shell", &folder.file()).spawn().unwrap();
+    assert!(shell.wait().unwrap().success());
+    store.commit(commit("r", 2, 100)).await.unwrap();
+}
+
+/// The other process: opens the file as any program does, and is the last to close it for all it knows.
+#[test]
+fn child_looks_as_a_shell() {
+    let Some(file) = file_of_child() else { return };
+    let shell = Connection::open(file).unwrap();
+    shell.query_row("SELECT count(*) FROM runs", [], |row| row.get::<_, i64>(0)).unwrap();
+}
+
+#[test]
+fn the_lock_of_an_older_version_holds_and_is_removed_when_it_is_free() {
+    let folder = Folder::new();
+    drop(SqliteStore::open(folder.file()).unwrap());
+    let side = folder.0.join("rival.db.lock");
+    std::fs::write(&side, "4711").unwrap();
+    let older = std::fs::File::open(&side).unwrap();
+    older.lock().unwrap();
+    let StoreError::Locked(text) = refusal(&folder.file()) else { panic!("not locked") };
+    assert!(text.contains("process 4711") && text.contains("older version"), "{text}");
+    drop(older);
+    SqliteStore::open(folder.file()).unwrap();
+    assert!(!side.exists());
 }
 
 /// The other process: holds the file until its input ends.
@@ -127,23 +196,40 @@ fn a_folder_is_refused() {
     assert!(matches!(refusal(&folder.0), StoreError::Open(_)));
 }
 
-/// The other process, where the folder cannot be written.
-#[test]
-fn child_cannot_write() {
+/// The other process, where nothing can be written.
+#[tokio::test]
+async fn child_reads_and_cannot_write() {
     let Some(file) = file_of_child() else { return };
-    let error = refusal(&file);
-    assert!(matches!(error, StoreError::ReadOnly(_)), "{error:?}");
+    if !file.exists() {
+        assert!(matches!(refusal(&file), StoreError::ReadOnly(_)), "a new file cannot be made");
+        return;
+    }
+    let store = SqliteStore::open(&file).unwrap();
+    let engine = store.join().await.unwrap();
+    assert_eq!(store.load(&RunId::from("r"), Seq(0), 10).await.unwrap().len(), 1);
+    assert!(store.check().await.unwrap().is_empty());
+    for refused in
+        [store.check_writable().await.unwrap_err(), store.start(new_run("s", engine)).await.unwrap_err()]
+    {
+        assert!(matches!(refused, StoreError::ReadOnly(_)), "{refused:?}");
+        assert!(refused.to_string().contains("rival.db"), "it does not name the file: {refused}");
+    }
 }
 
-#[test]
-fn a_read_only_file_system_is_reported_as_such() {
+#[tokio::test]
+async fn on_a_read_only_disk_a_store_is_read_and_takes_no_writes() {
     let folder = Folder::new();
-    drop(SqliteStore::open(folder.file()).unwrap());
+    let store = SqliteStore::open(folder.file()).unwrap();
+    let engine = store.join().await.unwrap();
+    store.start(new_run("r", engine)).await.unwrap();
+    drop(store);
+    let before = std::fs::read(folder.file()).unwrap();
     let path = folder.0.display();
     let mount = format!("mount --bind '{path}' '{path}' && mount -o remount,ro,bind '{path}'");
     for file in [folder.file(), folder.0.join("new.db")] {
-        let Some(mut other) = child_after(&mount, "child_cannot_write", &file) else { return };
+        let Some(mut other) = child_after(&mount, "child_reads_and_cannot_write", &file) else { return };
         let output = other.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
+    assert_eq!(std::fs::read(folder.file()).unwrap(), before);
 }

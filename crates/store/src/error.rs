@@ -25,6 +25,9 @@ pub enum StoreError {
         "a write could not be made durable: {0}; the store takes no more writes until it is opened again"
     )]
     Poisoned(String),
+    /// The store's file was removed or replaced while it was open: what is written now would be gone with it.
+    #[error("the store's file is gone: {0}; the store takes no more writes")]
+    Gone(String),
     /// The stored data contradicts itself.
     #[error("the store is damaged: {0}")]
     Damaged(String),
@@ -48,6 +51,7 @@ impl StoreError {
             Self::Locked(_) => "store_locked",
             Self::Io(_) => "store_io",
             Self::Poisoned(_) => "store_poisoned",
+            Self::Gone(_) => "store_gone",
             Self::Damaged(_) => "store_damaged",
             Self::Open(_) => "store_open",
             Self::Invalid(_) => "store_invalid",
@@ -62,6 +66,8 @@ impl StoreError {
             Self::Full(_) | Self::ReadOnly(_) | Self::Locked(_) | Self::Io(_) => true,
             // The kernel may have dropped dirty pages: only a fresh look at the disk can tell.
             Self::Poisoned(_) | Self::Damaged(_) | Self::Open(_) | Self::Closed => false,
+            // The next write would go to a file that no name leads to.
+            Self::Gone(_) => false,
             // The same request stays wrong.
             Self::Invalid(_) => false,
         }

@@ -18,8 +18,8 @@ use rival_core::{PlanHash, RunId, Seq, Time};
 pub use error::{CommitError, StoreError};
 pub use memory::MemoryStore;
 pub use types::{
-    Batch, Claim, Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, Message, MessageNo, NewMessage,
-    NewRun, Page, RunFilter, RunRow, Sent, Snapshot, Standing, Started,
+    Batch, Claim, Commit, Damage, EngineId, Epoch, LogFilter, LogLevel, LogLine, Message, MessageNo,
+    NewMessage, NewRun, Page, RunFilter, RunRow, Sent, Snapshot, Standing, Started,
 };
 
 /// About how many bytes of events or log lines are read at once: what holds a page holds no more than that, and one batch
@@ -133,4 +133,20 @@ pub trait Store: Send + Sync + 'static {
 
     /// Fails if the store cannot take writes now; an engine asks before it tries again after a fault.
     async fn check_writable(&self) -> Result<(), StoreError>;
+
+    /// Looks at everything that is kept, and gives what is not as it was written. A store that has no way to tell finds
+    /// nothing.
+    async fn check(&self) -> Result<Vec<Damage>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// Ends when the store can never take writes again unless it is opened anew, and says why. A server has nothing
+    /// left to do then.
+    async fn failed(&self) -> StoreError {
+        std::future::pending().await
+    }
+
+    /// Finishes what was asked for, and lets go of whatever the store holds, such as a file and its lock, also while
+    /// values of it are still around. From then on it answers [`StoreError::Closed`]. Dropping a store does the same.
+    async fn close(&self) {}
 }

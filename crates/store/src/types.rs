@@ -358,3 +358,12 @@ impl LogLine {
         self.message.len() + self.fields.as_ref().map_or(0, Value::len_bytes)
     }
 }
+
+/// Something that a store found wrong with what it keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The run that it is about, if it is about one.
+    pub run: Option<RunId>,
+    /// What is wrong, in a sentence.
+    pub message: String,
+}

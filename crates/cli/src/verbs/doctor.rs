@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
-use rival::{Clock, Engine, SqliteStore, StoreError, Time};
+use rival::{Clock, Engine, SqliteStore, Store, StoreError, Time};
 use rival_engine::SourceProblem;
 use rival_server::token::TokenFile;
 use serde::Deserialize;
@@ -65,7 +65,7 @@ pub(crate) async fn doctor(context: &Context) -> Result<()> {
         false => config.warnings.iter().for_each(|warning| findings.add("settings", Level::Odd, warning)),
     }
     let served = server(context, &mut findings).await;
-    store(config.store(), served, &mut findings);
+    store(config.store(), served, &mut findings).await;
     files(context, served, &mut findings).await;
     tokens(context, &mut findings);
     show(context, &findings)
@@ -180,29 +180,33 @@ fn clock(server: Option<SystemTime>, findings: &mut Findings) {
     }
 }
 
-fn store(file: &Path, served: bool, findings: &mut Findings) {
+async fn store(file: &Path, served: bool, findings: &mut Findings) {
     if !file.exists() {
         let level = if served { Level::Odd } else { Level::Good };
         let text = format!("there is none at {} yet; a server makes it", file.display());
         findings.add("store", level, text);
     } else {
-        open(file, served, findings);
+        open(file, served, findings).await;
         mode(file, findings);
     }
     space(file, findings);
 }
 
-fn open(file: &Path, served: bool, findings: &mut Findings) {
+async fn open(file: &Path, served: bool, findings: &mut Findings) {
     let shown = file.display();
     match SqliteStore::open(file) {
         Ok(_) if served => {
             let text = format!("{shown} can be opened, so it is not the store of the server that answers");
             findings.add("store", Level::Odd, text);
         }
-        Ok(_) => {
-            let size = file.metadata().map_or(0, |meta| meta.len());
-            findings.add("store", Level::Good, format!("{shown} can be read and written ({})", bytes(size)));
-        }
+        Ok(store) => match store.check_writable().await {
+            Ok(()) => {
+                let size = file.metadata().map_or(0, |meta| meta.len());
+                let text = format!("{shown} can be read and written ({})", bytes(size));
+                findings.add("store", Level::Good, text);
+            }
+            Err(error) => findings.add("store", Level::Bad, format!("it can be read, but {error}")),
+        },
         Err(StoreError::Locked(_)) if served => {
             findings.add("store", Level::Good, format!("{shown} is in use by a server"));
         }

@@ -62,17 +62,39 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
     tracing::info!(%address, store = %config.store().display(), workflows, "the server is ready");
     let stop = CancellationToken::new();
     let stopping = async {
-        let signal = signals::first().await;
-        tracing::info!(signal = signal.name(), "stopping: steps at work may finish, nothing new starts");
+        let (grace, failed) = tokio::select! {
+            signal = signals::first() => {
+                tracing::info!(signal = signal.name(), "stopping: steps at work may finish, nothing new starts");
+                (config.shutdown_grace(), None)
+            }
+            error = engine.store_failed() => {
+                tracing::error!(code = error.code(), %error, "the store takes no more writes: the server ends");
+                (Duration::ZERO, Some(error))
+            }
+        };
         stop.cancel();
-        engine.shutdown(config.shutdown_grace()).await;
+        engine.shutdown(grace).await;
+        failed
     };
-    tokio::join!(server.serve(listener, stop.clone().cancelled_owned()), stopping);
+    let ((), failed) = tokio::join!(server.serve(listener, stop.clone().cancelled_owned()), stopping);
     if let Some(telemetry) = telemetry {
         telemetry.shutdown(TELEMETRY_GRACE).await;
     }
+    if let Some(error) = failed {
+        return Err(Failed::error(error.to_string()).code(error.code()).hint(after_failure(&error)).into());
+    }
     tracing::info!("stopped; runs that have not ended go on at the next start");
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to do about a store that takes no more writes.
+fn after_failure(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Gone(_) => {
+            "what was acknowledged is in the files that were there: bring them back before the next start"
+        }
+        _ => "look at the disk, then start the server again: runs go on from what is durable",
+    }
 }
 
 /// Registers what is in files, lets runs go on, and puts the engine behind routes.

@@ -1,5 +1,7 @@
 //! `verify`: everything in the store against what must always hold.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use rival::{SqliteStore, StoreError};
 use rival_engine::verify::{self, Report};
@@ -7,30 +9,41 @@ use serde_json::json;
 
 use super::Context;
 use crate::exit::Failed;
-use crate::out::{Format, Out, clean};
+use crate::out::{Format, Out, clean, note};
 
-pub(crate) async fn verify(context: &Context) -> Result<()> {
-    let file = context.config.store();
+pub(crate) async fn verify(context: &Context, accept: bool) -> Result<()> {
+    let (out, file) = (&context.out, context.config.store());
     if !file.exists() {
         return Err(Failed::not_found(format!("there is no store at {}", file.display())).into());
     }
-    let store = SqliteStore::open(file).map_err(|error| match error {
-        StoreError::Locked(who) => Failed::error(who)
-            .hint("verify looks at a store that nobody uses; or copy it, and name the copy with --store"),
+    let store = SqliteStore::examine(file).map_err(|error| match error {
+        StoreError::Locked(who) => Failed::error(who).hint(
+            "verify looks at a store that nobody uses; or copy it with the files beside it, and name the copy with --store",
+        ),
         other => Failed::error(other.to_string()).code(other.code()),
     })?;
     let report = verify::check_store(&store).await?;
-    show(&context.out, &report)?;
-    if report.is_sound() {
-        return Ok(());
+    let distrust = store.distrust();
+    show(out, &report, distrust)?;
+    if !report.is_sound() {
+        let count = report.breaches.len() + report.damage.len();
+        return Err(Failed::error(format!("{count} things are not as they must be in {}", file.display()))
+            .hint("keep a copy of the file as it is, and report this: it is a bug of Rival or of the disk")
+            .into());
     }
-    let count = report.breaches.len();
-    Err(Failed::error(format!("{count} things are not as they must be in {}", file.display()))
-        .hint("keep a copy of the file as it is, and report this: it is a bug of Rival or of the disk")
-        .into())
+    match distrust {
+        None => Ok(()),
+        Some(_) if accept => {
+            store.accept().await?;
+            note(format_args!("the store is taken as it is, and has a new mark"));
+            Ok(())
+        }
+        Some(distrust) => Err(Failed::error(distrust.to_string()).code(distrust.code()).into()),
+    }
 }
 
-fn show(out: &Out, report: &Report) -> Result<()> {
+fn show(out: &Out, report: &Report, distrust: Option<&StoreError>) -> Result<()> {
+    let holds = report.is_sound() && distrust.is_none();
     match out.format {
         Format::Json => {
             let breaches = report.breaches.iter().map(|breach| {
@@ -39,13 +52,17 @@ fn show(out: &Out, report: &Report) -> Result<()> {
             let runs: serde_json::Map<_, _> =
                 report.runs.iter().map(|(status, count)| (status.to_string(), json!(count))).collect();
             let report = json!({
-                "sound": report.is_sound(), "runs": runs, "events": report.events, "calls": report.calls,
+                "sound": holds, "runs": runs, "events": report.events, "calls": report.calls,
                 "messages": report.messages, "snapshots": report.snapshots,
-                "breaches": breaches.collect::<Vec<_>>(),
+                "breaches": breaches.collect::<Vec<_>>(), "damage": report.damage,
+                "distrust": distrust.map(ToString::to_string),
             });
             out.json(&report.to_string())
         }
-        Format::Ids => report.breaches.iter().try_for_each(|breach| out.line(&breach.run)),
+        Format::Ids => {
+            let runs: BTreeSet<_> = report.breaches.iter().map(|breach| &breach.run).collect();
+            runs.into_iter().try_for_each(|run| out.line(run))
+        }
         Format::Table => {
             let runs: Vec<String> =
                 report.runs.iter().map(|(status, count)| format!("{count} {status}")).collect();
@@ -58,6 +75,9 @@ fn show(out: &Out, report: &Report) -> Result<()> {
                 report.snapshots,
                 report.messages
             ))?;
+            for damage in &report.damage {
+                out.line(out.style.red(clean(damage)))?;
+            }
             for breach in &report.breaches {
                 let text = clean(&format!(
                     "run `{}`: rule {}: {}",
@@ -67,7 +87,13 @@ fn show(out: &Out, report: &Report) -> Result<()> {
                 ));
                 out.line(out.style.red(text))?;
             }
-            if report.is_sound() { out.line(out.style.green("everything holds")) } else { Ok(()) }
+            match (holds, report.is_sound()) {
+                (true, _) => out.line(out.style.green("everything holds")),
+                (false, true) => {
+                    out.line(out.style.yellow("what is there holds, but all of it may not be there"))
+                }
+                (false, false) => Ok(()),
+            }
         }
     }
 }

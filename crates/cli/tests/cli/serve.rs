@@ -97,6 +97,29 @@ fn a_request_under_way_gets_a_whole_answer_or_none_when_the_server_stops() {
     assert!(frames.ends_with("\r\n0\r\n\r\n"), "the stream was cut short: {frames}");
 }
 
+#[test]
+fn a_server_whose_store_is_removed_ends_and_begins_no_empty_one() {
+    let mut lab = Lab::online();
+    lab.rival(&["run", "flaky", "--id", "f1", "--wait"]).ok();
+    let file = lab.path("data/rival.db");
+    let kept = lab.path("data/kept.db");
+    std::fs::hard_link(&file, &kept).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    // Nothing is asked of it: it notices by itself.
+    let server = lab.server();
+    assert_eq!(server.child.wait().unwrap().code(), Some(1), "{}", server.log.lock().unwrap());
+    lab.kill_server();
+    let printed = lab.rival(&["run", "flaky"]);
+    assert_eq!(printed.code, 1);
+    assert!(
+        printed.err.contains("rival.db-wal") && printed.err.contains("bring the database file back"),
+        "{}",
+        printed.err
+    );
+    std::fs::rename(&kept, &file).unwrap();
+    assert!(lab.rival(&["list"]).ok().contains("f1"), "nothing was lost");
+}
+
 /// HTTP as it is on the wire: a client of a library would not say what came of half an answer.
 mod wire {
     use std::io::{BufRead, BufReader, Write};

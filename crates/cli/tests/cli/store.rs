@@ -41,8 +41,34 @@ fn a_store_that_was_tampered_with_is_found_out() {
     drop(sqlite);
     let printed = lab.rival(&["verify"]);
     assert_eq!(printed.code, 1);
-    assert!(printed.out.contains("run `f1`: rule 4: ended at"), "{}", printed.all());
+    assert!(printed.out.contains("run `f1`: rule 2: its row is not as it was written"), "{}", printed.all());
     assert_eq!(lab.rival(&["verify", "-o", "ids"]).out, "f1\n");
+}
+
+#[test]
+fn lost_commits_are_told_and_can_be_accepted() {
+    let mut lab = Lab::online();
+    lab.rival(&["run", "flaky", "--id", "f1", "--wait"]).ok();
+    lab.kill_server();
+    lab.rival(&["verify"]).ok();
+    let file = lab.path("data/rival.db");
+    let older = std::fs::read(&file).unwrap();
+    lab.serve(&[]);
+    lab.rival(&["run", "flaky", "--id", "f2", "--wait"]).ok();
+    lab.kill_server();
+    lab.rival(&["verify"]).ok();
+    std::fs::write(&file, older).unwrap();
+    let printed = lab.rival(&["list"]);
+    assert_eq!(printed.code, 1);
+    assert!(printed.err.contains("is behind its mark"), "{}", printed.err);
+    let printed = lab.rival(&["verify"]);
+    assert_eq!(printed.code, 1);
+    assert!(printed.out.contains("what is there holds"), "{}", printed.out);
+    assert!(printed.err.contains("rival verify --accept"), "{}", printed.err);
+    let printed = lab.rival(&["verify", "--accept"]);
+    assert_eq!(printed.code, 0, "{}", printed.all());
+    assert!(lab.rival(&["list"]).ok().contains("f1"));
+    lab.rival(&["verify"]).ok();
 }
 
 /// Without the line that tells how much room there is.

@@ -4,7 +4,8 @@ use axum::Json as Answer;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use rival_engine::ClockStatus;
+use futures::FutureExt;
+use rival_engine::{ClockStatus, RunError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -21,10 +22,15 @@ pub(crate) struct Health {
 
 /// Is it alive?
 ///
-/// Answers as long as the process does.
-#[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
-pub(crate) async fn healthz() -> Answer<Health> {
-    Answer(Health { status: "ok" })
+/// Answers as long as the process does. 500 says that it cannot work again before it is started anew, because its store
+/// takes no more writes.
+#[utoipa::path(get, path = "/healthz", tag = "server",
+    responses((status = 200, body = Health), (status = 500, description = "It must be started anew")))]
+pub(crate) async fn healthz(State(app): State<App>) -> Result<Answer<Health>, Problem> {
+    match app.engine.store_failed().now_or_never() {
+        Some(error) => Err(RunError::from(error).into()),
+        None => Ok(Answer(Health { status: "ok" })),
+    }
 }
 
 /// Is it ready?

@@ -1,0 +1,166 @@
+//! The mark beside the file: how far the store has come, kept apart from the store.
+//!
+//! After each group that became durable, and before anybody is told so, its number is written here, without a sync of its
+//! own. So the mark is never ahead of what is durable, also after a power cut; and if the store is behind it, then
+//! commits that were acknowledged are gone: its log was cut, removed or replaced, or the file is an older copy. SQLite
+//! by itself takes such a log for a short one, and says nothing.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::lock::private;
+use crate::sum::of_body;
+
+/// Always the same length, so that a write in place is whole: it is within one sector.
+const LENGTH: usize = 112;
+const BEGIN: &str = "rival-mark-1";
+
+/// What the mark says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// The store's id.
+    pub(crate) store: String,
+    /// How many transactions were acknowledged.
+    pub(crate) commits: i64,
+    /// The digest of all batches up to there.
+    pub(crate) digest: i64,
+    /// The process that wrote it: a second one that wants the file is told.
+    pub(crate) holder: u32,
+}
+
+/// What is found where the mark should be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Mark(Mark),
+    Nothing,
+    /// It is there and does not read as a mark.
+    Unreadable,
+}
+
+pub(crate) fn path_of(database: &Path) -> PathBuf {
+    beside(database, "-mark")
+}
+
+/// The name of a file beside the database, as SQLite names its own.
+pub(crate) fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+pub(crate) fn read(database: &Path) -> std::io::Result<Found> {
+    match std::fs::read(path_of(database)) {
+        Ok(bytes) => Ok(decode(&bytes).map_or(Found::Unreadable, Found::Mark)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Found::Nothing),
+        Err(error) => Err(error),
+    }
+}
+
+fn encode(mark: &Mark) -> [u8; LENGTH] {
+    let Mark { store, commits, digest, holder } = mark;
+    let mut line = [b' '; LENGTH];
+    let mut rest = &mut line[..];
+    // It fits: the id of a store is 36 characters, and each number has its width.
+    let _ = write!(rest, "{BEGIN} {store:36.36} {commits:016x} {digest:016x} {holder:010} ");
+    let sum = of_body(&line[..LENGTH - 17]);
+    let mut rest = &mut line[LENGTH - 17..];
+    let _ = writeln!(rest, "{sum:016x}");
+    line
+}
+
+fn decode(bytes: &[u8]) -> Option<Mark> {
+    let line: &[u8; LENGTH] = bytes.try_into().ok()?;
+    let text = std::str::from_utf8(line).ok()?;
+    let mut words = text.split_ascii_whitespace();
+    let number = |word: Option<&str>| Some(u64::from_str_radix(word?, 16).ok()?.cast_signed());
+    let begin = words.next()?;
+    let mark = Mark {
+        store: words.next()?.to_owned(),
+        commits: number(words.next())?,
+        digest: number(words.next())?,
+        holder: words.next()?.parse().ok()?,
+    };
+    (begin == BEGIN && encode(&mark) == *line).then_some(mark)
+}
+
+/// The mark, open to be written.
+#[derive(Debug)]
+pub(crate) struct Marker {
+    file: File,
+    mark: Mark,
+}
+
+impl Marker {
+    /// Writes a mark, durably: it is there before anything that it speaks of.
+    pub(crate) fn create(database: &Path, mark: Mark) -> std::io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        private(&mut options);
+        let path = path_of(database);
+        let mut marker = Self { file: options.open(&path)?, mark };
+        marker.write()?;
+        marker.file.set_len(LENGTH as u64)?;
+        marker.file.sync_all()?;
+        // The name too.
+        #[cfg(unix)]
+        if let Some(folder) = path.parent() {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(marker)
+    }
+
+    /// Takes up a mark that is there.
+    pub(crate) fn open(database: &Path, mark: Mark) -> std::io::Result<Self> {
+        let file = OpenOptions::new().write(true).open(path_of(database))?;
+        let mut marker = Self { file, mark: Mark { holder: std::process::id(), ..mark } };
+        // A full disk is no reason to refuse: a mark that cannot be written stays behind, which is safe.
+        let _ = marker.write();
+        Ok(marker)
+    }
+
+    /// Notes how far the store has come. A mark that cannot be written stays behind, which is safe.
+    pub(crate) fn advance(&mut self, commits: i64, digest: i64) {
+        self.mark.commits = commits;
+        self.mark.digest = digest;
+        let _ = self.write();
+    }
+
+    #[cfg(unix)]
+    fn write(&mut self) -> std::io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.file, &encode(&self.mark), 0)
+    }
+
+    #[cfg(not(unix))]
+    fn write(&mut self) -> std::io::Result<()> {
+        use std::io::Seek;
+        self.file.rewind()?;
+        self.file.write_all(&encode(&self.mark))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark() -> Mark {
+        let store = "0198d2a0-0000-7000-8000-000000000001".to_owned();
+        Mark { store, commits: 812, digest: -5, holder: 77 }
+    }
+
+    #[test]
+    fn a_mark_reads_as_it_was_written() {
+        assert_eq!(decode(&encode(&mark())), Some(mark()));
+    }
+
+    #[test]
+    fn a_mark_with_any_byte_changed_is_none() {
+        let line = encode(&mark());
+        for index in 0..line.len() {
+            let mut changed = line;
+            changed[index] ^= 1;
+            assert_eq!(decode(&changed), None, "byte {index}");
+        }
+        assert_eq!(decode(&line[..LENGTH - 1]), None);
+    }
+}

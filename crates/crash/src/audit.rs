@@ -1,5 +1,6 @@
 //! Holds a store against the ledgers: what clients were told, and what steps saw.
 
+mod answers;
 mod over_http;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,6 +18,8 @@ use crate::Folder;
 use crate::ledger::{self, Ack, Request, Sighting};
 use crate::steps::Receipt;
 use over_http::Starts;
+
+pub use answers::{AnswerAudit, audit_answers};
 
 /// What was found.
 #[derive(Debug, Default)]

@@ -14,6 +14,9 @@ use crate::steps::{
 /// Waits for words that only clients from outside send, so it is none of [`FLOWS`].
 pub const LISTENING: &str = "listening";
 
+/// What many clients ask for signals, cancels and kills at once; none of [`FLOWS`] either.
+pub const CROWDED: &str = "crowded";
+
 /// Their names; the number in a ticket chooses one.
 pub const FLOWS: [&str; 13] = [
     "plain", "flaky", "sleeping", "napping", "nesting", "slow", "soft", "talking", "once", "doomed",
@@ -37,6 +40,8 @@ pub fn definitions() -> Result<Vec<Definition>, BuildErrors> {
         undoing()?,
         racing()?,
         listening()?,
+        crowded()?,
+        companion()?,
     ])
 }
 
@@ -129,6 +134,32 @@ fn undoing() -> Result<Definition, BuildErrors> {
 fn listening() -> Result<Definition, BuildErrors> {
     let flow = Workflow::new(LISTENING).input::<Ticket>().step(first).step(signal::<Word>("word"));
     Ok(flow.step(chatty).step(signal::<Word>("word").named("again")).step(look_back).build()?.into())
+}
+
+/// Waits for two words, for a sleep that ends at about the time at which they come, and for a child.
+fn crowded() -> Result<Definition, BuildErrors> {
+    let companion = companion_flow()?;
+    let accompany = move |durable: Durable| {
+        let companion = companion.clone();
+        async move { durable.run(&companion, Ticket::new(0)).await }
+    };
+    let flow = Workflow::new(CROWDED).input::<Ticket>().parallel("all", |p| {
+        p.branch("one", |b| b.step(signal::<Word>("word")))
+            .branch("other", |b| b.step(signal::<Word>("word")))
+            .branch("nap", |b| b.step(delay_step(ms(20))))
+            .branch("child", |b| b.step(accompany.named("accompany")))
+    });
+    Ok(flow.build()?.into())
+}
+
+fn companion_flow() -> Result<Workflow<Ticket, u64>, BuildErrors> {
+    let number = |Input(ticket): Input<Ticket>| async move { Ok::<_, StepError>(ticket.number) };
+    let flow = Workflow::new("companion").input::<Ticket>().step(delay_step(ms(25)));
+    flow.step(number.named("number")).build()
+}
+
+fn companion() -> Result<Definition, BuildErrors> {
+    Ok(companion_flow()?.into())
 }
 
 /// Branches that lose, and are undone while the run goes on.

@@ -105,6 +105,16 @@ impl Api {
         path: &str,
         fill: impl FnOnce(RequestBuilder) -> RequestBuilder,
     ) -> Result<Option<Answer>> {
+        Ok(self.exchange(method, path, fill).await?.filter(|answer| answer.status != 503))
+    }
+
+    /// Sends a request. `None`: there was no answer.
+    pub(crate) async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        fill: impl FnOnce(RequestBuilder) -> RequestBuilder,
+    ) -> Result<Option<Answer>> {
         let address = self.current().await?;
         let request = self.client.request(method, format!("http://{address}{path}"));
         match fill(request).send().await {
@@ -129,7 +139,7 @@ impl Api {
         match status {
             503 => {
                 self.is_gone(address);
-                Ok(None)
+                Ok(Some(answer))
             }
             500.. => bail!("the server failed: {answer}"),
             _ => Ok(Some(answer)),

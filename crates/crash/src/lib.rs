@@ -4,12 +4,13 @@
 //! and what its steps saw when they began. A test kills it again and again, lets the last one finish everything,
 //! and holds the store against the ledgers and the invariants.
 //!
-//! Its clients are in the worker (`Clients`), or in the test, and ask over HTTP (`Load`).
+//! Its clients are in the worker (`Clients`), or in the test, and ask over HTTP (`Load`; `Crowd`, many of the same run).
 //!
-//! `RIVAL_CRASH_SEED` and `RIVAL_CRASH_CYCLES` choose another story, or a longer one.
+//! `RIVAL_CRASH_SEED` chooses another story; `RIVAL_CRASH_CYCLES` and `RIVAL_CRASH_ANSWERS` choose a longer one.
 
 mod audit;
 mod clients;
+mod crowd;
 mod flows;
 mod follow;
 mod http;
@@ -21,9 +22,10 @@ mod steps;
 
 use std::path::{Path, PathBuf};
 
-pub use audit::{Audit, audit, unfinished};
+pub use audit::{AnswerAudit, Audit, audit, audit_answers, unfinished};
 pub use clients::{Clients, drain};
-pub use flows::{FLOWS, LISTENING, definitions};
+pub use crowd::{Crowd, Reply, Told, What};
+pub use flows::{CROWDED, FLOWS, LISTENING, definitions};
 pub use http::{Api, Talk};
 pub use ledger::{Ack, Frame, Ledger, Request, Sent, Sighting, read};
 pub use load::Load;
@@ -44,6 +46,11 @@ impl Folder {
     /// What clients were told.
     pub fn acks(&self) -> PathBuf {
         self.0.join("acks.jsonl")
+    }
+
+    /// What a crowd of clients was told, request by request.
+    pub fn answers(&self) -> PathBuf {
+        self.0.join("answers.jsonl")
     }
 
     /// Starts that clients asked for over HTTP.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use rival::{Engine, SqliteStore};
 use rival_crash::{Clients, Folder, Ledger, Sighting, definitions, drain};
+use rival_server::auth::Scope;
 use rival_server::{Server, Settings};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -65,7 +66,10 @@ async fn serve(folder: &Folder, seed: u64) -> Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let listen = listener.local_addr()?;
     let tokens = folder.0.join("tokens.json");
-    let settings = Settings { listen, tokens, requests_per_second: 0, ..Settings::default() };
+    // Its clients kill runs too.
+    let anonymous_scope = Scope::Admin;
+    let settings =
+        Settings { listen, tokens, anonymous_scope, requests_per_second: 0, ..Settings::default() };
     let server = Server::new(engine.clone(), settings)?;
     println!("at {listen}\nready");
     let stop = CancellationToken::new();

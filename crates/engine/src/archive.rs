@@ -2,7 +2,11 @@
 //!
 //! An archive holds what the store holds of a run, in words that outlive a store's tables: the row, the plan that the
 //! run keeps, the events and the log. Whoever reads one trusts nothing in it: the plan must have the hash that the run
-//! names, the history must keep every rule, and the row must say what the history says.
+//! names, the history must keep every rule, and the row must say what the history says. What steps returned cannot be
+//! checked, because nothing is signed: a run that was taken in has a tag that says so.
+//!
+//! A run that another one led to (`order-7~c1`, `order-7~c1~undo`, `order-7~1`) is taken in after that one, and only if
+//! that one names it. Else a later run `order-7` would wait for a child that has ended already.
 
 use futures::stream::{self, BoxStream, StreamExt};
 use rival_core::bound::{NOTE_MAX, cut};
@@ -17,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::error::{BuildError, ImportError, RunError};
+use crate::json;
 use crate::load::{self, LoadError};
 use crate::start::{can_name_run, fingerprint};
 
@@ -24,6 +29,8 @@ use crate::start::{can_name_run, fingerprint};
 const FORMAT: &str = "rival-run";
 /// The version that this build writes, and the latest that it reads.
 const VERSION: u32 = 1;
+/// The tag of runs that were taken in.
+pub const IMPORTED: &str = "imported";
 /// How a `<` is written where none may be.
 const ESCAPED: &str = "\\u003c";
 /// How many broken rules an error names.
@@ -133,7 +140,7 @@ impl Archive {
     }
 
     /// Everything that must hold before anything of it is believed.
-    fn check(&self) -> Result<State, ImportError> {
+    fn check(&self, payload_max: usize) -> Result<State, ImportError> {
         if self.format != FORMAT {
             return Err(invalid(format!("its format is `{}`, not `{FORMAT}`", self.format)));
         }
@@ -154,9 +161,28 @@ impl Archive {
             let named: Vec<String> = violations.iter().take(NAMED_MAX).map(ToString::to_string).collect();
             return Err(invalid(format!("its history breaks the rules: {}", named.join("; "))));
         }
+        self.check_values(payload_max)?;
         let state = State::of_whole_run(&self.events);
         self.check_row(&state)?;
         Ok(state)
+    }
+
+    /// No run can have recorded what is larger or deeper than this.
+    fn check_values(&self, max: usize) -> Result<(), ImportError> {
+        for event in &self.events {
+            for value in event.event.value().into_iter().chain(event.event.state()) {
+                if value.len_bytes() > max {
+                    let (seq, size) = (event.seq, value.len_bytes());
+                    return Err(invalid(format!(
+                        "event {seq} has {size} bytes, more than the limit of {max}"
+                    )));
+                }
+                if json::is_too_deep(value.as_json()) {
+                    return Err(invalid(format!("event {} nests too deep", event.seq)));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn checked_plan(&self) -> Result<IndexedPlan, ImportError> {
@@ -210,7 +236,7 @@ impl Archive {
                 keep: false,
                 wake_at: None,
                 ended_at: run.ended_at,
-                note: run.note.clone(),
+                note: run.note.clone().map(|note| cut(note, NOTE_MAX)),
             },
             engine: EngineId(0),
         }
@@ -231,9 +257,28 @@ impl Archive {
         lines.collect()
     }
 
-    async fn put(&self, store: &dyn Store) -> Result<Started, ImportError> {
+    /// The run that this one belongs to must be here, and name it.
+    async fn check_origin(&self, store: &dyn Store) -> Result<(), ImportError> {
+        let ArchivedRun { run_id, parent, source, .. } = &self.run;
+        if parent.is_none() && !run_id.as_str().contains('~') {
+            return Ok(());
+        }
+        for origin in [parent, source].into_iter().flatten() {
+            let history = load::load_history(store, origin).await.map_err(|error| match error {
+                LoadError::Store(error) => ImportError::Store(error),
+                other => invalid(format!("run `{origin}`, which it belongs to: {other}")),
+            })?;
+            if history.iter().any(|event| names(&event.event, run_id)) {
+                return Ok(());
+            }
+        }
+        let origin = parent.as_ref().or(source.as_ref()).cloned();
+        Err(ImportError::OriginMissing { run: run_id.clone(), origin })
+    }
+
+    async fn put(&self, store: &dyn Store, tags: Vec<String>) -> Result<Started, ImportError> {
         store.put_plan(&self.plan.hash, self.plan.plan.as_json()).await?;
-        let started = store.start(self.new_run()).await?;
+        let started = store.start(NewRun { tags, ..self.new_run() }).await?;
         if matches!(started, Started::Created) {
             store.append_logs(self.log_lines()).await?;
         }
@@ -253,6 +298,17 @@ impl Archive {
             store.append_logs(self.log_lines()).await?;
         }
         Ok(())
+    }
+}
+
+/// Whether an event says that a run led to another one.
+fn names(event: &Kind, run: &RunId) -> bool {
+    match event {
+        Kind::ChildStarted { child, .. } => child == run,
+        Kind::ChildUndoing { undo, .. } => undo == run,
+        Kind::ChildRetried { next, .. } => next == run,
+        Kind::RunFailed { retried_as, .. } => retried_as.as_ref() == Some(run),
+        _ => false,
     }
 }
 
@@ -352,21 +408,21 @@ impl Engine {
         Ok(stream::unfold(writing, Writing::next).boxed())
     }
 
-    /// Takes a run in that has ended, from this store or another. Taking the same in again does nothing.
+    /// Takes a run in that has ended, from this store or another. Taking the same in again does nothing. The run has the
+    /// tag [`IMPORTED`].
     pub async fn import(&self, archive: &Archive) -> Result<Imported, ImportError> {
-        let state = archive.check()?;
+        let state = archive.check(self.shared.limits.payload_max)?;
         let store = &*self.shared.store;
         let ArchivedRun { run_id, status, .. } = &archive.run;
-        let Some(end) = &state.end else {
+        if !state.is_terminal() {
             return Err(ImportError::NotEnded { run: run_id.clone(), status: *status });
-        };
-        // A store in which a run is named that should be there and is not looks damaged for ever.
-        if let Some(next) = &end.retried_as
-            && store.run(next).await?.is_none()
-        {
-            return Err(ImportError::SuccessorMissing { run: run_id.clone(), next: next.clone() });
         }
-        let new = match archive.put(store).await? {
+        archive.check_origin(store).await?;
+        let mut tags = archive.run.tags.clone();
+        if !tags.iter().any(|tag| tag == IMPORTED) {
+            tags.push(IMPORTED.to_owned());
+        }
+        let new = match archive.put(store, tags).await? {
             Started::Created => true,
             Started::Exists(row) => {
                 archive.compare(store, &row).await?;
@@ -378,13 +434,13 @@ impl Engine {
 
     /// An engine that holds one archived run, ended or not, to look at: in memory, and it runs nothing.
     pub async fn of_archive(archive: &Archive) -> Result<Self, ImportError> {
-        archive.check()?;
+        archive.check(usize::MAX)?;
         let engine = Self::builder().store(MemoryStore::default()).passive().build().await;
         let engine = engine.map_err(|error| match error {
             BuildError::Store(error) => ImportError::Store(error),
             BuildError::Register(error) => invalid(error.to_string()),
         })?;
-        archive.put(&*engine.shared.store).await?;
+        archive.put(&*engine.shared.store, archive.run.tags.clone()).await?;
         Ok(engine)
     }
 }

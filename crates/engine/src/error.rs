@@ -383,13 +383,13 @@ pub enum ImportError {
         /// Where it stood.
         status: RunStatus,
     },
-    /// The run that goes on in its place is not there.
-    #[error("run `{run}` was retried as `{next}`, which is not in this store: import that one first")]
-    SuccessorMissing {
+    /// The run that led to it is not there, or does not name it.
+    #[error("{}", origin_missing(.run, .origin.as_ref()))]
+    OriginMissing {
         /// The run.
         run: RunId,
-        /// The run that retried it.
-        next: RunId,
+        /// Its parent, or the run that it goes on from.
+        origin: Option<RunId>,
     },
     /// A run with this id exists, with another history.
     #[error("run `{0}` exists here with another history: nothing was changed")]
@@ -405,7 +405,7 @@ impl ImportError {
         match self {
             Self::Invalid(_) => "invalid_archive",
             Self::NotEnded { .. } => "run_not_ended",
-            Self::SuccessorMissing { .. } => "successor_missing",
+            Self::OriginMissing { .. } => "origin_missing",
             Self::Conflict(_) => "run_conflict",
             Self::Store(error) => error.code(),
         }
@@ -439,6 +439,15 @@ debug_as_sentence!(RegisterError, StartError, RunError, ImportError, BuildError)
 
 fn list(items: &[impl ToString]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn origin_missing(run: &RunId, origin: Option<&RunId>) -> String {
+    match origin {
+        Some(origin) => format!(
+            "run `{run}` belongs to run `{origin}`, which is not in this store or does not name it: import that one first"
+        ),
+        None => format!("`{run}` is the id of a run that another one leads to, and it names no such run"),
+    }
 }
 
 fn known_names(known: &[String]) -> String {

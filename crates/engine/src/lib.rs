@@ -51,7 +51,7 @@ pub mod verify;
 mod view;
 mod wall;
 
-pub use archive::{Archive, ArchivedLog, ArchivedPlan, ArchivedRun, Imported};
+pub use archive::{Archive, ArchivedLog, ArchivedPlan, ArchivedRun, IMPORTED, Imported};
 pub use bounded::{ValueLimits, ValuePiece, is_omitted};
 pub use clock::{Clock, SteppedClock, VirtualClock};
 pub use context::{

@@ -18,10 +18,60 @@ const STYLE: &str = include_str!("page.css");
 const BEGIN: &str = r#"<script type="application/json" id="rival-run">"#;
 const END: &str = "</script>";
 
-/// The data in a page; `None` if the text is no such page.
+/// The data in a page; `None` if the text is no such page. Only an element counts, as a browser finds it: what stands in
+/// a comment, in an attribute or in another script is text. Two elements count as none, because nobody can tell which
+/// one is the run that the page shows.
 pub(crate) fn embedded(page: &str) -> Option<&str> {
-    let (_, rest) = page.split_once(BEGIN)?;
-    rest.split_once(END).map(|(data, _)| data)
+    let (mut rest, mut found) = (page, None);
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at..];
+        if rest.starts_with("<!--") {
+            rest = after(rest, "-->");
+        } else if let Some(inside) = rest.strip_prefix(BEGIN) {
+            let (data, behind) = inside.split_once(END)?;
+            if found.replace(data).is_some() {
+                return None;
+            }
+            rest = behind;
+        } else {
+            rest = behind_tag(rest);
+        }
+    }
+    found
+}
+
+/// What follows a tag; of an element whose content is text, what follows that.
+fn behind_tag(text: &str) -> &str {
+    let name: &str = text[1..].split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    let end = match name.to_ascii_lowercase().as_str() {
+        "" => return &text[1..],
+        "script" => "</script",
+        "style" => "</style",
+        "textarea" => "</textarea",
+        "title" => "</title",
+        _ => return behind_attributes(text),
+    };
+    let content = behind_attributes(text);
+    let lower = content.to_ascii_lowercase();
+    lower.find(end).map_or("", |at| &content[at..])
+}
+
+fn behind_attributes(tag: &str) -> &str {
+    let mut quote = None;
+    for (at, c) in tag.char_indices() {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '>') => return &tag[at + 1..],
+            (None, _) => {}
+        }
+    }
+    ""
+}
+
+fn after<'a>(text: &'a str, end: &str) -> &'a str {
+    text.find(end).map_or("", |at| &text[at + end.len()..])
 }
 
 /// Writes the page of an archived run, as `client` shows it.
@@ -298,7 +348,20 @@ mod tests {
 
     #[test]
     fn the_data_is_found_in_a_page() {
-        assert_eq!(embedded(&format!("<p>{BEGIN}{{}}{END}</p>")), Some("{}"));
+        let data = |text: &str| format!("{BEGIN}{text}{END}");
+        let (one, other) = (data("1"), data("2"));
+        let found = [
+            format!("<p>{one}</p>"),
+            format!("<!-- {other} --><title>{other}</title><p>it's 1 < 2</p>{one}"),
+            format!("<p title='{other}'>{one}</p><!-- saved -->"),
+            format!("<STYLE>{other}</STYLE><script>'{BEGIN}2'</script>{one}"),
+        ];
+        for page in &found {
+            assert_eq!(embedded(page), Some("1"), "{page}");
+        }
+        for page in [format!("{one}{other}"), format!("<!-- {one}"), format!("<p title=\"{one}")] {
+            assert_eq!(embedded(&page), None, "{page}");
+        }
         assert_eq!(embedded("{\"format\": \"rival-run\"}"), None);
     }
 }

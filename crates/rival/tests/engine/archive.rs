@@ -16,7 +16,9 @@ facts![
     another_run_of_the_same_id_is_refused,
     a_run_under_way_can_be_looked_at_and_not_imported,
     a_document_that_was_changed_is_refused,
-    a_run_that_was_retried_needs_its_successor_first,
+    a_run_that_another_led_to_needs_that_one_first,
+    a_child_that_nobody_names_is_refused,
+    what_no_run_can_have_recorded_is_refused,
     an_import_that_was_cut_short_is_finished,
     a_document_can_stand_in_a_page,
 ];
@@ -63,7 +65,10 @@ async fn a_run_comes_back_as_it_was(lab: Lab) {
     let view = other.get(&id).await.unwrap();
     assert_eq!((view.output.unwrap().to_json(), &*view.tags[0]), (json!(7), "blue"));
     assert_eq!(other.history(&id).await.unwrap(), archive.events);
-    let again = other.export(&id).await.unwrap();
+    // But for a tag: whether what it says is true, nobody here has seen.
+    let mut again = other.export(&id).await.unwrap();
+    assert_eq!(again.run.tags, ["blue", "imported"]);
+    again.run.tags.pop();
     assert_eq!(Archive { exported_at: archive.exported_at, ..again }, archive);
     assert_eq!(archive.logs[0].message, "a line");
     let report = verify::check_store(&*store).await.unwrap();
@@ -126,7 +131,7 @@ async fn a_document_that_was_changed_is_refused(lab: Lab) {
     assert!(other.runs(&rival::RunFilter::default(), &rival::Page::default()).await.unwrap().is_empty());
 }
 
-async fn a_run_that_was_retried_needs_its_successor_first(lab: Lab) {
+async fn a_run_that_another_led_to_needs_that_one_first(lab: Lab) {
     let tape = Tape::default();
     let failing = Workflow::new("w").max_retries(1).step(tape.failing("never")).build().unwrap();
     let engine = lab.engine(&failing).await;
@@ -135,12 +140,45 @@ async fn a_run_that_was_retried_needs_its_successor_first(lab: Lab) {
     let next = RunId::from("r~1");
     engine.finish(&next).await.unwrap();
     let (first, second) = (engine.export(run.id()).await.unwrap(), engine.export(&next).await.unwrap());
-    let other = empty().await;
-    let refused = other.import(&first).await.unwrap_err();
-    assert_eq!(refused.code(), "successor_missing");
-    assert!(refused.to_string().contains("`r~1`"), "{refused}");
-    other.import(&second).await.unwrap();
-    other.import(&first).await.unwrap();
+    let store = Arc::new(MemoryStore::default());
+    let other = Engine::builder().shared_store(Arc::clone(&store) as _).passive().build().await.unwrap();
+    let refused = other.import(&second).await.unwrap_err();
+    assert_eq!(refused.code(), "origin_missing");
+    let told =
+        "run `r~1` belongs to run `r`, which is not in this store or does not name it: import that one first";
+    assert_eq!(refused.to_string(), told);
+    for archive in [&first, &second] {
+        other.import(archive).await.unwrap();
+        let report = verify::check_store(&*store).await.unwrap();
+        assert!(report.is_sound(), "{:#?}", report.breaches);
+    }
+}
+
+/// A later run `x` would wait for it for ever: it would have ended before it began.
+async fn a_child_that_nobody_names_is_refused(lab: Lab) {
+    let archive = exported(&lab).await;
+    let engine = lab.engine(Workflow::new("other").step(gives("first", 1)).build().unwrap()).await;
+    for id in ["x~c1", "x~c1~undo", "x~1", "r~c1", "r~1"] {
+        let child = changed(&archive, |json| json["run"]["runId"] = json!(id)).unwrap();
+        assert_eq!(engine.import(&child).await.unwrap_err().code(), "origin_missing", "{id}");
+    }
+    let claims = changed(&archive, |json| {
+        json["run"]["runId"] = json!("r~c1");
+        json["run"]["parent"] = json!("r");
+        json["events"][0]["event"]["runStarted"]["parent"] = json!("r");
+    });
+    assert_eq!(engine.import(&claims.unwrap()).await.unwrap_err().code(), "origin_missing");
+}
+
+async fn what_no_run_can_have_recorded_is_refused(lab: Lab) {
+    let archive = exported(&lab).await;
+    let other = Engine::builder().max_payload_bytes(100).passive().build().await.unwrap();
+    let large = changed(&archive, |json| {
+        json["events"][0]["event"]["runStarted"]["input"] = json!("x".repeat(200));
+    });
+    let refused = other.import(&large.unwrap()).await.unwrap_err();
+    assert!(refused.to_string().contains("more than the limit of 100"), "{refused}");
+    other.import(&archive).await.unwrap();
 }
 
 async fn an_import_that_was_cut_short_is_finished(lab: Lab) {

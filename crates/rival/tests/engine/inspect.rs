@@ -31,7 +31,26 @@ facts![
     what_is_not_there_is_not_found,
     history_names_the_cause_of_everything,
     pages_of_events_are_full_until_the_last,
+    a_message_that_is_too_long_is_cut,
 ];
+
+/// However long the error of a function is: it would be read with every look at the run, and shown in every list.
+async fn a_message_that_is_too_long_is_cut(lab: Lab) {
+    let long = || async {
+        let details = json!({ "answer": "y".repeat(4 << 20) });
+        Err::<(), _>(StepError::stop("x".repeat(4 << 20)).details(details))
+    };
+    let (engine, run) = engine_of(&lab, Workflow::new("w").step(long.named("long"))).await;
+    let failure = engine.finish(&run).await.unwrap().error.unwrap();
+    assert_eq!(failure.message.len(), 64 * 1024);
+    assert!(failure.message.ends_with("x … (4194304 bytes in all)"));
+    assert_eq!(failure.details.unwrap().to_json()["bytes"], (4 << 20) + 13);
+    let note = engine.summary(&run).await.unwrap().note.unwrap();
+    assert!(note.len() <= 8 * 1024 && note.ends_with(" bytes in all)"), "{}", note.len());
+    let history = engine.history(&run).await.unwrap();
+    assert!(serde_json::to_string(&history).unwrap().len() < 512 * 1024);
+    engine.cancel(&run, "late").await.unwrap_err();
+}
 
 async fn says(engine: &TestEngine, run: &RunId, expected: Expect) {
     expected.assert_eq(&engine.explain(run).await.unwrap());

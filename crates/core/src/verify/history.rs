@@ -551,6 +551,8 @@ impl<'a> History<'a> {
         let at_work = state.call.is_some();
         // A handler that was due when the run began to end is dropped; its node has ended before.
         let handler = state.handler == Handler::Due && (state.held || state.blocked);
+        // So is a compensation that waited for its next attempt, or was held, when the run was killed.
+        let undo = state.due.is_some_and(|due| due.role == Role::Compensate);
         state.held = false;
         state.blocked = false;
         state.sleeps_until = None;
@@ -560,6 +562,9 @@ impl<'a> History<'a> {
         self.require(!at_work, seq, Rule::Calls, || format!("{} has a call at work", name(node)));
         if handler {
             self.node(node).handler = Handler::Done;
+        } else if undo {
+            let killed = self.killed;
+            self.require(killed, seq, Rule::Ending, || "a compensation is cancelled".into());
         } else {
             self.end(node, Outcome::Cancelled, seq);
         }

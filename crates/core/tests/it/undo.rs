@@ -634,3 +634,21 @@ fn the_state_of_a_call_is_recorded_when_it_times_out_is_stopped_or_left_behind()
            4 <3        run failed in a: interrupted ``a` was interrupted and must not be called again; it may have acted`
     "#]]);
 }
+
+#[test]
+fn a_kill_ends_a_compensation_that_waits_for_its_next_attempt() {
+    Case::of(vec![undoable("a"), step("b")])
+        .start()
+        .ok("a", 1)
+        .fails("b", 1, StepError::new("no"))
+        .fails("a", 2, StepError::new("stuck"))
+        .quietly()
+        .kill()
+        .status(RunStatus::Failed)
+        .then(expect![[r#"
+            > kill, at 0
+               9 request   kill requested: now, forced at 0
+              10 <9        a cancelled
+              11 <10       run failed in b: error `no`
+        "#]]);
+}

@@ -1,10 +1,12 @@
 //! Encodes values strictly: what could not be read back exactly is refused, never changed.
 //!
-//! `serde_json` writes NaN and infinity as `null`. So when a text contains `null`, a second pass over the
-//! value looks for a float that is not finite; other values pay nothing.
+//! `serde_json` writes NaN and infinity as `null`, and `Some` of nothing too. So when a text contains `null`, a second
+//! pass over the value looks for them; other values pay nothing.
 
 use rival_core::Value;
 use serde::ser::{self, Serialize};
+
+use crate::exact::{DuplicateKey, duplicate_key};
 
 /// How deep a value may nest; what is deeper could not be read back.
 const DEPTH_MAX: usize = 120;
@@ -16,22 +18,45 @@ pub enum EncodeError {
     /// It holds NaN or an infinity.
     #[error("it holds {0}, which JSON cannot say; use an Option or a string")]
     NotFinite(String),
+    /// It holds `Some(())` or `Some(None)`.
+    #[error(
+        "it holds `Some` of nothing (of `()` or of `None`), which would be read as `None`; use a bool or an enum"
+    )]
+    SomeOfNothing,
     /// It is not JSON, for example because of a map whose keys are no strings.
     #[error("it is not JSON: {0}")]
     NotJson(String),
+    /// An object has a key twice, for example because of a flattened map.
+    #[error("{} has the key `{key}` twice", place(path))]
+    DuplicateKey {
+        /// The object, as `a.b[0]`; empty for the value itself.
+        path: String,
+        /// The key.
+        key: String,
+    },
     /// It nests too deep.
     #[error("it nests deeper than {DEPTH_MAX} levels")]
     TooDeep,
+}
+
+fn place(path: &str) -> String {
+    if path.is_empty() { "it".to_owned() } else { format!("`{path}` in it") }
 }
 
 /// Encodes a value, refusing what JSON cannot say.
 pub fn encode(value: &(impl Serialize + ?Sized)) -> Result<Value, EncodeError> {
     let text = serde_json::to_string(value).map_err(|error| EncodeError::NotJson(error.to_string()))?;
     if text.contains("null") {
-        value.serialize(FiniteCheck).map_err(|NotFinite(text)| EncodeError::NotFinite(text))?;
+        value.serialize(NullCheck).map_err(|NotFinite(text)| match text.as_str() {
+            SOME_OF_NOTHING => EncodeError::SomeOfNothing,
+            _ => EncodeError::NotFinite(text),
+        })?;
     }
     if is_too_deep(&text) {
         return Err(EncodeError::TooDeep);
+    }
+    if let Some(DuplicateKey { path, key }) = duplicate_key(&text) {
+        return Err(EncodeError::DuplicateKey { path, key });
     }
     if is_odd(&text) {
         let readable: Result<serde_json::Value, _> = serde_json::from_str(&text);
@@ -69,9 +94,9 @@ pub fn is_too_deep(text: &str) -> bool {
     false
 }
 
-/// Serialises to nothing; fails at the first float that is not finite.
+/// Serialises to nothing; fails at the first float that is not finite, and at the first `Some` of nothing.
 #[derive(Clone, Copy)]
-struct FiniteCheck;
+struct NullCheck;
 
 #[derive(Debug)]
 struct NotFinite(String);
@@ -90,6 +115,15 @@ impl ser::Error for NotFinite {
     }
 }
 
+/// What is said of `Some` of nothing; no float is written so.
+const SOME_OF_NOTHING: &str = "Some(null)";
+
+/// Whether a value is written as `null`. What is longer is not written to its end.
+fn is_null(value: &(impl Serialize + ?Sized)) -> bool {
+    let mut text = [0; 4];
+    serde_json::to_writer(text.as_mut_slice(), value).is_ok() && text == *b"null"
+}
+
 fn finite(value: f64) -> Result<(), NotFinite> {
     if value.is_finite() { Ok(()) } else { Err(NotFinite(value.to_string())) }
 }
@@ -100,7 +134,7 @@ macro_rules! accept {
     };
 }
 
-impl ser::Serializer for FiniteCheck {
+impl ser::Serializer for NullCheck {
     type Ok = ();
     type Error = NotFinite;
     type SerializeSeq = Self;
@@ -131,7 +165,8 @@ impl ser::Serializer for FiniteCheck {
     }
 
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NotFinite> {
-        value.serialize(self)
+        value.serialize(self)?;
+        if is_null(value) { Err(NotFinite(SOME_OF_NOTHING.to_owned())) } else { Ok(()) }
     }
 
     fn serialize_unit(self) -> Result<(), NotFinite> {
@@ -203,7 +238,7 @@ impl ser::Serializer for FiniteCheck {
 
 macro_rules! accept_parts {
     ($($trait:ident: $method:ident($($key:ty)?)),* $(,)?) => {$(
-        impl ser::$trait for FiniteCheck {
+        impl ser::$trait for NullCheck {
             type Ok = ();
             type Error = NotFinite;
             fn $method<T: Serialize + ?Sized>(&mut self, $(_: $key,)? value: &T) -> Result<(), NotFinite> {
@@ -225,7 +260,7 @@ accept_parts! {
     SerializeStructVariant: serialize_field(&'static str),
 }
 
-impl ser::SerializeMap for FiniteCheck {
+impl ser::SerializeMap for NullCheck {
     type Ok = ();
     type Error = NotFinite;
 
@@ -260,6 +295,30 @@ mod tests {
         let error = encode(&BTreeMap::from([("deep", vec![Some((1, f64::NAN))])])).unwrap_err();
         assert_eq!(error, EncodeError::NotFinite("NaN".into()));
         assert_eq!(encode(&f32::INFINITY).unwrap_err(), EncodeError::NotFinite("inf".into()));
+    }
+
+    #[test]
+    fn some_of_nothing_is_refused_wherever_it_is() {
+        let refused = Err(EncodeError::SomeOfNothing);
+        assert_eq!(encode(&Some(())), refused);
+        assert_eq!(encode(&Some(Option::<u32>::None)), refused);
+        assert_eq!(encode(&vec![Some(()), None]), refused);
+        assert_eq!(encode(&BTreeMap::from([("deep", (1, Some(serde_json::Value::Null)))])), refused);
+        assert_eq!(encode(&vec![Option::<()>::None]).unwrap().as_json(), "[null]");
+        assert_eq!(encode(&Some(Some(vec![Option::<u8>::None]))).unwrap().as_json(), "[null]");
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_refused() {
+        #[derive(serde::Serialize)]
+        struct Flat {
+            id: u32,
+            #[serde(flatten)]
+            more: BTreeMap<String, u32>,
+        }
+        let flat = Flat { id: 1, more: BTreeMap::from([("id".to_owned(), 2)]) };
+        let error = encode(&[flat]).unwrap_err();
+        assert_eq!(error.to_string(), "`[0]` in it has the key `id` twice");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The predefined wait for a signal: a message from outside that a run waits for, holding no memory.
 
+use std::any::TypeId;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub struct SignalDraft {
     pub(crate) named: Option<String>,
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) timeout_is_value: bool,
+    /// The payload may be `null`, as a timeout is.
+    pub(crate) takes_null: bool,
     pub(crate) schema: serde_json::Value,
     pub(crate) after: Vec<Dependency>,
 }
@@ -35,10 +38,16 @@ pub fn signal<T: InputData>(name: impl Into<String>) -> Signal<T> {
         named: None,
         timeout_ms: None,
         timeout_is_value: false,
+        takes_null: takes_null::<T>(),
         schema: schemars::schema_for!(T).to_value(),
         after: Vec::new(),
     };
     Signal { draft, payload: PhantomData }
+}
+
+/// Whether nothing is a value of a type. Of JSON it is known that it may be.
+fn takes_null<T: InputData>() -> bool {
+    TypeId::of::<T>() != TypeId::of::<serde_json::Value>() && serde_json::from_str::<T>("null").is_ok()
 }
 
 impl<T> Signal<T> {
@@ -56,7 +65,9 @@ impl<T> Signal<T> {
         self
     }
 
-    /// How long it waits; then it gives nothing, which the type says, and the run goes on.
+    /// How long it waits; then it gives nothing, which the type says, and the run goes on. The payload must be something
+    /// then: `()` and `Option` are refused when the workflow is built, because a signal that came could not be told from
+    /// one that did not.
     #[must_use]
     pub fn timeout_value(mut self, timeout: Duration) -> Signal<Option<T>> {
         self.draft.timeout_ms = Some(whole_ms(timeout));

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use rival_engine::inexact_number;
 use rival_host::frame::{CallId, FromHost, Level, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
+use crate::function::unsafe_number;
 use crate::host::{Heard, Host, Loss};
 
 /// A call that a host was asked for. When it is dropped before its end, the host is told to stop it.
@@ -74,6 +76,11 @@ impl Talk {
         let (value, error) = match answer {
             Ok(value) => (Some(value), None),
             Err(error) => (None, Some(error)),
+        };
+        let inexact = value.as_ref().and_then(|value| inexact_number(value.get()));
+        let (value, error) = match inexact {
+            Some(inexact) => (None, Some(unsafe_number(&inexact, "the answer"))),
+            None => (value, error),
         };
         self.host.send(&ToHost::Answer { id: self.id, op, value, error });
     }

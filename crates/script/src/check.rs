@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rival_core::Value;
-use rival_engine::{CheckError, InputCheck, Violation};
+use rival_engine::{CheckError, InputCheck, Violation, inexact_number};
 use rival_host::frame::ToHost;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::call::Unanswered;
-use crate::function::Place;
+use crate::function::{Place, unsafe_number};
 use crate::host::Loss;
 use crate::realm::name_of;
 
@@ -39,6 +39,10 @@ struct Issue {
 #[async_trait::async_trait]
 impl InputCheck for ZodCheck {
     async fn check(&self, input: Value) -> Result<Value, CheckError> {
+        if let Some(inexact) = inexact_number(input.as_json()) {
+            let message = unsafe_number(&inexact, "the input").message;
+            return Err(CheckError::Refused(vec![Violation { path: inexact.pointer, message }]));
+        }
         // A host that dies meanwhile says nothing about the input.
         for _ in 0..3 {
             match self.ask(&input).await {

@@ -65,6 +65,11 @@ impl Text {
         self.json(value);
     }
 
+    /// What is missing is `null`, as everywhere else.
+    fn or_null(&mut self, name: &str, value: Option<&Value>) {
+        let _ = write!(self.0, ",\"{name}\":{}", value.map_or("null", Value::as_json));
+    }
+
     fn optional(&mut self, name: &str, value: Option<&Value>) {
         if let Some(value) = value {
             let _ = write!(self.0, ",\"{name}\":{}", value.as_json());
@@ -74,7 +79,7 @@ impl Text {
     fn step(&mut self, step: &StepView) {
         self.0.push_str("{\"stepName\":");
         self.json(&step.name);
-        self.optional("result", step.result.as_ref());
+        self.or_null("result", step.result.as_ref());
         self.optional("state", Some(&step.state));
         self.field("status", &step.status);
         self.0.push('}');
@@ -98,7 +103,7 @@ impl Text {
         let _ = write!(self.0, ",\"loop\":{{\"index\":{}", iteration.index);
         self.optional("item", iteration.item.as_ref());
         self.optional("items", iteration.items.as_ref());
-        self.optional("last", iteration.last.as_ref());
+        self.or_null("last", iteration.last.as_ref());
         self.0.push('}');
     }
 
@@ -109,7 +114,7 @@ impl Text {
         self.0.push_str(",\"failedStep\":{\"stepName\":");
         self.json(&step.step_name);
         self.field("path", step.path.as_str());
-        self.optional("result", step.result.as_ref());
+        self.or_null("result", step.result.as_ref());
         self.optional("state", Some(&step.state));
         self.field("status", &step.status);
         let around = &failure.workflow_state;
@@ -131,7 +136,7 @@ impl Text {
             UndoOutcome::Unknown => "unknown",
         };
         let _ = write!(self.0, ",\"undo\":{{\"outcome\":\"{outcome}\"");
-        self.optional("result", undo.result.as_ref());
+        self.or_null("result", undo.result.as_ref());
         self.0.push('}');
     }
 }

@@ -9,7 +9,9 @@ use rival_core::event::LostReason;
 use rival_core::failure::code::NOT_JSON;
 use rival_core::plan::BackoffKind;
 use rival_core::{StepError, Value};
-use rival_engine::{Busy, CallContext, CallError, Function, Needs, is_too_deep};
+use rival_engine::{
+    Busy, CallContext, CallError, Function, InexactNumber, Needs, inexact_number, is_too_deep,
+};
 use rival_host::frame::{FromHost, Level, Role, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -18,7 +20,7 @@ use crate::call::Talk;
 use crate::code;
 use crate::context;
 use crate::host::{Heard, Loss};
-use crate::ops::{Answered, Ops};
+use crate::ops::{Answered, Ops, refusal};
 use crate::pool::Pool;
 use crate::realm::{Realm, name_of};
 use crate::registry::Launcher;
@@ -50,6 +52,11 @@ impl Function for ScriptFunction {
     fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, CallError>> {
         let (place, function, role) = (Arc::clone(&self.place), self.key.clone(), self.role);
         let cx = context::encode(&context, &self.needs.steps);
+        if let Some(inexact) = inexact_number(cx.get()) {
+            let error = unsafe_number(&inexact, "what the function is given");
+            return std::future::ready(Err(StepError::stop(error.message).code(code::UNSAFE_NUMBER).into()))
+                .boxed();
+        }
         async move {
             let frame = |id| ToHost::Call {
                 id,
@@ -240,6 +247,24 @@ pub(crate) fn lost(loss: Loss) -> CallError {
         )
         .code(code::STUCK)
         .into(),
+    }
+}
+
+/// A number that JavaScript would change is refused, never changed.
+pub(crate) fn unsafe_number(inexact: &InexactNumber, what: &str) -> ScriptError {
+    let InexactNumber { path, number, rounded, .. } = inexact;
+    let place = if path.is_empty() {
+        what.to_owned()
+    } else {
+        format!("`{}`", path.replacen("last.", "lastStep.", 1))
+    };
+    let message = format!(
+        "{place} is {number}, which a number of JavaScript cannot hold: it would be {rounded}; record it as a string"
+    );
+    ScriptError {
+        code: Some(code::UNSAFE_NUMBER.to_owned()),
+        behavior: Some("stop".to_owned()),
+        ..refusal(message)
     }
 }
 

@@ -71,7 +71,7 @@ export interface AnySteps {
 
 /** The node before this one. */
 export interface LastStep<Result = any> {
-    /** `undefined` for the first step. */
+    /** `null` for the first step, and if the step has no result. */
     result: Result
     /** `{}` for the first step. */
     state: StepState
@@ -100,7 +100,7 @@ export interface Loop<Item = any, Last = any> {
     item: Item
     /** All its items. */
     items: Item[]
-    /** In a loop: what the iteration before gave; `undefined` in the first. */
+    /** In a loop: what the iteration before gave; `null` in the first. */
     last: Last
 }
 
@@ -174,7 +174,7 @@ export interface FinallyContext<Input = any, Steps = AnySteps> extends StepConte
 
 /** What a compensation is given. */
 export interface CompensateContext<Input = any, Steps = AnySteps, Result = any> extends StepContext<Input, Steps> {
-    /** What the step returned; `undefined` if that is not known. */
+    /** What the step returned; `null` if that is not known. */
     result: Result
     /** `unknown`: the step timed out or was cut short, and may have acted or not. */
     outcome: 'completed' | 'unknown'

@@ -8,7 +8,7 @@ use rquickjs::object::Filter;
 use rquickjs::{Array, CatchResultExt, Ctx, Function, Object, Type, Value};
 
 use super::cell::{Cell, Reason};
-use crate::{error, text};
+use crate::error;
 
 /// What is deeper could not be read back.
 const DEPTH_MAX: usize = 120;
@@ -73,7 +73,12 @@ impl<'js> Writer<'_, 'js> {
             }
             Type::Int | Type::Float => self.number(value.as_number().unwrap_or(f64::NAN))?,
             Type::String => {
-                let string = value.as_string().map(text::plain).transpose();
+                let string = value.as_string().map(rquickjs::String::to_string).transpose();
+                if matches!(string, Err(rquickjs::Error::Utf8(_))) {
+                    return Err(
+                        self.refuse("a text with half of a character (a lone surrogate): use toWellFormed()")
+                    );
+                }
                 let string = self.caught(string)?.unwrap_or_default();
                 self.string(&string);
             }
@@ -101,7 +106,7 @@ impl<'js> Writer<'_, 'js> {
         }
         // `Display` writes whole numbers without a point, and numbers of any size without an exponent.
         let written = match number.abs() {
-            0.0 => write!(self.out, "0"),
+            0.0 => write!(self.out, "{}", if number.is_sign_negative() { "-0" } else { "0" }),
             1e-6..1e21 => write!(self.out, "{number}"),
             _ => write!(self.out, "{number:e}"),
         };

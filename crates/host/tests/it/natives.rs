@@ -76,7 +76,9 @@ fn only_what_the_operator_allows_is_in_the_environment() {
 
 #[test]
 fn halves_of_characters_do_not_break_frames() {
-    assert_eq!(run(r"return ['\ud83d', '\\ud83d', '\ude00x']"), json!(["\u{fffd}", "\\ud83d", "\u{fffd}x"]));
+    let code = r"export const name = 'flow'; export const steps = [function go() { throw new Error('\ud83d, \\ud83d, \ude00x') }]";
+    let error = Lab::of(Place::Thread, code).call("go", json!(null)).unwrap_err();
+    assert_eq!(error.message, "\u{fffd}, \\ud83d, \u{fffd}x");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn a_transform_turns_json_into_json() {
         let expected = json!({
             "rows": [{"name": "Ada L\u{1f600}", "age": 36}, {"name": "\" \n", "age": null}],
             "ages": [36, null],
-            "big": 1_099_511_627_776_u64, "small": 1e-9, "negative": 0, "half": 0.5, "huge": 1e300,
+            "big": 1_099_511_627_776_u64, "small": 1e-9, "negative": -0.0, "half": 0.5, "huge": 1e300,
         });
         for _ in 0..3 {
             assert_eq!(lab.transform(code, input.clone()).unwrap(), expected);
@@ -29,12 +29,14 @@ fn a_transform_turns_json_into_json() {
         assert_eq!(lab.transform("export default () => {}", json!(1)).unwrap(), json!(null));
         assert_eq!(
             lab.transform(
-                "export default () => [undefined, '\\ud83d', new (class { toJSON() { return 1 } })()]",
+                "export default () => [undefined, -0, new (class { toJSON() { return 1 } })()]",
                 json!(1)
             )
             .unwrap(),
-            json!([null, "\u{fffd}", 1])
+            json!([null, -0.0, 1])
         );
+        let half = lab.transform("export default () => ({ a: ['\\ud83d'] })", json!(1)).unwrap_err();
+        assert!(half.message.contains("a[0]") && half.message.contains("lone surrogate"), "{}", half.message);
     }
 }
 

@@ -22,7 +22,17 @@ pub(super) fn schemas(
             }
         };
         match &site.part.part {
-            NodePart::Signal(signal) => add(&signal.signal, &signal.schema),
+            NodePart::Signal(signal) => {
+                add(&signal.signal, &signal.schema);
+                if signal.timeout_is_value && signal.takes_null {
+                    let message = format!(
+                        "signal `{}`: a payload that may be nothing cannot be told from a timeout: \
+                         wait for a bool or an enum, or use `.timeout(..)`",
+                        signal.signal
+                    );
+                    problems.push(BuildError::new(message, site.part.location));
+                }
+            }
             NodePart::Nested { nested, .. } => {
                 nested.built.signal_schemas.iter().for_each(|(name, schema)| add(name, schema));
             }

@@ -117,7 +117,7 @@ async fn the_first_step_has_an_empty_last_step() {
     let lab = Lab::good(&[(
         "first.ts",
         "function first({ lastStep, input }) {
-    return { result: lastStep.result === undefined, state: lastStep.state, stepName: lastStep.stepName, input: input ?? null }
+    return { result: lastStep.result === null, state: lastStep.state, stepName: lastStep.stepName, input: input ?? null }
 }
 export const steps = [first]
 ",

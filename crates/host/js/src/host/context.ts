@@ -6,7 +6,7 @@ import { toError } from './errors.ts'
 import { logFor } from './log.ts'
 import { stepsFor } from './steps.ts'
 
-const NO_LAST_STEP = Object.freeze({ result: undefined, state: Object.freeze({}), stepName: null })
+const NO_LAST_STEP = Object.freeze({ result: null, state: Object.freeze({}), stepName: null })
 
 /** The argument of a function that is called for this. */
 export function contextFor(call: Call, role: Role): object {
@@ -17,7 +17,7 @@ export function contextFor(call: Call, role: Role): object {
             return Object.assign(stepContext(call), { result: call.cx.joined })
         case 'compensate':
             return Object.assign(stepContext(call), {
-                result: call.cx.undo?.result,
+                result: call.cx.undo?.result ?? null,
                 outcome: call.cx.undo?.outcome,
             })
         default:

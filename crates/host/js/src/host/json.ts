@@ -6,9 +6,12 @@ import { Headers } from '../web/headers.ts'
 import { Request } from '../web/request.ts'
 import { Response } from '../web/response.ts'
 import { URLSearchParams } from '../web/search_params.ts'
+import { ReadableStream } from '../web/streams.ts'
 
 /** What is deeper could not be read back; it is the engine's limit too. */
 const DEPTH_MAX = 120
+
+const HALF = 'a text with half of a character (a lone surrogate): use toWellFormed()'
 
 /** A value that is not JSON. */
 export class NotJson extends Error {
@@ -24,11 +27,27 @@ export class NotJson extends Error {
 /** A value as JSON; `undefined` is `null`. `what` names it in errors. */
 export function toJson(value: unknown, what: string): string {
     if (value === undefined || value === null) return 'null'
+    hasMinusZero = false
     const problem = check(value, 0)
     if (problem !== null) throw new NotJson(what, problem.path, problem.text)
-    const text = JSON.stringify(value)
+    const text = hasMinusZero ? exactly(value) : JSON.stringify(value)
     // An object whose `toJSON` gives nothing.
     return text === undefined ? 'null' : text
+}
+
+/** Whether the value that is being checked holds -0, which `JSON.stringify` writes as 0. */
+let hasMinusZero = false
+
+/** As `JSON.stringify` writes it, but for -0. */
+function exactly(given: unknown): string | undefined {
+    if (Object.is(given, -0)) return '-0'
+    if (typeof given !== 'object' || given === null) return JSON.stringify(given)
+    const json = (given as { toJSON?: unknown }).toJSON
+    if (typeof json === 'function') return exactly(json.call(given, ''))
+    if (Array.isArray(given)) return `[${given.map((item) => exactly(item) ?? 'null').join(',')}]`
+    const fields = Object.keys(given).map((key) => [key, exactly((given as Record<string, unknown>)[key])])
+    const present = fields.filter(([, text]) => text !== undefined)
+    return `{${present.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`
 }
 
 interface Problem {
@@ -39,10 +58,12 @@ interface Problem {
 function check(value: unknown, depth: number): Problem | null {
     switch (typeof value) {
         case 'string':
+            return value.isWellFormed() ? null : problem(HALF)
         case 'boolean':
         case 'undefined':
             return null
         case 'number':
+            if (value === 0 && Object.is(value, -0)) hasMinusZero = true
             return Number.isFinite(value) ? null : problem(`${value}: use null or a string`)
         case 'object':
             return value === null ? null : checkObject(value, depth)
@@ -70,6 +91,7 @@ function checkObject(value: object, depth: number): Problem | null {
     const odd = oddity(value)
     if (odd !== null) return problem(odd)
     for (const key of Object.keys(value)) {
+        if (!key.isWellFormed()) return inside(key.toWellFormed(), problem(`under a key that is ${HALF}`))
         const found = check((value as Record<string, unknown>)[key], depth + 1)
         if (found !== null) return inside(key, found)
     }
@@ -92,6 +114,7 @@ function oddity(value: object): string | null {
     if (value instanceof Request) return 'a Request: use its url'
     if (value instanceof Headers || value instanceof FormData) return 'a list of pairs: use Object.fromEntries(it)'
     if (value instanceof URLSearchParams) return 'URLSearchParams: use String(params)'
+    if (value instanceof ReadableStream) return 'a stream: await new Response(it).text()'
     if (value instanceof Blob) return 'a Blob: await its text()'
     if (typeof (value as { next?: unknown }).next === 'function') return 'an iterator: use Array.from(it)'
     return null

@@ -140,3 +140,84 @@ describe('fetch', () => {
         expect(await Promise.all(all)).toEqual(Array.from({ length: 50 }, (_, n) => `/echo?n=${n}`))
     })
 })
+
+describe('Streams', () => {
+    const all = async (stream) => {
+        const chunks = []
+        for await (const chunk of stream) chunks.push(chunk)
+        return chunks
+    }
+    const text = async (stream) => {
+        let all = ''
+        for await (const chunk of stream.pipeThrough(new TextDecoderStream())) all += chunk
+        return all
+    }
+
+    test('are the bodies of answers', async () => {
+        const response = await fetch(`${server}/echo`, { method: 'POST', body: 'some text' })
+        expect(response.body instanceof ReadableStream).toBe(true)
+        const reader = response.body.getReader()
+        expect(response.body.locked).toBe(true)
+        await expect(response.text()).rejects.toThrow('already been read')
+        const decoder = new TextDecoder()
+        let all = ''
+        for (;;) {
+            const { done, value } = await reader.read()
+            if (done) break
+            expect(value instanceof Uint8Array).toBe(true)
+            all += decoder.decode(value, { stream: true })
+        }
+        expect(all.length > 0).toBe(true)
+        expect(response.bodyUsed).toBe(true)
+    })
+
+    test('are there before and after, once', async () => {
+        const response = new Response('abc')
+        expect(response.body).toBe(response.body)
+        expect(response.bodyUsed).toBe(false)
+        const copy = response.clone()
+        expect(await response.text()).toBe('abc')
+        expect(response.bodyUsed).toBe(true)
+        expect(await text(copy.body)).toBe('abc')
+        expect(copy.bodyUsed).toBe(true)
+        expect(new Response(null).body).toBeNull()
+        expect(new Response('').body instanceof ReadableStream).toBe(true)
+    })
+
+    test('can be sent and collected', async () => {
+        const parts = () => ReadableStream.from(['a', 'b', 'c'].map((part) => new TextEncoder().encode(part)))
+        expect(await new Response(parts()).text()).toBe('abc')
+        const response = new Response(parts())
+        const copy = response.clone()
+        expect([await response.text(), await copy.text()]).toEqual(['abc', 'abc'])
+        const sent = await fetch(`${server}/echo`, { method: 'POST', body: parts(), duplex: 'half' })
+        expect((await sent.text()).includes('abc')).toBe(true)
+    })
+
+    test('go through others, split, and end early', async () => {
+        const numbers = () => ReadableStream.from([1, 2, 3])
+        const doubled = new TransformStream({ transform: (n, controller) => controller.enqueue(n * 2) })
+        expect(await all(numbers().pipeThrough(doubled))).toEqual([2, 4, 6])
+        const [one, two] = numbers().tee()
+        expect(await all(one)).toEqual([1, 2, 3])
+        expect(await all(two)).toEqual([1, 2, 3])
+        const written = []
+        await numbers().pipeTo(new WritableStream({ write: (n) => void written.push(n), close: () => void written.push('end') }))
+        expect(written).toEqual([1, 2, 3, 'end'])
+        let reason
+        const endless = new ReadableStream({ pull: (it) => it.enqueue(1), cancel: () => void (reason = 'cancelled') })
+        for await (const _ of endless) break
+        expect(reason).toBe('cancelled')
+        const broken = () => new ReadableStream({ pull: (it) => it.error(new Error('broken')) })
+        await expect(broken().getReader().read()).rejects.toThrow('broken')
+        await expect(broken().pipeTo(new WritableStream())).rejects.toThrow('broken')
+    })
+
+    // As ofetch does: without a `body` it takes an answer for an empty one.
+    test('tell that there is a body', async () => {
+        const response = await fetch(`${server}/echo`, { method: 'POST', body: '{"a":1}' })
+        const hasBody = (response.body || response._bodyInit) && ![101, 204, 205, 304].includes(response.status)
+        const data = hasBody ? await response.text() : undefined
+        expect(typeof data).toBe('string')
+    })
+})

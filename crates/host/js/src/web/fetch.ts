@@ -11,6 +11,9 @@ export async function fetch(input: unknown, init?: RequestInit): Promise<Respons
     const request = new Request(input, init)
     const { signal } = request
     signal.throwIfAborted()
+    const sent = Body.sent(request)
+    // What is there at once is sent at once.
+    const body = sent instanceof Promise ? await sent : sent
     const answer = await new Promise<FetchAnswer>((resolve, reject) => {
         const op = begin((error, value) => {
             signal.removeEventListener('abort', aborted)
@@ -22,7 +25,7 @@ export async function fetch(input: unknown, init?: RequestInit): Promise<Respons
             reject(signal.reason)
         }
         signal.addEventListener('abort', aborted, { once: true })
-        native.fetch(op, stated(request), Body.peek(request))
+        native.fetch(op, stated(request), body)
     })
     return Response.of(answer)
 }

@@ -17,6 +17,7 @@ import { reportError } from './report.ts'
 import { Request } from './request.ts'
 import { Response } from './response.ts'
 import { URLSearchParams } from './search_params.ts'
+import * as streams from './streams.ts'
 import * as timers from './timers.ts'
 import { URL } from './url.ts'
 
@@ -28,6 +29,8 @@ export function installGlobals(): void {
     define({ AbortController, AbortSignal, CustomEvent, DOMException, Event, EventTarget, reportError })
     define({ queueMicrotask, setImmediate, setInterval, setTimeout, ...clear })
     define({ Blob, File, FormData, Headers, Request, Response, URL, URLSearchParams, fetch })
+    const { ReadableStream, ReadableStreamDefaultReader, TextDecoderStream, TransformStream, WritableStream } = streams
+    define({ ReadableStream, ReadableStreamDefaultReader, TextDecoderStream, TransformStream, WritableStream })
     define({ TextDecoder, TextEncoder, atob, btoa, structuredClone })
     refuseLocales()
     define({ console, crypto, performance: makePerformance(), process: makeProcess() })

@@ -27,7 +27,7 @@ export class Request extends Body {
         const method = methodOf(init.method ?? from?.method ?? 'GET')
         const headers = new Headers(init.headers ?? from?.headers)
         const content = contentOf(init.body)
-        const bytes = content?.bytes ?? (from === undefined || init.body !== undefined ? null : Body.peek(from))
+        const bytes = content?.bytes ?? (from === undefined || init.body !== undefined ? null : Body.share(from))
         if (bytes !== null && (method === 'GET' || method === 'HEAD')) {
             throw new TypeError(`Request with ${method} method cannot have body`)
         }

@@ -84,7 +84,7 @@ export class Response extends Body {
 
     clone(): Response {
         const { status, statusText, headers } = this
-        const copy = new Response(Body.peek(this), { status, statusText, headers })
+        const copy = new Response(Body.share(this), { status, statusText, headers })
         copy.#url = this.#url
         copy.#redirected = this.#redirected
         copy.#type = this.#type

@@ -188,7 +188,10 @@ impl Actor {
                     work.answers.extend(answer);
                 }
             }
-            Mail::Ask(ask) => self.asked(*ask, work),
+            Mail::Ask(mut ask) => {
+                self.judge(&mut ask).await;
+                self.asked(*ask, work);
+            }
             Mail::GiveUp(given_up) => self.gives_up(*given_up, work),
             Mail::Listens { node, call } => self.give_answers(&node, call),
             // Done for every letter.

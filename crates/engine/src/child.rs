@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures::StreamExt;
+use futures::future::BoxFuture;
 use rival_core::durable::{ChildOutcome, OpBody};
 use rival_core::event::{Kind, Role};
 use rival_core::failure::code;
@@ -11,11 +13,18 @@ use rival_store::{NewMessage, NewRun};
 
 use crate::actor::{Actor, Work};
 use crate::control::Command;
+use crate::definition::CheckError;
+use crate::durable::{Ask, Question};
 use crate::mail::Mail;
 use crate::shared::Shared;
 use crate::values::{ReadError, load_event, load_joined};
 use crate::{start, undo};
 use rival_core::joined::parts_of;
+
+/// How many inputs of a map are checked at a time.
+const CHECKS_AT_ONCE: usize = 8;
+/// Code of the failure of an operation whose child's input could not be checked.
+const CHECK_UNAVAILABLE: &str = "check_unavailable";
 
 /// What goes into a commit beside a run's own events.
 #[derive(Default)]
@@ -37,23 +46,75 @@ impl Actor {
         let Some(registered) = self.shared.registry.get(workflow) else {
             return Some(unknown(workflow, &self.shared.registry.names()));
         };
-        let limit = self.shared.limits.payload_max;
-        let size: usize = inputs.iter().map(Value::len_bytes).sum();
-        if size > limit {
-            let message = format!(
-                "the input of workflow `{workflow}` has {size} bytes, more than the limit of {limit}"
-            );
-            return Some(Failure::new(code::TOO_LARGE, message));
+        if let Some(failure) = self.too_large(workflow, inputs) {
+            return Some(failure);
         }
         let mut wrong = Vec::new();
         for (index, input) in inputs.iter().enumerate() {
             let at = if indexed { format!("item {index}: ") } else { String::new() };
             wrong.extend(registered.check_input(input).iter().map(|violation| format!("{at}{violation}")));
         }
-        (!wrong.is_empty()).then(|| {
-            let message = format!("the input of workflow `{workflow}` is not valid: {}", wrong.join("; "));
-            Failure::new(code::INVALID_INPUT, message)
+        (!wrong.is_empty()).then(|| invalid(workflow, &wrong))
+    }
+
+    fn too_large(&self, workflow: &str, inputs: &[Value]) -> Option<Failure> {
+        let limit = self.shared.limits.payload_max;
+        let size: usize = inputs.iter().map(Value::len_bytes).sum();
+        (size > limit).then(|| {
+            let message = format!(
+                "the input of workflow `{workflow}` has {size} bytes, more than the limit of {limit}"
+            );
+            Failure::new(code::TOO_LARGE, message)
         })
+    }
+
+    /// Asks the workflow of children that are new, if it checks its input itself: what it makes of the inputs is what
+    /// is recorded, and what they are given.
+    pub(crate) async fn judge(&self, ask: &mut Ask) {
+        let (inputs, judged, indexed) = match &mut ask.what {
+            Question::Run { input, judged } => (std::slice::from_mut(input), judged, false),
+            Question::Map { items, judged, .. } => (items.as_mut_slice(), judged, true),
+            _ => return,
+        };
+        let known = self.state.ops.get(&ask.node).and_then(|ops| ops.find(&ask.key));
+        // One that failed may be asked for anew.
+        if known.is_some_and(|(_, op)| op.end.is_none_or(|end| end.good)) {
+            return;
+        }
+        let workflow = ask.key.name.as_str();
+        let registered = self.shared.registry.get(workflow);
+        let Some(registered) = registered.filter(|registered| registered.definition.input_check.is_some())
+        else {
+            return;
+        };
+        if let Some(failure) = self.too_large(workflow, inputs) {
+            *judged = Some(Err(failure));
+            return;
+        }
+        let check = |input: &Value| -> BoxFuture<'static, Result<Value, CheckError>> {
+            let (registered, input) = (Arc::clone(&registered), input.clone());
+            Box::pin(async move { registered.accept(input).await })
+        };
+        let checks: Vec<_> = inputs.iter().map(check).collect();
+        let verdicts: Vec<_> = futures::stream::iter(checks).buffered(CHECKS_AT_ONCE).collect().await;
+        let mut wrong = Vec::new();
+        for (index, (input, verdict)) in inputs.iter_mut().zip(verdicts).enumerate() {
+            let at = if indexed { format!("item {index}: ") } else { String::new() };
+            match verdict {
+                Ok(accepted) => *input = accepted,
+                Err(CheckError::Refused(violations)) => {
+                    wrong.extend(violations.iter().map(|violation| format!("{at}{violation}")));
+                }
+                Err(CheckError::Unavailable(why)) => {
+                    let message = format!("the input of workflow `{workflow}` cannot be checked now: {why}");
+                    *judged = Some(Err(Failure::new(CHECK_UNAVAILABLE, message)));
+                    return;
+                }
+            }
+        }
+        let failure =
+            if wrong.is_empty() { self.too_large(workflow, inputs) } else { Some(invalid(workflow, &wrong)) };
+        *judged = Some(failure.map_or(Ok(()), Err));
     }
 
     /// Children of workflows that are gone since they were asked for have failed before they began.
@@ -204,6 +265,11 @@ impl Shared {
             _ => self.keeper.expect(Some(self.clock.now())),
         }
     }
+}
+
+fn invalid(workflow: &str, wrong: &[String]) -> Failure {
+    let message = format!("the input of workflow `{workflow}` is not valid: {}", wrong.join("; "));
+    Failure::new(code::INVALID_INPUT, message)
 }
 
 fn unknown(workflow: &str, known: &[String]) -> Failure {

@@ -77,13 +77,18 @@ pub(crate) enum Question {
     },
     Run {
         input: Value,
+        judged: Judged,
     },
     Map {
         items: Vec<Value>,
         concurrency: u32,
         collect: bool,
+        judged: Judged,
     },
 }
+
+/// What the child's workflow says of its input; absent if it was not asked, or has no check of its own.
+pub(crate) type Judged = Option<Result<(), Failure>>;
 
 pub(crate) enum Reply {
     /// It is not recorded: do it.
@@ -151,19 +156,19 @@ impl Durable {
         }
     }
 
-    /// Waits for a signal and gives its payload; `null` for a timeout that is a value.
+    /// Waits for a signal and gives its payload; nothing for a timeout that is a value.
     pub fn signal(
         &self,
         name: &str,
         timeout: Option<Duration>,
         timeout_is_value: bool,
-    ) -> impl Future<Output = Result<Value, StepError>> + Send + use<> {
+    ) -> impl Future<Output = Result<Option<Value>, StepError>> + Send + use<> {
         let mut wait = self.wait(OpKind::Signal, name);
         let timeout_ms = timeout.map(whole_ms);
         async move {
             let hash = hash(&[&format!("{timeout_ms:?} {timeout_is_value}")]);
             let told = wait.say(hash, Question::Signal { timeout_ms, timeout_is_value }).await?;
-            wait.value(told).await
+            wait.payload(told).await
         }
     }
 
@@ -175,7 +180,7 @@ impl Durable {
     ) -> impl Future<Output = Result<Value, StepError>> + Send + use<> {
         let mut wait = self.wait(OpKind::Run, workflow);
         async move {
-            let told = wait.say(hash(&[&*input.canonical()]), Question::Run { input }).await?;
+            let told = wait.say(hash(&[&*input.canonical()]), Question::Run { input, judged: None }).await?;
             wait.value(told).await
         }
     }
@@ -193,7 +198,7 @@ impl Durable {
         async move {
             let texts: Vec<Cow<'_, str>> = items.iter().map(Value::canonical).collect();
             let hash = hash(&texts.iter().map(Cow::as_ref).collect::<Vec<_>>());
-            let question = Question::Map { items, concurrency: concurrency.max(1), collect };
+            let question = Question::Map { items, concurrency: concurrency.max(1), collect, judged: None };
             let told = wait.say(hash, question).await?;
             wait.outcomes(told, collect).await
         }
@@ -287,16 +292,24 @@ impl Wait {
 
     /// The value that an operation ended with.
     async fn value(&mut self, told: Told) -> Result<Value, StepError> {
+        self.payload(told).await.map(Option::unwrap_or_default)
+    }
+
+    /// The same; nothing if it ended because no signal came in time.
+    async fn payload(&mut self, told: Told) -> Result<Option<Value>, StepError> {
         let Told { reply, _working } = told;
-        let Reply::Ended { op, kind, mut end, good, .. } = reply else { return Ok(Value::null()) };
+        let Reply::Ended { op, kind, mut end, good, .. } = reply else { return Ok(None) };
         let answer = if kind == OpKind::Sleep && good {
-            Ok(Value::null())
+            Ok(None)
         } else {
             if let Err(error) = self.line.fetch(&mut end).await {
                 return self.unreadable(error);
             }
-            let event = end.event().cloned();
-            event.map_or_else(|| Ok(Value::null()), |event| answer_of(&event))
+            match end.event().cloned() {
+                Some(event) if matches!(event.event, Kind::SignalTimedOut { failure: None, .. }) => Ok(None),
+                Some(event) => answer_of(&event).map(Some),
+                None => Ok(None),
+            }
         };
         self.use_up(op);
         answer

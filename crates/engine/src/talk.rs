@@ -153,12 +153,18 @@ impl Actor {
             Question::Signal { timeout_ms, timeout_is_value } => {
                 AskedBody::Signal { timeout_ms, timeout_is_value }
             }
-            Question::Run { input } => {
-                let refused = self.refusal(workflow, std::slice::from_ref(&input), false);
+            Question::Run { input, judged } => {
+                let refused = match judged {
+                    Some(verdict) => verdict.err(),
+                    None => self.refusal(workflow, std::slice::from_ref(&input), false),
+                };
                 AskedBody::Run { input, refused }
             }
-            Question::Map { items, concurrency, collect } => {
-                let refused = self.refusal(workflow, &items, true);
+            Question::Map { items, concurrency, collect, judged } => {
+                let refused = match judged {
+                    Some(verdict) => verdict.err(),
+                    None => self.refusal(workflow, &items, true),
+                };
                 AskedBody::Map { items, concurrency, collect, refused }
             }
         }

@@ -198,7 +198,7 @@ fn sleep(durable: &Durable, args: &SleepArgs) -> BoxFuture<'static, Answer> {
 
 fn signal(durable: &Durable, args: &SignalArgs) -> BoxFuture<'static, Answer> {
     let signal = durable.signal(&args.name, args.timeout_ms.map(whole_ms), args.timeout_is_value);
-    async move { raw(signal.await) }.boxed()
+    async move { raw(signal.await.map(Option::unwrap_or_default)) }.boxed()
 }
 
 fn run(durable: &Durable, args: RunArgs) -> BoxFuture<'static, Answer> {

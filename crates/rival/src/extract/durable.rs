@@ -67,7 +67,7 @@ impl Durable {
     /// Waits for a signal and gives its payload.
     pub fn signal<T: Data>(&self, name: impl Into<String>) -> SignalWait<T> {
         let (line, name) = (self.0.clone(), name.into());
-        SignalWait { line, name, timeout: None, timeout_is_value: false, payload: PhantomData }
+        SignalWait { line, name, timeout: None, timeout_is_value: false, read: read_payload }
     }
 
     /// Sleeps. A step that sleeps for long holds no memory.
@@ -185,7 +185,17 @@ pub struct SignalWait<T> {
     name: String,
     timeout: Option<Duration>,
     timeout_is_value: bool,
-    payload: PhantomData<fn() -> T>,
+    /// Reads what came; nothing if it timed out and that is a value.
+    read: fn(Option<Value>, &str) -> Result<T, StepError>,
+}
+
+fn read_payload<T: Data>(payload: Option<Value>, name: &str) -> Result<T, StepError> {
+    decode(&payload.unwrap_or_default(), || format!("the payload of signal `{name}`"))
+}
+
+/// What came is something, also if it is `null`: whether it came is told by the history.
+fn read_if_it_came<T: Data>(payload: Option<Value>, name: &str) -> Result<Option<T>, StepError> {
+    payload.map(|payload| read_payload(Some(payload), name)).transpose()
 }
 
 impl<T: Data> SignalWait<T> {
@@ -198,7 +208,7 @@ impl<T: Data> SignalWait<T> {
     /// How long it waits; then it gives `None`.
     pub fn timeout_value(self, timeout: Duration) -> SignalWait<Option<T>> {
         let Self { line, name, .. } = self;
-        SignalWait { line, name, timeout: Some(timeout), timeout_is_value: true, payload: PhantomData }
+        SignalWait { line, name, timeout: Some(timeout), timeout_is_value: true, read: read_if_it_came }
     }
 }
 
@@ -207,9 +217,9 @@ impl<T: Data> IntoFuture for SignalWait<T> {
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Self { line, name, timeout, timeout_is_value, .. } = self;
+        let Self { line, name, timeout, timeout_is_value, read } = self;
         let payload = line.signal(&name, timeout, timeout_is_value);
-        Box::pin(async move { decode(&payload.await?, || format!("the payload of signal `{name}`")) })
+        Box::pin(async move { read(payload.await?, &name) })
     }
 }
 

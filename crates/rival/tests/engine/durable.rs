@@ -21,6 +21,7 @@ facts![
     a_sleep_inside_a_step,
     a_signal_inside_a_step,
     a_timeout_of_a_signal_inside_a_step,
+    a_signal_that_carries_nothing_has_come,
     a_step_that_waits_is_let_go_and_made_again,
     waiting_does_not_consume_the_timeout,
     the_timeout_still_counts_what_is_not_waiting,
@@ -224,6 +225,25 @@ async fn a_timeout_of_a_signal_inside_a_step(lab: Lab) {
     assert_eq!(failure(&outcome), "s: `s` waited for the signal `go`, and none came in time");
     assert_eq!(outcome.error.unwrap().code, "signal_timeout");
     assert_eq!(lab.elapsed(), 7_200_000);
+}
+
+/// Whether it came is told by the history, not by what it carried.
+async fn a_signal_that_carries_nothing_has_come(lab: Lab) {
+    let tape = Tape::default();
+    let workflow = workflow(step(&tape, |durable, _| async move {
+        let unit = durable.signal::<()>("go").timeout_value(HOUR).await?;
+        assert_eq!(unit, Some(()));
+        let null = durable.signal::<Option<u32>>("go").timeout_value(HOUR).await?;
+        assert_eq!(null, Some(None));
+        let never = durable.signal::<()>("go").timeout_value(HOUR).await?;
+        assert_eq!(never, None);
+        Ok(7)
+    }));
+    let engine = lab.engine(&workflow).await;
+    let run = started(&engine).await;
+    engine.signal(&run, "go", ()).await.unwrap();
+    engine.signal(&run, "go", Option::<u32>::None).await.unwrap();
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 7);
 }
 
 async fn a_step_that_waits_is_let_go_and_made_again(lab: Lab) {

@@ -19,7 +19,9 @@ facts![
     a_check_that_cannot_be_asked_starts_nothing,
     what_the_check_gives_may_be_too_large,
     a_fork_with_another_input_is_checked,
-    children_are_checked_by_the_schema,
+    children_are_given_what_the_check_makes_of_their_input,
+    a_check_that_refuses_the_input_of_a_child_fails_the_operation,
+    a_check_that_cannot_be_asked_about_a_child_fails_the_operation,
 ];
 
 /// Lets everything through, when the gate is open.
@@ -127,17 +129,44 @@ async fn a_fork_with_another_input_is_checked(lab: Lab) {
     assert!(matches!(error, StartError::InvalidInput { .. }), "{error}");
 }
 
-async fn children_are_checked_by_the_schema(lab: Lab) {
+async fn children_are_given_what_the_check_makes_of_their_input(lab: Lab) {
+    let asks = |durable: Durable| async move {
+        let one: Value = durable.run("w", 1).await?;
+        let all: Vec<Value> = durable.map(vec![2, 3], "w").await?;
+        Ok::<_, StepError>((one, all))
+    };
+    let parent = Workflow::new("parent").step(asks.named("asks")).build().unwrap();
+    let engine = lab.builder().workflow(echo(Counting::default())).workflow(&parent).build().await.unwrap();
+    let run = engine.run(&parent, ()).await.unwrap();
+    let outcome = output(&engine.finish(run.id()).await.unwrap());
+    let given = |it: &serde_json::Value| it["given"].clone();
+    assert_eq!(
+        (given(&outcome[0]), given(&outcome[1][0]), given(&outcome[1][1])),
+        (json!(1), json!(2), json!(3))
+    );
+    assert!(outcome[0].get("asked").is_some(), "{outcome}");
+}
+
+/// The code of what a step is told that asks for a child with this check.
+async fn told_of_a_child(lab: &Lab, check: impl InputCheck) -> serde_json::Value {
     let double = |Input(n): Input<u32>| async move { Ok::<_, StepError>(2 * n) };
     let child = Workflow::new("child").input::<u32>().step(double.named("double")).build().unwrap();
-    let child = Definition { input_check: Some(Arc::new(refusing())), ..child.definition() };
+    let child = Definition { input_check: Some(Arc::new(check)), ..child.definition() };
     let asks = |durable: Durable| async move {
-        let bad = durable.run("child", "text").await;
-        let code = bad.err().map(|error| error.failure.code);
-        Ok::<_, StepError>((code, durable.run("child", 4).await?))
+        let answer = durable.run("child", 4).await;
+        Ok::<_, StepError>(answer.err().map(|error| error.failure.code))
     };
     let parent = Workflow::new("parent").step(asks.named("asks")).build().unwrap();
     let engine = lab.builder().workflow(child).workflow(&parent).build().await.unwrap();
     let run = engine.run(&parent, ()).await.unwrap();
-    assert_eq!(output(&engine.finish(run.id()).await.unwrap()), json!(["invalid_input", 8]));
+    output(&engine.finish(run.id()).await.unwrap())
+}
+
+async fn a_check_that_refuses_the_input_of_a_child_fails_the_operation(lab: Lab) {
+    assert_eq!(told_of_a_child(&lab, refusing()).await, json!("invalid_input"));
+}
+
+async fn a_check_that_cannot_be_asked_about_a_child_fails_the_operation(lab: Lab) {
+    let silent = Saying(Err(CheckError::Unavailable("not now".into())));
+    assert_eq!(told_of_a_child(&lab, silent).await, json!("check_unavailable"));
 }

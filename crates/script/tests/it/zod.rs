@@ -106,3 +106,29 @@ async fn a_nested_workflow_judges_its_input_itself() {
     let error = lab.run("outer", json!({"amount": "x"})).await.error.expect("it is refused");
     assert_eq!(error.code, "invalid_input");
 }
+
+/// A child is given what a run of its own would be given.
+#[tokio::test]
+async fn the_input_of_children_is_what_their_schema_makes_of_it() {
+    let lab = Lab::good(&[
+        (
+            "child.ts",
+            "import { z } from 'zod'
+export const input = z.object({ n: z.number().default(7), name: z.string().trim().default('none') })
+export const steps = [function give({ input }) { return input }]",
+        ),
+        (
+            "parent.ts",
+            "export const steps = [async function ask({ durable }) {
+    const one = await durable.run('child', {})
+    const all = await durable.map([{ n: 1 }, { name: ' a ' }], 'child')
+    const wrong = await durable.run('child', { n: 'x' }).catch((error) => error.code)
+    return [one, ...all, wrong]
+}]",
+        ),
+    ])
+    .await;
+    let expected =
+        json!([{"n": 7, "name": "none"}, {"n": 1, "name": "none"}, {"n": 7, "name": "a"}, "invalid_input"]);
+    assert_eq!(lab.output("parent", json!(null)).await, expected);
+}

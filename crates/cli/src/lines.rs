@@ -6,6 +6,7 @@ use rival::event::{BlockedReason, Kind, LaneOutcome, LostReason, Role, Verdict};
 use rival::failure::Failure;
 use rival::{Path, Time};
 use rival_core::durable::{ChildOutcome, OpBody};
+use rival_core::plan::is_unnamed;
 
 use crate::out::clean;
 use crate::text::length;
@@ -156,6 +157,9 @@ fn because(failure: Option<&Failure>, child: &Path) -> String {
 
 fn blocked(reason: &BlockedReason) -> String {
     match reason {
+        BlockedReason::FunctionMissing { function } if is_unnamed(function) => {
+            "it has no name of its own and is not in its workflow any more as it was".to_owned()
+        }
         BlockedReason::FunctionMissing { function } => format!("there is no function `{function}` any more"),
         BlockedReason::Quarantined { interruptions } => {
             format!("the process died {interruptions} times while it ran")

@@ -18,7 +18,7 @@ use crate::event::{ImportedStatus, Kind};
 use crate::failure::Failure;
 use crate::ids::{Seq, Time};
 use crate::path::{self, Path};
-use crate::plan::{Block, ForEach, IndexedPlan, Loop, Node, NodeKind, Order};
+use crate::plan::{Block, ForEach, IndexedPlan, Loop, Node, NodeKind, Order, Plan, is_unnamed};
 use crate::state::{NodeState, Slot, State};
 use crate::status::{NodeStatus, RunStatus};
 use crate::value::Value;
@@ -115,6 +115,48 @@ pub fn imports(
     let mut fork = Fork { plan, state, point, recorded, taken: Vec::new() };
     fork.block(&plan.plan().block, &Path::root());
     fork.taken
+}
+
+/// The first node that is to be taken over and is another one now: one without a name of its own, which is found by its
+/// place in the old plan and is something else at that place in the new one.
+pub fn mistaken(old: &Plan, new: &Plan, imports: &[Import]) -> Option<Path> {
+    let (old, new) = (unnamed_functions(old), unnamed_functions(new));
+    let is_changed = |import: &&Path, whole: bool| {
+        let at = import.in_plan();
+        let inside = format!("{at}/");
+        let of = |all: &BTreeMap<String, Vec<String>>| -> Vec<(String, Vec<String>)> {
+            let range = all.iter().filter(|(path, _)| **path == *at || (whole && path.starts_with(&inside)));
+            range.map(|(path, functions)| (path.clone(), functions.clone())).collect()
+        };
+        of(&old) != of(&new)
+    };
+    imports.iter().find_map(|import| match import {
+        Import::Node(import) => Some(&import.node).filter(|node| is_changed(node, true)).cloned(),
+        Import::Decision { node: at, .. } | Import::Iteration { lane: at, .. } => {
+            Some(at).filter(|at| is_changed(at, false)).cloned()
+        }
+    })
+}
+
+/// The functions that have no name of their own, by the path of their node.
+fn unnamed_functions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
+    fn add(block: &Block, at: &Path, found: &mut BTreeMap<String, Vec<String>>) {
+        for node in &block.nodes {
+            let path = at.child(&node.id);
+            let unnamed = node.functions().into_iter().filter(|function| is_unnamed(function));
+            let unnamed: Vec<String> = unnamed.cloned().collect();
+            if !unnamed.is_empty() {
+                found.insert(path.to_string(), unnamed);
+            }
+            for (lane, block) in node.blocks() {
+                let path = lane.map_or_else(|| path.clone(), |lane| path.child(lane));
+                add(block, &path, found);
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    add(&plan.block, &Path::root(), &mut found);
+    found
 }
 
 struct Fork<'a> {

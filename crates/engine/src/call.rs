@@ -163,7 +163,7 @@ impl Actor {
             return;
         }
         let (node, number) = (call.node.clone(), call.number);
-        let Some(function) = self.registered.function(&call.function).cloned() else {
+        let Some(function) = self.registered.function(&self.plan, &call.function).cloned() else {
             let outcome = Outcome::Blocked(BlockedReason::FunctionMissing { function: call.function });
             return self.decide(Input::CallFinished { node, call: number, outcome }, work);
         };
@@ -278,7 +278,8 @@ impl Actor {
         let watches = needs.cancellation;
         let from = self.standing_at(&call.node, call.role);
         let outputs = needs.outputs.iter().map(|need| {
-            let path = self.plan.producer(&from, &need.function)?;
+            let name = self.registered.name_in(&self.plan, &need.function);
+            let path = self.plan.producer(&from, name)?;
             self.sighting(&path)
         });
         let outputs = outputs.collect();

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rival_core::{Path, Plan, Value};
+use rival_core::{Path, Plan, PlanHash, Value};
 
 use crate::error::Violation;
 use crate::function::Function;
@@ -18,10 +18,11 @@ pub struct Definition {
     pub plan: Plan,
     /// Its functions, by the names that the plan uses.
     pub functions: BTreeMap<String, Arc<dyn Function>>,
+    /// Its plan as version 0.1 made it, where that named functions differently.
+    pub former: Option<FormerPlan>,
     /// JSON Schema of its input; absent means that any input will do.
     pub input_schema: Option<serde_json::Value>,
-    /// Checks the input of runs that somebody starts, instead of the schema. Runs that steps start as children, and
-    /// nested workflows, keep to the schema.
+    /// Checks the input of runs, also of children, instead of the schema. Nested workflows keep to the schema.
     pub input_check: Option<Arc<dyn InputCheck>>,
     /// JSON Schemas of nested workflows whose input is mapped, by the path of the node.
     pub nested_schemas: BTreeMap<Path, serde_json::Value>,
@@ -31,6 +32,16 @@ pub struct Definition {
     pub description: Option<String>,
     /// What its functions expect to be provided.
     pub resources: Vec<ResourceNeed>,
+}
+
+/// A plan that differs from today's in the names of functions alone. Version 0.1 named what has no name of its own by its
+/// place, so those names are right only for a workflow that has not changed since.
+#[derive(Clone, Debug)]
+pub struct FormerPlan {
+    /// Names it.
+    pub hash: PlanHash,
+    /// Today's names of the functions, by those in it.
+    pub functions: BTreeMap<String, String>,
 }
 
 /// A workflow's own way to check its input.

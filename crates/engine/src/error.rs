@@ -150,6 +150,17 @@ pub enum StartError {
     /// A completed run failed nowhere.
     #[error("run `{0}` completed: say from which node the new run goes on, with `from`")]
     NoForkPoint(RunId),
+    /// A node without a name of its own is another one now than in the run to go on from.
+    #[error(
+        "`{node}` has no name of its own, and is another one now than the one whose outcome run `{run}` recorded: \
+         go on from that node or one before it, or bring it back as it was"
+    )]
+    NodeChanged {
+        /// The run.
+        run: RunId,
+        /// The node.
+        node: rival_core::Path,
+    },
     /// The workflow has no such node.
     #[error("workflow `{workflow}` has no node `{node}` to go on from")]
     UnknownNode {
@@ -192,6 +203,7 @@ impl StartError {
             Self::NotRetryable { .. } => "not_retryable",
             Self::NotEnded { .. } => "run_not_ended",
             Self::NoForkPoint(_) => "no_fork_point",
+            Self::NodeChanged { .. } => "node_changed",
             Self::UnknownNode { .. } => "unknown_node",
             Self::NotFound(_) => "run_not_found",
             Self::ShuttingDown => "shutting_down",

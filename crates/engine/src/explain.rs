@@ -1,6 +1,7 @@
 //! What a run is waiting for, in one sentence.
 
 use rival_core::event::BlockedReason;
+use rival_core::plan::is_unnamed;
 use rival_core::state::Ending;
 use rival_core::{NodeStatus, Path, RunId, RunStatus, State, Time};
 use rival_store::RunRow;
@@ -131,6 +132,12 @@ fn is_blocked(state: &State, now: Time) -> String {
 /// Why a node is blocked, and what helps.
 pub(crate) fn blocked(node: &Path, reason: &BlockedReason) -> String {
     match reason {
+        BlockedReason::FunctionMissing { function } if is_unnamed(function) => {
+            format!(
+                "`{node}` needs a function that has no name of its own and is not in its workflow any more as it was \
+                 when the run began; bring it back as it was. What has a name may change while runs are under way"
+            )
+        }
         BlockedReason::FunctionMissing { function } => {
             format!(
                 "`{node}` needs the function `{function}`, which its workflow no longer has; register one that has it"

@@ -144,6 +144,7 @@ async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
             continue;
         };
         begin.imports = fork::imports(&registered.plan, &state, request.from.as_ref(), &History(&history));
+        check_imports(&shared, &registered, &row, &begin.imports).await?;
         return launch(&shared, registered, Birth { run, now, fingerprint, tags: row.tags }, begin).await;
     }
 }
@@ -171,6 +172,23 @@ fn check_point(registered: &Registered, request: &ForkRequest, row: &RunRow) -> 
             Err(StartError::UnknownNode { workflow: row.workflow.clone(), node: node.clone() })
         }
         Some(_) | None => Ok(()),
+    }
+}
+
+/// Refuses to take a recorded result for that of another node.
+async fn check_imports(
+    shared: &Shared,
+    registered: &Registered,
+    row: &RunRow,
+    imports: &[fork::Import],
+) -> Result<(), StartError> {
+    let Some(old) = shared.plan(&row.workflow, &row.plan).await? else { return Ok(()) };
+    if registered.is_plan(&old) {
+        return Ok(());
+    }
+    match fork::mistaken(old.plan(), registered.plan.plan(), imports) {
+        Some(node) => Err(StartError::NodeChanged { run: row.id.clone(), node }),
+        None => Ok(()),
     }
 }
 

@@ -303,7 +303,7 @@ impl Job {
             return Err(error);
         }
         if self.call.role == Role::Input {
-            let violations = self.registered.check_nested_input(&self.call.node, &result);
+            let violations = self.registered.check_nested_input(&self.plan, &self.call.function, &result);
             if !violations.is_empty() {
                 let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
                 let message = format!(
@@ -426,7 +426,10 @@ pub(crate) async fn handle_refused_input(
     error: Failure,
 ) {
     let plan = &registered.definition.plan;
-    let Some(function) = plan.on_error.as_ref().and_then(|name| registered.function(name)) else { return };
+    let Some(function) = plan.on_error.as_ref().and_then(|name| registered.function(&registered.plan, name))
+    else {
+        return;
+    };
     let workflow = Arc::clone(&registered.name);
     let run =
         Arc::new(RunInfo { run_id: None, workflow, node: Path::root(), attempt: 1, call: 1, trace: None });

@@ -59,7 +59,7 @@ pub use context::{
     CallContext, FailedStep, FailureContext, IterationContext, RunInfo, StateCell, StepView, StepsReader,
     UndoContext, UndoOutcome, WorkflowState,
 };
-pub use definition::{CheckError, Definition, InputCheck, ResourceNeed};
+pub use definition::{CheckError, Definition, FormerPlan, InputCheck, ResourceNeed};
 pub use durable::{Busy, Durable, MAP_CONCURRENCY};
 pub use engine::{Engine, EngineBuilder, WAIT_DEFAULT, WeakEngine, WorkflowInfo};
 pub use error::{BuildError, ImportError, RegisterError, RunError, StartError, Violation};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use rival_core::plan::{Block, LoopTest, NodeKind, Wait};
+use rival_core::plan::{Block, Nested, NodeKind};
 use rival_core::{IndexedPlan, Path, Plan, PlanHash, Time, Value};
 
-use crate::definition::{CheckError, Definition};
+use crate::definition::{CheckError, Definition, FormerPlan};
 use crate::error::{RegisterError, Violation};
 use crate::function::Function;
 use crate::generations::{Generations, Span};
@@ -18,7 +18,8 @@ pub(crate) struct Registered {
     pub(crate) definition: Definition,
     pub(crate) plan: Arc<IndexedPlan>,
     input: Option<jsonschema::Validator>,
-    nested: BTreeMap<Path, jsonschema::Validator>,
+    /// By the function that maps the input: the node may be elsewhere in the plan of a run.
+    nested: BTreeMap<String, jsonschema::Validator>,
     signals: BTreeMap<String, jsonschema::Validator>,
 }
 
@@ -45,8 +46,12 @@ impl Registered {
         };
         let input = definition.input_schema.as_ref().map(validator).transpose()?;
         let mut nested = BTreeMap::new();
+        let mut mappers = BTreeMap::new();
+        mappers_of(&definition.plan.block, &Path::root(), &mut mappers);
         for (path, schema) in &definition.nested_schemas {
-            nested.insert(path.clone(), validator(schema)?);
+            if let Some(mapper) = mappers.get(path) {
+                nested.insert((*mapper).clone(), validator(schema)?);
+            }
         }
         let mut signals = BTreeMap::new();
         for (name, schema) in &definition.signal_schemas {
@@ -61,6 +66,7 @@ impl Registered {
         let definition = Definition {
             plan: plan.plan().clone(),
             functions: BTreeMap::new(),
+            former: None,
             input_schema: None,
             input_check: None,
             nested_schemas: BTreeMap::new(),
@@ -73,13 +79,34 @@ impl Registered {
         Self { name, definition, plan: Arc::clone(plan), input: None, nested, signals }
     }
 
-    pub(crate) fn function(&self, name: &str) -> Option<&Arc<dyn Function>> {
+    /// The function that a plan names.
+    pub(crate) fn function(&self, plan: &IndexedPlan, name: &str) -> Option<&Arc<dyn Function>> {
+        let name = match self.former(plan) {
+            Some(former) => former.functions.get(name)?,
+            None => name,
+        };
         self.definition.functions.get(name)
+    }
+
+    /// What a plan calls the function that has this name today.
+    pub(crate) fn name_in<'a>(&'a self, plan: &IndexedPlan, name: &'a str) -> &'a str {
+        let former =
+            self.former(plan).and_then(|former| former.functions.iter().find(|(_, now)| *now == name));
+        former.map_or(name, |(before, _)| before)
+    }
+
+    fn former(&self, plan: &IndexedPlan) -> Option<&FormerPlan> {
+        self.definition.former.as_ref().filter(|former| former.hash == *plan.hash())
     }
 
     /// Whether it has all functions that a plan names.
     pub(crate) fn has_functions_of(&self, plan: &IndexedPlan) -> bool {
-        plan.hash() == self.plan.hash() || missing_function(plan.plan(), &self.definition).is_none()
+        self.is_plan(plan) || missing_function(plan.plan(), &self.definition).is_none()
+    }
+
+    /// Whether a plan is its own, perhaps as version 0.1 made it.
+    pub(crate) fn is_plan(&self, plan: &IndexedPlan) -> bool {
+        plan.hash() == self.plan.hash() || self.former(plan).is_some()
     }
 
     /// The input that a run is given: what the workflow's own check makes of it; without one, as it is, if it matches
@@ -100,9 +127,15 @@ impl Registered {
     }
 
     /// The same for the mapped input of a nested workflow.
-    pub(crate) fn check_nested_input(&self, node: &Path, input: &Value) -> Vec<Violation> {
-        let node = Path::new(node.in_plan());
-        self.nested.get(&node).map_or_else(Vec::new, |validator| violations(validator, input))
+    pub(crate) fn check_nested_input(
+        &self,
+        plan: &IndexedPlan,
+        mapper: &str,
+        input: &Value,
+    ) -> Vec<Violation> {
+        let former = self.former(plan).and_then(|former| former.functions.get(mapper));
+        let mapper = former.map_or(mapper, String::as_str);
+        self.nested.get(mapper).map_or_else(Vec::new, |validator| violations(validator, input))
     }
 
     /// The same for the payload of a signal; one that the workflow does not know may say anything.
@@ -122,6 +155,20 @@ fn violations(validator: &jsonschema::Validator, input: &Value) -> Vec<Violation
         .collect()
 }
 
+/// The functions that map the input of nested workflows, by the path of the node.
+fn mappers_of<'a>(block: &'a Block, at: &Path, mappers: &mut BTreeMap<Path, &'a String>) {
+    for node in &block.nodes {
+        let path = at.child(&node.id);
+        if let NodeKind::Workflow(Nested { input: Some(mapper), .. }) = &node.kind {
+            mappers.insert(path.clone(), mapper);
+        }
+        for (lane, block) in node.blocks() {
+            let path = lane.map_or_else(|| path.clone(), |lane| path.child(lane));
+            mappers_of(block, &path, mappers);
+        }
+    }
+}
+
 /// The first function that a plan names and the definition does not have.
 fn missing_function(plan: &Plan, definition: &Definition) -> Option<String> {
     let mut names: Vec<&String> = plan.on_error.iter().collect();
@@ -131,29 +178,7 @@ fn missing_function(plan: &Plan, definition: &Definition) -> Option<String> {
 
 fn function_names<'a>(block: &'a Block, names: &mut Vec<&'a String>) {
     for node in &block.nodes {
-        match &node.kind {
-            NodeKind::Step(step) => {
-                names.push(&step.function);
-                names.extend(&step.on_error);
-                names.extend(step.compensate.as_ref().map(|compensation| &compensation.function));
-            }
-            NodeKind::Sleep(sleep) => {
-                if let Wait::Computed(function) = &sleep.wait {
-                    names.push(function);
-                }
-            }
-            NodeKind::Workflow(nested) => {
-                names.extend(&nested.input);
-                names.extend(&nested.on_error);
-            }
-            NodeKind::Signal(_) => {}
-            NodeKind::Branch(branch) => names.push(&branch.choose),
-            NodeKind::Loop(each) => match &each.test {
-                LoopTest::Until(function) | LoopTest::While(function) => names.push(function),
-            },
-            NodeKind::ForEach(each) => names.push(&each.items),
-            NodeKind::Parallel(parallel) => names.extend(&parallel.finally),
-        }
+        names.extend(node.functions());
         for (_, block) in node.blocks() {
             function_names(block, names);
         }

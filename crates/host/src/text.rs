@@ -4,6 +4,7 @@
 
 use rquickjs::function::This;
 use rquickjs::{Ctx, Error, Exception, Function, Object, Result, String as JsString, TypedArray};
+use sha2::{Digest, Sha256};
 
 /// What the bytes 0x80 to 0x9f are in windows-1252, which is what the web calls latin1 and ascii.
 const WINDOWS_1252: [char; 32] = [
@@ -50,6 +51,12 @@ pub(crate) fn well_formed(json: String) -> String {
 pub(crate) fn bytes(array: &TypedArray<'_, u8>) -> Option<Vec<u8>> {
     // SAFETY: no JavaScript runs between here and the end of the copy, so nothing moves or frees the bytes.
     unsafe { array.as_bytes() }.map(<[u8]>::to_vec)
+}
+
+/// The SHA-256 of a text, in hexadecimal digits.
+pub(crate) fn digest(text: JsString<'_>) -> Result<String> {
+    let digest = Sha256::digest(plain(&text)?.as_bytes());
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// UTF-8.

@@ -33,6 +33,10 @@ pub(crate) struct Erased {
     pub(crate) identity: Identity,
     /// The function's own name; closures, fn pointers and generic functions have none.
     pub(crate) name: Option<&'static str>,
+    /// The same with the modules around it, for where two functions have one name.
+    pub(crate) path: &'static str,
+    /// What a closure is, told by what it holds.
+    pub(crate) fingerprint: Option<String>,
     pub(crate) asks: Arc<Asks>,
     body: Body,
 }
@@ -47,7 +51,8 @@ impl Erased {
             Some(_) => Identity::Item(TypeId::of::<F>()),
             None => next_value(),
         };
-        Self { identity, name, asks: Arc::new(asks), body: Arc::new(body) }
+        let (path, fingerprint) = (type_name::<F>(), None);
+        Self { identity, name, path, fingerprint, asks: Arc::new(asks), body: Arc::new(body) }
     }
 
     /// The same function with its result changed before it is recorded.
@@ -57,13 +62,13 @@ impl Erased {
 
     /// The same function with something done around it.
     pub(crate) fn around(self, wrap: impl Fn(&Call, Pending) -> Pending + Send + Sync + 'static) -> Self {
-        let inner = self.body;
+        let inner = Arc::clone(&self.body);
         let body = move |call: &Call| -> Started { Ok(wrap(call, inner(call)?)) };
         let identity = match self.identity {
             Identity::Item(id) => Identity::Mapped(id),
             Identity::Mapped(_) | Identity::Value(_) => next_value(),
         };
-        Self { identity, body: Arc::new(body), name: self.name, asks: self.asks }
+        Self { identity, body: Arc::new(body), ..self }
     }
 
     /// The function as part of a workflow, which knows under which name each output is produced.

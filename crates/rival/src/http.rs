@@ -8,6 +8,9 @@ use crate::extract::{Call, FromStep, Run, State, TypeAsk, decode};
 use crate::function::Pending;
 use crate::step::{StepFn, TypedStep};
 
+/// What such steps are called that have no name.
+const KIND: &str = "http";
+
 /// Sends a request and records the answer. Its id is `http` unless it is named.
 ///
 /// ```
@@ -39,7 +42,8 @@ use crate::step::{StepFn, TypedStep};
 /// # }
 /// ```
 pub fn http_step(http: Http) -> TypedStep<HttpResponse> {
-    http_by(move || std::future::ready(Ok::<_, StepError>(http.clone())))
+    let holds = http.clone();
+    http_by(move || std::future::ready(Ok::<_, StepError>(http.clone()))).default_name(KIND, &holds)
 }
 
 /// Sends the request that a function makes from the workflow's input and the results before it.
@@ -68,13 +72,14 @@ pub fn http_step(http: Http) -> TypedStep<HttpResponse> {
 /// # }
 /// ```
 ///
-/// The function is called again in every attempt; what it returns is not recorded, the answer is.
+/// The function is called again in every attempt; what it returns is not recorded, the answer is. A closure needs a name:
+/// `http_by(closure).named("..")`.
 pub fn http_by<M>(request: impl StepFn<M, Out = Http>) -> TypedStep<HttpResponse> {
     let step = request.into_step().set(|draft| {
         draft.function = draft.function.clone().around(exchange);
         draft.out = TypeAsk::of::<HttpResponse>();
     });
-    step.retyped().default_name("http")
+    step.retyped().set(|draft| draft.default_name = Some(KIND))
 }
 
 fn exchange(call: &Call, request: Pending) -> Pending {

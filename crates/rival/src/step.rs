@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rival_core::plan::{BackoffKind, OnTimeout};
+use rival_core::plan::{BackoffKind, OnTimeout, fingerprint};
+use serde::Serialize;
 
 use crate::after::{Dependencies, Dependency};
 use crate::config::StepConfig;
@@ -37,9 +38,15 @@ pub trait StepFn<M>: Sized {
     }
 
     /// The id where no name is given, for ready-made steps that are closures inside: used again it is numbered, as
-    /// `http`, `http_2`.
-    fn default_name(self, kind: &'static str) -> TypedStep<Self::Out> {
-        self.set(|draft| draft.default_name = Some(kind))
+    /// `http`, `http_2`. Runs that are under way when the program changes know such a step by what the closure
+    /// `holds`: two that hold the same must do the same.
+    fn default_name(self, kind: &'static str, holds: &impl Serialize) -> TypedStep<Self::Out> {
+        let holds = rival_engine::encode(holds).map(|holds| fingerprint(&holds.canonical()));
+        self.set(|draft| {
+            draft.default_name = Some(kind);
+            // What cannot be written is no way to know it, so it needs a name.
+            draft.function.fingerprint = holds.ok();
+        })
     }
 
     /// The longest time that one attempt may take; then the step fails, see

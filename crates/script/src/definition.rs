@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rival_core::{Path, Plan};
-use rival_engine::{Definition, Function, InputCheck, Needs};
+use rival_engine::{Definition, FormerPlan, Function, InputCheck, Needs};
 use rival_host::frame::Role;
-use rival_typescript::{StepsUse, Usage, usage};
+use rival_typescript::{StepsUse, Usage, outer_names, usage};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -48,6 +48,26 @@ pub(crate) struct Described {
     #[serde(default)]
     nested_schemas: BTreeMap<String, Json>,
     functions: BTreeMap<String, DescribedFunction>,
+    /// The plan as version 0.1 made it, if that differs.
+    former: Option<DescribedFormer>,
+    /// Functions of one text that are told apart by nothing.
+    #[serde(default)]
+    twins: Vec<Twins>,
+}
+
+#[derive(Deserialize)]
+struct DescribedFormer {
+    plan: Plan,
+    /// Today's names of functions, by those in the plan.
+    functions: BTreeMap<String, String>,
+}
+
+/// Two functions of one text.
+#[derive(Deserialize)]
+struct Twins {
+    /// Which.
+    what: String,
+    texts: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -64,6 +84,15 @@ pub(crate) struct DescribedTest {
 }
 
 impl Described {
+    /// What is wrong if functions without a name could be mistaken for each other: they have one text and use something
+    /// from around it, which may be another thing for each.
+    pub(crate) fn mistakable(&self) -> Option<String> {
+        self.twins.iter().find_map(|twins| {
+            let name = twins.texts.iter().find_map(|text| outer_names(text).into_iter().next())?;
+            Some(format!("{} have the same text, which uses `{name}` from around it", twins.what))
+        })
+    }
+
     /// The definition, whose functions are at `place`.
     pub(crate) fn define(self, place: &Arc<Place>) -> Definition {
         let check = self.parses.then(|| Arc::new(ZodCheck(Arc::clone(place))) as Arc<dyn InputCheck>);
@@ -76,6 +105,9 @@ impl Described {
         Definition {
             plan: self.plan,
             functions: functions.collect(),
+            former: self
+                .former
+                .map(|former| FormerPlan { hash: former.plan.hash(), functions: former.functions }),
             input_schema: self.input_schema,
             input_check: check,
             nested_schemas: self.nested_schemas.into_iter().map(|(path, it)| (Path::new(path), it)).collect(),

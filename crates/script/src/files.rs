@@ -253,6 +253,10 @@ impl<'a> Load<'a> {
         let mut registered = BTreeMap::new();
         for workflow in described {
             let name = workflow.name.clone();
+            if let Some(message) = workflow.mistakable() {
+                self.problem(file, &message, Some("give the nodes names: `name: '…'`"));
+                continue;
+            }
             let theirs = files.loaded.iter().filter(|(_, loaded)| loaded.workflows.contains_key(&name));
             let clash = theirs.clone().find(|(other, loaded)| {
                 other.as_path() != file && loaded.workflows[&name] != workflow.module

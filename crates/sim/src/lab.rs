@@ -223,6 +223,7 @@ impl Lab<'_> {
             functions: functions(&self.world),
             input_schema: None,
             nested_schemas: BTreeMap::new(),
+            former: None,
             input_check: None,
             signal_schemas: BTreeMap::new(),
             description: None,

@@ -25,4 +25,4 @@ pub use problem::Problem;
 pub use program::Program;
 pub use schema::interface_schema;
 pub use transform::{Transform, transform};
-pub use usage::{StepsUse, Usage, usage};
+pub use usage::{StepsUse, Usage, outer_names, usage};

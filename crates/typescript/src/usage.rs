@@ -77,6 +77,73 @@ pub fn usage(function_source: &str) -> Usage {
     roomy(function_source, read).flatten().unwrap_or_else(Usage::everything)
 }
 
+/// The names that a function uses and neither makes itself nor finds in every script: what they mean depends on where
+/// the function was made. A text that cannot be read is one such name itself.
+pub fn outer_names(function_source: &str) -> BTreeSet<String> {
+    let texts = [format!("({function_source}\n)"), format!("({{{function_source}\n}})")];
+    let read = || texts.iter().find_map(|text| free_names(text));
+    let unreadable = || BTreeSet::from([function_source.to_owned()]);
+    roomy(function_source, read).flatten().unwrap_or_else(unreadable)
+}
+
+/// What every script has, and no author would make anew.
+const EVERYWHERE: &[&str] = &[
+    "AbortController",
+    "AbortSignal",
+    "Array",
+    "BigInt",
+    "Boolean",
+    "Date",
+    "Error",
+    "Headers",
+    "Infinity",
+    "JSON",
+    "Map",
+    "Math",
+    "NaN",
+    "Number",
+    "Object",
+    "Promise",
+    "RangeError",
+    "RegExp",
+    "Request",
+    "Response",
+    "Set",
+    "String",
+    "Symbol",
+    "TypeError",
+    "URL",
+    "URLSearchParams",
+    "clearTimeout",
+    "console",
+    "crypto",
+    "decodeURIComponent",
+    "encodeURIComponent",
+    "fetch",
+    "globalThis",
+    "isFinite",
+    "isNaN",
+    "parseFloat",
+    "parseInt",
+    "performance",
+    "process",
+    "setTimeout",
+    "structuredClone",
+    "undefined",
+];
+
+fn free_names(text: &str) -> Option<BTreeSet<String>> {
+    let allocator = Allocator::default();
+    let parsed = Parser::new(&allocator, text, SourceType::mjs()).parse();
+    if parsed.panicked || parsed.diagnostics.has_errors() {
+        return None;
+    }
+    let semantic = SemanticBuilder::new().build(&parsed.program).semantic;
+    let free = semantic.scoping().root_unresolved_references();
+    let names = free.keys().map(ToString::to_string).filter(|name| !EVERYWHERE.contains(&name.as_str()));
+    Some(names.collect())
+}
+
 fn read(text: &str) -> Option<Usage> {
     let allocator = Allocator::default();
     let options = ParseOptions { preserve_parens: false, ..ParseOptions::default() };

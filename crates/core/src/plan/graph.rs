@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Block, Join, LoopTest, Node, NodeKind, Order, Plan, Wait, join};
+use super::{Block, Join, LoopTest, Node, NodeKind, Order, Plan, TEXT_MARK, Wait, join};
 
 /// A plan for drawing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -103,7 +103,7 @@ fn label(node: &Node) -> String {
             Wait::Computed(function) => named(function).filter(|function| function != id).unwrap_or_default(),
         },
         NodeKind::Signal(signal) => format!("signal {}", signal.signal),
-        NodeKind::Branch(branch) => format!("{}?", named(&branch.choose).unwrap_or_default()),
+        NodeKind::Branch(branch) => named(&branch.choose).map_or_else(String::new, |name| format!("{name}?")),
         NodeKind::Loop(each) => match &each.test {
             LoopTest::Until(test) => format!("until {}", named(test).unwrap_or_default()),
             LoopTest::While(test) => format!("while {}", named(test).unwrap_or_default()),
@@ -129,6 +129,12 @@ fn label(node: &Node) -> String {
 /// A function's name, if it is not only that of the place where it is used.
 fn named(function: &str) -> Option<String> {
     let last = function.rsplit('/').next().unwrap_or(function);
+    if let Some((_, role)) = last.split_once(TEXT_MARK) {
+        // `branch~:isBig#if` has a name, `http~1f0c…` and `branch~93ab…#if` have none.
+        let own = role.split_once(':').map(|(_, own)| own.split(['#', TEXT_MARK]).next().unwrap_or(own));
+        return own.map(ToOwned::to_owned);
+    }
+    let last = last.rsplit("::").next().unwrap_or(last);
     (!last.ends_with(']')).then(|| last.to_owned())
 }
 

@@ -23,6 +23,19 @@ pub use index::{BlockRef, IndexedPlan, NodeRef};
 /// The name under which a definition holds a user function.
 pub type FunctionName = String;
 
+/// Stands in function names between the words and a fingerprint of what has no name. No name of a node has it.
+pub const TEXT_MARK: char = '~';
+
+/// A short name for what has none: the same for the same text, wherever it stands.
+pub fn fingerprint(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether a function, or a node around it, has no name of its own and is known by what it is.
+pub fn is_unnamed(function: &str) -> bool {
+    function.contains(TEXT_MARK)
+}
+
 /// A workflow's structure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -443,6 +456,28 @@ impl Node {
                 parallel.branches.iter().map(|branch| (Some(branch.name.as_str()), &branch.block)).collect()
             }
             NodeKind::Workflow(nested) => vec![(None, &nested.block)],
+        }
+    }
+
+    /// The functions that the node itself names, without those of nodes inside it.
+    pub fn functions(&self) -> Vec<&FunctionName> {
+        match &self.kind {
+            NodeKind::Step(step) => {
+                let undo = step.compensate.as_ref().map(|compensation| &compensation.function);
+                std::iter::once(&step.function).chain(&step.on_error).chain(undo).collect()
+            }
+            NodeKind::Sleep(sleep) => match &sleep.wait {
+                Wait::ForMs(_) | Wait::UntilMs(_) => Vec::new(),
+                Wait::Computed(function) => vec![function],
+            },
+            NodeKind::Signal(_) => Vec::new(),
+            NodeKind::Branch(branch) => vec![&branch.choose],
+            NodeKind::Loop(each) => match &each.test {
+                LoopTest::Until(function) | LoopTest::While(function) => vec![function],
+            },
+            NodeKind::ForEach(each) => vec![&each.items],
+            NodeKind::Parallel(parallel) => parallel.finally.iter().collect(),
+            NodeKind::Workflow(nested) => nested.input.iter().chain(&nested.on_error).collect(),
         }
     }
 

@@ -27,6 +27,8 @@ export interface Native {
     urlSet(href: string, part: string, value: string): UrlParts | null
     encode(text: string): Uint8Array
     decode(bytes: Uint8Array, label: string, fatal: boolean): string
+    /** The SHA-256 of a text, in hexadecimal digits. */
+    digest(text: string): string
     /** Milliseconds that only grow. */
     now(): number
     /** What `process.env` shows. */
@@ -148,7 +150,8 @@ export interface Frame {
 
 /** An earlier step, as others see it. */
 export interface StepEntry {
-    result?: unknown
+    /** `null` if there is none. */
+    result: unknown
     state: Record<string, unknown>
     status: string
 }

@@ -36,6 +36,7 @@ pub(crate) fn object<'js>(
     native.set("uuid7", Function::new(ctx.clone(), || Uuid::now_v7().to_string())?)?;
     native.set("url", Function::new(ctx.clone(), url::parse)?)?;
     native.set("urlSet", Function::new(ctx.clone(), url::set)?)?;
+    native.set("digest", Function::new(ctx.clone(), text::digest)?)?;
     native.set("encode", Function::new(ctx.clone(), text::encode)?)?;
     native.set("decode", Function::new(ctx.clone(), text::decode)?)?;
     native.set("env", shared.env.clone())?;

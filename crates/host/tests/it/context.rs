@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::lab::{Lab, Place, file};
 
 const FLOW: &str = "
-    import { createWorkflow, StepError } from 'rival'
+    import { createWorkflow, sleep, StepError } from 'rival'
     const returns = (name, fn) => Object.defineProperty(fn, 'name', { value: name })
     class Point { constructor() { this.x = 1 } get y() { return 2 } }
     const round = {}
@@ -38,7 +38,7 @@ const FLOW: &str = "
     flow.steps([all, earlier, states, badState, failing, stops, plain, text, object, writes])
         .step({ fn: all, name: 'undone', compensate: undoes, onError: handles })
         .parallel({ name: 'p', steps: [all], finally: finishes })
-        .sleep(({ input }) => input)
+        .step({ fn: sleep(({ input }) => input), name: 'sleep' })
         .branch({ name: 'b', if: ({ input }) => input, then: all })
         .branch({ name: 'c', on: async ({ input }) => input, cases: { a: all } })
         .loop({ name: 'l', body: all, until: ({ input }) => input })
@@ -72,7 +72,7 @@ fn a_context_can_be_taken_apart() {
     let keys = json!(["input", "state", "lastStep", "loop", "steps", "log", "run", "durable"]);
     assert_eq!(first["keys"], keys);
     assert_eq!(first["rest"], json!(["input", "state", "loop", "log", "run", "durable"]));
-    assert_eq!(first["lastStep"], json!({"state": {}, "stepName": null}));
+    assert_eq!(first["lastStep"], json!({"result": null, "state": {}, "stepName": null}));
     assert_eq!(first["input"], json!({"a": 1}));
     let last = json!({"result": 7, "state": {"n": 1}, "stepName": "before", "status": "completed"});
     let turn = json!({"index": 2, "item": "x", "items": ["x"], "last": null});
@@ -116,11 +116,11 @@ fn results_are_json_or_refused_with_their_path() {
         ("holes", json!([1, null, null, null])),
         ("lost", json!({"b": 1})),
         ("own", json!({"mine": true})),
-        ("half", json!("\u{fffd}")),
     ] {
         assert_eq!(lab.call(function, json!(null)).unwrap(), expected, "{function}");
     }
     for (function, problem) in [
+        ("half", "it is a text with half of a character"),
         ("nan", "`a[1]` is NaN"),
         ("inf", "it is -Infinity"),
         ("big", "`n` is the BigInt 10n"),
@@ -225,7 +225,7 @@ fn roles_have_contexts_of_their_own() {
     assert_eq!(undone, json!({"result": 5, "outcome": "completed", "input": {"a": 1}}));
     let unknown =
         call(&mut lab, "undone#compensate", Role::Compensate, json!({"undo": {"outcome": "unknown"}}));
-    assert_eq!(unknown, json!({"outcome": "unknown", "input": {"a": 1}}));
+    assert_eq!(unknown, json!({"result": null, "outcome": "unknown", "input": {"a": 1}}));
     let finished = call(&mut lab, "p#finally", Role::Finally, json!({"joined": {"all": 1}}));
     assert_eq!(finished, json!({"result": {"all": 1}, "hasSteps": "object"}));
     let failed_step = json!({"stepName": "undone", "path": "undone", "state": {}, "status": "failed"});

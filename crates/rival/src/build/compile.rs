@@ -105,7 +105,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn nested(&mut self, draft: &NestedDraft, input: Option<&StepDraft>, path: &str) -> Nested {
-        let plan = &draft.built.plan;
+        let plan = draft.built.plan_of(self.keys.scheme);
         let renamed = self.keys.merge(path, &draft.built);
         let mut nested = Nested {
             workflow: plan.workflow.clone(),

@@ -1,28 +1,46 @@
 //! The names under which a definition holds its functions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Built;
-use super::outline::join;
+use super::draft::NodePart;
+use super::outline::{Outline, join};
 use super::uses::Use;
 use crate::error::BuildError;
 use crate::function::{Bound, Erased, Identity};
 
+/// How functions are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scheme {
+    /// By names that no other change of the workflow can give to another function.
+    Now,
+    /// As version 0.1 did, so that its runs find their functions.
+    Former,
+}
+
 /// Which function has which name. Plans name functions by them, so they come from the code, never from an order.
-#[derive(Default)]
 pub(super) struct Keys {
+    pub(super) scheme: Scheme,
     by_identity: BTreeMap<Identity, String>,
     functions: BTreeMap<String, Erased>,
+    /// Names that several functions have, here or in nested workflows: each of these is known by its whole path.
+    contested: BTreeSet<&'static str>,
 }
 
 impl Keys {
-    /// Names every function: by its own name, or if another function has that one, by the name given here.
-    pub(super) fn assign(uses: &[Use<'_>], problems: &mut Vec<BuildError>) -> Self {
-        let mut keys = Self::default();
-        // Some can take another name than their function's, so the others choose first.
-        let (fixed, flexible): (Vec<&Use<'_>>, Vec<_>) =
-            uses.iter().partition(|use_| use_.is_bound_to_its_name());
-        for use_ in fixed.into_iter().chain(flexible) {
+    /// Names every function.
+    pub(super) fn assign(uses: &[Use<'_>], outline: &Outline<'_>, problems: &mut Vec<BuildError>) -> Self {
+        let mut keys = Self::new(Scheme::Now, contested(uses, outline));
+        // Which function has a node that is called after it.
+        let mut plain: BTreeMap<&str, Identity> = BTreeMap::new();
+        for use_ in uses {
+            let function = &use_.draft.function;
+            if let Some(own) = function.name.filter(|_| use_.is_called_after_its_function())
+                && *plain.entry(own).or_insert(function.identity) != function.identity
+            {
+                problems.push(taken(own, use_));
+                continue;
+            }
             keys.claim(use_, problems);
         }
         keys
@@ -33,15 +51,47 @@ impl Keys {
         if self.by_identity.contains_key(&function.identity) {
             return;
         }
-        let wanted = use_.names();
-        let Some(first) = wanted.first() else {
+        let Some(key) = self.own_name(function).or_else(|| use_.name()) else {
             problems.push(nameless(use_));
             return;
         };
-        match wanted.iter().find(|key| !self.functions.contains_key(*key)) {
-            Some(key) => self.insert(key, function),
-            None => problems.push(taken(first, use_)),
+        match self.functions.get(&key) {
+            // Closures that hold the same are the same.
+            Some(known) if known.fingerprint.is_none() || known.fingerprint != function.fingerprint => {
+                problems.push(taken(&key, use_));
+            }
+            Some(_) | None => self.insert(&key, function),
         }
+    }
+
+    /// The name that a function has wherever it is used, if it has one.
+    fn own_name(&self, function: &Erased) -> Option<String> {
+        let own = function.name?;
+        Some(match function.identity {
+            _ if !self.contested.contains(own) => own.to_owned(),
+            Identity::Mapped(_) => format!("{}[mapped]", function.path),
+            Identity::Item(_) | Identity::Value(_) => function.path.to_owned(),
+        })
+    }
+
+    /// Names every function as version 0.1 did: by its own name, or if another function had that one, by the one that
+    /// was given here.
+    pub(super) fn former(uses: &[Use<'_>]) -> Self {
+        let mut keys = Self::new(Scheme::Former, BTreeSet::new());
+        let (fixed, flexible): (Vec<&Use<'_>>, Vec<_>) =
+            uses.iter().partition(|use_| use_.former_names().len() == 1);
+        for use_ in fixed.into_iter().chain(flexible) {
+            let function = &use_.draft.function;
+            let free = use_.former_names().into_iter().find(|key| !keys.functions.contains_key(key));
+            if let Some(key) = free.filter(|_| !keys.by_identity.contains_key(&function.identity)) {
+                keys.insert(&key, function);
+            }
+        }
+        keys
+    }
+
+    fn new(scheme: Scheme, contested: BTreeSet<&'static str>) -> Self {
+        Self { scheme, by_identity: BTreeMap::new(), functions: BTreeMap::new(), contested }
     }
 
     fn insert(&mut self, key: &str, function: &Erased) {
@@ -52,7 +102,7 @@ impl Keys {
     /// Takes in a nested workflow's functions; gives the new names of those that have another one here.
     pub(super) fn merge(&mut self, node: &str, nested: &Built) -> BTreeMap<String, String> {
         let mut renamed = BTreeMap::new();
-        for (key, bound) in &nested.functions {
+        for (key, bound) in nested.functions_of(self.scheme) {
             let new = self.take_in(node, key, &bound.function);
             if new != *key {
                 renamed.insert(key.clone(), new);
@@ -68,7 +118,8 @@ impl Keys {
             Identity::Value(_) => join(node, key),
             Identity::Item(_) | Identity::Mapped(_) => match self.by_identity.get(&function.identity) {
                 Some(known) => return known.clone(),
-                None => self.free(node, key),
+                None if self.scheme == Scheme::Former => self.free(node, key),
+                None => self.free(node, &self.own_name(function).unwrap_or_else(|| key.to_owned())),
             },
         };
         self.insert(&new, function);
@@ -89,6 +140,12 @@ impl Keys {
         self.by_identity.get(&function.identity).cloned().unwrap_or_default()
     }
 
+    /// What each function is called by others, by its name here.
+    pub(super) fn names_in(&self, others: &Self) -> BTreeMap<String, String> {
+        let names = self.functions.iter().map(|(key, function)| (key.clone(), others.of(function)));
+        names.collect()
+    }
+
     /// The functions by name, each knowing the names of those whose output it asks for.
     pub(super) fn bind(self) -> BTreeMap<String, Bound> {
         let bind = |function: &Erased| {
@@ -100,6 +157,22 @@ impl Keys {
         };
         self.functions.iter().map(|(key, function)| (key.clone(), bind(function))).collect()
     }
+}
+
+/// The names that more than one function has, here or in nested workflows.
+fn contested(uses: &[Use<'_>], outline: &Outline<'_>) -> BTreeSet<&'static str> {
+    let mut owners: BTreeMap<&'static str, BTreeSet<Identity>> = BTreeMap::new();
+    let nested = outline.nodes.iter().filter_map(|site| match &site.part.part {
+        NodePart::Nested { nested, .. } => Some(nested.built.functions_of(Scheme::Now).values()),
+        _ => None,
+    });
+    let nested = nested.flatten().map(|bound| &bound.function);
+    for function in uses.iter().map(|use_| &use_.draft.function).chain(nested) {
+        if let Some(name) = function.name {
+            owners.entry(name).or_default().insert(function.identity);
+        }
+    }
+    owners.into_iter().filter(|(_, owners)| owners.len() > 1).map(|(name, _)| name).collect()
 }
 
 fn nameless(use_: &Use<'_>) -> BuildError {

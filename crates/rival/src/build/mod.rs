@@ -18,13 +18,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rival_core::{Path, Plan};
-use rival_engine::{Definition, Function, ResourceNeed};
+use rival_engine::{Definition, FormerPlan, Function, ResourceNeed};
 
 pub(crate) use draft::{
     BlockDraft, BlockResult, BranchDraft, Draft, EachDraft, HeadDraft, InputType, LaneDraft, LoopDraft,
     NodePart, ParallelDraft, Part, Place, TestDraft,
 };
 
+use self::keys::{Keys, Scheme};
 use self::outline::Outline;
 use crate::error::{BuildError, BuildErrors};
 use crate::extract::OutputAsk;
@@ -37,7 +38,8 @@ impl Draft {
         let mut problems = Vec::new();
         let outline = Outline::of(&block);
         let uses = uses::uses(&head, &outline);
-        let mut keys = keys::Keys::assign(&uses, &mut problems);
+        let mut keys = Keys::assign(&uses, &outline, &mut problems);
+        problems::of_nested(&outline, &mut problems);
         place::check(&outline, &uses, &mut problems);
         let edges = flow::check(&head, &outline, &uses, &mut problems);
         let dependencies = graph::dependencies(&outline, &edges, &mut problems);
@@ -46,6 +48,8 @@ impl Draft {
             graph::check_results(&outline, &dependencies, &mut problems);
         }
         let plan = compile::plan(&head, &outline, &dependencies, &mut keys);
+        let mut former_keys = Keys::former(&uses);
+        let former = compile::plan(&head, &outline, &dependencies, &mut former_keys);
         problems::of_plan(&head, &outline, &plan, &mut problems);
         let signal_schemas = signals::schemas(&outline, &mut problems);
         if !problems.is_empty() {
@@ -58,7 +62,12 @@ impl Draft {
         let shown = edges.iter().filter(|edge| !edge.by_handler);
         let edges = shown.map(|edge| (path(edge.from), path(edge.to))).collect();
         let (input, description) = (head.input, head.description);
-        Ok(Built { plan, functions: keys.bind(), input, nested_schemas, signal_schemas, description, edges })
+        let former = (former != plan).then(|| {
+            let names = former_keys.names_in(&keys);
+            Former { plan: former, names, functions: former_keys.bind() }
+        });
+        let functions = keys.bind();
+        Ok(Built { plan, functions, former, input, nested_schemas, signal_schemas, description, edges })
     }
 }
 
@@ -83,6 +92,8 @@ fn nested_schemas(outline: &Outline<'_>) -> BTreeMap<Path, serde_json::Value> {
 pub(crate) struct Built {
     pub(crate) plan: Plan,
     functions: BTreeMap<String, Bound>,
+    /// The same as version 0.1 named its functions, if that differs.
+    former: Option<Former>,
     input: Option<InputType>,
     nested_schemas: BTreeMap<Path, serde_json::Value>,
     signal_schemas: BTreeMap<String, serde_json::Value>,
@@ -90,7 +101,36 @@ pub(crate) struct Built {
     pub(crate) edges: Vec<(String, String)>,
 }
 
+/// A plan of version 0.1, with the functions by their names in it.
+#[derive(Debug)]
+struct Former {
+    plan: Plan,
+    /// Today's names, by those of then.
+    names: BTreeMap<String, String>,
+    functions: BTreeMap<String, Bound>,
+}
+
 impl Built {
+    fn plan_of(&self, scheme: Scheme) -> &Plan {
+        match (&self.former, scheme) {
+            (Some(former), Scheme::Former) => &former.plan,
+            (Some(_) | None, _) => &self.plan,
+        }
+    }
+
+    fn functions_of(&self, scheme: Scheme) -> &BTreeMap<String, Bound> {
+        match (&self.former, scheme) {
+            (Some(former), Scheme::Former) => &former.functions,
+            (Some(_) | None, _) => &self.functions,
+        }
+    }
+
+    /// What runs of version 0.1 need to find their functions.
+    fn former_plan(&self) -> Option<FormerPlan> {
+        let former = self.former.as_ref()?;
+        Some(FormerPlan { hash: former.plan.hash(), functions: former.names.clone() })
+    }
+
     pub(crate) fn input_schema(&self) -> Option<&serde_json::Value> {
         self.input.as_ref().map(|input| &input.schema)
     }
@@ -110,6 +150,7 @@ impl Built {
         Definition {
             plan: self.plan.clone(),
             functions: functions.collect(),
+            former: self.former_plan(),
             input_schema: self.input_schema().cloned(),
             input_check: None,
             nested_schemas: self.nested_schemas.clone(),

@@ -1,11 +1,13 @@
 //! What the core finds wrong with a plan, in the words of the builder and with the line it comes from.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rival_core::Plan;
 use rival_core::plan::{BlockName, PlanError};
 
-use super::draft::{HeadDraft, Place};
+use super::Built;
+use super::draft::{HeadDraft, NodePart, Place};
 use super::outline::{Outline, join};
 use crate::error::BuildError;
 
@@ -20,6 +22,25 @@ pub(super) fn of_plan(draft: &HeadDraft, outline: &Outline<'_>, plan: &Plan, pro
         let place = places.get(path(error).as_str()).copied();
         BuildError::new(in_words(error), place.unwrap_or(draft.location))
     }));
+}
+
+/// Adds nested workflows of one name that are not the same one: which is which would follow from their order.
+pub(super) fn of_nested(outline: &Outline<'_>, problems: &mut Vec<BuildError>) {
+    for scope in &outline.blocks {
+        let mut known: BTreeMap<&str, &Arc<Built>> = BTreeMap::new();
+        for part in &scope.draft.parts {
+            let NodePart::Nested { nested, .. } = &part.part else { continue };
+            let name = nested.built.plan.workflow.as_str();
+            if nested.named.is_none()
+                && !Arc::ptr_eq(known.entry(name).or_insert(&nested.built), &nested.built)
+            {
+                let message = format!(
+                    "two nested workflows are called `{name}`: give one another name with `.named(\"..\")`"
+                );
+                problems.push(BuildError::new(message, part.location));
+            }
+        }
+    }
 }
 
 /// The lines of all nodes and lanes; of two with one path the second, which is the one too many.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use rival_core::plan::TEXT_MARK;
+
 use super::draft::{HeadDraft, NodePart, Place, TestDraft};
 use super::outline::{Outline, Site, join};
 use crate::config::StepConfig;
@@ -19,6 +21,8 @@ pub(super) struct Use<'a> {
     pub(super) path: &'a str,
     /// The path of the block that the node is in.
     block: &'a str,
+    /// The node has a name that its author gave it.
+    is_named: bool,
     pub(super) location: Place,
 }
 
@@ -58,10 +62,22 @@ impl Role {
 }
 
 impl Use<'_> {
-    /// The names that the function may have in the plan, the best first: its own, else the one it is given here under
-    /// the path of its block, else what the place where it is used is called. All come from the code, none from an
-    /// order.
-    pub(super) fn names(&self) -> Vec<String> {
+    /// The name in the plan of a function that has none itself: the one it is given here under the path of its block,
+    /// else what the place where it is used is called, else what it is. All come from the code, none from an order.
+    pub(super) fn name(&self) -> Option<String> {
+        let given = self.draft.named.as_deref().map(|name| join(self.block, name));
+        given.or_else(|| match self.role {
+            Role::Step => {
+                let (kind, text) = (self.draft.default_name?, self.draft.function.fingerprint.as_ref()?);
+                Some(join(self.block, &format!("{kind}{TEXT_MARK}{text}")))
+            }
+            Role::Delay => self.is_named.then(|| self.path.to_owned()),
+            role => role.word().map(|word| format!("{}[{word}]", self.path)),
+        })
+    }
+
+    /// The names that version 0.1 chose from, the best first. Some had the number of an unnamed node in them.
+    pub(super) fn former_names(&self) -> Vec<String> {
         let own = self.draft.function.name.map(str::to_owned);
         let given = self.draft.named.as_deref().map(|name| join(self.block, name));
         let place = match self.role {
@@ -72,9 +88,9 @@ impl Use<'_> {
         own.into_iter().chain(given).chain(place).collect()
     }
 
-    /// Whether there is no name to fall back on if another function has the same.
-    pub(super) fn is_bound_to_its_name(&self) -> bool {
-        self.names().len() == 1
+    /// Whether the function's own name is the only one that there is.
+    pub(super) fn is_called_after_its_function(&self) -> bool {
+        self.former_names().len() == 1
     }
 
     /// Whether options are set that mean nothing for this use.
@@ -126,12 +142,13 @@ pub(super) fn uses<'a>(draft: &'a HeadDraft, outline: &'a Outline<'a>) -> Vec<Us
         let (path, block) = (site.path.as_str(), outline.blocks[site.block].path.as_str());
         let location = site.part.location;
         of_node(site, |draft, role| {
-            uses.push(Use { draft, role, node: Some(number), path, block, location });
+            let is_named = matches!(&site.part.part, NodePart::Sleep(delay) if delay.named.is_some());
+            uses.push(Use { draft, role, node: Some(number), path, block, is_named, location });
         });
     }
     if let Some((handler, location)) = &draft.on_error {
         let (path, role) = (draft.name.as_str(), Role::WorkflowHandler);
-        uses.push(Use { draft: handler, role, node: None, path, block: "", location });
+        uses.push(Use { draft: handler, role, node: None, path, block: "", is_named: true, location });
     }
     uses
 }

@@ -252,3 +252,38 @@ fn all_errors_come_at_once_each_with_its_line() {
     assert_eq!(errors.to_string(), expected);
     assert_eq!(format!("{errors:?}"), expected);
 }
+
+#[test]
+fn a_signal_that_may_carry_nothing_cannot_have_a_timeout_that_is_a_value() {
+    let hour = Duration::from_secs(3_600);
+    let refused = "signal `go`: a payload that may be nothing cannot be told from a timeout: \
+                   wait for a bool or an enum, or use `.timeout(..)`";
+    assert_eq!(messages(new().step(signal::<()>("go").timeout_value(hour))), [refused]);
+    assert_eq!(messages(new().step(signal::<Option<u32>>("go").timeout_value(hour))), [refused]);
+    new().step(signal::<()>("go").timeout(hour)).build().unwrap();
+    new().step(signal::<bool>("go").timeout_value(hour)).build().unwrap();
+    new().step(signal::<serde_json::Value>("go").timeout_value(hour)).build().unwrap();
+}
+
+#[test]
+fn closures_need_names_wherever_they_are() {
+    let nameless = "closures, fn pointers and generic functions have no durable name: \
+                    write a `#[step] fn`, or name it with `.named(\"..\")`";
+    let pause = || || Ok::<_, StepError>(Duration::from_secs(1));
+    assert_eq!(messages(new().step(delay_by(pause()))), [nameless]);
+    new().step(delay_by(pause()).named("nap")).build().unwrap();
+    let ask = || || Ok::<_, StepError>(Http::get("https://example.com"));
+    assert_eq!(messages(new().step(http_by(ask()))), [nameless]);
+    new().step(http_by(ask()).named("ask")).build().unwrap();
+}
+
+#[test]
+fn two_nested_workflows_of_one_name_need_names() {
+    let nested = || Workflow::new("pay").step(a).build().unwrap();
+    let (one, other) = (nested(), nested());
+    assert_eq!(
+        messages(new().workflow(&one).workflow(&other)),
+        ["two nested workflows are called `pay`: give one another name with `.named(\"..\")`"]
+    );
+    new().workflow(&one).workflow(&one).workflow(other.named("other")).build().unwrap();
+}

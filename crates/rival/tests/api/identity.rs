@@ -41,8 +41,9 @@ fn functions_of_one_name_are_told_apart() {
         [("plain".to_owned(), "both".to_owned()), ("second".to_owned(), "both".to_owned())]
     );
     let definition = workflow.definition();
-    assert_eq!(definition.functions.keys().collect::<Vec<_>>(), ["both", "plain", "second"]);
-    assert_eq!(needs(&definition, "both"), ["plain", "second"]);
+    let paths = ["api::identity::one::plain", "api::identity::other::plain"];
+    assert_eq!(definition.functions.keys().collect::<Vec<_>>(), [paths[0], paths[1], "both"]);
+    assert_eq!(needs(&definition, "both"), paths);
 }
 
 #[test]

@@ -101,29 +101,40 @@ mod elsewhere {
 }
 
 #[test]
-fn another_function_of_the_same_name_is_renamed() {
+fn functions_of_one_name_are_known_by_their_modules() {
+    const ELSEWHERE: &str = "api::nested::elsewhere::sweep";
     let inner = Workflow::new("inner").step(elsewhere::sweep).step(elsewhere::admire).build().unwrap();
     let middle = Workflow::new("middle").workflow(&inner).build().unwrap();
     let outer = Workflow::new("outer").step(sweep).workflow(&middle).build().unwrap();
     let definition = outer.definition();
-    assert_eq!(definition.functions.keys().collect::<Vec<_>>(), ["admire", "middle/sweep", "sweep"]);
-    assert_eq!(definition.functions["admire"].needs().outputs[0].function, "middle/sweep");
-    assert!(outer.plan().to_json().contains(r#""function":"middle/sweep""#));
+    assert_eq!(definition.functions.keys().collect::<Vec<_>>(), ["admire", ELSEWHERE, "api::trees::sweep"]);
+    assert_eq!(definition.functions["admire"].needs().outputs[0].function, ELSEWHERE);
+    assert!(outer.plan().to_json().contains(&format!(r#""function":"{ELSEWHERE}""#)));
+    let former = definition.former.expect("version 0.1 named them by their place");
+    assert_eq!(former.functions["middle/sweep"], ELSEWHERE);
+    assert_eq!(former.functions["sweep"], "api::trees::sweep");
 }
 
 /// Ready-made steps such as `http` are closures: one workflow's must not be taken for another's.
 #[test]
 fn functions_without_a_name_are_known_by_their_path() {
     let inner = |name: &str, result: u32| {
-        let step = (move || Ok::<_, StepError>(result)).default_name("http");
+        let step = (move || Ok::<_, StepError>(result)).default_name("http", &result);
         Workflow::new(name).step(step).build().unwrap()
     };
+    let http = |holds: u32| format!("http~{}", rival_core::plan::fingerprint(&holds.to_string()));
     let (a, b) = (inner("a", 1), inner("b", 2));
     let keys = |workflow: Workflow<(), u32>| workflow.definition().functions.into_keys().collect::<Vec<_>>();
-    assert_eq!(keys(Workflow::new("w").workflow(&a).workflow(&b).build().unwrap()), ["a/http", "b/http"]);
+    assert_eq!(
+        keys(Workflow::new("w").workflow(&a).workflow(&b).build().unwrap()),
+        [format!("a/{}", http(1)), format!("b/{}", http(2))]
+    );
     let middle = Workflow::new("m").workflow(&b).workflow(&a).workflow(&a).build().unwrap();
     let outer = Workflow::new("w").workflow(&middle).build().unwrap();
-    assert_eq!(keys(outer), ["m/a/http", "m/a_2/http", "m/b/http"]);
+    assert_eq!(
+        keys(outer),
+        [format!("m/a/{}", http(1)), format!("m/a_2/{}", http(1)), format!("m/b/{}", http(2))]
+    );
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! The plan that a builder makes. These are snapshots on purpose: a change here is a new version of everybody's
 //! workflows.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, UNIX_EPOCH};
 
 use expect_test::{Expect, expect};
 use rival::prelude::*;
 use rival::{Data, Time, TypedStep};
+use rival_core::plan::fingerprint;
 
 use crate::trees::{Chopped, Order, chop_tree, count, find_tree, sweep, tell_forester};
 
@@ -178,7 +180,7 @@ fn a_function_used_twice_is_numbered() {
 
 #[test]
 fn ready_made_steps_are_numbered_and_keep_apart() {
-    let fetch = |n: u32| (move || Ok::<u32, StepError>(n)).default_name("http");
+    let fetch = |n: u32| (move || Ok::<u32, StepError>(n)).default_name("http", &n);
     let workflow = Workflow::new("w")
         .step(fetch(1))
         .step(fetch(2).retry(3))
@@ -187,7 +189,15 @@ fn ready_made_steps_are_numbered_and_keep_apart() {
         .unwrap();
     let ids: Vec<_> = workflow.plan().block.nodes.iter().map(|node| node.id.as_str()).collect();
     assert_eq!(ids, ["http", "http_2", "last"]);
-    assert_eq!(workflow.definition().functions.keys().collect::<Vec<_>>(), ["http", "http_2", "last"]);
+    let definition = workflow.definition();
+    let one = format!("http~{}", fingerprint("1"));
+    let two = format!("http~{}", fingerprint("2"));
+    assert_eq!(
+        definition.functions.keys().cloned().collect::<BTreeSet<_>>(),
+        [one, two, "last".to_owned()].into()
+    );
+    let former = definition.former.expect("version 0.1 numbered them");
+    assert_eq!(former.functions.keys().collect::<Vec<_>>(), ["http", "http_2", "last"]);
 }
 
 #[test]

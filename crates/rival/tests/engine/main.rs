@@ -27,6 +27,7 @@ mod fork;
 mod generations;
 mod gone;
 mod handlers;
+mod identity;
 mod input_check;
 mod inspect;
 mod looping;

@@ -1,9 +1,11 @@
 //! One run that a test asks for.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rival_core::Value;
+use rival_core::plan::{Block, NodeKind};
 use rival_engine::store::LogFilter;
 use rival_engine::{Clock, Definition, Engine, Function, Needs, VirtualClock, testing};
 use rival_host::frame::ScriptError;
@@ -101,11 +103,13 @@ impl Mocks<'_> {
     /// Replaces steps, by their path or their id.
     fn put_into(&self, definition: &mut Definition) -> Result<(), ScriptError> {
         for name in &self.names {
-            let is_it = |key: &&String| *key == name || key.rsplit('/').next() == Some(name.as_str());
-            let keys: Vec<String> = definition.functions.keys().filter(is_it).cloned().collect();
+            let mut steps = Vec::new();
+            steps_of(&definition.plan.block, "", &mut steps);
+            let is_it = |path: &str| path == name || path.rsplit('/').next() == Some(name.as_str());
+            let keys: BTreeSet<String> =
+                steps.iter().filter(|(path, _)| is_it(path)).map(|(_, function)| function.clone()).collect();
             if keys.is_empty() {
-                let known = definition.functions.keys().filter(|key| !key.contains('#')).map(String::as_str);
-                let known: Vec<&str> = known.collect();
+                let known: Vec<&str> = steps.iter().map(|(path, _)| path.as_str()).collect();
                 return Err(refusal(format!("no step is called `{name}`; there are: {}", known.join(", "))));
             }
             for key in keys {
@@ -128,6 +132,21 @@ impl Mocks<'_> {
             // What a mock uses is not known: it may be more than the step did.
             needs: Needs { last_step: true, iteration: true, items: true, ..needs },
         })
+    }
+}
+
+/// The paths of all steps, with their functions.
+fn steps_of(block: &Block, at: &str, steps: &mut Vec<(String, String)>) {
+    let join = |at: &str, id: &str| if at.is_empty() { id.to_owned() } else { format!("{at}/{id}") };
+    for node in &block.nodes {
+        let path = join(at, &node.id);
+        if let NodeKind::Step(step) = &node.kind {
+            steps.push((path.clone(), step.function.clone()));
+        }
+        for (lane, block) in node.blocks() {
+            let path = lane.map_or_else(|| path.clone(), |lane| join(&path, lane));
+            steps_of(block, &path, steps);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod context;
 mod docs;
 mod durable;
+mod edits;
 mod examples;
 mod problems;
 mod reload;
@@ -12,5 +13,6 @@ mod stuck;
 mod support;
 mod testing;
 mod transforms;
+mod values;
 mod web;
 mod zod;

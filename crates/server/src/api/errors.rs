@@ -17,9 +17,10 @@ impl From<StartError> for Problem {
             | StartError::NoForkPoint(_)
             | StartError::UnknownNode { .. } => StatusCode::BAD_REQUEST,
             StartError::InputTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            StartError::Conflict(_) | StartError::NotRetryable { .. } | StartError::NotEnded { .. } => {
-                StatusCode::CONFLICT
-            }
+            StartError::Conflict(_)
+            | StartError::NotRetryable { .. }
+            | StartError::NotEnded { .. }
+            | StartError::NodeChanged { .. } => StatusCode::CONFLICT,
             StartError::ShuttingDown | StartError::CheckUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             StartError::Store(error) => of_store(error),
             _ => StatusCode::INTERNAL_SERVER_ERROR,

@@ -1,6 +1,7 @@
 /** Blocks as values: `branch({..})`, `loop({..})`, `forEach({..})`, `parallel({..})`, `sleep(..)`, `signal(..)`. */
 import { longWaitMs } from '../duration.ts'
 import type { Schema } from '../realm.ts'
+import { predefine } from './identity.ts'
 import * as read from './options.ts'
 import type { Fn } from './options.ts'
 import {
@@ -140,7 +141,7 @@ export function eachDraft(given: unknown): EachDraft {
 }
 
 function itemsOf(items: unknown, what: string): Fn {
-    if (Array.isArray(items)) return () => items
+    if (Array.isArray(items)) return predefine(() => items, 'items', '() => []', items)
     if (items !== undefined) return read.fn(items, `${what}: \`items\``)
     return refuse(`${what} has no \`items\``, 'write items: ({ steps }) => steps.list.result')
 }

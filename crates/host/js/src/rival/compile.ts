@@ -3,7 +3,9 @@ import type { Role } from '../native.ts'
 import type { Issue, Schema, Target } from '../realm.ts'
 import { waitOf } from './blocks.ts'
 import type { WorkflowData } from './data.ts'
+import { ownName, predefine, predefinedBase } from './identity.ts'
 import { idsOf } from './ids.ts'
+import { Keys, placeOf, type Twins, unnamed } from './keys.ts'
 import type { Fn } from './options.ts'
 import {
     type BranchDraft,
@@ -17,8 +19,6 @@ import {
     type SignalDraft,
     type SleepDraft,
     type StepDraft,
-    isPredefined,
-    sourceOf,
 } from './part.ts'
 import { closest, kindOf, placed, refuse } from './refuse.ts'
 
@@ -30,6 +30,10 @@ export interface Compiled {
     data: WorkflowData
     plan: Json
     functions: Map<string, Target>
+    /** The plan as version 0.1 made it, with today's names of the functions in it; absent if nothing differs. */
+    former: { plan: Json; functions: Map<string, string> } | undefined
+    /** Functions that are told apart by nothing. */
+    twins: Twins[]
     schema: Schema | undefined
     /** What signals carry, by name. */
     signals: Map<string, Schema>
@@ -44,12 +48,16 @@ export type References = Map<FileReference, WorkflowData>
 export function compile(data: WorkflowData, references: References): Compiled {
     const compiler = new Compiler(references)
     const plan = compiler.plan(data)
-    const { functions, signals, nested } = compiler
-    return { data, plan, functions, schema: data.schema, signals, nested }
+    const { keys, signals, nested } = compiler
+    keys.writeFormer()
+    const before = JSON.parse(JSON.stringify(plan)) as Json
+    const { functions, former: names, twins } = keys.write()
+    const former = names === undefined ? undefined : { plan: before, functions: names }
+    return { data, plan, functions, former, twins, schema: data.schema, signals, nested }
 }
 
 class Compiler {
-    readonly functions = new Map<string, Target>()
+    readonly keys = new Keys()
     readonly signals = new Map<string, Schema>()
     readonly nested = new Map<string, Schema>()
     /** The workflow that is being compiled, inside of those around it. */
@@ -58,15 +66,15 @@ class Compiler {
     constructor(private readonly references: References) {}
 
     plan(data: WorkflowData): Json {
-        const plan: Json = { workflow: data.name, block: this.workflow(data, '') }
-        if (data.onError !== undefined) plan.onError = this.add('#onError', data.onError, 'onError')
+        const plan: Json = { workflow: data.name, block: this.workflow(data, ROOT) }
+        if (data.onError !== undefined) this.own(plan, 'onError', ROOT, data.onError, 'onError')
         if (data.timeoutMs !== undefined) plan.timeoutMs = data.timeoutMs
         if (data.maxRetries !== undefined && data.maxRetries > 0) plan.maxRetries = data.maxRetries
         return plan
     }
 
     /** A workflow's own block. */
-    private workflow(data: WorkflowData, at: string): PlanBlock {
+    private workflow(data: WorkflowData, at: At): PlanBlock {
         if (this.way.includes(data)) {
             const names = [...this.way, data].map(({ name }) => name).join(' -> ')
             refuse(`workflow \`${data.name}\` contains itself: ${names}`, 'start a child instead: durable.run(..)')
@@ -89,8 +97,8 @@ class Compiler {
         )
     }
 
-    private block(drafts: Draft[], at: string, data: WorkflowData, unused: Set<string>): PlanBlock {
-        const where = at === '' ? `workflow \`${data.name}\`` : `\`${at}\``
+    private block(drafts: Draft[], at: At, data: WorkflowData, unused: Set<string>): PlanBlock {
+        const where = at.path === '' ? `workflow \`${data.name}\`` : `\`${at.path}\``
         if (drafts.length === 0) refuse(`${where} has no steps`, 'add at least one')
         const named = drafts.map((draft) => this.resolved(draft))
         const ids = idsOf(named)
@@ -98,16 +106,29 @@ class Compiler {
         const nodes = named.map((draft, index) => {
             const id = ids[index] ?? ''
             const node = () => {
-                if (ids.indexOf(id) < index || isMistakable(draft, named.slice(0, index))) {
+                if (ids.indexOf(id) < index || this.isMistakable(draft, named.slice(0, index))) {
                     const name = draft.name ?? draft.base
-                    refuse(`two steps of ${where} are called \`${name}\``, 'give one of them another name')
+                    const kind = draft.kind === 'workflow' ? 'workflows' : 'steps'
+                    refuse(`two ${kind} of ${where} are called \`${name}\``, 'give one of them another name')
                 }
                 return this.node(id, draft, around)
             }
             // Whoever reads the message looks at the file's own list.
-            return at === '' && data.isFile ? placed({ export: 'steps', index }, node) : node()
+            return at.path === '' && data.isFile ? placed({ export: 'steps', index }, node) : node()
         })
         return { nodes }
+    }
+
+    /** Whether something else before it has its name: after an edit, runs under way would take one for the other. */
+    private isMistakable(draft: Draft, before: Draft[]): boolean {
+        if (draft.name !== undefined) return false
+        const others = before.filter((other) => other.name === undefined && other.base === draft.base)
+        if (draft.kind === 'workflow') {
+            const workflow = this.referred(draft)
+            return others.some((other) => other.kind === 'workflow' && this.referred(other) !== workflow)
+        }
+        if (draft.kind !== 'step' || predefinedBase(draft.fn) !== undefined) return false
+        return others.some((other) => other.kind === 'step' && other.fn !== draft.fn)
     }
 
     /** A file's workflow is called as the file says. */
@@ -123,50 +144,57 @@ class Compiler {
     }
 
     private node(id: string, draft: Draft, around: Around): Json {
-        const path = around.at === '' ? id : `${around.at}/${id}`
-        const node = { id, kind: draft.kind as string }
+        // The very objects that functions are written into, not copies.
+        const node = (fields: Json) => Object.assign(fields, { id, kind: draft.kind })
+        const at = inside(around.at, id, componentOf(draft, id, around.data), draft)
         switch (draft.kind) {
             case 'step':
-                return { ...node, ...this.step(path, id, draft, around) }
+                return node(this.step(at, id, draft, around))
             case 'sleep':
-                return { ...node, wait: this.wait(path, draft) }
+                return node({ wait: this.wait(at, draft) })
             case 'signal':
-                return { ...node, ...this.signal(draft) }
+                return node(this.signal(draft))
             case 'branch':
-                return { ...node, ...this.branch(path, draft, around) }
+                return node(this.branch(at, draft, around))
             case 'loop':
-                return { ...node, ...this.loop(path, draft, around) }
+                return node(this.loop(at, draft, around))
             case 'forEach':
-                return { ...node, ...this.each(path, draft, around) }
+                return node(this.each(at, draft, around))
             case 'parallel':
-                return { ...node, ...this.parallel(path, draft, around) }
+                return node(this.parallel(at, draft, around))
             case 'workflow':
-                return { ...node, ...this.nestedWorkflow(path, draft) }
+                return node(this.nestedWorkflow(at, draft))
         }
     }
 
-    private step(path: string, id: string, draft: StepDraft, around: Around): Json {
+    private step(at: At, id: string, draft: StepDraft, around: Around): Json {
         const { timeoutMs, onTimeout, onError, continueOnError, atMostOnce, compensate } = draft
         const schema = around.data.results?.get(id)
         around.unused.delete(id)
-        const check = schema === undefined ? undefined : checker(id, schema)
-        const step: Json = { function: this.add(path, draft.fn, 'step', check), ...retry(draft.retry) }
+        const after = schema === undefined ? undefined : checker(id, schema)
+        const step: Json = {}
+        const { path, place, what } = at
+        const use = { slot: step, field: 'function', fn: draft.fn, role: 'step' as const, property: 'fn', after, schema }
+        // The place of a step without a name has its function in it already.
+        this.keys.add({ ...use, place, isNamed: true, what, former: path })
+        Object.assign(step, retry(draft.retry))
         if (timeoutMs !== undefined) step.timeoutMs = timeoutMs
         if (onTimeout === 'retry') step.onTimeout = onTimeout
-        if (onError !== undefined) step.onError = this.add(`${path}#onError`, onError, 'onError')
+        if (onError !== undefined) this.own(step, 'onError', at, onError, 'onError')
         if (continueOnError === true) step.continueOnError = true
         if (atMostOnce === true) step.atMostOnce = true
         if (compensate !== undefined) {
-            const undo: Json = { function: this.add(`${path}#compensate`, compensate.fn, 'compensate') }
-            step.compensate = { ...undo, ...retry(compensate.retry), ...timeout(compensate.timeoutMs) }
+            const undo: Json = { ...retry(compensate.retry), ...timeout(compensate.timeoutMs) }
+            this.own(undo, 'function', at, compensate.fn, 'compensate')
+            step.compensate = undo
         }
         return step
     }
 
-    private wait(path: string, { wait, base }: SleepDraft): Json {
+    private wait(at: At, { wait, base }: SleepDraft): Json {
         if (!('computed' in wait)) return wait
-        const after = (value: unknown) => waitOf(value, `what ${base} \`${path}\` computed`)
-        return { computed: this.add(`${path}#sleep`, wait.computed, 'sleep', after) }
+        const after = (value: unknown) => waitOf(value, `what ${base} \`${at.path}\` computed`)
+        return this.own({}, 'computed', at, wait.computed, 'sleep', 'sleep', after)
     }
 
     private signal(draft: SignalDraft): Json {
@@ -181,75 +209,142 @@ class Compiler {
         return { signal, ...timeout(timeoutMs), ...(timeoutIsValue === true ? { timeoutIsValue } : {}) }
     }
 
-    private branch(path: string, draft: BranchDraft, { data, unused }: Around): Json {
-        const choose = draft.isYesOrNo
-            ? this.add(`${path}#if`, draft.choose, 'choose', Boolean)
-            : this.add(`${path}#on`, draft.choose, 'choose', String)
-        const cases = draft.cases.map(([name, drafts]) => ({
+    private branch(at: At, draft: BranchDraft, { data, unused }: Around): Json {
+        const branch: Json = {}
+        if (draft.isYesOrNo) this.own(branch, 'choose', at, draft.choose, 'if', 'choose', Boolean)
+        else this.own(branch, 'choose', at, draft.choose, 'on', 'choose', String)
+        branch.cases = draft.cases.map(([name, drafts]) => ({
             name,
-            block: this.block(drafts, `${path}/${name}`, data, unused),
+            block: this.block(drafts, lane(at, name), data, unused),
         }))
-        if (draft.otherwise === undefined) return { choose, cases }
-        return { choose, cases, default: this.block(draft.otherwise, `${path}/default`, data, unused) }
+        if (draft.otherwise !== undefined) {
+            branch.default = this.block(draft.otherwise, lane(at, 'default'), data, unused)
+        }
+        return branch
     }
 
-    private loop(path: string, draft: LoopDraft, { data, unused }: Around): Json {
-        const test = this.add(`${path}#${draft.test}`, draft.fn, 'test', Boolean)
-        const body = this.block(draft.body, path, data, unused)
-        return { body, test: { [draft.test]: test }, maxIterations: draft.maxIterations }
+    private loop(at: At, draft: LoopDraft, { data, unused }: Around): Json {
+        const test = this.own({}, draft.test, at, draft.fn, draft.test, 'test', Boolean)
+        const body = this.block(draft.body, at, data, unused)
+        return { body, test, maxIterations: draft.maxIterations }
     }
 
-    private each(path: string, draft: EachDraft, { data, unused }: Around): Json {
+    private each(at: At, draft: EachDraft, { data, unused }: Around): Json {
         const { concurrency, maxIterations } = draft
-        const items = this.add(`${path}#items`, draft.items, 'items', listOf)
-        const body = this.block(draft.body, path, data, unused)
-        return { items, body, concurrency, ...(maxIterations === undefined ? {} : { maxIterations }) }
+        const each = this.own({}, 'items', at, draft.items, 'items', 'items', listOf)
+        each.body = this.block(draft.body, at, data, unused)
+        return Object.assign(each, { concurrency }, maxIterations === undefined ? {} : { maxIterations })
     }
 
-    private parallel(path: string, draft: ParallelDraft, { data, unused }: Around): Json {
+    private parallel(at: At, draft: ParallelDraft, { data, unused }: Around): Json {
         if (draft.branches.length === 0) {
-            refuse(`parallel \`${path}\` has no branches`, "add one with .branch('name', (b) => b.step(..))")
+            refuse(`parallel \`${at.path}\` has no branches`, "add one with .branch('name', (b) => b.step(..))")
         }
         const firsts = draft.branches.map(([, drafts]) => this.resolved(drafts[0] as Draft))
         const ids = idsOf(firsts)
-        const branches = draft.branches.map(([name, drafts], index) => {
-            const lane = name ?? ids[index] ?? ''
-            return { name: lane, block: this.block(drafts, `${path}/${lane}`, data, unused) }
+        const branches = draft.branches.map(([given, drafts], index) => {
+            const name = given ?? ids[index] ?? ''
+            const component = given ?? componentOf(firsts[index] as Draft, name, data)
+            return { name, block: this.block(drafts, lane(at, name, component), data, unused) }
         })
         const parallel: Json = { branches }
         if (draft.join !== 'all') parallel.join = draft.join === 'first' ? 'first' : { n: draft.join }
         if (draft.onFailure === 'collect') parallel.onFailure = 'collect'
-        if (draft.finally !== undefined) parallel.finally = this.add(`${path}#finally`, draft.finally, 'finally')
+        if (draft.finally !== undefined) this.own(parallel, 'finally', at, draft.finally, 'finally')
         return parallel
     }
 
-    private nestedWorkflow(path: string, draft: NestedDraft): Json {
+    private nestedWorkflow(at: At, draft: NestedDraft): Json {
         const data = this.referred(draft)
-        const nested: Json = { workflow: data.name, block: this.workflow(data, path) }
+        const nested: Json = { workflow: data.name, block: this.workflow(data, at) }
         const { schema } = data
         // It judges what it is given, also if that is what the workflow around it was given.
         const input = draft.input ?? (schema === undefined ? undefined : sameInput)
         if (input !== undefined) {
-            if (schema !== undefined) this.nested.set(path, schema)
+            if (schema !== undefined) this.nested.set(at.path, schema)
             const after = schema === undefined ? undefined : inputFor(data.name, schema)
-            nested.input = this.add(`${path}#input`, input, 'input', after)
+            this.own(nested, 'input', at, input, 'input', 'input', after)
         }
-        if (data.onError !== undefined) nested.onError = this.add(`${path}#onError`, data.onError, 'onError')
+        if (data.onError !== undefined) this.own(nested, 'onError', at, data.onError, 'onError')
         return nested
     }
 
-    /** Keeps a function under a name that plans use. */
-    private add(key: string, fn: Fn, role: Role, after?: (value: unknown) => unknown): string {
-        const target: Target = { fn, role, source: sourceOf(fn) }
-        if (after !== undefined) target.after = after
-        this.functions.set(key, target)
-        return key
+    /** A function that belongs to a node, or to the workflow: its handler, its test, … */
+    private own(
+        slot: Json,
+        field: string,
+        { path, place, isNamed, what }: At,
+        fn: Fn,
+        property: string,
+        role: Role = property as Role,
+        after?: (value: unknown) => unknown,
+    ): Json {
+        const use = { slot, field, fn, role, property, isNamed, after }
+        const words = path === '' ? `\`${property}\`` : `\`${property}\` of ${what}`
+        this.keys.add({ ...use, place: `${place}#${property}`, what: words, former: `${path}#${property}` })
+        return slot
+    }
+}
+
+/** Where a node is. */
+interface At {
+    /** With ids, in which nodes without a name have numbers: for the plan, and for messages. */
+    path: string
+    /** With names only: for the names of functions. */
+    place: string
+    /** Whether the place says which functions belong to the node. */
+    isNamed: boolean
+    /** The node in messages. */
+    what: string
+}
+
+const ROOT: At = { path: '', place: '', isNamed: true, what: '' }
+
+function inside(at: At, id: string, component: string, draft: Draft): At {
+    const path = at.path === '' ? id : `${at.path}/${id}`
+    const what = `${draft.kind} \`${path}\``
+    const isNamed = hasName(draft) || !(draft.kind === 'step' || draft.kind === 'parallel')
+    return { path, place: placeOf(at.place, component), isNamed, what }
+}
+
+function lane(at: At, name: string, component = name): At {
+    return { ...at, path: `${at.path}/${name}`, place: placeOf(at.place, component) }
+}
+
+/** Whether a node has a name of its own that stays with it. */
+function hasName(draft: Draft): boolean {
+    if (draft.name !== undefined || draft.kind === 'workflow') return true
+    return draft.kind === 'step' && ownName(draft.fn, 'fn') !== undefined
+}
+
+/** What a node adds to the names of functions. */
+function componentOf(draft: Draft, id: string, data: WorkflowData): string {
+    if (draft.name !== undefined) return draft.name
+    switch (draft.kind) {
+        case 'signal':
+        case 'workflow':
+            return draft.base
+        case 'step': {
+            // A number that `results` names means that step.
+            const base = data.results?.has(id) === true ? id : draft.base
+            return hasName(draft) ? base : unnamed(base, draft.fn, 'fn')
+        }
+        case 'sleep':
+            return 'computed' in draft.wait ? unnamed(draft.base, draft.wait.computed, 'sleep') : unnamed(draft.base)
+        case 'branch':
+            return unnamed(draft.base, draft.choose, draft.isYesOrNo ? 'if' : 'on')
+        case 'loop':
+            return unnamed(draft.base, draft.fn, draft.test)
+        case 'forEach':
+            return unnamed(draft.base, draft.items, 'items')
+        case 'parallel':
+            return unnamed(draft.base)
     }
 }
 
 /** The block around a node. */
 interface Around {
-    at: string
+    at: At
     data: WorkflowData
     /** Names in `results` that no step had yet. */
     unused: Set<string>
@@ -308,11 +403,4 @@ function issueError(code: string, message: string, issues: Issue[]): Error {
     return Object.assign(new Error(`${message}: ${found.join('; ')}`), { code, details: { issues } })
 }
 
-const sameInput = ({ input }: { input: unknown }) => input
-
-/** Whether another function before it has its name: after an edit, runs under way would take one for the other. */
-function isMistakable(draft: Draft, before: Draft[]): boolean {
-    if (draft.kind !== 'step' || draft.name !== undefined || isPredefined(draft.fn)) return false
-    const isOther = (other: Draft) => other.kind === 'step' && other.name === undefined && other.base === draft.base
-    return before.some((other) => isOther(other) && (other as StepDraft).fn !== draft.fn)
-}
+const sameInput = predefine(({ input }) => input, 'input', '({ input }) => input', 'the same')

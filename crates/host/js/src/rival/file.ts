@@ -223,7 +223,7 @@ async function describe(file: string, entry: boolean): Promise<unknown> {
 }
 
 async function description({ compiled, exported, registered, module }: Found): Promise<object> {
-    const { data, plan, functions, schema, signals, nested } = compiled
+    const { data, plan, functions, former, twins, schema, signals, nested } = compiled
     const at = { export: data.isFile ? 'input' : (exported ?? 'default') }
     const inputSchema =
         schema === undefined
@@ -246,6 +246,10 @@ async function description({ compiled, exported, registered, module }: Found): P
         functions: Object.fromEntries(
             Array.from(functions, ([key, { source, role }]) => [key, { source, role }]),
         ),
+        ...(former === undefined
+            ? {}
+            : { former: { plan: former.plan, functions: Object.fromEntries(former.functions) } }),
+        ...(twins.length === 0 ? {} : { twins }),
         registered,
     }
 }

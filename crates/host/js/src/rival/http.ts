@@ -1,8 +1,8 @@
 /** `httpStep`: sends a request and records the answer. It does what `http_step` does for authors in Rust. */
 import { durationMs } from '../duration.ts'
+import { predefine } from './identity.ts'
 import * as read from './options.ts'
 import type { Fn } from './options.ts'
-import { predefine } from './part.ts'
 import { kindOf, refuse } from './refuse.ts'
 import { StepError } from './step_error.ts'
 
@@ -55,7 +55,7 @@ export function httpStep(given: unknown): Fn {
     const asks = Object.values(options).some((option) => typeof option === 'function')
     // What the options' functions use is not looked at: they may use everything.
     const source = asks ? '(context) => use(context)' : '({ run, state }) => [run.abortSignal, run.idempotencyKey, state]'
-    return predefine(step, 'http', source)
+    return predefine(step, 'http', source, options)
 }
 
 async function request(options: Options, context: any): Promise<Answer> {

@@ -1,6 +1,7 @@
 /** The elements of blocks, as authors write them and as they are kept until a plan is made. */
 import type { Schema } from '../realm.ts'
 import { type WorkflowData, workflowOf } from './data.ts'
+import { ownName, predefinedBase } from './identity.ts'
 import * as read from './options.ts'
 import type { Fn } from './options.ts'
 import { kindOf, refuse } from './refuse.ts'
@@ -119,31 +120,9 @@ export class Part {
     }
 }
 
-/** Functions that Rival makes: their kind, and what they use of their context. */
-const predefined = new WeakMap<Fn, { base: string; source: string }>()
-
-export function predefine(fn: Fn, base: string, source: string): Fn {
-    predefined.set(fn, { base, source })
-    return fn
-}
-
-/** The text from which is read what a function uses. */
-export function sourceOf(fn: Fn): string {
-    return predefined.get(fn)?.source ?? Function.prototype.toString.call(fn)
-}
-
 /** A step's id, if it has no other name. */
-/** Whether a function was made by us, such as by `httpStep`: those are known by their kind. */
-export function isPredefined(fn: Fn): boolean {
-    return predefined.has(fn)
-}
-
 function baseName(fn: Fn): string {
-    const known = predefined.get(fn)
-    if (known !== undefined) return known.base
-    // In `{ fn: () => … }` a function without a name is called after the property.
-    const isNamed = fn.name !== '' && (fn.name !== 'fn' || /^(async\s+)?function\b[\s*]*fn\b/.test(sourceOf(fn)))
-    return isNamed ? fn.name : 'step'
+    return predefinedBase(fn) ?? ownName(fn, 'fn') ?? 'step'
 }
 
 /** The elements of a list, or a single one. `what` names the list in errors. */

@@ -505,6 +505,9 @@ pub enum Kind {
         /// The operations whose answers it had been given and had not used.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         told: Vec<u32>,
+        /// What it had put into its `state`, if anything: the step's, should it not be called again.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value::present")]
+        state: Option<Value>,
     },
     /// Somebody asked to cancel the run.
     CancelRequested {
@@ -894,6 +897,7 @@ impl Kind {
             Self::CallSucceeded { state, .. }
             | Self::CallFailed { state, .. }
             | Self::CallCancelled { state, .. }
+            | Self::CallSuspended { state, .. }
             | Self::NodeImported { state, .. } => state.as_ref(),
             _ => None,
         }

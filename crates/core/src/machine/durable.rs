@@ -190,7 +190,8 @@ impl Machine<'_> {
             let mut fresh: BTreeSet<u32> = ops.fresh().collect();
             let used = used.iter().copied().filter(|op| fresh.remove(op)).collect();
             let told = fresh.into_iter().collect();
-            self.follow(Kind::CallSuspended { node: node.clone(), call, used, told }, started);
+            let state = self.env.states.written(node, call);
+            self.follow(Kind::CallSuspended { node: node.clone(), call, used, told, state }, started);
         }
     }
 
@@ -205,8 +206,9 @@ impl Machine<'_> {
 
     /// A call that waited was cut off: that is no interruption, and it is made again.
     pub(super) fn waiting_call_was_lost(&mut self, node: &Path, open: &OpenCall, cause: Cause) {
-        let (used, told) = (Vec::new(), Vec::new());
-        let event = Kind::CallSuspended { node: node.clone(), call: open.number, used, told };
+        let (used, told, call) = (Vec::new(), Vec::new(), open.number);
+        let state = self.env.states.written(node, call);
+        let event = Kind::CallSuspended { node: node.clone(), call, used, told, state };
         let seq = self.emit(event, cause);
         self.make_due_call(node, Cause::Event(seq));
     }

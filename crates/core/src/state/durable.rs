@@ -320,12 +320,15 @@ impl State {
                     state.undone = true;
                 }
             }
-            Kind::CallSuspended { node, used, told, .. } => {
+            Kind::CallSuspended { node, used, told, state, .. } => {
                 if let Some(ops) = self.ops.get_mut(node) {
                     used.iter().for_each(|number| ops.used(*number, None));
                     ops.fresh.retain(|number| !told.contains(number));
                 }
                 self.call_suspended(node);
+                if state.is_some() {
+                    self.entry(node).state = Some(seq);
+                }
             }
             _ => {}
         }

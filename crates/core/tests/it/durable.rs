@@ -299,7 +299,8 @@ fn a_call_that_has_not_used_an_answer_is_not_let_go() {
 
 /// The last event of a history as version 4 wrote it.
 fn let_go_by_an_older_build(mut case: Case) -> Case {
-    let event = Kind::CallSuspended { node: "a".into(), call: 1, used: Vec::new(), told: Vec::new() };
+    let event =
+        Kind::CallSuspended { node: "a".into(), call: 1, used: Vec::new(), told: Vec::new(), state: None };
     let event = Event { v: 1, seq: case.state.seq.next(), at: case.now, cause: Cause::Event(Seq(2)), event };
     case.state.apply(&event);
     case.events.push(event);

@@ -627,6 +627,16 @@ fn the_state_of_a_call_is_recorded_when_it_times_out_is_stopped_or_left_behind()
                4 <2        a#1 cancelled, state {"sent":3}
                5 <4        run cancelled: enough
         "#]]);
+    let mut let_go = Case::of(vec![step("a")])
+        .start()
+        .writes("a", 1, j!({"sent": 5}))
+        .asks("a", 1, "", AskedBody::Sleep(5))
+        .suspend("a", 1)
+        .cancel();
+    let seq = let_go.state.nodes.remove(&rival_core::Path::from("a")).and_then(|node| node.state);
+    let kept =
+        seq.and_then(|seq| let_go.events.iter().find(|event| event.seq == seq)?.event.state().cloned());
+    assert_eq!(kept.map(|state| state.to_json()), Some(j!({"sent": 5})), "also of one that was let go");
     let once = step_with("a", |step| step.at_most_once = true);
     Case::of(vec![once]).start().writes("a", 1, j!({"sent": 4})).quietly().let_go().then(expect![[r#"
         > let go, at 0

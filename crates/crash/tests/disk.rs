@@ -362,10 +362,8 @@ fn an_edited_history_blocks_its_run_and_no_other_and_verify_names_it() {
             tokio::time::sleep(Duration::from_millis(1)).await;
             row = engine.summary(&ids[0]).await.unwrap();
         }
-        assert!(
-            row.note.is_some_and(|note| note.contains("not what was written")),
-            "the row does not say why"
-        );
+        let why = engine.explain(&ids[0]).await.unwrap();
+        assert!(why.contains("not what was written"), "{why}");
         engine.shutdown(Duration::from_secs(5)).await;
         let report = check_store(&*store).await.unwrap();
         assert!(!report.is_sound());

@@ -546,7 +546,10 @@ impl Engine {
         let loaded = load::load_state(&*self.shared.store, run, &row.plan).await;
         let state = match loaded {
             Ok((state, _)) => state,
-            Err(LoadError::Store(error)) => return Err(error.into()),
+            // The row says why a run that does not read is blocked.
+            Err(LoadError::Store(error)) if !matches!(error, StoreError::Damaged(_)) => {
+                return Err(error.into());
+            }
             Err(_) => State::default(),
         };
         Ok(explain::explain(&row, &state, self.shared.clock.now()))

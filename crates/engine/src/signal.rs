@@ -114,7 +114,9 @@ impl Signal {
         loop {
             let page = match load::load_events(&*shared.store, run, after, load::PAGE).await {
                 Ok(page) => page,
-                Err(LoadError::Store(error)) => return Err(error),
+                Err(LoadError::Store(error)) if !matches!(error, StoreError::Damaged(_)) => {
+                    return Err(error);
+                }
                 Err(_) => return Ok(None),
             };
             let Some(last) = page.last() else { return Ok(None) };

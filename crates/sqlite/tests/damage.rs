@@ -480,5 +480,5 @@ async fn damage_is_not_hidden_by_the_next_write() {
     end.standing = Some(standing(RunStatus::Completed, false));
     store.commit(end).await.unwrap();
     assert_eq!(store.check().await.unwrap().len(), 1);
-    assert!(matches!(store.run(&RunId::from("r")).await, Err(StoreError::Damaged(_))));
+    assert!(matches!(store.load(&RunId::from("r"), Seq(0), 10).await, Err(StoreError::Damaged(_))));
 }

@@ -527,12 +527,18 @@ impl Actor {
 
     /// The run is no longer ours, or the store is gone: let it be. Whoever loads it next finds what is durable.
     async fn lost(&mut self, error: &CommitError) -> Next {
-        tracing::error!(run = %self.run, %error, "the run was let go");
+        let is_dropped = matches!(error, CommitError::Store(StoreError::Closed)) && self.shared.is_stopping();
+        if is_dropped {
+            tracing::debug!(run = %self.run, "the engine was dropped; the run goes on with the next one");
+        } else {
+            tracing::error!(run = %self.run, %error, "the run was let go");
+        }
         for call in self.calls.values() {
             call.abandon();
         }
         match error {
             CommitError::Fenced { .. } | CommitError::NotFound(_) => {}
+            _ if is_dropped => {}
             // Still ours: an owner without an actor would keep everybody else away.
             _ => aside::give_back(&self.shared, &self.run, self.epoch, &error.to_string()).await,
         }

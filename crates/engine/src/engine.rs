@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
 use rival_core::{Event, IndexedPlan, Plan, PlanHash, RunId, RunStatus, Seq, State, Value};
-use rival_store::{LogFilter, LogLine, MemoryStore, Page, RunFilter, RunRow, Store, StoreError};
+use rival_store::{LogFilter, LogLine, Page, RunFilter, RunRow, Store, StoreError};
 use serde::Serialize;
 
 use crate::bounded::{self, Budget, ValueLimits};
@@ -25,7 +25,7 @@ use crate::observer::Observer;
 use crate::problem::SourceProblem;
 use crate::registry::Registered;
 use crate::resources::Resources;
-use crate::shared::{Limits, Shared};
+use crate::shared::{GivenStore, Hold, Limits, Shared};
 use crate::signal::SignalRequest;
 use crate::start::{RunRequest, RunTarget};
 use crate::values::ReadValues;
@@ -39,19 +39,27 @@ pub const WAIT_DEFAULT: Duration = Duration::from_secs(300);
 const DRAIN_LOOK: Duration = Duration::from_millis(10);
 
 /// Runs workflows. Cheap to clone; all clones are the same engine.
+///
+/// With the last clone the engine stops, as in a crash: calls at work are dropped and made again by the next engine.
+/// Handles of runs do not keep it. [`Engine::shutdown`] stops in order.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) shared: Arc<Shared>,
+    /// Not in handles and streams, which do not keep an engine going.
+    hold: Option<Arc<Hold>>,
 }
 
 /// An engine that it does not keep alive: for what an engine holds, and that asks it for something.
 #[derive(Clone)]
-pub struct WeakEngine(Weak<Shared>);
+pub struct WeakEngine {
+    shared: Weak<Shared>,
+    hold: Weak<Hold>,
+}
 
 impl WeakEngine {
-    /// The engine, if somebody has it.
+    /// The engine, if it has not stopped because nothing holds it any more.
     pub fn upgrade(&self) -> Option<Engine> {
-        self.0.upgrade().map(|shared| Engine { shared })
+        Some(Engine { shared: self.shared.upgrade()?, hold: Some(self.hold.upgrade()?) })
     }
 }
 
@@ -84,7 +92,7 @@ pub struct WorkflowInfo {
 /// Puts an engine together. Everything has a default; without a store, runs live in memory only.
 #[derive(Default)]
 pub struct EngineBuilder {
-    store: Option<Arc<dyn Store>>,
+    store: GivenStore,
     clock: Clock,
     limits: Limits,
     resources: Resources,
@@ -93,16 +101,17 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// Where runs live.
+    /// Where runs live. The store is the engine's alone, and is closed when the engine stops.
     #[must_use]
-    pub fn store(self, store: impl Store) -> Self {
-        self.shared_store(Arc::new(store))
+    pub fn store(mut self, store: impl Store) -> Self {
+        self.store = GivenStore { store: Arc::new(store), is_owned: true };
+        self
     }
 
-    /// Where runs live, for a store that is used elsewhere too.
+    /// Where runs live, for a store that is used elsewhere too. It is open as long as anything holds it.
     #[must_use]
     pub fn shared_store(mut self, store: Arc<dyn Store>) -> Self {
-        self.store = Some(store);
+        self.store = GivenStore { store, is_owned: false };
         self
     }
 
@@ -168,12 +177,11 @@ impl EngineBuilder {
     /// The same, but runs that were under way go on only after [`Engine::begin`]: for workflows that are registered with
     /// the engine itself, such as those in files, before their runs are looked for.
     pub async fn prepare(self) -> Result<Engine, BuildError> {
-        let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::default()));
-        let id = store.join().await?;
+        let id = self.store.store.join().await?;
         let resources = Arc::new(self.resources);
-        let shared = Arc::new(Shared::new(store, id, self.clock, self.limits, resources));
+        let shared = Arc::new(Shared::new(self.store, id, self.clock, self.limits, resources));
         shared.neighbours.join(&shared);
-        let engine = Engine { shared };
+        let engine = Engine { hold: Some(Hold::on(&shared)), shared };
         self.observers.into_iter().for_each(|observer| engine.observe(observer));
         for workflow in self.workflows {
             engine.add(workflow).await?;
@@ -210,7 +218,13 @@ impl Engine {
 
     /// The engine, without keeping it alive.
     pub fn downgrade(&self) -> WeakEngine {
-        WeakEngine(Arc::downgrade(&self.shared))
+        let hold = self.hold.as_ref().map_or_else(Weak::new, Arc::downgrade);
+        WeakEngine { shared: Arc::downgrade(&self.shared), hold }
+    }
+
+    /// The engine, for a handle or a stream: one that can be asked, and is not kept going by it.
+    pub(crate) fn unheld(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), hold: None }
     }
 
     /// Registers a workflow. Runs that were blocked because it was missing go on.
@@ -558,7 +572,7 @@ impl Engine {
     /// A run's events after a sequence number, as they become durable; ends with the run.
     pub fn subscribe(&self, run: &RunId, after: Seq) -> BoxStream<'static, Result<Event, RunError>> {
         let follow = Follow {
-            engine: self.clone(),
+            engine: self.unheld(),
             durable: Watch::new(&self.shared, run),
             run: run.clone(),
             after,
@@ -569,7 +583,8 @@ impl Engine {
     }
 
     /// Stops in order: no new runs, nothing new starts, calls at work are given `grace` to finish and are
-    /// recorded; what still runs then is let go without being charged, and goes on at the next start.
+    /// recorded; what still runs then is let go without being charged, and goes on at the next start. Afterwards the
+    /// store that was given with [`EngineBuilder::store`] is closed, also if this engine and handles are still there.
     pub async fn shutdown(&self, grace: Duration) {
         self.shared.stop();
         self.shared.keeper.poke();
@@ -582,11 +597,12 @@ impl Engine {
         }
         self.shared.hand_down();
         self.shared.hub.close();
-        // It holds the store: whoever opens the same file next must find it closed.
+        // It asks the store: whatever opens the same file next must find it closed.
         let keeper = self.shared.keeping().take();
         if let Some(keeper) = keeper {
             let _ = tokio::time::timeout(Duration::from_secs(10), keeper).await;
         }
+        self.shared.close_store().await;
     }
 
     fn tell_all(&self, letter: impl Fn() -> Mail) {

@@ -13,7 +13,7 @@ use crate::error::RunError;
 use crate::signal::SignalRequest;
 use crate::view::{RunOutcome, RunView};
 
-/// A run that was started. Dropping the handle does nothing to the run.
+/// A run that was started. Dropping the handle does nothing to the run, and keeping it does not keep the engine going.
 pub struct RunHandle<O = Value> {
     engine: Engine,
     run: RunId,
@@ -23,7 +23,7 @@ pub struct RunHandle<O = Value> {
 
 impl<O> RunHandle<O> {
     pub(crate) fn new(engine: Engine, run: RunId, status: RunStatus) -> Self {
-        Self { engine, run, status, output: PhantomData }
+        Self { engine: engine.unheld(), run, status, output: PhantomData }
     }
 
     /// The run's id.

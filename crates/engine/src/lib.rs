@@ -43,6 +43,7 @@ mod report;
 mod resources;
 mod shared;
 mod signal;
+mod slot;
 mod start;
 mod talk;
 pub mod testing;

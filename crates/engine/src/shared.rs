@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rival_core::{IndexedPlan, Plan, PlanHash, RunId};
-use rival_store::{Commit, CommitError, EngineId, Store, StoreError};
+use rival_store::{Commit, CommitError, EngineId, MemoryStore, Store, StoreError};
+use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 use crate::ahead::Review;
@@ -16,15 +17,19 @@ use crate::error::StartError;
 use crate::gauge::Gauge;
 use crate::hub::Hub;
 use crate::keeper::Keeper;
-use crate::mail::Mailbox;
+use crate::mail::{Mail, Mailbox};
 use crate::neighbours::Neighbours;
 use crate::observer::Observers;
 use crate::problem::Problems;
 use crate::registry::{Registered, Registry};
 use crate::resources::Resources;
+use crate::slot::StoreSlot;
 
 /// How long to wait before a store that failed is asked again.
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a store that is being closed waits for those who ask it.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Settings of an engine.
 #[derive(Clone, Debug)]
@@ -44,7 +49,13 @@ impl Default for Limits {
 }
 
 pub(crate) struct Shared {
+    /// What the parts of the engine ask: the slot.
     pub(crate) store: Arc<dyn Store>,
+    slot: Arc<StoreSlot>,
+    /// Whether the store is this engine's alone, and is closed when the engine stops.
+    owns_store: bool,
+    /// Where the engine's tasks run.
+    runtime: Handle,
     pub(crate) id: EngineId,
     pub(crate) clock: Clock,
     pub(crate) review: Review,
@@ -67,17 +78,36 @@ pub(crate) struct Shared {
     stopping: AtomicBool,
 }
 
+/// A store as an engine is given it.
+#[derive(Clone)]
+pub(crate) struct GivenStore {
+    pub(crate) store: Arc<dyn Store>,
+    /// It is nobody else's, so that it is to be closed when the engine stops.
+    pub(crate) is_owned: bool,
+}
+
+impl Default for GivenStore {
+    fn default() -> Self {
+        // Not closed: it holds nothing but memory, and what is in it can be looked at after the engine's end.
+        Self { store: Arc::new(MemoryStore::default()), is_owned: false }
+    }
+}
+
 impl Shared {
     pub(crate) fn new(
-        store: Arc<dyn Store>,
+        GivenStore { store, is_owned }: GivenStore,
         id: EngineId,
         clock: Clock,
         limits: Limits,
         resources: Arc<Resources>,
     ) -> Self {
         let neighbours = Neighbours::on(&store);
+        let slot = Arc::new(StoreSlot::new(store));
         Self {
-            store,
+            store: Arc::clone(&slot) as _,
+            slot,
+            owns_store: is_owned,
+            runtime: Handle::current(),
             id,
             clock,
             review: Review::default(),
@@ -153,6 +183,39 @@ impl Shared {
     /// Notes that runs are taken up; gives whether they were already.
     pub(crate) fn begin(&self) -> bool {
         self.begun.swap(true, Ordering::AcqRel)
+    }
+
+    /// Lets the store go after an orderly stop, if it is this engine's alone: once this returns, the next engine can
+    /// open the same file, whatever handles are still there.
+    pub(crate) async fn close_store(&self) {
+        let Some(store) = self.slot.take_if(self.owns_store) else { return };
+        if tokio::time::timeout(CLOSE_PATIENCE, store.close()).await.is_err() {
+            tracing::warn!("the store is still at work, and is closed when that ends");
+        }
+        // It may be the last to hold the store, and dropping that may wait for threads.
+        let _ = tokio::task::spawn_blocking(move || drop(store)).await;
+    }
+
+    /// The last engine value is gone without an orderly stop: stops as a crash would, but leaves nothing behind in
+    /// this process.
+    fn abandon(self: &Arc<Self>) {
+        self.stop();
+        if let Some(keeper) = self.keeping().take() {
+            keeper.abort();
+        }
+        self.hub.close();
+        let store = self.slot.take_if(true);
+        // Live runs find the store closed, and end.
+        let live: Vec<Mailbox> = self.live().values().cloned().collect();
+        live.iter().for_each(|mailbox| _ = mailbox.send(Mail::LetGo));
+        let Some(store) = store.filter(|_| !self.owns_store) else { return };
+        let shared = Arc::clone(self);
+        self.runtime.spawn(async move {
+            if let Err(error) = store.leave(shared.id).await {
+                tracing::warn!(%error, "the engine could not sign off");
+            }
+            shared.hand_down();
+        });
     }
 
     pub(crate) fn stop(&self) {
@@ -243,6 +306,21 @@ impl Unsaved {
         left.retain(|plan| !plans.contains(plan));
         self.any.store(!left.is_empty(), Ordering::Release);
         Ok(())
+    }
+}
+
+/// What all values of one engine hold together: with the last of them the engine stops.
+pub(crate) struct Hold(Arc<Shared>);
+
+impl Hold {
+    pub(crate) fn on(shared: &Arc<Shared>) -> Arc<Self> {
+        Arc::new(Self(Arc::clone(shared)))
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.abandon();
     }
 }
 

@@ -17,12 +17,14 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::actor::{Actor, Work};
+use crate::clock::Clock;
 use crate::context::{RunInfo, StateCell};
 use crate::durable::Durable;
 use crate::function::Function;
 use crate::job::{FailureSource, Handle, Job, WhatFailed, WhatIsUndone};
 use crate::log::Log;
 use crate::mail::{Mail, Mailbox, Sighting};
+use crate::parked::CallWatch;
 use crate::pulse::Pulse;
 use crate::talk::Talk;
 use crate::values::Recorded;
@@ -45,6 +47,8 @@ pub(crate) struct RunningCall {
     pub(crate) began: Option<Instant>,
     /// What it asks for, if it asks for durable things.
     pub(crate) talk: Option<Talk>,
+    /// On a virtual clock.
+    watch: Option<Arc<CallWatch>>,
 }
 
 /// The calls of a live run that are at work, by node.
@@ -90,6 +94,9 @@ impl RunningCall {
 
     /// One that waits does not count as busy; whoever ends it counts on that.
     fn busy_again(&self) {
+        if let Some(watch) = &self.watch {
+            watch.ends();
+        }
         if let Some(talk) = &self.talk {
             talk.pulse.ends();
         }
@@ -218,7 +225,7 @@ impl Actor {
             let outcome = ending.await;
             told.tell(Mail::Finished { node: at, call: number, outcome, logs: log.take() });
         });
-        let Handle { role, attempt, token, cooperative, log, state, state_max } = handle;
+        let Handle { role, attempt, token, cooperative, log, state, state_max, watch } = handle;
         let abort = task.abort_handle();
         let began = self.shared.observers.stopwatch();
         let running = RunningCall {
@@ -234,6 +241,7 @@ impl Actor {
             state_max,
             began,
             talk,
+            watch,
         };
         self.calls.insert(node, running);
     }
@@ -306,7 +314,11 @@ impl Actor {
             let line = Arc::clone(&pulse);
             (Durable::new(&call.node, call.number, &self.run, &self.mailbox, store, line), pulse)
         });
+        let pulse = durable.as_ref().map(|(_, pulse)| Arc::clone(pulse));
+        let watch = matches!(self.shared.clock, Clock::Virtual(_))
+            .then(|| CallWatch::new(&self.shared.gauge, needs.elsewhere, pulse));
         Job {
+            watch,
             run: self.run.clone(),
             log: Log::new(Arc::clone(&info), self.shared.clock.clone()),
             info,

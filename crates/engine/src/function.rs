@@ -53,6 +53,9 @@ pub struct Needs {
     pub durable: bool,
     /// All items of the forEach around it, not only its own.
     pub items: bool,
+    /// It works in another thread or process, and not in its future: a future that waits does not mean that nothing is
+    /// being done.
+    pub elsewhere: bool,
 }
 
 /// A result of an earlier step that a function asks for.

@@ -23,6 +23,7 @@ use crate::function::{CallError, Function};
 use crate::items::Standpoint;
 use crate::log::Log;
 use crate::mail::{Mail, Mailbox, Sighting};
+use crate::parked::{CallWatch, Parked};
 use crate::pulse::{Pulse, Watched};
 use crate::registry::Registered;
 use crate::resources::Resources;
@@ -33,11 +34,13 @@ use crate::view::empty_state;
 const LOG_FLUSH: Duration = Duration::from_millis(500);
 
 /// A function at work; a panic in it is caught.
-type Made = Watched<CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, CallError>>>>>;
+type Made = Watched<Parked<CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, CallError>>>>>>;
 type Returned = std::thread::Result<Result<Value, CallError>>;
 
 /// One call, ready to be made.
 pub(crate) struct Job {
+    /// On a virtual clock.
+    pub(crate) watch: Option<Arc<CallWatch>>,
     pub(crate) run: RunId,
     pub(crate) info: Arc<RunInfo>,
     pub(crate) log: Log,
@@ -94,6 +97,7 @@ pub(crate) struct Handle {
     pub(crate) state: StateCell,
     /// How large a state may be that is recorded.
     pub(crate) state_max: usize,
+    pub(crate) watch: Option<Arc<CallWatch>>,
 }
 
 impl Job {
@@ -101,7 +105,8 @@ impl Job {
         let cooperative = self.function.needs().cancellation;
         let Call { role, attempt, .. } = self.call;
         let (token, log, state) = (self.token.clone(), self.log.clone(), self.state.clone());
-        Handle { role, attempt, token, cooperative, log, state, state_max: self.payload_max }
+        let (watch, state_max) = (self.watch.clone(), self.payload_max);
+        Handle { role, attempt, token, cooperative, log, state, state_max, watch }
     }
 
     /// Whether everything that the function asked for is at hand.
@@ -181,7 +186,7 @@ impl Job {
         let call = catch_unwind(AssertUnwindSafe(|| function.call(context)));
         let call = call.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic).into()))));
         let pulse = self.durable.as_ref().map(|(_, pulse)| Arc::clone(pulse));
-        Watched::new(AssertUnwindSafe(call).catch_unwind(), pulse)
+        Watched::new(Parked::new(AssertUnwindSafe(call).catch_unwind(), self.watch.clone()), pulse)
     }
 
     /// Waits for the function's end, storing its lines now and then if it takes long.

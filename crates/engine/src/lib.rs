@@ -36,6 +36,7 @@ mod mail;
 mod neighbours;
 mod observer;
 mod ops;
+mod parked;
 mod problem;
 mod pulse;
 mod registry;

@@ -1,16 +1,26 @@
 //! Virtual time: what a test kit needs to let time pass.
 
+use std::time::Duration;
+
 use rival_core::RunId;
+use tokio::time::Instant;
 
 use crate::clock::VirtualClock;
 use crate::engine::Engine;
 use crate::error::RunError;
 use crate::view::RunOutcome;
 
-/// Waits until nothing happens any more without time passing.
+/// How long a test waits, in real time, for a call that does not return and that no amount of time will end.
+const RETURN_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until nothing happens any more without time passing. A function that waits for something of its own, and was
+/// not woken for a second of real time (20 where it works in another thread or process), is not waited for.
 pub async fn come_to_rest(engine: &Engine) -> Result<(), RunError> {
     engine.tick().await?;
-    engine.settled().await;
+    tokio::select! {
+        () = engine.settled() => {}
+        () = engine.shared.gauge.find_stuck_calls() => {}
+    }
     Ok(())
 }
 
@@ -21,15 +31,88 @@ pub async fn finish(
     clock: &VirtualClock,
     run: &RunId,
 ) -> Result<Result<RunOutcome, String>, RunError> {
+    finish_with(engine, clock, run, RETURN_PATIENCE).await
+}
+
+async fn finish_with(
+    engine: &Engine,
+    clock: &VirtualClock,
+    run: &RunId,
+    patience: Duration,
+) -> Result<Result<RunOutcome, String>, RunError> {
+    let gauge = &engine.shared.gauge;
+    let mut stuck_since = None;
     loop {
         come_to_rest(engine).await?;
         if engine.summary(run).await?.status.is_terminal() {
             return engine.wait(run).await.map(Ok);
         }
-        match engine.next_due().await? {
-            Some(next) => clock.set(next),
-            None if engine.summary(run).await?.status.is_terminal() => {}
-            None => return engine.explain(run).await.map(Err),
+        stuck_since = gauge.has_stuck_calls().then(|| stuck_since.unwrap_or_else(Instant::now));
+        let left = stuck_since.map(|since| patience.saturating_sub(since.elapsed()));
+        match (engine.next_due().await?, left) {
+            (_, Some(Duration::ZERO)) => return engine.explain(run).await.map(Err),
+            (Some(next), _) => clock.set(next),
+            // The function may still return, in real time.
+            (None, Some(left)) => _ = tokio::time::timeout(left, gauge.stirred()).await,
+            (None, None) if engine.summary(run).await?.status.is_terminal() => {}
+            (None, None) => return engine.explain(run).await.map(Err),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use futures::future::BoxFuture;
+    use rival_core::plan::{Block, Node, NodeKind, Step};
+    use rival_core::{Plan, Value};
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::context::CallContext;
+    use crate::definition::Definition;
+    use crate::function::{CallError, Function, Needs};
+
+    struct Never(Needs);
+
+    impl Function for Never {
+        fn needs(&self) -> &Needs {
+            &self.0
+        }
+
+        fn call(&self, _: CallContext) -> BoxFuture<'static, Result<Value, CallError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_that_no_amount_of_time_ends_is_named() {
+        let step = Step { function: "never".into(), ..Step::default() };
+        let plan = Plan {
+            workflow: "w".into(),
+            block: Block::sequence(vec![Node::new("never", NodeKind::Step(step))]),
+            on_error: None,
+            timeout_ms: None,
+            max_retries: 0,
+        };
+        let never: Arc<dyn Function> = Arc::new(Never(Needs::default()));
+        let workflow = Definition {
+            plan,
+            functions: [("never".to_owned(), never)].into(),
+            input_schema: None,
+            input_check: None,
+            nested_schemas: BTreeMap::new(),
+            signal_schemas: BTreeMap::new(),
+            description: None,
+            resources: Vec::new(),
+        };
+        let clock = VirtualClock::default();
+        let builder = Engine::builder().clock(Clock::Virtual(clock.clone())).workflow(workflow);
+        let engine = builder.build().await.unwrap();
+        let run = engine.run("w", ()).await.unwrap();
+        let told = finish_with(&engine, &clock, run.id(), Duration::from_millis(1)).await.unwrap();
+        assert!(told.unwrap_err().contains("`never`"));
     }
 }

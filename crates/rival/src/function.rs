@@ -82,6 +82,7 @@ impl Erased {
             durable: self.asks.durable,
             iteration: self.asks.needs_iteration(),
             items: self.asks.all_items,
+            elsewhere: self.asks.blocking,
         };
         Bound { function: self.clone(), needs }
     }

@@ -66,6 +66,10 @@ pub trait StepReturn<K> {
     /// What it returns when all is well.
     type Ok: Data;
 
+    /// It is given a thread.
+    #[doc(hidden)]
+    const BLOCKING: bool;
+
     /// Makes the call and encodes what it gives.
     #[doc(hidden)]
     fn start(call: impl FnOnce() -> Self + Send + 'static) -> BoxFuture<'static, Result<Value, StepError>>;
@@ -73,6 +77,8 @@ pub trait StepReturn<K> {
 
 impl<T: Data, E: IntoStepError> StepReturn<Blocking> for Result<T, E> {
     type Ok = T;
+
+    const BLOCKING: bool = true;
 
     fn start(call: impl FnOnce() -> Self + Send + 'static) -> BoxFuture<'static, Result<Value, StepError>> {
         Box::pin(async move {
@@ -89,6 +95,8 @@ where
     R: StepResult,
 {
     type Ok = R::Ok;
+
+    const BLOCKING: bool = false;
 
     fn start(call: impl FnOnce() -> Self + Send + 'static) -> BoxFuture<'static, Result<Value, StepError>> {
         Box::pin(async move { recorded(call().await) })

@@ -256,7 +256,7 @@ macro_rules! functions {
 
             #[allow(non_snake_case, unused_variables, unused_mut, reason = "one macro for every number of arguments")]
             fn into_step(self) -> TypedStep<R::Ok> {
-                let mut asks = Asks::default();
+                let mut asks = Asks { blocking: R::BLOCKING, ..Asks::default() };
                 $($argument::asks(&mut asks);)*
                 let function = Arc::new(self);
                 TypedStep::new(Erased::new::<Fun>(asks, move |call: &Call| {

@@ -133,5 +133,6 @@ fn needs(usage: &Usage) -> Needs {
         iteration: usage.iteration,
         durable: usage.durable,
         items: usage.items,
+        elsewhere: true,
     }
 }

@@ -87,6 +87,8 @@ pub struct Asks {
     pub(crate) failure: bool,
     pub(crate) joined: bool,
     pub(crate) durable: bool,
+    /// It is given a thread.
+    pub(crate) blocking: bool,
     pub(crate) iteration: bool,
     /// All items of the forEach, not only one.
     pub(crate) all_items: bool,

@@ -101,27 +101,6 @@ impl From<serde_json::Value> for Value {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Without `serde_json/float_roundtrip` the last bit of one in some hundred is lost.
-    #[test]
-    fn floats_are_read_back_to_the_last_bit() {
-        let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
-        for _ in 0..20_000 {
-            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let float = f64::from_bits(bits);
-            if float.is_finite() {
-                let read: f64 = Value::encode(&float).unwrap().decode().unwrap();
-                assert_eq!(read.to_bits(), float.to_bits(), "{float:e}");
-            }
-        }
-        let minus_zero: f64 = Value::from_json("-0".to_owned()).unwrap().decode().unwrap();
-        assert!(minus_zero.is_sign_negative());
-    }
-}
-
 #[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for Value {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
@@ -149,4 +128,25 @@ impl<'de> Deserialize<'de> for Value {
 /// Reads a field that is there: `null` is a value like any other, not the absence of one.
 pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without `serde_json/float_roundtrip` the last bit of one in some hundred is lost.
+    #[test]
+    fn floats_are_read_back_to_the_last_bit() {
+        let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+        for _ in 0..20_000 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let float = f64::from_bits(bits);
+            if float.is_finite() {
+                let read: f64 = Value::encode(&float).unwrap().decode().unwrap();
+                assert_eq!(read.to_bits(), float.to_bits(), "{float:e}");
+            }
+        }
+        let minus_zero: f64 = Value::from_json("-0".to_owned()).unwrap().decode().unwrap();
+        assert!(minus_zero.is_sign_negative());
+    }
 }

@@ -138,7 +138,7 @@ async fn ask(
             Value::null()
         }
         Op::Signal { name, timeout, value } => {
-            durable.signal(name, Some(Duration::from_millis(*timeout)), *value).await?
+            durable.signal(name, Some(Duration::from_millis(*timeout)), *value).await?.unwrap_or_default()
         }
         Op::Run => durable.run(CHILD, Value::from(child_input(node, n, None))).await?,
         Op::Map { items, window, collect } => {

@@ -122,11 +122,11 @@ impl Actor {
         while next == Next::GoOn {
             self.shared.gauge.remove(read);
             read = self.inbox.recv_many(&mut letters, 1).await;
-            let mut work = Work::default();
+            let (mut work, waiting) = (Work::default(), self.inbox.len());
             for letter in letters.drain(..) {
                 self.open(letter, &mut work).await;
             }
-            read += self.open_more(&mut work).await;
+            read += self.open_more(waiting, &mut work).await;
             next = self.act(work).await;
         }
         read += self.close().await;
@@ -136,10 +136,11 @@ impl Actor {
         shared.gauge.remove(read);
     }
 
-    /// Opens the letters that wait, as far as one commit takes what they lead to, and gives how many there were.
-    async fn open_more(&mut self, work: &mut Work) -> usize {
+    /// Opens letters, as far as one commit takes what they lead to, and gives how many there were. At most as many as
+    /// waited before the first one was opened: messages are read once, and a later letter may tell of a later message.
+    async fn open_more(&mut self, waiting: usize, work: &mut Work) -> usize {
         let mut read = 0;
-        while read < LETTERS_MAX && !work.is_large() {
+        while read < waiting.min(LETTERS_MAX) && !work.is_large() {
             let Ok(letter) = self.inbox.try_recv() else { break };
             self.open(letter, work).await;
             read += 1;
@@ -364,7 +365,7 @@ impl Actor {
                 return next;
             }
             // A run whose steps all end at once must still hear of a cancel.
-            let read = self.open_more(&mut more).await;
+            let read = self.open_more(self.inbox.len(), &mut more).await;
             self.shared.gauge.remove(read);
             work = more;
         }

@@ -27,6 +27,7 @@ facts![
     a_signal_that_is_durable_is_a_yes_while_the_engine_stops,
     killing_a_killed_run_does_nothing,
     two_waits_and_two_senders_are_two_yeses,
+    what_comes_while_others_are_read_is_read_too,
 ];
 
 /// Two signals end it.
@@ -248,6 +249,36 @@ async fn killing_a_killed_run_does_nothing(lab: Lab) {
     let other = started(&engine).await;
     engine.signal(&other, "go", 1).await.unwrap();
     assert_eq!(engine.kill(&other, "enough").await.unwrap_err().code(), "run_finished");
+}
+
+/// Its letter arrives before what was read is committed, and its message after it was read.
+async fn what_comes_while_others_are_read_is_read_too(lab: Lab) {
+    let (step, look) = (Gate::default(), Gate::default());
+    let workflow = Workflow::new("w").step(Tape::default().gated("held", &step)).build().unwrap();
+    let engine = lab.engine(&workflow).await;
+    let run = engine.run("w", ()).await.unwrap().id().clone();
+    step.arrived(1).await;
+    lab.store().hold_next_messages(&look);
+    let second = async {
+        look.arrived(1).await;
+        engine.signal(&run, "word", 2).await
+    };
+    let release = async {
+        look.arrived(1).await;
+        while lab.store().messages(&run).await.unwrap().len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        // The letter follows its message.
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+        }
+        look.open();
+    };
+    let first = engine.signal(&run, "word", 1).into_future();
+    let (first, second, ()) = tokio::join!(first, second, release);
+    assert_eq!((first.unwrap(), second.unwrap()), (RunStatus::Running, RunStatus::Running));
+    assert_eq!(received(&engine, &run).await, 2);
+    step.open();
 }
 
 /// Without gates: whatever the order is, both were taken.

@@ -26,6 +26,8 @@ pub(crate) struct TestStore {
     committing: Mutex<Option<Gate>>,
     /// Where the next claim waits, after it was made.
     claimed: Mutex<Option<Gate>>,
+    /// Where the next look at messages waits, after it was made.
+    looked: Mutex<Option<Gate>>,
     /// Where the next message waits, after it was written.
     sent: Mutex<Option<Gate>>,
     claims: Mutex<VecDeque<StoreError>>,
@@ -55,6 +57,7 @@ impl TestStore {
             next_wakes: Mutex::default(),
             committing: Mutex::default(),
             claimed: Mutex::default(),
+            looked: Mutex::default(),
             sent: Mutex::default(),
             claims: Mutex::default(),
             snapshots: Mutex::default(),
@@ -103,6 +106,11 @@ impl TestStore {
     /// Makes the next claim, and answers it when the gate is open.
     pub(crate) fn hold_next_claim(&self, gate: &Gate) {
         *self.claimed.lock().unwrap() = Some(gate.clone());
+    }
+
+    /// Reads the messages that wait, and gives them to whoever asks next when the gate is open.
+    pub(crate) fn hold_next_messages(&self, gate: &Gate) {
+        *self.looked.lock().unwrap() = Some(gate.clone());
     }
 
     /// Writes the next message, and answers its sender when the gate is open.
@@ -189,7 +197,12 @@ impl Store for TestStore {
         if let Some(error) = fault {
             return Err(error);
         }
-        self.inner.messages(run).await
+        let messages = self.inner.messages(run).await;
+        let gate = self.looked.lock().unwrap().take();
+        if let Some(gate) = gate {
+            gate.pass().await;
+        }
+        messages
     }
 
     async fn claim(&self, run: &RunId, engine: EngineId) -> Result<Option<Claim>, StoreError> {

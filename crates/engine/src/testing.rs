@@ -101,6 +101,7 @@ mod tests {
         let workflow = Definition {
             plan,
             functions: [("never".to_owned(), never)].into(),
+            former: None,
             input_schema: None,
             input_check: None,
             nested_schemas: BTreeMap::new(),

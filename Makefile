@@ -5,7 +5,7 @@ ARGS ?=
 SEEDS ?= 0..10000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check bench load sim clean
+.PHONY: help setup run demo test check bundle bench load sim clean
 
 help: ## Show this list
 	@echo "Rival: durable workflows. Targets:"
@@ -40,6 +40,10 @@ check: ## Formatting, lints, docs, and that the core builds without an operating
 	else \
 		echo "skipped: a build of rival-core for wasm32-unknown-unknown (the target is not installed)"; \
 	fi
+
+bundle: ## Make the JavaScript of the script host again, after a change in crates/host/js
+	@CARGO="$(CARGO)" sh tools/setup.sh
+	UPDATE_BUNDLE=1 $(CARGO) test --quiet --package rival-host --test bundled
 
 bench: ## Measure this machine, print the figures, write target/bench.json
 	@CARGO="$(CARGO)" sh tools/setup.sh build

@@ -39,12 +39,17 @@ if ! have cc && ! have gcc && ! have clang; then
     install "a C compiler" gcc libc6-dev
 fi
 
-# The JavaScript of the script host is bundled when it is built.
+[ "$what" = all ] || exit 0
+
+# The JavaScript of the script host is bundled again when it has changed, and judged by the TypeScript compiler.
 if ! have node || ! have npm; then
     install "Node.js with npm" nodejs npm
 fi
-
-[ "$what" = all ] || exit 0
+js=$(dirname "$0")/../crates/host/js
+if ! cmp -s "$js/package-lock.json" "$js/node_modules/.installed"; then
+    (cd "$js" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+    cp "$js/package-lock.json" "$js/node_modules/.installed"
+fi
 
 if ! "$cargo" nextest --version >/dev/null 2>&1; then
     echo "installing cargo-nextest, the test runner (once; this takes a few minutes)"

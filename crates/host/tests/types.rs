@@ -9,7 +9,7 @@ fn assert_compiles(project: &str) {
         .args(["node_modules/typescript/lib/tsc.js", "--project", project])
         .current_dir(js)
         .output()
-        .expect("node runs: build.rs needed it too");
+        .expect("node runs: `make setup` installs it");
     assert!(tsc.status.success(), "{}", String::from_utf8_lossy(&tsc.stdout));
 }
 

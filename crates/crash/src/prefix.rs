@@ -27,7 +27,7 @@ impl Prefixes {
             let Some(last) = rows.last() else { return Ok(()) };
             page.before = Some(last.no);
             for row in rows {
-                let chain = chain(&store.load(&row.id, Seq::ZERO, usize::MAX).await?);
+                let chain = chain(&history(store, &row.id).await?);
                 self.compare(row.id, chain);
             }
         }
@@ -47,6 +47,19 @@ impl Prefixes {
     /// Runs that were there once, and were not at the last look.
     pub fn gone(&self) -> Vec<RunId> {
         self.of_run.keys().filter(|run| !self.seen.contains(*run)).cloned().collect()
+    }
+}
+
+/// All batches of a run: the store gives them in pages.
+async fn history(store: &dyn Store, run: &RunId) -> Result<Vec<Batch>, StoreError> {
+    let mut batches: Vec<Batch> = Vec::new();
+    loop {
+        let after = batches.last().map_or(Seq::ZERO, Batch::last);
+        let page = store.load(run, after, usize::MAX).await?;
+        if page.is_empty() {
+            return Ok(batches);
+        }
+        batches.extend(page);
     }
 }
 

@@ -532,6 +532,20 @@ impl Engine {
         self.read(run, load::load_history(&*self.shared.store, run).await)
     }
 
+    /// A page of a run's events after one of them: `limit` at most, and fewer where they are large, so that they need
+    /// little memory. An empty page is the end.
+    pub async fn page_of_events(
+        &self,
+        run: &RunId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<Event>, RunError> {
+        self.row(run).await?;
+        let mut page = self.read(run, load::load_events(&*self.shared.store, run, after, limit).await)?;
+        page.truncate(limit);
+        Ok(page)
+    }
+
     /// A run's events after one of them: `limit` of them, or as many as there are.
     pub async fn events(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Event>, RunError> {
         self.row(run).await?;
@@ -548,7 +562,7 @@ impl Engine {
         Ok(events)
     }
 
-    /// What a run's steps wrote, oldest first.
+    /// What a run's steps wrote, oldest first. With a limit, fewer where lines are long.
     pub async fn logs(&self, run: &RunId, filter: &LogFilter) -> Result<Vec<LogLine>, RunError> {
         self.row(run).await?;
         Ok(self.shared.store.logs(run, filter).await?)

@@ -60,8 +60,10 @@ pub async fn send(
         }
     };
     let line = target.line();
+    // Before the time runs: the first one reads the certificates of this machine.
+    let client = client(policy);
     let exchanged =
-        tokio::time::timeout(http.timeout, exchange(http, policy, target, key, traceparent)).await;
+        tokio::time::timeout(http.timeout, exchange(http, &client, target, key, traceparent)).await;
     let ended = match exchanged {
         Ok(Ok(response)) => judge(http, response, &line),
         Ok(Err(error)) => Err(error),
@@ -130,13 +132,12 @@ impl Target {
 
 async fn exchange(
     http: &Http,
-    policy: &OutgoingPolicy,
+    client: &OutgoingClient,
     target: Target,
     key: &str,
     traceparent: Option<&str>,
 ) -> Result<HttpResponse, StepError> {
     let line = target.line().long;
-    let client = client(policy);
     let mut request = client.http().request(target.method, target.url).headers(target.headers);
     if http.changes_something() && !http.has_header("idempotency-key") {
         // Keys hold run ids, which may be any text; a header takes its bytes.
@@ -266,7 +267,7 @@ fn client(policy: &OutgoingPolicy) -> OutgoingClient {
     let builder = || Client::builder().user_agent(USER_AGENT);
     // A machine without certificates can still speak plain HTTP; HTTPS then fails when it is tried.
     let client = OutgoingClient::new(policy.clone(), builder)
-        .or_else(|_| OutgoingClient::new(policy.clone(), || builder().tls_certs_only([])));
+        .or_else(|_| OutgoingClient::new(policy.clone(), move || builder().tls_certs_only([])));
     let client = client.expect("a client without certificates needs nothing of the machine");
     if clients.len() == CLIENTS_MAX {
         clients.remove(0);

@@ -1,8 +1,9 @@
 //! Sends requests where the policy allows it.
 
 use std::error::Error;
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{
@@ -55,12 +56,20 @@ impl From<reqwest::Error> for SendError {
 ///
 /// Names are resolved once for a connection, and the addresses that this gives are checked and connected to. Proxies of
 /// the environment are not used: they would resolve names themselves, where no policy sees what they mean.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct OutgoingClient {
     policy: Arc<OutgoingPolicy>,
     others: Client,
-    /// For ports that the server itself listens on. A resolver is not told the port, so these have one of their own.
-    own_ports: Client,
+    /// For ports that the server itself listens on. A resolver is not told the port, so these have one of their own;
+    /// seldom needed, and made then.
+    own_ports: Arc<OnceLock<Client>>,
+    build: Arc<dyn Fn(bool) -> Result<Client, reqwest::Error> + Send + Sync>,
+}
+
+impl fmt::Debug for OutgoingClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutgoingClient").field("policy", &self.policy).finish_non_exhaustive()
+    }
 }
 
 impl OutgoingClient {
@@ -68,14 +77,18 @@ impl OutgoingClient {
     ///
     /// # Errors
     /// If the client cannot be built: no certificates of this machine can be read.
-    pub fn new(policy: OutgoingPolicy, builder: impl Fn() -> ClientBuilder) -> Result<Self, reqwest::Error> {
+    pub fn new(
+        policy: OutgoingPolicy,
+        builder: impl Fn() -> ClientBuilder + Send + Sync + 'static,
+    ) -> Result<Self, reqwest::Error> {
         let policy = Arc::new(policy);
-        let client = |own_ports| {
-            let resolver = CheckedResolver { policy: Arc::clone(&policy), own_ports };
+        let known = Arc::clone(&policy);
+        let build = move |own_ports| {
+            let resolver = CheckedResolver { policy: Arc::clone(&known), own_ports };
             // Redirects are followed here, each through the policy.
             builder().dns_resolver(resolver).redirect(Policy::none()).no_proxy().build()
         };
-        Ok(Self { others: client(false)?, own_ports: client(true)?, policy })
+        Ok(Self { others: build(false)?, own_ports: Arc::default(), build: Arc::new(build), policy })
     }
 
     /// To build requests with.
@@ -112,8 +125,18 @@ impl OutgoingClient {
         if let Some((host, address)) = literal(url) {
             self.policy.check(host, address, own_port)?;
         }
-        let client = if own_port { &self.own_ports } else { &self.others };
+        let client = if own_port { self.for_own_ports()? } else { &self.others };
         Ok(client.execute(request).await?)
+    }
+
+    fn for_own_ports(&self) -> Result<&Client, reqwest::Error> {
+        match self.own_ports.get() {
+            Some(client) => Ok(client),
+            None => {
+                let client = (self.build)(true)?;
+                Ok(self.own_ports.get_or_init(|| client))
+            }
+        }
     }
 }
 

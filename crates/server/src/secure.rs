@@ -79,6 +79,11 @@ fn anonymous(settings: &Settings) -> Anonymous {
     }
 }
 
+/// Some connections are always left for requests that do not wait.
+fn waits_max(settings: &Settings) -> usize {
+    settings.waits_max.min(settings.connections_max - settings.connections_max / 8)
+}
+
 /// What requests are judged by.
 #[derive(Debug)]
 struct Gate {
@@ -136,7 +141,7 @@ impl Gate {
             rates: Rates::new(settings.requests_per_second),
             requests_per_second: settings.requests_per_second,
             streams: Arc::new(Places::of_streams(settings.streams_max)),
-            waits: Arc::new(Places::of_waits(settings.waits_max)),
+            waits: Arc::new(Places::of_waits(waits_max(settings))),
             flight: Flight::new(settings.answers_max_bytes),
             bodies: Bodies::new(settings),
         })

@@ -32,6 +32,7 @@ fn raised() -> BTreeSet<String> {
         "crates/core/src/failure.rs",
         "crates/host/src/code.rs",
         "crates/http/src/lib.rs",
+        "crates/outgoing/src/lib.rs",
         "crates/rival/src/extract/output.rs",
         "crates/script/src/code.rs",
         "crates/server/src/problem.rs",

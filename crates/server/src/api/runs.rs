@@ -227,7 +227,7 @@ pub(crate) async fn events(
 async fn page_of_events(app: &App, run: &RunId, after: Seq, limit: usize) -> Result<Events, Problem> {
     let (mut events, mut bytes, mut next) = (Vec::<EventShape>::new(), 0, after);
     while events.len() < limit && bytes < PAGE_BYTES {
-        let page = app.engine.events(run, next, limit - events.len()).await?;
+        let page = app.engine.page_of_events(run, next, limit - events.len()).await?;
         let Some(last) = page.last() else { return Ok(Events { events, next: None }) };
         next = last.seq;
         events.extend(page.iter().map(EventShape::from).inspect(|event| bytes += event.data.len_bytes()));

@@ -28,10 +28,40 @@ async function bundle(name, entry, options = {}) {
     writeFileSync(`${folder}/${name}.exports`, exports.join('\n'))
 }
 
+/** What `src/realm.ts` exports comes from the prelude that the realm has evaluated, not from a copy of it. */
+const ofThePrelude = {
+    name: 'of the prelude',
+    setup({ onResolve }) {
+        onResolve({ filter: /\/realm\.ts$/ }, () => ({ path: 'rival:prelude', external: true }))
+    },
+}
+
+const LOCALES = 'node_modules/zod/v4/locales'
+const locales = Array.from(
+    readFileSync(`${LOCALES}/index.js`, 'utf8').matchAll(/export \{ default as (\w+) \} from "(.+?)"/g),
+    ([, name, file]) => ({ name, file }),
+)
+
+/** zod's messages in other languages are more than half of it, and hardly ever asked for: they are a module of their own. */
+const localesLater = {
+    name: 'locales later',
+    setup({ onLoad, onResolve }) {
+        onResolve({ filter: /^rival:/ }, ({ path }) => ({ path, external: true }))
+        onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => {
+            const others = locales.filter(({ name }) => name !== 'en')
+            const later = others.map(({ name }) => `export const ${name} = () => locale('${name}')`)
+            const contents = ["import { locale } from 'rival:prelude'", "export { default as en } from './en.js'", ...later]
+            return { contents: contents.join('\n'), resolveDir: LOCALES }
+        })
+    },
+}
+
+const banner = { js: `/*\n${licence}*/` }
 await Promise.all([
     bundle('prelude', 'src/prelude.ts'),
-    bundle('rival', 'src/rival.ts'),
-    bundle('rival_test', 'src/rival_test.ts'),
-    bundle('zod', 'zod', { minify: true, banner: { js: `/*\n${licence}*/` } }),
+    bundle('rival', 'src/rival.ts', { plugins: [ofThePrelude] }),
+    bundle('rival_test', 'src/rival_test.ts', { plugins: [ofThePrelude] }),
+    bundle('zod', 'zod', { minify: true, banner, plugins: [localesLater] }),
+    bundle('zod_locales', `./${LOCALES}/index.js`, { minify: true, banner }),
 ])
 writeFileSync(`${folder}/zod.d.ts`, zodTypes(licence))

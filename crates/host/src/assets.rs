@@ -6,6 +6,8 @@ pub const PRELUDE: &str = include_str!(concat!(env!("OUT_DIR"), "/prelude.js"));
 pub const RIVAL: &str = include_str!(concat!(env!("OUT_DIR"), "/rival.js"));
 /// The module `zod`.
 pub const ZOD: &str = include_str!(concat!(env!("OUT_DIR"), "/zod.js"));
+/// What `zod` says in other languages than English.
+pub const ZOD_LOCALES: &str = include_str!(concat!(env!("OUT_DIR"), "/zod_locales.js"));
 /// The module `rival/test`.
 pub const TEST: &str = include_str!(concat!(env!("OUT_DIR"), "/rival_test.js"));
 

@@ -5,6 +5,9 @@ use crate::assets;
 /// Its default export is a function from what Rust can do to what the loop calls.
 pub(crate) const PRELUDE: (&str, &str) = ("rival:prelude", assets::PRELUDE);
 
+/// zod's messages in other languages, evaluated when one is asked for.
+pub(crate) const LOCALES: (&str, &str) = ("rival:locales", assets::ZOD_LOCALES);
+
 /// What files import by name.
 const MODULES: &[(&str, &str)] =
     &[("rival", assets::RIVAL), ("zod", assets::ZOD), ("rival/test", assets::TEST)];

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::frame::{CallId, Control, ControlReply};
+use crate::frame::{CallId, Confinement, Control, ControlReply};
 use crate::outbox::Outbox;
 
 /// How often a child looks whether its parent is still there, should the socket not tell.
@@ -18,16 +18,19 @@ const PARENT_CHECK: Duration = Duration::from_secs(1);
 pub(crate) struct Watch {
     epoch: Instant,
     current: AtomicU64,
+    /// Where the parent reads the current call when this process is gone.
+    mark: Option<&'static AtomicU64>,
     since_us: AtomicU64,
     wanted: AtomicU64,
     closing: AtomicBool,
 }
 
 impl Watch {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(mark: Option<&'static AtomicU64>) -> Self {
         Self {
             epoch: Instant::now(),
             current: AtomicU64::new(0),
+            mark,
             since_us: AtomicU64::new(0),
             wanted: AtomicU64::new(0),
             closing: AtomicBool::new(false),
@@ -37,12 +40,19 @@ impl Watch {
     /// Says that JavaScript works for this call from now on.
     pub(crate) fn enter(&self, call: CallId) {
         self.since_us.store(self.now_us(), Relaxed);
+        self.set_current(call);
+    }
+
+    fn set_current(&self, call: CallId) {
         self.current.store(call, Relaxed);
+        if let Some(mark) = self.mark {
+            mark.store(call, Relaxed);
+        }
     }
 
     /// Says that JavaScript has returned.
     pub(crate) fn leave(&self) {
-        self.current.store(0, Relaxed);
+        self.set_current(0);
     }
 
     /// The call that JavaScript works for.
@@ -97,12 +107,14 @@ impl Watch {
 }
 
 /// What the end of the control socket means.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Life {
     /// The host is a process of its own, which ends with its parent.
     Process {
         /// The parent.
         parent: Option<rustix::process::Pid>,
+        /// What the kernel keeps the process from.
+        confinement: Confinement,
     },
     /// The host is a thread, which can only be asked to end.
     Thread,
@@ -115,7 +127,7 @@ pub(crate) fn watch(control: UnixStream, watch: Arc<Watch>, out: Arc<Outbox>, li
     }
     let sentinel = move || {
         // An end by an error is an end as well: nobody can be answered.
-        let _ = converse(&control, &watch, &out, life);
+        let _ = converse(&control, &watch, &out, &life);
         match life {
             Life::Process { .. } => leave_process(),
             Life::Thread => watch.close(),
@@ -133,7 +145,7 @@ fn leave_process() -> ! {
     std::process::exit(0)
 }
 
-fn converse(control: &UnixStream, watch: &Watch, out: &Outbox, life: Life) -> io::Result<()> {
+fn converse(control: &UnixStream, watch: &Watch, out: &Outbox, life: &Life) -> io::Result<()> {
     let mut lines = BufReader::new(control);
     let mut replies = control;
     let mut line = String::new();
@@ -161,9 +173,9 @@ fn converse(control: &UnixStream, watch: &Watch, out: &Outbox, life: Life) -> io
     }
 }
 
-fn orphaned(life: Life) -> bool {
+fn orphaned(life: &Life) -> bool {
     match life {
-        Life::Process { parent } => rustix::process::getppid() != parent,
+        Life::Process { parent, .. } => rustix::process::getppid() != *parent,
         Life::Thread => false,
     }
 }

@@ -8,6 +8,8 @@ use rival_outgoing::OutgoingPolicy;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+pub use crate::confine::Confinement;
+
 /// A call, or anything else that is answered.
 pub type CallId = u64;
 
@@ -163,7 +165,11 @@ pub enum Role {
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum FromHost {
     /// The first frame.
-    Ready {},
+    Ready {
+        /// What the kernel keeps it from; nothing is known of a host that is a thread.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confinement: Option<Confinement>,
+    },
     /// It came to an end.
     Done {
         /// Which.

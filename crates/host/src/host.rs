@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 use rquickjs::{Context, Function, Runtime};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::control::Watch;
+use crate::confine;
+use crate::control::{Life, Watch};
 use crate::error;
 use crate::fetch::{Fetcher, REQUEST_TIMEOUT};
 use crate::frame::{CallId, FromHost, Level, ScriptError, ToHost};
@@ -38,6 +39,9 @@ use crate::shared::{Cut, Shared};
 /// How deep JavaScript may call: well within the two megabytes that a thread has.
 const STACK_BYTES: usize = 1024 * 1024;
 
+/// How many realms may be dropped before their garbage is collected, where memory is not short.
+const DROPPED_MAX: usize = 8;
+
 /// A script host.
 pub(crate) struct Host {
     // In this order: values of JavaScript go before the runtime.
@@ -47,11 +51,18 @@ pub(crate) struct Host {
     modules: Rc<Modules>,
     sandbox: Sandbox,
     shared: Rc<Shared>,
+    /// How many realms were dropped since their garbage was last collected.
+    dropped: usize,
 }
 
 impl Host {
     /// Waits for the first frame; `None` if the parent is gone before it comes.
-    pub(crate) fn begin(data: UnixStream, out: Arc<Outbox>, watch: Arc<Watch>) -> io::Result<Option<Self>> {
+    pub(crate) fn begin(
+        data: UnixStream,
+        out: Arc<Outbox>,
+        watch: Arc<Watch>,
+        life: Life,
+    ) -> io::Result<Option<Self>> {
         let mut pipe = Pipe::new(data);
         let setup = loop {
             if let Some(frame) = pipe.next_frame()? {
@@ -64,7 +75,14 @@ impl Host {
         let ToHost::Setup { memory_limit, env, outgoing } = setup else {
             return Err(io::Error::other("the first frame is not `setup`"));
         };
-        out.put(&FromHost::Ready {})?;
+        let confinement = match life {
+            Life::Process { confinement, .. } => {
+                confine::limit_memory(memory_limit);
+                Some(confinement)
+            }
+            Life::Thread => None,
+        };
+        out.put(&FromHost::Ready { confinement })?;
         let meter = Arc::new(Meter::default());
         meter.set_limit(memory_limit);
         let ops = Ops::new(Fetcher::new(outgoing, Arc::clone(&meter), REQUEST_TIMEOUT)?);
@@ -84,7 +102,7 @@ impl Host {
         let rejections = Rejections::default();
         runtime.set_host_promise_rejection_tracker(Some(rejections.tracker(Arc::clone(&shared.watch))));
         let sandbox = Sandbox::new(Arc::clone(&shared.watch));
-        Ok(Self { realms: HashMap::new(), rejections, runtime, modules, sandbox, shared })
+        Ok(Self { realms: HashMap::new(), rejections, runtime, modules, sandbox, shared, dropped: 0 })
     }
 
     /// Works until the parent is gone.
@@ -217,7 +235,7 @@ impl Host {
             self.go_on(Owner { realm, call }, frame);
             self.shared.close(call);
         }
-        self.shared.forget_ops(call);
+        self.shared.forget_asked(call);
     }
 
     fn complete(&mut self, op: u32, owner: Owner, completion: Completion) {
@@ -243,12 +261,12 @@ impl Host {
         if let Some((call, cut)) = cut {
             self.cut_short(Owner { realm, call }, cut);
         }
-        self.shared.watch.leave();
-        self.shared.heed(self.shared.out.flush_old());
         if self.shared.meter.is_tight() {
             self.runtime.run_gc();
             self.shared.meter.collected();
         }
+        self.shared.watch.leave();
+        self.shared.heed(self.shared.out.flush_old());
         if cut.is_some() { None } else { thrown }
     }
 
@@ -303,7 +321,7 @@ impl Host {
         let thrown = self.tell(realm, Task::Frame(forget.into_bytes()));
         self.complain(call, thrown);
         self.jobs(owner);
-        self.shared.forget_ops(call);
+        self.shared.forget_asked(call);
         // Whoever is interrupted in this is the same call again.
         self.shared.take_cut(call);
         let error = match cut {
@@ -339,6 +357,11 @@ impl Host {
         if let Some(realm) = self.realms.remove(&id) {
             self.shared.forget_realm(id);
             realm.end(&self.modules);
+            self.dropped += 1;
+        }
+        // Garbage is looked for in all realms, which takes long where there are many.
+        if self.dropped >= DROPPED_MAX {
+            self.dropped = 0;
             self.runtime.run_gc();
         }
     }

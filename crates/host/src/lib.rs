@@ -6,11 +6,14 @@
 pub mod assets;
 mod builtin;
 pub mod code;
+mod confine;
 mod control;
 mod error;
 mod fetch;
 pub mod frame;
 mod host;
+mod logs;
+mod mark;
 mod memory;
 mod modules;
 mod native;
@@ -30,14 +33,19 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use confine::confine;
 pub use rival_outgoing::{AllowError, OutgoingPolicy};
 
 use control::{Life, Watch};
 use host::Host;
+pub use mark::Mark;
 use outbox::Outbox;
 
 /// Set for a process that is to be a host.
 pub const VARIABLE: &str = "RIVAL_SCRIPT_HOST";
+
+/// What [`VARIABLE`] is if the first byte of the data socket brings a [`Mark`].
+pub const MARKED: &str = "marked";
 
 /// Whether [`main_if_asked`] was called.
 static CALLED: AtomicBool = AtomicBool::new(false);
@@ -52,17 +60,21 @@ pub fn was_asked() -> bool {
 #[expect(clippy::exit, reason = "a host must not go on as the program that it is also")]
 pub fn main_if_asked() {
     CALLED.store(true, Ordering::Relaxed);
-    if std::env::var_os(VARIABLE).is_some() {
+    if let Some(how) = std::env::var_os(VARIABLE) {
         // Whatever ended it, the parent sees that it has ended.
-        let _ = serve_standard();
+        let _ = serve_standard(how == MARKED);
         std::process::exit(0);
     }
 }
 
-fn serve_standard() -> io::Result<()> {
+fn serve_standard(marked: bool) -> io::Result<()> {
+    // First of all: before there are threads, and before anything of others is read.
+    let confinement = confine();
     let data = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let control = UnixStream::from(io::stdout().as_fd().try_clone_to_owned()?);
-    run(data, control, Life::Process { parent: rustix::process::getppid() })
+    let mark = if marked { Some(mark::receive(&data)?) } else { None };
+    let life = Life::Process { parent: rustix::process::getppid(), confinement };
+    run(data, control, life, Watch::new(mark))
 }
 
 /// Serves until the other end of `data` is closed, in this thread, which needs a stack of at least two megabytes.
@@ -73,14 +85,14 @@ fn serve_standard() -> io::Result<()> {
 ///
 /// What the sockets say, and frames that are none.
 pub fn serve(data: UnixStream, control: UnixStream) -> io::Result<()> {
-    run(data, control, Life::Thread)
+    run(data, control, Life::Thread, Watch::new(None))
 }
 
-fn run(data: UnixStream, control: UnixStream, life: Life) -> io::Result<()> {
-    let watch = Arc::new(Watch::new());
+fn run(data: UnixStream, control: UnixStream, life: Life, watch: Watch) -> io::Result<()> {
+    let watch = Arc::new(watch);
     let out = Arc::new(Outbox::new(data.try_clone()?));
-    control::watch(control, Arc::clone(&watch), Arc::clone(&out), life)?;
-    let ran = Host::begin(data, out, watch).and_then(|host| host.map_or(Ok(()), |mut host| host.run()));
+    control::watch(control, Arc::clone(&watch), Arc::clone(&out), life.clone())?;
+    let ran = Host::begin(data, out, watch, life).and_then(|host| host.map_or(Ok(()), |mut host| host.run()));
     match ran {
         // The other side went while it was being told something.
         Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(()),

@@ -15,6 +15,13 @@ use crate::frame::ModuleSource;
 /// Before the name of a module that Rust itself asks for: it is taken as it is.
 const EXACT: &str = "rival-module:";
 
+/// Each realm has its own copy of the host's modules: without their texts, which nothing asks for, it is much smaller. Of
+/// zod not even the lines are kept: what it throws is about the code that calls it.
+fn stripped(name: &str) -> WriteOptions {
+    let is_own = name != "zod" && name != builtin::LOCALES.0;
+    WriteOptions { strip_source: true, strip_debug: !is_own, ..WriteOptions::default() }
+}
+
 /// The sources of one realm, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Sources(RefCell<HashMap<String, Rc<ModuleSource>>>);
@@ -63,7 +70,7 @@ impl Modules {
             return load(ctx, &bytecode);
         }
         let module = Module::declare(ctx.clone(), name, code)?;
-        let bytecode = module.write(WriteOptions::default())?;
+        let bytecode = module.write(stripped(name))?;
         self.bytecode.borrow_mut().insert(name, bytecode.into());
         Ok(module)
     }

@@ -58,6 +58,11 @@ impl Ops {
         self.fetcher.begin(op, request);
     }
 
+    /// Where an operation was begun.
+    pub(crate) fn realm_of(&self, op: u32) -> Option<u32> {
+        self.open.get(&op).map(|op| op.owner.realm)
+    }
+
     /// Gives up an operation, or takes note of its end.
     pub(crate) fn stop(&mut self, op: u32) -> Option<Owner> {
         let Op { owner, what } = self.open.remove(&op)?;

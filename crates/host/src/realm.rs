@@ -73,7 +73,7 @@ impl Realm {
         id: u32,
         runtime: &Runtime,
         shared: &Rc<Shared>,
-        modules: &Modules,
+        modules: &Rc<Modules>,
     ) -> Option<ScriptError> {
         let Ok(context) = Context::full(runtime) else { return Some(error::out_of_memory()) };
         let hooks = context.with(|ctx| {
@@ -129,13 +129,13 @@ fn hooks<'js>(
     id: u32,
     shared: &Rc<Shared>,
     sources: &Rc<Sources>,
-    modules: &Modules,
+    modules: &Rc<Modules>,
 ) -> Result<Hooks> {
     let (name, code) = builtin::PRELUDE;
     let (prelude, evaluated) = modules.builtin(ctx, name, code)?.eval()?;
     evaluated.finish::<()>()?;
     let prelude: Function<'js> = prelude.get("default")?;
-    let hooks: Object<'js> = prelude.call((native::object(ctx, id, shared, sources)?,))?;
+    let hooks: Object<'js> = prelude.call((native::object(ctx, id, shared, sources, modules)?,))?;
     let hook = |name: &str| hooks.get(name).map(|hook: Function<'js>| Persistent::save(ctx, hook));
     let tick = Persistent::save(ctx, Function::new(ctx.clone(), || ())?);
     Ok(Hooks { frame: hook("frame")?, complete: hook("complete")?, drained: hook("drained")?, tick })

@@ -4,11 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde::Serialize;
 
 use crate::control::Watch;
 use crate::frame::CallId;
+use crate::logs::{Admitted, Logs};
 use crate::memory::Meter;
 use crate::ops::{Ops, Owner};
 use crate::outbox::Outbox;
@@ -37,6 +39,7 @@ pub(crate) struct Shared {
     /// What the parent was asked for and has not answered yet.
     asked: RefCell<HashMap<u32, Owner>>,
     cut: Cell<Option<(CallId, Cut)>>,
+    logs: RefCell<Logs>,
 }
 
 impl Shared {
@@ -58,6 +61,7 @@ impl Shared {
             calls: RefCell::default(),
             asked: RefCell::default(),
             cut: Cell::new(None),
+            logs: RefCell::new(Logs::new()),
         }
     }
 
@@ -99,13 +103,28 @@ impl Shared {
         self.calls.borrow_mut().insert(call, realm);
     }
 
+    /// What becomes of a line for the log of a call.
+    pub(crate) fn admit_line(&self, call: CallId, bytes: usize) -> Admitted {
+        let mut logs = self.logs.borrow_mut();
+        match self.realm_of(call) {
+            Some(_) => logs.admit(call, bytes),
+            None => logs.admit_loose(bytes, Instant::now()),
+        }
+    }
+
     /// Whether the call was still open.
     pub(crate) fn close(&self, call: CallId) -> bool {
+        self.logs.borrow_mut().forget(call);
         self.calls.borrow_mut().remove(&call).is_some()
     }
 
     pub(crate) fn realm_of(&self, call: CallId) -> Option<u32> {
         self.calls.borrow().get(&call).copied()
+    }
+
+    /// Whether a call that is open belongs to another realm, which nothing here may speak for.
+    pub(crate) fn is_of_another(&self, call: CallId, realm: u32) -> bool {
+        self.realm_of(call).is_some_and(|of| of != realm)
     }
 
     /// An operation that the parent was asked for, to be answered to this realm.
@@ -118,20 +137,17 @@ impl Shared {
         self.asked.borrow_mut().remove(&op).map(|owner| owner.realm)
     }
 
-    /// Gives up whatever a call waits for.
-    pub(crate) fn forget_ops(&self, call: CallId) {
-        self.forget_all(|owner| owner.call == call);
+    /// What a call was to be answered is of no use any more. Its timers and requests are JavaScript's to stop: they may be of
+    /// use to others.
+    pub(crate) fn forget_asked(&self, call: CallId) {
+        self.asked.borrow_mut().retain(|_, owner| owner.call != call);
     }
 
     /// Gives up everything of a realm.
     pub(crate) fn forget_realm(&self, realm: u32) {
         self.calls.borrow_mut().retain(|_, of| *of != realm);
-        self.forget_all(|owner| owner.realm == realm);
-    }
-
-    fn forget_all(&self, gone: impl Fn(Owner) -> bool) {
-        self.asked.borrow_mut().retain(|_, owner| !gone(*owner));
-        self.ops.borrow_mut().stop_all(gone);
+        self.asked.borrow_mut().retain(|_, owner| owner.realm != realm);
+        self.ops.borrow_mut().stop_all(|owner| owner.realm == realm);
     }
 
     /// Says something.

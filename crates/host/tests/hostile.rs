@@ -262,7 +262,7 @@ impl Host {
             outgoing: Default::default(),
         });
         let Heard::Frame(ready) = host.hear(Instant::now() + Duration::from_secs(60)) else { panic!() };
-        assert!(matches!(*ready, FromHost::Ready {}));
+        assert!(matches!(*ready, FromHost::Ready { .. }));
         // What is measured is the transform, not the first page of the program.
         assert_eq!(host.run_harmless("export default () => 1"), End::Done);
         host

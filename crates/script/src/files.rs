@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures::stream::{self, StreamExt};
 use rival_engine::{Definition, Engine, RegisterError, SourceProblem};
-use rival_typescript::{Module, Problem, Program};
+use rival_typescript::{Bounds, Module, Problem, Program};
 use tokio::sync::Mutex;
 
-use crate::definition::Described;
+use crate::definition::{Described, Description};
 use crate::describe::{NO_STEPS, Undescribed, describe, problem};
 use crate::discover;
 use crate::error::ScriptsError;
@@ -108,6 +109,11 @@ impl Scripts {
         of_modules.chain(roots).filter(|folder| !folder.iter().any(|it| it == "node_modules")).collect()
     }
 
+    /// What files may import.
+    fn bounds(&self, roots: &BTreeSet<PathBuf>) -> Bounds {
+        Bounds::beneath(roots.iter().chain(&self.pool.settings.import_roots))
+    }
+
     async fn load(
         &self,
         files: &mut Files,
@@ -135,6 +141,15 @@ impl Files {
 /// What is done to definitions before they are registered.
 type Change<'a> = dyn FnMut(&mut Definition) + Send + 'a;
 
+/// A file that is to be loaded.
+struct Changed {
+    path: PathBuf,
+    modules: Vec<Arc<Module>>,
+    realm: Arc<Realm>,
+    /// It was asked for by name, and may register others.
+    is_root: bool,
+}
+
 /// One time of loading.
 struct Load<'a> {
     scripts: &'a Scripts,
@@ -161,15 +176,26 @@ impl<'a> Load<'a> {
         }
         let all: Vec<PathBuf> = entries.iter().chain(&self.seen).cloned().collect();
         let before = files.program.clone();
-        let program = tokio::task::spawn_blocking(move || compile(&all, before.as_deref())).await;
+        let bounds = self.scripts.bounds(&files.roots);
+        let program = tokio::task::spawn_blocking(move || compile(&all, &bounds, before.as_deref())).await;
         let program = Arc::new(program.map_err(|error| ScriptsError::Host(error.to_string()))?);
         files.program = Some(Arc::clone(&program));
-        let realm = Realm::new(&self.scripts.pool, Arc::clone(&program), common(files.roots.iter()));
-        let realm = Arc::new(realm);
-        let imported = imported(&program);
+        let mut new = Vec::new();
         for file in entries.difference(&self.seen.clone()) {
             self.seen.insert(file.clone());
-            self.file(files, file, &program, &realm, imported.contains(file)).await?;
+            new.extend(self.changed_file(files, file, &program));
+        }
+        let imported = imported(&program);
+        let pool = &self.scripts.pool;
+        // Each is evaluated in a realm of its own, as many at a time as there are hosts.
+        let described = stream::iter(new).map(async |file: Changed| {
+            let description = describe(pool, &file.path, &file.realm, file.is_root).await;
+            (file, description)
+        });
+        let described: Vec<_> = described.buffered(pool.settings.hosts).collect().await;
+        for (file, description) in described {
+            let is_imported = imported.contains(&file.path);
+            self.file(files, file, description, &program, is_imported).await?;
         }
         Ok(true)
     }
@@ -190,55 +216,71 @@ impl<'a> Load<'a> {
         entries
     }
 
-    async fn file(
-        &mut self,
-        files: &mut Files,
-        file: &Path,
-        program: &Arc<Program>,
-        realm: &Arc<Realm>,
-        imported: bool,
-    ) -> Result<(), ScriptsError> {
+    /// A file that is not loaded as it is now; none if it is, or if something is wrong with it.
+    fn changed_file(&mut self, files: &Files, file: &Path, program: &Arc<Program>) -> Option<Changed> {
         let problems = program.problems(file);
         if !problems.is_empty() {
             self.problems.extend(problems);
-            return Ok(());
+            return None;
         }
         let modules = modules(program, file);
         if files.loaded.get(file).is_some_and(|loaded| same(&loaded.modules, &modules)) {
-            return Ok(());
+            return None;
         }
-        let is_root = files.all_roots().contains(file);
-        let description = match describe(&self.scripts.pool, file, realm, is_root).await {
+        let root = common(files.roots.iter());
+        let realm = Arc::new(Realm::new(&self.scripts.pool, file, Arc::clone(program), root));
+        Some(Changed { path: file.to_owned(), modules, realm, is_root: files.all_roots().contains(file) })
+    }
+
+    async fn file(
+        &mut self,
+        files: &mut Files,
+        changed: Changed,
+        described: Result<Description, Undescribed>,
+        program: &Program,
+        imported: bool,
+    ) -> Result<(), ScriptsError> {
+        let Changed { path: file, modules, realm, .. } = changed;
+        let description = match described {
             Ok(description) => description,
             // A module that others use need not be a workflow.
             Err(Undescribed::Script(error)) if imported && error.code.as_deref() == Some(NO_STEPS) => {
-                files.loaded.remove(file);
+                files.loaded.remove(&file);
                 return Ok(());
             }
             Err(Undescribed::Host(error)) => return Err(error),
             Err(wrong) => {
-                self.problems.push(wrong.problem(file, program));
+                self.problems.push(wrong.problem(&file, program));
                 return Ok(());
             }
         };
         let mut roots = Vec::new();
+        let bounds = self.scripts.bounds(&files.roots);
         for path in description.directories.iter().chain(&description.files) {
             match path.canonicalize() {
-                Ok(path) => roots.push(path),
+                Ok(path) if bounds.allow(&path) => roots.push(path),
+                Ok(path) => {
+                    let message = format!("{} is out of the folder of the workflows", path.display());
+                    self.problem(
+                        &file,
+                        &message,
+                        Some("move it there, or allow its folder with `script_imports`"),
+                    );
+                }
                 Err(error) => {
                     let message = format!("{} cannot be registered: {error}", path.display());
-                    self.problem(file, &message, Some("paths are relative to the file that names them"));
+                    self.problem(&file, &message, Some("paths are relative to the file that names them"));
                 }
             }
         }
         if !description.launches.is_empty() {
-            self.launches.push((file.to_owned(), description.launches));
+            self.launches.push((file.clone(), description.launches));
         }
         let count = description.workflows.len();
-        let workflows = self.register(files, file, description.workflows, realm).await?;
+        let workflows = self.register(files, &file, description.workflows, &realm).await?;
         // What could not be registered is tried again the next time.
         let modules = if workflows.len() == count { modules } else { Vec::new() };
-        files.loaded.insert(file.to_owned(), File { modules, workflows, roots });
+        files.loaded.insert(file, File { modules, workflows, roots });
         Ok(())
     }
 

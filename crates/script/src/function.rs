@@ -160,7 +160,7 @@ impl Conversation<'_> {
             }
             FromHost::State { state, .. } => keep_state(context, state.as_deref()),
             FromHost::Busy { .. } => self.works(context),
-            FromHost::Waiting { .. } | FromHost::Ready {} | FromHost::Aborted { .. } => {}
+            FromHost::Waiting { .. } | FromHost::Ready { .. } | FromHost::Aborted { .. } => {}
         }
         None
     }

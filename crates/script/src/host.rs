@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use rival_host::Mark;
 use rival_host::frame::{CallId, Control, ControlReply, FromHost, ScriptError, ToHost};
 use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -30,9 +31,9 @@ pub(crate) enum Heard {
 /// How a call was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// The host ended by itself; this call may be the reason.
+    /// The host ended by itself while it worked for this call, which may be the reason.
     Crash,
-    /// The host was killed because of another call.
+    /// The host ended because of another call, or was killed for one.
     Bystander,
     /// The host was killed because this call computed for so long that nobody else came to anything.
     Stuck,
@@ -54,6 +55,7 @@ pub(crate) struct Host {
     leaving: Mutex<HashSet<CallId>>,
     control: mpsc::UnboundedSender<Control>,
     life: Mutex<Life>,
+    mark: Option<Mark>,
     /// When it last said anything, in milliseconds since `born`.
     heard_ms: AtomicU64,
     born: Instant,
@@ -80,7 +82,7 @@ pub(crate) struct Sighting {
 impl Host {
     /// Takes up the conversation with a host that was launched.
     pub(crate) fn new(number: u32, launched: Launched, setup: &ToHost) -> io::Result<Arc<Self>> {
-        let Launched { data, control, life } = launched;
+        let Launched { data, control, life, mark } = launched;
         data.set_nonblocking(true)?;
         control.set_nonblocking(true)?;
         let (data, control) = (UnixStream::from_std(data)?, UnixStream::from_std(control)?);
@@ -95,6 +97,7 @@ impl Host {
             leaving: Mutex::default(),
             control: asks,
             life: Mutex::new(life),
+            mark,
             heard_ms: AtomicU64::new(0),
             born: Instant::now(),
             gone: AtomicBool::new(false),
@@ -150,6 +153,14 @@ impl Host {
         if lock(&self.realms).remove(&realm) {
             self.send(&ToHost::Drop { realm });
         }
+    }
+
+    /// What it would cost to call a function of a realm here: calls that are under way, and as good as `strange` more if the
+    /// realm is not here yet; then, how many are.
+    pub(crate) fn cost_of(&self, realm: u32, strange: usize) -> (usize, usize) {
+        let realms = lock(&self.realms);
+        let more = if realms.contains(&realm) { 0 } else { strange };
+        (self.load() + more, realms.len())
     }
 
     pub(crate) fn load(&self) -> usize {
@@ -276,14 +287,13 @@ impl Host {
         if self.gone.swap(true, Ordering::AcqRel) {
             return;
         }
-        let killed_for = *lock(&self.killed_for);
+        let end = End {
+            killed_for: *lock(&self.killed_for),
+            current: self.mark.as_ref().and_then(Mark::current),
+            alone: calls.len().saturating_sub(self.resting.load(Ordering::Relaxed)) <= 1,
+        };
         for (id, tell) in calls.drain() {
-            let loss = match killed_for {
-                Some((culprit, loss)) if culprit == id => loss,
-                Some(_) => Loss::Bystander,
-                None => Loss::Crash,
-            };
-            let _ = tell.send(Heard::Lost(loss));
+            let _ = tell.send(Heard::Lost(end.loss_of(id)));
         }
         drop(calls);
         self.ended.notify_waiters();
@@ -328,7 +338,7 @@ impl Host {
 
     fn hand_over(&self, frame: FromHost) {
         let (id, last) = match &frame {
-            FromHost::Ready {} => return,
+            FromHost::Ready { .. } => return,
             FromHost::Aborted { id } => {
                 lock(&self.leaving).remove(id);
                 return;
@@ -382,6 +392,27 @@ impl Host {
                 }
                 () = self.ended() => return,
             }
+        }
+    }
+}
+
+/// How a host ended.
+struct End {
+    killed_for: Option<(CallId, Loss)>,
+    /// The call that JavaScript worked for, 0 for none; nothing if that is not known.
+    current: Option<CallId>,
+    /// No more than one call was at work.
+    alone: bool,
+}
+
+impl End {
+    /// What one of its calls is told: only the one that was at work is suspect, or the only one that there was.
+    fn loss_of(&self, id: CallId) -> Loss {
+        match (self.killed_for, self.current) {
+            (Some((culprit, loss)), _) if culprit == id => loss,
+            (Some(_), _) => Loss::Bystander,
+            (None, Some(current)) if current != id && !self.alone => Loss::Bystander,
+            (None, _) => Loss::Crash,
         }
     }
 }

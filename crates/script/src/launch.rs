@@ -1,14 +1,18 @@
 //! Starts a host: a child process of the same binary, or a thread.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
+use rival_host::Mark;
+use rival_host::frame::{Confinement, FromHost, ToHost};
+use rival_host::wire::{self, Splitter};
 use tokio::process::{Child, Command};
 
-use crate::settings::Hosting;
+use crate::settings::{Hosting, ScriptSettings};
 
 /// A host that has begun.
 pub(crate) struct Launched {
@@ -18,6 +22,8 @@ pub(crate) struct Launched {
     pub(crate) control: UnixStream,
     /// What can be killed.
     pub(crate) life: Life,
+    /// Says which call it works for, also when it is gone.
+    pub(crate) mark: Option<Mark>,
 }
 
 /// What a host lives in.
@@ -30,16 +36,27 @@ pub(crate) enum Life {
 pub(crate) fn launch(hosting: &Hosting, number: u32) -> io::Result<Launched> {
     let (data, its_data) = UnixStream::pair()?;
     let (control, its_control) = UnixStream::pair()?;
+    let mark = match hosting {
+        Hosting::Itself | Hosting::Program(_) => mark_over(&data),
+        Hosting::Threads => None,
+    };
     let life = match hosting {
-        Hosting::Itself => Life::Process(spawn(&itself()?, its_data, its_control)?),
-        Hosting::Program(program) => Life::Process(spawn(program, its_data, its_control)?),
+        Hosting::Itself => Life::Process(spawn(&itself()?, its_data, its_control, mark.is_some())?),
+        Hosting::Program(program) => Life::Process(spawn(program, its_data, its_control, mark.is_some())?),
         Hosting::Threads => {
             let name = format!("script-host-{number}");
             std::thread::Builder::new().name(name).spawn(move || rival_host::serve(its_data, its_control))?;
             Life::Thread
         }
     };
-    Ok(Launched { data, control, life })
+    Ok(Launched { data, control, life, mark })
+}
+
+/// A mark that is on its way. A host can do without: then each of its calls is suspect when it is gone.
+fn mark_over(data: &UnixStream) -> Option<Mark> {
+    let mark = Mark::new().ok()?;
+    mark.send(data).ok()?;
+    Some(mark)
 }
 
 /// The running binary, also when its file was replaced meanwhile.
@@ -47,14 +64,47 @@ fn itself() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
 }
 
-fn spawn(program: &Path, data: UnixStream, control: UnixStream) -> io::Result<Child> {
+fn spawn(program: &Path, data: UnixStream, control: UnixStream, marked: bool) -> io::Result<Child> {
     Command::new(program)
         .arg0("rival-script-host")
         .env_clear()
-        .env(rival_host::VARIABLE, "1")
+        .env(rival_host::VARIABLE, if marked { rival_host::MARKED } else { "1" })
         .stdin(Stdio::from(OwnedFd::from(data)))
         .stdout(Stdio::from(OwnedFd::from(control)))
         .stderr(Stdio::inherit())
         .kill_on_drop(true)
         .spawn()
+}
+
+/// What the kernel keeps script hosts from: starts one that is to do nothing, and asks it. Nothing is known of hosts that are
+/// threads.
+///
+/// # Errors
+///
+/// What starting a process and talking to it can bring.
+pub async fn confinement(settings: &ScriptSettings) -> io::Result<Option<Confinement>> {
+    let Launched { data, life, .. } = launch(&settings.hosting, 0)?;
+    let setup = ToHost::Setup { memory_limit: settings.memory_limit, env: Default::default() };
+    let ready = tokio::task::spawn_blocking(move || first_frame(&data, &setup)).await;
+    drop(life);
+    match ready.map_err(io::Error::other)?? {
+        FromHost::Ready { confinement } => Ok(confinement),
+        _ => Err(io::Error::other("a script host began with another frame than `ready`")),
+    }
+}
+
+fn first_frame(mut data: &UnixStream, setup: &ToHost) -> io::Result<FromHost> {
+    data.set_read_timeout(Some(Duration::from_secs(10)))?;
+    let mut bytes = Vec::new();
+    wire::put(&mut bytes, setup)?;
+    data.write_all(&bytes)?;
+    let mut splitter = Splitter::default();
+    loop {
+        if let Some(frame) = splitter.next_frame() {
+            return Ok(serde_json::from_slice(&frame)?);
+        }
+        if splitter.fill(&mut data)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
 }

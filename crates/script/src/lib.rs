@@ -27,6 +27,7 @@ mod watch;
 
 pub use error::ScriptsError;
 pub use files::{Loaded, Scripts};
+pub use launch::confinement;
 pub use registry::RegisterFiles;
 pub use rival_host::{AllowError, OutgoingPolicy, main_if_asked, was_asked as main_was_asked};
 pub use rival_typescript::{Problem, Transform, transform};

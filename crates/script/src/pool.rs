@@ -20,6 +20,10 @@ const EXTRA: usize = 4;
 /// How often the pool looks at hosts that have calls.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How many calls more another host may have before it is worthwhile to evaluate a file in one that does not have it: that
+/// takes milliseconds, and megabytes for as long as the file is used.
+const STRANGE: usize = 16;
+
 /// From when on JavaScript that does not pause gets no new calls.
 const SLOW: Duration = Duration::from_millis(100);
 
@@ -58,7 +62,7 @@ impl Pool {
         realm: &Realm,
         frame: impl FnOnce(CallId) -> ToHost,
     ) -> Result<Talk, ScriptsError> {
-        Ok(self.begin_on(self.host().await?, realm, frame))
+        Ok(self.begin_on(self.host(realm.id()).await?, realm, frame))
     }
 
     /// Begins something on a host of the caller's choice.
@@ -69,7 +73,7 @@ impl Pool {
         frame: impl FnOnce(CallId) -> ToHost,
     ) -> Talk {
         if host.learns(realm.id()) {
-            host.send(realm.sources());
+            host.send(&realm.sources());
         }
         let id = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let heard = host.expect(id);
@@ -84,25 +88,26 @@ impl Pool {
         }
     }
 
-    async fn host(&self) -> Result<Arc<Host>, ScriptsError> {
+    async fn host(&self, realm: u32) -> Result<Arc<Host>, ScriptsError> {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             // Registered first, looked second.
             changed.as_mut().enable();
-            if let Some(host) = self.choose()? {
+            if let Some(host) = self.choose(realm)? {
                 return Ok(host);
             }
             changed.await;
         }
     }
 
-    /// The host with least to do; a new one if all are busy and there may be more. None if all are stuck.
-    fn choose(&self) -> Result<Option<Arc<Host>>, ScriptsError> {
+    /// The host with least to do, those that have the realm first; a new one if all are busy and there may be more. None if
+    /// all are stuck.
+    fn choose(&self, realm: u32) -> Result<Option<Arc<Host>>, ScriptsError> {
         let mut hosts = lock(&self.hosts);
         hosts.retain(|host| !host.is_gone());
         let usable = hosts.iter().filter(|host| !host.is_stuck() && !host.is_closed());
-        let best = usable.clone().min_by_key(|host| host.load()).cloned();
+        let best = usable.clone().min_by_key(|host| host.cost_of(realm, STRANGE)).cloned();
         if let Some(host) = &best
             && (host.load() == 0 || usable.count() >= self.settings.hosts)
         {

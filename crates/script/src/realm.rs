@@ -1,18 +1,19 @@
-//! One version of a set of modules, as hosts know it.
+//! One version of a workflow file with the modules that it leads to, as hosts know it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use rival_host::frame::{ModuleSource, ToHost};
-use rival_typescript::{Link, Program};
+use rival_typescript::{Bounds, Link, Program};
 
 use crate::pool::Pool;
 
-/// Modules that hosts evaluate together. When the last definition that uses it is gone, hosts let go of it.
+/// A file and its modules, which hosts evaluate in a world of their own: what one file does to built-ins and globals, no
+/// other sees. When the last definition that uses it is gone, hosts let go of it.
 pub(crate) struct Realm {
     id: u32,
-    sources: ToHost,
-    /// For stack traces.
+    /// What it is about.
+    file: PathBuf,
     program: Arc<Program>,
     /// Where paths in messages start.
     root: Arc<Path>,
@@ -20,25 +21,29 @@ pub(crate) struct Realm {
 }
 
 impl Realm {
-    pub(crate) fn new(pool: &Arc<Pool>, program: Arc<Program>, root: Arc<Path>) -> Self {
-        let id = pool.next_realm();
-        let modules = program.modules.values().map(|module| ModuleSource {
-            name: name_of(&module.path),
-            code: module.code.clone(),
-            links: module.links.iter().map(|(specifier, link)| (specifier.clone(), linked(link))).collect(),
-            step_names: module.step_names.clone(),
-        });
-        let sources = ToHost::Realm { realm: id, modules: modules.collect() };
-        Self { id, sources, program, root, pool: Arc::downgrade(pool) }
+    pub(crate) fn new(pool: &Arc<Pool>, file: &Path, program: Arc<Program>, root: Arc<Path>) -> Self {
+        Self { id: pool.next_realm(), file: file.to_owned(), program, root, pool: Arc::downgrade(pool) }
     }
 
     pub(crate) fn id(&self) -> u32 {
         self.id
     }
 
-    /// The frame that tells a host.
-    pub(crate) fn sources(&self) -> &ToHost {
-        &self.sources
+    /// The frame that tells a host. Made anew for each: texts are long, hosts are few.
+    pub(crate) fn sources(&self) -> ToHost {
+        let modules = self.program.closure(&self.file);
+        let modules =
+            modules.iter().filter_map(|path| self.program.modules.get(path)).map(|module| ModuleSource {
+                name: name_of(&module.path),
+                code: module.code.clone(),
+                links: module
+                    .links
+                    .iter()
+                    .map(|(specifier, link)| (specifier.clone(), linked(link)))
+                    .collect(),
+                step_names: module.step_names.clone(),
+            });
+        ToHost::Realm { realm: self.id, modules: modules.collect() }
     }
 
     /// A stack trace with the places in TypeScript.
@@ -67,8 +72,8 @@ impl std::fmt::Debug for Realm {
 }
 
 /// The modules that files lead to, checked also against those that Rival brings.
-pub(crate) fn compile(entries: &[PathBuf], before: Option<&Program>) -> Program {
-    let mut program = Program::load(entries, before);
+pub(crate) fn compile(entries: &[PathBuf], bounds: &Bounds, before: Option<&Program>) -> Program {
+    let mut program = Program::load(entries, bounds, before);
     for module in ["rival", "rival/test", "zod"] {
         program.check_builtin(module, &rival_host::assets::exports(module).into_iter().collect());
     }

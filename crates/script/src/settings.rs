@@ -17,6 +17,8 @@ pub struct ScriptSettings {
     pub env: BTreeMap<String, String>,
     /// Where requests of scripts may be sent.
     pub outgoing: OutgoingPolicy,
+    /// Folders that workflow files may import from, besides their own and `node_modules`.
+    pub import_roots: Vec<PathBuf>,
     /// Where hosts run.
     pub hosting: Hosting,
     /// How long one piece of JavaScript may compute without a pause while other calls of its host wait.
@@ -44,6 +46,7 @@ impl Default for ScriptSettings {
             memory_limit: 512 << 20,
             env: BTreeMap::new(),
             outgoing: OutgoingPolicy::public(),
+            import_roots: Vec::new(),
             hosting: Hosting::possible(),
             stuck_after: Duration::from_secs(10),
             load_limit: Duration::from_secs(10),

@@ -4,6 +4,7 @@
 //! line and advice. Nothing here runs a script, and nothing fails as a whole: a broken file has [`Problem`]s, the others
 //! load.
 
+mod bounds;
 mod check;
 mod compile;
 mod module;
@@ -20,6 +21,7 @@ mod statics;
 mod transform;
 mod usage;
 
+pub use bounds::Bounds;
 pub use module::{Link, Module};
 pub use problem::Problem;
 pub use program::Program;

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::bounds::Bounds;
 use crate::check::{check, missing_from};
 use crate::compile::compile;
 use crate::module::{By, Link, Module, in_package};
 use crate::place::{Lines, Place, number};
 use crate::problem::Problem;
-use crate::resolve::Finder;
+use crate::resolve::{Finder, out_of_bounds};
 use crate::stack;
 
 pub(crate) type Modules = BTreeMap<PathBuf, Arc<Module>>;
@@ -28,8 +29,10 @@ pub struct Program {
 impl Program {
     /// Reads files and all that they lead to, and takes the types away. A module that is the same as in the program before
     /// is that very one. Nothing fails as a whole: ask for the [`Program::problems`] of each entry.
-    pub fn load(entries: &[PathBuf], before: Option<&Program>) -> Program {
-        Loader { before, finder: Finder::new(), program: Program::default() }.load(entries)
+    ///
+    /// What lies out of bounds is not read: an entry or import that leads there is a problem.
+    pub fn load(entries: &[PathBuf], bounds: &Bounds, before: Option<&Program>) -> Program {
+        Loader { before, finder: Finder::new(bounds), program: Program::default() }.load(entries)
     }
 
     /// Makes problems of names that are imported from a module that Rival brings and that it does not export.
@@ -126,7 +129,7 @@ fn shown(path: &Path) -> String {
 /// A program in the making.
 struct Loader<'b> {
     before: Option<&'b Program>,
-    finder: Finder,
+    finder: Finder<'b>,
     program: Program,
 }
 
@@ -159,7 +162,7 @@ impl Loader<'_> {
 
     /// A module with its links. Texts are compiled once; what names mean is asked each time, as other files may be new.
     fn module(&mut self, path: &Path) -> Arc<Module> {
-        let mut module = match read(path) {
+        let mut module = match self.read(path) {
             Ok(source) => self.known(path, &source).unwrap_or_else(|| Arc::new(compile(path, source))),
             Err(fault) => Arc::new(Module { faults: vec![fault], ..Module::empty(path) }),
         };
@@ -168,6 +171,15 @@ impl Loader<'_> {
             Arc::make_mut(&mut module).links = links;
         }
         module
+    }
+
+    /// The text of a file. What is imported was looked at when it was found; entries may be links to anywhere.
+    fn read(&self, path: &Path) -> Result<String, Problem> {
+        if self.finder.bounds.allow(path) {
+            return read(path);
+        }
+        let (message, advice) = out_of_bounds(&path.display().to_string(), self.finder.bounds);
+        Err(Problem::new(path, Place::START, message).advise(advice))
     }
 
     fn known(&self, path: &Path, source: &str) -> Option<Arc<Module>> {

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use oxc_resolver::{ResolveError, ResolveOptions, Resolver};
 
+use crate::bounds::Bounds;
 use crate::module::{By, Link, Request, in_package};
 use crate::nearest::nearest;
 
 /// Finds modules: files beside the importing one, and packages that ship ES modules.
-pub(crate) struct Finder {
+pub(crate) struct Finder<'b> {
+    pub(crate) bounds: &'b Bounds,
     files: Resolver,
     packages: Resolver,
 }
@@ -16,8 +18,8 @@ pub(crate) struct Finder {
 /// Why a module cannot be had: a message and an advice.
 pub(crate) type Refusal = (String, String);
 
-impl Finder {
-    pub(crate) fn new() -> Self {
+impl<'b> Finder<'b> {
+    pub(crate) fn new(bounds: &'b Bounds) -> Self {
         let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         let alias = |from: &str, to: &[&str]| (from.to_owned(), words(to));
         let packages = ResolveOptions {
@@ -31,7 +33,7 @@ impl Finder {
         // TypeScript's own way: `./x.js` is what `x.ts` will become.
         let extension_alias = vec![alias(".js", &[".ts", ".js"]), alias(".mjs", &[".mts", ".mjs"])];
         let files = ResolveOptions { extension_alias, ..packages.clone() };
-        Finder { files: Resolver::new(files), packages: Resolver::new(packages) }
+        Finder { bounds, files: Resolver::new(files), packages: Resolver::new(packages) }
     }
 
     /// What a request of a file means.
@@ -43,12 +45,32 @@ impl Finder {
         let resolver = if in_package(from) { &self.packages } else { &self.files };
         let folder = from.parent().unwrap_or(Path::new("/"));
         match resolver.resolve(folder, specifier) {
-            Ok(found) => supported(specifier, found.into_path_buf()).map(Link::File),
+            Ok(found) => self.allowed(specifier, found.into_path_buf()).map(Link::File),
             Err(ResolveError::Builtin { .. }) => Err(of_node(specifier)),
             Err(error) if is_path(specifier) => Err(no_file(folder, request, &error)),
             Err(error) => Err(no_package(specifier, &error)),
         }
     }
+}
+
+impl Finder<'_> {
+    /// Links were followed: the path is where the file really is.
+    fn allowed(&self, specifier: &str, path: PathBuf) -> Result<PathBuf, Refusal> {
+        if self.bounds.allow(&path) {
+            supported(specifier, path)
+        } else {
+            Err(out_of_bounds(specifier, self.bounds))
+        }
+    }
+}
+
+/// What lies elsewhere may be anything that this process can read: keys, tokens, the files of others.
+pub(crate) fn out_of_bounds(specifier: &str, bounds: &Bounds) -> Refusal {
+    let advice = format!(
+        "Imports stay beneath {} and in node_modules. Move the file there, or allow its folder with `script_imports`.",
+        bounds.shown()
+    );
+    (format!("'{specifier}' leads out of the folder of the workflows"), advice)
 }
 
 /// Modules that Rival brings.

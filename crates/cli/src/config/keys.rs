@@ -123,7 +123,7 @@ const fn key(
 
 /// All settings, in the order in which they are shown.
 #[rustfmt::skip]
-pub(crate) const KEYS: [Key; 22] = [
+pub(crate) const KEYS: [Key; 23] = [
     key("listen", Kind::Address, Some("127.0.0.1:7878"), Place::Server, "Where the server listens"),
     key("store", Kind::File, Some("data/rival.db"), Place::Everywhere, "The store: one SQLite file"),
     key("tokens", Kind::File, None, Place::Tokens, "The file of tokens; tokens.json beside the store unless told otherwise"),
@@ -139,6 +139,7 @@ pub(crate) const KEYS: [Key; 22] = [
     key("workflows", Kind::List, Some(""), Place::Arguments, "Files and folders of workflows, where a command names none"),
     key("script_env", Kind::List, Some(""), Place::Server, "Environment variables that scripts may see in process.env"),
     key("script_hosts", Kind::Count, None, Place::Server, "How many processes run scripts; one for each core, and two at least, unless told otherwise"),
+    key("script_imports", Kind::List, Some(""), Place::Server, "Folders that workflow files may import from, besides their own and node_modules"),
     key("script_memory", Kind::Bytes, Some("512MiB"), Place::Server, "How much the scripts of one such process may hold"),
     key("outgoing_allow", Kind::Networks, Some(""), Place::Server, "Addresses besides public ones that steps may send requests to"),
     key("shutdown_grace", Kind::Duration, Some("30s"), Place::Server, "How long steps at work may take to finish when the server stops"),

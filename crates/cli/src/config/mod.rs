@@ -217,6 +217,7 @@ impl Config {
             settings.hosts = usize::try_from(*hosts).unwrap_or(usize::MAX);
         }
         settings.memory_limit = self.number("script_memory");
+        settings.import_roots = self.list("script_imports").into_iter().map(PathBuf::from).collect();
         let seen = self.list("script_env").into_iter();
         settings.env = seen.filter_map(|name| std::env::var(&name).ok().map(|value| (name, value))).collect();
         settings

@@ -67,6 +67,7 @@ pub(crate) async fn doctor(context: &Context) -> Result<()> {
     let served = server(context, &mut findings).await;
     store(config.store(), served, &mut findings).await;
     files(context, served, &mut findings).await;
+    scripts(context, &mut findings).await;
     tokens(context, &mut findings);
     show(context, &findings)
 }
@@ -237,6 +238,28 @@ async fn files(context: &Context, served: bool, findings: &mut Findings) {
         Ok(problems) => {
             problems.iter().for_each(|problem| findings.add("workflows", Level::Bad, shown(problem)));
         }
+    }
+}
+
+/// What the kernel keeps script hosts from on this machine.
+async fn scripts(context: &Context, findings: &mut Findings) {
+    match rival_script::confinement(&context.config.scripts()).await {
+        Ok(Some(confinement)) => {
+            if !confinement.in_force.is_empty() {
+                findings.add(
+                    "scripts",
+                    Level::Good,
+                    format!("confined: {}", confinement.in_force.join(", ")),
+                );
+            }
+            for missing in confinement.missing {
+                findings.add("scripts", Level::Odd, format!("not confined by {missing}"));
+            }
+        }
+        Ok(None) => {
+            findings.add("scripts", Level::Odd, "script hosts are threads of this program, and not confined")
+        }
+        Err(error) => findings.add("scripts", Level::Bad, format!("no script host can be started: {error}")),
     }
 }
 

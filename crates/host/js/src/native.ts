@@ -6,10 +6,10 @@ export interface Native {
     send(text: string): void
     /** Writes an `op` frame and blocks until its answer is there; gives the answer's text. */
     ask(text: string): string
-    /** Completes `op` after some milliseconds. */
-    timer(op: number, ms: number): void
+    /** Completes `op` after some milliseconds, for a call or, if that is 0, for the file. */
+    timer(op: number, owner: number, ms: number): void
     /** Sends a request, completes `op` with the answer. */
-    fetch(op: number, request: string, body: Uint8Array | null): void
+    fetch(op: number, owner: number, request: string, body: Uint8Array | null): void
     /** Gives up a timer or request. */
     stop(op: number): void
     /** The call that the running macrotask belongs to; 0 if none. */
@@ -35,6 +35,8 @@ export interface Native {
     env: Record<string, string>
     /** Evaluates a module of the realm. */
     load(name: string): Promise<Record<string, unknown>>
+    /** zod's messages in other languages, by their short names. */
+    locales(): Record<string, () => unknown>
     /** What is known of a module of the realm; null if it has none of this name. */
     source(name: string): ModuleSource | null
 }

@@ -2,23 +2,42 @@
  * The first thing that a realm evaluates. It puts what scripts expect of a platform into the global object, and gives
  * Rust the hooks through which frames, timers and answers come in.
  */
-import { abort, call, describe, forget, isLoading, parse } from './host/frames.ts'
-import { connect } from './host/native.ts'
-import { answered, ask, completed, drained } from './host/ops.ts'
-import type { Frame, Native } from './native.ts'
+import { Builtins } from './host/builtins.ts'
+import { Call, youngest } from './host/call.ts'
+import { contextFor } from './host/context.ts'
+import { abort, call, describe, forget, isLoading, judgeBuiltins, keepBuiltins, parse, protect } from './host/frames.ts'
+import { connect, native } from './host/native.ts'
+import { answered, ask, completed, drained, enterTurn } from './host/ops.ts'
+import type { Cx, Frame, Native } from './native.ts'
 import { install } from './realm.ts'
 import { installGlobals } from './web/globals.ts'
 import { inspect } from './web/inspect.ts'
+import { Timer } from './web/timers.ts'
+
+export { realm } from './realm.ts'
+
+/** zod's messages in a language other than English. */
+export function locale(name: string): unknown {
+    return native.locales()[name]?.()
+}
 
 /** What Rust calls. */
-export default function prelude(native: Native) {
-    connect(native)
+export default function prelude(given: Native) {
+    connect(given)
     installGlobals()
-    install({ native, ask, isLoading, author: null, tests: null, inspect })
+    keepBuiltins(new Builtins(givenToCalls()))
+    install({ native, ask, isLoading, judgeBuiltins, protect, author: null, tests: null, inspect })
     return { frame, complete: completed, drained }
 }
 
+/** One of each kind of object that calls are given, for the sake of their prototypes. */
+function givenToCalls(): unknown[] {
+    const { log, durable, run } = contextFor(new Call(0, {} as Cx), 'step') as Record<string, unknown>
+    return [log, durable, run, Timer.prototype]
+}
+
 function frame(frame: Frame): void {
+    enterTurn(youngest())
     if (frame.call !== undefined) call(frame.call)
     else if (frame.answer !== undefined) answered(frame.answer)
     else if (frame.abort !== undefined) abort(frame.abort)

@@ -1,10 +1,8 @@
 /**
- * What the prelude and the modules `rival` and `rival/test` share. They are bundled apart, so they meet at a symbol of
- * the global object.
+ * What the prelude and the modules `rival` and `rival/test` share. They are bundled apart; those two import this file from
+ * the prelude (`rival:prelude`), which the files of authors cannot import.
  */
 import type { Native, Role } from './native.ts'
-
-const KEY = Symbol.for('rival.realm')
 
 export interface Realm {
     readonly native: Native
@@ -12,6 +10,10 @@ export interface Realm {
     ask(kind: string, args: unknown): Promise<unknown>
     /** Whether the running macrotask evaluates a file, rather than being part of a call. */
     isLoading(): boolean
+    /** Throws if the code that was evaluated has done to built-ins what it may not. */
+    judgeBuiltins(): void
+    /** Adds to what is frozen when the file has been evaluated. */
+    protect(objects: readonly object[]): void
     /** What makes workflows of modules; set by the module `rival`. */
     author: Author | null
     /** Tests and mocks; set by the module `rival/test`. */
@@ -70,12 +72,14 @@ export interface Issue {
     code: string
 }
 
+let installed: Realm
+
 /** Called once, by the prelude. */
 export function install(realm: Realm): void {
-    Object.defineProperty(globalThis, KEY, { value: realm })
+    installed = realm
 }
 
 /** The realm that this code runs in. */
 export function realm(): Realm {
-    return (globalThis as Record<symbol, unknown>)[KEY] as Realm
+    return installed
 }

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Promise, Result, TypedArray, Value};
 use uuid::Uuid;
 
-use crate::modules::{self, Sources};
+use crate::builtin;
+use crate::modules::{self, Modules, Sources};
 use crate::ops::Owner;
 use crate::realm::number;
 use crate::shared::Shared;
@@ -26,11 +27,12 @@ pub(crate) fn object<'js>(
     realm: u32,
     shared: &Rc<Shared>,
     sources: &Rc<Sources>,
+    modules: &Rc<Modules>,
 ) -> Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     messages(ctx, &native, realm, shared)?;
     operations(ctx, &native, realm, shared)?;
-    modules_of(ctx, &native, sources)?;
+    modules_of(ctx, &native, sources, modules)?;
     native.set("random", Function::new(ctx.clone(), random)?)?;
     native.set("uuid4", Function::new(ctx.clone(), || Uuid::new_v4().to_string())?)?;
     native.set("uuid7", Function::new(ctx.clone(), || Uuid::now_v7().to_string())?)?;
@@ -60,7 +62,12 @@ fn messages<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<S
     let host = Rc::clone(shared);
     native.set("current", Function::new(ctx.clone(), move || number(host.watch.current()))?)?;
     let host = Rc::clone(shared);
-    native.set("enter", Function::new(ctx.clone(), move |call: u64| host.watch.enter(call))?)
+    let enter = move |call: u64| {
+        if !host.is_of_another(call, realm) {
+            host.watch.enter(call);
+        }
+    };
+    native.set("enter", Function::new(ctx.clone(), enter)?)
 }
 
 /// `next`, `timer`, `fetch`, `stop`, `now`.
@@ -68,33 +75,53 @@ fn operations<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc
     let host = Rc::clone(shared);
     native.set("next", Function::new(ctx.clone(), move || host.ops.borrow_mut().next())?)?;
     let host = Rc::clone(shared);
-    let timer = move |op: u32, ms: f64| {
+    let timer = move |op: u32, call: u64, ms: f64| {
         // A cast of what is no number gives 0.
         let due = Instant::now() + Duration::from_secs_f64(ms.clamp(0.0, TIMER_MS_MAX).max(0.0) / 1000.0);
-        host.ops.borrow_mut().timer(op, Owner { realm, call: host.watch.current() }, due);
+        host.ops.borrow_mut().timer(op, Owner { realm, call }, due);
     };
     native.set("timer", Function::new(ctx.clone(), timer)?)?;
     let host = Rc::clone(shared);
-    let fetch =
-        move |ctx: Ctx<'js>, op: u32, request: String, body: Option<TypedArray<'js, u8>>| -> Result<()> {
-            let mut request: crate::fetch::Request = serde_json::from_str(&request)
-                .map_err(|error| Exception::throw_type(&ctx, &format!("not a request: {error}")))?;
-            request.body = body.as_ref().and_then(text::bytes);
-            host.ops.borrow_mut().request(op, Owner { realm, call: host.watch.current() }, request);
-            Ok(())
-        };
+    let fetch = move |ctx: Ctx<'js>,
+                      op: u32,
+                      call: u64,
+                      request: String,
+                      body: Option<TypedArray<'js, u8>>|
+          -> Result<()> {
+        let mut request: crate::fetch::Request = serde_json::from_str(&request)
+            .map_err(|error| Exception::throw_type(&ctx, &format!("not a request: {error}")))?;
+        request.body = body.as_ref().and_then(text::bytes);
+        host.ops.borrow_mut().request(op, Owner { realm, call }, request);
+        Ok(())
+    };
     native.set("fetch", Function::new(ctx.clone(), fetch)?)?;
     let host = Rc::clone(shared);
     let stop = move |op: u32| {
-        host.ops.borrow_mut().stop(op);
+        let mut ops = host.ops.borrow_mut();
+        if ops.realm_of(op) == Some(realm) {
+            ops.stop(op);
+        }
     };
     native.set("stop", Function::new(ctx.clone(), stop)?)?;
     let start = Instant::now();
     native.set("now", Function::new(ctx.clone(), move || start.elapsed().as_secs_f64() * 1000.0)?)
 }
 
-/// `load`, `source`.
-fn modules_of<'js>(ctx: &Ctx<'js>, native: &Object<'js>, sources: &Rc<Sources>) -> Result<()> {
+/// `load`, `locales`, `source`.
+fn modules_of<'js>(
+    ctx: &Ctx<'js>,
+    native: &Object<'js>,
+    sources: &Rc<Sources>,
+    modules: &Rc<Modules>,
+) -> Result<()> {
+    let modules = Rc::clone(modules);
+    let locales = move |ctx: Ctx<'js>| -> Result<Object<'js>> {
+        let (name, code) = builtin::LOCALES;
+        let (locales, evaluated) = modules.builtin(&ctx, name, code)?.eval()?;
+        evaluated.finish::<()>()?;
+        locales.namespace()
+    };
+    native.set("locales", Function::new(ctx.clone(), locales)?)?;
     let load = |ctx: Ctx<'js>, name: String| -> Result<Promise<'js>> { modules::import(&ctx, &name) };
     native.set("load", Function::new(ctx.clone(), load)?)?;
     let sources = Rc::clone(sources);

@@ -5,7 +5,8 @@
 
 use rquickjs::{Ctx, Exception, Result, String as JsString};
 
-use crate::frame::CallId;
+use crate::frame::{CallId, FromHost, Level};
+use crate::logs::Admitted;
 use crate::ops::Owner;
 use crate::shared::Shared;
 use crate::text;
@@ -13,6 +14,14 @@ use crate::text;
 /// Writes a frame.
 pub(super) fn send(host: &Shared, realm: u32, frame: &JsString<'_>) -> Result<()> {
     let frame = text::well_formed(text::plain(frame)?);
+    let call = about(&frame);
+    if call.is_some_and(|call| host.is_of_another(call, realm)) {
+        return Ok(());
+    }
+    if frame.starts_with(r#"{"log":"#) {
+        log(host, call.unwrap_or_default(), &frame);
+        return Ok(());
+    }
     if let Some(call) = ended(&frame) {
         // Whatever it says itself, the loop answers when the turn is over.
         if host.is_cut(call) {
@@ -24,6 +33,18 @@ pub(super) fn send(host: &Shared, realm: u32, frame: &JsString<'_>) -> Result<()
     }
     host.put_text(frame.as_bytes());
     Ok(())
+}
+
+/// Writes a line, unless there were too many.
+fn log(host: &Shared, call: CallId, frame: &str) {
+    match host.admit_line(call, frame.len()) {
+        Admitted::Yes => host.put_text(frame.as_bytes()),
+        Admitted::No => {}
+        Admitted::NoMore => {
+            let message = "this is logged faster than it can be read: lines were dropped".to_owned();
+            host.put(&FromHost::Log { id: call, level: Level::Warn, message, fields: None });
+        }
+    }
 }
 
 /// Writes an `op` frame and waits for its answer, with everything else in this host.
@@ -39,6 +60,12 @@ pub(super) fn ask(ctx: &Ctx<'_>, host: &Shared, frame: &JsString<'_>) -> Result<
             Err(Exception::throw_internal(ctx, "nobody answers any more"))
         }
     }
+}
+
+/// The call that a frame is about: the first number in it.
+fn about(frame: &str) -> Option<CallId> {
+    let (_, rest) = frame.split_once(r#":{"id":"#)?;
+    number(rest).map(|(call, _)| call)
 }
 
 /// The call that a frame answers.
@@ -68,6 +95,7 @@ mod tests {
 
     #[test]
     fn frames_are_known_by_how_they_begin() {
+        assert_eq!(about(r#"{"log":{"id":7,"level":"info","message":"{\"done\":{\"id\":8}}"}}"#), Some(7));
         assert_eq!(ended(r#"{"done":{"id":12,"value":null}}"#), Some(12));
         assert_eq!(ended(r#"{"failed":{"id":7,"error":{}}}"#), Some(7));
         assert_eq!(ended(r#"{"log":{"id":7,"level":"info","message":"x"}}"#), None);

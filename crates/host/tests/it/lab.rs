@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 pub const MEMORY: usize = 64 * 1024 * 1024;
-const PROGRAM: &str = env!("CARGO_BIN_EXE_rival-test-host");
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_rival-test-host");
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -100,7 +100,7 @@ impl Lab {
         let env = [("GREETING", "hello")].iter().chain(env);
         let env = env.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         lab.tell(&ToHost::Setup { memory_limit, env, outgoing: OutgoingPolicy::public().allow_loopback() });
-        assert!(matches!(lab.hear(), FromHost::Ready {}));
+        assert!(matches!(lab.hear(), FromHost::Ready { .. }));
         lab
     }
 

@@ -10,15 +10,18 @@
 
 mod authors;
 mod calls;
+mod confine;
 mod context;
 mod control;
 mod durable;
 mod http;
 mod input;
 mod lab;
+
 mod memory;
 mod natives;
 mod plans;
+mod realms;
 mod registry;
 mod scripts;
 mod server;

@@ -126,7 +126,13 @@ const FLOW: &str = "
     export async function abortable({ input, run }) {
         return (await fetch(input, { signal: run.abortSignal })).status
     }
-    export const steps = [get, post, stay, refuse, abortable]";
+    let end
+    export async function leave({ input }) {
+        fetch(input)
+        await new Promise((go) => { end = go })
+    }
+    export function release() { end() }
+    export const steps = [get, post, stay, refuse, abortable, leave, release]";
 
 #[test]
 fn requests_are_answered() {
@@ -181,6 +187,17 @@ fn a_request_is_let_go_with_its_signal_and_with_its_call() {
         }
     }
     assert_eq!(seen, [aborted, aborted]);
+}
+
+#[test]
+fn a_request_that_is_not_awaited_ends_with_its_call() {
+    let server = Server::new();
+    let mut lab = Lab::of(Place::Process, FLOW);
+    lab.begin("leave", server.url("/never"));
+    assert_eq!(server.news.recv().unwrap(), News::Came);
+    lab.begin("release", json!(null));
+    assert!(lab.end().1.outcome.is_ok() && lab.end().1.outcome.is_ok());
+    assert_eq!(server.news.recv().unwrap(), News::Gone);
 }
 
 #[test]

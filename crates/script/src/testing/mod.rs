@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rival_host::frame::{FromHost, Role, ToHost};
-use rival_typescript::Problem;
+use rival_typescript::{Bounds, Problem};
 use serde_json::value::RawValue;
 
 use crate::call::Talk;
@@ -77,13 +77,22 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ScriptsError> {
     Ok(found)
 }
 
+/// Tests import what they test: they and the workflows that they run may reach all of the project, which is the nearest
+/// folder with a package.json.
+fn project_of(file: &Path) -> PathBuf {
+    let projects = file.ancestors().skip(1);
+    let project = projects.clone().find(|folder| folder.join("package.json").exists());
+    project.or_else(|| file.parent()).unwrap_or(file).to_owned()
+}
+
 /// Runs the tests of some files, those whose name contains `only`.
 pub async fn run(
-    settings: ScriptSettings,
+    mut settings: ScriptSettings,
     tests: &[PathBuf],
     only: &str,
     mut tell: impl FnMut(TestNews),
 ) -> Result<(), ScriptsError> {
+    settings.import_roots.extend(tests.iter().map(|file| project_of(file)));
     let pool = Pool::new(settings);
     for file in tests {
         match Suite::load(&pool, file).await? {
@@ -104,13 +113,14 @@ struct Suite {
 
 impl Suite {
     async fn load(pool: &Arc<Pool>, file: &Path) -> Result<Result<Self, Vec<Problem>>, ScriptsError> {
-        let program = Arc::new(compile(&[file.to_owned()], None));
+        let bounds = Bounds::beneath(&pool.settings.import_roots);
+        let program = Arc::new(compile(&[file.to_owned()], &bounds, None));
         let problems = program.problems(file);
         if !problems.is_empty() {
             return Ok(Err(problems));
         }
         let root = files::common([file.to_owned()].iter());
-        let realm = Arc::new(Realm::new(pool, Arc::clone(&program), root));
+        let realm = Arc::new(Realm::new(pool, file, Arc::clone(&program), root));
         match describe(pool, file, &realm, false).await {
             Ok(description) => {
                 let (pool, file) = (Arc::clone(pool), file.to_owned());

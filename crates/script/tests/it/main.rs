@@ -6,6 +6,7 @@ mod durable;
 mod edits;
 mod examples;
 mod problems;
+mod realms;
 mod reload;
 mod seed;
 mod stopped;

@@ -1,9 +1,12 @@
 //! Files that change.
 
+use std::path::PathBuf;
+
 use rival_engine::StartError;
+use rival_script::ScriptSettings;
 use serde_json::json;
 
-use crate::support::{Lab, write};
+use crate::support::{Lab, settings, write};
 
 fn version(n: u32) -> String {
     format!("function answer() {{ return {n} }}\nexport const steps = [answer]")
@@ -106,16 +109,30 @@ async fn the_other_of_two_with_one_name_takes_over() {
 }
 
 #[tokio::test]
-async fn links_are_followed() {
+async fn links_are_followed_within_the_folder_and_where_it_is_allowed() {
     let elsewhere = tempfile::tempdir().expect("a folder");
     write(elsewhere.path(), &[("linked.ts", &version(3)), ("deep/inner.ts", &version(4))]);
-    let lab = Lab::good(&[("a.ts", &version(1))]).await;
-    let link = |from: &str, to: &str| {
-        std::os::unix::fs::symlink(elsewhere.path().join(from), lab.folder.path().join(to)).expect("a link");
+    let links = |lab: &Lab| {
+        let link = |from: PathBuf, to: &str| {
+            std::os::unix::fs::symlink(from, lab.folder.path().join(to)).expect("a link");
+        };
+        link(elsewhere.path().join("linked.ts"), "linked.ts");
+        link(elsewhere.path().join("deep"), "deep");
+        link(lab.folder.path().to_owned(), "again");
     };
-    link("linked.ts", "linked.ts");
-    link("deep", "deep");
-    std::os::unix::fs::symlink(lab.folder.path(), lab.folder.path().join("again")).expect("a link");
+    let lab = Lab::good(&[("a.ts", &version(1))]).await;
+    links(&lab);
+    let loaded = lab.scripts.reload(&lab.engine).await.expect("it is loaded");
+    assert_eq!(loaded.workflows, ["a"]);
+    let told: Vec<&str> = loaded.problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert!(
+        told.len() == 2 && told.iter().all(|it| it.ends_with("leads out of the folder of the workflows")),
+        "{told:?}"
+    );
+
+    let settings = ScriptSettings { import_roots: vec![elsewhere.path().to_owned()], ..settings() };
+    let lab = Lab::with(settings, &[("a.ts", &version(1))]).await;
+    links(&lab);
     let loaded = lab.scripts.reload(&lab.engine).await.expect("it is loaded");
     assert_eq!(loaded.workflows, ["a", "inner", "linked"], "{:?}", loaded.problems);
     assert_eq!(lab.output("inner", json!(null)).await, json!(4));

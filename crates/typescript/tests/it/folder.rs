@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rival_typescript::Program;
+use rival_typescript::{Bounds, Program};
 
 pub(crate) struct Folder(tempfile::TempDir);
 
@@ -39,7 +39,7 @@ impl Folder {
 
     pub(crate) fn load_after(&self, entries: &[&str], before: Option<&Program>) -> Program {
         let entries: Vec<PathBuf> = entries.iter().map(|name| self.path(name)).collect();
-        Program::load(&entries, before)
+        Program::load(&entries, &Bounds::beneath([self.root()]), before)
     }
 
     /// The problems of an entry as they are shown, with paths from here.

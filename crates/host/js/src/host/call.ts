@@ -6,6 +6,7 @@ import { contextFor } from './context.ts'
 import { errorShape } from './errors.ts'
 import { toJson } from './json.ts'
 import { native } from './native.ts'
+import { release } from './ops.ts'
 
 /** Something that the parent waits for. */
 export class Call {
@@ -29,6 +30,8 @@ export class Call {
     constructor(
         readonly id: number,
         readonly cx: Cx,
+        /** Calls are counted in the order in which they come. */
+        readonly age: number = 0,
     ) {}
 
     /** Made when it is asked for first: most functions do not. */
@@ -73,16 +76,29 @@ export function currentCall(): Call | undefined {
 
 /** Remembers something that will be answered. */
 export function open(id: number, cx: Cx | null): Call {
-    const call = new Call(id, cx as Cx)
+    const call = new Call(id, cx as Cx, ++begunCalls)
     calls.set(id, call)
     return call
+}
+
+let begunCalls = 0
+
+/** The last call that was begun. */
+export function youngest(): number {
+    return begunCalls
+}
+
+/** The first call that is still open, or more than any. */
+export function oldestOpen(): number {
+    const first = calls.values().next()
+    return first.done === true ? Infinity : first.value.age
 }
 
 /** Calls a function of a file that is evaluated. */
 export function run(call: Call, target: Target): void {
     let value
     try {
-        value = target.fn(contextFor(call, target.role))
+        value = workingFor(call, () => target.fn(contextFor(call, target.role)))
     } catch (error) {
         return fail(call, error)
     }
@@ -94,6 +110,24 @@ export function run(call: Call, target: Target): void {
     } else {
         returned(call, target, value)
     }
+}
+
+/** The call that the running function certainly works for; after an `await` that is not known. */
+let certain: Call | undefined
+
+/** Calls a function that works for a call. */
+export function workingFor<T>(call: Call | undefined, work: () => T): T {
+    certain = call
+    try {
+        return work()
+    } finally {
+        certain = undefined
+    }
+}
+
+/** Whether the running function certainly works for this call. */
+export function isCertain(call: Call | undefined): boolean {
+    return certain === call
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
@@ -125,7 +159,7 @@ export function targetOf(frame: CallFrame): Target | undefined {
 
 /** Answers; says nothing if nobody waits for it any more. */
 export function done(call: Call, value: unknown): void {
-    if (!calls.delete(call.id)) return
+    if (!close(call)) return
     let text
     try {
         text = `{"done":{"id":${call.id},"value":${toJson(value, 'the result')}${stateText(call)}}}`
@@ -137,7 +171,14 @@ export function done(call: Call, value: unknown): void {
 
 /** Answers with what was thrown. */
 export function fail(call: Call, thrown: unknown): void {
-    if (calls.delete(call.id)) sendFailure(call, thrown)
+    if (close(call)) sendFailure(call, thrown)
+}
+
+/** Ends a call, with what it began and did not wait for. False if it is over already. */
+function close(call: Call): boolean {
+    if (!calls.delete(call.id)) return false
+    release(call)
+    return true
 }
 
 function sendFailure(call: Call, thrown: unknown): void {

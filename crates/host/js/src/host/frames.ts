@@ -1,13 +1,15 @@
 /** What frames ask for. */
 import type { AbortFrame, CallFrame, DescribeFrame, ForgetFrame, ParseFrame } from '../native.ts'
 import { type Author, type Issue, type OpenFile, realm } from '../realm.ts'
-import { type Call, calls, currentCall, done, fail, open, opened, run, targetOf } from './call.ts'
+import { type Call, calls, currentCall, done, fail, open, opened, run, targetOf, youngest } from './call.ts'
+import type { Builtins } from './builtins.ts'
 import { native } from './native.ts'
-import { forgetAsked, forgetBegun } from './ops.ts'
+import { enterTurn, release } from './ops.ts'
 
 /** Calls a function; its file is evaluated first if it is not yet. */
 export function call(frame: CallFrame): void {
     const call = open(frame.id, frame.cx)
+    enterTurn(youngest())
     const target = targetOf(frame)
     if (target !== undefined) return run(call, target)
     load(call, frame.file).then(
@@ -66,18 +68,58 @@ function plainKey(key: PropertyKey): string | number {
     return typeof key === 'symbol' ? String(key) : key
 }
 
-/** Evaluates a file, once. */
+/** Evaluates a file, once. Built-ins are frozen when it has been. */
 async function load(call: Call, file: string): Promise<OpenFile> {
     const known = opened.get(file)
     if (known !== undefined) return known
     call.isLoading = true
+    loading++
     try {
         const loaded = await (await author()).open(file)
+        freezeBuiltins()
         opened.set(file, loaded)
         return loaded
     } finally {
+        loading--
         call.isLoading = false
     }
+}
+
+/** How many files are being evaluated. */
+let loading = 0
+
+/** Until they are frozen. */
+let builtins: Builtins | null = null
+/** What is wrong with what the file has done to them: it is evaluated only once. */
+let changedBuiltin: string | null = null
+
+/** Called once, before any code of the author. */
+export function keepBuiltins(kept: Builtins): void {
+    builtins = kept
+}
+
+/** Throws if the file has done to them what it may not. */
+export function judgeBuiltins(): void {
+    if (builtins === null) return
+    changedBuiltin ??= builtins.wrong()
+    if (changedBuiltin === null) return
+    builtins.restore()
+    const advice = 'leave the language as it is: write functions of your own instead'
+    const message = `the file ${changedBuiltin}: what its workflows record would not be what they return`
+    throw Object.assign(new Error(message), { code: 'changed_builtin', details: { advice } })
+}
+
+function freezeBuiltins(): void {
+    judgeBuiltins()
+    // A test may stub what it likes in its own realm.
+    if (realm().tests !== null) return
+    builtins?.freeze()
+    builtins = null
+}
+
+/** What the module `rival` brings is built in, too. */
+export function protect(objects: readonly object[]): void {
+    builtins?.add(objects)
 }
 
 /** What makes workflows of modules: the module `rival` brings it. */
@@ -88,23 +130,22 @@ async function author(): Promise<Author> {
 
 /** Whether the running macrotask evaluates a file. */
 export function isLoading(): boolean {
-    return currentCall()?.isLoading ?? false
+    return currentCall()?.isLoading ?? loading > 0
 }
 
 /** Fires a call's `AbortSignal`. */
 export function abort(frame: AbortFrame): void {
     const call = calls.get(frame.id)
     if (call === undefined) return
-    if (!frame.keep) {
-        calls.delete(frame.id)
-        forgetAsked(frame.id)
-    }
+    if (!frame.keep) calls.delete(frame.id)
     call.abort(frame.reason)
+    if (!frame.keep) release(call)
 }
 
 /** Lets go of a call. */
 export function forget(frame: ForgetFrame): void {
+    const call = calls.get(frame.id)
+    if (call === undefined) return
     calls.delete(frame.id)
-    forgetAsked(frame.id)
-    forgetBegun(frame.id)
+    release(call)
 }

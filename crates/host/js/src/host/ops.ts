@@ -3,7 +3,7 @@
  * the call that began it, so that the parent can be told when a call does nothing but wait for durable operations.
  */
 import type { AnswerFrame } from '../native.ts'
-import { type Call, calls, currentCall } from './call.ts'
+import { type Call, calls, currentCall, isCertain, oldestOpen, workingFor, youngest } from './call.ts'
 import { toError } from './errors.ts'
 import { toJson } from './json.ts'
 import { native } from './native.ts'
@@ -16,12 +16,22 @@ interface Asked {
 }
 
 interface Begun {
+    /** In whose turn it was begun; none for what is the file's own. */
     call: Call | undefined
+    /**
+     * The youngest call that was open then. A promise of one call can wake others, which then work in its turn: what is begun
+     * there may be theirs. So it ends with the last of the calls that were open. 0 if it certainly is the call's own.
+     */
+    until: number
     complete(error: unknown, value: unknown): void
 }
 
 const asked = new Map<number, Asked>()
 const begun = new Map<number, Begun>()
+/** Timers and requests whose call is over, while others are open that they may belong to. */
+const orphans = new Set<number>()
+/** The youngest call that may have a part in the running turn. */
+let turnUntil = 0
 /** Calls of which the parent may have to be told something. */
 const changed = new Set<Call>()
 
@@ -76,13 +86,35 @@ export function answered(frame: AnswerFrame): void {
     else entry.resolve(frame.value)
 }
 
-/** Remembers a timer or request; gives its number. */
-export function begin(complete: Begun['complete']): number {
+/** A timer or request that was begun: its number, and the call that it ends with; 0 if it is the file's own. */
+export interface Operation {
+    op: number
+    owner: number
+}
+
+/** A turn begins in which calls up to this one may work. */
+export function enterTurn(until: number): void {
+    turnUntil = until
+}
+
+/** Remembers a timer or request. Null if the calls that may want it are over: it is not begun then. */
+export function begin(complete: Begun['complete']): Operation | null {
     const op = native.next()
+    const owner = native.current()
     const call = currentCall()
-    begun.set(op, { call, complete })
+    // What a file begins while it is evaluated, or in a timer of its own, is for all of its calls.
+    if (owner === 0 || call?.isLoading === true) {
+        begun.set(op, { call: undefined, until: Infinity, complete })
+        return { op, owner: 0 }
+    }
+    if (call === undefined) {
+        if (oldestOpen() > turnUntil) return null
+        orphans.add(op)
+    }
+    const until = call === undefined ? turnUntil : isCertain(call) ? 0 : youngest()
+    begun.set(op, { call, until, complete })
     count(call, false, 1)
-    return op
+    return { op, owner }
 }
 
 /** Rust has finished a timer or request. */
@@ -90,7 +122,11 @@ export function completed(op: number, error: unknown, value: unknown): void {
     const entry = begun.get(op)
     if (entry === undefined) return
     end(op, entry)
-    entry.complete(error, value)
+    enterTurn(Math.max(entry.until, entry.call?.age ?? 0))
+    // What is certain of a timer is certain of what it does.
+    const { call, until, complete } = entry
+    if (call !== undefined && until === 0) workingFor(call, () => complete(error, value))
+    else complete(error, value)
 }
 
 /** Gives up a timer or request. */
@@ -103,6 +139,7 @@ export function stop(op: number): void {
 
 function end(op: number, entry: Begun): void {
     begun.delete(op)
+    orphans.delete(op)
     count(entry.call, false, -1)
 }
 
@@ -131,12 +168,24 @@ export function drained(id: number): void {
     changed.clear()
 }
 
-/** Forgets what a call asked the parent for: its promises never settle. */
-export function forgetAsked(id: number): void {
-    for (const [op, entry] of asked) if (entry.call?.id === id) asked.delete(op)
-}
-
-/** Forgets the timers and requests of a call, which Rust has given up. */
-export function forgetBegun(id: number): void {
-    for (const [op, entry] of begun) if (entry.call?.id === id) begun.delete(op)
+/**
+ * Ends what a call that is over has left behind: timers, requests, and operations that the parent has not answered. Promises
+ * for them never settle.
+ */
+export function release(call: Call): void {
+    if (call.durable > 0) {
+        asked.forEach((entry, op) => {
+            if (entry.call === call) asked.delete(op)
+        })
+    }
+    if (call.others > 0) {
+        begun.forEach((entry, op) => {
+            if (entry.call === call) orphans.add(op)
+        })
+    }
+    if (orphans.size === 0) return
+    const oldest = oldestOpen()
+    orphans.forEach((op) => {
+        if ((begun.get(op)?.until ?? 0) < oldest) stop(op)
+    })
 }

@@ -45,6 +45,8 @@ function openFile(file: string): Promise<Opened> {
 
 async function evaluate(file: string): Promise<Opened> {
     const exports = await realm().native.load(file)
+    // At once: with other built-ins, what follows may come to anything.
+    realm().judgeBuiltins()
     const found: Found[] = []
     const seen = new Set<WorkflowData>()
     const add = async (data: WorkflowData, how: Omit<Found, 'compiled'>) => {

@@ -3,6 +3,7 @@ import { native } from '../host/native.ts'
 import { begin, stop } from '../host/ops.ts'
 import type { FetchAnswer, NativeError } from '../native.ts'
 import { Body } from './body.ts'
+import { DOMException } from './dom_exception.ts'
 import { Request, type RequestInit } from './request.ts'
 import { Response } from './response.ts'
 
@@ -15,17 +16,19 @@ export async function fetch(input: unknown, init?: RequestInit): Promise<Respons
     // What is there at once is sent at once.
     const body = sent instanceof Promise ? await sent : sent
     const answer = await new Promise<FetchAnswer>((resolve, reject) => {
-        const op = begin((error, value) => {
+        const begun = begin((error, value) => {
             signal.removeEventListener('abort', aborted)
             if (error === null) resolve(value as FetchAnswer)
             else reject(failure(error as NativeError))
         })
+        if (begun === null) throw new DOMException('the call that makes this request is over', 'AbortError')
+        const { op, owner } = begun
         const aborted = () => {
             stop(op)
             reject(signal.reason)
         }
         signal.addEventListener('abort', aborted, { once: true })
-        native.fetch(op, stated(request), body)
+        native.fetch(op, owner, stated(request), body)
     })
     return Response.of(answer)
 }

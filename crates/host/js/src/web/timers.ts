@@ -7,7 +7,7 @@ import { reportError } from './report.ts'
 const MS_MAX = 2_147_483_647
 
 /** As in Node, what a timer function gives is an object that can also be used as a number. */
-class Timer {
+export class Timer {
     /** The operation that is under way; an interval has one after the other. */
     #op: number
     readonly #id: number
@@ -49,15 +49,17 @@ const intervals = new Map<number, Timer>()
 
 /** Calls a function once, after some milliseconds. */
 export function startTimer(callback: () => unknown, ms: number): number {
-    const op = begin(() => {
+    const begun = begin(() => {
         try {
             callback()
         } catch (error) {
             reportError(error)
         }
     })
-    native.timer(op, ms)
-    return op
+    // One that is not begun has a number all the same, and never fires.
+    if (begun === null) return native.next()
+    native.timer(begun.op, begun.owner, ms)
+    return begun.op
 }
 
 function delayOf(ms: unknown): number {

@@ -51,6 +51,8 @@ pub(crate) struct Host {
     modules: Rc<Modules>,
     sandbox: Sandbox,
     shared: Rc<Shared>,
+    /// How many turns there were.
+    turns: u64,
     /// How many realms were dropped since their garbage was last collected.
     dropped: usize,
 }
@@ -102,7 +104,16 @@ impl Host {
         let rejections = Rejections::default();
         runtime.set_host_promise_rejection_tracker(Some(rejections.tracker(Arc::clone(&shared.watch))));
         let sandbox = Sandbox::new(Arc::clone(&shared.watch));
-        Ok(Self { realms: HashMap::new(), rejections, runtime, modules, sandbox, shared, dropped: 0 })
+        Ok(Self {
+            realms: HashMap::new(),
+            rejections,
+            runtime,
+            modules,
+            sandbox,
+            shared,
+            turns: 0,
+            dropped: 0,
+        })
     }
 
     /// Works until the parent is gone.
@@ -262,16 +273,40 @@ impl Host {
             self.cut_short(Owner { realm, call }, cut);
         }
         if self.shared.meter.is_tight() {
-            self.runtime.run_gc();
-            self.shared.meter.collected();
+            self.make_room(realm);
         }
         self.shared.watch.leave();
         self.shared.heed(self.shared.out.flush_old());
         if cut.is_some() { None } else { thrown }
     }
 
+    /// Collects garbage. If that is not enough, realms in which nothing happens are let go, those that were used least
+    /// recently first: a file is evaluated again when it is called.
+    fn make_room(&mut self, current: u32) {
+        self.runtime.run_gc();
+        if self.shared.meter.is_high() {
+            let mut idle: Vec<_> = self
+                .realms
+                .iter_mut()
+                .filter(|(id, realm)| realm.is_live() && **id != current && !self.shared.is_busy(**id))
+                .map(|(_, realm)| realm)
+                .collect();
+            idle.sort_by_key(|realm| realm.used);
+            let half = idle.len().div_ceil(2);
+            for realm in idle.into_iter().take(half) {
+                realm.rest(&self.modules);
+            }
+            self.runtime.run_gc();
+        }
+        self.shared.meter.collected();
+    }
+
     /// Makes sure that there is a realm to talk to; otherwise says why not.
     fn ready(&mut self, id: u32) -> Option<ScriptError> {
+        self.turns += 1;
+        if let Some(realm) = self.realms.get_mut(&id) {
+            realm.used = self.turns;
+        }
         match self.realms.get_mut(&id) {
             Some(realm) if realm.is_live() => None,
             Some(realm) => realm.begin(id, &self.runtime, &self.shared, &self.modules),

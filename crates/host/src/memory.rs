@@ -51,12 +51,16 @@ impl Meter {
     /// Whether it is time to collect garbage. QuickJS does so by itself each time that memory has grown by half, which
     /// can be more than there is.
     pub(crate) fn is_tight(&self) -> bool {
-        let (held, limit) = (self.held(), self.limit());
-        if held <= limit / 4 * 3 {
+        if !self.is_high() {
             self.collected.store(0, Relaxed);
             return false;
         }
-        held > self.collected.load(Relaxed) + limit / 16
+        self.held() > self.collected.load(Relaxed) + self.limit() / 16
+    }
+
+    /// Whether three quarters of it are held.
+    pub(crate) fn is_high(&self) -> bool {
+        self.held() > self.limit() / 4 * 3
     }
 
     pub(crate) fn collected(&self) {

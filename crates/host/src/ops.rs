@@ -58,6 +58,11 @@ impl Ops {
         self.fetcher.begin(op, request);
     }
 
+    /// Whether a realm has operations under way.
+    pub(crate) fn are_in(&self, realm: u32) -> bool {
+        self.open.values().any(|op| op.owner.realm == realm)
+    }
+
     /// Where an operation was begun.
     pub(crate) fn realm_of(&self, op: u32) -> Option<u32> {
         self.open.get(&op).map(|op| op.owner.realm)

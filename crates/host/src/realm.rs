@@ -18,6 +18,8 @@ use crate::shared::Shared;
 #[derive(Debug, Default)]
 pub(crate) struct Realm {
     pub(crate) sources: Rc<Sources>,
+    /// The turn in which it was last used.
+    pub(crate) used: u64,
     live: Option<Live>,
 }
 
@@ -116,11 +118,16 @@ impl Realm {
         self.live.as_ref().map(|live| live.context.with(|ctx| work(&ctx)))
     }
 
-    /// Lets go of the context.
-    pub(crate) fn end(self, modules: &Modules) {
-        if let Some(live) = self.live {
+    /// Lets go of the context, until it is needed again.
+    pub(crate) fn rest(&mut self, modules: &Modules) {
+        if let Some(live) = self.live.take() {
             live.context.with(|ctx| modules.leave(&ctx));
         }
+    }
+
+    /// Lets go of it all.
+    pub(crate) fn end(mut self, modules: &Modules) {
+        self.rest(modules);
     }
 }
 

@@ -122,6 +122,11 @@ impl Shared {
         self.calls.borrow().get(&call).copied()
     }
 
+    /// Whether anything is under way in a realm.
+    pub(crate) fn is_busy(&self, realm: u32) -> bool {
+        self.calls.borrow().values().any(|of| *of == realm) || self.ops.borrow().are_in(realm)
+    }
+
     /// Whether a call that is open belongs to another realm, which nothing here may speak for.
     pub(crate) fn is_of_another(&self, call: CallId, realm: u32) -> bool {
         self.realm_of(call).is_some_and(|of| of != realm)

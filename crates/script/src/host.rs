@@ -494,3 +494,30 @@ impl Incoming {
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+impl Host {
+    /// Ends the process as something outside would.
+    pub(crate) fn kill_from_outside(&self) {
+        if let Life::Process(child) = &mut *lock(&self.life) {
+            child.start_kill().unwrap();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_at_work_is_suspect_or_was_alone() {
+        let end = |current, alone| End { killed_for: None, current, alone };
+        assert_eq!(end(Some(7), false).loss_of(7), Loss::Crash);
+        assert_eq!(end(Some(7), false).loss_of(8), Loss::Bystander);
+        assert_eq!(end(Some(0), false).loss_of(8), Loss::Bystander);
+        assert_eq!(end(Some(0), true).loss_of(8), Loss::Crash);
+        assert_eq!(end(None, false).loss_of(8), Loss::Crash);
+        let killed = End { killed_for: Some((7, Loss::Stuck)), current: Some(8), alone: false };
+        assert_eq!((killed.loss_of(7), killed.loss_of(8)), (Loss::Stuck, Loss::Bystander));
+    }
+}

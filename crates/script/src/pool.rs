@@ -192,3 +192,72 @@ impl std::fmt::Debug for Pool {
         f.debug_struct("Pool").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rival_host::frame::Role;
+    use rival_typescript::Bounds;
+    use serde_json::value::RawValue;
+    use tokio::sync::mpsc::UnboundedReceiver;
+
+    use super::*;
+    use crate::host::Heard;
+    use crate::realm::{compile, name_of};
+
+    const FLOW: &str = "export const name = 'flow'
+export const steps = [function spins() { for (;;) {} }, function waits() { return new Promise(() => {}) }]";
+
+    fn settings() -> ScriptSettings {
+        let tests = std::env::current_exe().unwrap();
+        let host = tests.parent().unwrap().parent().unwrap().join("rival-script-host");
+        let stuck_after = Duration::from_secs(3600);
+        ScriptSettings { hosts: 1, hosting: Hosting::Program(host), stuck_after, ..ScriptSettings::default() }
+    }
+
+    async fn loss(mut heard: UnboundedReceiver<Heard>) -> Loss {
+        loop {
+            if let Heard::Lost(loss) = heard.recv().await.unwrap() {
+                return loss;
+            }
+        }
+    }
+
+    /// A host that is killed while one call spins: those that wait beside it are not to blame.
+    #[tokio::test]
+    async fn only_the_call_at_work_is_suspect_when_a_host_dies() {
+        let folder = tempfile::tempdir().unwrap();
+        let root: Arc<std::path::Path> = folder.path().canonicalize().unwrap().into();
+        let file = root.join("flow.ts");
+        std::fs::write(&file, FLOW).unwrap();
+        let pool = Pool::new(settings());
+        let program = compile(&[file.clone()], &Bounds::beneath([&*root]), None);
+        let realm = Realm::new(&pool, &file, Arc::new(program), Arc::clone(&root));
+        let host = pool.host(realm.id()).await.unwrap();
+        assert!(host.learns(realm.id()));
+        host.send(&realm.sources());
+        let begin = |id: CallId, function: &str| {
+            let heard = host.expect(id);
+            host.send(&ToHost::Call {
+                id,
+                realm: realm.id(),
+                file: name_of(&file),
+                workflow: "flow".to_owned(),
+                function: function.to_owned(),
+                role: Role::Step,
+                cx: RawValue::from_string("{}".to_owned()).unwrap(),
+            });
+            heard
+        };
+        let waiting = [begin(1, "waits"), begin(2, "waits")];
+        let spinning = begin(3, "spins");
+        while host.sighting().is_none_or(|seen| seen.current != Some(3)) {
+            host.ping();
+            tokio::task::yield_now().await;
+        }
+        host.kill_from_outside();
+        assert_eq!(loss(spinning).await, Loss::Crash);
+        for waits in waiting {
+            assert_eq!(loss(waits).await, Loss::Bystander);
+        }
+    }
+}

@@ -118,6 +118,33 @@ fn a_realm_that_is_dropped_gives_its_memory_back() {
     }
 }
 
+/// There may be more files than fit: those that nothing happens in are evaluated again when they are called.
+#[test]
+fn realms_make_room_for_others() {
+    let code = "
+        export const name = 'flow'
+        const held = Array.from({ length: 50_000 }, (_, n) => ({ n, held: () => held }))
+        let calls = 0
+        export function count() { return [held.length, ++calls] }
+        export async function nap() { await new Promise((go) => setTimeout(go, 1)); return ++calls }
+        export const steps = [count, nap]";
+    let mut lab = Lab::with_memory(Place::Thread, 48 * 1024 * 1024);
+    for realm in 1..=20 {
+        lab.realm(realm, code);
+    }
+    // One that waits stays.
+    for round in 0..2 {
+        for realm in 1..=20 {
+            lab.begin_in(realm, "count", json!(null));
+            let counted = lab.end().1.outcome;
+            let counted = counted.unwrap_or_else(|error| panic!("realm {realm}, round {round}: {error:?}"));
+            assert_eq!(counted[0], json!(50_000));
+        }
+    }
+    lab.begin_in(20, "nap", json!(null));
+    assert!(lab.end().1.outcome.is_ok());
+}
+
 #[test]
 fn a_realm_that_is_dropped_takes_its_timers_along() {
     let code = "

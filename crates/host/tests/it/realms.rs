@@ -45,6 +45,7 @@ const CHANGES: &[&str] = &[
     "Promise.resolve = null",
     "Map.prototype.get = null",
     "Error.prototype.name = 'x'",
+    "Error.prepareStackTrace = () => 'x'",
     "TypeError.prototype.x = 1",
     "Math.random = () => 4",
     "Date.now = () => 0",

@@ -150,6 +150,7 @@ export class Builtins {
 
     /** Freezes them, with what was added. */
     freeze(): void {
+        fixStackTraces()
         for (let index = 0; index < this.#overridable.length; index++) {
             const [holder, keys] = this.#overridable[index] as [object, readonly PropertyKey[]]
             for (let at = 0; at < keys.length; at++) letOverride(holder, keys[at] as PropertyKey)
@@ -189,6 +190,16 @@ function hidden(): object[] {
 
 function isObject(value: unknown): value is object {
     return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}
+
+/** What makes stack traces is one function for all calls. */
+function fixStackTraces(): void {
+    const hook = getOwnPropertyDescriptor(Error, 'prepareStackTrace')
+    if (hook?.get === undefined || hook.configurable !== true) return
+    const set = () => {
+        throw new TypeError("'prepareStackTrace' is read-only")
+    }
+    defineProperty(Error, 'prepareStackTrace', { get: hook.get, set })
 }
 
 /** An object that inherits this property may have one of its own. */

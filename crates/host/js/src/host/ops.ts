@@ -24,6 +24,8 @@ interface Begun {
      */
     until: number
     complete(error: unknown, value: unknown): void
+    /** It was given up because its call is over. */
+    abandoned?: () => void
 }
 
 const asked = new Map<number, Asked>()
@@ -98,13 +100,13 @@ export function enterTurn(until: number): void {
 }
 
 /** Remembers a timer or request. Null if the calls that may want it are over: it is not begun then. */
-export function begin(complete: Begun['complete']): Operation | null {
+export function begin(complete: Begun['complete'], abandoned?: () => void): Operation | null {
     const op = native.next()
     const owner = native.current()
     const call = currentCall()
     // What a file begins while it is evaluated, or in a timer of its own, is for all of its calls.
     if (owner === 0 || call?.isLoading === true) {
-        begun.set(op, { call: undefined, until: Infinity, complete })
+        begun.set(op, { call: undefined, until: Infinity, complete, abandoned })
         return { op, owner: 0 }
     }
     if (call === undefined) {
@@ -112,7 +114,7 @@ export function begin(complete: Begun['complete']): Operation | null {
         orphans.add(op)
     }
     const until = call === undefined ? turnUntil : isCertain(call) ? 0 : youngest()
-    begun.set(op, { call, until, complete })
+    begun.set(op, { call, until, complete, abandoned })
     count(call, false, 1)
     return { op, owner }
 }
@@ -122,9 +124,10 @@ export function completed(op: number, error: unknown, value: unknown): void {
     const entry = begun.get(op)
     if (entry === undefined) return
     end(op, entry)
-    enterTurn(Math.max(entry.until, entry.call?.age ?? 0))
-    // What is certain of a timer is certain of what it does.
     const { call, until, complete } = entry
+    // Of a call that is open, any other may be woken; of one that is over, only those that were open when this was begun.
+    enterTurn(call !== undefined && calls.has(call.id) ? youngest() : until)
+    // What is certain of a timer is certain of what it does.
     if (call !== undefined && until === 0) workingFor(call, () => complete(error, value))
     else complete(error, value)
 }
@@ -169,8 +172,8 @@ export function drained(id: number): void {
 }
 
 /**
- * Ends what a call that is over has left behind: timers, requests, and operations that the parent has not answered. Promises
- * for them never settle.
+ * Ends what a call that is over has left behind: timers, requests, and operations that the parent has not answered. Requests
+ * are rejected, since others may wait for them, too; promises for the rest never settle.
  */
 export function release(call: Call): void {
     if (call.durable > 0) {
@@ -186,6 +189,9 @@ export function release(call: Call): void {
     if (orphans.size === 0) return
     const oldest = oldestOpen()
     orphans.forEach((op) => {
-        if ((begun.get(op)?.until ?? 0) < oldest) stop(op)
+        const entry = begun.get(op)
+        if (entry === undefined || entry.until >= oldest) return
+        stop(op)
+        entry.abandoned?.()
     })
 }

@@ -16,12 +16,13 @@ export async function fetch(input: unknown, init?: RequestInit): Promise<Respons
     // What is there at once is sent at once.
     const body = sent instanceof Promise ? await sent : sent
     const answer = await new Promise<FetchAnswer>((resolve, reject) => {
+        const over = () => reject(new DOMException('the call that made this request is over', 'AbortError'))
         const begun = begin((error, value) => {
             signal.removeEventListener('abort', aborted)
             if (error === null) resolve(value as FetchAnswer)
             else reject(failure(error as NativeError))
-        })
-        if (begun === null) throw new DOMException('the call that makes this request is over', 'AbortError')
+        }, over)
+        if (begun === null) return over()
         const { op, owner } = begun
         const aborted = () => {
             stop(op)

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, Module};
-use rquickjs::{Ctx, Error, Result, WriteOptions, qjs};
+use rquickjs::{Ctx, Error, Result, WriteOptions, WriteOptionsEndianness, qjs};
 
 use crate::builtin;
 use crate::frame::ModuleSource;
@@ -15,12 +15,15 @@ use crate::frame::ModuleSource;
 /// Before the name of a module that Rust itself asks for: it is taken as it is.
 const EXACT: &str = "rival-module:";
 
-/// Each realm has its own copy of the host's modules: without their texts, which nothing asks for, it is much smaller. Of
-/// zod not even the lines are kept: what it throws is about the code that calls it.
-fn stripped(name: &str) -> WriteOptions {
-    let is_own = name != "zod" && name != builtin::LOCALES.0;
-    WriteOptions { strip_source: true, strip_debug: !is_own, ..WriteOptions::default() }
-}
+/// Each realm has its own copy of the host's modules: without their texts and lines, which are of no use to authors, it is much
+/// smaller, and made faster.
+const STRIPPED: WriteOptions = WriteOptions {
+    endianness: WriteOptionsEndianness::Native,
+    allow_shared_array_buffer: false,
+    object_reference: false,
+    strip_source: true,
+    strip_debug: true,
+};
 
 /// The sources of one realm, by name.
 #[derive(Debug, Default)]
@@ -70,7 +73,7 @@ impl Modules {
             return load(ctx, &bytecode);
         }
         let module = Module::declare(ctx.clone(), name, code)?;
-        let bytecode = module.write(stripped(name))?;
+        let bytecode = module.write(STRIPPED)?;
         self.bytecode.borrow_mut().insert(name, bytecode.into());
         Ok(module)
     }

@@ -83,10 +83,12 @@ fn spawn(program: &Path, data: UnixStream, control: UnixStream, marked: bool) ->
 ///
 /// What starting a process and talking to it can bring.
 pub async fn confinement(settings: &ScriptSettings) -> io::Result<Option<Confinement>> {
-    let Launched { data, life, .. } = launch(&settings.hosting, 0)?;
-    let setup = ToHost::Setup { memory_limit: settings.memory_limit, env: Default::default() };
+    // A host ends with its control socket: that is held until it has answered.
+    let Launched { data, control, life, mark: _ } = launch(&settings.hosting, 0)?;
+    let (memory_limit, outgoing) = (settings.memory_limit, settings.outgoing.clone());
+    let setup = ToHost::Setup { memory_limit, env: Default::default(), outgoing };
     let ready = tokio::task::spawn_blocking(move || first_frame(&data, &setup)).await;
-    drop(life);
+    drop((control, life));
     match ready.map_err(io::Error::other)?? {
         FromHost::Ready { confinement } => Ok(confinement),
         _ => Err(io::Error::other("a script host began with another frame than `ready`")),

@@ -250,8 +250,8 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
         };
         let waiting = [begin(1, "waits"), begin(2, "waits")];
         let spinning = begin(3, "spins");
+        // The pool asks now and then.
         while host.sighting().is_none_or(|seen| seen.current != Some(3)) {
-            host.ping();
             tokio::task::yield_now().await;
         }
         host.kill_from_outside();

@@ -243,7 +243,7 @@ async fn files(context: &Context, served: bool, findings: &mut Findings) {
 
 /// What the kernel keeps script hosts from on this machine.
 async fn scripts(context: &Context, findings: &mut Findings) {
-    match rival_script::confinement(&context.config.scripts()).await {
+    match rival_script::confinement(&context.config.scripts(context.config.outgoing())).await {
         Ok(Some(confinement)) => {
             if !confinement.in_force.is_empty() {
                 findings.add(

@@ -23,6 +23,7 @@ fn functions_are_called_sync_and_async() {
         let mut lab = Lab::of(place, code);
         assert_eq!(lab.call("add", json!({"a": 1, "b": 2})).unwrap(), json!(3));
         lab.begin("later", json!("é\u{1f600}"));
+        assert!(matches!(lab.hear(), FromHost::State { .. }), "it is told while the step waits");
         let (_, end) = lab.end();
         assert_eq!((end.outcome.unwrap(), end.state), (json!(["é\u{1f600}"]), Some(json!({"seen": true}))));
         assert_eq!(lab.call("nothing", json!(null)).unwrap(), json!(null));

@@ -21,12 +21,12 @@ const UNWATCHED = ['Promise', 'JSON', 'Reflect', 'Symbol']
 
 /**
  * Properties that objects often have themselves. An assignment would be refused where the prototype's is frozen, so they
- * become accessors that let objects have their own.
+ * become accessors that let objects have their own. Not those of promises: the engine itself looks for `then`, and a script
+ * that is stopped there would reject promises with it.
  */
 const OVERRIDDEN: Record<string, readonly string[]> = {
     Function: ['bind', 'constructor', 'toString'],
     Array: ['constructor', 'toString'],
-    Promise: ['catch', 'finally', 'then'],
     Date: ['constructor', 'toJSON', 'toString', 'valueOf'],
     RegExp: ['constructor', 'toString'],
     Map: ['constructor'],

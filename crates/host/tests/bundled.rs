@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 12] = [
     "inputs",
     "prelude.exports",
     "prelude.js",
@@ -14,6 +14,8 @@ const FILES: [&str; 10] = [
     "zod.d.ts",
     "zod.exports",
     "zod.js",
+    "zod_locales.exports",
+    "zod_locales.js",
 ];
 
 /// `make bundle` takes what the build has made of the sources.

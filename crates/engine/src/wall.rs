@@ -97,7 +97,7 @@ impl WallTime {
         }
     }
 
-    /// The time at a reading. Readings come in order.
+    /// The time at a reading. One that comes after a later one is of no use.
     pub(crate) fn at(&mut self, reading: Reading) -> Time {
         self.follow(reading);
         Time(self.time.div_euclid(1_000))
@@ -105,11 +105,14 @@ impl WallTime {
 
     fn follow(&mut self, reading: Reading) {
         let Reading { wall, passed } = reading;
+        if self.last.is_some_and(|last| passed < last.passed) {
+            return;
+        }
         let Some(last) = self.last.replace(reading) else {
             (self.time, self.steady_since) = (wall, passed);
             return;
         };
-        let elapsed = passed.saturating_sub(last.passed).max(0);
+        let elapsed = passed.saturating_sub(last.passed);
         let step = wall.saturating_sub(last.wall.saturating_add(elapsed));
         if step.saturating_abs() >= STEP_MIN_US {
             self.note(step, reading);

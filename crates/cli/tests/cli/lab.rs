@@ -12,6 +12,8 @@ pub(crate) struct Lab {
     folder: tempfile::TempDir,
     server: Option<Server>,
     token: Option<String>,
+    /// What else the server finds in its environment.
+    server_env: Vec<(&'static str, PathBuf)>,
 }
 
 /// A server that runs.
@@ -69,7 +71,7 @@ impl Printed {
 impl Lab {
     /// A folder, and no server.
     pub(crate) fn offline() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), server: None, token: None }
+        Self { folder: tempfile::tempdir().unwrap(), server: None, token: None, server_env: Vec::new() }
     }
 
     /// A folder with a server on it that has the example workflows.
@@ -92,6 +94,7 @@ impl Lab {
         if !more.contains(&"--pace") {
             command.args(["--pace", "5"]);
         }
+        command.envs(self.server_env.iter().cloned());
         let mut child = command.spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let logged = Arc::new(Mutex::new(String::new()));
@@ -122,6 +125,10 @@ impl Lab {
     /// Kills the server, as a crash would.
     pub(crate) fn kill_server(&mut self) {
         self.server = None;
+    }
+
+    pub(crate) fn set_server_env(&mut self, name: &'static str, value: PathBuf) {
+        self.server_env.push((name, value));
     }
 
     pub(crate) fn show_token(&mut self, token: &str) {

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 
 mod archive;
+mod clock;
 mod config;
 mod control;
 mod files;

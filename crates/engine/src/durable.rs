@@ -45,6 +45,26 @@ struct Line {
     counts: Mutex<BTreeMap<(OpKind, String), u32>>,
 }
 
+/// A wait for a signal, as it is asked for.
+struct SignalQuestion {
+    timeout_ms: Option<u64>,
+    timeout_is_value: bool,
+}
+
+impl SignalQuestion {
+    fn new(timeout: Option<Duration>, timeout_is_value: bool) -> Self {
+        Self { timeout_ms: timeout.map(whole_ms), timeout_is_value }
+    }
+
+    fn hash(&self) -> String {
+        hash(&[&format!("{:?} {}", self.timeout_ms, self.timeout_is_value)])
+    }
+
+    fn ask(&self) -> Question {
+        Question::Signal { timeout_ms: self.timeout_ms, timeout_is_value: self.timeout_is_value }
+    }
+}
+
 /// A function's question, on its way to the actor.
 pub(crate) struct Ask {
     pub(crate) node: Path,
@@ -164,11 +184,41 @@ impl Durable {
         timeout_is_value: bool,
     ) -> impl Future<Output = Result<Option<Value>, StepError>> + Send + use<> {
         let mut wait = self.wait(OpKind::Signal, name);
-        let timeout_ms = timeout.map(whole_ms);
+        let question = SignalQuestion::new(timeout, timeout_is_value);
         async move {
-            let hash = hash(&[&format!("{timeout_ms:?} {timeout_is_value}")]);
-            let told = wait.say(hash, Question::Signal { timeout_ms, timeout_is_value }).await?;
+            let told = wait.say(question.hash(), question.ask()).await?;
             wait.payload(told).await
+        }
+    }
+
+    /// Waits for a signal, for functions whose code runs elsewhere. What came is given to `deliver`, and counts as used when
+    /// the future that this gives has come to its end. Until then the wait can be given up, and the signal is kept for
+    /// the next one.
+    pub fn signal_delivered<D, F>(
+        &self,
+        name: &str,
+        timeout: Option<Duration>,
+        timeout_is_value: bool,
+        deliver: D,
+    ) -> impl Future<Output = ()> + Send + use<D, F>
+    where
+        D: FnOnce(Result<Value, StepError>) -> F + Send,
+        F: Future<Output = ()> + Send,
+    {
+        let mut wait = self.wait(OpKind::Signal, name);
+        let question = SignalQuestion::new(timeout, timeout_is_value);
+        async move {
+            let told = match wait.say(question.hash(), question.ask()).await {
+                Ok(told) => told,
+                Err(error) => return deliver(Err(error)).await,
+            };
+            match wait.read(told).await {
+                Ok((op, answer)) => {
+                    deliver(answer.map(Option::unwrap_or_default)).await;
+                    wait.use_up(op);
+                }
+                Err(error) => deliver(Err(error)).await,
+            }
         }
     }
 
@@ -297,8 +347,16 @@ impl Wait {
 
     /// The same; nothing if it ended because no signal came in time.
     async fn payload(&mut self, told: Told) -> Result<Option<Value>, StepError> {
+        let (op, answer) = self.read(told).await?;
+        self.use_up(op);
+        answer
+    }
+
+    /// The operation's number, and what it ended with, which is not used with this.
+    async fn read(&mut self, told: Told) -> Result<(u32, Result<Option<Value>, StepError>), StepError> {
         let Told { reply, _working } = told;
-        let Reply::Ended { op, kind, mut end, good, .. } = reply else { return Ok(None) };
+        // Only what is to be done once is told anything else, and that asks again.
+        let Reply::Ended { op, kind, mut end, good, .. } = reply else { return Ok((0, Ok(None))) };
         let answer = if kind == OpKind::Sleep && good {
             Ok(None)
         } else {
@@ -311,8 +369,7 @@ impl Wait {
                 None => Ok(None),
             }
         };
-        self.use_up(op);
-        answer
+        Ok((op, answer))
     }
 
     /// What became of each child of a map.

@@ -118,7 +118,11 @@ impl Conversation<'_> {
                     }
                 },
                 Some(answered) = half_way.recv() => self.answer(answered, context),
-                Some(answered) = open.next(), if !open.is_empty() => self.answer(answered, context),
+                Some(answered) = open.next(), if !open.is_empty() => {
+                    if let Some(answered) = answered {
+                        self.answer(answered, context);
+                    }
+                }
                 () = context.cancellation.cancelled(), if !self.told => {
                     self.told = true;
                     self.talk.abort("the step was told to stop");
@@ -132,7 +136,7 @@ impl Conversation<'_> {
         frame: FromHost,
         context: &'o CallContext,
         ops: &mut Ops<'o>,
-        open: &FuturesUnordered<BoxFuture<'o, Answered>>,
+        open: &FuturesUnordered<BoxFuture<'o, Option<Answered>>>,
     ) -> Option<Result<Value, CallError>> {
         match frame {
             FromHost::Done { value, state, .. } => {

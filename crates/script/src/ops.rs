@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{AbortHandle, Abortable, BoxFuture};
 use rival_core::{StepError, Value};
 use rival_engine::{CallContext, Durable, MAP_CONCURRENCY};
 use rival_host::frame::ScriptError;
@@ -36,6 +36,16 @@ pub(crate) struct Ops<'a> {
     asides: mpsc::UnboundedSender<Answered>,
     /// What is done once, by the operation that asked whether it is recorded.
     onces: HashMap<u32, oneshot::Sender<Done>>,
+    /// Durable operations that can be given up.
+    open: HashMap<u32, AbortHandle>,
+    /// Waits for signals whose answers the script has and has not used.
+    unused: HashMap<u32, oneshot::Sender<()>>,
+}
+
+/// An operation as a script names it when it says more about it.
+#[derive(Deserialize)]
+struct Which {
+    op: u32,
 }
 
 /// What came of something that is done once, and the operation that said so.
@@ -92,23 +102,96 @@ impl<'a> Ops<'a> {
         realm: &'a Realm,
         asides: mpsc::UnboundedSender<Answered>,
     ) -> Self {
-        Self { context, launcher, realm, asides, onces: HashMap::new() }
+        let (onces, open, unused) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { context, launcher, realm, asides, onces, open, unused }
     }
 
     /// Takes up a question. The order in which durable operations are asked for is what they are known by.
-    pub(crate) fn asked(&mut self, op: u32, kind: &str, args: &RawValue) -> Option<BoxFuture<'a, Answered>> {
+    pub(crate) fn asked(
+        &mut self,
+        op: u32,
+        kind: &str,
+        args: &RawValue,
+    ) -> Option<BoxFuture<'a, Option<Answered>>> {
         let answer = match kind {
             "look" => self.look(parse(args)),
             "names" => self.names(),
-            "durable.onceDone" => return self.once_done(op, parse(args)),
-            "durable.once" => return Some(self.once(op, parse(args))),
+            "durable.onceDone" => return self.once_done(op, parse(args)).map(answers),
+            "durable.used" => return self.used(parse(args)),
+            "durable.drop" => return self.give_up(parse(args)),
+            "durable.once" => {
+                let once = self.once(op, parse(args));
+                return Some(self.until_given_up(op, answers(once)));
+            }
+            "durable.signal" => {
+                let signal = self.signal(op, parse(args));
+                return Some(self.until_given_up(op, signal));
+            }
             _ => match kind.split_once('.') {
-                Some(("durable", verb)) => self.durable(verb, args),
+                Some(("durable", verb)) => {
+                    let answer = self.durable(verb, args);
+                    let answered = answer.map(move |answer| Some(Answered { op, answer })).boxed();
+                    return Some(self.until_given_up(op, answered));
+                }
                 Some(("registry", verb)) => self.launcher.asked(verb, args),
                 _ => refused(format!("`{kind}` is not something that a script can ask for")),
             },
         };
-        Some(answer.map(move |answer| Answered { op, answer }).boxed())
+        Some(answer.map(move |answer| Some(Answered { op, answer })).boxed())
+    }
+
+    /// A durable operation, until the script gives it up.
+    fn until_given_up(
+        &mut self,
+        op: u32,
+        answer: BoxFuture<'a, Option<Answered>>,
+    ) -> BoxFuture<'a, Option<Answered>> {
+        let (handle, registration) = AbortHandle::new_pair();
+        self.open.insert(op, handle);
+        Abortable::new(answer, registration).map(|answered| answered.ok().flatten()).boxed()
+    }
+
+    /// The script gives an operation up. Its future is polled next, and dropped by that.
+    fn give_up(&mut self, args: Result<Which, ScriptError>) -> Option<BoxFuture<'a, Option<Answered>>> {
+        let op = args.ok()?.op;
+        self.onces.remove(&op);
+        self.unused.remove(&op);
+        if let Some(open) = self.open.remove(&op) {
+            open.abort();
+        }
+        None
+    }
+
+    /// The script has used the answer of a wait for a signal.
+    fn used(&mut self, args: Result<Which, ScriptError>) -> Option<BoxFuture<'a, Option<Answered>>> {
+        if let Some(unused) = self.unused.remove(&args.ok()?.op) {
+            // The wait is in the same set of open operations.
+            let _ = unused.send(());
+        }
+        None
+    }
+
+    /// Waits for a signal. The answer is told half-way: the wait is over when the script has used it.
+    fn signal(&mut self, op: u32, args: Result<SignalArgs, ScriptError>) -> BoxFuture<'a, Option<Answered>> {
+        let Some(durable) = &self.context.durable else {
+            return answers(answered(op, Err(refusal(NOT_DURABLE))));
+        };
+        let args = match args {
+            Ok(args) => args,
+            Err(error) => return answers(answered(op, Err(error))),
+        };
+        let (unused, used) = oneshot::channel();
+        self.unused.insert(op, unused);
+        let asides = self.asides.clone();
+        let deliver = move |answer| async move {
+            let _ = asides.send(Answered { op, answer: raw(answer) });
+            if used.await.is_err() {
+                // Given up, or the call is over: the future is dropped.
+                std::future::pending::<()>().await;
+            }
+        };
+        let timeout = args.timeout_ms.map(whole_ms);
+        durable.signal_delivered(&args.name, timeout, args.timeout_is_value, deliver).map(|()| None).boxed()
     }
 
     fn look(&self, args: Result<Named, ScriptError>) -> BoxFuture<'a, Answer> {
@@ -129,7 +212,6 @@ impl<'a> Ops<'a> {
         let Some(durable) = &self.context.durable else { return refused(NOT_DURABLE) };
         let asked = match verb {
             "sleep" => parse(args).map(|args: SleepArgs| sleep(durable, &args)),
-            "signal" => parse(args).map(|args: SignalArgs| signal(durable, &args)),
             "run" => parse(args).map(|args: RunArgs| run(durable, args)),
             "map" => parse(args).map(|args: MapArgs| map(durable, args)),
             _ => Ok(refused(format!("there is no durable operation `{verb}`"))),
@@ -196,11 +278,6 @@ fn sleep(durable: &Durable, args: &SleepArgs) -> BoxFuture<'static, Answer> {
     async move { asleep.await.map_err(thrown).map(|()| RawValue::NULL.to_owned()) }.boxed()
 }
 
-fn signal(durable: &Durable, args: &SignalArgs) -> BoxFuture<'static, Answer> {
-    let signal = durable.signal(&args.name, args.timeout_ms.map(whole_ms), args.timeout_is_value);
-    async move { raw(signal.await.map(Option::unwrap_or_default)) }.boxed()
-}
-
 fn run(durable: &Durable, args: RunArgs) -> BoxFuture<'static, Answer> {
     let run = durable.run(&args.workflow, Value::from(args.input));
     async move { raw(run.await) }.boxed()
@@ -240,6 +317,10 @@ fn raw(result: Result<Value, StepError>) -> Answer {
 
 fn wrapped(value: &Value) -> Answer {
     encode(&serde_json::json!({ "value": value }))
+}
+
+fn answers(answered: BoxFuture<'_, Answered>) -> BoxFuture<'_, Option<Answered>> {
+    answered.map(Some).boxed()
 }
 
 fn answered<'a>(op: u32, answer: Answer) -> BoxFuture<'a, Answered> {

@@ -7,6 +7,7 @@ import { Call, youngest } from './host/call.ts'
 import { contextFor } from './host/context.ts'
 import { abort, call, describe, forget, isLoading, judgeBuiltins, keepBuiltins, parse, protect } from './host/frames.ts'
 import { connect, native } from './host/native.ts'
+import { installRaces } from './host/operation.ts'
 import { answered, ask, completed, drained, enterTurn } from './host/ops.ts'
 import type { Cx, Frame, Native } from './native.ts'
 import { install } from './realm.ts'
@@ -25,6 +26,7 @@ export function locale(name: string): unknown {
 export default function prelude(given: Native) {
     connect(given)
     installGlobals()
+    installRaces()
     keepBuiltins(new Builtins(givenToCalls()))
     install({ native, ask, isLoading, judgeBuiltins, protect, author: null, tests: null, inspect })
     return { frame, complete: completed, drained }

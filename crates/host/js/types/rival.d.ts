@@ -127,25 +127,41 @@ export interface RunInfo {
  */
 export interface Durable {
     /** Starts a child, a run of its own, and gives its output. */
-    run<Output = any>(workflow: string | WorkflowLike, input?: unknown): Promise<Output>
+    run<Output = any>(workflow: string | WorkflowLike, input?: unknown, options?: Abortable): Promise<Output>
     /** Starts a child for each item and gives their outputs in order. The first failure cancels the others. */
     map<Output = any>(
         items: Iterable<unknown>,
         workflow: string | WorkflowLike,
-        options?: { concurrency?: number; collect?: false },
+        options?: { concurrency?: number; collect?: false } & Abortable,
     ): Promise<Output[]>
     /** The same; all come to their end, and failures are shown. */
     map<Output = any>(
         items: Iterable<unknown>,
         workflow: string | WorkflowLike,
-        options: { concurrency?: number; collect: true },
+        options: { concurrency?: number; collect: true } & Abortable,
     ): Promise<PromiseSettledResult<Output>[]>
     /** Waits for a signal and gives its payload. A timeout is an error, or `null` with `timeoutIsValue`. */
-    signal<Payload = any>(name: string, options?: { timeout?: Duration; timeoutIsValue?: boolean }): Promise<Payload>
+    signal<Payload = any>(
+        name: string,
+        options?: { timeout?: Duration; timeoutIsValue?: boolean } & Abortable,
+    ): Promise<Payload>
     /** Waits for a time. */
-    sleep(duration: Duration | DurationParts): Promise<void>
+    sleep(duration: Duration | DurationParts, options?: Abortable): Promise<void>
     /** Does something once; what it gave is recorded. */
-    once<Result>(name: string, action: () => Result | Promise<Result>): Promise<Result>
+    once<Result>(name: string, action: () => Result | Promise<Result>, options?: Abortable): Promise<Result>
+    /**
+     * As `Promise.race`, and the operations that lost are given up: sleeps and waits for signals end, children are
+     * cancelled. With `Promise.race` they stay open until the step ends, and can be awaited later.
+     */
+    race<T extends readonly unknown[]>(items: T): Promise<Awaited<T[number]>>
+    /** As `Promise.any`, and the operations that did not win are given up. */
+    any<T extends readonly unknown[]>(items: T): Promise<Awaited<T[number]>>
+}
+
+/** What an operation may be given to end it early. */
+export interface Abortable {
+    /** Gives the operation up when it fires: what awaits it is thrown the signal's reason. */
+    abort?: AbortSignal
 }
 
 /** What a step is given. */

@@ -28,9 +28,28 @@ const FLOW: &str = "
         await new Promise((ok) => setTimeout(ok, 1))
         return signal
     }
+    async function racesDurably({ durable }) {
+        const won = await durable.race([durable.signal('go'), durable.sleep(5)])
+        return [won ?? null, await durable.signal('go')]
+    }
+    async function racesTwice({ durable }) {
+        const first = durable.signal('go')
+        await Promise.race([first, durable.sleep(5)])
+        const again = await Promise.race([first, durable.sleep(6)])
+        const second = await durable.signal('go')
+        return [again ?? null, second, await first.catch((error) => error.code)]
+    }
+    async function aborts({ durable }) {
+        const controller = new AbortController()
+        const wait = durable.run('other', null, { abort: controller.signal })
+        controller.abort(new Error('enough'))
+        return wait.catch((error) => error.message)
+    }
     async function badly({ durable }) { await durable.run({}) }
     async function unJson({ durable }) { await durable.run('x', { n: NaN }) }
-    export const steps = [asks, collects, catches, onceIs, onceFails, races, badly, unJson]";
+    export const steps = [
+        asks, collects, catches, onceIs, onceFails, races, racesDurably, racesTwice, aborts, badly, unJson,
+    ]";
 
 fn lab() -> Lab {
     let mut lab = Lab::new(Place::Thread);
@@ -44,6 +63,12 @@ fn waits(lab: &mut Lab, call: u64, after: u32) {
         FromHost::Waiting { id, answers } => assert_eq!((id, answers), (call, after)),
         other => panic!("{other:?}"),
     }
+}
+
+/// The next frame, which says that the answer of a wait for a signal is used.
+fn is_used(lab: &mut Lab, wait: u32) {
+    let (_, _, kind, args) = lab.op();
+    assert_eq!((kind.as_str(), args), ("durable.used", json!({ "op": wait })));
 }
 
 #[test]
@@ -73,6 +98,9 @@ fn operations_are_asked_for_in_order() {
         assert_eq!((id, asked.as_str(), with), (call, kind, args));
         waits(&mut lab, call, u32::try_from(answers).unwrap());
         lab.answer(id, op, answer);
+        if kind == "durable.signal" {
+            is_used(&mut lab, op);
+        }
     }
     assert_eq!(lab.end().1.outcome.unwrap(), json!(["ran", null, [1, null], {"by": "Ada"}, null, null]));
 }
@@ -147,6 +175,7 @@ fn a_call_with_a_timer_is_not_waiting() {
     // Said only when the timer is over.
     waits(&mut lab, call, 0);
     lab.answer(id, op, json!("x"));
+    is_used(&mut lab, op);
     assert_eq!(lab.end().1.outcome.unwrap(), json!("x"));
 }
 
@@ -172,4 +201,55 @@ fn a_call_that_is_let_go_never_goes_on() {
     lab.answer(id, op, Value::Null);
     let (ended, end) = lab.end();
     assert_eq!((ended, end.outcome.unwrap()), (call, json!(null)));
+}
+
+/// The next frame, which says that an operation is given up.
+fn is_dropped(lab: &mut Lab, given_up: u32) {
+    let (_, _, kind, args) = lab.op();
+    assert_eq!((kind.as_str(), args), ("durable.drop", json!({ "op": given_up })));
+}
+
+#[test]
+fn the_losers_of_a_durable_race_are_given_up_before_anything_else_is_asked() {
+    let mut lab = lab();
+    let call = lab.begin("racesDurably", json!(null));
+    let (id, signal, ..) = lab.op();
+    let (_, sleep, ..) = lab.op();
+    waits(&mut lab, call, 0);
+    lab.answer(id, sleep, json!(null));
+    is_dropped(&mut lab, signal);
+    let (_, again, kind, _) = lab.op();
+    assert_eq!(kind, "durable.signal");
+    waits(&mut lab, call, 1);
+    lab.answer(id, again, json!("x"));
+    is_used(&mut lab, again);
+    assert_eq!(lab.end().1.outcome.unwrap(), json!([null, "x"]));
+}
+
+#[test]
+fn a_wait_that_lost_every_race_yields_to_a_newer_one() {
+    let mut lab = lab();
+    let call = lab.begin("racesTwice", json!(null));
+    let (id, first, ..) = lab.op();
+    for answers in 0..2 {
+        let (_, sleep, kind, _) = lab.op();
+        assert_eq!(kind, "durable.sleep");
+        waits(&mut lab, call, answers);
+        lab.answer(id, sleep, json!(null));
+    }
+    is_dropped(&mut lab, first);
+    let (_, second, ..) = lab.op();
+    waits(&mut lab, call, 2);
+    lab.answer(id, second, json!("x"));
+    is_used(&mut lab, second);
+    assert_eq!(lab.end().1.outcome.unwrap(), json!([null, "x", "operation_dropped"]));
+}
+
+#[test]
+fn an_abort_signal_gives_an_operation_up() {
+    let mut lab = lab();
+    lab.begin("aborts", json!(null));
+    let (_, op, ..) = lab.op();
+    is_dropped(&mut lab, op);
+    assert_eq!(lab.end().1.outcome.unwrap(), json!("enough"));
 }

@@ -21,6 +21,11 @@ use crate::returns::IntoStepError;
 /// may run again: put what must not into [`once`](Self::once), and ask for the same things in the same order. If the
 /// step asks for something else, it is blocked with the reason `nondeterminism`.
 ///
+/// Dropping a future before it is ready gives the operation up, and that is recorded: sleeps and waits for signals end,
+/// children are cancelled, and a signal that was taken is kept for the next wait. So `select!` with a
+/// [`sleep`](Self::sleep) is a time limit. Await these futures in the step's own task: one that was given to another task is
+/// open until the step ends, and fails after that with `step_ended`.
+///
 /// Waiting does not consume the step's timeout. Only steps can ask for it, not handlers or conditions.
 #[derive(Clone, Debug)]
 pub struct Durable(Line);

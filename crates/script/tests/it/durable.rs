@@ -132,3 +132,105 @@ export const steps = [branch({
     let error = outcome.error.expect("it fails");
     assert!(error.message.contains("durable operations belong to steps"), "{}", error.message);
 }
+
+/// Runs a step that says with the signal `ready` of nobody when it may be sent messages: its output after these.
+async fn told(code: &str, waits_for: &str, messages: &[&str]) -> serde_json::Value {
+    let file = format!("export const steps = [async function work({{ durable, log }}) {{\n{code}\n}}]");
+    let lab = Lab::good(&[("work.ts", &file)]).await;
+    let run = lab.start("work", json!(null)).await;
+    until(&lab, &run, waits_for).await;
+    for message in messages {
+        lab.engine.signal(&run, "m", json!(message)).await.expect("it is sent");
+    }
+    let outcome = lab.wait(&run).await;
+    assert!(outcome.error.is_none(), "{:#?}", outcome.error);
+    outcome.output.expect("it completed").to_json()
+}
+
+/// Waits for the nth event of a kind.
+async fn until(lab: &Lab, run: &rival_core::RunId, kind_and_count: &str) {
+    let (kind, count) = kind_and_count.split_once(' ').expect("a kind and a count");
+    let count: usize = count.parse().expect("a number");
+    loop {
+        let history = lab.engine.history(run).await.expect("it is read");
+        let json = serde_json::to_value(&history).expect("events are JSON");
+        let found = json.as_array().expect("a list").iter().filter(|event| event["event"].get(kind).is_some());
+        if found.count() >= count {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn the_losers_of_a_durable_race_are_given_up() {
+    let code = "const first = await durable.race([durable.signal('m'), durable.sleep(1)])
+    const second = await durable.signal('m')
+    return { first: first ?? null, second }";
+    assert_eq!(told(code, "opDropped 1", &["hello"]).await, json!({"first": null, "second": "hello"}));
+}
+
+#[tokio::test]
+async fn any_gives_up_those_that_did_not_win() {
+    let code = "const first = await durable.any([durable.once('no', () => { throw new Error('no') }), durable.sleep(1), durable.signal('m')])
+    return { first: first ?? null, second: await durable.signal('m') }";
+    assert_eq!(told(code, "opDropped 1", &["hello"]).await, json!({"first": null, "second": "hello"}));
+}
+
+#[tokio::test]
+async fn an_abort_signal_gives_an_operation_up() {
+    let code = "const aborts = new AbortController()
+    const wait = durable.signal('m', { abort: aborts.signal })
+    await durable.sleep(1)
+    aborts.abort(new Error('enough'))
+    const why = await wait.catch((error) => error.message)
+    return { why, second: await durable.signal('m') }";
+    assert_eq!(told(code, "opDropped 1", &["hello"]).await, json!({"why": "enough", "second": "hello"}));
+}
+
+#[tokio::test]
+async fn a_wait_goes_on_through_many_plain_races() {
+    let code = "const stop = durable.signal('m')
+    let rounds = 0
+    while (true) {
+        const said = await Promise.race([stop, durable.sleep(1)])
+        if (said !== undefined && said !== null) return { said, more: rounds >= 2 }
+        rounds += 1
+    }";
+    assert_eq!(told(code, "opEnded 3", &["stop"]).await, json!({"said": "stop", "more": true}));
+}
+
+#[tokio::test]
+async fn a_wait_that_lost_its_race_yields_to_a_newer_one() {
+    let code = "const first = durable.signal('m')
+    await Promise.race([first, durable.sleep(1)])
+    const second = await durable.signal('m')
+    const why = await first.catch((error) => error.code)
+    return { second, why }";
+    let output = told(code, "opDropped 1", &["hello"]).await;
+    assert_eq!(output, json!({"second": "hello", "why": "operation_dropped"}));
+}
+
+/// The loser has taken the message by then.
+#[tokio::test]
+async fn a_message_that_a_loser_took_goes_to_the_newer_wait() {
+    let code = "const first = durable.signal('m')
+    await Promise.race([first, durable.sleep(1)])
+    await durable.signal('n')
+    return await durable.signal('m')";
+    let file = format!("export const steps = [async function work({{ durable }}) {{\n{code}\n}}]");
+    let lab = Lab::good(&[("work.ts", &file)]).await;
+    let run = lab.start("work", json!(null)).await;
+    until(&lab, &run, "opStarted 3").await;
+    lab.engine.signal(&run, "m", json!("hello")).await.expect("it is sent");
+    until(&lab, &run, "signalTaken 1").await;
+    lab.engine.signal(&run, "n", json!(null)).await.expect("it is sent");
+    assert_eq!(lab.wait(&run).await.output.expect("it completed").to_json(), json!("hello"));
+}
+
+#[tokio::test]
+async fn two_waits_for_one_signal_take_two_messages() {
+    let code = "const [one, two] = [durable.signal('m'), durable.signal('m')]
+    return [await one, await two]";
+    assert_eq!(told(code, "opStarted 2", &["first", "second"]).await, json!(["first", "second"]));
+}

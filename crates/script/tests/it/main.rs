@@ -15,5 +15,6 @@ mod support;
 mod testing;
 mod transforms;
 mod values;
+mod waits;
 mod web;
 mod zod;

@@ -59,6 +59,19 @@ export function send(call: Call | undefined, kind: string, args: unknown, isDura
     return { op, answer }
 }
 
+/** Tells the parent something that it does not answer. */
+export function tell(call: Call, kind: string, args: unknown): void {
+    if (calls.has(call.id)) native.send(opText(call, native.next(), kind, args))
+}
+
+/** An answer that nothing waits for any more. */
+export function forgetAnswer(op: number): void {
+    const entry = asked.get(op)
+    if (entry === undefined) return
+    asked.delete(op)
+    count(entry.call, entry.isDurable, -1)
+}
+
 /** Asks the parent and waits for the answer here and now: nothing else runs meanwhile. */
 export function askNow(call: Call, kind: string, args: unknown): unknown {
     if (!calls.has(call.id)) throw new Error('the call that this belongs to is over')

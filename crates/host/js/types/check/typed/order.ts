@@ -34,6 +34,8 @@ async function pay({ steps, run, durable }: Context) {
     await fetch('https://example.com', { signal: run.abortSignal, headers: { 'x-key': run.idempotencyKey } })
     const payment = await durable.once('charge', async () => 'payment-1')
     const settled = await durable.map([1, 2], 'child', { collect: true })
+    const word: string | void = await durable.race([durable.signal<string>('word'), durable.sleep('1 day')])
+    await durable.sleep('1 hour', { abort: AbortSignal.timeout(5) })
     settled.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason))
     return { payment: payment.toUpperCase() }
 }

@@ -154,13 +154,15 @@ impl Durable {
     {
         let mut wait = self.wait(OpKind::Once, name);
         async move {
-            let used = wait.line.pulse.newly_used();
-            let told = wait.ask(String::new(), used.clone(), Question::Once).await?;
+            // Told for good with what is recorded: if it is given up before it is done, another question tells of them.
+            let (uses, used) = wait.line.pulse.uses();
+            let told = wait.ask(String::new(), used, Question::Once).await?;
             if let Reply::Ended { .. } = told.reply {
                 return wait.value(told).await;
             }
             let done = work.await.map_err(|error| error.failure);
             drop(told);
+            let used = wait.line.pulse.newly_used(uses);
             let told = wait.ask(String::new(), used, Question::Done(done)).await?;
             wait.value(told).await
         }
@@ -307,7 +309,8 @@ impl Drop for Wait {
 
 impl Wait {
     async fn say(&mut self, hash: String, what: Question) -> Result<Told, StepError> {
-        let used = self.line.pulse.newly_used();
+        let (uses, _) = self.line.pulse.uses();
+        let used = self.line.pulse.newly_used(uses);
         self.ask(hash, used, what).await
     }
 

@@ -168,12 +168,19 @@ impl Pulse {
         self.lock().used.push(op);
     }
 
-    /// The answers that the function has used since it last asked for something.
-    pub(crate) fn newly_used(&self) -> Vec<u32> {
+    /// How many answers the function has used, and those that no question has told of.
+    pub(crate) fn uses(&self) -> (usize, Vec<u32>) {
+        let state = self.lock();
+        (state.used.len(), state.used[state.used_told..].to_vec())
+    }
+
+    /// Those of the first so many answers which the function has used that no question has told of. One does now, and is
+    /// recorded.
+    pub(crate) fn newly_used(&self, uses: usize) -> Vec<u32> {
         let mut state = self.lock();
-        let all = state.used.len();
-        let from = std::mem::replace(&mut state.used_told, all);
-        state.used[from..].to_vec()
+        let from = state.used_told.min(uses);
+        state.used_told = state.used_told.max(uses);
+        state.used[from..uses].to_vec()
     }
 
     /// The answers that the function has used.

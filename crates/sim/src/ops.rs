@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::future::select_all;
 use rival_core::{StepError, Value};
 use rival_engine::{CallContext, Durable};
 use serde_json::json;
@@ -45,6 +47,8 @@ pub enum Op {
         /// Failures are shown per child.
         collect: bool,
     },
+    /// Waits for the first of several; the others are dropped.
+    Race(Vec<Self>),
 }
 
 impl Script {
@@ -52,7 +56,14 @@ impl Script {
     pub fn ops(&self, node: &str) -> Vec<Op> {
         let mut dice = Dice::new(self.seed(), &format!("ops of {node}"));
         let count = dice.range(1, 3);
-        (0..count).map(|_| op(&mut dice)).collect()
+        let mut ops: Vec<Op> = (0..count).map(|_| op(&mut dice)).collect();
+        // With dice of its own, so that the other operations stay what they were.
+        let mut dice = Dice::new(self.seed(), &format!("race of {node}"));
+        if dice.percent(30) {
+            let at = usize::try_from(dice.below(count)).unwrap_or(0);
+            ops[at] = race(&mut dice);
+        }
+        ops
     }
 
     /// How long a durable step works before its next operation, or before its end.
@@ -80,8 +91,24 @@ fn op(dice: &mut Dice) -> Op {
     }
 }
 
+/// Two or three that race; those that lose may be asked for again later.
+fn race(dice: &mut Dice) -> Op {
+    let count = dice.range(2, 3);
+    let racer = |dice: &mut Dice| match dice.below(4) {
+        0 => Op::Once { takes: dice.duration() },
+        1 => Op::Sleep(dice.duration()),
+        2 => Op::Signal {
+            name: format!("signal{}", dice.below(3)),
+            timeout: dice.duration() * 8,
+            value: dice.percent(60),
+        },
+        _ => Op::Run,
+    };
+    Op::Race((0..count).map(|_| racer(dice)).collect())
+}
+
 /// What a child is given; it tells its calls from those of others.
-pub fn child_input(node: &str, n: usize, item: Option<usize>) -> serde_json::Value {
+pub fn child_input(node: &str, n: &str, item: Option<usize>) -> serde_json::Value {
     match item {
         Some(item) => json!(format!("{node}.{n}.{item}")),
         None => json!(format!("{node}.{n}")),
@@ -100,7 +127,7 @@ pub(crate) async fn ask_all(
     let ops = world.script.ops(&key.node);
     for (n, op) in ops.iter().enumerate() {
         work(world, key, run, n).await;
-        answers.push(ask(world, key, run, n, op, durable).await?);
+        answers.push(ask_or_race(world, key, run, n, op, durable).await?);
     }
     work(world, key, run, ops.len()).await;
     Ok(answers)
@@ -112,7 +139,7 @@ async fn work(world: &Arc<World>, key: &CallKey, run: &str, n: usize) {
     world.until(began.plus_ms(world.script.pause(key, n))).await;
 }
 
-async fn ask(
+async fn ask_or_race(
     world: &Arc<World>,
     key: &CallKey,
     run: &str,
@@ -120,10 +147,30 @@ async fn ask(
     op: &Op,
     durable: &Durable,
 ) -> Result<serde_json::Value, StepError> {
+    let Op::Race(racers) = op else { return ask(world, key, run, &n.to_string(), op, durable).await };
+    let places: Vec<String> = (0..racers.len()).map(|racer| format!("{n}.{racer}")).collect();
+    let racing =
+        racers.iter().zip(&places).map(|(racer, at)| ask(world, key, run, at, racer, durable).boxed());
+    let (first, won, _) = select_all(racing).await;
+    Ok(json!({ "won": won, "with": first? }))
+}
+
+/// Asks for one operation. `n` tells it from the others of its step.
+async fn ask(
+    world: &Arc<World>,
+    key: &CallKey,
+    run: &str,
+    n: &str,
+    op: &Op,
+    durable: &Durable,
+) -> Result<serde_json::Value, StepError> {
     let node = &key.node;
     let value = match op {
+        Op::Race(_) => return Err(StepError::stop("races do not nest")),
         Op::Once { takes } => {
             let (world, key, run, takes) = (Arc::clone(world), key.clone(), run.to_owned(), *takes);
+            let n = n.to_owned();
+            let name = format!("once{n}");
             let once = async move {
                 world.crashes.inside(Part::Once, Inside::Beginning).await;
                 let began = world.first(&run, &key, &format!("once {n}"));
@@ -131,7 +178,7 @@ async fn ask(
                 world.crashes.inside(Part::Once, Inside::End).await;
                 Ok(Value::from(json!(format!("once {n}"))))
             };
-            durable.once(&format!("once{n}"), once).await?
+            durable.once(&name, once).await?
         }
         Op::Sleep(ms) => {
             durable.sleep(Duration::from_millis(*ms)).await?;

@@ -52,9 +52,17 @@ impl<'a> Model<'a> {
             let place = (node.to_owned(), n);
             // What succeeded in an earlier attempt is kept.
             let kept = self.kept.borrow().get(&place).cloned();
-            let answer = match kept {
-                Some(answer) => Ok(answer),
-                None => self.ask_op(key, node, n, op, scope).await?,
+            let answer = match (kept, op) {
+                (Some(answer), Op::Race(racers)) => {
+                    // The one that won wins again at once; the others begin, and are dropped at the same moment.
+                    if racers.iter().any(|racer| *racer == Op::Run) {
+                        self.tie(Tie::Race);
+                    }
+                    Ok(answer)
+                }
+                (Some(answer), _) => Ok(answer),
+                (None, Op::Race(racers)) => self.race(key, node, n, racers, scope).await?,
+                (None, op) => self.ask_op(key, node, &n.to_string(), op, scope).await?,
             };
             match answer {
                 Ok(answer) => {
@@ -90,11 +98,77 @@ impl<'a> Model<'a> {
         .await
     }
 
-    async fn ask_op(
+    /// The first of several operations. What the others wait for ends with that: nobody takes a signal for them, and
+    /// their children are cancelled.
+    async fn race(
         self: &Rc<Self>,
         key: &CallKey,
         node: &str,
         n: usize,
+        racers: &[Op],
+        scope: &Scope,
+    ) -> Result<Result<Value, &'static str>, Stopped> {
+        let (inside, began) = (Scope::run(), self.clock.now());
+        let places: Vec<String> = (0..racers.len()).map(|racer| format!("{n}.{racer}")).collect();
+        let mut racing: Vec<_> = racers
+            .iter()
+            .zip(&places)
+            .map(|(racer, at)| Some(Box::pin(self.ask_op(key, node, at, racer, &inside))))
+            .collect();
+        let mut winner = None;
+        poll_fn(|context| {
+            if let Some((ending, _)) = scope.ending() {
+                inside.end(ending, &self.clock);
+            }
+            for (place, slot) in racing.iter_mut().enumerate() {
+                let Some(racer) = slot else { continue };
+                let Poll::Ready(end) = racer.as_mut().poll(context) else { continue };
+                *slot = None;
+                match &winner {
+                    None => winner = Some((place, end)),
+                    // Two at one moment.
+                    Some((_, Ok(_))) if end.is_ok() => self.tie(Tie::Race),
+                    Some(_) => {}
+                }
+            }
+            if winner.is_some() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        // A child that is cancelled when it begins has begun, or not.
+        if self.clock.now() == began && racers.contains(&Op::Run) {
+            self.tie(Tie::Race);
+        }
+        // Whatever else ends at this moment might have come first.
+        for _ in 0..3 {
+            self.clock.turn().await;
+            poll_fn(|context| {
+                for slot in &mut racing {
+                    let Some(racer) = slot else { continue };
+                    if let Poll::Ready(end) = racer.as_mut().poll(context) {
+                        *slot = None;
+                        if end.is_ok() {
+                            self.tie(Tie::Race);
+                        }
+                    }
+                }
+                Poll::Ready(())
+            })
+            .await;
+        }
+        inside.end(Ending::Stop, &self.clock);
+        for racer in racing.into_iter().flatten() {
+            // It is told, and lets go of what it waits for.
+            let _ = racer.await;
+        }
+        let Some((won, end)) = winner else { return Err(Stopped) };
+        Ok(end?.map(|with| json!({ "won": won, "with": with })))
+    }
+
+    async fn ask_op(
+        self: &Rc<Self>,
+        key: &CallKey,
+        node: &str,
+        n: &str,
         op: &Op,
         scope: &Scope,
     ) -> Result<Result<Value, &'static str>, Stopped> {
@@ -103,6 +177,8 @@ impl<'a> Model<'a> {
             return Err(Stopped);
         }
         let answer = match op {
+            // They do not nest.
+            Op::Race(_) => return Err(Stopped),
             Op::Once { takes } => {
                 self.work(key, *takes, scope).await?;
                 Ok(json!(format!("once {n}")))
@@ -140,7 +216,7 @@ impl<'a> Model<'a> {
         self: &Rc<Self>,
         key: &CallKey,
         node: &str,
-        n: usize,
+        n: &str,
         (items, window, collect): (usize, u32, bool),
         scope: &Scope,
     ) -> Result<Result<Value, &'static str>, Stopped> {

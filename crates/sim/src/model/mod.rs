@@ -98,7 +98,7 @@ pub enum Tie {
     Waits,
     /// A crash comes when something else happens.
     Crash,
-    /// All branches of a race end when it begins.
+    /// All branches of a race end when it begins, or two operations that race end.
     Race,
     /// Several children end, or a step in a failing block waits for one: it ends at once if it was let go, or with it.
     Children,

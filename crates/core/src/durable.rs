@@ -198,6 +198,9 @@ pub enum Found {
     Recorded(u32),
     /// It is a new one.
     New,
+    /// Something to be done once that is new, or was at work beside others when the call before was cut short. Which one,
+    /// shows when the function has said what else it asks for now: the message is for the case that it is alone.
+    Undecided(String),
     /// The function is not what it was: what was recorded, and what is asked for now.
     Mismatch(String),
 }
@@ -226,10 +229,17 @@ impl Replay {
         let in_order = self.open.is_empty() && self.unrecorded == 0;
         match self.left.first().and_then(|number| ops?.get(*number)) {
             Some(op) if in_order => {
-                Found::Mismatch(format!("{} was asked for before, where {key} is asked for now", op.key))
+                let message = format!("{} was asked for before, where {key} is asked for now", op.key);
+                // It is recorded when it is done, so it leaves no trace before.
+                if key.kind == OpKind::Once { Found::Undecided(message) } else { Found::Mismatch(message) }
             }
             _ => Found::New,
         }
+    }
+
+    /// Whether nothing is under way beside what the function asks for, although it had asked for more.
+    pub fn is_alone(&self) -> bool {
+        self.open.is_empty() && self.unrecorded == 0 && !self.left.is_empty()
     }
 
     /// The function used these answers.

@@ -194,7 +194,7 @@ impl Actor {
                 self.asked(*ask, work);
             }
             Mail::GiveUp(given_up) => self.gives_up(*given_up, work),
-            Mail::Listens { node, call } => self.give_answers(&node, call),
+            Mail::Listens { node, call } => self.listens(&node, call, work),
             // Done for every letter.
             Mail::MakeRoom => {}
             // Answered when what was decided before it is durable.

@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 
 use crate::actor::{Actor, Work};
 use crate::durable::{Ask, GivenUp, Question, Reply};
+use crate::mail::Mail;
 use crate::pulse::Pulse;
 use crate::shared::Shared;
 use crate::values::Recorded;
@@ -36,6 +37,8 @@ pub(crate) struct Talk {
     kept_back: BTreeSet<u32>,
     /// Those that it was given the answers of.
     given: Vec<u32>,
+    /// What it wants to do once, if it asks for something else in the same breath; else the message.
+    undecided: Vec<(Asking, String)>,
 }
 
 /// A question that waits for an answer.
@@ -67,7 +70,14 @@ impl Talk {
     }
 
     pub(crate) fn new(pulse: Arc<Pulse>, replay: Replay) -> Self {
-        Self { pulse, replay, asks: BTreeMap::new(), kept_back: BTreeSet::new(), given: Vec::new() }
+        Self {
+            pulse,
+            replay,
+            asks: BTreeMap::new(),
+            kept_back: BTreeSet::new(),
+            given: Vec::new(),
+            undecided: Vec::new(),
+        }
     }
 }
 
@@ -93,6 +103,14 @@ impl Actor {
                     return work.effects.push(Effect::Answer { node, call, op });
                 }
                 Found::Mismatch(message) => return self.nondeterminism(&node, call, message, work),
+                Found::Undecided(message) => {
+                    talk.undecided.push((Asking { id, reply }, message));
+                    // What it asks for in the same poll is in the inbox when that poll is over.
+                    if pulse.listens() {
+                        self.mailbox.send(Mail::Listens { node, call });
+                    }
+                    return;
+                }
                 Found::New if matches!(what, Question::Once) => {
                     talk.replay.working();
                     // A function that is gone needs no answer.
@@ -142,6 +160,25 @@ impl Actor {
         for op in ops.unused(running.attempt).filter(|op| !used.contains(op)).collect::<Vec<_>>() {
             self.decide(Input::OpDropped { node: node.clone(), call, op }, work);
         }
+    }
+
+    /// The function has said what it asks for in one breath: it can be told.
+    pub(crate) fn listens(&mut self, node: &Path, call: u32, work: &mut Work) {
+        let Some(running) = self.calls.get_mut(node).filter(|running| running.number == call) else { return };
+        let Some(talk) = &mut running.talk else { return };
+        for (asking, message) in std::mem::take(&mut talk.undecided) {
+            // It was given up meanwhile.
+            if asking.reply.is_closed() {
+                continue;
+            }
+            if talk.replay.is_alone() {
+                return self.nondeterminism(node, call, message, work);
+            }
+            talk.replay.working();
+            // A function that is gone needs no answer.
+            let _ = asking.reply.send(Reply::Do);
+        }
+        self.give_answers(node, call);
     }
 
     fn body_of(&self, question: Question, workflow: &str) -> AskedBody {

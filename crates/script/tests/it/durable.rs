@@ -154,7 +154,8 @@ async fn until(lab: &Lab, run: &rival_core::RunId, kind_and_count: &str) {
     loop {
         let history = lab.engine.history(run).await.expect("it is read");
         let json = serde_json::to_value(&history).expect("events are JSON");
-        let found = json.as_array().expect("a list").iter().filter(|event| event["event"].get(kind).is_some());
+        let found =
+            json.as_array().expect("a list").iter().filter(|event| event["event"].get(kind).is_some());
         if found.count() >= count {
             return;
         }

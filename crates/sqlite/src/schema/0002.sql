@@ -71,3 +71,7 @@ SELECT no, run, id, body, sent_at, row_sum(no, run, id, body, sent_at) FROM mess
 DROP TABLE messages_1;
 CREATE INDEX messages_waiting ON messages (run, no) WHERE body IS NOT NULL;
 CREATE UNIQUE INDEX messages_by_id ON messages (run, id) WHERE id IS NOT NULL;
+
+-- Before this version a run could be left waiting with a signal or an answer in its history that it was not told of:
+-- each one that waits is looked at once.
+UPDATE runs SET wake_at = 0 WHERE status = 'waiting' AND wake_at IS NULL AND owner IS NULL;

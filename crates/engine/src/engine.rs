@@ -364,7 +364,7 @@ impl Engine {
     /// A handle for a run that exists.
     pub async fn handle(&self, run: impl Into<RunId>) -> Result<RunHandle, RunError> {
         let row = self.row(&run.into()).await?;
-        Ok(RunHandle::new(self.clone(), row.id, row.status))
+        Ok(RunHandle::new(self, row.id, row.status))
     }
 
     /// Waits for a run's end, up to five minutes.

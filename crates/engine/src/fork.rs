@@ -80,7 +80,7 @@ impl IntoFuture for ForkRequest {
         Box::pin(async move {
             let engine = self.engine.clone();
             let (run, status) = start(self).await?;
-            Ok(RunHandle::new(engine, run, status))
+            Ok(RunHandle::new(&engine, run, status))
         })
     }
 }

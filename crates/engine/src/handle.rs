@@ -22,7 +22,7 @@ pub struct RunHandle<O = Value> {
 }
 
 impl<O> RunHandle<O> {
-    pub(crate) fn new(engine: Engine, run: RunId, status: RunStatus) -> Self {
+    pub(crate) fn new(engine: &Engine, run: RunId, status: RunStatus) -> Self {
         Self { engine: engine.unheld(), run, status, output: PhantomData }
     }
 

@@ -140,7 +140,7 @@ impl<O: Send + 'static> IntoFuture for RunRequest<O> {
         Box::pin(async move {
             let shared = Arc::clone(&self.engine.shared);
             let (run, status) = start(&shared, &self.workflow, self.input, self.options).await?;
-            Ok(RunHandle::new(self.engine, run, status))
+            Ok(RunHandle::new(&self.engine, run, status))
         })
     }
 }

@@ -194,6 +194,7 @@ impl std::fmt::Debug for Pool {
 }
 
 #[cfg(all(test, target_os = "linux"))]
+#[expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 mod tests {
     use rival_host::frame::Role;
     use rival_typescript::Bounds;
@@ -230,7 +231,7 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
         let file = root.join("flow.ts");
         std::fs::write(&file, FLOW).unwrap();
         let pool = Pool::new(settings());
-        let program = compile(&[file.clone()], &Bounds::beneath([&*root]), None);
+        let program = compile(std::slice::from_ref(&file), &Bounds::beneath([&*root]), None);
         let realm = Realm::new(&pool, &file, Arc::new(program), Arc::clone(&root));
         let host = pool.host(realm.id()).await.unwrap();
         assert!(host.learns(realm.id()));

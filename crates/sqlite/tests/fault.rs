@@ -1,5 +1,7 @@
 //! What happens when the disk is full, a process is killed, or another program holds the file.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
+
 mod common;
 
 use common::{Folder, child, child_after, commit, file_of_child, lines_of, new_run};

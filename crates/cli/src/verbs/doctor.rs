@@ -257,7 +257,7 @@ async fn scripts(context: &Context, findings: &mut Findings) {
             }
         }
         Ok(None) => {
-            findings.add("scripts", Level::Odd, "script hosts are threads of this program, and not confined")
+            findings.add("scripts", Level::Odd, "script hosts are threads of this program, and not confined");
         }
         Err(error) => findings.add("scripts", Level::Bad, format!("no script host can be started: {error}")),
     }

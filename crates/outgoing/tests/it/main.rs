@@ -1,5 +1,7 @@
 //! Requests under a policy, over real sockets.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
+
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 

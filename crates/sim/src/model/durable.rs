@@ -55,7 +55,7 @@ impl<'a> Model<'a> {
             let answer = match (kept, op) {
                 (Some(answer), Op::Race(racers)) => {
                     // The one that won wins again at once; the others begin, and are dropped at the same moment.
-                    if racers.iter().any(|racer| *racer == Op::Run) {
+                    if racers.contains(&Op::Run) {
                         self.tie(Tie::Race);
                     }
                     Ok(answer)

@@ -1,6 +1,5 @@
 //! What sleeping runs cost: in memory, at a restart, while idle, and when they are all due at once.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
@@ -33,8 +32,7 @@ pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
     // Far enough that nothing is due before everything below is measured.
     let spare = if size.sleepers < 10_000 { 5_000 } else { 60_000 };
     let due = now_ms() + spare + i64::try_from(size.sleepers)? / 5;
-    let store = Arc::new(SqliteStore::open(&path)?);
-    let engine = Engine::builder().shared_store(store.clone()).workflow(&workflow).build().await?;
+    let engine = Engine::builder().store(SqliteStore::open(&path)?).workflow(&workflow).build().await?;
     // Before the first run: what the store caches and the allocator keeps counts too.
     let before = disk::resident_bytes()?;
     start_all(&engine, &workflow, size.sleepers, due).await?;
@@ -46,11 +44,10 @@ pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
     );
     report.add("sleeping_run_bytes", held, "bytes", note);
     engine.shutdown(Duration::from_secs(10)).await;
-    drop((engine, store));
+    drop(engine);
 
     let start = Instant::now();
-    let store = Arc::new(SqliteStore::open(&path)?);
-    let engine = Engine::builder().shared_store(store.clone()).workflow(&workflow).build().await?;
+    let engine = Engine::builder().store(SqliteStore::open(&path)?).workflow(&workflow).build().await?;
     engine.run(&workflow, Until { at_ms: 0 }).await?.wait().await?;
     let restart = start.elapsed().as_secs_f64() * 1e3;
     report.add(

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -39,9 +40,10 @@ pub(crate) async fn run(data: &Path, pace: Duration) -> Result<ExitCode> {
     let file = data.join("rival.db");
     let workflow = order::workflow(pace)?;
     let start = rival::Clock::System.now();
-    let store = SqliteStore::open(&file).map_err(|error| opening(error, data))?;
+    // Shared, so that the history can be read once more after the engine has stopped.
+    let store = Arc::new(SqliteStore::open(&file).map_err(|error| opening(error, data))?);
     // All examples, so that no run of `rival dev` on the same store is held up.
-    let engine = examples::add(Engine::builder().store(store), &file, pace)?.build().await?;
+    let engine = examples::add(Engine::builder().shared_store(store), &file, pace)?.build().await?;
     println!("{}  store {}", style.bold("rival demo"), file.display());
 
     let demo = match under_way(&engine).await? {

@@ -41,16 +41,18 @@ fn a_run_goes_into_a_file_and_comes_back() {
         s1  failed
     "#]]);
     assert_eq!(elsewhere.rival(&["list", "--tag", "blue", "-o", "ids"]).ok(), "s1\n");
-    assert_eq!(elsewhere.rival(&["show", "s1"]).out, lab.rival(&["show", "s1"]).out);
+    let tagged = lab.rival(&["show", "s1"]).out.replace("tags  blue\n", "tags  blue, imported\n");
+    assert_eq!(elsewhere.rival(&["show", "s1"]).out, tagged);
     elsewhere.rival(&["verify"]).is(&expect![[r#"
         checked 1 runs (1 failed): 13 events, 5 calls, 0 snapshots, 0 waiting messages
         everything holds
     "#]]);
-    // Out again, it is the same.
+    // Out again, it is the same but for the tag that says where it comes from.
     let (one, other) = (lab.raw(&["export", "s1"]), elsewhere.raw(&["export", "s1"]));
     let parse = |text: &str| {
         let mut json: serde_json::Value = serde_json::from_str(text).unwrap();
         json["exportedAt"].take();
+        json["run"]["tags"].take();
         json
     };
     assert_eq!(parse(&one), parse(&other));

@@ -55,6 +55,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         workflows  default
         script_env  default
         script_hosts  default
+        script_imports  default
         script_memory  536870912  default
         outgoing_allow  default
         shutdown_grace  90s  --shutdown-grace

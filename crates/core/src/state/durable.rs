@@ -173,7 +173,7 @@ impl Ops {
     fn used(&mut self, number: u32, by: Option<u32>) {
         self.fresh.remove(&number);
         let Some(op) = self.all.get_mut(&number) else { return };
-        op.used_by = by.or(op.used_by);
+        op.used_by = op.used_by.or(by);
         if op.used_no.is_none() {
             self.uses += 1;
             op.used_no = Some(self.uses);

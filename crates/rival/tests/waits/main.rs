@@ -12,7 +12,7 @@ use futures::future::{join_all, try_join_all};
 use futures::stream::FuturesUnordered;
 use rival::prelude::*;
 use rival::testing::TestEngine;
-use rival::{Definition, RunError, RunHandle, RunId, RunOutcome, RunStatus, SqliteStore, Store};
+use rival::{Definition, RunError, RunHandle, RunId, RunOutcome, RunStatus, SqliteStore};
 
 /// How many runs each test tries.
 fn runs() -> usize {
@@ -136,8 +136,8 @@ fn parents_with_racing_children_are_not_blocked_in_a_full_engine() {
     });
 }
 
-fn store(folder: &tempfile::TempDir) -> Arc<dyn Store> {
-    Arc::new(SqliteStore::open(folder.path().join("rival.db")).unwrap())
+fn store(folder: &tempfile::TempDir) -> SqliteStore {
+    SqliteStore::open(folder.path().join("rival.db")).unwrap()
 }
 
 /// Signals arrive while the engine shuts down. Those that were answered with a yes are taken, at the latest by the next
@@ -147,7 +147,7 @@ fn signals_around_a_shutdown(workflow: Definition, names: &'static [&'static str
         let count = runs();
         let folder = tempfile::tempdir().unwrap();
         let builder = || Engine::builder().workflow(workflow.clone());
-        let engine = builder().shared_store(store(&folder)).build().await.unwrap();
+        let engine = builder().store(store(&folder)).build().await.unwrap();
         let started = try_join_all((0..count).map(|n| engine.run("w", ()).id(format!("r{n}")).into_future()));
         let ids: Vec<RunId> = started.await.unwrap().iter().map(|run| run.id().clone()).collect();
         // They set out together, and the engine stops in the middle of them.
@@ -169,7 +169,7 @@ fn signals_around_a_shutdown(workflow: Definition, names: &'static [&'static str
         engine.shutdown(Duration::from_millis(50)).await;
         let answers = join_all(senders).await;
         drop(engine);
-        let engine = builder().shared_store(store(&folder)).build().await.unwrap();
+        let engine = builder().store(store(&folder)).build().await.unwrap();
         for (n, answer) in answers.into_iter().enumerate() {
             match answer.unwrap() {
                 Ok(_) => {}

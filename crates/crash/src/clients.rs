@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use fastrand::Rng;
 use futures::StreamExt;
-use rival::{Engine, Page, RunError, RunFilter, RunHandle, RunId, RunOutcome, RunStatus, StartError, Value};
+use rival::{
+    Engine, Page, RunError, RunFilter, RunHandle, RunId, RunOutcome, RunStatus, StartError, StoreError, Value,
+};
 
 use crate::Folder;
 use crate::flows::FLOWS;
@@ -99,7 +101,7 @@ impl Clients {
         }
         let run = match request.await {
             Ok(run) => run,
-            Err(StartError::ShuttingDown) => return Ok(None),
+            Err(StartError::ShuttingDown | StartError::Store(StoreError::Closed)) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         let input = Value::encode(&ticket)?;
@@ -120,7 +122,7 @@ impl Clients {
                 self.told(&Ack::Conflict { run: id })?;
                 Ok(Some(run))
             }
-            Err(StartError::ShuttingDown) => Ok(None),
+            Err(StartError::ShuttingDown | StartError::Store(StoreError::Closed)) => Ok(None),
             Err(error) => Err(error.into()),
             Ok(other) => bail!("run `{}` was started with two inputs", other.id()),
         }
@@ -130,7 +132,7 @@ impl Clients {
         match run.wait_for(Duration::from_millis(400)).await {
             Ok(outcome) => self.ended(outcome),
             Err(RunError::WaitTimeout { .. }) => Ok(Some(())),
-            Err(RunError::ShuttingDown) => Ok(None),
+            Err(RunError::ShuttingDown | RunError::Store(StoreError::Closed)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -171,7 +173,7 @@ impl Clients {
         match answer {
             Ok(status) => self.told(&ack(run.clone(), status)),
             Err(RunError::Finished { run, status }) => self.told(&Ack::Refused { run, status }),
-            Err(RunError::ShuttingDown) => Ok(None),
+            Err(RunError::ShuttingDown | RunError::Store(StoreError::Closed)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -187,7 +189,7 @@ impl Clients {
                 Ok(event) => {
                     self.told(&Ack::Event { run: run.id().clone(), event: Value::encode(&event)? })?;
                 }
-                Err(RunError::ShuttingDown) => return Ok(None),
+                Err(RunError::ShuttingDown | RunError::Store(StoreError::Closed)) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -203,7 +205,7 @@ impl Clients {
         match self.engine.retry(run.id()).await {
             Ok(again) => self.told(&Ack::Retried { run: again.id().clone(), source: run.id().clone() }),
             Err(StartError::NotRetryable { .. }) => Ok(Some(())),
-            Err(StartError::ShuttingDown) => Ok(None),
+            Err(StartError::ShuttingDown | StartError::Store(StoreError::Closed)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }

@@ -108,7 +108,7 @@ impl<O: DeserializeOwned> RunHandle<O> {
 
 impl<O> Clone for RunHandle<O> {
     fn clone(&self) -> Self {
-        Self::new(self.engine.clone(), self.run.clone(), self.status)
+        Self::new(&self.engine, self.run.clone(), self.status)
     }
 }
 

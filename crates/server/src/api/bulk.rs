@@ -139,7 +139,7 @@ struct BulkError {
 ///
 /// Cancels, kills, pauses, resumes or retries all runs that match. With `dryRun` it only says which these are.
 #[utoipa::path(post, path = "/api/runs/bulk", operation_id = "askRuns", tag = "control",
-    params(("Idempotency-Key" = Option<String>, Header, description = "With the same key, no run is retried twice")),
+    params(("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "With the same key, no run is retried twice")),
     request_body = Bulk,
     responses((status = 200, body = BulkDone)))]
 pub(crate) async fn bulk(

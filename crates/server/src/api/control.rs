@@ -115,7 +115,7 @@ pub(crate) async fn resume(
 /// Starts a new run from where a failed or cancelled one stopped, with what was recorded before.
 #[utoipa::path(post, path = "/api/runs/{id}/retry", operation_id = "retryRun", tag = "control",
     params(("id" = String, Path, description = "The run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The new run's id: the same key and request give the same run, anything else with this key is refused")), request_body = Option<Nothing>,
+        ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The new run's id: the same key and request give the same run, anything else with this key is refused")), request_body = Option<Nothing>,
     responses((status = 202, description = "The new run", body = Acted, headers(("Location" = String, description = "The new run"))),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has not failed, or the key is taken by a run that another request began")))]
@@ -165,7 +165,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 /// Starts a new run from any node of one that has ended, with what was recorded before it.
 #[utoipa::path(post, path = "/api/runs/{id}/fork", operation_id = "forkRun", tag = "control",
     params(("id" = String, Path, description = "The run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The new run's id: the same key and request give the same run, anything else with this key is refused")), request_body = Option<Fork>,
+        ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The new run's id: the same key and request give the same run, anything else with this key is refused")), request_body = Option<Fork>,
     responses((status = 202, description = "The new run", body = Acted, headers(("Location" = String, description = "The new run"))),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has not ended, or the id is taken by a run that another request began")))]
@@ -203,7 +203,7 @@ pub(crate) struct Signal {
 /// again is harmless; so does a problem after which it is not known whether the run has it.
 #[utoipa::path(post, path = "/api/runs/{id}/signals/{name}", operation_id = "sendSignal", tag = "control",
     params(("id" = String, Path, description = "The run"), ("name" = String, Path, description = "The signal"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The signal's id, as `id` is")),
+        ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The signal's id, as `id` is")),
     request_body = Option<Signal>,
     responses((status = 202, body = Acted),
         (status = 404, description = "There is no such run"),

@@ -53,7 +53,7 @@ pub(crate) struct StartQuery {
 /// into one.
 #[utoipa::path(post, path = "/api/workflows/{name}/runs", operation_id = "startRun", tag = "runs",
     params(("name" = String, Path, description = "The workflow"), StartQuery,
-        ("Idempotency-Key" = Option<String>, Header, description = "The run's id: the same key and input give the same run, anything else with this key is refused")),
+        ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The run's id: the same key and input give the same run, anything else with this key is refused")),
     request_body = Option<StartRun>,
     responses(
         (status = 202, description = "The run was started", body = Acted, headers(("Location" = String, description = "The run")),

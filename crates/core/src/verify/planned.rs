@@ -255,8 +255,10 @@ impl<'a> Planned<'a> {
             }
             Kind::RunFailed { .. } => {
                 self.nothing_is_owed(seq);
-                let owed =
-                    self.plan.plan().on_error.is_some() && !self.facts.roles.contains_key(&Path::root());
+                // A kill ends a run that is failing without its handler.
+                let owed = self.plan.plan().on_error.is_some()
+                    && !self.facts.killed
+                    && !self.facts.roles.contains_key(&Path::root());
                 self.require(!owed, seq, Rule::Settings, || "the run's handler was not called".into());
             }
             Kind::RunCancelled { .. } => self.nothing_is_owed(seq),

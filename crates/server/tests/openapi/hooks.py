@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import urllib.parse
 
 import requests
 import schemathesis
@@ -37,6 +38,11 @@ def ask(method, path, **kwargs):
     response = session.request(method, URL + path, timeout=10, **kwargs)
     response.raise_for_status()
     return response.json()
+
+
+def quoted(run):
+    """An id as a part of a path: keys of requests become ids, and may hold any sign."""
+    return urllib.parse.quote(run, safe="")
 
 
 def start(workflow, value):
@@ -89,7 +95,7 @@ def before_call(context, case, kwargs):
     if turns(case, ParameterLocation.PATH):
         if "id" in parameters and not follows(case):
             again = path.endswith(("/retry", "/fork")) and dice.random() < 0.5
-            parameters["id"] = dice.choice(ENDED if again else RUNS)()
+            parameters["id"] = quoted(dice.choice(ENDED if again else RUNS)())
         if "{name}" in path and "/signals/" in path:
             parameters["name"] = "approval"
         elif "{name}" in path:
@@ -117,7 +123,7 @@ def fit_body(case, path, parameters):
     elif path == "/api/runs/{id}/signals/{name}":
         case.body["payload"] = {"approved": dice.random() < 0.5}
     elif path == "/api/runs/import":
-        case.body = ask("GET", f"/api/runs/{standing('completed', 'failed')()}/export")
+        case.body = ask("GET", f"/api/runs/{quoted(standing('completed', 'failed')())}/export")
         if dice.random() < 0.5:
             case.body["run"]["runId"] = f"imported-{dice.random()}"
     elif path == "/api/runs/{id}/fork":

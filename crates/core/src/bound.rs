@@ -1,7 +1,7 @@
 //! How long the texts are that functions and people put into a history: a message of 40 MiB would be read again with
 //! every look at the run, and shown in every list.
 //!
-//! Texts are cut where events are made, in [`Kind::bound`], so that nothing else has to. What is cut says how long it
+//! Texts are cut where events are made, in `Kind::bound`, so that nothing else has to. What is cut says how long it
 //! was. Cutting what was cut changes nothing.
 
 use crate::event::{BlockedReason, Kind};

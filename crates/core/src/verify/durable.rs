@@ -22,6 +22,9 @@ const SAYS_WHAT_IT_USED: u32 = 5;
 /// Who waits for a signal or does an operation: a node, or an operation of it.
 type Who = (Path, Option<u32>);
 
+/// The signal that an operation took: its event, its name and when it was sent.
+type Taken = Option<(Seq, String, Time)>;
+
 #[derive(Default)]
 struct Facts {
     /// Signals that nobody has taken: name and when they were sent.
@@ -35,7 +38,13 @@ struct Facts {
     /// Operations that were given up.
     dropped: BTreeSet<(Path, u32)>,
     /// Operations that have ended and whose answers nobody used, with the signal that they took.
-    unused: BTreeMap<(Path, u32), Option<(Seq, String, Time)>>,
+    unused: BTreeMap<(Path, u32), Taken>,
+    /// Operations that ended well, which later attempts of their step find again, with the signal that they took.
+    good: BTreeMap<(Path, u32), Taken>,
+    /// Those of them that the attempt at work has neither used nor given up.
+    found: BTreeMap<(Path, u32), Taken>,
+    /// The attempt that a step has come to.
+    attempts: BTreeMap<Path, u32>,
     /// Operations whose answers were given before their step was let go.
     told: BTreeSet<(Path, u32)>,
     /// Steps that were let go, with the operations that they have not been told of.
@@ -55,9 +64,21 @@ struct Facts {
 impl Facts {
     fn set_clock_back(&mut self, by_ms: u64, now: Time) {
         self.kept.values_mut().for_each(|(_, sent_at)| *sent_at = (*sent_at).min(now));
-        self.unused.values_mut().flatten().for_each(|(_, _, sent_at)| *sent_at = (*sent_at).min(now));
+        let answers = [&mut self.unused, &mut self.good, &mut self.found];
+        let taken = answers.into_iter().flat_map(BTreeMap::values_mut).flatten();
+        taken.for_each(|(_, _, sent_at)| *sent_at = (*sent_at).min(now));
         let untils = self.waits.values_mut().map(|(_, _, until)| until).chain(self.open.values_mut());
         untils.for_each(|until| *until = until.map(|until| until.minus_ms(by_ms)));
+    }
+
+    /// A step comes to a new attempt, which may ask again for what went well before, use it, or give it up.
+    fn begin_attempt(&mut self, node: &Path, attempt: u32) {
+        if self.attempts.insert(node.clone(), attempt) == Some(attempt) {
+            return;
+        }
+        self.dropped.retain(|(of, _)| of != node);
+        let of_node = self.good.range((node.clone(), 0)..=(node.clone(), u32::MAX));
+        self.found.extend(of_node.map(|(owner, taken)| (owner.clone(), taken.clone())));
     }
 
     fn has_children(&self, node: &Path, op: u32) -> bool {
@@ -87,13 +108,13 @@ impl Durable<'_> {
                 self.facts.waits.insert((node.clone(), None), (seq, name.clone(), *until));
             }
             Kind::SignalTaken { node, op, signal } => self.taken(node, *op, *signal, seq),
-            Kind::SignalTimedOut { node, op, .. } => {
+            Kind::SignalTimedOut { node, op, failure } => {
                 let wait = self.facts.waits.remove(&(node.clone(), *op));
                 let late = wait.and_then(|(_, _, until)| until).is_some_and(|until| until <= at);
                 self.require(late, seq, Rule::Signals, || {
                     format!("`{node}` stops waiting for a signal too early")
                 });
-                self.end(node, *op, None, seq);
+                self.end(node, *op, failure.is_none().then_some(None), seq);
             }
             Kind::OpStarted { node, op, call, name, after, what, .. } => {
                 self.op_started(node, *op, *call, seq);
@@ -126,7 +147,7 @@ impl Durable<'_> {
                 self.require(owner.is_some(), seq, Rule::Children, || format!("run `{child}` is no child"));
                 self.facts.children.extend(owner.map(|owner| (next.clone(), owner)));
             }
-            Kind::ChildEnded { child, .. } => {
+            Kind::ChildEnded { child, outcome, .. } => {
                 let owner = self.facts.children.remove(child);
                 self.require(owner.is_some(), seq, Rule::Children, || {
                     format!("run `{child}` is no child, or ended before")
@@ -136,7 +157,7 @@ impl Durable<'_> {
                     *open = open.saturating_sub(1);
                 }
                 if self.facts.single.contains(&owner) {
-                    self.answered(owner, None);
+                    self.answered(owner, outcome.is_completed().then_some(None));
                 }
             }
             Kind::ChildUndoing { undo, .. } => {
@@ -147,7 +168,8 @@ impl Durable<'_> {
                 let known = self.facts.undoing.remove(undo);
                 self.require(known, seq, Rule::Children, || format!("run `{undo}` undoes no child"));
             }
-            Kind::CallStarted { node, call, .. } => {
+            Kind::CallStarted { node, call, attempt, .. } => {
+                self.facts.begin_attempt(node, *attempt);
                 self.facts.asleep.remove(node);
                 self.facts.at_work.insert(node.clone(), *call);
             }
@@ -208,7 +230,7 @@ impl Durable<'_> {
         self.require(!passed_over && !waiting, seq, Rule::Signals, || {
             format!("an older signal or wait for `{name}` is passed over")
         });
-        self.end(node, op, Some((signal, sent, sent_at)), seq);
+        self.end(node, op, Some(Some((signal, sent, sent_at))), seq);
     }
 
     fn op_dropped(&mut self, node: &Path, op: u32, call: u32, seq: Seq) {
@@ -218,7 +240,8 @@ impl Durable<'_> {
             format!("call {call} of `{node}` is not at work and gives something up")
         });
         self.facts.waits.remove(&(node.clone(), Some(op)));
-        let unused = self.facts.unused.remove(&owner);
+        let found = self.facts.found.remove(&owner);
+        let unused = self.facts.unused.remove(&owner).or(found);
         let known = unused.is_some() || self.facts.open.contains_key(&owner);
         let first = self.facts.dropped.insert(owner.clone());
         self.require(known && first, seq, Rule::Operations, || {
@@ -226,6 +249,7 @@ impl Durable<'_> {
         });
         if let Some((signal, name, sent_at)) = unused.flatten() {
             self.facts.kept.insert(signal, (name, sent_at));
+            self.facts.good.remove(&owner);
         }
         if !self.facts.has_children(node, op) {
             self.facts.open.remove(&owner);
@@ -236,6 +260,7 @@ impl Durable<'_> {
     fn used(&mut self, node: &Path, used: &[u32]) {
         for op in used {
             self.facts.unused.remove(&(node.clone(), *op));
+            self.facts.found.remove(&(node.clone(), *op));
         }
     }
 
@@ -244,15 +269,19 @@ impl Durable<'_> {
         of_node.map(|((_, op), _)| *op).collect()
     }
 
-    /// An operation has ended, and there is an answer for its function.
-    fn answered(&mut self, owner: (Path, u32), taken: Option<(Seq, String, Time)>) {
+    /// An operation has ended, and there is an answer for its function. A good one, with the signal that it took, is
+    /// found by later attempts too.
+    fn answered(&mut self, owner: (Path, u32), good: Option<Taken>) {
+        if let Some(taken) = &good {
+            self.facts.good.insert(owner.clone(), taken.clone());
+        }
         if self.facts.dropped.contains(&owner) {
             return;
         }
         if let Some(unheard) = self.facts.asleep.get_mut(&owner.0) {
             unheard.insert(owner.1);
         }
-        self.facts.unused.insert(owner, taken);
+        self.facts.unused.insert(owner, good.flatten());
     }
 
     /// No step sleeps through an answer that is there.
@@ -287,7 +316,8 @@ impl Durable<'_> {
             return;
         }
         let open = self.facts.open.remove(&owner);
-        self.answered(owner, None);
+        let good = matches!(outcome, OpOutcome::Done {} | OpOutcome::Value(_));
+        self.answered(owner, good.then_some(None));
         self.require(open.is_some(), seq, Rule::Operations, || {
             format!("operation {op} of `{node}` ends and was not open")
         });
@@ -312,10 +342,10 @@ impl Durable<'_> {
         *self.facts.open_children.entry((node.clone(), op)).or_default() += 1;
     }
 
-    fn end(&mut self, node: &Path, op: Option<u32>, taken: Option<(Seq, String, Time)>, seq: Seq) {
+    fn end(&mut self, node: &Path, op: Option<u32>, good: Option<Taken>, seq: Seq) {
         let Some(op) = op else { return };
         let open = self.facts.open.remove(&(node.clone(), op)).is_some();
-        self.answered((node.clone(), op), taken);
+        self.answered((node.clone(), op), good);
         self.require(open, seq, Rule::Operations, || {
             format!("operation {op} of `{node}` ends and was not open")
         });
@@ -327,6 +357,7 @@ impl Durable<'_> {
         self.facts.asleep.remove(node);
         self.facts.waits.retain(|(waiting, _), _| waiting != node);
         self.facts.unused.retain(|(of, _), _| of != node);
+        self.facts.found.retain(|(of, _), _| of != node);
         let Facts { open, open_children, .. } = &mut self.facts;
         let parent = |owner: &(Path, u32)| open_children.get(owner).is_some_and(|open| *open > 0);
         open.retain(|owner, _| owner.0 != *node || parent(owner));

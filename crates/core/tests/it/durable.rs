@@ -453,6 +453,28 @@ fn a_later_attempt_is_given_what_ended_well_although_it_was_given_up() {
     case.asks("a", 2, "m", signal(None)).quietly().then(expect![[r#""#]]);
 }
 
+#[test]
+fn each_attempt_can_give_up_what_ended_well_before() {
+    let case = Case::of(vec![tried("a", 3)])
+        .start()
+        .asks("a", 1, "work", run())
+        .asks("a", 1, "m", signal(None))
+        .child_completes("r~c1", j!(1))
+        .signal("m")
+        .drops("a", 1, 1)
+        .fails("a", 1, StepError::new("no"))
+        .tick_after(1_000)
+        .drops("a", 2, 1)
+        .drops("a", 2, 2)
+        .fails("a", 2, StepError::new("no"))
+        .tick_after(2_000)
+        .drops("a", 3, 1);
+    let dropped = case.events.iter().filter(|event| matches!(event.event, Kind::OpDropped { .. }));
+    assert_eq!(dropped.count(), 4);
+    assert_eq!(case.state.signals.kept(), 1, "the next wait takes it");
+    case.check();
+}
+
 /// Within the millisecond in which the signal was sent, too.
 #[test]
 fn a_wait_of_no_time_takes_a_signal_that_is_there() {

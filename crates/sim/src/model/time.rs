@@ -201,13 +201,24 @@ impl Scope {
 }
 
 impl Scope {
-    /// Until when calls that were told to stop may take: whoever told them last gave them time again.
+    /// Until when calls that were told to stop may take: 30 seconds after the run began to end, else after the first of
+    /// the lanes around them was told.
     pub(super) fn patience(&self) -> u64 {
-        let outer = self.outer.as_ref().map_or(0, |outer| outer.patience());
-        match self.ending.get() {
-            Some((Ending::Stop, at)) => outer.max(at + GRACE),
-            Some((Ending::Kill, at)) => at,
-            _ => outer,
+        self.told_at().map_or(0, |(_, told)| told)
+    }
+
+    /// The moment at which its calls are left behind, and whether the run itself is ending.
+    fn told_at(&self) -> Option<(bool, u64)> {
+        let own = self.ending.get().and_then(|(ending, at)| match ending {
+            Ending::Settle => None,
+            Ending::Stop => Some((self.outer.is_none(), at + GRACE)),
+            Ending::Kill => Some((true, at)),
+        });
+        let outer = self.outer.as_ref().and_then(|outer| outer.told_at());
+        match (own, outer) {
+            (Some((false, own)), Some((false, outer))) => Some((false, own.min(outer))),
+            (own, Some((true, outer))) if own.is_none_or(|(of_run, _)| !of_run) => Some((true, outer)),
+            (own, outer) => own.or(outer),
         }
     }
 }

@@ -11,6 +11,7 @@
 //! | a child fails and is retried by itself | | `ChildRetried`: that run counts from now on |
 //! | the function gave the operation up, or ended | children are open | `OpStopping`: they are cancelled; the run's end waits for them |
 //! | the grace period is over | children are open | `OpEnded` as left: they go on cancelling alone |
+//! | the run is killed | children are open, also if they are cancelling | they are killed; `OpEnded` as left |
 
 use super::{Errand, Machine, NewChild, Todo};
 use crate::durable::{ChildOutcome, OpKind, OpOutcome};

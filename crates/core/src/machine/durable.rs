@@ -19,7 +19,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Effect, Machine};
+use super::{Effect, Errand, Machine};
 use crate::durable::{OpBody, OpOutcome};
 use crate::event::{Cause, Kind, Outside};
 use crate::failure::Failure;
@@ -235,7 +235,12 @@ impl Machine<'_> {
     fn stop_op(&mut self, node: &Path, number: u32, cause: Seq) {
         let Some(op) = self.state.op(node, number) else { return };
         match &op.children {
-            Some(children) if children.stopping => {}
+            // They are cancelling already, and in a run that is killed they are killed.
+            Some(children) if children.stopping => {
+                let open =
+                    if self.state.killed { children.open.values().cloned().collect() } else { Vec::new() };
+                self.turn.errands.extend(open.into_iter().map(Errand::Cancel));
+            }
             Some(children) if !children.open.is_empty() => self.stop_children(node, number, cause),
             Some(_) | None => self.end_op(node, number, OpOutcome::Stopped {}, Cause::Event(cause)),
         }

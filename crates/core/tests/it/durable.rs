@@ -423,6 +423,19 @@ fn children_that_are_given_up_are_cancelled_and_nobody_is_told() {
 }
 
 #[test]
+fn a_kill_reaches_children_that_are_cancelling() {
+    started().asks("a", 1, "work", run()).drops("a", 1, 1).quietly().kill().then(expect![[r#"
+        > kill, at 0
+           7 request   kill requested: now, forced at 0
+           8 clock     a#1 cancelled, forced
+           9 clock     a.1 ended: left behind
+          10 <9        run cancelled: now
+            cancel r~c1
+            stop a#1: ending
+    "#]]);
+}
+
+#[test]
 fn what_is_given_up_before_it_is_done_once_is_recorded() {
     let case = started().asks("a", 1, "key", AskedBody::OnceDropped).asks("a", 1, "go", signal(None));
     let case = case.crash();

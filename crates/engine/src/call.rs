@@ -153,13 +153,15 @@ impl Actor {
             }
             Effect::Call(_) | Effect::Answer { .. } => false,
         });
+        let mut answers = Vec::new();
         for effect in stops.into_iter().chain(others) {
             match effect {
                 Effect::Call(call) => self.call(call, alone, &mut work).await,
                 Effect::Stop { node, call, why } => self.stop_call(node, call, why).await,
-                Effect::Answer { node, call, op } => self.answer(&node, call, op),
+                Effect::Answer { node, call, op } => answers.push((node, call, op)),
             }
         }
+        self.answer(&answers);
         work
     }
 

@@ -53,6 +53,8 @@ struct State {
     /// Questions that the function waits for.
     asks: BTreeMap<u64, Stage>,
     last: u64,
+    /// Questions that are on their way to the actor.
+    unheard: u32,
     /// The answers that it has used, in that order.
     used: Vec<u32>,
     /// How many of them it has told of with a question.
@@ -75,6 +77,13 @@ struct State {
     idle_since: Option<Time>,
     /// Nobody is interested any more, although the function may still be polled once.
     over: bool,
+}
+
+impl State {
+    /// Between two polls, when the actor knows of all questions of the last one: what answers them first is told first.
+    fn can_be_told(&self) -> bool {
+        !self.polled && self.polls >= self.tell_after && self.unheard == 0
+    }
 }
 
 impl Pulse {
@@ -107,6 +116,7 @@ impl Pulse {
         self.tell_given_up();
         let mut state = self.lock();
         state.last += 1;
+        state.unheard += 1;
         let id = state.last;
         state.asks.insert(id, Stage::Sent);
         Asked { pulse: Arc::clone(self), id }
@@ -135,11 +145,24 @@ impl Pulse {
         self.look(state);
     }
 
+    /// The actor has taken a question out of its mailbox.
+    pub(crate) fn heard(&self) {
+        let mut state = self.lock();
+        state.unheard = state.unheard.saturating_sub(1);
+        self.tell_that_it_listens(&mut state);
+    }
+
     /// Whether the function can be told something now. If not, the actor hears when it can.
     pub(crate) fn listens(&self) -> bool {
         let mut state = self.lock();
-        state.is_awaited = state.polled || state.polls < state.tell_after;
+        state.is_awaited = !state.can_be_told();
         !state.is_awaited
+    }
+
+    fn tell_that_it_listens(&self, state: &mut State) {
+        if state.can_be_told() && std::mem::take(&mut state.is_awaited) {
+            self.mailbox.send(Mail::Listens { node: self.node.clone(), call: self.call });
+        }
     }
 
     /// Tells the function an answer to one of its questions: the next one only after it has been polled for this.
@@ -224,10 +247,7 @@ impl Pulse {
         let mut state = self.lock();
         state.polled = false;
         state.polls += 1;
-        let listens = state.polls >= state.tell_after && std::mem::take(&mut state.is_awaited);
-        if listens {
-            self.mailbox.send(Mail::Listens { node: self.node.clone(), call: self.call });
-        }
+        self.tell_that_it_listens(&mut state);
         if rests {
             state.resting = true;
             self.look(state);

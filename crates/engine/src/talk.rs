@@ -90,6 +90,7 @@ impl Actor {
         };
         let Some(talk) = &mut running.talk else { return };
         let pulse = Arc::clone(&talk.pulse);
+        pulse.heard();
         let ops = self.state.ops.get(&node);
         let op = match &what {
             Question::Done(_) => {
@@ -233,14 +234,23 @@ impl Actor {
         running.talk.as_ref()?.replay.forgot(self.state.ops.get(node))
     }
 
-    /// An operation has ended, or was asked for again: gives a function the answers that are there and due.
-    pub(crate) fn answer(&mut self, node: &Path, call: u32, op: u32) {
+    /// Operations have ended, or were asked for again: gives functions the answers that are there and due. All of them
+    /// are known before the first is given, so that the one that ended first is.
+    pub(crate) fn answer(&mut self, ended: &[(Path, u32, u32)]) {
+        for (node, call, op) in ended {
+            self.keep_back(node, *call, *op);
+        }
+        for (node, call, _) in ended {
+            self.give_answers(node, *call);
+        }
+    }
+
+    fn keep_back(&mut self, node: &Path, call: u32, op: u32) {
         let Some(running) = self.calls.get_mut(node).filter(|running| running.number == call) else { return };
         let Some(talk) = &mut running.talk else { return };
         if talk.asks.contains_key(&op) && has_ended(self.state.ops.get(node), op).is_some() {
             talk.kept_back.insert(op);
         }
-        self.give_answers(node, call);
     }
 
     /// Gives a function the answers that are due, each when it has had the time to act on the one before.

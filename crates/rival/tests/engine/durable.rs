@@ -26,6 +26,7 @@ facts![
     waiting_does_not_consume_the_timeout,
     the_timeout_still_counts_what_is_not_waiting,
     a_race_is_decided_once,
+    a_later_attempt_takes_the_same_way,
     a_wait_that_is_dropped_takes_no_signal,
     what_was_dropped_stays_dropped_after_a_crash,
     a_message_that_was_taken_and_not_used_goes_to_the_next_wait,
@@ -329,6 +330,29 @@ async fn a_race_is_decided_once(lab: Lab) {
     output(&engine.finish(&run).await.unwrap());
     // The sleep was given up: its end wakes nobody.
     assert_eq!(tape.entries(), ["called", "signal", "called"]);
+}
+
+/// What won in the first attempt wins in the second, although another racer has its answer at once by then.
+async fn a_later_attempt_takes_the_same_way(lab: Lab) {
+    let tape = Tape::default();
+    let race = step(&tape, |durable, tape| async move {
+        let who = tokio::select! {
+            biased;
+            first = durable.signal::<u32>("a") => { first?; "a" }
+            second = durable.signal::<u32>("b") => { second?; "b" }
+        };
+        tape.note(who);
+        if tape.count("called") == 1 {
+            return Err(StepError::retry("once more"));
+        }
+        Ok(1)
+    });
+    let engine = lab.engine(&workflow(race.retry(2))).await;
+    let run = started(&engine).await;
+    engine.signal(&run, "b", 1).await.unwrap();
+    engine.signal(&run, "a", 1).await.unwrap();
+    output(&engine.finish(&run).await.unwrap());
+    assert_eq!(tape.entries(), ["called", "b", "called", "b"]);
 }
 
 /// What waits for a message beside a sleep, and when the sleep is over for the next message.

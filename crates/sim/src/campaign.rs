@@ -46,6 +46,7 @@ const TOLD: usize = 3;
 pub fn campaign(mode: Mode, seeds: Range<u64>) -> (Counters, Vec<String>) {
     let mut counters = Counters::default();
     let mut reports = Vec::new();
+    let only_one = seeds.end.saturating_sub(seeds.start) == 1;
     for seed in seeds {
         let case = case(seed);
         counters.plan(&case);
@@ -55,6 +56,10 @@ pub fn campaign(mode: Mode, seeds: Range<u64>) -> (Counters, Vec<String>) {
             if !trial.problems.is_empty() && reports.len() < TOLD {
                 reports.push(report(&case, &fate, mode, &trial));
                 break;
+            }
+            // Among many they are only counted.
+            if !trial.tied.is_empty() && only_one {
+                reports.push(told(&case, &case, &fate, mode, &trial));
             }
         }
     }
@@ -76,9 +81,14 @@ fn fates(case: &Case, mode: Mode) -> Vec<Fate> {
 fn report(case: &Case, fate: &Fate, mode: Mode, trial: &Trial) -> String {
     let about = trial.problems.first().map(|problem| problem.about.clone()).unwrap_or_default();
     let (small, fate, trial) = shrink(case, fate, mode.kind(), &about);
+    told(case, &small, &fate, mode, &trial)
+}
+
+fn told(case: &Case, small: &Case, fate: &Fate, mode: Mode, trial: &Trial) -> String {
     let mut text = String::new();
+    let verb = if trial.problems.is_empty() { "is tied" } else { "fails" };
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "seed {} fails, with {} of its {} nodes:", case.seed, size(&small), size(case));
+    let _ = writeln!(text, "seed {} {verb}, with {} of its {} nodes:", case.seed, size(small), size(case));
     let _ = writeln!(text, "  plan    {}", show::block(&small.plan.block));
     if let Some(ms) = small.plan.timeout_ms {
         let _ = writeln!(text, "  timeout {ms}");
@@ -91,7 +101,7 @@ fn report(case: &Case, fate: &Fate, mode: Mode, trial: &Trial) -> String {
             let _ = writeln!(text, "  crash   at {}, {place:?}", at.ms_since(BEGAN));
         }
     }
-    for problem in &trial.problems {
+    for problem in trial.problems.iter().chain(&trial.tied) {
         let _ = writeln!(text, "  problem {}", problem.text);
     }
     for event in trial.observed.histories.values().flatten() {

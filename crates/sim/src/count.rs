@@ -11,6 +11,9 @@ use crate::crash::Place;
 use crate::lab::Case;
 use crate::trial::Trial;
 
+/// How many seeds of each set of ties are told.
+const TOLD: usize = 5;
+
 /// Sums over the trials of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
@@ -40,6 +43,8 @@ pub struct Counters {
     pub tied: u64,
     /// The same by the kinds of ties; a trial may have several.
     pub ties: BTreeMap<&'static str, u64>,
+    /// The seeds of such trials, by all their kinds.
+    pub tied_seeds: BTreeMap<String, BTreeSet<u64>>,
     /// Trials in which something was wrong.
     pub divergences: u64,
     /// The seeds of those trials, by what was wrong first.
@@ -75,6 +80,10 @@ impl Counters {
         self.tied += u64::from(!trial.ties.is_empty());
         for tie in &trial.ties {
             *self.ties.entry(tie.word()).or_default() += 1;
+        }
+        if !trial.ties.is_empty() {
+            let kinds: Vec<&str> = trial.ties.iter().map(|tie| tie.word()).collect();
+            self.tied_seeds.entry(kinds.join(", ")).or_default().insert(seed);
         }
         if let Some(problem) = trial.problems.first() {
             self.divergences += 1;
@@ -140,6 +149,9 @@ impl Counters {
         for (about, seeds) in &other.failing {
             self.failing.entry(about.clone()).or_default().extend(seeds);
         }
+        for (kinds, seeds) in &other.tied_seeds {
+            self.tied_seeds.entry(kinds.clone()).or_default().extend(seeds);
+        }
         merge(&mut self.nodes, &other.nodes);
         merge(&mut self.crashes, &other.crashes);
         merge(&mut self.happened, &other.happened);
@@ -172,6 +184,10 @@ impl fmt::Display for Counters {
         )?;
         write!(f, "{crashes} crashes ({}); {}; ", list(&self.crashes), list(&self.happened))?;
         write!(f, "{} tied ({}); {} divergences", self.tied, list(&self.ties), self.divergences)?;
+        for (kinds, seeds) in &self.tied_seeds {
+            let first: Vec<String> = seeds.iter().take(TOLD).map(ToString::to_string).collect();
+            write!(f, "\n  tied, {kinds}: {}, with seeds {}", seeds.len(), first.join(", "))?;
+        }
         for (about, seeds) in &self.failing {
             let seeds: Vec<String> = seeds.iter().map(ToString::to_string).collect();
             write!(f, "\n  {about}: seeds {}", seeds.join(", "))?;

@@ -15,6 +15,9 @@ use crate::plans;
 use crate::script::Script;
 use crate::summary::Summary;
 
+/// How many orders of what happens at one moment are tried before a trial counts as tied.
+const ORDERS: u64 = 40;
+
 /// What came of a case.
 #[derive(Debug)]
 pub struct Trial {
@@ -24,6 +27,8 @@ pub struct Trial {
     pub problems: Vec<Problem>,
     /// Why model and engine may differ, where they do: things happened at one moment in an order that nothing decides.
     pub ties: BTreeSet<Tie>,
+    /// Where they differ because of that.
+    pub tied: Vec<Problem>,
 }
 
 /// Something that is wrong.
@@ -73,20 +78,33 @@ pub fn attempt(case: &Case, fate: Fate, kind: StoreKind) -> Trial {
         problems.extend(check_calls(run, events, &observed));
         problems.extend(check_cuts(run, events, &observed));
     }
-    let mut ties = BTreeSet::new();
+    let (mut ties, mut tied) = (BTreeSet::new(), Vec::new());
     if problems.is_empty() {
-        let prediction = prediction(case, &observed);
-        let differences = differences(&prediction, &observed);
-        if prediction.ties.is_empty() {
-            problems.extend(differences);
-        } else if !differences.is_empty() {
-            ties = prediction.ties;
+        let differences = compare(case, &observed, &mut ties);
+        if ties.is_empty() {
+            problems = differences;
+        } else {
+            tied = differences;
         }
     }
-    Trial { observed, problems, ties }
+    Trial { observed, problems, ties, tied }
 }
 
-fn prediction(case: &Case, observed: &Observed) -> Prediction {
+/// Holds what was seen against the model. Where things happen at one moment, it may be what comes of any order of them;
+/// if no order that was tried leads to it, `ties` are the kinds of such moments.
+fn compare(case: &Case, observed: &Observed, ties: &mut BTreeSet<Tie>) -> Vec<Problem> {
+    let cuts = all_cuts(observed);
+    let usual = prediction(case, &cuts, 0);
+    let unlike = differences(&usual, observed);
+    let fits = |order| differences(&prediction(case, &cuts, order), observed).is_empty();
+    if unlike.is_empty() || (!usual.ties.is_empty() && (1..ORDERS).any(fits)) {
+        return Vec::new();
+    }
+    *ties = usual.ties;
+    unlike
+}
+
+fn all_cuts(observed: &Observed) -> Cuts {
     let mut cuts = Cuts::new();
     for (run, events) in &observed.histories {
         for (key, more) in cuts_of(run, events, observed) {
@@ -94,7 +112,11 @@ fn prediction(case: &Case, observed: &Observed) -> Prediction {
         }
     }
     cuts.values_mut().for_each(|cuts| cuts.sort_by_key(|cut| cut.at));
-    predict([&case.plan, &case.child], &case.script, &case.input(), &case.actions, &cuts)
+    cuts
+}
+
+fn prediction(case: &Case, cuts: &Cuts, order: u64) -> Prediction {
+    predict([&case.plan, &case.child], &case.script, &case.input(), &case.actions, cuts, order)
 }
 
 fn cuts_of(run: &RunId, events: &[Event], observed: &Observed) -> Cuts {

@@ -112,8 +112,12 @@ impl<'a> Model<'a> {
             }
             let now = self.clock.now();
             let ready = ends.is_some_and(|ends| ends <= now);
-            if ready && (deadline.is_some_and(|deadline| deadline <= now) || told() == Some(now)) {
+            let timed_out = deadline.is_some_and(|deadline| deadline <= now);
+            if ready && (timed_out || told() == Some(now)) {
                 self.tie(Tie::Stop);
+                if self.clock.either() {
+                    return Poll::Ready(if timed_out { Called::TimedOut } else { ended(act.does) });
+                }
             }
             if told().is_none() && ends.is_some_and(|ends| self.clock.has_come(ends)) {
                 return Poll::Ready(ended(act.does));
@@ -284,10 +288,14 @@ impl<'a> Model<'a> {
     fn last_undo(&self, lane: &str) -> Option<Undo<'a>> {
         let mut list = self.undo.borrow_mut();
         let at = list.iter().rposition(|undo| is_within(&undo.node, lane))?;
-        let undo = list.remove(at);
-        // Which of them is undone when a crash comes, which gives it all its time again?
+        // Of those that ended at one moment, any may be the last.
+        let moment = list[at].at;
+        let another = list.iter().position(|undo| undo.at == moment && is_within(&undo.node, lane));
+        let undo = list.remove(another.filter(|_| self.clock.either()).unwrap_or(at));
+        // Which of them is undone when a crash comes, which gives it all its time again, or a kill?
         let together = list.iter().any(|other| other.at == undo.at && is_within(&other.node, lane));
-        if together && self.cuts.keys().any(|key| key.part == Part::Undo) {
+        let cut_short = self.may_be_killed || self.cuts.keys().any(|key| key.part == Part::Undo);
+        if together && cut_short {
             self.tie(Tie::Undo);
         }
         Some(undo)

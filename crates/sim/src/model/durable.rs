@@ -87,8 +87,8 @@ impl<'a> Model<'a> {
             let cut = cuts.any(|cut| cut.fate == CutFate::Cancelled && self.clock.has_come(cut.at));
             match ending {
                 Some((Ending::Stop | Ending::Kill, _)) => {
-                    self.note_stop_at(end, scope);
-                    return Poll::Ready(Err(Stopped));
+                    let ended = self.note_stop_at(end, scope);
+                    return Poll::Ready(if ended { Ok(()) } else { Err(Stopped) });
                 }
                 Some(_) if cut => return Poll::Ready(Err(Stopped)),
                 _ => {}
@@ -120,10 +120,10 @@ impl<'a> Model<'a> {
             if let Some((ending, _)) = scope.ending() {
                 inside.end(ending, &self.clock);
             }
-            for (place, slot) in racing.iter_mut().enumerate() {
-                let Some(racer) = slot else { continue };
+            for place in self.clock.sequence(racing.len()) {
+                let Some(racer) = &mut racing[place] else { continue };
                 let Poll::Ready(end) = racer.as_mut().poll(context) else { continue };
-                *slot = None;
+                racing[place] = None;
                 match &winner {
                     None => winner = Some((place, end)),
                     // Two at one moment.
@@ -185,8 +185,7 @@ impl<'a> Model<'a> {
             }
             Op::Sleep(ms) => {
                 let until = self.clock.now() + ms;
-                if !self.clock.wait(until, scope).await {
-                    self.note_stop_at(until, scope);
+                if !self.clock.wait(until, scope).await && !self.note_stop_at(until, scope) {
                     return Err(Stopped);
                 }
                 Ok(Value::Null)
@@ -291,6 +290,7 @@ impl<'a> Model<'a> {
             cuts: self.cuts,
             clock: Rc::clone(&self.clock),
             requests: Rc::clone(&self.requests),
+            may_be_killed: self.may_be_killed,
             salt,
             number,
             parent: Some(self.number),

@@ -122,13 +122,15 @@ impl Tie {
     }
 }
 
-/// What must come of a run of a plan, with children of another.
+/// What must come of a run of a plan, with children of another, if things of one moment happen in this order: 0 is the
+/// usual one.
 pub fn predict(
     plans: [&Plan; 2],
     script: &Script,
     input: &Value,
     actions: &[Action],
     cuts: &Cuts,
+    order: u64,
 ) -> Prediction {
     let [plan, child_plan] = plans;
     let model = Rc::new(Model {
@@ -136,7 +138,8 @@ pub fn predict(
         child_plan,
         script,
         cuts,
-        clock: Rc::default(),
+        clock: Rc::new(Clock::with_order(order)),
+        may_be_killed: actions.iter().any(|action| action.what == What::Kill),
         requests: actions
             .iter()
             .filter(|action| matches!(action.what, What::Cancel | What::Kill))
@@ -178,6 +181,8 @@ struct Model<'a> {
     clock: Rc<Clock<'a>>,
     /// When somebody asks to cancel the run.
     requests: Rc<[u64]>,
+    /// Somebody kills the run, now or later.
+    may_be_killed: bool,
     /// What the keys of its calls begin with.
     salt: String,
     /// The run among those of its family.

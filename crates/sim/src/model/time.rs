@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use super::call::is_within;
+use crate::dice::hash;
 
 /// A part of the model at work.
 pub(super) type Task<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -20,6 +21,10 @@ pub(super) const GRACE: u64 = 30_000;
 
 #[derive(Default)]
 pub(super) struct Clock<'a> {
+    /// Decides what comes first of the things that happen at one moment.
+    order: u64,
+    /// How much it has decided.
+    decided: Cell<u64>,
     now: Cell<u64>,
     wanted: RefCell<BTreeSet<u64>>,
     changes: Cell<u64>,
@@ -31,6 +36,33 @@ pub(super) struct Clock<'a> {
 }
 
 impl<'a> Clock<'a> {
+    /// A clock under which things of one moment happen in one of many orders. Order 0 is that of the plan, and in a race
+    /// of two kinds of things the first kind wins; order 1 turns all of that round; others are chance.
+    pub(super) fn with_order(order: u64) -> Self {
+        Self { order, ..Self::default() }
+    }
+
+    /// Decides between two things of one moment: true for the one that is not usual.
+    pub(super) fn either(&self) -> bool {
+        self.order > 0 && (self.order == 1 || self.roll() % 2 == 1)
+    }
+
+    /// In which order so many things come.
+    pub(super) fn sequence(&self, count: usize) -> Vec<usize> {
+        let mut sequence: Vec<usize> = (0..count).collect();
+        match self.order {
+            0 => {}
+            1 => sequence.reverse(),
+            _ => sequence.sort_by_cached_key(|_| self.roll()),
+        }
+        sequence
+    }
+
+    fn roll(&self) -> u64 {
+        self.decided.set(self.decided.get() + 1);
+        hash(self.order, &[&self.decided.get().to_le_bytes()])
+    }
+
     pub(super) fn now(&self) -> u64 {
         self.now.get()
     }
@@ -67,11 +99,17 @@ impl<'a> Clock<'a> {
         loop {
             let before = self.changes.get();
             self.wanted.borrow_mut().clear();
+            let first_outside = self.either();
+            if first_outside {
+                let _ = outside.as_mut().poll(&mut context);
+            }
             if let Poll::Ready(end) = main.as_mut().poll(&mut context) {
                 return Some(end);
             }
             self.poll_beside(&mut context);
-            let _ = outside.as_mut().poll(&mut context);
+            if !first_outside {
+                let _ = outside.as_mut().poll(&mut context);
+            }
             if self.changes.get() != before {
                 continue;
             }
@@ -87,14 +125,17 @@ impl<'a> Clock<'a> {
 
     fn poll_beside(&self, context: &mut Context<'_>) {
         let mut tasks = std::mem::take(&mut *self.beside.borrow_mut());
-        tasks.retain_mut(|(place, task)| {
-            let done = task.as_mut().poll(context).is_ready();
-            if done {
+        let mut done = vec![false; tasks.len()];
+        for n in self.sequence(tasks.len()) {
+            let (place, task) = &mut tasks[n];
+            done[n] = task.as_mut().poll(context).is_ready();
+            if done[n] {
                 *self.open.borrow_mut().entry(place.clone()).or_default() -= 1;
                 self.changed();
             }
-            !done
-        });
+        }
+        let mut done = done.into_iter();
+        tasks.retain(|_| done.next() == Some(false));
         self.beside.borrow_mut().splice(0..0, tasks);
     }
 
@@ -249,10 +290,10 @@ impl<'a, T> Lanes<'a, T> {
     /// The next one to end, with its place.
     pub(super) async fn next(&mut self, clock: &Clock<'_>) -> (usize, T) {
         poll_fn(|context| {
-            for (n, slot) in self.tasks.iter_mut().enumerate() {
-                let Some(task) = slot else { continue };
+            for n in clock.sequence(self.tasks.len()) {
+                let Some(task) = &mut self.tasks[n] else { continue };
                 if let Poll::Ready(end) = task.as_mut().poll(context) {
-                    *slot = None;
+                    self.tasks[n] = None;
                     clock.changed();
                     return Poll::Ready((n, end));
                 }

@@ -32,18 +32,22 @@ impl Model<'_> {
             self.clock.turn().await;
         }
         if !over && (!self.clock.may_start(scope).await || !self.clock.wait(until, scope).await) {
-            self.note_stop_at(until, scope);
-            return self.over(node, End::Stopped);
+            let stopped = !self.note_stop_at(until, scope);
+            if stopped {
+                return self.over(node, End::Stopped);
+            }
         }
         self.fact(node);
         self.over(node, End::Good(None, NodeStatus::Completed))
     }
 
-    /// A wait was stopped: at its own moment it might as well have ended.
-    pub(super) fn note_stop_at(&self, until: u64, scope: &Scope) {
-        if scope.ending().is_some_and(|(_, at)| at == self.clock.now() && until <= at) {
+    /// A wait was stopped: at its own moment it might as well have ended. Gives whether it has.
+    pub(super) fn note_stop_at(&self, until: u64, scope: &Scope) -> bool {
+        let tied = scope.ending().is_some_and(|(_, at)| at == self.clock.now() && until <= at);
+        if tied {
             self.tie(Tie::Stop);
         }
+        tied && self.clock.either()
     }
 
     fn moment(&self, answer: &Value) -> Option<u64> {
@@ -96,11 +100,9 @@ impl Model<'_> {
         self.clock.turn().await;
         let mut held = false;
         let waited = poll_fn(|_| {
-            if let Some((_, at)) = scope.ending() {
-                if at == self.clock.now() && until.is_some_and(|until| until <= at) {
-                    self.tie(Tie::Stop);
-                }
-                return Poll::Ready(None);
+            if scope.ending().is_some() {
+                let ended = until.is_some_and(|until| self.note_stop_at(until, scope));
+                return Poll::Ready(ended.then_some(None));
             }
             if self.clock.paused.get() {
                 held = true;
@@ -130,10 +132,14 @@ impl Model<'_> {
         let number = signals.next;
         let now = self.clock.now();
         // Two that begin to wait at one moment: which is the older?
-        if signals.began.insert(name.to_owned(), now) == Some(now) {
+        let together = signals.began.insert(name.to_owned(), now) == Some(now);
+        if together {
             self.tie(Tie::Waits);
         }
-        signals.waiting.entry(name.to_owned()).or_default().push_back(number);
+        let waiting = signals.waiting.entry(name.to_owned()).or_default();
+        let last = if together && self.clock.either() { waiting.pop_back() } else { None };
+        waiting.push_back(number);
+        waiting.extend(last);
         number
     }
 

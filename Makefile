@@ -53,7 +53,7 @@ load: ## Measure what HTTP costs, and 500 live streams; part of bench too
 	@CARGO="$(CARGO)" sh tools/setup.sh build
 	$(CARGO) run --release --quiet --package rival-cli -- bench load $(ARGS)
 
-sim: ## Random plans against the model: make sim SEEDS=12345, SEEDS=0..100000, ARGS=--every or --sqlite
+sim: ## Random plans against the model: make sim SEEDS=12345, SEEDS=0..100000, ARGS=--every, --sqlite or --unmodelled
 	@CARGO="$(CARGO)" sh tools/setup.sh build
 	@$(CARGO) run --release --quiet --package rival-sim -- $(ARGS) $(SEEDS)
 

@@ -662,8 +662,13 @@ impl Engine {
 
     /// The next moment at which something is due. For tests with a virtual clock.
     pub async fn next_due(&self) -> Result<Option<rival_core::Time>, RunError> {
+        let near = keeper::next_moment(&self.shared);
+        // Without room nothing can be brought back, however due it is.
+        if self.shared.is_short_of_room() {
+            return Ok(near);
+        }
         let stored = self.shared.store.next_wake().await?;
-        Ok([stored, self.shared.keeper.next()].into_iter().flatten().min())
+        Ok([stored, near].into_iter().flatten().min())
     }
 
     /// The engine's clock.

@@ -150,7 +150,7 @@ impl Keeper {
     }
 
     /// The next moment that is known.
-    pub(crate) fn next(&self) -> Option<Time> {
+    fn next(&self) -> Option<Time> {
         let near = self.next_near();
         let far = match *lock(&self.far) {
             Far::Unknown => None,
@@ -194,10 +194,14 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
     }
 }
 
+/// The next moment at which there is something to do. Without room nothing can be brought back, however due it is; live
+/// runs have their moments all the same.
+pub(crate) fn next_moment(shared: &Shared) -> Option<Time> {
+    if shared.is_short_of_room() { shared.keeper.next_near() } else { shared.keeper.next() }
+}
+
 async fn wait(shared: &Shared, pause: Option<Duration>) {
-    // Without room nothing can be brought back, however due it is. Live runs have their moments all the same.
-    let full = shared.keeper.wants_room() && shared.room() == 0;
-    let next = if full { shared.keeper.next_near() } else { shared.keeper.next() };
+    let next = next_moment(shared);
     let moment = async {
         match (pause, next) {
             (Some(pause), _) => tokio::time::sleep(pause).await,

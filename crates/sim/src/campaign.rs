@@ -19,6 +19,9 @@ pub enum Mode {
     Every,
     /// In a file, with crashes by chance.
     Sqlite,
+    /// In memory, with crashes by chance, and with what the model does not know: an engine with little room, children
+    /// that are undone, pauses while steps wait. Every run must end, and `verify` judges it.
+    Unmodelled,
 }
 
 impl Mode {
@@ -28,12 +31,13 @@ impl Mode {
             Self::Chance => None,
             Self::Every => Some("--every"),
             Self::Sqlite => Some("--sqlite"),
+            Self::Unmodelled => Some("--unmodelled"),
         }
     }
 
     fn kind(self) -> Kind {
         match self {
-            Self::Chance | Self::Every => Kind::Memory,
+            Self::Chance | Self::Every | Self::Unmodelled => Kind::Memory,
             Self::Sqlite => Kind::Sqlite,
         }
     }
@@ -48,7 +52,7 @@ pub fn campaign(mode: Mode, seeds: Range<u64>) -> (Counters, Vec<String>) {
     let mut reports = Vec::new();
     let only_one = seeds.end.saturating_sub(seeds.start) == 1;
     for seed in seeds {
-        let case = case(seed);
+        let case = case(seed, mode != Mode::Unmodelled);
         counters.plan(&case);
         for fate in fates(&case, mode) {
             let trial = attempt(&case, fate.clone(), mode.kind());
@@ -68,7 +72,7 @@ pub fn campaign(mode: Mode, seeds: Range<u64>) -> (Counters, Vec<String>) {
 
 fn fates(case: &Case, mode: Mode) -> Vec<Fate> {
     match mode {
-        Mode::Chance | Mode::Sqlite => vec![chance(case.seed)],
+        Mode::Chance | Mode::Sqlite | Mode::Unmodelled => vec![chance(case.seed)],
         Mode::Every => {
             let spared = attempt(case, Fate::Spared, mode.kind());
             let boundaries = 0..spared.observed.boundaries;

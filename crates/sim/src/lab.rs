@@ -25,6 +25,9 @@ pub const BEGAN: Time = Time(1_700_000_000_000);
 /// More moments than any plan has: whoever needs them goes round in circles.
 const MOMENTS_MAX: u32 = 50_000;
 
+/// How many runs an engine with little room has in memory.
+const LITTLE_ROOM: usize = 2;
+
 /// How long a life may take, in real time: a thousand times what the longest needs, because the machine may be busy
 /// with other things. A run that never comes to rest would go on for ever.
 const LIFE_MAX: Duration = Duration::from_secs(60);
@@ -42,6 +45,9 @@ pub struct Case {
     pub script: Script,
     /// What people do.
     pub actions: Vec<Action>,
+    /// The model knows what comes of it. Otherwise the engine has little room, and runs wait for it; and children are
+    /// undone.
+    pub modelled: bool,
 }
 
 impl Case {
@@ -194,7 +200,10 @@ impl Lab<'_> {
     /// Lives until the run has ended, or the engine is stopped in order.
     async fn life(&mut self, store: Arc<MortalStore>) -> Result<Option<RunOutcome>, String> {
         let clock = Clock::Virtual(self.world.clock.clone());
-        let builder = Engine::builder().shared_store(store).clock(clock);
+        let mut builder = Engine::builder().shared_store(store).clock(clock);
+        if !self.case.modelled {
+            builder = builder.max_live_runs(LITTLE_ROOM);
+        }
         let builder = [&self.case.plan, &self.case.child]
             .into_iter()
             .fold(builder, |builder, plan| builder.workflow(self.definition(plan)));
@@ -268,7 +277,10 @@ impl Lab<'_> {
     async fn move_on(&self, engine: &Engine, run: &RunId) -> Result<(), String> {
         let action = self.case.actions.get(self.acted).map(|action| BEGAN.plus_ms(action.at));
         let due = engine.next_due().await.map_err(text)?;
-        let Some(next) = [action, due, self.world.next()].into_iter().flatten().min() else {
+        // What is due and does not happen waits for room: something else has to go on first.
+        let now = self.world.clock.now();
+        let coming = [action, due, self.world.next()].into_iter().flatten().filter(|at| *at > now);
+        let Some(next) = coming.min() else {
             return Err(format!("it is stuck: {}", engine.explain(run).await.map_err(text)?));
         };
         self.world.clock.set(next);

@@ -1,4 +1,4 @@
-//! The command: `rival-sim 12345`, `rival-sim 1..100000`, with `--every` or `--sqlite` before it.
+//! The command: `rival-sim 12345`, `rival-sim 1..100000`, with `--every`, `--sqlite` or `--unmodelled` before it.
 
 #![expect(clippy::print_stdout, reason = "it is a command")]
 
@@ -12,7 +12,9 @@ fn main() -> ExitCode {
     let mut mode = Mode::Chance;
     let mut seeds = None;
     for argument in std::env::args().skip(1) {
-        let chosen = [Mode::Every, Mode::Sqlite].into_iter().find(|mode| mode.option() == Some(&argument));
+        let chosen = [Mode::Every, Mode::Sqlite, Mode::Unmodelled]
+            .into_iter()
+            .find(|mode| mode.option() == Some(&argument));
         match (chosen, range(&argument)) {
             (Some(chosen), _) => mode = chosen,
             (None, Some(range)) => seeds = Some(range),
@@ -29,7 +31,7 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    println!("usage: rival-sim [--every | --sqlite] <seed> | <first>..<end>");
+    println!("usage: rival-sim [--every | --sqlite | --unmodelled] <seed> | <first>..<end>");
     ExitCode::FAILURE
 }
 

@@ -37,8 +37,9 @@ pub enum What {
     },
 }
 
-/// What is done to the run of a seed, in order; signals only if the plan waits for some.
-pub fn actions(seed: u64, plan: &Plan) -> Vec<Action> {
+/// What is done to the run of a seed, in order; signals only if the plan waits for some. Whether a pause holds an
+/// operation depends on when its step is let go, so a run whose end is to be known has none then.
+pub fn actions(seed: u64, plan: &Plan, modelled: bool) -> Vec<Action> {
     let mut dice = Dice::new(seed, "outside");
     let mut actions = Vec::new();
     if dice.percent(15) {
@@ -46,8 +47,7 @@ pub fn actions(seed: u64, plan: &Plan) -> Vec<Action> {
     }
     let durable =
         has(&plan.block, &|kind| matches!(kind, NodeKind::Step(step) if step.function == "durable"));
-    // Whether a pause holds an operation depends on when its step is let go.
-    if dice.percent(12) && !durable {
+    if dice.percent(12) && !(durable && modelled) {
         let at = dice.duration() * dice.range(1, 4);
         actions.push(Action { at, what: What::Pause });
         actions.push(Action { at: at + dice.duration(), what: What::Resume });

@@ -61,13 +61,23 @@ pub fn plan(seed: u64, began: Time) -> Plan {
     }
 }
 
-/// The plan of the children of a seed: a few steps and sleeps.
+/// The plan of the children of a seed: a few steps and sleeps, which nothing undoes.
 pub fn child(seed: u64, began: Time) -> Plan {
+    let mut plan = undoable_child(seed, began);
+    for node in &mut plan.block.nodes {
+        if let NodeKind::Step(step) = &mut node.kind {
+            step.compensate = None;
+        }
+    }
+    plan
+}
+
+/// The same plan with the compensations of its steps.
+pub fn undoable_child(seed: u64, began: Time) -> Plan {
     let mut maker = Maker { dice: Dice::new(seed, "child"), budget: 0, made: 1_000, began };
     let nodes = (0..maker.dice.range(1, 3)).map(|_| {
         let mut node = if maker.dice.percent(70) { maker.step() } else { maker.sleep() };
         if let NodeKind::Step(step) = &mut node.kind {
-            step.compensate = None;
             step.at_most_once = false;
             if step.function == "durable" {
                 step.function = "step".to_owned();

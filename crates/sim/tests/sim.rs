@@ -1,5 +1,5 @@
 //! Random plans on the real engine against the model: 20,000 in memory with crashes by chance, 500 with a crash at
-//! every boundary, 200 in files. `make sim SEEDS=...` tries others.
+//! every boundary, 200 in files, and 4,000 with what the model does not know. `make sim SEEDS=...` tries others.
 
 use rival_sim::campaign::{Mode, campaign};
 
@@ -41,4 +41,9 @@ mod every_boundary {
 mod sqlite {
     use super::*;
     pieces!(Mode::Sqlite, 50, seeds_0 = 0, seeds_1 = 1, seeds_2 = 2, seeds_3 = 3);
+}
+
+mod unmodelled {
+    use super::*;
+    pieces!(Mode::Unmodelled, 1_000, seeds_0 = 0, seeds_1 = 1, seeds_2 = 2, seeds_3 = 3);
 }

@@ -39,9 +39,11 @@ fn raised() -> BTreeSet<String> {
     ] {
         codes.extend(words(&read(path), ": &str = \""));
     }
-    // The one error that the host's JavaScript makes by itself.
-    let operation = read("crates/host/js/src/host/operation.ts").replace('\'', "\"");
-    codes.extend(words(&operation, "code: \""));
+    // The errors that the host's JavaScript makes by itself.
+    for file in fs::read_dir(root().join("crates/host/js/src/host")).unwrap() {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap().replace('\'', "\"");
+        codes.extend(words(&text, "code: \""));
+    }
     for file in fs::read_dir(root().join("crates/rival/src/extract")).unwrap() {
         codes.extend(words(&fs::read_to_string(file.unwrap().path()).unwrap(), ".code(\""));
     }

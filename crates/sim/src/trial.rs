@@ -97,7 +97,7 @@ fn compare(case: &Case, observed: &Observed, ties: &mut BTreeSet<Tie>) -> Vec<Pr
     let usual = prediction(case, &cuts, 0);
     let unlike = differences(&usual, observed);
     let fits = |order| differences(&prediction(case, &cuts, order), observed).is_empty();
-    if unlike.is_empty() || (!usual.ties.is_empty() && (1..ORDERS).any(fits)) {
+    if unlike.is_empty() || (1..ORDERS).any(fits) {
         return Vec::new();
     }
     *ties = usual.ties;

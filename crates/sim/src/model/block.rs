@@ -85,12 +85,8 @@ impl<'a> Model<'a> {
         let this = Rc::clone(self);
         Box::pin(async move {
             let held = this.clock.paused.get() && scope.ending().is_none();
-            // What only has nodes inside starts also in a paused run; they are held.
-            let inner = match &node.kind {
-                NodeKind::Parallel(_) | NodeKind::Loop(_) => true,
-                NodeKind::Workflow(nested) => nested.input.is_none(),
-                _ => false,
-            };
+            // What only has nodes inside starts also in a paused run; they are held. A nested workflow is held itself.
+            let inner = matches!(node.kind, NodeKind::Parallel(_) | NodeKind::Loop(_));
             let may_start = if inner { scope.ending().is_none() } else { this.clock.may_start(&scope).await };
             if !may_start {
                 // A node whose turn had come is shown as cancelled, others not at all.

@@ -251,8 +251,8 @@ impl Scope {
     /// The moment at which its calls are left behind, and whether the run itself is ending.
     fn told_at(&self) -> Option<(bool, u64)> {
         let own = self.ending.get().and_then(|(ending, at)| match ending {
-            Ending::Settle => None,
-            Ending::Stop => Some((self.outer.is_none(), at + GRACE)),
+            Ending::Settle if self.outer.is_some() => None,
+            Ending::Settle | Ending::Stop => Some((self.outer.is_none(), at + GRACE)),
             Ending::Kill => Some((true, at)),
         });
         let outer = self.outer.as_ref().and_then(|outer| outer.told_at());

@@ -1,5 +1,6 @@
 //! The engine's time: the wall clock, or one that a test moves.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -23,6 +24,9 @@ pub enum Clock {
 /// The time of this process; all its engines have the same.
 static SYSTEM: Mutex<WallTime> = Mutex::new(WallTime::new());
 
+/// The last millisecond that was looked at, if the wall clock and time say the same in it.
+static SAME: AtomicI64 = AtomicI64::new(i64::MIN);
+
 /// The wall clock may be set while something waits for a moment: look again at least so often.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
@@ -30,11 +34,7 @@ impl Clock {
     /// The time.
     pub fn now(&self) -> Time {
         match self {
-            Self::System => {
-                // Read before the lock: every commit asks for the time, and reading takes longest.
-                let reading = read_system();
-                lock(&SYSTEM).at(reading)
-            }
+            Self::System => system_now(),
             Self::Virtual(clock) => clock.now(),
             Self::Stepped(clock) => clock.now(),
         }
@@ -98,12 +98,28 @@ impl Clock {
     }
 }
 
-fn read_system() -> Reading {
-    let wall = match SystemTime::now().duration_since(UNIX_EPOCH) {
+/// Every decision asks for the time, and both clocks and the lock are read once in a millisecond: within one, a wall clock
+/// that time goes by says the same again. Whether it was set is seen from one such look to the next, however far apart.
+fn system_now() -> Time {
+    let wall = wall_us();
+    let moment = Time(wall.div_euclid(1_000));
+    if SAME.load(Ordering::Acquire) == moment.0 {
+        return moment;
+    }
+    // Read before the lock, because reading takes longest.
+    let reading = Reading { wall, passed: passed_us() };
+    let mut system = lock(&SYSTEM);
+    let now = system.at(reading);
+    // With the lock: an earlier moment must not take the place of a later one.
+    SAME.store(if now == moment { moment.0 } else { i64::MIN }, Ordering::Release);
+    now
+}
+
+fn wall_us() -> i64 {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_micros()).unwrap_or(i64::MAX),
         Err(before) => i64::try_from(before.duration().as_micros()).map_or(i64::MIN, |us| -us),
-    };
-    Reading { wall, passed: passed_us() }
+    }
 }
 
 /// What has passed since the machine was started, also while it was suspended.

@@ -606,10 +606,7 @@ impl Engine {
             // Letting go is one commit per run: it ends unless the store is stuck.
             let _ = tokio::time::timeout(Duration::from_secs(10), self.drained(|| Mail::LetGo)).await;
         }
-        if let Err(error) = self.shared.store.leave(self.shared.id).await {
-            tracing::warn!(%error, "the engine could not sign off");
-        }
-        self.shared.hand_down();
+        self.shared.leave(&*self.shared.store).await;
         self.shared.hub.close();
         // It asks the store: whatever opens the same file next must find it closed.
         let keeper = self.shared.keeping().take();

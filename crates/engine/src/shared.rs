@@ -76,6 +76,8 @@ pub(crate) struct Shared {
     admitted: AtomicUsize,
     begun: AtomicBool,
     stopping: AtomicBool,
+    /// Whether it has signed off from the store.
+    left: AtomicBool,
 }
 
 /// A store as an engine is given it.
@@ -127,6 +129,7 @@ impl Shared {
             admitted: AtomicUsize::new(0),
             begun: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
+            left: AtomicBool::new(false),
         }
     }
 
@@ -185,6 +188,15 @@ impl Shared {
         self.begun.swap(true, Ordering::AcqRel)
     }
 
+    /// Signs off from the store.
+    pub(crate) async fn leave(&self, store: &dyn Store) {
+        match store.leave(self.id).await {
+            Ok(()) => self.left.store(true, Ordering::Release),
+            Err(error) => tracing::warn!(%error, "the engine could not sign off"),
+        }
+        self.hand_down();
+    }
+
     /// Lets the store go after an orderly stop, if it is this engine's alone: once this returns, the next engine can
     /// open the same file, whatever handles are still there.
     pub(crate) async fn close_store(&self) {
@@ -208,14 +220,10 @@ impl Shared {
         // Live runs find the store closed, and end.
         let live: Vec<Mailbox> = self.live().values().cloned().collect();
         live.iter().for_each(|mailbox| _ = mailbox.send(Mail::LetGo));
-        let Some(store) = store.filter(|_| !self.owns_store) else { return };
+        let has_left = self.left.load(Ordering::Acquire);
+        let Some(store) = store.filter(|_| !self.owns_store && !has_left) else { return };
         let shared = Arc::clone(self);
-        self.runtime.spawn(async move {
-            if let Err(error) = store.leave(shared.id).await {
-                tracing::warn!(%error, "the engine could not sign off");
-            }
-            shared.hand_down();
-        });
+        self.runtime.spawn(async move { shared.leave(&*store).await });
     }
 
     pub(crate) fn stop(&self) {

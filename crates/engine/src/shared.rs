@@ -238,7 +238,11 @@ impl Shared {
     pub(crate) async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
         let mut pause = FIRST_PAUSE;
         loop {
-            match self.try_commit(commit.clone()).await {
+            let written = match self.save_plans(&commit).await {
+                Ok(()) => self.store.commit(commit.clone()).await,
+                Err(error) => Err(error.into()),
+            };
+            match written {
                 Err(CommitError::Store(error)) if error.is_retryable() && !self.is_stopping() => {
                     tracing::warn!(run = %commit.run, %error, "the store takes no writes; trying again");
                     pause = self.wait_for_store(pause).await;
@@ -248,11 +252,9 @@ impl Shared {
         }
     }
 
-    async fn try_commit(&self, commit: Commit) -> Result<(), CommitError> {
-        if !commit.runs.is_empty() {
-            self.unsaved.save(&*self.store).await?;
-        }
-        self.store.commit(commit).await
+    /// Keeps the plans of the runs that a commit starts, where they are not kept yet.
+    async fn save_plans(&self, commit: &Commit) -> Result<(), StoreError> {
+        if commit.runs.is_empty() { Ok(()) } else { self.unsaved.save(&*self.store).await }
     }
 
     /// Waits a little, longer each time, until the store takes writes. Gives the next pause.

@@ -2,8 +2,9 @@
 
 use rival_core::{RunId, Seq, Time};
 use rival_store::{
-    Batch, Commit, CommitError, EngineId, Epoch, MessageNo, NewRun, Snapshot, Standing, Started, StoreError,
+    Batch, Commit, CommitError, Epoch, MessageNo, NewRun, Snapshot, Standing, Started, StoreError,
 };
+use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
 use crate::fault::{Fault, Result};
@@ -21,6 +22,22 @@ struct Columns<'s> {
 }
 
 impl<'s> Columns<'s> {
+    /// The part of a row's sum that changes.
+    fn sum(&self, hot: &Hot) -> i64 {
+        sum::of_values(&[
+            ValueRef::Integer(hot.no),
+            self.status.into(),
+            self.ended_at.map(ValueRef::Integer).into(),
+            self.wake_at.map(ValueRef::Integer).into(),
+            self.owned.then_some(ValueRef::Integer(hot.owner)).into(),
+            ValueRef::Integer(hot.epoch),
+            self.note.into(),
+            ValueRef::Integer(hot.dropped),
+            ValueRef::Integer(hot.last.0.cast_signed()),
+            ValueRef::Integer(hot.tip),
+        ])
+    }
+
     fn of(standing: &'s Standing, now: Time) -> Self {
         let ended = standing.status.is_terminal();
         let owned = standing.keep && !ended;
@@ -54,7 +71,9 @@ impl Tables<'_> {
         let begun = sum::chain_begin(no, run.id.as_str());
         let Batch { first, count, body } = &run.events;
         let tip = sum::chain_next(begun, first.0, *count, sum::of_body(body));
-        if !self.insert_run(no, run, tip)? {
+        let mut hot =
+            Hot { no, epoch: 1, last: run.events.last(), tip, owner: run.engine.0, dropped: 0, changing: 0 };
+        if !self.insert_run(&mut hot, run)? {
             return Ok(false);
         }
         self.insert_batch(no, &run.events, tip)?;
@@ -62,25 +81,39 @@ impl Tables<'_> {
             self.sql("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?.execute(params![tag, no])?;
         }
         if run.standing.keep && !run.standing.status.is_terminal() {
-            self.note_created(no, run, tip);
+            self.note_created(run, hot);
         }
         Ok(true)
     }
 
     /// A run of an engine that is gone can be claimed, and takes no commits until it is.
-    fn note_created(&mut self, no: i64, run: &NewRun, tip: i64) {
+    fn note_created(&mut self, run: &NewRun, hot: Hot) {
         self.engines.note_owner(run.engine.0);
         if self.engines.alive.contains(&run.engine.0) {
-            self.remember(&run.id, Hot { no, epoch: 1, last: run.events.last(), tip });
+            self.remember(&run.id, hot);
         }
     }
 
-    fn insert_run(&mut self, no: i64, run: &NewRun, tip: i64) -> Result<bool> {
+    fn insert_run(&mut self, hot: &mut Hot, run: &NewRun) -> Result<bool> {
         let columns = Columns::of(&run.standing, run.created_at);
-        let EngineId(engine) = run.engine;
         let (workflow, plan) = (self.name(&run.workflow)?, self.name(run.plan.as_str())?);
+        let (parent, source) =
+            (run.parent.as_ref().map(RunId::as_str), run.source.as_ref().map(RunId::as_str));
+        let tags = query::encode_tags(&run.tags);
+        let staying = sum::of_values(&[
+            ValueRef::Integer(hot.no),
+            run.id.as_str().into(),
+            ValueRef::Integer(workflow),
+            ValueRef::Integer(plan),
+            run.fingerprint.as_slice().into(),
+            ValueRef::Integer(run.created_at.0),
+            parent.into(),
+            source.into(),
+            tags.as_deref().into(),
+        ]);
+        hot.changing = columns.sum(hot);
         let inserted = self.insert_run.execute(params![
-            no,
+            hot.no,
             run.id.as_str(),
             workflow,
             plan,
@@ -89,13 +122,14 @@ impl Tables<'_> {
             run.created_at.0,
             columns.ended_at,
             columns.wake_at,
-            columns.owned.then_some(engine),
-            run.parent.as_ref().map(|id| id.as_str()),
-            run.source.as_ref().map(|id| id.as_str()),
-            query::encode_tags(&run.tags),
+            columns.owned.then_some(hot.owner),
+            parent,
+            source,
+            tags,
             columns.note,
-            run.events.last().0.cast_signed(),
-            tip,
+            hot.last.0.cast_signed(),
+            hot.tip,
+            staying ^ hot.changing,
         ])?;
         Ok(inserted == 1)
     }
@@ -178,7 +212,7 @@ impl Tables<'_> {
         if let Some(batch) = &commit.events {
             hot.follow(batch, body);
             self.insert_batch(hot.no, batch, hot.tip)?;
-            self.set_last(&commit.run, hot.last, hot.tip);
+            self.remember(&commit.run, hot);
         }
         if let Some(snapshot) = &commit.snapshot {
             self.write_snapshot(hot.no, snapshot)?;
@@ -202,19 +236,23 @@ impl Tables<'_> {
         self.append_logs(&commit.logs)
     }
 
-    fn write_standing(&mut self, hot: Hot, standing: &Standing, commit: &Commit) -> Result<()> {
+    fn write_standing(&mut self, mut hot: Hot, standing: &Standing, commit: &Commit) -> Result<()> {
         let columns = Columns::of(standing, commit.now);
+        let (before, after) = (hot.changing, columns.sum(&hot));
+        hot.changing = after;
         self.set_standing.execute(params![
             hot.no,
             columns.status,
             columns.ended_at,
             columns.wake_at,
             columns.note,
-            columns.owned,
+            columns.owned.then_some(hot.owner),
             hot.last.0.cast_signed(),
             hot.tip,
+            before ^ after,
         ])?;
         if columns.owned {
+            self.remember(&commit.run, hot);
             return Ok(());
         }
         self.drop_hot(&commit.run);

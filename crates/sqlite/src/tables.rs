@@ -1,6 +1,7 @@
 //! The writer's view of the tables: prepared statements, and what it remembers of runs that are at work.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use rival_core::{RunId, Seq};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Statement};
@@ -20,7 +21,15 @@ pub(crate) struct Hot {
     pub(crate) last: Seq,
     /// The chain of the batch that ends with it.
     pub(crate) tip: i64,
+    pub(crate) owner: i64,
+    pub(crate) dropped: i64,
+    /// The part of its row's sum that changes, as it was when the row was last written.
+    pub(crate) changing: i64,
 }
+
+static READ_KNOWN: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT no, epoch, owner, dropped, {} FROM runs WHERE id = ?1", *sum::OF_CHANGING)
+});
 
 /// What a run id stands for.
 pub(crate) enum Known {
@@ -73,23 +82,13 @@ impl<'c> Tables<'c> {
             insert_run: connection.prepare(
                 "INSERT INTO runs (no, id, workflow, plan, status, fingerprint, created_at, ended_at,
                      wake_at, owner, epoch, parent, source, tags, note, last, tip, sum)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12, ?13, ?14, ?15, ?16,
-                     join_sums(row_sum(?1, ?2, ?3, ?4, ?6, ?7, ?11, ?12, ?13),
-                         row_sum(?1, ?5, ?8, ?9, ?10, 1, ?14, 0, ?15, ?16)))
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
                  ON CONFLICT (id) DO NOTHING",
             )?,
-            set_standing: connection.prepare(&sum::update(
-                "",
-                &[
-                    ("status", "?2"),
-                    ("ended_at", "?3"),
-                    ("wake_at", "?4"),
-                    ("note", "?5"),
-                    ("owner", "CASE WHEN ?6 THEN owner END"),
-                    ("last", "?7"),
-                    ("tip", "?8"),
-                ],
-                "no = ?1",
+            set_standing: connection.prepare(&format!(
+                "UPDATE runs SET status = ?2, ended_at = ?3, wake_at = ?4, note = ?5, owner = ?6, last = ?7, tip = ?8,
+                     sum = {} WHERE no = ?1",
+                sum::JOINED_WITH_9
             ))?,
             count_waiting: connection
                 .prepare("SELECT count(*) FROM messages WHERE run = ?1 AND body IS NOT NULL")?,
@@ -175,14 +174,16 @@ impl<'c> Tables<'c> {
 
     fn read_known(&self, run: &RunId) -> Result<Known> {
         let found = self
-            .sql("SELECT no, epoch, owner FROM runs WHERE id = ?1")?
-            .query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<i64>>(2)?)))
+            .sql(&READ_KNOWN)?
+            .query_row([run.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<i64>>(2)?, row.get(3)?, row.get(4)?))
+            })
             .optional()?;
         match found {
             None => Ok(Known::Unknown),
-            Some((no, epoch, Some(owner))) if self.engines.alive.contains(&owner) => {
+            Some((no, epoch, Some(owner), dropped, changing)) if self.engines.alive.contains(&owner) => {
                 let (last, tip) = self.read_last(no, run)?;
-                Ok(Known::Owned(Hot { no, epoch, last, tip }))
+                Ok(Known::Owned(Hot { no, epoch, last, tip, owner, dropped, changing }))
             }
             // One that has ended has no owner.
             Some(_) => Ok(Known::NotOwned),
@@ -207,13 +208,6 @@ impl<'c> Tables<'c> {
             self.hot.clear();
         }
         self.hot.insert(run.clone(), hot);
-    }
-
-    pub(crate) fn set_last(&mut self, run: &RunId, last: Seq, tip: i64) {
-        if let Some(hot) = self.hot.get_mut(run) {
-            hot.last = last;
-            hot.tip = tip;
-        }
     }
 
     pub(crate) fn drop_hot(&mut self, run: &RunId) {

@@ -1,6 +1,7 @@
 // Bundles what a realm evaluates into the folder that is given, and writes what is to be known of it:
 // `node bundle.mjs <folder>`.
 import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { zodTypes } from './zod_types.mjs'
 
@@ -36,32 +37,109 @@ const ofThePrelude = {
     },
 }
 
-const LOCALES = 'node_modules/zod/v4/locales'
+const ZOD = 'node_modules/zod'
+const LOCALES = `${ZOD}/v4/locales`
 const locales = Array.from(
     readFileSync(`${LOCALES}/index.js`, 'utf8').matchAll(/export \{ default as (\w+) \} from "(.+?)"/g),
-    ([, name, file]) => ({ name, file }),
+    ([, name]) => name,
 )
 
-/** zod's messages in other languages are more than half of it, and hardly ever asked for: they are a module of their own. */
-const localesLater = {
-    name: 'locales later',
-    setup({ onLoad, onResolve }) {
-        onResolve({ filter: /^rival:/ }, ({ path }) => ({ path, external: true }))
-        onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => {
-            const others = locales.filter(({ name }) => name !== 'en')
-            const later = others.map(({ name }) => `export const ${name} = () => locale('${name}')`)
-            const contents = ["import { locale } from 'rival:prelude'", "export { default as en } from './en.js'", ...later]
-            return { contents: contents.join('\n'), resolveDir: LOCALES }
-        })
+/** Functions that are forwarded to a module which is evaluated when one of them is called. */
+const forwarded = (module, names) => [
+    "import { later } from 'rival:prelude'",
+    ...names.map((name) => `export function ${name}(...args) { return later('${module}').${name}(...args) }`),
+]
+
+/**
+ * What is made of files of zod: a function from the text of one to the texts of modules, by name.
+ *
+ * Each realm evaluates zod, so what is hardly ever asked for is evaluated later: messages in other languages, which are more
+ * than half of it, the compiler of schemas, and schemas that are made of JSON Schema.
+ */
+const CHANGED = {
+    'v4/locales/index.js': (_, name) => {
+        const others = locales.filter((locale) => locale !== 'en')
+        const forwards = others.map((locale) => `export const ${locale} = () => later('zod:locales').${locale}()`)
+        return { [name]: ["import { later } from 'rival:prelude'", "export { default as en } from './en.js'", ...forwards] }
+    },
+    'v4/classic/from-json-schema.js': (text, name) => {
+        const late = `${name}:later`
+        return { [name]: forwarded(late, ['fromJSONSchema']), [late]: [text] }
+    },
+    'v4/core/compile.js': (text, name) => {
+        const late = `${name}:later`
+        const errors = text.match(/^export class \w+ extends Error \{$.+?^\}$/gms)
+        const [invalid] = text.match(/^export const INVALID = .+$/m)
+        const names = errors.map((error) => error.split(' ')[2])
+        const imports = `import { ${names.join()} } from './compile.js'`
+        const early = [...forwarded(late, ['compile', 'compileFn', 'withParser']), invalid, ...errors]
+        return { [name]: early, [late]: [imports, errors.reduce((rest, error) => replaced(rest, error, ''), text)] }
+    },
+    // A class for each kind of schema, of which only those of errors are ever used.
+    'v4/core/core.js': (text, name) => {
+        const used = replaced(text, 'params?.Parent ?? Object;', 'params?.Parent;')
+        const when = 'const Definition = Parent && class extends Parent {}; if (Definition)'
+        return { [name]: [replaced(used, /class Definition extends Parent \{\s*\}/, when)] }
     },
 }
 
-const banner = { js: `/*\n${licence}*/` }
+function replaced(text, part, by) {
+    const changed = text.replace(part, by)
+    if (changed === text) throw new Error(`zod has no ${part} any more`)
+    return changed
+}
+
+/** A name for a file of zod. */
+const nameOf = (file) => (file === 'index.js' ? 'zod' : `zod:${file}`)
+
+/**
+ * The files of zod as modules, by name. They are not bundled into one: where a file is a value (`z.core`, `z.util`, and `z`
+ * itself), the bundler makes an object with a function for each export: a thousand functions in every realm.
+ */
+async function zodModules() {
+    const modules = new Map()
+    const files = ['index.js']
+    for (const file of files) {
+        const text = readFileSync(`${ZOD}/${file}`, 'utf8')
+        const made = CHANGED[file]?.(text, nameOf(file)) ?? { [nameOf(file)]: [text] }
+        for (const [name, lines] of Object.entries(made)) {
+            const stdin = { contents: lines.join('\n'), resolveDir: dirname(`${ZOD}/${file}`) }
+            const plugins = [apart(files)]
+            const { outputFiles } = await build({ ...common, minify: true, plugins, stdin, write: false })
+            modules.set(name, outputFiles[0].text.trim())
+        }
+    }
+    return modules
+}
+
+/** Leaves what a file imports apart, and notes it. */
+function apart(files) {
+    return {
+        name: 'apart',
+        setup({ onResolve }) {
+            onResolve({ filter: /^rival:/ }, ({ path }) => ({ path, external: true }))
+            onResolve({ filter: /^\./ }, ({ path, resolveDir }) => {
+                const file = relative(ZOD, join(resolveDir, path))
+                if (!files.includes(file)) files.push(file)
+                return { path: nameOf(file), external: true, sideEffects: false }
+            })
+        },
+    }
+}
+
+async function bundleZod() {
+    const modules = await zodModules()
+    const texts = [...modules].map(([name, text]) => `//@ ${name}\n${text}\n`)
+    writeFileSync(`${folder}/zod.js`, [`/*\n${licence}*/\n`, ...texts].join(''))
+    const { metafile } = await build({ ...common, entryPoints: ['zod'], write: false, outdir: folder })
+    writeFileSync(`${folder}/zod.exports`, Object.values(metafile.outputs)[0].exports.join('\n'))
+}
+
 await Promise.all([
     bundle('prelude', 'src/prelude.ts'),
     bundle('rival', 'src/rival.ts', { plugins: [ofThePrelude] }),
     bundle('rival_test', 'src/rival_test.ts', { plugins: [ofThePrelude] }),
-    bundle('zod', 'zod', { minify: true, banner, plugins: [localesLater] }),
-    bundle('zod_locales', `./${LOCALES}/index.js`, { minify: true, banner }),
+    bundleZod(),
+    bundle('zod_locales', `./${LOCALES}/index.js`, { minify: true, banner: { js: `/*\n${licence}*/` } }),
 ])
 writeFileSync(`${folder}/zod.d.ts`, zodTypes(licence))

@@ -4,7 +4,7 @@
 pub const PRELUDE: &str = include_str!(concat!(env!("OUT_DIR"), "/prelude.js"));
 /// The module `rival`.
 pub const RIVAL: &str = include_str!(concat!(env!("OUT_DIR"), "/rival.js"));
-/// The module `zod`.
+/// The module `zod` and those that it is made of, each after a line with its name.
 pub const ZOD: &str = include_str!(concat!(env!("OUT_DIR"), "/zod.js"));
 /// What `zod` says in other languages than English.
 pub const ZOD_LOCALES: &str = include_str!(concat!(env!("OUT_DIR"), "/zod_locales.js"));

@@ -1,22 +1,40 @@
 //! The modules that the host brings along, by name.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::assets;
 
+/// A module: its name and its code.
+type Module = (&'static str, &'static str);
+
 /// Its default export is a function from what Rust can do to what the loop calls.
-pub(crate) const PRELUDE: (&str, &str) = ("rival:prelude", assets::PRELUDE);
+pub(crate) const PRELUDE: Module = ("rival:prelude", assets::PRELUDE);
 
-/// zod's messages in other languages, evaluated when one is asked for.
-pub(crate) const LOCALES: (&str, &str) = ("rival:locales", assets::ZOD_LOCALES);
+/// Before the name of each module of `zod`, which files import by that name alone.
+const PART_OF_ZOD: &str = "zod:";
 
-/// What files import by name.
-const MODULES: &[(&str, &str)] =
-    &[("rival", assets::RIVAL), ("zod", assets::ZOD), ("rival/test", assets::TEST)];
+/// What others import by name.
+static MODULES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let own = [("rival", assets::RIVAL), ("rival/test", assets::TEST), ("zod:locales", assets::ZOD_LOCALES)];
+    own.into_iter().chain(parts(assets::ZOD)).collect()
+});
+
+/// The modules that are in one text, each after a line with its name.
+fn parts(text: &'static str) -> impl Iterator<Item = Module> {
+    text.split("\n//@ ").skip(1).filter_map(|part| part.split_once('\n'))
+}
 
 /// The module of this name, if it is one of the host's own.
-pub(crate) fn find(name: &str) -> Option<(&'static str, &'static str)> {
-    MODULES.iter().find(|(own, _)| *own == name).copied()
+pub(crate) fn find(name: &str) -> Option<Module> {
+    MODULES.get_key_value(name).map(|(name, code)| (*name, *code))
+}
+
+/// A part of `zod` that is evaluated when it is asked for.
+pub(crate) fn find_later(name: &str) -> Option<Module> {
+    find(name).filter(|(name, _)| name.starts_with(PART_OF_ZOD))
 }
 
 pub(crate) fn is_one(name: &str) -> bool {
-    name == PRELUDE.0 || find(name).is_some()
+    name == PRELUDE.0 || MODULES.contains_key(name)
 }

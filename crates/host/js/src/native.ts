@@ -35,11 +35,14 @@ export interface Native {
     env: Record<string, string>
     /** Evaluates a module of the realm. */
     load(name: string): Promise<Record<string, unknown>>
-    /** zod's messages in other languages, by their short names. */
-    locales(): Record<string, () => unknown>
+    /** Evaluates a part of zod that hardly anybody asks for. */
+    later(name: string): Exports
     /** What is known of a module of the realm; null if it has none of this name. */
     source(name: string): ModuleSource | null
 }
+
+/** What a part of zod exports. */
+export type Exports = Record<string, (...args: unknown[]) => unknown>
 
 export interface UrlParts {
     href: string

@@ -9,7 +9,7 @@ import { abort, call, describe, forget, isLoading, judgeBuiltins, keepBuiltins, 
 import { connect, native } from './host/native.ts'
 import { installRaces } from './host/operation.ts'
 import { answered, ask, completed, drained, enterTurn } from './host/ops.ts'
-import type { Cx, Frame, Native } from './native.ts'
+import type { Cx, Exports, Frame, Native } from './native.ts'
 import { install } from './realm.ts'
 import { installGlobals } from './web/globals.ts'
 import { inspect } from './web/inspect.ts'
@@ -17,9 +17,15 @@ import { Timer } from './web/timers.ts'
 
 export { realm } from './realm.ts'
 
-/** zod's messages in a language other than English. */
-export function locale(name: string): unknown {
-    return native.locales()[name]?.()
+const evaluated = new Map<string, Exports>()
+
+/** A part of zod that hardly anybody asks for: it is evaluated when somebody does. */
+export function later(name: string): Exports {
+    const known = evaluated.get(name)
+    if (known !== undefined) return known
+    const module = native.later(name)
+    evaluated.set(name, module)
+    return module
 }
 
 /** What Rust calls. */

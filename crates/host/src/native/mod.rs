@@ -107,7 +107,7 @@ fn operations<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc
     native.set("now", Function::new(ctx.clone(), move || start.elapsed().as_secs_f64() * 1000.0)?)
 }
 
-/// `load`, `locales`, `source`.
+/// `load`, `later`, `source`.
 fn modules_of<'js>(
     ctx: &Ctx<'js>,
     native: &Object<'js>,
@@ -115,13 +115,15 @@ fn modules_of<'js>(
     modules: &Rc<Modules>,
 ) -> Result<()> {
     let modules = Rc::clone(modules);
-    let locales = move |ctx: Ctx<'js>| -> Result<Object<'js>> {
-        let (name, code) = builtin::LOCALES;
-        let (locales, evaluated) = modules.builtin(&ctx, name, code)?.eval()?;
+    let later = move |ctx: Ctx<'js>, name: String| -> Result<Object<'js>> {
+        let found = builtin::find_later(&name);
+        let (name, code) =
+            found.ok_or_else(|| Exception::throw_reference(&ctx, "there is no such module"))?;
+        let (module, evaluated) = modules.builtin(&ctx, name, code)?.eval()?;
         evaluated.finish::<()>()?;
-        locales.namespace()
+        module.namespace()
     };
-    native.set("locales", Function::new(ctx.clone(), locales)?)?;
+    native.set("later", Function::new(ctx.clone(), later)?)?;
     let load = |ctx: Ctx<'js>, name: String| -> Result<Promise<'js>> { modules::import(&ctx, &name) };
     native.set("load", Function::new(ctx.clone(), load)?)?;
     let sources = Rc::clone(sources);

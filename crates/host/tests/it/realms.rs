@@ -277,3 +277,28 @@ fn messages_of_zod_in_other_languages_are_there() {
     assert_eq!(said[0], "Invalid input: expected number, received string");
     assert!(said[1].as_str().unwrap().starts_with("Ungültige Eingabe"), "{said}");
 }
+
+#[test]
+fn parts_of_zod_that_are_evaluated_late_belong_to_the_rest() {
+    let flow = "
+        import { z } from 'zod'
+        export const name = 'flow'
+        export function look() {
+            const schema = z.object({ n: z.number() })
+            const compiled = z.compile(schema)
+            const made = z.fromJSONSchema({ type: 'array', items: { type: 'string' } })
+            let refused
+            try { z.compile(z.string().refine(async () => true), { strict: true }) } catch (error) { refused = error }
+            return [
+                compiled.parse({ n: 1 }), compiled.safeParse({ n: 'x' }).success, compiled instanceof z.ZodObject,
+                made.parse(['a']), made instanceof z.ZodArray,
+                refused instanceof z.ZodCompileAsyncError || refused instanceof z.ZodCompileUnsupportedError,
+                z.core.util === z.util, typeof z.z,
+            ]
+        }
+        export const steps = [look]";
+    let expected = json!([{ "n": 1 }, false, true, ["a"], true, true, true, "undefined"]);
+    let mut lab = Lab::new(Place::Thread);
+    lab.tell(&ToHost::Realm { realm: 1, modules: vec![file("/flow.js", flow)] });
+    assert_eq!(lab.call("look", json!(null)).unwrap(), expected);
+}

@@ -143,7 +143,7 @@ function errorText(error: Error, way: Way): string {
 
 /** A stack without the frames that are not the user's. */
 export function stackText(stack: string): string {
-    return stack.replace(/^ *at .*\b(?:rival:prelude|rival|rival\/test|zod):\d+:\d+\)?\n?/gm, '').trimEnd()
+    return stack.replace(/^ *at .*\b(?:rival:prelude|rival|rival\/test|zod(?::[\w./:-]+)?):\d+:\d+\)?\n?/gm, '').trimEnd()
 }
 
 function nameOf(value: object): string {

@@ -39,6 +39,8 @@ pub(crate) struct Shared {
     /// What the parent was asked for and has not answered yet.
     asked: RefCell<HashMap<u32, Owner>>,
     cut: Cell<Option<(CallId, Cut)>>,
+    /// What one realm has found out for the others.
+    pub(crate) remembered: RefCell<HashMap<String, Vec<u8>>>,
     logs: RefCell<Logs>,
 }
 
@@ -61,6 +63,7 @@ impl Shared {
             calls: RefCell::default(),
             asked: RefCell::default(),
             cut: Cell::new(None),
+            remembered: RefCell::default(),
             logs: RefCell::new(Logs::new()),
         }
     }

@@ -37,6 +37,10 @@ export interface Native {
     load(name: string): Promise<Record<string, unknown>>
     /** Evaluates a part of zod that hardly anybody asks for. */
     later(name: string): Exports
+    /** Keeps something for the realms to come. */
+    remember(name: string, bytes: Uint8Array): void
+    /** What a realm has kept. */
+    recall(name: string): Uint8Array | null
     /** What is known of a module of the realm; null if it has none of this name. */
     source(name: string): ModuleSource | null
 }

@@ -33,6 +33,7 @@ pub(crate) fn object<'js>(
     messages(ctx, &native, realm, shared)?;
     operations(ctx, &native, realm, shared)?;
     modules_of(ctx, &native, sources, modules)?;
+    memory(ctx, &native, shared)?;
     native.set("random", Function::new(ctx.clone(), random)?)?;
     native.set("uuid4", Function::new(ctx.clone(), || Uuid::new_v4().to_string())?)?;
     native.set("uuid7", Function::new(ctx.clone(), || Uuid::now_v7().to_string())?)?;
@@ -135,6 +136,22 @@ fn modules_of<'js>(
         Ok(OrNull(Some(object)))
     };
     native.set("source", Function::new(ctx.clone(), source)?)
+}
+
+/// `remember`, `recall`.
+fn memory<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> Result<()> {
+    let host = Rc::clone(shared);
+    let remember = move |name: String, bytes: TypedArray<'js, u8>| {
+        host.remembered.borrow_mut().insert(name, text::bytes(&bytes).unwrap_or_default());
+    };
+    native.set("remember", Function::new(ctx.clone(), remember)?)?;
+    let host = Rc::clone(shared);
+    let recall = move |ctx: Ctx<'js>, name: String| -> Result<OrNull<TypedArray<'js, u8>>> {
+        let remembered = host.remembered.borrow();
+        let bytes = remembered.get(&name).map(|bytes| TypedArray::new_copy(ctx, bytes.as_slice()));
+        bytes.transpose().map(OrNull)
+    };
+    native.set("recall", Function::new(ctx.clone(), recall)?)
 }
 
 /// What is not there is null; rquickjs would make it undefined.

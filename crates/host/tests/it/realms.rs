@@ -302,3 +302,38 @@ fn parts_of_zod_that_are_evaluated_late_belong_to_the_rest() {
     lab.tell(&ToHost::Realm { realm: 1, modules: vec![file("/flow.js", flow)] });
     assert_eq!(lab.call("look", json!(null)).unwrap(), expected);
 }
+
+/// The first realm of a host finds out what is built in, and the others go by what it found.
+#[test]
+fn built_ins_are_frozen_alike_in_all_realms_of_a_host() {
+    let flow = "
+        export const name = 'flow'
+        export function look() {
+            const found = new Map([[globalThis, 'globalThis']])
+            const seen = []
+            for (const [object, path] of found) {
+                const visit = (value, part) => {
+                    if (Object(value) === value && !found.has(value)) found.set(value, `${path}.${part}`)
+                }
+                visit(Object.getPrototypeOf(object), 'prototype of it')
+                for (const key of Reflect.ownKeys(object)) {
+                    const { value, get, set } = Object.getOwnPropertyDescriptor(object, key)
+                    visit(value, String(key))
+                    visit(get, `get ${String(key)}`)
+                    visit(set, `set ${String(key)}`)
+                }
+                if (Object.isExtensible(object) || !(Object.isFrozen(object) || typeof object === 'function')) seen.push(path)
+            }
+            return { open: seen.sort(), count: found.size }
+        }
+        export const steps = [look]";
+    let mut lab = Lab::of(Place::Thread, flow);
+    let first = lab.call("look", json!(null)).unwrap();
+    assert!(first["count"].as_u64().unwrap() > 500, "{first}");
+    for realm in 2..5 {
+        lab.realm(realm, flow);
+        lab.begin_in(realm, "look", json!(null));
+        assert_eq!(lab.end().1.outcome.unwrap(), first);
+    }
+    assert_eq!(first["open"], json!(["globalThis"]));
+}

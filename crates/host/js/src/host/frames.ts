@@ -119,7 +119,7 @@ function freezeBuiltins(): void {
 
 /** What the module `rival` brings is built in, too. */
 export function protect(objects: readonly object[]): void {
-    builtins?.add(objects)
+    builtins?.add('rival', objects)
 }
 
 /** What makes workflows of modules: the module `rival` brings it. */

@@ -42,6 +42,9 @@ const STACK_BYTES: usize = 1024 * 1024;
 /// How many realms may be dropped before their garbage is collected, where memory is not short.
 const DROPPED_MAX: usize = 8;
 
+/// How much may be allocated while a realm is made, beyond half of what there is, before garbage is collected.
+const NEW_REALM: usize = 8 * 1024 * 1024;
+
 /// A script host.
 pub(crate) struct Host {
     // In this order: values of JavaScript go before the runtime.
@@ -309,7 +312,15 @@ impl Host {
         }
         match self.realms.get_mut(&id) {
             Some(realm) if realm.is_live() => None,
-            Some(realm) => realm.begin(id, &self.runtime, &self.shared, &self.modules),
+            Some(realm) => {
+                // A new realm is no garbage: that it grows is no reason to look for some in all others, if there is room.
+                let used = self.shared.meter.used();
+                let threshold = used + used / 2 + NEW_REALM;
+                if threshold < self.shared.meter.limit() / 2 {
+                    self.runtime.set_gc_threshold(threshold);
+                }
+                realm.begin(id, &self.runtime, &self.shared, &self.modules)
+            }
             None => Some(error::plain(format!("there is no realm {id}"))),
         }
     }

@@ -106,27 +106,29 @@ async fn parents_with_racing_children_are_not_blocked_in_a_full_engine() {
 }
 
 /// Signals arrive while the engine shuts down; what was answered with a yes is taken, at the latest by the next engine.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_signal_that_comes_while_the_engine_stops_is_taken_by_the_next() {
-    let count = runs();
+async fn signals_around_a_shutdown(code: &str, names: &[&'static str]) {
+    let (count, name) = (runs(), |n: usize| names[n % names.len()]);
     let folder = tempfile::tempdir().expect("a folder");
-    let store = || SqliteStore::open(folder.path().join("rival.db")).expect("the store opens");
-    let race = "export const steps = [async function race({ durable }) {
-        return Promise.race([durable.signal('a'), durable.signal('b')])
-    }]";
-    let lab = Lab::of(Engine::builder().store(store()), settings()).await.load(&[("race.ts", race)]).await;
-    let ids = start_all(&lab, "race", (0..count).map(|_| json!({}))).await;
+    let open = async || {
+        let store = SqliteStore::open(folder.path().join("rival.db")).expect("the store opens");
+        let lab = Lab::of(Engine::builder().store(store), settings()).await.load(&[("flow.ts", code)]).await;
+        lab.assert_good();
+        lab
+    };
+    let lab = open().await;
+    let ids = start_all(&lab, "flow", (0..count).map(|_| json!({}))).await;
     let half = Arc::new(tokio::sync::Semaphore::new(0));
     let senders: Vec<_> = ids
         .iter()
         .enumerate()
         .map(|(n, run)| {
             let (engine, run, half) = (lab.engine.clone(), run.clone(), Arc::clone(&half));
+            let name = name(n);
             tokio::spawn(async move {
                 if n == count / 2 {
                     half.add_permits(1);
                 }
-                engine.signal(&run, if n % 2 == 0 { "a" } else { "b" }, n).id("only").await
+                engine.signal(&run, name, n).id("only").await
             })
         })
         .collect();
@@ -134,20 +136,32 @@ async fn a_signal_that_comes_while_the_engine_stops_is_taken_by_the_next() {
     lab.engine.shutdown(Duration::from_millis(50)).await;
     let answers = join_all(senders).await;
     drop(lab);
-    let lab = Lab::of(Engine::builder().store(store()), settings()).await.load(&[("race.ts", race)]).await;
+    let lab = open().await;
     for (n, answer) in answers.into_iter().enumerate() {
         match answer.expect("it does not panic") {
             Ok(_) => {}
-            Err(RunError::ShuttingDown) => {
-                let name = if n % 2 == 0 { "a" } else { "b" };
-                match lab.engine.signal(&ids[n], name, n).id("only").await {
-                    Ok(_) | Err(RunError::Finished { .. }) => {}
-                    Err(error) => panic!("{error}"),
-                }
-            }
+            Err(RunError::ShuttingDown) => match lab.engine.signal(&ids[n], name(n), n).id("only").await {
+                Ok(_) | Err(RunError::Finished { .. }) => {}
+                Err(error) => panic!("{error}"),
+            },
             Err(error) => panic!("{}: {error}", ids[n]),
         }
     }
     let expected: Vec<Json> = (0..count).map(|n| json!(n)).collect();
     assert_eq!(outputs(&lab.engine, &ids).await, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_that_comes_while_the_engine_stops_is_taken_by_the_next() {
+    let race = "export const steps = [async function race({ durable }) {
+        return Promise.race([durable.signal('a'), durable.signal('b')])
+    }]";
+    signals_around_a_shutdown(race, &["a", "b"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_for_a_node_that_comes_while_the_engine_stops_is_taken_by_the_next() {
+    let wait = "import { signal } from 'rival'
+export const steps = [signal('m'), function said({ lastStep }) { return lastStep.result }]";
+    signals_around_a_shutdown(wait, &["m"]).await;
 }

@@ -136,8 +136,16 @@ impl Tables<'_> {
 
     fn insert_batch(&mut self, run: i64, batch: &Batch, tip: i64) -> Result<()> {
         let Batch { first, count, body } = batch;
-        self.insert_event.execute(params![run, first.0.cast_signed(), count, tip, body])?;
-        self.meta.digest = sum::digest_next(self.meta.digest, tip);
+        self.meta.add(tip);
+        self.insert_event.execute(params![
+            self.meta.commits,
+            run,
+            first.0.cast_signed(),
+            count,
+            tip,
+            body
+        ])?;
+        self.added += 1;
         Ok(())
     }
 

@@ -4,16 +4,23 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::fault::{Fault, Result};
-use crate::sum::RowSum;
+use crate::sum::{RowSum, digest_next};
 
-/// Changes the one row of the table; written with every transaction that writes anything.
+/// Changes the one row of the table. Not written with transactions that only add batches, which is what most do: those
+/// tell by themselves how far the store has come.
 pub(crate) const UPDATE: &str = "UPDATE meta SET store = ?1, commits = ?2, digest = ?3, last_run = ?4,
      last_message = ?5, last_engine = ?6, sum = ?7";
+
+/// The batches after the row, which have the numbers that follow on its own. Where one is missing, the rest was written
+/// after a later row, which is gone.
+const TAIL: &str = "SELECT no, chain FROM events WHERE no > ?1 ORDER BY no";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Meta {
     pub(crate) store: String,
+    /// Counts batches, each of which has its number, and transactions that wrote anything else.
     pub(crate) commits: i64,
+    /// Over all batches up to there.
     pub(crate) digest: i64,
     pub(crate) last_run: i64,
     pub(crate) last_message: i64,
@@ -21,10 +28,42 @@ pub(crate) struct Meta {
 }
 
 impl Meta {
-    /// Reads it, or says that it is not as it was written.
+    /// Reads how far the store has come, or says that the row is not as it was written.
     pub(crate) fn read(connection: &Connection) -> Result<Self> {
+        let mut meta = Self::read_row(connection)?;
+        meta.follow(connection, i64::MAX)?;
+        Ok(meta)
+    }
+
+    /// What was known after so many commits, if that can still be told.
+    pub(crate) fn read_at(connection: &Connection, commits: i64) -> Result<Option<Self>> {
+        let mut meta = Self::read_row(connection)?;
+        meta.follow(connection, commits)?;
+        Ok(Some(meta).filter(|meta| meta.commits == commits))
+    }
+
+    fn read_row(connection: &Connection) -> Result<Self> {
         let (meta, sum) = Self::read_unchecked(connection)?;
         if meta.sum() == sum { Ok(meta) } else { Err(damaged()) }
+    }
+
+    /// Adds the batches that came after the row, up to a number.
+    fn follow(&mut self, connection: &Connection, most: i64) -> Result<()> {
+        let mut tail = connection.prepare_cached(TAIL)?;
+        let mut rows = tail.query([self.commits])?;
+        while self.commits < most
+            && let Some(row) = rows.next()?
+            && row.get::<_, i64>(0)? == self.commits + 1
+        {
+            self.add(row.get(1)?);
+        }
+        Ok(())
+    }
+
+    /// Takes note of one more batch.
+    pub(crate) fn add(&mut self, chain: i64) {
+        self.commits += 1;
+        self.digest = digest_next(self.digest, chain);
     }
 
     fn read_unchecked(connection: &Connection) -> Result<(Self, i64)> {

@@ -252,7 +252,8 @@ fn judge(
         };
         return refusal.map_or(Ok((None, None)), Err);
     }
-    let meta = Meta::read(writer).map_err(|fault| fault.to_store_error(path))?;
+    let failed = |fault: Fault| fault.to_store_error(path);
+    let meta = Meta::read(writer).map_err(failed)?;
     let unmarked = |what: &str| {
         StoreError::Open(format!(
             "{file}: the mark {} {what}, so it cannot be told whether commits were lost. Bring it back; or, if \
@@ -266,6 +267,7 @@ fn judge(
         Found::Nothing => return Ok((None, Some(unmarked("is missing")))),
         Found::Unreadable => return Ok((None, Some(unmarked("is damaged")))),
     };
+    let then = Meta::read_at(writer, found.commits).map_err(failed)?;
     let distrust = if found.store != meta.store {
         Some(StoreError::Damaged(format!(
             "{file} (store {}) and its mark (store {}) are of two stores; its log (-wal) or its mark was \
@@ -274,11 +276,11 @@ fn judge(
         )))
     } else if meta.commits < found.commits {
         Some(lost(meta.commits, found.commits))
-    } else if meta.commits == found.commits && meta.digest != found.digest {
+    } else if then.is_some_and(|then| then.digest != found.digest) {
         Some(StoreError::Damaged(format!(
             "{file} has as many commits as its mark says ({}), but other ones; it is a copy that went its own \
              way, or its log (-wal) was swapped. Bring back the files that belong together",
-            meta.commits
+            found.commits
         )))
     } else {
         None

@@ -13,6 +13,9 @@ use crate::sum;
 /// How many runs are remembered; past that all are forgotten and read again as they are needed.
 const REMEMBERED: usize = 1 << 16;
 
+/// How many batches there may be after what the row of [`Meta`] says: they are read when a store is opened.
+const TAIL_MAX: i64 = 1_000;
+
 /// A run that somebody alive owns, as the last commit left it. Lets a commit be checked without a read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hot {
@@ -67,6 +70,10 @@ pub(crate) struct Tables<'c> {
     pub(crate) hot: HashMap<RunId, Hot>,
     /// As it will be after this transaction.
     pub(crate) meta: Meta,
+    /// How far the row of it has come; none if it must be written, whatever else is.
+    told: Option<i64>,
+    /// How many batches this transaction has added.
+    pub(crate) added: u64,
     /// Whether this transaction must be written although no row changed.
     pub(crate) dirty: bool,
     stale: bool,
@@ -78,7 +85,7 @@ impl<'c> Tables<'c> {
         Ok(Self {
             connection,
             insert_event: connection
-                .prepare("INSERT INTO events (run, first, count, chain, body) VALUES (?1, ?2, ?3, ?4, ?5)")?,
+                .prepare("INSERT INTO events (no, run, first, count, chain, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?,
             insert_run: connection.prepare(
                 "INSERT INTO runs (no, id, workflow, plan, status, fingerprint, created_at, ended_at,
                      wake_at, owner, epoch, parent, source, tags, note, last, tip, sum)
@@ -97,6 +104,8 @@ impl<'c> Tables<'c> {
             names: HashMap::new(),
             hot: HashMap::new(),
             meta: Meta::default(),
+            told: None,
+            added: 0,
             dirty: false,
             stale: true,
         })
@@ -116,8 +125,10 @@ impl<'c> Tables<'c> {
     pub(crate) fn forget(&mut self) {
         self.hot.clear();
         self.names.clear();
+        self.added = 0;
         self.dirty = false;
         self.stale = true;
+        self.told = None;
     }
 
     /// Reads again what was forgotten.
@@ -129,6 +140,10 @@ impl<'c> Tables<'c> {
         // An engine may have joined while the disk was full.
         let joined = self.engines.alive.iter().copied().max().unwrap_or(0);
         self.meta.last_engine = self.meta.last_engine.max(joined);
+        // A store that lost commits, and was accepted, may have batches of later ones. Their numbers are taken.
+        let last: Option<i64> =
+            self.connection.query_row("SELECT max(no) FROM events", [], |row| row.get(0))?;
+        self.meta.commits = self.meta.commits.max(last.unwrap_or(0));
         self.read_gone()?;
         self.stale = false;
         Ok(())
@@ -147,12 +162,32 @@ impl<'c> Tables<'c> {
         Ok(())
     }
 
-    /// Counts a transaction that writes something; the last thing before its commit.
-    pub(crate) fn count(&mut self) -> Result<()> {
-        self.meta.commits += 1;
-        self.set_meta.execute(self.meta.params())?;
-        self.dirty = false;
-        Ok(())
+    /// Has the transaction say how far the store has come, if it wrote anything: the last thing before its commit. Gives
+    /// whether it did. Of `changes` to rows, those that only add batches say so by themselves.
+    pub(crate) fn count(&mut self, changes: u64) -> Result<bool> {
+        let added = std::mem::take(&mut self.added);
+        let dirty = std::mem::take(&mut self.dirty);
+        if !dirty && changes == 0 {
+            return Ok(false);
+        }
+        let is_short = self.told.is_some_and(|told| self.meta.commits - told < TAIL_MAX);
+        if dirty || changes != added || !is_short {
+            self.meta.commits += 1;
+            self.set_meta.execute(self.meta.params())?;
+            self.told = Some(self.meta.commits);
+        }
+        Ok(true)
+    }
+
+    /// The log starts over: what is in it must begin with the row that says whose it is. Else the log of another store, or
+    /// an older one of this store, could be taken for it.
+    pub(crate) fn tell_again(&mut self) {
+        self.told = None;
+    }
+
+    /// Whether there are batches after the row.
+    pub(crate) fn has_tail(&self) -> bool {
+        !self.stale && self.told.is_some_and(|told| told < self.meta.commits)
     }
 
     pub(crate) fn next_run(&mut self) -> i64 {

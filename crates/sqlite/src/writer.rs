@@ -121,6 +121,7 @@ pub(crate) fn run(mut connection: Connection, outfit: Outfit, mut queue: mpsc::R
                 }
                 writer.serve(&mut jobs);
             }
+            writer.finish();
             // Without a sender the thread ends, and with it the scope.
             writer.done = None;
         }),
@@ -238,12 +239,14 @@ impl<'c> Writer<'c> {
         for job in jobs {
             job.perform(&mut self.tables)?;
         }
-        let wrote = self.tables.dirty || self.tables.connection.total_changes() != before;
-        if wrote {
-            self.tables.count()?;
-        }
+        let wrote = self.tables.count(self.tables.connection.total_changes() - before)?;
+        let frames = self.wal_pages.load(Ordering::Relaxed);
         // Costs no sync when nothing was written.
         self.commit.execute([])?;
+        // Another program has moved all of the log into the file.
+        if wrote && self.wal_pages.load(Ordering::Relaxed) <= frames {
+            self.tables.tell_again();
+        }
         Ok(wrote)
     }
 
@@ -256,6 +259,14 @@ impl<'c> Writer<'c> {
             marker.advance(self.tables.meta.commits, self.tables.meta.digest);
         }
         Ok(())
+    }
+
+    /// Before the store is closed in order: what it knows of itself is in one place. Nothing depends on it.
+    fn finish(&mut self) {
+        if self.poison.is_none() && self.tables.has_tail() {
+            self.tables.probe();
+            let _ = self.transact(&mut []);
+        }
     }
 
     fn undo(&mut self) {
@@ -292,7 +303,10 @@ impl<'c> Writer<'c> {
         });
         match moved {
             // All of it is moved, so the next commit starts the log over.
-            Ok(true) => self.checkpoint_at = CHECKPOINT_PAGES,
+            Ok(true) => {
+                self.checkpoint_at = CHECKPOINT_PAGES;
+                self.tables.tell_again();
+            }
             Ok(false) => self.checkpoint_at = pages.saturating_add(CHECKPOINT_PAGES),
             Err(error) => {
                 self.checkpoint_at = pages.saturating_add(CHECKPOINT_PAGES);

@@ -482,3 +482,65 @@ async fn damage_is_not_hidden_by_the_next_write() {
     assert_eq!(store.check().await.unwrap().len(), 1);
     assert!(matches!(store.load(&RunId::from("r"), Seq(0), 10).await, Err(StoreError::Damaged(_))));
 }
+
+/// Most transactions add batches and write nothing else: those are counted too.
+#[tokio::test]
+async fn a_lost_batch_is_told_though_nothing_else_was_written_with_it() {
+    const FRAME: usize = 24 + 8192;
+    let (folder, copy) = (Folder::new(), Folder::new());
+    let store = SqliteStore::open(folder.file()).unwrap();
+    let engine = store.join().await.unwrap();
+    store.start(new_run("r", engine)).await.unwrap();
+    let before = Image::take(&folder.file()).log.unwrap().len();
+    for first in 2..10 {
+        store.commit(commit("r", first, 10)).await.unwrap();
+    }
+    let whole = Image::take(&folder.file());
+    let length = whole.log.as_ref().unwrap().len();
+    assert_eq!((length - before) / FRAME, 16, "each wrote the batch and the index, and no other page");
+    for cut in (before..length).step_by(FRAME) {
+        let mut image = whole.clone();
+        image.log.as_mut().unwrap().truncate(cut);
+        image.put(&copy.file());
+        let refused = SqliteStore::open(copy.file()).unwrap_err();
+        assert!(matches!(refused, StoreError::Damaged(_)), "cut at {cut}: {refused}");
+    }
+    whole.put(&copy.file());
+    let again = SqliteStore::open(copy.file()).unwrap();
+    assert_eq!(again.load(&RunId::from("r"), Seq(0), 100).await.unwrap().len(), 9);
+    assert_eq!(again.check().await.unwrap(), []);
+}
+
+/// One store in three moments, between which the log was started over.
+async fn started_over(folder: &Folder) -> Vec<Image> {
+    let store = SqliteStore::open(folder.file()).unwrap();
+    let engine = store.join().await.unwrap();
+    store.start(new_run("r", engine)).await.unwrap();
+    let mut images = Vec::new();
+    for part in 0..3 {
+        for first in 0..4 {
+            store.commit(commit("r", 2 + part * 4 + first, 3_000)).await.unwrap();
+        }
+        images.push(Image::take(&folder.file()));
+        let shell = Connection::open(folder.file()).unwrap();
+        shell.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).unwrap();
+    }
+    images
+}
+
+#[tokio::test]
+async fn a_log_of_batches_alone_says_whose_it_is() {
+    let (one, other, copy) = (Folder::new(), Folder::new(), Folder::new());
+    let (ours, theirs) = (started_over(&one).await, started_over(&other).await);
+    for (which, image) in ours.iter().enumerate() {
+        let earlier = ours[..which].iter();
+        for log in theirs.iter().chain(earlier).map(|image| &image.log) {
+            let mixed = Image { log: log.clone(), ..image.clone() };
+            mixed.put(&copy.file());
+            let refused = SqliteStore::open(copy.file()).unwrap_err();
+            assert!(matches!(refused, StoreError::Damaged(_)), "image {which}: {refused}");
+        }
+        image.put(&copy.file());
+        assert_eq!(SqliteStore::open(copy.file()).unwrap().check().await.unwrap(), []);
+    }
+}

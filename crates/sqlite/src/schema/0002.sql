@@ -26,9 +26,10 @@ UPDATE plans SET sum = row_sum(hash, json);
 ALTER TABLE logs ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
 UPDATE logs SET sum = row_sum(run, node, attempt, call, at, level, message, fields);
 
--- One row. `store` is this store's own id. `commits` counts the transactions that wrote something, and `digest` is over
--- all batches in their order; both are also in the mark beside the file. The numbers of runs, messages and engines are
--- never given again, also not after what had them is gone.
+-- One row. `store` is this store's own id. `commits` counts batches, whose numbers are from it, and the transactions that
+-- wrote anything else; `digest` is over all batches in their order. The row is written with the latter only: batches whose
+-- numbers follow on `commits` came after it. How far the store has come is also in the mark beside the file. The numbers of
+-- runs, messages and engines are never given again, also not after what had them is gone.
 CREATE TABLE meta_2 (
     id           INTEGER PRIMARY KEY CHECK (id = 1),
     store        TEXT NOT NULL,
@@ -40,7 +41,7 @@ CREATE TABLE meta_2 (
     sum          INTEGER NOT NULL
 ) STRICT;
 INSERT INTO meta_2
-SELECT 1, '', 0, 0,
+SELECT 1, '', (SELECT coalesce(max(no), 0) FROM events_1), 0,
     max(last_run, (SELECT coalesce(max(no), 0) FROM runs)),
     max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages'),
         (SELECT coalesce(max(no), 0) FROM messages)),

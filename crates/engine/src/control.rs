@@ -147,11 +147,7 @@ enum Handed {
 
 impl Delivery {
     async fn send_and_deliver(self) -> Result<RunStatus, RunError> {
-        // Counted first, looked second: an engine that stops waits for this request, or the request sees that it stops.
-        let _busy = self.shared.gauge.busy();
-        if self.shared.is_stopping() {
-            return Err(RunError::ShuttingDown);
-        }
+        let _open = self.shared.take_request().ok_or(RunError::ShuttingDown)?;
         let mut sent = self.send().await?;
         if let Sent::Known(no) = sent {
             self.compare(no).await?;

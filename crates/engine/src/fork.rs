@@ -117,6 +117,7 @@ impl ForkRequest {
 
 async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
     let shared = Arc::clone(&request.engine.shared);
+    let _open = shared.take_request().ok_or(StartError::ShuttingDown)?;
     if let Some(row) = request.known(&shared).await? {
         return Ok((row.id, row.status));
     }

@@ -14,7 +14,7 @@ use crate::ahead::Review;
 use crate::clock::Clock;
 use crate::companions::Companions;
 use crate::error::StartError;
-use crate::gauge::Gauge;
+use crate::gauge::{Busy, Gauge};
 use crate::hub::Hub;
 use crate::keeper::Keeper;
 use crate::mail::{Mail, Mailbox};
@@ -186,6 +186,13 @@ impl Shared {
     /// Notes that runs are taken up; gives whether they were already.
     pub(crate) fn begin(&self) -> bool {
         self.begun.swap(true, Ordering::AcqRel)
+    }
+
+    /// A request begins, if the engine takes any: the engine is open until the guard is dropped. Counted first, looked
+    /// second: an engine that stops waits for this request, or the request sees that it stops.
+    pub(crate) fn take_request(&self) -> Option<Busy<'_>> {
+        let busy = self.gauge.busy();
+        (!self.is_stopping()).then_some(busy)
     }
 
     /// Signs off from the store.

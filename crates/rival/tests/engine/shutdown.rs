@@ -101,6 +101,8 @@ async fn new_runs_and_requests_are_refused(lab: Lab) {
     assert!(matches!(engine.run("w", ()).await, Err(StartError::ShuttingDown)));
     assert!(matches!(run.cancel("").await, Err(RunError::ShuttingDown)));
     assert!(matches!(engine.pause(run.id()).await, Err(RunError::ShuttingDown)));
+    assert!(matches!(engine.signal(run.id(), "m", 1).await, Err(RunError::ShuttingDown)));
+    assert!(matches!(engine.retry(run.id()).await, Err(StartError::ShuttingDown)));
     // What is there can still be read.
     assert_eq!(engine.status(run.id()).await.unwrap(), RunStatus::Waiting);
 }

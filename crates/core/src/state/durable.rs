@@ -180,6 +180,23 @@ impl Ops {
         }
     }
 
+    /// A new attempt finds what went well before, in whatever order it asks. Later calls of the attempt go its way again:
+    /// what it used and gave up of that stays so.
+    fn begin_attempt(&mut self, attempt: u32) {
+        let past: Vec<u32> = self.iter().filter(|(_, op)| op.attempt != attempt).map(|(no, _)| no).collect();
+        for number in past {
+            match self.all.get_mut(&number) {
+                Some(op) if op.is_for_later_attempts() => {
+                    (op.used_by, op.used_no, op.dropped) = (None, None, false);
+                    self.fresh.remove(&number);
+                }
+                // Their step's last call has ended, and they are being cancelled.
+                Some(op) if op.has_children() => {}
+                _ => self.remove(number),
+            }
+        }
+    }
+
     /// Forgets an operation that no call can ask for any more.
     fn remove(&mut self, number: u32) {
         self.fresh.remove(&number);
@@ -417,20 +434,10 @@ impl State {
     }
 
     /// A call begins: the operations that its step has open are waited for already.
-    pub(super) fn call_finds_ops(&mut self, node: &Path, attempt: u32) {
+    pub(super) fn call_finds_ops(&mut self, node: &Path, attempt: u32, is_new_attempt: bool) {
         let Some(ops) = self.ops.get_mut(node) else { return };
-        // A new attempt finds what went well before, in whatever order it asks.
-        let past: Vec<u32> = ops.iter().filter(|(_, op)| op.attempt != attempt).map(|(no, _)| no).collect();
-        for number in past {
-            match ops.all.get_mut(&number) {
-                Some(op) if op.is_for_later_attempts() => {
-                    (op.used_by, op.used_no, op.dropped) = (None, None, false);
-                    ops.fresh.remove(&number);
-                }
-                // Their step's last call has ended, and they are being cancelled.
-                Some(op) if op.has_children() => {}
-                _ => ops.remove(number),
-            }
+        if is_new_attempt {
+            ops.begin_attempt(attempt);
         }
         let (waits, replays) = (ops.waiting > 0, ops.all.values().any(|op| op.attempt == attempt));
         if let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) {

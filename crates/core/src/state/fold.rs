@@ -263,6 +263,7 @@ impl State {
         let state = self.begin(node, call.started_at);
         state.calls = call.number;
         state.due = None;
+        let is_new_attempt = state.attempts != call.attempt;
         match call.role {
             Role::Step => {
                 state.attempts = call.attempt;
@@ -277,7 +278,7 @@ impl State {
         state.suspended = false;
         let attempt = call.attempt;
         state.call = Some(call);
-        self.call_finds_ops(node, attempt);
+        self.call_finds_ops(node, attempt, is_new_attempt);
     }
 
     /// Forgets the call at work and its timeout.

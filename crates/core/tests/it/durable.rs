@@ -467,6 +467,25 @@ fn a_later_attempt_is_given_what_ended_well_although_it_was_given_up() {
 }
 
 #[test]
+fn what_an_attempt_gave_up_stays_so_when_it_is_called_again() {
+    let case = Case::of(vec![tried("a", 2)])
+        .start()
+        .asks("a", 1, "work", run())
+        .child_completes("r~c1", j!(1))
+        .fails("a", 1, StepError::new("no"))
+        .tick_after(1_000)
+        .drops("a", 2, 1)
+        .asks("a", 2, "m", signal(None))
+        .suspend("a", 2)
+        .signal("m");
+    let ops = case.state.ops.get(&Path::from("a"));
+    let mut replay = Replay::new(ops, 2);
+    assert_eq!(replay.ask(ops, &key(OpKind::Run, "work"), "h", &[]), Found::Recorded(1));
+    assert!(!replay.is_due(ops.unwrap().get(1).unwrap()), "it is never answered");
+    case.drops("a", 3, 1).check();
+}
+
+#[test]
 fn each_attempt_can_give_up_what_ended_well_before() {
     let case = Case::of(vec![tried("a", 3)])
         .start()

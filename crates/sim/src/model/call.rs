@@ -63,7 +63,7 @@ impl<'a> Model<'a> {
         };
         let killed = || matches!(self.root.ending(), Some((Ending::Kill, _)));
         // It was cut short, and waits for its turn to be made again.
-        let (mut held, mut since) = (false, 0);
+        let (mut held, mut since, mut paused) = (false, 0, false);
         // Everything that starts at this moment has started before anything of it ends.
         self.clock.turn().await;
         let ended = poll_fn(|_| {
@@ -88,14 +88,17 @@ impl<'a> Model<'a> {
                     self.tie(Tie::Crash);
                 }
                 match cut.fate {
-                    CutFate::Again | CutFate::Held => (held, since) = (true, cut.at),
+                    CutFate::Again | CutFate::Held => {
+                        (held, since, paused) = (true, cut.at, cut.fate == CutFate::Held);
+                    }
                     CutFate::Interrupted => return Poll::Ready(Called::Interrupted),
                     CutFate::Cancelled => return Poll::Ready(Called::Killed),
                 }
             }
             if held {
-                // What ends at the same moment came later: otherwise it would not have been made again.
-                if ending.is_some_and(|(_, at)| at > since) {
+                // What ends at the same moment came later: otherwise it would not have been made again. A pause had held it
+                // by then.
+                if ending.is_some_and(|(_, at)| at > since || paused) {
                     return Poll::Ready(Called::Killed);
                 }
                 if self.clock.paused.get() {

@@ -294,6 +294,8 @@ impl<'a> Model<'a> {
             if let Some(task) = task {
                 task.await;
             }
+            // Lanes inside that lost before are undone first.
+            this.clock.alone(this.number, &lane).await;
             this.undo_within(&lane).await;
         })
     }

@@ -100,7 +100,14 @@ impl Model<'_> {
         self.clock.turn().await;
         let mut held = false;
         let waited = poll_fn(|_| {
-            if scope.ending().is_some() {
+            if let Some((_, at)) = scope.ending() {
+                // A signal that comes when the wait is stopped may have been taken before.
+                if at == self.clock.now()
+                    && self.clock.either()
+                    && let Some(payload) = self.take(name, number, until)
+                {
+                    return Poll::Ready(Some(Some(payload)));
+                }
                 let ended = until.is_some_and(|until| self.note_stop_at(until, scope));
                 return Poll::Ready(ended.then_some(None));
             }

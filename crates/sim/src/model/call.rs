@@ -9,7 +9,7 @@ use rival_core::plan::{BackoffKind, OnTimeout, Retry, Step};
 use serde_json::Value;
 
 use super::time::{Ending, Scope};
-use super::{CutFate, End, Env, Failed, Model, Tie, Undo};
+use super::{Cut, CutFate, End, Env, Failed, Model, Tie, Undo};
 use crate::script::{CallKey, Does, Fails, Part, Seen};
 
 /// How long a handler may take.
@@ -54,8 +54,11 @@ impl<'a> Model<'a> {
         let ends = act.does.map(|_| began + act.takes);
         let mut deadline = terms.timeout.map(|timeout| began + timeout);
         // A child that is started again is given the same, and has calls of the same names.
-        let cuts = self.cuts.get(&key).into_iter().flatten();
-        let mut cuts = cuts.filter(|cut| cut.at >= began).peekable();
+        let cuts = self.cuts.get(&key).map(Vec::as_slice).unwrap_or_default();
+        // One that ended a call may have been of the child before, which was given the same.
+        let of_another = self.clock.either();
+        let mine = |cut: &&Cut| cut.at >= began && !(of_another && cut.fate == CutFate::Cancelled);
+        let mut cuts = cuts.iter().filter(mine).peekable();
         self.notes.borrow_mut().summary.calls.insert(key.clone());
         let told = || match terms.scope.and_then(Scope::ending) {
             Some((Ending::Stop | Ending::Kill, at)) => Some(at),

@@ -98,6 +98,8 @@ async fn shut_down_with_everything_held(file: &Path) {
     let told = engine.get(run.id()).await.unwrap_err();
     assert_eq!(told.code(), "store_closed");
     assert_eq!(run.cancel("").await.unwrap_err().code(), "shutting_down");
+    assert_eq!(engine.signal(run.id(), "m", 1).await.unwrap_err().code(), "shutting_down");
+    assert_eq!(engine.retry(run.id()).await.unwrap_err().code(), "shutting_down");
     assert!(engine.run(&workflow, ()).await.is_err());
     engine.shutdown(Duration::from_secs(5)).await;
     drop(store);

@@ -77,11 +77,7 @@ fn op(dice: &mut Dice) -> Op {
     match dice.below(5) {
         0 => Op::Once { takes: dice.duration() },
         1 => Op::Sleep(dice.duration()),
-        2 => Op::Signal {
-            name: format!("signal{}", dice.below(3)),
-            timeout: dice.duration() * 8,
-            value: dice.percent(60),
-        },
+        2 => signal(dice),
         3 => Op::Run,
         _ => Op::Map {
             items: usize::try_from(dice.below(4)).unwrap_or(0),
@@ -91,17 +87,21 @@ fn op(dice: &mut Dice) -> Op {
     }
 }
 
+fn signal(dice: &mut Dice) -> Op {
+    Op::Signal {
+        name: format!("signal{}", dice.below(3)),
+        timeout: dice.duration() * 8,
+        value: dice.percent(60),
+    }
+}
+
 /// Two or three that race; those that lose may be asked for again later.
 fn race(dice: &mut Dice) -> Op {
     let count = dice.range(2, 3);
     let racer = |dice: &mut Dice| match dice.below(4) {
         0 => Op::Once { takes: dice.duration() },
         1 => Op::Sleep(dice.duration()),
-        2 => Op::Signal {
-            name: format!("signal{}", dice.below(3)),
-            timeout: dice.duration() * 8,
-            value: dice.percent(60),
-        },
+        2 => signal(dice),
         _ => Op::Run,
     };
     Op::Race((0..count).map(|_| racer(dice)).collect())

@@ -68,9 +68,8 @@ impl Place {
 
 /// The identity of the file that a name leads to, and its length.
 ///
-/// Asked for without its times. Linux keeps the times of a file exactly once somebody has seen them: the next write
-/// changes them, and its sync has the inode to write too, through the journal of the file system. That made a commit
-/// half as long again.
+/// Asked for without its times. Linux keeps the times of a file exactly once a program has read them: the next write
+/// changes them, and its sync has the inode to write too, through the journal of the file system.
 #[cfg(target_os = "linux")]
 fn at(path: &Path) -> std::io::Result<(Identity, u64)> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};

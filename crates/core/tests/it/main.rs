@@ -10,6 +10,7 @@ mod durable;
 mod ending;
 mod for_each;
 mod fork;
+mod given_up;
 mod golden;
 mod graph;
 mod hold;

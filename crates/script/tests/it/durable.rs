@@ -133,7 +133,7 @@ export const steps = [branch({
     assert!(error.message.contains("durable operations belong to steps"), "{}", error.message);
 }
 
-/// Runs a step that says with the signal `ready` of nobody when it may be sent messages: its output after these.
+/// Runs a step and sends it messages once it waits: its output after these.
 async fn told(code: &str, waits_for: &str, messages: &[&str]) -> serde_json::Value {
     let file = format!("export const steps = [async function work({{ durable, log }}) {{\n{code}\n}}]");
     let lab = Lab::good(&[("work.ts", &file)]).await;

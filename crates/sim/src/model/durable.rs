@@ -98,7 +98,7 @@ impl<'a> Model<'a> {
         .await
     }
 
-    /// The first of several operations. What the others wait for ends with that: nobody takes a signal for them, and
+    /// The first of several operations. What the others wait for ends with that: no signal is taken for them, and
     /// their children are cancelled.
     async fn race(
         self: &Rc<Self>,

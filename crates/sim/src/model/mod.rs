@@ -181,7 +181,7 @@ struct Model<'a> {
     clock: Rc<Clock<'a>>,
     /// When somebody asks to cancel the run.
     requests: Rc<[u64]>,
-    /// Somebody kills the run, now or later.
+    /// A kill of the run is among the actions, now or later.
     may_be_killed: bool,
     /// What the keys of its calls begin with.
     salt: String,

@@ -16,6 +16,8 @@ use crate::script::{CallKey, Does, Fails, Part, Seen};
 const HANDLER_TIMEOUT: u64 = 300_000;
 /// How often a compensation is tried.
 const UNDO_ATTEMPTS: u32 = 3;
+/// How many turns a child takes to start, and to start its first node.
+const TURNS_OF_A_START: u32 = 4;
 /// The longest time between two attempts.
 const BACKOFF_MAX: u64 = 300_000;
 
@@ -67,10 +69,18 @@ impl<'a> Model<'a> {
         let killed = || matches!(self.root.ending(), Some((Ending::Kill, _)));
         // It was cut short, and waits for its turn to be made again.
         let (mut held, mut since, mut paused) = (false, 0, false);
+        // What else happens when a crash ends it may have had its turn before.
+        let mut turns_before_cut = if self.clock.either() { TURNS_OF_A_START } else { 0 };
         // Everything that starts at this moment has started before anything of it ends.
         self.clock.turn().await;
         let ended = poll_fn(|_| {
             let ending = terms.scope.and_then(Scope::ending);
+            let ends_cut = |cut: &&Cut| cut.fate == CutFate::Cancelled && cut.at == self.clock.now();
+            if turns_before_cut > 0 && ending.is_some() && cuts.peek().is_some_and(ends_cut) {
+                turns_before_cut -= 1;
+                self.clock.changed();
+                return Poll::Pending;
+            }
             // At one moment the crash may come before or after what else happens: its fate tells.
             while let Some(cut) = cuts.next_if(|cut| {
                 let fits = match cut.fate {
@@ -186,7 +196,8 @@ impl<'a> Model<'a> {
             let mut seen = env.seen();
             let called = if step.function == "durable" {
                 let (called, answers) = self.call_durable(&key, node, scope).await;
-                seen.joined = Some(answers);
+                unknown |= answers.told;
+                seen.joined = Some(Value::Array(answers.values));
                 called
             } else {
                 let listens = step.function == "listening";

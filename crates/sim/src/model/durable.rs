@@ -17,6 +17,14 @@ use crate::script::CallKey;
 /// Everything around the call is ending, or it was stopped.
 struct Stopped;
 
+/// What the operations of a call answered.
+#[derive(Default)]
+pub(super) struct Answers {
+    pub(super) values: Vec<Value>,
+    /// One was refused, because everything around the call is ending.
+    pub(super) told: bool,
+}
+
 impl<'a> Model<'a> {
     /// Makes a call that asks for operations. Gives how it ended, and what the operations answered.
     pub(super) async fn call_durable(
@@ -24,19 +32,19 @@ impl<'a> Model<'a> {
         key: &CallKey,
         node: &str,
         scope: &Scope,
-    ) -> (Called, Value) {
+    ) -> (Called, Answers) {
         self.notes.borrow_mut().summary.calls.insert(key.clone());
         self.clock.turn().await;
-        let mut answers = Vec::new();
+        let mut answers = Answers::default();
         let called = match self.ask_all(key, node, scope, &mut answers).await {
             Ok(Ok(())) => ended(self.script.act(key).does),
             Ok(Err(code)) => Called::OpFailed(code),
             // With what ended it, and at the same moment: the two do not race.
-            Err(Stopped) => return (Called::Killed, Value::Null),
+            Err(Stopped) => return (Called::Killed, Answers::default()),
         };
         self.fact(node);
         self.clock.changed();
-        (called, Value::Array(answers))
+        (called, answers)
     }
 
     async fn ask_all(
@@ -44,7 +52,7 @@ impl<'a> Model<'a> {
         key: &CallKey,
         node: &str,
         scope: &Scope,
-        answers: &mut Vec<Value>,
+        answers: &mut Answers,
     ) -> Result<Result<(), &'static str>, Stopped> {
         let ops = self.script.ops(&key.node);
         for (n, op) in ops.iter().enumerate() {
@@ -58,6 +66,14 @@ impl<'a> Model<'a> {
                     if racers.contains(&Op::Run) {
                         self.tie(Tie::Race);
                     }
+                    // In what is ending they are refused at that moment, and the refusal may be seen first.
+                    let waits = racers.iter().filter(|racer| !matches!(racer, Op::Once { .. })).count();
+                    if scope.ending().is_some() && waits > 1 {
+                        answers.told = true;
+                        if self.clock.either() {
+                            return Err(Stopped);
+                        }
+                    }
                     Ok(answer)
                 }
                 (Some(answer), _) => Ok(answer),
@@ -67,7 +83,7 @@ impl<'a> Model<'a> {
             match answer {
                 Ok(answer) => {
                     self.kept.borrow_mut().insert(place, answer.clone());
-                    answers.push(answer);
+                    answers.values.push(answer);
                 }
                 Err(code) => return Ok(Err(code)),
             }
@@ -224,6 +240,10 @@ impl<'a> Model<'a> {
             let open = children.iter().filter(|child| child.child_end().is_none()).count();
             let failed = children.iter().any(|child| matches!(child.child_end(), Some(Err(_))));
             if failed && !collect {
+                // A child that begins, or goes on, at the moment at which it is cancelled may have been faster.
+                if children.iter().any(|child| child.child_end().is_none() && child.moves_now()) {
+                    self.tie(Tie::Children);
+                }
                 children.iter().for_each(|child| child.cancel());
             } else if children.len() < items && open < window as usize {
                 let input = child_input(&key.node, n, Some(children.len()));
@@ -293,6 +313,7 @@ impl<'a> Model<'a> {
             may_be_killed: self.may_be_killed,
             salt,
             number,
+            began: self.clock.now(),
             parent: Some(self.number),
             family: Rc::clone(&self.family),
             root: Scope::run(),
@@ -307,6 +328,12 @@ impl<'a> Model<'a> {
         // The parent ends when its children have.
         self.clock.spawn(self.number, node, child.run(env));
         child
+    }
+
+    /// Something happens in it at this moment.
+    fn moves_now(&self) -> bool {
+        let (now, notes) = (self.clock.now(), self.notes.borrow());
+        self.began == now || (notes.moment == now && !notes.facts.is_empty())
     }
 
     fn child_end(&self) -> Option<Result<Value, &'static str>> {

@@ -147,6 +147,7 @@ pub fn predict(
             .collect(),
         salt: String::new(),
         number: 0,
+        began: 0,
         parent: None,
         family: Rc::default(),
         root: Scope::run(),
@@ -187,6 +188,8 @@ struct Model<'a> {
     salt: String,
     /// The run among those of its family.
     number: u64,
+    /// When it was started.
+    began: u64,
     /// The run that started it.
     parent: Option<u64>,
     /// All children, with what they are given.

@@ -17,7 +17,10 @@ fn runs() -> usize {
     std::env::var("RIVAL_WAITS").ok().and_then(|count| count.parse().ok()).unwrap_or(40)
 }
 
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long all of them may take together. A run that is stuck fails its test after this.
+fn patience() -> Duration {
+    Duration::from_secs(120) + Duration::from_millis(20) * u32::try_from(runs()).expect("so many runs fit")
+}
 
 async fn start_all(lab: &Lab, workflow: &str, inputs: impl Iterator<Item = Json>) -> Vec<RunId> {
     let started = try_join_all(inputs.map(|input| lab.engine.run(workflow, input).into_future())).await;
@@ -26,7 +29,7 @@ async fn start_all(lab: &Lab, workflow: &str, inputs: impl Iterator<Item = Json>
 
 /// The outputs of runs that must all complete.
 async fn outputs(engine: &Engine, runs: &[RunId]) -> Vec<Json> {
-    let ended = join_all(runs.iter().map(|run| engine.wait_for(run, PATIENCE))).await;
+    let ended = join_all(runs.iter().map(|run| engine.wait_for(run, patience()))).await;
     let mut stuck = Vec::new();
     let mut outputs = Vec::new();
     for (run, ended) in runs.iter().zip(ended) {

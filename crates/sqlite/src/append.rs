@@ -136,16 +136,8 @@ impl Tables<'_> {
 
     fn insert_batch(&mut self, run: i64, batch: &Batch, tip: i64) -> Result<()> {
         let Batch { first, count, body } = batch;
-        self.meta.add(tip);
-        self.insert_event.execute(params![
-            self.meta.commits,
-            run,
-            first.0.cast_signed(),
-            count,
-            tip,
-            body
-        ])?;
-        self.added += 1;
+        let no = self.add_batch(run, tip);
+        self.insert_event.execute(params![no, run, first.0.cast_signed(), count, tip, body])?;
         Ok(())
     }
 

@@ -98,7 +98,7 @@ impl Tables<'_> {
         rows.into_iter().map(|row| self.take(admitted(row), engine)).collect()
     }
 
-    /// Whoever has left claims nothing: what it took could be claimed from it at once.
+    /// An engine that has left claims nothing: another engine could claim its runs from it at once.
     fn is_gone(&self, engine: EngineId) -> bool {
         !self.engines.alive.contains(&engine.0)
     }
@@ -114,7 +114,7 @@ impl Tables<'_> {
         row.epoch = Epoch(row.epoch.0 + 1);
         row.wake_at = None;
         self.sql(&TAKE)?.execute(params![row.no, engine.0, row.epoch.0, row.status.word()])?;
-        // Whoever owned it before may be remembered at the old epoch.
+        // The cache may still name the previous owner, at the old epoch.
         self.drop_hot(&row.id);
         Ok(Claim { epoch: row.epoch, row })
     }

@@ -57,7 +57,7 @@ use crate::reader::Read;
 use crate::tables::Tables;
 use crate::writer::{Counters, Job, Outfit, Task};
 
-/// How often an idle store is looked for by its name, if anybody wants to know.
+/// How often an idle store is looked for by its name, while a caller waits in `failed`.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A store in one SQLite file. Dropping it finishes what is queued, ends its threads and lets the file go.
@@ -204,7 +204,7 @@ impl SqliteStore {
         let (reply, answer) = oneshot::channel();
         let reads = self.reads.as_ref().ok_or(StoreError::Closed)?;
         let read = Box::new(move |connection: &Connection| {
-            // Whoever asked may have gone.
+            // The caller may have stopped waiting.
             let _ = reply.send(in_one_view(connection, work));
         });
         reads.send(read).await.map_err(|_| StoreError::Closed)?;
@@ -426,7 +426,7 @@ impl Store for SqliteStore {
         // Something to take: a thread that waits sees only then that it is to end.
         let _ = self.read(|_| Ok(())).await;
         let mut held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
-        // Threads are waited for where waiting stops nobody.
+        // Waits for the threads in a blocking task, so that no async task is held up.
         let readers_ended = tokio::task::spawn_blocking(move || {
             held.end_readers();
             held

@@ -1,11 +1,12 @@
 //! The mark beside the file: how far the store has come, kept apart from the store.
 //!
-//! After each group that became durable, and before anybody is told so, its number is written here, without a sync of its
+//! When a group is durable, and before its callers are told so, its number is written here, without a sync of its
 //! own. So the mark is never ahead of what is durable, also after a power cut; and if the store is behind it, then
 //! commits that were acknowledged are gone: its log was cut, removed or replaced, or the file is an older copy. SQLite
 //! by itself takes such a log for a short one, and says nothing.
 
 use std::fs::{File, OpenOptions};
+#[cfg(not(unix))]
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -57,16 +58,42 @@ pub(crate) fn read(database: &Path) -> std::io::Result<Found> {
     }
 }
 
+/// By hand where a number changes with every commit: this is written before the answers.
 fn encode(mark: &Mark) -> [u8; LENGTH] {
     let Mark { store, commits, digest, holder } = mark;
     let mut line = [b' '; LENGTH];
     let mut rest = &mut line[..];
     // It fits: the id of a store is 36 characters, and each number has its width.
-    let _ = write!(rest, "{BEGIN} {store:36.36} {commits:016x} {digest:016x} {holder:010} ");
+    for (word, width) in [
+        (BEGIN.as_bytes(), BEGIN.len()),
+        (store.as_bytes(), 36),
+        (&hex(commits.cast_unsigned()), 16),
+        (&hex(digest.cast_unsigned()), 16),
+        (&decimal(*holder), 10),
+    ] {
+        let (field, after) = rest.split_at_mut(width + 1);
+        let length = word.len().min(width);
+        field[..length].copy_from_slice(&word[..length]);
+        rest = after;
+    }
     let sum = of_body(&line[..LENGTH - 17]);
-    let mut rest = &mut line[LENGTH - 17..];
-    let _ = writeln!(rest, "{sum:016x}");
+    line[LENGTH - 17..LENGTH - 1].copy_from_slice(&hex(sum));
+    line[LENGTH - 1] = b'\n';
     line
+}
+
+fn hex(number: u64) -> [u8; 16] {
+    std::array::from_fn(|digit| b"0123456789abcdef"[(number >> (60 - 4 * digit)) as usize & 15])
+}
+
+fn decimal(number: u32) -> [u8; 10] {
+    let mut rest = number;
+    let mut digits = [b'0'; 10];
+    for digit in digits.iter_mut().rev() {
+        *digit += (rest % 10) as u8;
+        rest /= 10;
+    }
+    digits
 }
 
 fn decode(bytes: &[u8]) -> Option<Mark> {
@@ -151,6 +178,10 @@ mod tests {
     #[test]
     fn a_mark_reads_as_it_was_written() {
         assert_eq!(decode(&encode(&mark())), Some(mark()));
+        let line = String::from_utf8(encode(&mark()).to_vec()).unwrap();
+        let words =
+            "rival-mark-1 0198d2a0-0000-7000-8000-000000000001 000000000000032c fffffffffffffffb 0000000077 ";
+        assert!(line.starts_with(words) && line.ends_with('\n'), "{line}");
     }
 
     #[test]

@@ -6,19 +6,19 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use crate::fault::{Fault, Result};
 use crate::sum::{RowSum, digest_next};
 
-/// Changes the one row of the table. Not written with transactions that only add batches, which is what most do: those
-/// tell by themselves how far the store has come.
+/// Changes the one row of the table. Not written where the batches of a transaction tell the same by themselves, which
+/// is so for most.
 pub(crate) const UPDATE: &str = "UPDATE meta SET store = ?1, commits = ?2, digest = ?3, last_run = ?4,
      last_message = ?5, last_engine = ?6, sum = ?7";
 
 /// The batches after the row, which have the numbers that follow on its own. Where one is missing, the rest was written
 /// after a later row, which is gone.
-const TAIL: &str = "SELECT no, chain FROM events WHERE no > ?1 ORDER BY no";
+const TAIL: &str = "SELECT no, run, chain FROM events WHERE no > ?1 ORDER BY no";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Meta {
     pub(crate) store: String,
-    /// Counts batches, each of which has its number, and transactions that wrote anything else.
+    /// Counts batches, each of which has its number, and transactions that wrote something and no batch.
     pub(crate) commits: i64,
     /// Over all batches up to there.
     pub(crate) digest: i64,
@@ -55,14 +55,15 @@ impl Meta {
             && let Some(row) = rows.next()?
             && row.get::<_, i64>(0)? == self.commits + 1
         {
-            self.add(row.get(1)?);
+            self.add(row.get(1)?, row.get(2)?);
         }
         Ok(())
     }
 
-    /// Takes note of one more batch.
-    pub(crate) fn add(&mut self, chain: i64) {
+    /// Takes note of one more batch, of the run with this number.
+    pub(crate) fn add(&mut self, run: i64, chain: i64) {
         self.commits += 1;
+        self.last_run = self.last_run.max(run);
         self.digest = digest_next(self.digest, chain);
     }
 

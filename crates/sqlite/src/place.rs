@@ -1,5 +1,6 @@
 //! Whether the file that is open is still the one that its name leads to.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rival_store::StoreError;
@@ -13,9 +14,18 @@ pub(crate) struct Place {
     database: PathBuf,
     log: PathBuf,
     file: Identity,
-    /// That of the log, and how many bytes it has at least: known from the first commit on. The log stays while a store
-    /// is open, and does not shrink.
-    logged: Option<(Identity, u64)>,
+    /// Known from the first commit on.
+    logged: Option<Log>,
+}
+
+/// A store's log. It stays while a store is open, and does not shrink.
+#[derive(Debug)]
+struct Log {
+    /// SQLite has no locks on it, so another handle does no harm.
+    file: File,
+    identity: Identity,
+    /// How many bytes it has at least.
+    bytes: u64,
 }
 
 impl Place {
@@ -33,29 +43,29 @@ impl Place {
         }
     }
 
-    /// Fails if the log was removed, replaced or cut. Before a commit: what SQLite writes at its end would hide a cut.
-    pub(crate) fn look_at_log(&self) -> Result<(), StoreError> {
-        let Some((identity, bytes)) = self.logged else { return Ok(()) };
-        match at(&self.log) {
-            Ok((there, _)) if there != identity => {
-                Err(self.gone("another file has the name of its log (-wal) now"))
-            }
-            Ok((_, length)) if length < bytes => Err(self.gone("its log (-wal) was cut while it was open")),
-            Ok(_) => Ok(()),
-            Err(_) => Err(self.gone("its log (-wal) was removed while it was open")),
+    /// Fails if the log was cut. Before a commit: what SQLite writes at its end would hide a cut. By its handle, which is
+    /// cheaper than by its name.
+    pub(crate) fn look_before_commit(&self) -> Result<(), StoreError> {
+        let Some(log) = &self.logged else { return Ok(()) };
+        match length(&log.file) {
+            Ok(length) if length >= log.bytes => Ok(()),
+            _ => Err(self.gone("its log (-wal) was cut while it was open")),
         }
     }
 
-    /// The same for both files, after a commit that made the log at least so long.
+    /// Fails if one of the files was removed or replaced, after a commit that made the log at least so long.
     pub(crate) fn look_after_commit(&mut self, bytes: u64) -> Result<(), StoreError> {
         self.look()?;
-        self.look_at_log()?;
-        match self.logged.as_mut() {
+        let there = at(&self.log);
+        match (&mut self.logged, there) {
             // The log starts over when all of it was moved, and keeps its length then.
-            Some((_, known)) => *known = bytes.max(*known),
-            None => {
-                let (log, _) = at(&self.log).map_err(|_| self.gone("its log (-wal) is missing"))?;
-                self.logged = Some((log, bytes));
+            (Some(log), Ok((there, _))) if there == log.identity => log.bytes = bytes.max(log.bytes),
+            (Some(_), Ok(_)) => return Err(self.gone("another file has the name of its log (-wal) now")),
+            (Some(_), Err(_)) => return Err(self.gone("its log (-wal) was removed while it was open")),
+            (None, there) => {
+                let opened = there.and_then(|(identity, _)| Ok((File::open(&self.log)?, identity)));
+                let (file, identity) = opened.map_err(|_| self.gone("its log (-wal) is missing"))?;
+                self.logged = Some(Log { file, identity, bytes });
             }
         }
         Ok(())
@@ -85,6 +95,21 @@ fn at(path: &Path) -> std::io::Result<(Identity, u64)> {
     by_metadata(path)
 }
 
+/// The length of a file, asked for without its times too.
+#[cfg(target_os = "linux")]
+fn length(file: &File) -> std::io::Result<u64> {
+    use rustix::fs::{AtFlags, StatxFlags, statx};
+    match statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::SIZE) {
+        Ok(found) => Ok(found.stx_size),
+        Err(_) => Ok(file.metadata()?.len()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn length(file: &File) -> std::io::Result<u64> {
+    Ok(file.metadata()?.len())
+}
+
 fn by_metadata(path: &Path) -> std::io::Result<(Identity, u64)> {
     let meta = path.metadata()?;
     Ok((lock::identity(path, &meta), meta.len()))
@@ -98,6 +123,7 @@ mod tests {
     fn a_file_is_the_same_however_it_is_looked_up() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         assert_eq!(at(&path).unwrap(), by_metadata(&path).unwrap());
+        assert_eq!(length(&File::open(&path).unwrap()).unwrap(), at(&path).unwrap().1);
         assert!(at(&path.join("none")).is_err());
     }
 }

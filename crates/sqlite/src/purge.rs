@@ -28,6 +28,8 @@ impl Tables<'_> {
                 self.sql(sql)?.execute([run])?;
             }
         }
+        // Their batches may be some of those that tell how far the store has come.
+        self.tell_again();
         Ok(runs.len() as u64)
     }
 

@@ -336,7 +336,7 @@ pub(crate) fn has_plan(connection: &Connection, hash: &str) -> Result<bool> {
     Ok(connection.prepare_cached("SELECT 1 FROM plans WHERE hash = ?1")?.exists([hash])?)
 }
 
-/// Whether a workflow has blocked runs that nobody owns.
+/// Whether a workflow has blocked runs without an owner.
 pub(crate) fn has_blocked(connection: &Connection, workflow: &str) -> Result<bool> {
     let mut statement = connection.prepare_cached(
         "SELECT 1 FROM runs INDEXED BY runs_by_status

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 /// Two: a long list must not hold up a short look.
 pub(crate) const READERS: usize = 2;
 
-/// Something to read; it answers whoever asked by itself.
+/// Something to read; it sends its answer to the caller by itself.
 pub(crate) type Read = Box<dyn FnOnce(&Connection) + Send>;
 
 /// A queue from which several threads take.
@@ -22,7 +22,7 @@ pub(crate) fn run(connection: &Connection, queue: &Queue, closing: &AtomicBool) 
     }
 }
 
-/// Waiting with the lock held is fine: whoever else is free waits for the lock, and so for its turn.
+/// Waiting with the lock held is fine: any other free reader thread waits for the lock, and so for its turn.
 fn next(queue: &Queue, closing: &AtomicBool) -> Option<Read> {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
     let read = queue.blocking_recv();

@@ -37,7 +37,7 @@ struct Migration {
 pub(crate) fn version(connection: &Connection, path: &Path) -> std::result::Result<usize, StoreError> {
     let failed = |error| Fault::from(error).to_store_error(path);
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
-    // A negative number is nobody's version; as a huge one it is refused.
+    // No version has a negative number; it is refused like a version that is too new.
     let done = usize::try_from(version).unwrap_or(usize::MAX);
     if done > MIGRATIONS.len() {
         return Err(StoreError::Open(format!(

@@ -12,7 +12,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result};
 use siphasher::sip::SipHasher13;
 
-/// Of a body of events. A caller computes it before the writer is asked, whose time everybody waits for.
+/// Of a body of events. A caller computes it before it asks the writer thread, which all callers wait for.
 pub(crate) fn of_body(body: &[u8]) -> u64 {
     SipHasher13::new().hash(body)
 }

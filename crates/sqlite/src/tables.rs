@@ -16,7 +16,7 @@ const REMEMBERED: usize = 1 << 16;
 /// How many batches there may be after what the row of [`Meta`] says: they are read when a store is opened.
 const TAIL_MAX: i64 = 1_000;
 
-/// A run that somebody alive owns, as the last commit left it. Lets a commit be checked without a read.
+/// A run that a live engine owns, as the last commit left it. Lets a commit be checked without a read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hot {
     pub(crate) no: i64,
@@ -37,7 +37,7 @@ static READ_KNOWN: LazyLock<String> = LazyLock::new(|| {
 /// What a run id stands for.
 pub(crate) enum Known {
     Owned(Hot),
-    /// Ended, or of nobody alive.
+    /// Ended, or not owned by a live engine.
     NotOwned,
     Unknown,
 }
@@ -58,6 +58,13 @@ impl Engines {
     }
 }
 
+/// What a store that opens the file would read.
+struct Told {
+    meta: Meta,
+    /// How many commits the row itself knows of.
+    row: i64,
+}
+
 pub(crate) struct Tables<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) insert_event: Statement<'c>,
@@ -70,10 +77,10 @@ pub(crate) struct Tables<'c> {
     pub(crate) hot: HashMap<RunId, Hot>,
     /// As it will be after this transaction.
     pub(crate) meta: Meta,
-    /// How far the row of it has come; none if it must be written, whatever else is.
-    told: Option<i64>,
-    /// How many batches this transaction has added.
-    pub(crate) added: u64,
+    /// What its row and the batches after it tell; none if the row must be written, whatever else is.
+    told: Option<Told>,
+    /// Whether this transaction has added a batch.
+    added: bool,
     /// Whether this transaction must be written although no row changed.
     pub(crate) dirty: bool,
     stale: bool,
@@ -105,7 +112,7 @@ impl<'c> Tables<'c> {
             hot: HashMap::new(),
             meta: Meta::default(),
             told: None,
-            added: 0,
+            added: false,
             dirty: false,
             stale: true,
         })
@@ -125,7 +132,7 @@ impl<'c> Tables<'c> {
     pub(crate) fn forget(&mut self) {
         self.hot.clear();
         self.names.clear();
-        self.added = 0;
+        self.added = false;
         self.dirty = false;
         self.stale = true;
         self.told = None;
@@ -162,19 +169,31 @@ impl<'c> Tables<'c> {
         Ok(())
     }
 
+    /// Takes note of a batch that this transaction adds, and gives its number.
+    pub(crate) fn add_batch(&mut self, run: i64, chain: i64) -> i64 {
+        self.added = true;
+        self.meta.add(run, chain);
+        if let Some(told) = &mut self.told {
+            told.meta.add(run, chain);
+        }
+        self.meta.commits
+    }
+
     /// Has the transaction say how far the store has come, if it wrote anything: the last thing before its commit. Gives
-    /// whether it did. Of `changes` to rows, those that only add batches say so by themselves.
+    /// whether it did.
     pub(crate) fn count(&mut self, changes: u64) -> Result<bool> {
         let added = std::mem::take(&mut self.added);
         let dirty = std::mem::take(&mut self.dirty);
         if !dirty && changes == 0 {
             return Ok(false);
         }
-        let is_short = self.told.is_some_and(|told| self.meta.commits - told < TAIL_MAX);
-        if dirty || changes != added || !is_short {
+        if !added {
             self.meta.commits += 1;
+        }
+        let is_told = |told: &Told| told.meta == self.meta && self.meta.commits - told.row < TAIL_MAX;
+        if !self.told.as_ref().is_some_and(is_told) {
             self.set_meta.execute(self.meta.params())?;
-            self.told = Some(self.meta.commits);
+            self.told = Some(Told { meta: self.meta.clone(), row: self.meta.commits });
         }
         Ok(true)
     }
@@ -187,7 +206,7 @@ impl<'c> Tables<'c> {
 
     /// Whether there are batches after the row.
     pub(crate) fn has_tail(&self) -> bool {
-        !self.stale && self.told.is_some_and(|told| told < self.meta.commits)
+        !self.stale && self.told.as_ref().is_some_and(|told| told.row < self.meta.commits)
     }
 
     pub(crate) fn next_run(&mut self) -> i64 {
@@ -195,7 +214,7 @@ impl<'c> Tables<'c> {
         self.meta.last_run
     }
 
-    /// What a commit must know about its run; read at most once while somebody owns it.
+    /// What a commit must know about its run; read at most once while an engine owns it.
     pub(crate) fn known(&mut self, run: &RunId) -> Result<Known> {
         if let Some(hot) = self.hot.get(run) {
             return Ok(Known::Owned(*hot));

@@ -10,6 +10,7 @@ use rival_store::{
 use rusqlite::ffi;
 
 use crate::fault::Fault;
+use crate::meta::Meta;
 use crate::{SqliteStore, Tables, fault};
 
 struct Fixture {
@@ -171,6 +172,44 @@ async fn a_commit_after_a_rollback_is_checked_against_the_file() {
     };
     fixture.store.write(fail).await.unwrap_err();
     fixture.store.commit(commit("r", 2, 10)).await.unwrap();
+}
+
+/// What the next store that opens the file finds is what the writer knows, whatever shares a transaction.
+#[tokio::test]
+async fn the_file_tells_how_far_the_store_has_come() {
+    let fixture = Fixture::new("told").await;
+    let store = &fixture.store;
+    let agree = async || {
+        let known = store.write(|tables| Ok(tables.meta.clone())).await.unwrap();
+        let told = store.read(Meta::read).await.unwrap();
+        assert_eq!(told, known);
+    };
+    fixture.start("a", RunStatus::Running).await;
+    agree().await;
+    fixture.start("b", RunStatus::Running).await;
+    agree().await;
+    let mut end = commit("b", 2, 10);
+    end.standing = Some(Standing {
+        status: RunStatus::Completed,
+        keep: false,
+        wake_at: None,
+        ended_at: Some(Time(3)),
+        note: None,
+    });
+    store.commit(end).await.unwrap();
+    agree().await;
+    // The batches of the one that goes are among those that tell it.
+    let both = |tables: &mut Tables<'_>| {
+        assert_eq!(tables.purge(Time(9), 10)?, 1);
+        tables.commit(&commit("a", 2, 10), 0)
+    };
+    store.write(both).await.unwrap().unwrap();
+    agree().await;
+    store
+        .send(&RunId::from("a"), NewMessage { id: None, body: rival_core::Value::null() }, Time(3))
+        .await
+        .unwrap();
+    agree().await;
 }
 
 /// How SQLite would go about it: no list or claim may read or sort more than its page.

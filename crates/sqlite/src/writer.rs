@@ -34,7 +34,7 @@ pub(crate) const CHECKPOINT_PAGES: i32 = 2000;
 /// Beyond this, readers must have kept the log from starting over: wait for them.
 const RESTART_PAGES: i32 = 16 * CHECKPOINT_PAGES;
 
-/// Something to write, with somebody who waits for the answer.
+/// Something to write, with a caller that waits for the answer.
 pub(crate) trait Job: Send {
     /// Writes. May be called again after a rollback.
     fn perform(&mut self, tables: &mut Tables<'_>) -> Result<()>;
@@ -42,8 +42,8 @@ pub(crate) trait Job: Send {
     fn settle(self: Box<Self>, failure: Option<StoreError>);
 }
 
-/// A closure as a job. It goes back to whoever asked with its answer, to be freed where it was made: that
-/// is cheaper than here, and the writer's time is what everybody waits for.
+/// A closure as a job. It goes back to the caller with its answer, to be freed where it was made: that
+/// is cheaper than here, and all callers wait for the writer thread.
 pub(crate) struct Task<F, T> {
     work: F,
     answer: Option<std::result::Result<T, StoreError>>,
@@ -76,7 +76,7 @@ where
             self.answer = Some(Err(error));
         }
         if let Some(reply) = self.reply.take() {
-            // Whoever asked may have gone; what is written stays written.
+            // The caller may have stopped waiting; what is written stays written.
             let _ = reply.send(self);
         }
     }
@@ -217,7 +217,7 @@ impl<'c> Writer<'c> {
     }
 
     fn transact(&mut self, jobs: &mut [Box<dyn Job>]) -> std::result::Result<(), Refusal> {
-        self.outfit.place.look_at_log().map_err(Refusal::Gone)?;
+        self.outfit.place.look_before_commit().map_err(Refusal::Gone)?;
         match self.write(jobs) {
             Ok(false) => Ok(()),
             Ok(true) => {

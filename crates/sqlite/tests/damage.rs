@@ -406,7 +406,7 @@ async fn a_store_that_was_all_in_its_log_is_not_begun_anew_without_it() {
 async fn an_edited_row_is_found_when_it_is_read() {
     let folder = Folder::new();
     let image = small(&folder).await;
-    // One that nobody owns, with a message that waits.
+    // One without an owner, with a message that waits.
     let (no, id): (i64, String) = {
         image.put(&folder.file());
         let connection = Connection::open(folder.file()).unwrap();

@@ -168,7 +168,7 @@ impl Client {
     }
 }
 
-/// A run that waits until everybody looks, and then has much to tell.
+/// A run that waits for the signal `go`, sent when all clients follow it, and then writes many events.
 fn talkative() -> Result<Workflow<(), Vec<()>>> {
     async fn items() -> Result<Vec<u32>, StepError> {
         Ok((0..200).collect())

@@ -1,8 +1,8 @@
 //! Puts the host's JavaScript where the crate includes it from.
 //!
 //! The bundled modules are part of the sources, in `js/bundled`, so that a build needs neither Node.js nor the network,
-//! and writes nothing beside the sources. Where they are not what the sources make any more, because somebody works on
-//! those, npm and esbuild make them again, inside of cargo's own folder; `make bundle` takes them from there.
+//! and writes nothing beside the sources. When a developer has changed the files that the modules are made of,
+//! npm and esbuild make the modules again, inside of cargo's own folder; `make bundle` takes them from there.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! An expense that somebody has to approve: the run waits for a signal, holding no memory, for at most a day. If nobody
-//! answers, that is a value here, not a failure.
+//! An expense that needs an approval: the run waits for a signal, holding no memory, for at most a day. If the
+//! approver does not answer, that is a value here, not a failure.
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 use std::time::Duration;
@@ -53,7 +53,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let engine = Engine::builder().workflow(&workflow).build().await?;
     let run = engine.run(&workflow, Expense { who: "Ann".into(), amount: 30 }).await?;
 
-    // Whoever sends something else is told so.
+    // The engine refuses a payload of another type.
     if let Err(refused) = run.signal("approval", "yes").await {
         println!("{}", refused.code());
     }

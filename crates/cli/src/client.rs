@@ -93,7 +93,7 @@ pub(crate) struct Violation {
 }
 
 impl Client {
-    /// A client for the server that the settings name; or, if nobody named one and none runs, for the store file.
+    /// A client for the server that the settings name; if they name none and none runs, for the store file.
     pub(crate) async fn connect(config: &Config, need: Need) -> Result<Self> {
         let (url, named) = config.url();
         if named || listens(&url).await {
@@ -293,7 +293,7 @@ fn unreachable(url: &str, error: &reqwest::Error) -> Failed {
 }
 
 /// The secret of the server at `url`, if it runs on this machine on the store that the settings name. It is shown to
-/// nobody else: another process may listen elsewhere.
+/// this server only: another process may listen at any other address.
 fn local_secret(config: &Config, url: &str) -> Option<Shown> {
     let shown = rival_server::local_secret::read(&config.local_secret())?;
     let address = reachable(shown.listen);
@@ -302,7 +302,7 @@ fn local_secret(config: &Config, url: &str) -> Option<Shown> {
     (authority == address.to_string() || by_name).then_some(shown)
 }
 
-/// Whether anybody listens at an address of this machine.
+/// Whether a process listens at an address of this machine.
 async fn listens(url: &str) -> bool {
     let Some(address) = url.strip_prefix("http://") else { return false };
     matches!(tokio::time::timeout(CONNECT, tokio::net::TcpStream::connect(address)).await, Ok(Ok(_)))

@@ -77,7 +77,7 @@ impl std::error::Error for Failed {}
 
 /// Says on stderr what went wrong, and gives the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
-    // Whoever reads has heard enough: `rival list | head -1`.
+    // The reader has read enough: `rival list | head -1`.
     if broken_pipe(error) {
         return ExitCode::SUCCESS;
     }

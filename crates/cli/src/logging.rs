@@ -20,9 +20,9 @@ use crate::text::clock;
 /// How much a command logs by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Voice {
-    /// A server in production: as the settings say, JSON where nobody reads along.
+    /// A server in production: logs as the settings say, by default as JSON if stderr is not a terminal.
     Server,
-    /// A server that somebody watches.
+    /// A server that a developer watches.
     Dev,
     /// Only what is wrong.
     Quiet,

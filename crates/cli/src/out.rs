@@ -38,7 +38,7 @@ impl Out {
         Self { format, style: Style::of(terminal), terminal, several: Cell::new(false) }
     }
 
-    /// One line of data. Fails when nobody reads any more, which ends the command.
+    /// One line of data. Fails when the reader is gone, which ends the command.
     pub(crate) fn line(&self, text: impl Display) -> Result<()> {
         Ok(writeln!(std::io::stdout().lock(), "{}", visible(&text.to_string()))?)
     }
@@ -53,7 +53,7 @@ impl Out {
     }
 }
 
-/// One line for people, on stderr, beside the data. Nobody is left to tell if that is gone.
+/// One line for people, on stderr, beside the data. A failed write is ignored: no output is left to report it on.
 pub(crate) fn note(text: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{}", visible(&text.to_string()));
 }

@@ -23,7 +23,7 @@ impl Screen {
         Self { style, on_stderr: false, drawn: 0, turn: 0 }
     }
 
-    /// Beside the data that goes to stdout; `None` if nobody would see it.
+    /// Beside the data that goes to stdout; `None` if stderr is not a terminal.
     pub(crate) fn on_stderr() -> Option<Self> {
         let terminal = std::io::stderr().is_terminal();
         terminal.then(|| Self { style: Style::of(true), on_stderr: true, drawn: 0, turn: 0 })

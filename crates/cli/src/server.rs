@@ -57,7 +57,7 @@ fn raise_file_limit() -> Option<u64> {
     None
 }
 
-/// The API of an engine in this process. Whoever can open the store needs no token, and no limits.
+/// The API of an engine in this process. A user who can open the store needs no token, and has no limits.
 pub(crate) fn local_router(engine: Engine) -> Router {
     let settings = Settings {
         require_token: Some(false),

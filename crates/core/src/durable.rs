@@ -110,7 +110,7 @@ pub enum OpOutcome {
     Value(Value),
     /// With a failure.
     Failed(Failure),
-    /// The run is ending, and nobody waits for it any more.
+    /// The run is ending, and no call waits for it any more.
     Stopped {},
     /// Its children did not end within the grace period and were left behind, cancelling.
     Left {},
@@ -156,14 +156,14 @@ impl ChildOutcome {
     }
 }
 
-/// Which operation of its step: the how-manieth of a kind and name.
+/// Which operation of its step: its kind, its name, and its occurrence among those.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OpKey {
     /// Its kind.
     pub kind: OpKind,
     /// The signal's, workflow's or given name; a sleep has none.
     pub name: String,
-    /// The how-manieth of these, from 1.
+    /// Occurrence (from 1) among operations of this kind and name.
     pub occurrence: u32,
 }
 
@@ -225,7 +225,7 @@ impl Replay {
             self.open.insert(number);
             return Found::Recorded(number);
         }
-        // With several operations under way their order is nobody's promise; one after the other, it is.
+        // With several operations under way their order is not promised; one after the other, it is.
         let in_order = self.open.is_empty() && self.unrecorded == 0;
         match self.left.first().and_then(|number| ops?.get(*number)) {
             Some(op) if in_order => {

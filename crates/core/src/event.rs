@@ -52,7 +52,7 @@ pub enum Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outside {
-    /// Somebody asked for it.
+    /// A caller asked for it.
     Request,
     /// A moment came.
     Clock,
@@ -332,7 +332,7 @@ pub enum Kind {
         /// The node.
         node: Path,
     },
-    /// A signal came from outside; it is kept until somebody takes it.
+    /// A signal came from outside; it is kept until a wait takes it.
     SignalReceived {
         /// The signal's name.
         name: String,
@@ -387,7 +387,7 @@ pub enum Kind {
         /// What it is called: the signal's, workflow's or given name; a sleep has none.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         name: String,
-        /// The how-manieth it is of this kind and name.
+        /// Occurrence (from 1) among operations of this kind and name.
         #[serde(default = "first", skip_serializing_if = "is_first")]
         occurrence: u32,
         /// Names its arguments.
@@ -418,7 +418,7 @@ pub enum Kind {
         /// The call that gave it up.
         call: u32,
     },
-    /// Nobody waits for these children any more: they are cancelled.
+    /// No call waits for these children any more: they are cancelled.
     OpStopping {
         /// The step.
         node: Path,
@@ -509,20 +509,20 @@ pub enum Kind {
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value::present")]
         state: Option<Value>,
     },
-    /// Somebody asked to cancel the run.
+    /// The run was asked to cancel.
     CancelRequested {
         /// In their words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         /// When calls that have not settled are left behind.
         force_at: Time,
-        /// Nothing is undone, and nobody is waited for.
+        /// Nothing is undone or waited for.
         #[serde(default, skip_serializing_if = "is_false")]
         kill: bool,
     },
-    /// Somebody paused the run.
+    /// The run was paused.
     RunPaused {},
-    /// Somebody let a paused or blocked run go on.
+    /// A paused or blocked run was resumed.
     RunResumed {},
     /// The run's earlier events were written by a clock that was ahead. From here on, time is the wall clock's again.
     /// What was left of each wait, timeout and deadline then is left now; sleeps until a moment stay where they are.
@@ -834,7 +834,7 @@ impl Kind {
             | Self::LaneStopping { .. }
             | Self::Joined { .. } => 2,
             Self::CallStarted { limit_ms: None, role, .. } => role.version(),
-            // Each kind is named: the compiler asks whoever adds one for the version that it begins with.
+            // Each kind is named, so that the compiler demands the version that a new kind begins with.
             Self::RunStarted { .. }
             | Self::NodeImported { .. }
             | Self::CallSucceeded { .. }

@@ -242,7 +242,7 @@ impl Fork<'_> {
         })
     }
 
-    /// A run that completed keeps what it did. One that was killed left it to whoever goes on from it.
+    /// A run that completed keeps what it did. One that was killed left it to the run that continues it.
     fn is_taken_to_be_undone(&self, node: &Node, state: &NodeState) -> bool {
         let kept = self.state.end.as_ref().is_none_or(|end| end.status == RunStatus::Completed);
         let undoable = matches!(&node.kind, NodeKind::Step(step) if step.compensate.is_some());

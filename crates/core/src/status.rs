@@ -16,7 +16,7 @@ pub enum RunStatus {
     Running,
     /// Asleep, or waiting to retry, for a signal or for a child.
     Waiting,
-    /// Held by somebody's request.
+    /// Held by a request to pause.
     Paused,
     /// Cannot go on without help.
     Blocked,

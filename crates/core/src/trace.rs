@@ -19,7 +19,7 @@ pub struct TraceParent {
     pub trace_id: [u8; 16],
     /// The span in it.
     pub span_id: [u8; 8],
-    /// Whether somebody records the trace.
+    /// Whether the trace is recorded.
     pub sampled: bool,
 }
 
@@ -39,7 +39,7 @@ impl TraceParent {
         good.then_some(Self { trace_id, span_id, sampled: flags & 1 == 1 })
     }
 
-    /// The span of a run. It is in the trace of whoever started it, if that is known, and else in one of its own.
+    /// The span of a run. It is in the trace of the caller that started it, if that is known, and else in one of its own.
     #[must_use]
     pub fn of_run(run: &RunId, starter: Option<Self>) -> Self {
         let trace_id = starter.map_or_else(|| id("trace", [run.as_str()]), |starter| starter.trace_id);

@@ -53,7 +53,7 @@ impl Value {
             return Cow::Borrowed(text);
         }
         let mut value = self.to_json();
-        // Anybody's dependency may make serde_json keep the order of keys.
+        // Any crate of the build may turn on the serde_json feature that keeps the order of keys.
         value.sort_all_objects();
         Cow::Owned(value.to_string())
     }

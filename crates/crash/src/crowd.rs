@@ -1,5 +1,5 @@
 //! Clients that crowd around the same runs, over HTTP: signals, cancels, kills, pauses, all at once, repeated when
-//! nobody answers and when somebody did. They write down what each of them was told.
+//! no answer came and when one came. They write down what each of them was told.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -200,7 +200,7 @@ impl Crowd {
         }
     }
 
-    /// With an id: by several at once, each until somebody answers, and once more when all are done.
+    /// With an id: by several at once, each until an answer comes, and once more when all are done.
     async fn signal_with_id(&self, run: &RunId, nonce: u64, senders: u8) -> Result<()> {
         let path = format!("/api/runs/{run}/signals/word");
         let body = json!({"payload": {"nonce": nonce}, "id": format!("word-{nonce}")});
@@ -224,7 +224,7 @@ impl Crowd {
         self.note(run, What::Contradiction { nonce }, Some(&second))
     }
 
-    /// Asks once. Whether it was heard is not known if nobody answers.
+    /// Asks once. Whether it was heard is not known if no answer comes.
     async fn ask(&self, run: &RunId, what: What) -> Result<()> {
         let (word, body) = match &what {
             What::Cancel { no } => ("cancel", json!({"reason": no.to_string()})),
@@ -257,7 +257,7 @@ impl Crowd {
         Ok(self.told.write(&Told { run: run.clone(), what, reply })?)
     }
 
-    /// Sends a request until somebody answers, because it may be sent as often as one likes.
+    /// Sends a request until an answer comes, because it may be sent as often as one likes.
     async fn until_answered(&self, path: &str, body: &Json) -> Result<Answer> {
         loop {
             if let Some(answer) = self.api.post(path, body).await? {

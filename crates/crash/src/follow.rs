@@ -1,4 +1,4 @@
-//! Whoever follows a run, over as many servers as it lives through.
+//! A client that follows a run, over as many servers as the run lives through.
 
 use anyhow::{Context, Result, bail};
 use futures::StreamExt;

@@ -212,7 +212,7 @@ impl<T: Serialize> Ledger<T> {
     }
 }
 
-/// All whole lines of a ledger. A line that was cut short is passed over: nobody was told yet.
+/// All whole lines of a ledger. A line that was cut short is skipped: nothing depends on its fact yet.
 pub fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Vec<T>> {
     read_end(path, u64::MAX)
 }

@@ -108,7 +108,7 @@ impl Load {
         self.api.talk()
     }
 
-    /// How often a request was sent again because nobody knew whether it had been heard.
+    /// How often a client sent a request again because it could not know whether the server had received it.
     pub fn sent_again(&self) -> u64 {
         self.again.load(Ordering::Relaxed)
     }
@@ -160,7 +160,7 @@ impl Load {
         self.acks.write(ack)
     }
 
-    /// Sends a request until somebody answers, because it may be sent as often as one likes.
+    /// Sends a request until an answer comes, because it may be sent as often as one likes.
     async fn until_answered(
         &self,
         path: &str,
@@ -174,7 +174,7 @@ impl Load {
         }
     }
 
-    /// Starts a run. `None`: it has no key, and nobody answered.
+    /// Starts a run. `None`: it has no key, and no answer came.
     async fn start(&self, rng: &mut Rng) -> Result<Option<Started>> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let is_listening = number.is_multiple_of(4);
@@ -337,7 +337,7 @@ impl Load {
         Ok(())
     }
 
-    /// Sends a signal: with an id until somebody answers, and perhaps twice; without one once.
+    /// Sends a signal: with an id until an answer comes, and perhaps twice; without one once.
     async fn tell_word(&self, run: &RunId, has_id: bool, twice: bool) -> Result<()> {
         let nonce = self.numbers.fetch_add(1, Ordering::Relaxed);
         self.told(&Ack::Signalling { run: run.clone(), nonce })?;

@@ -1,4 +1,4 @@
-//! The real store and the real engine on a disk that is full, read-only, somebody else's, or not what it was.
+//! The real store and engine on a disk that is full or read-only, or on a file that another program holds or edits.
 //!
 //! Mounting needs rights. Where they are missing, the tests that mount say so and are skipped.
 

@@ -209,7 +209,7 @@ async fn a_crash(path: &Path) {
     assert_eq!(queued.status(), RunStatus::Queued);
 }
 
-/// What no engine does on demand: a message that nobody has read, and a snapshot of a short run.
+/// What no engine does on demand: a message that no engine has read, and a snapshot of a short run.
 async fn by_hand_into_the_store(path: &Path) {
     let store = open(path);
     let now = T0.plus_ms(7 * 60_000);

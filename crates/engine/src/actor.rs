@@ -1,6 +1,6 @@
-//! The actor of one live run: it takes letters, decides, commits, and performs effects, in that order.
+//! The actor of one live run: it takes messages, decides, commits, and performs effects, in that order.
 //!
-//! All letters that wait are decided together and committed together. Effects are performed only after
+//! All messages that wait are decided together and committed together. Effects are performed only after
 //! their events are durable. When the run only waits, the same commit gives it back to the store and the
 //! actor ends.
 
@@ -34,9 +34,9 @@ use crate::{aside, fork, view};
 
 /// A run that waits no longer than this stays in memory.
 const LINGER_MS: u64 = 1_000;
-/// How many letters are decided together.
+/// How many messages are decided together.
 const LETTERS_MAX: usize = 64;
-/// With more than so many bytes of results, the letters that still wait are for the next commit.
+/// With more than this many bytes of results, the messages that still wait are left for the next commit.
 const COMMIT_MAX_BYTES: usize = 16 << 20;
 /// A snapshot is written after this many events, or after as many as the state has parts: often enough
 /// to make loading cheap, seldom enough that writing it costs each event the same, however long the run.
@@ -72,14 +72,14 @@ pub(crate) struct Actor {
     pub(crate) _place: Place,
 }
 
-/// What a batch of letters led to.
+/// What a batch of actor messages led to: the parts of the next commit.
 #[derive(Default)]
 pub(crate) struct Work {
     pub(crate) events: Vec<Event>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) errands: Vec<Errand>,
     pub(crate) consumed: BTreeSet<MessageNo>,
-    /// The messages have been read: all letters that were there then are answered by that.
+    /// The inbox has been read: this answers all `InboxChanged` messages that were there then.
     pub(crate) read: bool,
     pub(crate) logs: Vec<LogLine>,
     pub(crate) answers: Vec<Answer>,
@@ -116,7 +116,7 @@ impl Actor {
     /// Lives until the run ends, waits, or is lost.
     pub(crate) async fn live(mut self: Box<Self>, first: Work) {
         let mut letters = Vec::new();
-        // What it begins with counts as a letter.
+        // What it begins with counts as a message.
         let mut read = 1;
         let mut next = self.act(first).await;
         while next == Next::GoOn {
@@ -130,14 +130,14 @@ impl Actor {
             next = self.act(work).await;
         }
         read += self.close().await;
-        // Its place is free before it counts as done, so that whoever waits for rest sees who takes it.
+        // The permit is returned before the run counts as done, so that a test that waits for rest sees the next run take it.
         let shared = Arc::clone(&self.shared);
         drop(self);
         shared.gauge.remove(read);
     }
 
-    /// Opens letters, as far as one commit takes what they lead to, and gives how many there were. At most as many as
-    /// waited before the first one was opened: messages are read once, and a later letter may tell of a later message.
+    /// Handles messages, as far as one commit takes what they lead to, and gives how many there were. At most as many as
+    /// waited before the first one was handled: the inbox is read once, and a later message may announce a later command.
     async fn open_more(&mut self, waiting: usize, work: &mut Work) -> usize {
         let mut read = 0;
         while read < waiting.min(LETTERS_MAX) && !work.is_large() {
@@ -148,7 +148,7 @@ impl Actor {
         read
     }
 
-    /// Refuses what still comes in, and gives how much there was. Whoever waits for an answer finds the run elsewhere.
+    /// Closes the inbox, and gives how many messages it held. A caller that waits for a reply finds the run in the store.
     async fn close(&mut self) -> usize {
         let mut lines = Vec::new();
         for call in self.calls.values() {
@@ -184,7 +184,7 @@ impl Actor {
                 self.decide(Input::Tick, work);
             }
             Mail::Messages(answer) => {
-                // Only what was acted on is answered; whoever hears nothing asks again.
+                // Only what was acted on is acknowledged; a caller without an answer asks again.
                 if self.read_messages(work).await {
                     work.answers.extend(answer);
                 }
@@ -195,7 +195,7 @@ impl Actor {
             }
             Mail::GiveUp(given_up) => self.gives_up(*given_up, work),
             Mail::Listens { node, call } => self.listens(&node, call, work),
-            // Done for every letter.
+            // `suspend_idle` runs after every message.
             Mail::MakeRoom => {}
             // Answered when what was decided before it is durable.
             Mail::Look { from, name, answer } => work.looks.push(AskedStep { from, name, answer }),
@@ -224,7 +224,7 @@ impl Actor {
 
     /// Gives whether the input was refused.
     fn decide_with(&mut self, input: Input, work: &mut Work, admit: bool) -> bool {
-        // The letter that says so may lie unread behind calls that end at once.
+        // `Drain` may still be unread behind calls that end at once.
         self.admit &= !self.shared.is_stopping();
         let (now, admit) = (self.shared.clock.now(), admit && self.admit);
         let env = Env { run: &self.run, now, admit, states: &self.calls };
@@ -249,7 +249,7 @@ impl Actor {
             }
         };
         // Requests first: a run that is to be cancelled should not start anything. But what a resume or the end of a
-        // child starts was not left behind by anybody.
+        // child starts is new work, which no earlier process has left behind.
         let starts = |input: &Input| {
             matches!(input, Input::Resume | Input::ChildEnded { .. } | Input::ChildRetried { .. })
         };
@@ -526,7 +526,7 @@ impl Actor {
         Some(Snapshot { seq: self.state.seq, fold: FOLD_VERSION, plan: self.plan.hash().clone(), body })
     }
 
-    /// The run is no longer ours, or the store is gone: let it be. Whoever loads it next finds what is durable.
+    /// The run has another owner, or the store is gone: abandons it. The engine that loads it next finds what is durable.
     async fn lost(&mut self, error: &CommitError) -> Next {
         let is_dropped = matches!(error, CommitError::Store(StoreError::Closed)) && self.shared.is_stopping();
         if is_dropped {
@@ -540,7 +540,7 @@ impl Actor {
         match error {
             CommitError::Fenced { .. } | CommitError::NotFound(_) => {}
             _ if is_dropped => {}
-            // Still ours: an owner without an actor would keep everybody else away.
+            // Still ours: an owner without an actor would keep all other engines away.
             _ => aside::give_back(&self.shared, &self.run, self.epoch, &error.to_string()).await,
         }
         self.leave_quietly();
@@ -563,7 +563,7 @@ impl Actor {
             }
             return;
         }
-        // Built only for somebody; whoever asks later reads it from the store.
+        // Built only if a caller waits; later callers read it from the store.
         let outcome = self.shared.hub.is_awaited(&self.run).then(|| {
             let event = |seq: Seq| self.values.get(seq).map(AsRef::as_ref);
             let value = |seq: Seq| build(event(seq)?, &event);
@@ -574,7 +574,7 @@ impl Actor {
         self.shared.ended_elsewhere(&self.run);
     }
 
-    /// Asks for a letter at the next moment that matters.
+    /// Schedules the next tick.
     fn arm(&mut self) {
         let look = self.next_idle_look();
         if look.is_some() {
@@ -588,7 +588,7 @@ impl Actor {
     }
 }
 
-/// What a commit needs cannot be read: it is not made, and whoever loads the run next decides again.
+/// What a commit needs cannot be read: it is not made, and the engine that loads the run next decides again.
 fn unreadable(error: ReadError) -> CommitError {
     CommitError::Store(match error {
         ReadError::Store(error) => error,

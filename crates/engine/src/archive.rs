@@ -1,7 +1,7 @@
 //! A run as one portable document: out of one store, and into another.
 //!
 //! An archive holds what the store holds of a run, in words that outlive a store's tables: the row, the plan that the
-//! run keeps, the events and the log. Whoever reads one trusts nothing in it: the plan must have the hash that the run
+//! run keeps, the events and the log. The reader of an archive trusts nothing in it: the plan must have the hash that the run
 //! names, the history must keep every rule, and the row must say what the history says. What steps returned cannot be
 //! checked, because nothing is signed: a run that was taken in has a tag that says so.
 //!

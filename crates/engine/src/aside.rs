@@ -120,7 +120,7 @@ async fn look_again_if_registered(shared: &Shared, claim: &Claim, error: &LoadEr
 }
 
 /// Ends a run whose history does not read. Its children are killed with it, and its parent is told, as far as rows
-/// know of them. No event says so, because nobody can tell what it would follow: the row does.
+/// know of them. No event says so, because it is unknown what the event would follow: the row does.
 async fn end_by_force(
     shared: &Arc<Shared>,
     claim: &Claim,
@@ -196,7 +196,7 @@ pub(crate) async fn give_back(shared: &Shared, run: &RunId, epoch: Epoch, reason
     write(shared, commit).await;
 }
 
-/// Nobody else can touch the run until this is written. Gives whether it was.
+/// No other engine can touch the run until this is written. Gives whether it was.
 async fn write(shared: &Shared, commit: Commit) -> bool {
     let run = commit.run.clone();
     let written = shared.commit(commit).await;

@@ -1,7 +1,7 @@
 //! Values in answers of bounded size: what is too large is left out, and a reference to it stands in its place.
 //!
 //! A run may have recorded more than fits into memory. Histories are read a page at a time, and what is too large is let
-//! go of before the next page; a value that somebody wants whole is read by itself, in pieces.
+//! go of before the next page; a value that is wanted whole is read on its own, in pieces.
 
 use futures::stream::{self, BoxStream, StreamExt};
 use rival_core::event::{Part, Parts, ValueField};

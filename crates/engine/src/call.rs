@@ -43,7 +43,7 @@ pub(crate) struct RunningCall {
     state: StateCell,
     /// How large a state may be that is recorded.
     state_max: usize,
-    /// When, if somebody wants to know how long it takes and has not heard that it ended.
+    /// When the call began, if an observer measures it and has not been told of its end.
     pub(crate) began: Option<Instant>,
     /// What it asks for, if it asks for durable things.
     pub(crate) talk: Option<Talk>,
@@ -87,12 +87,12 @@ impl RunningCall {
         self.state.to_value().filter(|state| state.len_bytes() <= self.state_max)
     }
 
-    /// The lines that it has written and nobody has stored.
+    /// The log lines that it has written and that are not stored yet.
     pub(crate) fn unstored(&self) -> Vec<LogLine> {
         self.log.take()
     }
 
-    /// One that waits does not count as busy; whoever ends it counts on that.
+    /// An idle call does not count as in flight; ending it relies on that.
     fn busy_again(&self) {
         if let Some(watch) = &self.watch {
             watch.ends();
@@ -102,7 +102,7 @@ impl RunningCall {
         }
     }
 
-    /// Nobody is interested any more.
+    /// Drops the call: its result is not wanted any more.
     pub(crate) fn abandon(&self) {
         if self.cooperative {
             self.token.cancel();
@@ -119,7 +119,7 @@ fn never() -> CancellationToken {
     NEVER.clone()
 }
 
-/// Tells the actor how a call ended, once: the function itself, or whoever stopped it.
+/// Reports the end of a call to the actor, once: from the function itself, or from the code that stopped it.
 #[derive(Clone)]
 struct Teller {
     mailbox: Mailbox,
@@ -257,7 +257,7 @@ impl Actor {
             running.abort.abort();
             let (lines, outcome) = (running.unstored(), Outcome::Stopped { state: running.written() });
             running.teller.tell(Mail::Finished { node, call, outcome, logs: Vec::new() });
-            // Not with the letter: the run may have ended, and then nobody opens it.
+            // Not with the message: the run may have ended, and then its actor reads no more messages.
             return self.store_lines(lines).await;
         }
         // Its outcome is recorded. The code may still be cleaning up, also after the run's end, and is dropped

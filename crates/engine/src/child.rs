@@ -135,7 +135,7 @@ impl Actor {
         }
     }
 
-    /// What the decided errands, and the run's own end, put into its commit.
+    /// What the decided commit extras, and the run's own end, put into its commit.
     pub(crate) async fn others(&mut self, work: &Work) -> Result<Others, ReadError> {
         let mut others = Others::default();
         for errand in &work.errands {
@@ -258,7 +258,7 @@ impl Actor {
 }
 
 impl Shared {
-    /// A run was sent a message in somebody's commit: its actor is told, or it is looked for in the store.
+    /// Another run's commit sent this run a message: notifies its actor, or wakes the scheduler to find it in the store.
     pub(crate) fn has_mail(&self, run: &RunId) {
         match self.mailbox_anywhere(run) {
             Some(mailbox) if mailbox.send(Mail::Messages(None)) => {}

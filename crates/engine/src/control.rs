@@ -1,7 +1,7 @@
 //! Requests to a run: cancel, kill, pause, resume, signals; and what children tell it.
 //!
 //! A request is a message. It is durable before it is acted on, and answered after the run has acted on it, so that
-//! whoever is told "yes" finds it in the history. Each has an id, under which the store remembers that it was acted on:
+//! a caller that is told "yes" finds it in the history. Each has an id, under which the store remembers that it was acted on:
 //! the answer is about the request, whatever has become of the run meanwhile.
 
 use std::sync::Arc;
@@ -160,7 +160,7 @@ impl Delivery {
                 Sent::NotFound => return Err(RunError::NotFound(self.run.clone())),
             };
             if self.shared.limits.passive {
-                // It is kept; whoever runs the store next acts on it.
+                // It is durable; the next engine on the store acts on it.
                 return Ok(self.row().await?.status);
             }
             match self.hand_over(no).await {

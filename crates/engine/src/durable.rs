@@ -1,6 +1,6 @@
 //! Durable operations inside of a step: what a function holds.
 //!
-//! A function's question is a letter to the run's actor, see `talk`. What is recorded is answered from the history; what
+//! A function's request is a message to the run's actor, see `op_session`. What is recorded is answered from the history; what
 //! is new is recorded first. Values are read by the function's own task.
 //!
 //! A future of an operation that the function drops before it has used the answer gives the operation up. One that is
@@ -323,7 +323,7 @@ impl Wait {
         if let Ok(reply) = replied.await {
             return Ok(Told { reply, _working: self.line.pulse.work() });
         }
-        // Nobody will answer: the call is over. A future of the function itself is dropped before it comes to this; what
+        // No reply will come: the call is over. A future of the function itself is dropped before it comes to this; what
         // the function gave to another task is told.
         self.is_open = false;
         self.line.pulse.gone().await;

@@ -152,7 +152,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Lets somebody hear of what the engine does from its first moment: also of what becomes of runs that were under
+    /// Adds an observer that hears of everything from the engine's start: also of what becomes of runs that were under
     /// way.
     #[must_use]
     pub fn observe(mut self, observer: Arc<dyn Observer>) -> Self {
@@ -208,7 +208,7 @@ impl Engine {
             return;
         }
         self.shared.keeper.queued();
-        // Whoever waits in the store comes first. Only then is it known that new runs need not queue behind them.
+        // Runs that are queued in the store come first. Only then is it known that new runs need not queue behind them.
         if let Err(error) = keeper::pass_apart(&self.shared).await {
             tracing::warn!(%error, "the store cannot be asked for due runs yet");
         }
@@ -349,7 +349,7 @@ impl Engine {
         Ok(plans.filter(|(_, json)| named(json)).map(|(hash, _)| hash).collect())
     }
 
-    /// Lets somebody hear of what the engine does from now on.
+    /// Adds an observer, which hears of what happens from now on.
     pub fn observe(&self, observer: Arc<dyn Observer>) {
         self.shared.observers.add(observer);
     }
@@ -446,7 +446,7 @@ impl Engine {
     }
 
     /// Sends a run a signal: `engine.signal(&run, "approval", payload).await`, with `.id("..")` so that sending it
-    /// again does nothing. Gives the run's status once the signal is in its history. A signal that nobody waits for
+    /// again does nothing. Gives the run's status once the signal is in its history. A signal that no step waits for
     /// yet is kept; for a run that has ended it is an error.
     pub fn signal(&self, run: &RunId, name: impl Into<String>, payload: impl Serialize) -> SignalRequest {
         SignalRequest::new(self.clone(), run.clone(), name.into(), &payload)
@@ -636,7 +636,7 @@ impl Engine {
         }
     }
 
-    /// Waits until no call is at work, no letter is unread, and no run that could begin stands in line. For tests: with
+    /// Waits until no call is at work, no actor message is unread, and no run that could begin is queued. For tests: with
     /// a virtual clock, nothing happens after this until the clock is moved.
     pub async fn settled(&self) {
         loop {

@@ -33,7 +33,7 @@ pub enum RegisterError {
         /// The function.
         function: String,
     },
-    /// A function asks for a resource that nobody provides.
+    /// A function asks for a resource that was not provided.
     #[error(
         "step `{function}` of workflow `{workflow}` asks for Res<{resource}>: provide one with `.provide(..)`"
     )]
@@ -287,7 +287,7 @@ pub enum RunError {
         /// The limit.
         limit: usize,
     },
-    /// The run keeps too many signals that nobody has taken.
+    /// The run keeps too many signals that were not taken.
     #[error("run `{run}` keeps {limit} signals that nobody has taken, and takes no more")]
     SignalsFull {
         /// The run.

@@ -197,7 +197,7 @@ async fn check_imports(
 fn begin_of(run: &RunId, history: &[Event]) -> Start {
     let first = history.first();
     let mut begin = Start::new(first.and_then(|event| event.event.value().cloned()).unwrap_or_default());
-    // As long as the run itself had, whoever said so: the plan or the request.
+    // As long as the run itself had, from the plan or the request.
     begin.timeout_ms = first.and_then(|event| match &event.event {
         Kind::RunStarted { deadline, .. } => deadline.map(|deadline| deadline.ms_since(event.at)),
         _ => None,
@@ -215,7 +215,7 @@ pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -
     let tags = shared.store.run(&actor.run).await?.map_or_else(Vec::new, |row| row.tags);
     let mut begin = begin_of(&actor.run, &history);
     begin.max_retries = actor.state.retries_left.checked_sub(1);
-    // Whoever waits for the run waits for its retry.
+    // Callers that wait for the run wait for its retry.
     begin.parent.clone_from(&actor.state.parent);
     let state = State::of_whole_run(&history);
     begin.imports = fork::imports(&actor.plan, &state, None, &History(&history));

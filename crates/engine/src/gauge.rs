@@ -12,7 +12,7 @@ use crate::parked::CallWatch;
 /// How often a test that waits looks whether all that is at work is stuck.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Work that has been handed out and not been dealt with: letters to actors, and calls at work.
+/// Work that has been handed out and not been dealt with: messages to actors, and calls at work.
 #[derive(Default)]
 pub(crate) struct Gauge {
     busy: AtomicI64,
@@ -141,7 +141,7 @@ impl Gauge {
     }
 }
 
-/// Somebody is busy.
+/// Counts as one piece of work in flight until dropped.
 pub(crate) struct Busy<'a>(&'a Gauge);
 
 impl Drop for Busy<'_> {

@@ -103,7 +103,7 @@ impl Generations {
         self.current.iter().chain(self.past.iter().rev().map(|past| &past.registered))
     }
 
-    /// The past generations that nobody has in hand. Since only the current one has new runs, such a one is needed
+    /// The past generations without references. Since only the current one has new runs, such a one is needed
     /// again only by runs that are in the store.
     pub(crate) fn unheld(&self) -> Vec<Span> {
         let ends = self.past.iter().map(|past| Some(past.until));

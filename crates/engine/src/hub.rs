@@ -17,13 +17,13 @@ pub(crate) type Ended = Option<Arc<RunOutcome>>;
 pub(crate) struct Hub {
     waiters: Mutex<HashMap<RunId, Vec<oneshot::Sender<Ended>>>>,
     watchers: Mutex<HashMap<RunId, watch::Sender<Seq>>>,
-    /// How many runs are watched: most have nobody watching, and a commit should not pay for the others.
+    /// How many runs are watched: most are not, and their commits should not pay for the others.
     watched: AtomicUsize,
     closed: AtomicBool,
 }
 
 impl Hub {
-    /// The engine has stopped: lets go of everybody, now and from now on, so that they know.
+    /// The engine has stopped: drops all waiters and watchers, now and from now on, so that they learn of it.
     pub(crate) fn close(&self) {
         let (mut waiters, mut watchers) = (lock(&self.waiters), lock(&self.watchers));
         self.closed.store(true, Ordering::Release);
@@ -45,12 +45,12 @@ impl Hub {
         told
     }
 
-    /// Whether somebody waits for a run.
+    /// Whether a caller waits for a run.
     pub(crate) fn is_awaited(&self, run: &RunId) -> bool {
         lock(&self.waiters).get(run).is_some_and(|waiters| waiters.iter().any(|waiter| !waiter.is_closed()))
     }
 
-    /// Tells everybody who waits that a run has ended.
+    /// Tells all waiters of a run that it has ended.
     pub(crate) fn ended(&self, run: &RunId, outcome: &Ended) {
         for waiter in lock(&self.waiters).remove(run).unwrap_or_default() {
             // A waiter that is gone needs no answer.
@@ -92,7 +92,7 @@ impl Hub {
         }
     }
 
-    /// Forgets a run that nobody watches any more.
+    /// Forgets a run that is no longer watched.
     fn unwatched(&self, run: &RunId) {
         let mut watchers = lock(&self.watchers);
         if watchers.get(run).is_some_and(|sender| sender.receiver_count() == 0) {
@@ -102,7 +102,7 @@ impl Hub {
     }
 }
 
-/// Somebody who waits for a run's end. Leaves nothing behind when dropped.
+/// A waiter for a run's end. Removes itself when dropped.
 pub(crate) struct Waiting {
     shared: Arc<Shared>,
     run: RunId,
@@ -127,7 +127,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Somebody who watches a run. Leaves nothing behind when dropped.
+/// A watcher of a run. Removes itself when dropped.
 pub(crate) struct Watch {
     shared: Arc<Shared>,
     run: RunId,

@@ -173,7 +173,7 @@ impl Job {
         }
     }
 
-    /// A recorded value cannot be read: the call was never made, and somebody has to look.
+    /// A recorded value cannot be read: the call was never made, and the run is blocked until an operator helps.
     fn unreadable(&self, error: &ReadError) -> Outcome {
         tracing::error!(run = %self.run, node = %self.call.node, %error, "a recorded value cannot be read");
         Outcome::Blocked(BlockedReason::Undecodable { message: error.to_string() })

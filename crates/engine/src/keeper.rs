@@ -23,7 +23,7 @@ const CLAIM_MAX: usize = 256;
 #[derive(Default)]
 pub(crate) struct Keeper {
     near: Mutex<Near>,
-    /// The earliest moment of a run that nobody owns; `None` until the store has been asked.
+    /// The earliest wake-up of a run without an owner; `None` until the store has been asked.
     far: Mutex<Far>,
     line: Line,
     /// Live runs whose functions may do nothing but wait.
@@ -35,7 +35,7 @@ pub(crate) struct Keeper {
     passes: AtomicU64,
 }
 
-/// Whether runs are queued, or due without room. While somebody looks for them more may come, so it counts.
+/// Whether runs are queued, or due without a permit. More may come during a scan, so it counts.
 #[derive(Default)]
 struct Line(AtomicU64);
 
@@ -52,7 +52,7 @@ impl Line {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Nobody is left of those that stood there at the look.
+    /// The queue has not grown since `seen`: marks it as empty.
     fn dissolve(&self, seen: u64) {
         self.0.compare_exchange(seen, seen & !1, Ordering::AcqRel, Ordering::Acquire).ok();
     }
@@ -73,7 +73,7 @@ enum Far {
 }
 
 impl Keeper {
-    /// Sends a live run a letter at a moment, unless an earlier one is on its way.
+    /// Sends a live run a tick at a time, unless an earlier one is scheduled.
     pub(crate) fn arm(&self, run: &RunId, at: Time) {
         let mut near = lock(&self.near);
         match near.of_run.get(run) {
@@ -222,7 +222,7 @@ async fn wait(shared: &Shared, pause: Option<Duration>) {
     }
 }
 
-/// Whether there is room for runs that want it, or somebody who may make some.
+/// Whether there are permits for runs that want one, or idle runs that may free some.
 pub(crate) fn has_work(shared: &Shared) -> bool {
     let keeper = &shared.keeper;
     // The next pass tells a live run that its moment has come, and takes the moment away before the run has acted.
@@ -243,7 +243,7 @@ pub(crate) async fn pass_apart(shared: &Arc<Shared>) -> Result<(), StoreError> {
 /// Does everything that is due now.
 async fn pass(shared: &Arc<Shared>) -> Result<(), StoreError> {
     let _one = shared.keeper.passing.lock().await;
-    // Runs that are being claimed are neither in line nor live: somebody is busy with them.
+    // Runs that are being claimed are neither queued nor live: the scan counts as work in flight for them.
     shared.gauge.add();
     shared.keeper.passes.fetch_add(1, Ordering::AcqRel);
     let passed = pass_once(shared).await;
@@ -298,7 +298,7 @@ async fn bring_queued(shared: &Arc<Shared>) -> Result<(), StoreError> {
             make_room(shared);
             return Ok(());
         }
-        // As long as there is a line, new runs join it: nobody overtakes those that are being claimed.
+        // While the queue is marked, new runs join it, so that none overtakes those that are being claimed.
         let seen = shared.keeper.line.look();
         let claims = shared.store.claim_queued(shared.id, places.count()).await?;
         let all = claims.len() < places.count();

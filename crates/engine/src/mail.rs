@@ -1,4 +1,4 @@
-//! Letters to the actor of a live run.
+//! Messages to the actor of a live run.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::durable::{Ask, GivenUp};
 use crate::gauge::Gauge;
 use crate::values::Recorded;
 
-/// A letter.
+/// A message to an actor.
 pub(crate) enum Mail {
     /// A call ended.
     Finished { node: Path, call: u32, outcome: Outcome, logs: Vec<LogLine> },
     /// A moment may have come.
     Tick,
-    /// Messages are in the store. Whoever waits is told the run's status once they have been acted on.
+    /// The run's inbox in the store has changed. A waiter is told the run's status once the messages have been acted on.
     Messages(Option<Answer>),
     /// A function asks for something durable.
     Ask(Box<Ask>),
@@ -44,21 +44,21 @@ pub(crate) struct Sighting {
     pub(crate) state: Option<Recorded>,
 }
 
-/// Where letters to one actor go.
+/// Sends messages to one actor.
 #[derive(Clone)]
 pub(crate) struct Mailbox {
     sender: mpsc::UnboundedSender<Mail>,
     gauge: Arc<Gauge>,
 }
 
-/// Letters that nobody will read.
+/// Messages that were in an inbox when it was closed.
 pub(crate) struct Refused {
     pub(crate) count: usize,
-    /// One of them told of messages, and nobody waits to hear that they were not read: somebody has to look.
+    /// A dropped notification had no waiter, so the scheduler must check the inbox again.
     pub(crate) messages: bool,
 }
 
-/// Closes an inbox. Whoever waits for an answer learns that there is none.
+/// Closes an inbox. Callers that wait for a reply learn that there is none.
 pub(crate) fn refuse(inbox: &mut mpsc::UnboundedReceiver<Mail>) -> Refused {
     inbox.close();
     let mut refused = Refused { count: 0, messages: false };
@@ -75,13 +75,13 @@ impl Mailbox {
         (Self { sender, gauge }, receiver)
     }
 
-    /// Sends a letter; `false` if the actor is gone.
+    /// Sends a message; `false` if the actor is gone.
     pub(crate) fn send(&self, mail: Mail) -> bool {
         self.gauge.add();
         self.pass_on(mail)
     }
 
-    /// Sends a letter that the gauge counts already: a call at work becomes the letter that tells its end.
+    /// Sends a message that is counted as in flight already: a call at work becomes the message that reports its end.
     pub(crate) fn pass_on(&self, mail: Mail) -> bool {
         let sent = self.sender.send(mail).is_ok();
         if !sent {

@@ -63,7 +63,7 @@ impl Shared {
         }
     }
 
-    /// Where letters to a run go that is live here, or in another engine on the same store.
+    /// The mailbox of a run that is live here, or in another engine on the same store.
     pub(crate) fn mailbox_anywhere(&self, run: &RunId) -> Option<Mailbox> {
         let elsewhere = || self.neighbours.of(self).iter().find_map(|other| other.mailbox(run));
         self.mailbox(run).or_else(elsewhere)

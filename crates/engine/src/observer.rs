@@ -1,4 +1,4 @@
-//! Whoever hears of what an engine does: metrics, traces, live lists.
+//! Observers of an engine: metrics, traces, live lists.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -159,17 +159,17 @@ impl Observers {
         }
     }
 
-    /// Whether anybody listens.
+    /// Whether there is an observer.
     pub(crate) fn any(&self) -> bool {
         self.any.get().is_some()
     }
 
-    /// Whether anybody writes traces.
+    /// Whether an observer writes traces.
     pub(crate) fn traces(&self) -> bool {
         self.traces.get().is_some()
     }
 
-    /// The time, if somebody wants to know how long something takes.
+    /// The current time, if an observer measures durations.
     pub(crate) fn stopwatch(&self) -> Option<Instant> {
         self.any.get().map(|()| Instant::now())
     }

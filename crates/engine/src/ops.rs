@@ -16,7 +16,7 @@ pub struct OperationView {
     pub kind: &'static str,
     /// The signal's, workflow's or given name; a sleep has none.
     pub name: String,
-    /// The how-manieth of this kind and name, from 1.
+    /// Occurrence (from 1) among operations of this kind and name.
     pub occurrence: u32,
     /// Where it stands: `waiting`, `completed`, `failed` or `cancelled`.
     pub status: NodeStatus,
@@ -138,7 +138,7 @@ impl<'e> Found<'e> {
         }
     }
 
-    /// Nobody waits for what its call left open.
+    /// Operations that the call left open have no waiter.
     fn drop_open(&mut self, node: &'e Path) {
         for (_, operation) in self.0.range_mut((node, 0)..=(node, u32::MAX)) {
             if operation.view.status == NodeStatus::Waiting {

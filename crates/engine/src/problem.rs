@@ -1,4 +1,4 @@
-//! Files of workflows that could not be loaded, for whoever lists workflows.
+//! Files of workflows that could not be loaded, shown beside the list of workflows.
 
 use std::collections::BTreeMap;
 use std::fmt;

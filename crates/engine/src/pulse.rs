@@ -1,7 +1,7 @@
 //! Whether a function that asks for durable operations has anything to do.
 //!
 //! A function that only waits for operations can be let go: it will be called again when there is an answer. To know,
-//! its future is woken through a bell: between two rings it does nothing, however often somebody looks at it.
+//! its future is woken through an `IdleWaker`: between two wake-ups it does nothing, however often it is polled.
 //!
 //! The future's polls are also what its answers go by. A function is told something between two polls, so that whatever
 //! it asks for in one of them is known by then, and the next thing after a poll in which it could act on the one before.
@@ -75,7 +75,7 @@ struct State {
     resting: bool,
     /// Since when it does nothing but wait for answers.
     idle_since: Option<Time>,
-    /// Nobody is interested any more, although the function may still be polled once.
+    /// The call is over, although the function may still be polled once.
     over: bool,
 }
 
@@ -271,7 +271,7 @@ impl Pulse {
         }
     }
 
-    /// The call ends: it counts as busy, until whoever ends it says that it is not.
+    /// The call ends: it counts as busy until the caller that ends it removes it.
     pub(crate) fn ends(&self) {
         let mut state = self.lock();
         self.wake(&mut state);
@@ -351,7 +351,7 @@ impl Drop for Elsewhere {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.working = state.working.saturating_sub(1);
-        // Its future is not polled for this, so nobody else would look.
+        // Its future is not polled for this, so the check is made here.
         self.0.look(state);
     }
 }
@@ -398,7 +398,7 @@ impl ArcWake for Bell {
     fn wake_by_ref(bell: &Arc<Self>) {
         let mut ring = bell.ring();
         ring.rung = true;
-        // Under the lock: whoever has just polled must not note that the future rests, now that it does not.
+        // Under the lock: a poll that has just ended must not note the future as idle after this wake-up.
         bell.pulse.rings();
         let waker = ring.waker.clone();
         drop(ring);
@@ -415,7 +415,7 @@ impl<F: Future + Unpin> Future for Watched<F> {
         let Some(bell) = self.bell.clone() else { return Pin::new(&mut self.future).poll(context) };
         let mut ring = bell.ring();
         ring.waker = Some(context.waker().clone());
-        // Somebody only looks: whatever the future waits for has not happened.
+        // A poll without a wake-up: what the future waits for has not happened.
         if !std::mem::take(&mut ring.rung) {
             return Poll::Pending;
         }

@@ -194,7 +194,7 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Adds a workflow, whose name nobody has.
+    /// Adds a workflow under a name that is not taken.
     pub(crate) fn insert(&self, registered: Arc<Registered>, now: Time) -> Result<(), RegisterError> {
         let mut workflows = write(&self.workflows);
         match workflows.get(&*registered.name) {

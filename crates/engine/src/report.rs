@@ -49,7 +49,7 @@ impl Actor {
         }
     }
 
-    /// The calls of an earlier process that the history leaves open, if somebody wants to hear what becomes of them.
+    /// The calls of an earlier process that the history leaves open, if an observer wants to hear what becomes of them.
     pub(crate) fn left_open(&self) -> BTreeMap<Path, OpenCall> {
         if !self.shared.observers.any() {
             return BTreeMap::new();
@@ -70,7 +70,7 @@ impl Actor {
         }
     }
 
-    /// The span of a call. Only for runs that are part of a trace, or if somebody writes one.
+    /// The span of a call. Only for runs that are part of a trace, or if an observer writes traces.
     pub(crate) fn trace_of(&self, node: &Path, role: Role, call: u32) -> Option<TraceParent> {
         let starter = self.state.trace;
         let traced = starter.is_some() || self.shared.observers.traces();

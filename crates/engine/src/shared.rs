@@ -84,7 +84,7 @@ pub(crate) struct Shared {
 #[derive(Clone)]
 pub(crate) struct GivenStore {
     pub(crate) store: Arc<dyn Store>,
-    /// It is nobody else's, so that it is to be closed when the engine stops.
+    /// It has no other user, so it is closed when the engine stops.
     pub(crate) is_owned: bool,
 }
 
@@ -141,7 +141,7 @@ impl Shared {
         taken.is_ok().then(|| Place(Arc::clone(self)))
     }
 
-    /// Takes a place whether there is one or not: somebody waits for the answer.
+    /// Takes a permit even beyond the limit: a caller waits for the answer.
     pub(crate) fn admit(self: &Arc<Self>) -> Place {
         self.admitted.fetch_add(1, Ordering::AcqRel);
         Place(Arc::clone(self))
@@ -341,8 +341,8 @@ impl Drop for Hold {
     }
 }
 
-/// Places that nobody has yet. Those that are left are given back in silence: whoever found no room meanwhile has
-/// said so, and is looked for.
+/// Permits reserved before a claim. Unused ones are returned without waking the scheduler: a run that was refused
+/// meanwhile has already queued.
 pub(crate) struct Reserved {
     shared: Arc<Shared>,
     count: usize,
@@ -371,7 +371,7 @@ pub(crate) struct Place(Arc<Shared>);
 impl Drop for Place {
     fn drop(&mut self) {
         let before = self.0.admitted.fetch_sub(1, Ordering::AcqRel);
-        // Somebody may wait for room. With plenty of it, nobody does.
+        // A queued run may wait for a permit. With plenty of them, none does.
         if before >= self.0.limits.live_max || self.0.keeper.wants_room() {
             self.0.keeper.poke();
         }

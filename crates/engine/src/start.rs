@@ -328,7 +328,7 @@ pub(crate) async fn launch(
         shared.gauge.remove(1);
         return Err(StartError::ShuttingDown);
     }
-    // Whoever comes later must not overtake those that queue.
+    // A later start must not overtake queued runs.
     let queues = shared.limits.passive || shared.keeper.wants_room();
     let place = if queues { None } else { shared.try_admit() };
     let newborn = Box::new(Newborn::new(shared, registered, birth, begin, place));

@@ -150,7 +150,7 @@ impl Actor {
         self.decide(Input::Op(AskedOp { node, call, name, occurrence, hash, after, what }), work);
     }
 
-    /// A function has ended: the answers that it did not use are nobody's.
+    /// A function has ended: replies that it did not use are discarded.
     pub(crate) fn give_up_unused(&mut self, node: &Path, call: u32, outcome: &Outcome, work: &mut Work) {
         if !matches!(outcome, Outcome::Success { .. } | Outcome::Failure { .. }) {
             return;
@@ -342,7 +342,7 @@ fn has_ended(ops: Option<&Ops>, number: u32) -> Option<&Op> {
 }
 
 impl Shared {
-    /// Whether somebody who wants to begin finds no room.
+    /// Whether a run that wants to start finds no permit.
     pub(crate) fn is_short_of_room(&self) -> bool {
         self.keeper.wants_room() && self.room() == 0
     }

@@ -319,7 +319,7 @@ impl Judge<'_> {
         self.report.require(holds, &row.id, Invariant::Resources, || "it has ended and is still held".into());
     }
 
-    /// A run that nobody owns must be looked at no later than its history asks for.
+    /// A run without an owner must wake no later than its history asks for.
     async fn check_wake(&mut self, run: &Examined) -> Result<(), StoreError> {
         let (row, state) = (&run.row, &run.state);
         let waiting = self.store.messages(&row.id).await?.len();
@@ -448,14 +448,14 @@ fn may_say(row: &RunRow, state: &State) -> bool {
     row.status == state.status() || claimed || set_aside
 }
 
-/// When somebody must look at a run that nobody owns.
+/// When a run without an owner must wake.
 fn needed_wake(state: &State, messages: usize) -> Option<Time> {
     // At once, whenever that was.
     let at_once = (state.is_held_back() || messages > 0).then_some(Time(i64::MAX));
     [at_once, state.next_timer()].into_iter().flatten().min()
 }
 
-/// Whether somebody else has to do something first.
+/// Whether the run waits for something from outside.
 fn waits_for_others(row: &RunRow, state: &State) -> bool {
     state.paused || !state.blocked.is_empty() || row.status == RunStatus::Blocked || state.awaits_others()
 }

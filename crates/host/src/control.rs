@@ -70,12 +70,12 @@ impl Watch {
         mine
     }
 
-    /// Whether nobody is there any more to hear of anything.
+    /// Whether the parent is gone to hear of anything.
     pub(crate) fn closing(&self) -> bool {
         self.closing.load(Relaxed)
     }
 
-    /// Nobody is there any more: whatever runs is stopped.
+    /// The parent is gone: whatever runs is stopped.
     pub(crate) fn close(&self) {
         self.closing.store(true, Relaxed);
     }
@@ -126,7 +126,7 @@ pub(crate) fn watch(control: UnixStream, watch: Arc<Watch>, out: Arc<Outbox>, li
         control.set_read_timeout(Some(PARENT_CHECK))?;
     }
     let sentinel = move || {
-        // An end by an error is an end as well: nobody can be answered.
+        // An error ends the conversation too: the sentinel can no longer answer the parent.
         let _ = converse(&control, &watch, &out, &life);
         match life {
             Life::Process { .. } => leave_process(),

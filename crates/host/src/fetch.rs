@@ -113,7 +113,7 @@ pub(crate) enum FetchError {
     /// The request cannot be sent as it is.
     #[error("fetch failed: {0}")]
     Request(String),
-    /// Nobody is there.
+    /// No connection to the server could be made.
     #[error("fetch failed: {0}")]
     Connect(String),
     /// The exchange broke off, or the answer was not HTTP.

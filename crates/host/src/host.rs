@@ -359,7 +359,7 @@ impl Host {
         }
     }
 
-    /// Answers a call that was cut short: whoever waits for its promises waits for ever.
+    /// Answers a call that was cut short: its promises never settle, so its own code never answers.
     fn cut_short(&mut self, owner: Owner, cut: Cut) {
         let Owner { realm, call } = owner;
         let open = self.shared.close(call);
@@ -368,7 +368,7 @@ impl Host {
         self.complain(call, thrown);
         self.jobs(owner);
         self.shared.forget_asked(call);
-        // Whoever is interrupted in this is the same call again.
+        // An interrupt during this cleanup is about the same call again, and is dropped.
         self.shared.take_cut(call);
         let error = match cut {
             Cut::Wanted => error::interrupted(),
@@ -390,7 +390,7 @@ impl Host {
         }
     }
 
-    /// What nobody in JavaScript has caught.
+    /// Logs an error that no JavaScript code has caught.
     fn complain(&self, call: CallId, thrown: Option<ScriptError>) {
         if let Some(error) = thrown {
             let stack = error.stack.map(|stack| format!("\n{}", stack.trim_end())).unwrap_or_default();

@@ -72,7 +72,7 @@ impl Meter {
         self.refused.swap(false, Relaxed)
     }
 
-    /// Whether memory was refused and nobody has asked yet.
+    /// Whether memory was refused since `take_refused` was last called.
     pub(crate) fn refused(&self) -> bool {
         self.refused.load(Relaxed)
     }

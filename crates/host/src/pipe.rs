@@ -88,7 +88,7 @@ impl Pipe {
         }
     }
 
-    /// Waits for the answer to an operation. What comes before it is for later, in order. `None` when nobody answers
+    /// Waits for the answer to an operation. What comes before it is for later, in order. `None` when no answer comes
     /// any more.
     pub(crate) fn wait_for(&mut self, op: u32) -> io::Result<Option<Incoming>> {
         loop {

@@ -1,4 +1,4 @@
-//! Promises that were rejected and that nobody awaits.
+//! Promises that were rejected and that are not awaited.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -42,7 +42,7 @@ impl Rejections {
         self.0.borrow().is_empty()
     }
 
-    /// Takes what nobody has taken care of.
+    /// Takes the rejections that no JavaScript code has handled.
     pub(crate) fn take(&self, ctx: &Ctx<'_>) -> Vec<(CallId, ScriptError)> {
         let taken = self.0.take();
         let told = taken.into_iter().filter_map(|rejection| {

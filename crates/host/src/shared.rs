@@ -140,7 +140,7 @@ impl Shared {
         self.asked.borrow_mut().insert(op, owner);
     }
 
-    /// The realm that an answer is for, if somebody there still wants it.
+    /// The realm that an answer is for, if a call there still waits for it.
     pub(crate) fn take_asked(&self, op: u32) -> Option<u32> {
         self.asked.borrow_mut().remove(&op).map(|owner| owner.realm)
     }
@@ -173,7 +173,7 @@ impl Shared {
         self.heed(self.out.put_parts(&[begin.as_bytes(), value, b"}}"]));
     }
 
-    /// Nobody listens any more if writing fails.
+    /// A failed write means that the parent has closed the socket.
     pub(crate) fn heed<T>(&self, done: io::Result<T>) -> Option<T> {
         done.inspect_err(|_| self.watch.close()).ok()
     }

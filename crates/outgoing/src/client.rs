@@ -194,7 +194,7 @@ impl Resolve for CheckedResolver {
         Box::pin(async move {
             let host = name.as_str();
             let (mut allowed, mut refused) = (Vec::new(), None);
-            // The port is filled in by whoever connects.
+            // The HTTP client fills in the port when it connects.
             for address in tokio::net::lookup_host((host, 0)).await? {
                 match policy.check(host, address.ip(), own_ports) {
                     Ok(()) => allowed.push(SocketAddr::new(address.ip(), 0)),

@@ -30,8 +30,8 @@ pub struct SignalDraft {
     pub(crate) after: Vec<Dependency>,
 }
 
-/// Waits for a signal of this name, with a payload of this type. Whoever sends one that does not match the type's JSON
-/// Schema is told so, and nothing is sent.
+/// Waits for a signal of this name, with a payload of this type. If a payload does not match the type's JSON
+/// Schema, its sender is told so, and nothing is sent.
 pub fn signal<T: InputData>(name: impl Into<String>) -> Signal<T> {
     let draft = SignalDraft {
         signal: name.into(),

@@ -18,7 +18,7 @@ use crate::realm::name_of;
 #[derive(Debug)]
 pub(crate) struct ZodCheck(pub(crate) Arc<Place>);
 
-/// How long a schema may take: whoever starts a run waits for it.
+/// How long a schema may take: the caller that starts a run waits for it.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// What zod says: what it made of the input, or what is wrong with it.

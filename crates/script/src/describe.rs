@@ -101,7 +101,7 @@ pub(crate) async fn describe(
                 return serde_json::from_str(value.get()).map_err(wrong);
             }
             Err(Unanswered::Failed(error)) => return Err(Undescribed::Script(error)),
-            // Somebody else's fault, perhaps.
+            // Another call of the same host may be the reason, so this one is tried again.
             Err(Unanswered::Lost(_)) => {}
         }
     }

@@ -41,7 +41,7 @@ fn walk(
         if path.is_dir() {
             walk(&path, wanted, found, walked)?;
         } else if wanted(name) {
-            // A link that leads nowhere is nobody's file.
+            // A link without a target names no file, and is skipped.
             found.extend(path.canonicalize());
         }
     }

@@ -35,7 +35,7 @@ pub(crate) enum Loss {
     Crash,
     /// The host ended because of another call, or was killed for one.
     Bystander,
-    /// The host was killed because this call computed for so long that nobody else came to anything.
+    /// The host was killed because this call computed for so long that the host's other calls made no progress.
     Stuck,
 }
 
@@ -129,7 +129,7 @@ impl Host {
     pub(crate) fn expect(&self, id: CallId) -> mpsc::UnboundedReceiver<Heard> {
         let (tell, told) = mpsc::unbounded_channel();
         let mut calls = lock(&self.calls);
-        // Under the lock: whoever ends the host tells all that are in the map.
+        // Under the lock: when the host ends, `is_over` tells all calls that are in the map.
         if self.gone.load(Ordering::Acquire) {
             let _ = tell.send(Heard::Lost(Loss::Bystander));
         } else {
@@ -138,7 +138,7 @@ impl Host {
         told
     }
 
-    /// The call is over, or nobody wants to hear of it any more.
+    /// The call is over, or its caller has stopped waiting.
     pub(crate) fn unexpect(&self, id: CallId) {
         lock(&self.calls).remove(&id);
     }
@@ -249,7 +249,7 @@ impl Host {
             self.ping();
             tokio::time::sleep(PATIENCE).await;
             match self.sighting().filter(|seen| seen.at >= asked) {
-                // Another call is at work: this one holds nobody up, and will hear its word later.
+                // Another call is at work: this one holds up no other call, and sees the abort later.
                 Some(seen) if seen.current != Some(id) => silences = 0,
                 None if silences == 0 => silences = 1,
                 // It was interrupted and goes on, or not even the sentinel answers.
@@ -312,7 +312,7 @@ impl Host {
                 () = self.ready.notified(), if !wants_to_write => Ok(()),
             };
             if let Err(error) = said.and_then(|()| self.deliver(&mut incoming)) {
-                // One that nobody needs may end with this process, a moment before it.
+                // A host without calls may end with this process, a moment before it: that needs no warning.
                 if !self.is_gone() && lock(&self.killed_for).is_none() && !lock(&self.calls).is_empty() {
                     tracing::warn!(host = self.number, %error, "a script host ended");
                 }
@@ -367,7 +367,7 @@ impl Host {
             }
             (None, FromHost::Op { id, op, .. }) => self.send(&too_late(id, op)),
             (None, FromHost::Log { level, message, fields, .. }) => say(level, &message, fields.as_deref()),
-            // Nobody wants to know any more.
+            // The caller has stopped waiting.
             (None, _) => {}
         }
     }

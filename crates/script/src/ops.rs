@@ -264,7 +264,7 @@ impl<'a> Ops<'a> {
         let Some(once) = self.onces.remove(&args.once) else {
             return Some(answered(op, Err(refusal("nothing is being done once"))));
         };
-        // Whoever waits for it is in the same set of open operations.
+        // The operation that waits for the result is in the same set of open operations.
         let _ = once.send(Done { op, result });
         None
     }

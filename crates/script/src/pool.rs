@@ -138,7 +138,7 @@ impl Pool {
         for host in &hosts {
             self.look_at(host);
         }
-        // Whoever waits for a host looks again: one may be free by now, or gone.
+        // Callers that wait for a host look again: one may be free by now, or gone.
         self.changed.notify_waiters();
     }
 

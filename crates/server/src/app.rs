@@ -62,7 +62,7 @@ impl App {
         self.stop.is_cancelled()
     }
 
-    /// Whether the store takes writes. Asked once a second at most, however often somebody wants to know.
+    /// Whether the store takes writes. A success counts for a second, however often clients ask.
     pub(crate) async fn writable(&self) -> Result<(), RunError> {
         let mut asked = self.asked.lock().await;
         if asked.is_some_and(|at| at.elapsed() < WRITABLE_FOR) {

@@ -38,13 +38,13 @@ impl Scope {
 /// The client that asks.
 #[derive(Clone, Debug)]
 pub(crate) enum Caller {
-    /// Somebody without a token, where none is needed, and what that may do.
+    /// A client without a token, where none is needed, and the scope that it has.
     Anyone(Scope),
     /// A person at this machine, who has read the server's local secret.
     Local,
-    /// Somebody without a token, where one is needed.
+    /// A client without a token, where one is needed.
     Nobody,
-    /// Whoever holds this token.
+    /// The client that holds this token.
     Holder(Arc<Token>),
 }
 
@@ -134,8 +134,8 @@ impl Anonymous {
         }
     }
 
-    /// A secret that is not this server's counts for nothing: it is of a server that ran here before, and whoever shows
-    /// it did not choose to.
+    /// A secret that is not this server's counts for nothing: it is of a server that ran here before, and the user did
+    /// not choose to send it: the client reads it from a file.
     fn with_secret(&self, shown: &str) -> Caller {
         match self {
             Self::Allowed { secret: Some(secret), .. } if secret.is(shown) => Caller::Local,

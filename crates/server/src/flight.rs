@@ -1,4 +1,4 @@
-//! How many bytes of answers are in memory at a time, over all clients: those that nobody reads yet, too.
+//! How many bytes of answers are in memory at a time, over all clients: also those that no client has read yet.
 
 use std::collections::HashMap;
 use std::pin::{Pin, pin};
@@ -123,11 +123,11 @@ pub(crate) fn full() -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, code::TOO_MANY_ANSWERS, error)
 }
 
-/// How much is sent at a time. Whoever sends asks for more only when there is room for it: were it given all at once, the
+/// How much is sent at a time. The HTTP connection asks for more only when it has room: if it got all at once, the
 /// body would be through while its bytes still wait.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A body that holds its room until it is sent, or nobody reads it any more.
+/// A body that holds its room until it is sent, or its reader is gone.
 struct Loaded {
     body: Body,
     /// What the body gave and is not sent yet.

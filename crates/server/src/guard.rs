@@ -31,7 +31,7 @@ pub enum GuardError {
 #[derive(Debug)]
 pub(crate) struct Guard {
     hosts: Vec<Host>,
-    /// Whoever listens on all addresses is known under each of them. An address cannot be rebound.
+    /// The port, if the server listens on all addresses: it is known under each of them. An address cannot be rebound.
     any_address: Option<u16>,
     origins: Vec<String>,
 }

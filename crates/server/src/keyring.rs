@@ -10,7 +10,7 @@ use rival_core::Time;
 
 use crate::token::{self, Token, TokenError, TokenFile};
 
-/// Why somebody who shows a token is not let in.
+/// Why a request with a token is not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rejected {
     /// It does not look like one.
@@ -19,7 +19,7 @@ pub(crate) enum Rejected {
     Unknown,
     /// Its time is over.
     Expired,
-    /// The file cannot be read, so nobody can tell.
+    /// The file cannot be read, so the server cannot tell.
     Unreadable,
 }
 
@@ -54,7 +54,7 @@ impl Keyring {
         known.tokens.as_ref().is_ok_and(HashMap::is_empty)
     }
 
-    /// The token that somebody shows, if it is a valid one.
+    /// The token that the request shows, if it is a valid one.
     pub(crate) fn find(&self, shown: &str, now: Time) -> Result<Arc<Token>, Rejected> {
         let id = token::id_of(shown).ok_or(Rejected::Malformed)?;
         self.look();

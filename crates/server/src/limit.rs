@@ -33,7 +33,7 @@ impl Client {
         }
     }
 
-    /// Whoever has one IPv6 address has 2^64 of them.
+    /// A client that has one IPv6 address has 2^64 of them.
     pub(crate) fn at(peer: IpAddr) -> Self {
         Self::Address(match peer.to_canonical() {
             IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),
@@ -65,7 +65,7 @@ const SECOND: u64 = 1_000_000_000;
 /// it is the moment when it will be full.
 #[derive(Debug)]
 pub(crate) struct Rates {
-    /// Nanoseconds that one request costs; 0 if nobody counts.
+    /// Nanoseconds that one request costs; 0 if requests are not limited.
     cost: u64,
     began: Instant,
     hasher: RandomState,
@@ -231,11 +231,11 @@ pub(crate) fn share_of_one(max: usize) -> usize {
     (max - max / 4).max(1)
 }
 
-/// A body that holds its place until it is through, or nobody reads it any more.
+/// A body that holds its place until it is through, or its reader is gone.
 pub(crate) struct Placed {
     body: Body,
     _place: Place,
-    /// Whether whoever reads it may go on. Asked before each part: the heartbeat is one.
+    /// Whether the client that reads it may go on. Asked before each part: the heartbeat is one.
     allowed: Box<dyn Fn() -> bool + Send>,
 }
 

@@ -1,4 +1,4 @@
-//! Live summaries: which runs have changed, told to whoever looks.
+//! Live summaries: which runs have changed, for subscribers.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::api::RunSummary;
 const BEHIND_MAX: usize = 1_024;
 /// Changes within this time are told as one.
 const GATHER: Duration = Duration::from_millis(50);
-/// Changes that wait to be told; beyond it, listing again is less work for everybody.
+/// Changes that wait to be told; beyond it, listing again is less work for the server and its clients.
 const CHANGED_MAX: usize = 10_000;
 /// Of how many runs it is remembered what was told last.
 const TOLD_MAX: usize = 10_000;
@@ -28,7 +28,7 @@ pub(crate) enum News {
     Reset,
 }
 
-/// Hears of runs, and tells their summaries. Costs nothing while nobody looks.
+/// Hears of runs, and tells their summaries. Costs nothing while there is no subscriber.
 #[derive(Clone)]
 pub(crate) struct Live(Arc<Inner>);
 
@@ -81,7 +81,7 @@ impl Live {
     }
 
     fn send(&self, news: News) {
-        // Nobody may be left.
+        // An error means that no client follows.
         let _ = self.0.sender.send(Arc::new(news));
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct LocalSecret {
 /// What the file of a server says.
 #[derive(Clone, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Shown {
-    /// Where the server listens: the secret is for nobody else.
+    /// Where the server listens: a client sends the secret to this address only.
     pub listen: SocketAddr,
     /// To be sent as a bearer token.
     pub secret: String,

@@ -35,7 +35,7 @@ pub mod code {
     pub const TOO_MANY_STREAMS: &str = "too_many_streams";
     /// Too many requests wait.
     pub const TOO_MANY_WAITS: &str = "too_many_waits";
-    /// Answers that nobody has read yet take all the room.
+    /// Answers that clients have not read yet take all the room.
     pub const TOO_MANY_ANSWERS: &str = "too_many_answers";
     /// Too many connections are open.
     pub const TOO_MANY_CONNECTIONS: &str = "too_many_connections";

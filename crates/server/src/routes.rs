@@ -83,7 +83,7 @@ impl Access {
         Self { waits: Waits::If(key), ..self }
     }
 
-    /// Whoever watches the server asks this: it is answered whatever others do, and not counted against their rate.
+    /// A monitoring system asks this: it is answered whatever other clients do, and not counted against their rate.
     #[must_use]
     pub const fn probe(self) -> Self {
         Self { probe: true, ..self }
@@ -113,7 +113,7 @@ impl Rules {
     }
 
     /// What a request for the route with this path needs, or else the methods that the path takes. HEAD is answered by
-    /// what answers GET. Nobody said what any other method needs, so it is not let through to whatever might answer it.
+    /// what answers GET. No rule says what any other method needs, so no handler gets such a request.
     pub(crate) fn of(&self, method: &Method, path: &str) -> Result<Access, String> {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let Some(rules) = self.0.get(path) else { return Ok(admin()) };
@@ -264,8 +264,8 @@ fn is_null(schema: &RefOr<Schema>) -> bool {
     matches!(schema, RefOr::T(Schema::Object(Object { schema_type: SchemaType::Type(Type::Null), .. })))
 }
 
-/// What any route of this kind may answer, whatever it does. Each is named: whoever reads the document, or tests the
-/// server with it, knows that there is nothing else.
+/// What any route of this kind may answer, whatever it does. Each is named: a reader of the document, or a test
+/// that uses it, knows that there is nothing else.
 fn refusals(method: &Method, access: Access) -> Vec<(&'static str, &'static str)> {
     let mut refusals = vec![
         ("400", "It cannot be read, or something in it is wrong"),

@@ -147,8 +147,8 @@ impl Gate {
         })
     }
 
-    /// Everything that can be said of a request before its body is read. The order matters: nothing is told to whoever
-    /// asks under a wrong name, and those who are refused are counted too.
+    /// Everything that can be said of a request before its body is read. The order matters: a client that asks under a
+    /// wrong name is told nothing, and clients that are refused are counted too.
     fn admit(
         &self,
         request: &Request,
@@ -280,7 +280,7 @@ fn loaded(response: Response, room: &Room, line: &Line) -> Response {
     }
 }
 
-/// A form's content type is refused even without a body: a page could send that without asking anybody.
+/// A form's content type is refused even without a body: a web page could send that without a preflight request.
 fn check_body_type(request: &Request) -> Result<Said, Problem> {
     let has_body = !http_body::Body::is_end_stream(request.body());
     if has_body || has_effect(request.method()) {

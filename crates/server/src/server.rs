@@ -47,7 +47,7 @@ impl Server {
         listen::serve(listener, router, &settings, stop).await;
     }
 
-    /// The routes, for whoever asks them without a network.
+    /// The routes, for a caller in this process that uses no network.
     pub fn router(&self) -> Router {
         self.router.clone()
     }

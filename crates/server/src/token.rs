@@ -38,7 +38,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// Whether this is the token that somebody shows. Takes the same time whatever is shown.
+    /// Whether this is the token that the request shows. Takes the same time whatever is shown.
     pub(crate) fn is(&self, shown: &str) -> bool {
         hash(shown).as_bytes().ct_eq(self.sha256.as_bytes()).into()
     }
@@ -232,7 +232,7 @@ impl TokenFile {
         attempt().map_err(|error| self.unwritable(error))
     }
 
-    /// Whoever reads sees the old file or the new one, also after a power cut.
+    /// A reader sees the old file or the new one, also after a power cut.
     fn write(&self, tokens: Vec<Token>) -> Result<(), TokenError> {
         let content = Content { version: VERSION, tokens };
         let text = serde_json::to_string_pretty(&content).expect("tokens are strings and numbers");
@@ -263,7 +263,7 @@ impl TokenFile {
     }
 }
 
-/// The id in a token that somebody shows, if it looks like one at all.
+/// The id in a token that the request shows, if it looks like one at all.
 pub(crate) fn id_of(shown: &str) -> Option<&str> {
     let (id, secret) = shown.strip_prefix("rvl_")?.split_once('_')?;
     (id.len() == ID_CHARS && secret.len() == 2 * SECRET_BYTES).then_some(id)
@@ -283,7 +283,7 @@ fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// One letter or digit for each byte; 32 divides 256, so all are equally likely.
+/// One base32 character for each byte; 32 divides 256, so all are equally likely.
 fn base32(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).collect()

@@ -32,7 +32,7 @@ async fn broken() -> Result<(), StepError> {
     Err(StepError::new("no").code("broken"))
 }
 
-/// At work until somebody stops it.
+/// At work until the engine stops it.
 #[step]
 async fn endless() -> Result<(), StepError> {
     std::future::pending::<Infallible>().await;

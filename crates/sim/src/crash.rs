@@ -18,7 +18,7 @@ use crate::script::Part;
 pub enum Side {
     /// What was to be written is not.
     Before,
-    /// It was written, but nobody heard of it.
+    /// It is written, but the process dies before it hears of it.
     After,
 }
 

@@ -36,7 +36,7 @@ pub fn cuts(events: &[Event], lost: Lost) -> Cuts {
     Reader { lost_calls: lost, ..Reader::new(events) }.read_all(events).cuts
 }
 
-/// Calls that lost what ran them: node, number, and when. One that nobody waited for any more was not cut short.
+/// Calls that lost what ran them: node, number, and when. A call that its run no longer waits for is not cut short.
 pub type Lost = BTreeSet<(String, u32, Time)>;
 
 /// What a child was given; `None` for a run that is none.

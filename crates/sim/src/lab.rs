@@ -22,7 +22,7 @@ use crate::world::{Made, World};
 /// When runs begin.
 pub const BEGAN: Time = Time(1_700_000_000_000);
 
-/// More moments than any plan has: whoever needs them goes round in circles.
+/// More moments than any plan has: a run that needs more goes round in circles.
 const MOMENTS_MAX: u32 = 50_000;
 
 /// How many runs an engine with little room has in memory.
@@ -83,13 +83,13 @@ pub struct Observed {
     pub boundaries: u64,
     /// What is wrong with the store.
     pub breaches: Vec<String>,
-    /// Functions that still run although nobody waits for them.
+    /// Functions that still run although their run has ended.
     pub left_behind: Vec<String>,
     /// What people were told, by the number of what they did.
     pub answers: Vec<Answer>,
 }
 
-/// What somebody was told who did something.
+/// What a user was told about an action.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// Which of the actions it was.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::dice::Dice;
 
-/// Something that somebody does at a moment.
+/// Something that a user does at a moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
     /// Milliseconds after the run's start.
@@ -15,7 +15,7 @@ pub struct Action {
     pub what: What,
 }
 
-/// What somebody does.
+/// What a user does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
     /// Asks to cancel the run.

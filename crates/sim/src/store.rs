@@ -31,7 +31,7 @@ impl MortalStore {
         Self { inner, crashes, engines: Mutex::default() }
     }
 
-    /// Whoever joined is dead.
+    /// The engines that joined are dead.
     pub async fn bury(&self) -> Result<(), StoreError> {
         let engines = std::mem::take(&mut *self.engines.lock().unwrap_or_else(PoisonError::into_inner));
         for engine in engines {

@@ -10,7 +10,7 @@ macro_rules! pieces {
     };
 }
 
-#[expect(clippy::print_stdout, reason = "the figures, for whoever asks to see them")]
+#[expect(clippy::print_stdout, reason = "the figures, for a developer who asks to see them")]
 fn agrees(mode: Mode, seeds: std::ops::Range<u64>) {
     let (counters, reports) = campaign(mode, seeds.clone());
     println!("{counters}");

@@ -88,7 +88,7 @@ pub enum CommitError {
         /// What the commit began with.
         actual: Seq,
     },
-    /// Somebody else owns the run now, or nobody does, or it has ended, or a message that the commit acts on
+    /// Another engine owns the run now, or none does, or it has ended, or a message that the commit acts on
     /// has been acted on already.
     #[error("run `{run}` is no longer owned at epoch {epoch}")]
     Fenced {

@@ -2,7 +2,7 @@
 //!
 //! A transition of a run is one [`Commit`]: its events, its row, the messages it sends and consumes, the
 //! runs it starts. All of it becomes durable or none. A store knows nothing of plans or of what events
-//! mean: it keeps bytes in order and refuses whoever does not own the run.
+//! mean: it keeps bytes in order and refuses writers that do not own the run.
 //!
 //! The suite in `conformance` (a feature of that name) says what every store must do; each store runs all of it.
 
@@ -50,36 +50,36 @@ pub trait Store: Send + Sync + 'static {
     /// begin right after the last one ([`CommitError::Sequence`]). The checks are made in this order.
     async fn commit(&self, commit: Commit) -> Result<(), CommitError>;
 
-    /// Leaves a message for a run and makes the run due, so that somebody claims it: one that nobody owns
+    /// Leaves a message for a run and makes the run due, so that an engine claims it: a run without an owner
     /// wakes at `now` or earlier. An owned run is left to its owner, and a queued one stays where it is in the
     /// queue.
     ///
     /// A message whose `id` the run knows is not kept twice: nothing changes, and it is [`Sent::Known`], also after the
     /// run has ended. A run knows the ids of the messages that wait for it, and of those that it has acted on; not of
-    /// those that were refused, or dropped at its end. So whoever asks again under one id learns what became of the
+    /// those that were refused, or dropped at its end. So a sender that repeats an id learns what became of the
     /// first message.
     async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError>;
 
     /// The messages that wait for a run, oldest first.
     async fn messages(&self, run: &RunId) -> Result<Vec<Message>, StoreError>;
 
-    /// Takes a run over if nobody alive (the claiming engine included) owns it and it has not ended. A queued
-    /// run becomes `running`. The epoch grows by one with every claim, so that whoever owned it before is
+    /// Takes a run over if it has no live owner (the claiming engine included) and has not ended. A queued
+    /// run becomes `running`. The epoch grows by one with every claim, so that the owner before is
     /// refused from now on; a claimed run has no wake-up.
     async fn claim(&self, run: &RunId, engine: EngineId) -> Result<Option<Claim>, StoreError>;
 
     /// Claims up to `limit` runs: those of engines that are gone (in any order; first, because there is an
-    /// end to them), then those that nobody owns and whose wake-up time has come, the earliest first. Their
+    /// end to them), then those without an owner whose wake-up time has come, the earliest first. Their
     /// status stays as it is.
     async fn claim_due(&self, engine: EngineId, now: Time, limit: usize) -> Result<Vec<Claim>, StoreError>;
 
-    /// Claims up to `limit` queued runs that nobody owns, the oldest first. They become `running`.
+    /// Claims up to `limit` queued runs without an owner, the oldest first. They become `running`.
     async fn claim_queued(&self, engine: EngineId, limit: usize) -> Result<Vec<Claim>, StoreError>;
 
-    /// The earliest wake-up time of a run that nobody owns; runs of engines that are gone have none.
+    /// The earliest wake-up time of a run without an owner; runs of engines that are gone have none.
     async fn next_wake(&self) -> Result<Option<Time>, StoreError>;
 
-    /// Makes the blocked runs of a workflow that nobody owns due at `now` or earlier, because its definition
+    /// Makes the blocked runs of a workflow that have no owner due at `now` or earlier, because its definition
     /// is there (again). Gives the number of such runs.
     async fn wake_blocked(&self, workflow: &str, now: Time) -> Result<u64, StoreError>;
 

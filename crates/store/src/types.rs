@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EngineId(pub i64);
 
-/// Grows each time a run is claimed; fences whoever owned it before. A run is created with epoch 1.
+/// Grows each time a run is claimed; fences the owner before. A run is created with epoch 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Epoch(pub i64);
 
@@ -51,7 +51,7 @@ pub struct Standing {
     pub status: RunStatus,
     /// Whether the committing engine keeps the run. If not, the run has no owner afterwards.
     pub keep: bool,
-    /// When somebody must look at the run again; only for runs without an owner, ignored otherwise.
+    /// When the run must wake; only for runs without an owner, ignored otherwise.
     pub wake_at: Option<Time>,
     /// When the run ended; ignored unless the status is terminal. A terminal status without it means the time of the
     /// commit, or of the run's creation: an ended run always has an end.
@@ -111,9 +111,9 @@ pub struct Commit {
     /// New events, if any.
     pub events: Option<Batch>,
     /// Where the run stands now, if its row changes. While messages other than the consumed ones wait, a run
-    /// that is let go is due at `now` or earlier: they came too late for this writer to see, and nobody else would
+    /// that is released is due at `now` or earlier: they came too late for this writer to see, and no other engine would
     /// look. Not if it is queued, because its turn will come, nor if it is blocked, because looking at it does not
-    /// help; whoever sent the message looks by itself. At its end, they are dropped and counted.
+    /// help; the sender of the message checks on its own. At its end, they are dropped and counted.
     pub standing: Option<Standing>,
     /// Messages to other runs, with the rules of [`Store::send`](crate::Store::send): those to runs that have
     /// ended, or do not exist, are dropped.
@@ -239,7 +239,7 @@ pub struct RunRow {
     pub created_at: Time,
     /// When it ended.
     pub ended_at: Option<Time>,
-    /// When somebody must look at it again.
+    /// When the run must wake.
     pub wake_at: Option<Time>,
     /// Who owns it.
     pub owner: Option<EngineId>,

@@ -9,7 +9,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
-/// The exporter, and how many spans it has delivered: the queue tells nobody how many it has dropped.
+/// The exporter, and how many spans it has delivered: the queue does not say how many it has dropped.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     exporter: Otlp,

@@ -5,7 +5,7 @@ use std::env;
 use opentelemetry::{Key, KeyValue};
 use opentelemetry_sdk::Resource;
 
-/// Whether somebody wants traces, and says where to.
+/// Whether the operator wants traces, and says where to.
 pub(crate) fn asks_for_traces() -> bool {
     let said = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
     let somewhere = said("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").or(said("OTEL_EXPORTER_OTLP_ENDPOINT"));

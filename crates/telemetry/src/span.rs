@@ -8,8 +8,8 @@ use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use rival_core::{Time, TraceParent};
 use rival_engine::{Called, Committed};
 
-/// The span of a run, if this commit ends it: from its start, in whatever process that was. `None` too if whoever
-/// started it does not record the trace.
+/// The span of a run, if this commit ends it: from its start, in whatever process that was. `None` too if the
+/// caller that started it does not record the trace.
 pub(crate) fn of_run(commit: &Committed<'_>, scope: &InstrumentationScope) -> Option<SpanData> {
     let last = commit.events.last().filter(|event| event.event.is_terminal())?;
     let state = commit.state;

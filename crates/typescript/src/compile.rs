@@ -19,7 +19,7 @@ use crate::scan::scan;
 use crate::stack::SourceMap;
 use crate::statics;
 
-/// One mistake makes many followers; more than this many help nobody.
+/// One mistake causes many errors; more than this many do not help the author.
 const MOST_FAULTS: usize = 10;
 
 /// The file without its types. What is wrong with it is in its `faults`.

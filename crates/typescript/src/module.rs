@@ -118,7 +118,7 @@ impl Module {
     }
 }
 
-/// Whether a file belongs to a package and not to whoever writes workflows.
+/// Whether a file belongs to a package and not to the author of the workflows.
 pub(crate) fn in_package(path: &Path) -> bool {
     path.components().any(|part| part == Component::Normal("node_modules".as_ref()))
 }

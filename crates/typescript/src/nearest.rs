@@ -1,4 +1,4 @@
-//! What somebody probably meant.
+//! What the author of a misspelt word probably meant.
 
 /// The candidate that is nearest to a misspelt word, if any is near.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -16,7 +16,7 @@ fn plain(word: &str) -> Vec<char> {
     word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// How many letters must be put in, taken out or changed.
+/// How many characters must be inserted, removed or changed.
 fn distance(left: &[char], right: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, a) in left.iter().enumerate() {

@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     LogFormat,
     /// The address of a server.
     Url,
-    /// What nobody may see.
+    /// A secret: its value is never shown.
     Secret,
 }
 

@@ -230,7 +230,7 @@ impl Config {
         }
     }
 
-    /// What is logged, and whether somebody said so.
+    /// What is logged, and whether a setting chooses it.
     pub(crate) fn log(&self) -> (&str, bool) {
         let chosen = self.entry("log").origin != Origin::Default;
         (self.text("log").unwrap_or("info"), chosen)
@@ -240,7 +240,7 @@ impl Config {
         self.text("log_format").map(|format| format == "json")
     }
 
-    /// The server to talk to, and whether somebody named it.
+    /// The server to talk to, and whether a setting names it.
     pub(crate) fn url(&self) -> (String, bool) {
         match self.text("url") {
             Some(url) => (url.to_owned(), true),

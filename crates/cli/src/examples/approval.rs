@@ -1,5 +1,5 @@
-//! An expense that somebody has to approve: the run waits for a signal, for at most an hour. If nobody answers, that is
-//! an answer too.
+//! An expense that a person has to approve: the run waits for a signal, for at most an hour. If no signal comes,
+//! the expense is not paid.
 
 use std::time::Duration;
 

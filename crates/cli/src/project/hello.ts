@@ -1,4 +1,4 @@
-// Greets somebody, in a few steps. Each step is a function; what it returns is kept, so that a run that is
+// Greets a person, in a few steps. Each step is a function; what it returns is kept, so that a run that is
 // interrupted, by a crash or a restart, goes on where it was.
 import { createWorkflow, StepError } from 'rival'
 import { z } from 'zod'

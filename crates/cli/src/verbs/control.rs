@@ -105,7 +105,7 @@ pub(crate) async fn signal(context: &Context, args: &args::Signal) -> Result<()>
     if let Some(id) = &args.id {
         body.insert("id".to_owned(), json!(id));
     }
-    // With their workflows, so that a payload is checked also where nobody runs this store.
+    // Loads the workflows too, so that the payload is checked even if no server runs this store.
     let client = context.client(Need::Workflows).await?;
     let path = format!("/api/runs/{}/signals/{}", segment(&args.run), segment(&args.name));
     let answer = client.post(&path, &Value::Object(body)).await?;

@@ -21,7 +21,7 @@ use crate::workflow_files::{WorkflowFiles, near};
 const FREE_MIN: u64 = 1 << 30;
 /// Clocks that differ by more than this make times hard to compare.
 const SKEW_MAX: Duration = Duration::from_secs(5);
-/// Nobody runs this version before that: 2026-01-01.
+/// A clock that shows an earlier time is wrong, because this version is newer: 2026-01-01.
 const OLDEST: Time = Time(1_767_225_600_000);
 
 /// How much it matters.
@@ -278,7 +278,7 @@ async fn problems_there(context: &Context) -> Result<Vec<SourceProblem>> {
     Ok(client.get("/api/workflows").await?.read::<Listed>()?.problems)
 }
 
-/// Loads the files into an engine that nobody uses.
+/// Loads the files into a passive engine that runs nothing.
 async fn problems_here(context: &Context, paths: Vec<PathBuf>) -> Result<Vec<SourceProblem>> {
     let engine = Engine::builder().passive().build().await?;
     // Nothing but the loading of files happens here.

@@ -46,7 +46,7 @@ fn write(file: &Path, text: &str) -> Result<()> {
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }
-        // Somebody may have made it since we looked.
+        // Fails if another process has made the file since the check.
         fs::File::create_new(file)?.write_all(text.as_bytes())
     };
     written().with_context(|| format!("cannot write {}", file.display()))

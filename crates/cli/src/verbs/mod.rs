@@ -106,7 +106,7 @@ pub(crate) async fn each(
     let mut failed: Option<u8> = None;
     for run in &runs {
         if let Err(error) = act(run).await {
-            // Whoever reads has heard enough.
+            // The reader has read enough.
             if exit::broken_pipe(&error) {
                 return Err(error);
             }

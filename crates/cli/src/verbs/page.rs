@@ -19,7 +19,7 @@ const BEGIN: &str = r#"<script type="application/json" id="rival-run">"#;
 const END: &str = "</script>";
 
 /// The data in a page; `None` if the text is no such page. Only an element counts, as a browser finds it: what stands in
-/// a comment, in an attribute or in another script is text. Two elements count as none, because nobody can tell which
+/// a comment, in an attribute or in another script is text. Two elements count as none: a reader cannot tell which
 /// one is the run that the page shows.
 pub(crate) fn embedded(page: &str) -> Option<&str> {
     let (mut rest, mut found) = (page, None);

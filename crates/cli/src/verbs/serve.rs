@@ -41,7 +41,7 @@ pub(crate) struct Offer {
 /// Serves until a signal comes, then stops in order.
 pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
     let config = &context.config;
-    // First the address, because whoever has it probably has the store too, and this tells more.
+    // The address first: a process that uses it probably uses the store too, and this error says more.
     let listener =
         TcpListener::bind(config.listen()).await.map_err(|error| in_use(config.listen(), &error))?;
     let address = listener.local_addr()?;

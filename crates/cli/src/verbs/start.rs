@@ -17,7 +17,7 @@ use crate::shape::{Outcome, Run, Standing};
 /// How long one request waits; asked again, it waits on.
 const LOOK: Duration = Duration::from_secs(60);
 
-/// What is said where a request was left and nobody acts on it yet.
+/// What the command says when it has left a request in a store that no server runs yet.
 pub(crate) const RECORDED: &str = "recorded; it is acted on when a server runs this store";
 
 pub(crate) async fn run(context: &Context, args: &args::Run) -> Result<()> {
@@ -90,7 +90,7 @@ async fn ended(client: &Client, run: &str) -> Result<()> {
     Err(Failed::error(message).hint("start one with `rival serve` or `rival dev`, and wait again").into())
 }
 
-/// How a run ended, as it came. Shows its steps meanwhile where somebody sees them.
+/// How a run ended, as the API answers it. Meanwhile draws the run's steps, if stderr is a terminal.
 async fn wait_for(context: &Context, client: &Client, run: &str, time: Option<Duration>) -> Result<String> {
     let deadline = time.map(|time| Instant::now() + time);
     let waiting = outcome_of(client, run, deadline);

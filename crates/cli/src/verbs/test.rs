@@ -40,7 +40,7 @@ struct Report<'a> {
     passed: usize,
     failed: Vec<Tested>,
     problems: Vec<Problem>,
-    /// Nobody reads any more.
+    /// The reader is gone.
     broken: Option<anyhow::Error>,
 }
 

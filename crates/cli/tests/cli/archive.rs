@@ -105,7 +105,7 @@ fn a_command_that_reads_a_pipe_can_be_ended() {
     let lab = Lab::offline();
     let pipe = lab.path("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    // Somebody has it open and says nothing.
+    // This test keeps the pipe open and writes nothing.
     let writer = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
     for args in [["import", "pipe"], ["run", "flaky"]] {
         let mut command = lab.command(&args);

@@ -155,7 +155,7 @@ impl Lab {
         command.env_remove("NO_COLOR").env("COLUMNS", "120");
         match &self.server {
             Some(server) => command.env("RIVAL_URL", &server.url),
-            // Nobody listens there, whatever else runs on this machine.
+            // No server listens at that address, whatever else runs on this machine.
             None => command.env("RIVAL_LISTEN", "127.0.0.1:1"),
         };
         if let Some(token) = &self.token {

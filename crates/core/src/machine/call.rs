@@ -88,7 +88,7 @@ impl<'a> Machine<'a> {
                 let verdict = self.verdict(node, &open, &error);
                 self.call_failed(node, &open, error.failure, state, verdict, Cause::Event(open.started));
             }
-            // If nobody told it to stop, it was lost.
+            // If it was not told to stop, it was lost.
             Outcome::Stopped { state } => {
                 let cause = Cause::Event(open.started);
                 if self.is_given_up(node, open.role) {

@@ -89,7 +89,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whoever waits for a child to end before it can end itself may go on.
+    /// A node that waits for a child to end before it can end itself may go on.
     fn child_is_gone(&mut self, node: &Path, cause: Seq) {
         if self.state.is_ending(node) {
             self.todo.push_back(Todo::Settled(node.clone(), cause));
@@ -98,7 +98,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A map has ended when there is nobody left to wait for.
+    /// A map has ended when no child is left to wait for.
     fn end_when_all_ended(&mut self, node: &Path, op: u32, cause: Seq) {
         let Some(state) = self.state.op(node, op) else { return };
         let Some(children) = &state.children else { return };

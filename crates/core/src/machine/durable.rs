@@ -37,7 +37,7 @@ pub struct AskedOp {
     pub call: u32,
     /// What it is called.
     pub name: String,
-    /// The how-manieth it is of this kind and name.
+    /// Occurrence (from 1) among operations of this kind and name.
     pub occurrence: u32,
     /// Names its arguments.
     pub hash: String,
@@ -148,7 +148,7 @@ impl Machine<'_> {
 
     /// An operation has ended: its function is told, or called again if it was let go.
     pub(super) fn op_answered(&mut self, node: &Path, op: u32, cause: Seq) {
-        // Nobody waits for what was given up.
+        // A dropped operation has no waiter.
         if self.state.op(node, op).is_some_and(|op| op.dropped) {
             return;
         }

@@ -12,7 +12,7 @@
 //! | ending | the grace period is over | calls are left behind: `CallCancelled` with `forced` |
 //! | ending | cancel or pause is asked for | nothing: the end is decided |
 //! | any | kill is asked for | `CancelRequested` with `kill`; calls are left behind, nothing is undone |
-//! | the last node has ended | lanes that lost, or children that nobody waits for, have not settled | nothing until they have |
+//! | the last node has ended | lanes that lost, or children without a waiter, have not settled | nothing until they have |
 
 use super::{Effect, GRACE_MS, Machine, StopReason};
 use crate::event::{Cause, Due, Kind, Outside, Role};

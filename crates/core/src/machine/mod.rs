@@ -62,7 +62,7 @@ pub enum Input {
     Start(Start),
     /// The run was loaded from its history: deal with what a crash or an orderly stop left behind.
     Activate {
-        /// The last event that was loaded. Calls that started later are nobody's legacy.
+        /// The last event that was loaded. Calls started after this event belong to this process and are not recovered.
         loaded: Seq,
     },
     /// A function returned, failed, or settled after it was told to stop.
@@ -79,19 +79,19 @@ pub enum Input {
     ClockSetBack,
     /// Time has passed.
     Tick,
-    /// Somebody asked to cancel.
+    /// A request to cancel.
     Cancel {
         /// In their words.
         reason: Option<String>,
     },
-    /// Somebody asked to end it at once: nothing is undone, and nobody is waited for.
+    /// A request to end it at once: nothing is undone or waited for.
     Kill {
         /// In their words.
         reason: Option<String>,
     },
-    /// Somebody asked to pause.
+    /// A request to pause.
     Pause,
-    /// Somebody asked to go on.
+    /// A request to resume.
     Resume,
     /// The engine stops in order: let go of what still runs.
     LetGo,

@@ -115,7 +115,7 @@ impl Machine<'_> {
             let lane = path.child(&branch.name);
             let loses = match self.lanes_of(path).map(|lanes| lanes.slot(index)) {
                 Some(Slot::Open) => true,
-                // It failed before somebody won, and what it had done is not wanted either.
+                // It failed before a lane won, and what it had done is not wanted either.
                 Some(Slot::Failure(_)) => self.state.undo.any_within(&lane),
                 Some(Slot::Stopped | Slot::Nothing | Slot::Value(_)) | None => false,
             };

@@ -11,7 +11,7 @@
 //! | | it waits inside a durable operation | `CallSuspended` and a new call |
 //! | a step that was let go | an operation has ended that it may not have been told of | a new call |
 //! | a held node | the run is not paused | it goes on |
-//! | a signal that is kept | somebody waits for it | it is taken |
+//! | a signal that is kept | a wait for it is open | it is taken |
 //! | a node blocked for a missing function or a value that does not decode | | it is tried again |
 //! | a timer that is due | | it acts |
 
@@ -43,7 +43,7 @@ impl Machine<'_> {
             BlockedReason::FunctionMissing { .. }
             | BlockedReason::Undecodable { .. }
             | BlockedReason::Nondeterminism { .. } => true,
-            // A call that kills the process is not made again without somebody's word.
+            // A call that kills the process is not made again until an operator resumes the run.
             BlockedReason::Quarantined { .. } => false,
         });
         self.release_held(cause);

@@ -5,14 +5,14 @@
 //! | a signal node's turn comes | | `SignalAwaited`, unless it is held |
 //! | a signal arrives | too many are kept already | it is refused, nothing is recorded |
 //! | | otherwise | `SignalReceived`: it is kept |
-//! | a signal is kept, somebody waits for its name | it was sent before the wait's deadline | `SignalTaken`: the oldest wait takes the oldest signal |
+//! | a signal is kept, a wait for its name is open | it was sent before the wait's deadline | `SignalTaken`: the oldest wait takes the oldest signal |
 //! | | it was there when the wait began | `SignalTaken`, whatever the deadline |
 //! | | it was sent later | `SignalTimedOut` for that wait; the next one is asked |
 //! | | the run is paused, or the engine stops | nothing until it goes on |
 //! | the deadline comes | | `SignalTimedOut`: a failure with code `signal_timeout`, or `null` |
 //!
 //! What decides between a signal and a deadline is when the signal was sent, not when the run was there to see it. So
-//! whoever ticks the machine gives it the signals that wait first.
+//! the engine gives the machine the signals that wait before it ticks.
 
 use super::{Machine, Todo};
 use crate::event::{Cause, Kind, Outside};
@@ -23,7 +23,7 @@ use crate::plan::{NodeKind, Signal};
 use crate::state::SignalWait;
 use crate::value::Value;
 
-/// How many signals a run keeps that nobody has taken.
+/// How many signals that were not taken a run keeps.
 pub const SIGNALS_MAX: usize = 1_000;
 
 /// A signal as it was sent.

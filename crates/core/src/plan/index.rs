@@ -39,7 +39,7 @@ struct Entry {
 struct BlockEntry {
     order: Order,
     nodes: Vec<usize>,
-    /// In a graph: the nodes that nobody waits for; their results are the block's.
+    /// In a graph: the nodes without dependents; their results are the block's.
     sinks: Vec<usize>,
 }
 
@@ -110,7 +110,7 @@ impl IndexedPlan {
         self.blocks.insert(at.into(), BlockEntry { order: block.order, nodes: numbers, sinks });
     }
 
-    /// Notes who waits for whom in a graph; gives the nodes that nobody waits for.
+    /// Notes the dependents of each node in a graph; gives the nodes without any.
     fn connect(&mut self, block: &Block, numbers: &[usize]) -> Vec<usize> {
         let by_id: BTreeMap<&str, usize> =
             block.nodes.iter().zip(numbers).map(|(node, &number)| (node.id.as_str(), number)).collect();
@@ -311,7 +311,7 @@ impl<'a> BlockRef<'a> {
         self.block.nodes.last().map(|&number| &self.plan.nodes[number].node)
     }
 
-    /// The nodes of a graph that nobody waits for.
+    /// The nodes of a graph without dependents.
     pub fn sinks(&self) -> impl ExactSizeIterator<Item = &'a Node> + use<'a> {
         let plan = self.plan;
         self.block.sinks.iter().map(move |&number| &plan.nodes[number].node)
@@ -350,7 +350,7 @@ impl<'a> NodeRef<'a> {
         self.number
     }
 
-    /// Whether, in a graph, nobody waits for it.
+    /// Whether, in a graph, no node depends on it.
     pub fn is_sink(&self) -> bool {
         self.plan.nodes[self.number].dependents.is_empty()
     }

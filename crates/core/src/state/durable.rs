@@ -93,7 +93,7 @@ pub struct Children {
     pub open: BTreeMap<u32, RunId>,
     /// Let all end, whatever becomes of some.
     pub collect: bool,
-    /// They are cancelled: nobody waits for them any more, or one of them failed.
+    /// They are cancelled: no call waits for them any more, or one of them failed.
     pub stopping: bool,
     /// The event that told of the first failure.
     pub failed: Option<Seq>,
@@ -606,7 +606,7 @@ impl State {
         }
     }
 
-    /// The operation of a call that is over has ended, its children too: nobody will ask for it again.
+    /// The operation of a call that is over has ended, its children too: it will not be asked for again.
     fn forget_if_over(&mut self, node: &Path, number: u32) {
         let over = self.node(node).is_none_or(|node| node.status.is_terminal());
         let Some(ops) = self.ops.get_mut(node) else { return };

@@ -201,7 +201,7 @@ impl State {
             | Kind::CallSuspended { .. } => self.apply_durable(&event.event, seq, at),
             Kind::CancelRequested { reason, force_at, kill } => {
                 self.killed |= kill;
-                // Whoever cancels does not wait for the one who paused.
+                // A cancel does not wait for a resume.
                 self.paused = false;
                 if self.ending.is_none() {
                     self.ending = Some(Ending::Cancelling { reason: reason.clone() });

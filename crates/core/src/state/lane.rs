@@ -88,7 +88,7 @@ impl State {
         }
     }
 
-    /// Drops the nodes of a lane, unless somebody may still ask for them.
+    /// Drops the nodes of a lane, unless the run may still need them: to show all, to undo, or for what is open.
     fn forget_lane(&mut self, lane: &Path) {
         let wanted = self.whole || self.undo.any_within(lane) || self.is_open_within(lane);
         if wanted {

@@ -82,17 +82,17 @@ pub struct State {
     pub parents: BTreeSet<Path>,
     /// How many children the run has started.
     pub children_started: u32,
-    /// Operations that nobody waits for any more, with children that are to be cancelled.
+    /// Operations without a waiter, with children that are to be cancelled.
     pub stopping: BTreeSet<(Path, u32)>,
     /// Parts of the run that are ending while the rest goes on, by the path under which everything ends.
     pub scopes: BTreeMap<Path, Scope>,
     /// What has to be undone if the run fails or is cancelled.
     pub undo: UndoList,
-    /// Somebody paused the run.
+    /// The run is paused.
     pub paused: bool,
-    /// Somebody killed the run: nothing is undone.
+    /// The run was killed: nothing is undone.
     pub killed: bool,
-    /// Keeps the nodes of finished iterations, for whoever looks at the whole run. Not part of a snapshot.
+    /// Keeps the nodes of finished iterations, for a caller that shows the whole run. Not part of a snapshot.
     #[serde(skip)]
     pub whole: bool,
     /// The run is on its way to an end that is not completion.
@@ -146,9 +146,9 @@ impl TimerKind {
 /// An end that is coming.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
-    /// Somebody asked to cancel.
+    /// A request asks to cancel the run.
     Cancelling {
-        /// In their words.
+        /// The reason that the request gives.
         reason: Option<String>,
     },
     /// A node failed, or the run timed out.

@@ -14,7 +14,7 @@ use crate::status::NodeStatus;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Signals {
-    /// Signals that nobody has taken, the oldest first: their events, and when they were sent.
+    /// Signals that were not taken, the oldest first: their events, and when they were sent.
     kept: BTreeMap<String, BTreeMap<Seq, Time>>,
     /// Waits that have taken nothing, the oldest first, by the event that began them.
     waits: BTreeMap<String, BTreeMap<Seq, SignalWait>>,
@@ -43,12 +43,12 @@ pub struct Awaited {
 }
 
 impl Signals {
-    /// How many signals nobody has taken.
+    /// How many signals were not taken.
     pub fn kept(&self) -> usize {
         self.count
     }
 
-    /// Whether somebody waits for one.
+    /// Whether a wait for one is open.
     pub(crate) fn is_awaited(&self) -> bool {
         !self.waits.is_empty()
     }
@@ -118,7 +118,7 @@ impl State {
         self.ending.is_none() && self.signals.has_pair()
     }
 
-    /// Whether something could begin that was held back, by an orderly stop above all: somebody has to look at the run
+    /// Whether something could begin that was held back, by an orderly stop above all: an engine has to load the run
     /// at once.
     pub fn is_held_back(&self) -> bool {
         let any = !self.held.is_empty()

@@ -27,7 +27,7 @@ type Taken = Option<(Seq, String, Time)>;
 
 #[derive(Default)]
 struct Facts {
-    /// Signals that nobody has taken: name and when they were sent.
+    /// Signals that were not taken: name and when they were sent.
     kept: BTreeMap<Seq, (String, Time)>,
     /// Waits for signals: since when, name, deadline.
     waits: BTreeMap<Who, (Seq, String, Option<Time>)>,
@@ -37,7 +37,7 @@ struct Facts {
     single: BTreeSet<(Path, u32)>,
     /// Operations that were given up.
     dropped: BTreeSet<(Path, u32)>,
-    /// Operations that have ended and whose answers nobody used, with the signal that they took.
+    /// Operations that have ended and whose answers their step has not used, with the signal that they took.
     unused: BTreeMap<(Path, u32), Taken>,
     /// Operations that ended well, which later attempts of their step find again, with the signal that they took.
     good: BTreeMap<(Path, u32), Taken>,
@@ -194,7 +194,7 @@ impl Durable<'_> {
             }
             Kind::CancelRequested { kill: true, .. } => {
                 self.facts.ending = true;
-                // Nobody waits for what is being undone.
+                // A killed run does not wait for the runs that undo its children.
                 self.facts.undoing.clear();
             }
             Kind::CancelRequested { .. } | Kind::RunFailing { .. } => self.facts.ending = true,
@@ -351,7 +351,7 @@ impl Durable<'_> {
         });
     }
 
-    /// Nobody waits for its operations any more.
+    /// The node's call is over, and no longer waits for its operations.
     fn call_over(&mut self, node: &Path) {
         self.facts.at_work.remove(node);
         self.facts.asleep.remove(node);

@@ -222,7 +222,7 @@ impl Case {
         self
     }
 
-    /// Lets time pass; nobody tells the machine.
+    /// Moves the time forward without an input to the machine.
     pub(crate) fn after(mut self, ms: u64) -> Self {
         self.now = self.now.plus_ms(ms);
         self

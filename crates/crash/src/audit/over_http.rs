@@ -30,7 +30,7 @@ impl Starts {
         }
     }
 
-    /// Whatever was asked for once is there once, or not at all; and nothing is there that nobody asked for.
+    /// Each start that a client sent is there once, or not at all; and no run is there that no client asked for.
     pub(super) fn check(&self, report: &mut Report) {
         if self.sent.is_empty() {
             return;
@@ -73,7 +73,7 @@ impl Case<'_> {
         }
     }
 
-    /// Whoever follows is told everything once, in order, whatever happens to the server.
+    /// Each follower gets every event once, in order, whatever happens to the server.
     pub(super) fn check_streams(&mut self, acks: &[Ack]) {
         let mut heard: BTreeMap<u64, Vec<&Frame>> = BTreeMap::new();
         let mut ended = Vec::new();

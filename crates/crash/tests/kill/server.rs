@@ -1,5 +1,5 @@
-//! The worker as a server, with its clients in this process: they ask over HTTP, and ask again when nobody knows whether
-//! they were heard. Every answer of 2xx is true for ever, and exactly once.
+//! The worker as a server, with its clients in this process: a client asks over HTTP, and asks again if it does not
+//! know whether the server received the request. Every answer of 2xx is true for ever, and exactly once.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;

@@ -35,7 +35,7 @@ export interface Native {
     env: Record<string, string>
     /** Evaluates a module of the realm. */
     load(name: string): Promise<Record<string, unknown>>
-    /** Evaluates a part of zod that hardly anybody asks for. */
+    /** Evaluates a part of zod that few workflow files use. */
     later(name: string): Exports
     /** Keeps something for the realms to come. */
     remember(name: string, bytes: Uint8Array): void

@@ -19,7 +19,7 @@ export { realm } from './realm.ts'
 
 const evaluated = new Map<string, Exports>()
 
-/** A part of zod that hardly anybody asks for: it is evaluated when somebody does. */
+/** A part of zod that few workflow files use: it is evaluated when it is first asked for. */
 export function later(name: string): Exports {
     const known = evaluated.get(name)
     if (known !== undefined) return known

@@ -33,7 +33,7 @@ fn tag_function<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Function<'js>> {
     class.get::<_, Object<'js>>("prototype")?.get("toString")
 }
 
-/// Objects that `JSON.stringify` writes as something that nobody wants, by their tag.
+/// Objects that `JSON.stringify` writes in a form that the author does not expect, by their tag.
 fn oddity(tag: &str) -> Option<&'static str> {
     Some(match tag {
         "[object Map]" => "a Map: use Object.fromEntries(map)",

@@ -69,7 +69,7 @@ fn answer(stream: TcpStream) {
     let length = body.len();
     let answer =
         format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}");
-    // Whoever asked may be gone.
+    // The client may have closed the connection already.
     let _ = (&stream).write_all(answer.as_bytes());
 }
 

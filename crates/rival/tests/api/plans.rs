@@ -1,4 +1,4 @@
-//! The plan that a builder makes. These are snapshots on purpose: a change here is a new version of everybody's
+//! The plan that a builder makes. These are snapshots on purpose: a change here is a new version of every user's
 //! workflows.
 
 use std::collections::BTreeSet;

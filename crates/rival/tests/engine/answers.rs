@@ -194,7 +194,7 @@ async fn a_signal_without_an_id_is_given_one(lab: Lab) {
     let request = engine.signal(&run, "go", 1);
     let id = request.signal_id().to_owned();
     request.await.unwrap();
-    // Whoever has it can send the same signal again.
+    // A client that has the id can send the same signal again.
     assert_eq!(engine.signal(&run, "go", 1).id(&id).await.unwrap(), RunStatus::Completed);
     let history = engine.history(&run).await.unwrap();
     let recorded = history.iter().find_map(|event| match &event.event {
@@ -251,7 +251,7 @@ async fn killing_a_killed_run_does_nothing(lab: Lab) {
     assert_eq!(engine.kill(&other, "enough").await.unwrap_err().code(), "run_finished");
 }
 
-/// Its letter arrives before what was read is committed, and its message after it was read.
+/// Its message arrives before what was read is committed, and its message after it was read.
 async fn what_comes_while_others_are_read_is_read_too(lab: Lab) {
     let (step, look) = (Gate::default(), Gate::default());
     let workflow = Workflow::new("w").step(Tape::default().gated("held", &step)).build().unwrap();
@@ -268,7 +268,7 @@ async fn what_comes_while_others_are_read_is_read_too(lab: Lab) {
         while lab.store().messages(&run).await.unwrap().len() < 2 {
             tokio::task::yield_now().await;
         }
-        // The letter follows its message.
+        // The message follows its message.
         for _ in 0..1_000 {
             tokio::task::yield_now().await;
         }

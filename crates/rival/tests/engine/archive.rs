@@ -65,7 +65,7 @@ async fn a_run_comes_back_as_it_was(lab: Lab) {
     let view = other.get(&id).await.unwrap();
     assert_eq!((view.output.unwrap().to_json(), &*view.tags[0]), (json!(7), "blue"));
     assert_eq!(other.history(&id).await.unwrap(), archive.events);
-    // But for a tag: whether what it says is true, nobody here has seen.
+    // Except for a tag: this engine has not seen the run, so the tag says that it was imported.
     let mut again = other.export(&id).await.unwrap();
     assert_eq!(again.run.tags, ["blue", "imported"]);
     again.run.tags.pop();
@@ -200,10 +200,10 @@ async fn a_document_can_stand_in_a_page(lab: Lab) {
     let embedded = archive.to_embedded();
     assert!(!embedded.contains('<'), "{embedded}");
     assert_eq!(Archive::from_embedded(&embedded).unwrap(), archive);
-    // Whoever reads it as plain JSON has the same run.
+    // A reader that parses it as plain JSON gets the same run.
     let as_json = Archive::from_json(&embedded).unwrap();
     assert!(!engine.import(&as_json).await.unwrap().new);
-    // So has whoever formats it.
+    // A reader of the reformatted document gets the same run, too.
     let formatted = serde_json::to_string_pretty(&serde_json::to_value(&archive).unwrap()).unwrap();
     assert!(!engine.import(&Archive::from_json(&formatted).unwrap()).await.unwrap().new);
 }

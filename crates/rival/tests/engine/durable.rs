@@ -328,7 +328,7 @@ async fn a_race_is_decided_once(lab: Lab) {
     engine.advance(2 * HOUR).await.unwrap();
     engine.signal(&run, "end", 1).await.unwrap();
     output(&engine.finish(&run).await.unwrap());
-    // The sleep was given up: its end wakes nobody.
+    // The signal won, and the step dropped the sleep: the end of the sleep does not wake the step.
     assert_eq!(tape.entries(), ["called", "signal", "called"]);
 }
 

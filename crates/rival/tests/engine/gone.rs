@@ -61,7 +61,7 @@ async fn a_run_without_its_workflow_is_killed(lab: Lab) {
     assert!(verify::check_store(&*lab.store()).await.unwrap().is_sound());
 }
 
-/// The request was left by a tool, and nobody waits for its answer.
+/// The request was left by a tool, and no caller waits for its answer.
 async fn a_run_without_its_workflow_is_cancelled_by_the_next_engine(lab: Lab) {
     let run = left(&lab, &sleepy()).await;
     let tool =
@@ -110,7 +110,7 @@ async fn a_run_whose_history_does_not_read_is_killed_and_removed(lab: Lab) {
     let note =
         "killed (enough) without a look at its history: the store is damaged: a page is not what was written";
     assert_eq!((row.status, row.note.as_deref()), (RunStatus::Cancelled, Some(note)));
-    // Whoever repeats it is told the same.
+    // A caller that repeats the request gets the same answer.
     assert_eq!(engine.kill(&run, "enough").await.unwrap(), RunStatus::Cancelled);
     let report = verify::check_store(&*lab.store()).await.unwrap();
     assert!(!report.is_sound());

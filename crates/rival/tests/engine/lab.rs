@@ -95,7 +95,7 @@ impl Lab {
     }
 
     /// Lives one life of a process: what still runs when `life` returns is cut off there, as by a crash. The store is
-    /// opened again by the next life; the memory store is told that whoever had it is dead.
+    /// opened again by the next life; the memory store is told that the engines of this life are dead.
     pub(crate) async fn life<T, F>(&self, life: impl FnOnce(Lab) -> F + Send + 'static) -> T
     where
         T: Send + 'static,
@@ -113,7 +113,7 @@ impl Lab {
         let store = self.open.lock().unwrap().take();
         if let Some(store) = store {
             // SQLite's answering thread may hold the waker of a function, and with it the engine, for a moment longer.
-            // Whoever does not let go hangs the fact.
+            // Code that never drops its reference to the store makes the test hang.
             while Arc::strong_count(&store) > 1 {
                 tokio::task::yield_now().await;
             }
@@ -152,7 +152,7 @@ pub(crate) fn since_start(at: Time) -> u64 {
     at.ms_since(VirtualClock::default().now())
 }
 
-/// Waits until a run's row says this; for what happens without a letter to wait for.
+/// Waits until a run's row says this; for what happens without a message to wait for.
 pub(crate) async fn until_status(engine: &TestEngine, run: &RunId, status: RunStatus) {
     while engine.status(run).await.unwrap() != status {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Engines that only look, and whoever hears of what engines do.
+//! Passive engines, and observers that hear of what engines do.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

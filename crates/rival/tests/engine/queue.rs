@@ -93,7 +93,7 @@ async fn the_queue_is_first_in_first_out(lab: Lab) {
     assert!(order.len() == 50 && order.is_sorted(), "{order:?}");
 }
 
-/// Runs are started while others leave; nobody who came later may begin before somebody who came earlier.
+/// Runs are started while others end; a run that came later may not begin before a run that came earlier.
 async fn a_new_run_does_not_overtake_those_that_queue(lab: Lab) {
     let tape = Tape::default();
     let noted = tape.clone();

@@ -1,4 +1,4 @@
-//! Requests to runs: acted on before they are answered, kept when they cannot be, whoever goes away meanwhile.
+//! Requests to runs: acted on before they are answered, kept when they cannot be, even if the caller goes away.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ async fn a_request_to_a_run_without_its_workflow_is_kept(lab: Lab) {
     assert_eq!(told, ["runStarted", "sleepStarted delay", "signalReceived", "runPaused"]);
 }
 
-/// The claim of a run is not undone when its caller is dropped: somebody has to go on with it.
+/// The claim of a run is not undone when its caller is dropped: the engine has to go on with the run.
 async fn a_caller_that_goes_away_leaves_the_run_within_reach(lab: Lab) {
     let engine = lab.engine(sleepy()).await;
     let run = engine.run("w", ()).await.unwrap();

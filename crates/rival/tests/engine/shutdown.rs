@@ -142,7 +142,7 @@ async fn stopping_twice_is_stopping_once(lab: Lab) {
     lab.engine(&workflow).await.finish(&run).await.unwrap();
 }
 
-/// Whoever waits or follows learns that this engine has nothing more to tell.
+/// A caller that waits for a run or follows it learns that this engine has nothing more to tell.
 async fn waiters_are_told(lab: Lab) {
     let workflow = Workflow::new("w").step(delay_step(LONG)).build().unwrap();
     let engine = lab.engine(&workflow).await;
@@ -178,7 +178,7 @@ async fn lines_of_a_call_that_is_let_go_are_kept(lab: Lab) {
     assert_eq!(lines.iter().map(|line| line.message.as_str()).collect::<Vec<_>>(), ["began"]);
 }
 
-/// While the engine stops no child starts, and nobody but the next engine can start it.
+/// While the engine stops, no child starts; only the next engine can start it.
 async fn a_map_that_a_stop_cut_short_goes_on(lab: Lab) {
     let (tape, gate) = (Tape::default(), Gate::default());
     let child = Workflow::new("child").input::<u32>().step(tape.gated("work", &gate)).build().unwrap();

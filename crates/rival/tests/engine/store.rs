@@ -66,7 +66,7 @@ impl TestStore {
         }
     }
 
-    /// Whoever joined is dead.
+    /// The engines that joined are dead.
     pub(crate) async fn bury(&self) {
         let engines = std::mem::take(&mut *self.engines.lock().unwrap());
         for engine in engines {
@@ -108,7 +108,7 @@ impl TestStore {
         *self.claimed.lock().unwrap() = Some(gate.clone());
     }
 
-    /// Reads the messages that wait, and gives them to whoever asks next when the gate is open.
+    /// Reads the messages that wait for the next caller, and answers that caller when the gate is open.
     pub(crate) fn hold_next_messages(&self, gate: &Gate) {
         *self.looked.lock().unwrap() = Some(gate.clone());
     }

@@ -287,7 +287,7 @@ async fn a_step_with_a_handler_is_stopped_when_it_times_out(lab: Lab) {
     gate.arrived(1).await;
     lab.pass(SECOND);
     engine.finish(run.id()).await.unwrap();
-    // The handler's call has taken its place, and it does not go on behind it: whoever has it on a thread drops it.
+    // The handler's call replaces the step's call, which does not go on behind it: the thread running it drops it.
     while tape.entries().len() < 2 {
         tokio::task::yield_now().await;
     }

@@ -51,7 +51,7 @@ fn telling() -> Workflow<(), Option<String>> {
     Workflow::new("w").step(tell).build().unwrap()
 }
 
-/// The span of a call, as anybody can work it out.
+/// The span of a call, which a reader can compute from the run, its starter, the node and the call's number.
 fn span(run: &str, starter: Option<&str>, node: &str, call: u32) -> String {
     let run = RunId::from(run);
     let starter = starter.map(|starter| TraceParent::parse(starter).unwrap());

@@ -35,7 +35,7 @@ export const steps = [work]",
 
 #[tokio::test]
 async fn a_step_that_waits_is_let_go_and_called_again() {
-    // There is room for one: whoever only waits has to go when another comes.
+    // The engine has room for one live run: a run that only waits has to leave memory when another one starts.
     let files = [
         ("other.ts", "export const steps = [function other() { return 1 }]"),
         (

@@ -92,7 +92,7 @@ pub(crate) async fn start(
     let Some(wait) = wait else { return Ok(started(&run)) };
     let waited = tokio::select! {
         waited = app.engine.wait_for_end(run.id(), wait) => waited,
-        // It was started, whoever stops.
+        // The run has started, even if the server stops now.
         () = app.stop.cancelled() => return Ok(started(&run)),
     };
     match waited {

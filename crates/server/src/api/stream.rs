@@ -53,8 +53,8 @@ pub(crate) struct StreamQuery {
 /// Follow a run
 ///
 /// Its events as they become durable, each with its number as `id`, its type as `event` and itself as `data`; with
-/// `logs`, also lines as `event: log`. The stream ends with the run. Whoever comes back with `Last-Event-ID` misses
-/// nothing; 204 means that there is nothing more to come.
+/// `logs`, also lines as `event: log`. The stream ends with the run. A client that comes back with `Last-Event-ID`
+/// misses nothing; 204 means that there is nothing more to come.
 #[utoipa::path(get, path = "/api/runs/{id}/stream", operation_id = "followRun", tag = "live",
     params(("id" = String, Path, description = "The run"), StreamQuery,
         ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The last event that was seen")),
@@ -243,7 +243,7 @@ pub(crate) struct LiveQuery {
 /// Follow all runs
 ///
 /// A summary as `event: run` when a run starts and when its status changes. `event: reset` when some were missed: list
-/// the runs again. Nothing is repeated for whoever comes back.
+/// the runs again. A client that comes back gets no earlier summary again.
 #[utoipa::path(get, path = "/api/stream", operation_id = "followRuns", tag = "live", params(LiveQuery),
     responses((status = 200, description = "The summaries", body = StreamFrame, content_type = "text/event-stream")))]
 pub(crate) async fn of_all(State(app): State<App>, Query(query): Query<LiveQuery>) -> Response {

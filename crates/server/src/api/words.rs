@@ -95,7 +95,7 @@ pub(crate) fn statuses(text: &str) -> Result<Vec<RunStatus>, Problem> {
     words.map(|word| word.parse().map_err(|error| bad_request(format!("{error}")))).collect()
 }
 
-/// An empty list could mean all or none, and whoever sends one by mistake means neither.
+/// An empty list could mean all or none, and a client that sends one by mistake means neither.
 pub(crate) fn no_status() -> Problem {
     bad_request("`status` is empty: name at least one, or leave it out for all")
 }

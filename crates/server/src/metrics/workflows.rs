@@ -67,7 +67,7 @@ impl Workflows {
         }
         drop(known);
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        // Somebody may have been quicker.
+        // Another thread may have added an entry meanwhile.
         let own = known.len() < MOST || known.contains_key(workflow);
         count(known.entry(if own { workflow } else { OTHER }.into()).or_default())
     }

@@ -104,7 +104,7 @@ async fn lengths_that_contradict_each_other_are_refused() {
         let answer = server.raw(request).await;
         assert!(answer.as_ref().is_none_or(|answer| answer.status == 400), "{answer:?}");
     }
-    // Whoever stands before us may read it the other way, and then the rest is a request of somebody else.
+    // A proxy before this server may read the length the other way; then the rest is a request of another client.
     let smuggled = server.head("POST", "/admin", &[]);
     let lines = [JSON, "Content-Length: 6", "Transfer-Encoding: chunked"];
     let mut wire = server.wire().await;

@@ -119,7 +119,7 @@ async fn heads_that_are_too_large_are_refused() {
         server.head(&long, "/open", &[]),
     ] {
         let answer = server.raw(request + "\r\n").await;
-        // Whoever still writes when the server closes may find the connection reset instead of the answer.
+        // A client that still writes when the server closes may find the connection reset instead of the answer.
         let status = answer.map_or(431, |answer| answer.status);
         assert!(matches!(status, 400 | 414 | 431), "{status}");
     }

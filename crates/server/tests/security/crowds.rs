@@ -109,7 +109,7 @@ async fn answers_that_nobody_reads_leave_room_for_others() {
     refused.assert_problem(503, "too_many_answers");
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert_eq!(server.get("/open", &[]).await.status, 200);
-    // Whoever closes gives the room back, a little later.
+    // A client that closes its connection gives the room back, a little later.
     held.clear();
     while server.get("/large", &[]).await.status != 200 {}
 }

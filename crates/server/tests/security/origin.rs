@@ -127,7 +127,7 @@ async fn requests_of_other_sites_without_an_origin_are_refused() {
         }
         let navigation = [&*site, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"];
         server.post("/run", &navigation, "{}").await.assert_problem(403, "origin_not_allowed");
-        // Somebody clicked on a link: the page opens, and nothing of it goes back.
+        // A person clicks on a link: the page opens, and the other site can read nothing of it.
         assert_eq!(server.get("/page", &navigation).await.status, 200);
     }
     for site in ["same-origin", "none"] {

@@ -36,7 +36,7 @@ pub(crate) const LARGE: usize = 32 << 20;
 pub(crate) struct World {
     /// How often something with an effect was called.
     pub(crate) effects: AtomicUsize,
-    /// Somebody asked for `/slow`.
+    /// Notified when a client asks for `/slow`.
     pub(crate) slow_began: Notify,
     /// Lets `/slow` end.
     pub(crate) slow_may_end: Notify,
@@ -182,7 +182,7 @@ pub(crate) fn test_routes(world: Arc<World>) -> Routes {
         .routes(routes::open(), routes!(large))
         .routes(routes::open(), routes!(broken))
         .page(routes::open(), "/page", page)
-        // Only GET is said to be for everyone: nobody said what the others need.
+        // Only GET is declared as open: no declaration says what the other methods need.
         .routes(routes::open(), routes!(half_said).map(|all| all.post(unsaid).options(unsaid).trace(unsaid)))
         .with_state(world)
 }

@@ -183,7 +183,7 @@ fn a_server_that_others_can_reach_does_not_start_without_a_token() {
         assert!(matches!(error, SecureError::NoTokens { .. }), "{error}");
         let message = error.to_string();
         assert!(message.contains(address) && message.contains("rival token create"), "{message}");
-        // Somebody who says so gets it: behind a proxy that asks for something better.
+        // An operator can turn tokens off: behind a proxy that asks for something better.
         settings.require_token = Some(false);
         try_secure(&settings).unwrap();
     }

@@ -44,7 +44,7 @@ pub(super) struct Terms<'s> {
     pub(super) timeout: Option<u64>,
     /// It is told to stop instead of being dropped.
     pub(super) listens: bool,
-    /// Where it is; `None` for what nobody stops.
+    /// The scope that it is in; `None` for a call that no scope stops.
     pub(super) scope: Option<&'s Scope>,
 }
 

@@ -345,7 +345,7 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// Somebody ends the run at once, with its children.
+    /// Ends the run at once, with its children.
     pub(super) fn kill(&self) {
         if self.notes.borrow().summary.status.is_some() {
             return;
@@ -361,7 +361,7 @@ impl<'a> Model<'a> {
         matches!(self.root.ending(), Some((Ending::Kill, _)))
     }
 
-    /// Somebody asks to cancel the run.
+    /// Asks the run to cancel.
     pub(super) fn cancel(&self) {
         if self.root.ending().is_none() && self.notes.borrow().summary.status.is_none() {
             self.asked.set(Some(Asked::Cancel));

@@ -10,7 +10,7 @@
 //! | a call settles in a block that fails, with an error and attempts left | the node has failed; there is no other attempt |
 //! | … and has a handler | it is not called: nothing new starts |
 //! | a supervisor in a scope that ends | it is cancelled, also if its last node settles well |
-//! | a branch fails where the first, or n, win | it is undone with the run, unless somebody wins: then at once |
+//! | a branch fails where the first, or n, win | it is undone with the run, unless enough win: then at once |
 //! | losers settle inside of a block that fails | it fails when they have settled too |
 //! | a durable operation is asked for while all around is ending | it fails with `cancelled`; something done once is done |
 //! | a run is cancelled while losers settle | they have their grace period again, from then on |
@@ -18,7 +18,7 @@
 //! | n can no longer be reached | the block fails as others do; the failed step is the one that made it so |
 //! | a call of a step timed out, was killed or cut short by a crash, and none succeeded | its outcome is unknown: it is undone |
 //! | a step failed after it was told to stop | the same |
-//! | a step that was skipped, or failed with an error that nobody asked for | is not undone |
+//! | a step that was skipped, or failed with its own error before it was told to stop | is not undone |
 //! | an attempt to undo times out | it is tried again while attempts remain |
 //! | `choose` says false, and there is neither `else` nor a default | the branch completes with null |
 //! | a paused run is cancelled | what it has done is undone all the same |
@@ -180,7 +180,7 @@ struct Model<'a> {
     script: &'a Script,
     cuts: &'a Cuts,
     clock: Rc<Clock<'a>>,
-    /// When somebody asks to cancel the run.
+    /// When a user asks to cancel or kill the run.
     requests: Rc<[u64]>,
     /// A kill of the run is among the actions, now or later.
     may_be_killed: bool,

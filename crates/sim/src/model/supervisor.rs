@@ -226,7 +226,7 @@ impl<'a> Model<'a> {
         }
         let mut shown: Vec<Option<Value>> = vec![None; count];
         let (mut good, mut lost, mut failure) = (0, Vec::new(), None);
-        // Nobody wins any more in a scope that is ending.
+        // No branch wins any more in a scope that is ending.
         while lanes.open() > 0 && !(race && good == wanted && scope.ending().is_none()) {
             match lanes.next(&self.clock).await {
                 (n, End::Good(result, _)) => {
@@ -269,7 +269,7 @@ impl<'a> Model<'a> {
         Ok(Value::Object(joined.collect::<Map<_, _>>()))
     }
 
-    /// Somebody has won: the others are stopped and undone, beside what follows.
+    /// Enough branches have won: the others are stopped and undone, beside what follows.
     fn lose(
         self: &Rc<Self>,
         parallel: &'a Parallel,

@@ -1,7 +1,7 @@
 //! The model's time: futures that are polled all together, at one moment after the other.
 //!
-//! Nobody is woken. At each moment everything is polled until nothing changes any more; then the clock moves to the
-//! earliest moment that somebody waits for.
+//! No task is woken. At each moment all tasks are polled until nothing changes; then the clock moves to the
+//! earliest moment that a task waits for.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +84,7 @@ impl<'a> Clock<'a> {
         self.changed();
     }
 
-    /// Whether a moment has come; if not, somebody waits for it.
+    /// Whether a moment has come; if not, notes that a task waits for it.
     pub(super) fn has_come(&self, at: u64) -> bool {
         let come = self.now.get() >= at;
         if !come {
@@ -150,7 +150,7 @@ impl<'a> Clock<'a> {
         .await;
     }
 
-    /// Lets everybody else have a turn at this moment.
+    /// Lets all other tasks have a turn at this moment.
     pub(super) async fn turn(&self) {
         let mut had = false;
         poll_fn(|_| {

@@ -58,7 +58,7 @@ impl Model<'_> {
         Some(u64::try_from(at - BEGAN.0).unwrap_or(0))
     }
 
-    /// Somebody sends a signal.
+    /// A user sends a signal.
     pub(super) fn send(&self, name: &str, id: &str, payload: &Value) {
         let mut signals = self.signals.borrow_mut();
         if !signals.ids.insert(id.to_owned()) {

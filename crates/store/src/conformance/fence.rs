@@ -35,7 +35,7 @@ pub async fn a_former_owner_is_refused_after_a_claim(h: &impl Harness) {
     store.commit(next(2)).await.unwrap();
 }
 
-/// Nobody has claimed the run yet; the one who left may not write all the same.
+/// The run has not been claimed yet; the engine that left may not write all the same.
 pub async fn an_engine_that_left_is_refused(h: &impl Harness) {
     let (store, engine) = one_run(h).await;
     store.leave(engine).await.unwrap();

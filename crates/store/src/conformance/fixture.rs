@@ -102,7 +102,7 @@ pub(super) async fn create(store: &impl Store, run: NewRun) {
     assert!(matches!(started, Started::Created), "run `{run_id}` was there already");
 }
 
-/// Creates a run that stands as given, with nobody who owns it unless `keep` is set.
+/// Creates a run with this row update; it has no owner unless `keep` is set.
 pub(super) async fn create_standing(store: &impl Store, run: &str, engine: EngineId, standing: Standing) {
     create(store, NewRun { standing, ..new_run(run, engine) }).await;
 }

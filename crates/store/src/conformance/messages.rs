@@ -182,7 +182,7 @@ pub async fn a_message_after_the_end_is_counted_and_dropped(h: &impl Harness) {
     assert!(due(&store, engine, at(100)).await.is_empty());
 }
 
-/// Whoever asks again learns what became of the first message: these were acted on, refused, and dropped at the end.
+/// A repeated id learns what became of the first message: these were acted on, refused, and dropped at the end.
 pub async fn an_ended_run_knows_the_messages_that_it_acted_on(h: &impl Harness) {
     let (store, _) = one_run(h).await;
     let acted = send_as(&store, "r", "acted", "1").await.unwrap();

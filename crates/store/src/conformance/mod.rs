@@ -54,7 +54,7 @@ pub trait Harness: Send + Sync {
     /// Opens a store with nothing in it. Called once for each harness.
     fn open(&self) -> impl Future<Output = Self::Store> + Send;
 
-    /// Opens the same data again, as after a restart: whoever had joined is gone. `None` for a store that
+    /// Opens the same data again, as after a restart: engines that had joined are gone. `None` for a store that
     /// forgets.
     fn reopen(&self, store: Self::Store) -> impl Future<Output = Option<Self::Store>> + Send;
 }
@@ -258,7 +258,7 @@ macro_rules! __store_facts {
 
 #[cfg(test)]
 mod tests {
-    /// A fact that nobody listed would pass on every store.
+    /// A fact that is not listed would pass on every store.
     #[test]
     fn every_fact_is_listed() {
         let list = include_str!("mod.rs");

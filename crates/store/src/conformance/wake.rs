@@ -1,4 +1,4 @@
-//! Wake-ups of runs that nobody owns.
+//! Wake-ups of runs without an owner.
 
 use rival_core::RunStatus;
 

@@ -100,7 +100,7 @@ impl State {
         let is_blocked = standing.status == RunStatus::Blocked;
         let waiting = run.messages.len();
         if is_ended {
-            // Nobody acts on them, so their ids are not known either.
+            // They are not acted on, so their ids are not known either.
             run.sent.retain(|_, no| !run.messages.contains_key(no));
             run.messages.clear();
         }

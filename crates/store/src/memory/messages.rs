@@ -33,7 +33,7 @@ impl State {
 }
 
 impl RunRow {
-    /// Counts messages that nobody will read.
+    /// Counts messages that will not be read.
     pub(super) fn drop_messages(&mut self, count: usize) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         self.dropped_messages = self.dropped_messages.saturating_add(count);

@@ -48,9 +48,9 @@ impl Run {
 pub(super) struct Index {
     pub(super) due: BTreeSet<(Time, RunNo)>,
     pub(super) owned: BTreeMap<EngineId, BTreeSet<RunNo>>,
-    /// Queued runs that nobody owns.
+    /// Queued runs without an owner.
     pub(super) queued: BTreeSet<RunNo>,
-    /// Blocked runs that nobody owns.
+    /// Blocked runs without an owner.
     pub(super) blocked: BTreeSet<RunNo>,
     pub(super) ended: BTreeSet<(Time, RunNo)>,
 }
@@ -116,7 +116,7 @@ impl State {
         }
     }
 
-    /// Whether somebody who is still there owns the run.
+    /// Whether an engine that is still there owns the run.
     pub(super) fn is_owned(&self, row: &RunRow) -> bool {
         row.owner.is_some_and(|engine| self.engines.contains(&engine))
     }

@@ -33,7 +33,7 @@ fn one<'a>(spans: &'a [Seen], name: &str, call: &str) -> &'a Seen {
     span
 }
 
-/// Where a call is, as anybody can work it out.
+/// The place of a call in its trace, which a reader can compute from the run, its starter, the node and the number.
 fn call_at(run: &str, starter: Option<&str>, node: &str, call: u32) -> String {
     let run = RunId::from(run);
     let starter = starter.and_then(TraceParent::parse);

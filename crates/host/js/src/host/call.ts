@@ -157,7 +157,7 @@ export function targetOf(frame: CallFrame): Target | undefined {
     return opened.get(frame.file)?.workflows.get(frame.workflow)?.functions.get(frame.function)
 }
 
-/** Answers; says nothing if nobody waits for it any more. */
+/** Sends the result of a call; does nothing if the call is over already. */
 export function done(call: Call, value: unknown): void {
     if (!close(call)) return
     let text

@@ -98,7 +98,7 @@ function checkObject(value: object, depth: number): Problem | null {
     return null
 }
 
-/** Objects that `JSON.stringify` would write as `{}`, or as something that nobody wants. */
+/** Objects that `JSON.stringify` would write as `{}`, or in another form that the author does not expect. */
 function oddity(value: object): string | null {
     const prototype = Object.getPrototypeOf(value)
     if (prototype === Object.prototype || prototype === null) return null

@@ -86,7 +86,7 @@ export class Operation {
         if (this.#outcome !== undefined) this.#use()
     }
 
-    /** Gives it up, unless its answer was used. Whoever awaits it later is told so. */
+    /** Gives it up, unless its answer was used. Code that awaits it later gets an error that says so. */
     drop(reason: unknown = givenUp()): void {
         if (this.#isUsed || this.#isDropped) return
         this.#isDropped = true
@@ -116,7 +116,7 @@ export class Operation {
         this.#races.delete(race)
     }
 
-    /** Its answer is here. Gives whether anybody may be told. */
+    /** Its answer is here. Gives whether the code that waits for it may get it. */
     #came(outcome: Outcome): boolean {
         if (this.#isDropped) return false
         this.#outcome = outcome

@@ -113,7 +113,7 @@ class Compiler {
                 }
                 return this.node(id, draft, around)
             }
-            // Whoever reads the message looks at the file's own list.
+            // The error points into the file's own list of steps, where the author looks.
             return at.path === '' && data.isFile ? placed({ export: 'steps', index }, node) : node()
         })
         return { nodes }

@@ -70,7 +70,7 @@ export class Body {
         if (bytes === null) return this.#stream === undefined ? new Uint8Array() : bytesOf(this.#stream)
         this.#isUsed = true
         this.#bytes = null
-        // Whoever holds the stream finds that it was read.
+        // Code that holds the stream finds that it was read.
         if (this.#stream !== undefined) await this.#stream.cancel()
         return bytes
     }

@@ -18,7 +18,7 @@ export function inspect(value: unknown, depth = DEPTH): string {
     try {
         return show(value, { above: [], depth })
     } catch (error) {
-        // A getter that throws, a proxy that was revoked: writing a line must not fail whoever writes it.
+        // A getter that throws, a proxy that was revoked: code that writes a log line must not fail because of it.
         return `[unreadable: ${error instanceof Error ? error.message : 'it throws'}]`
     }
 }

@@ -1,4 +1,4 @@
-/** Errors that nobody can catch: they are shown in the log of the call that they happened in. */
+/** Errors that user code cannot catch: they are shown in the log of the call that they happened in. */
 import { writeLog } from '../host/log.ts'
 import { native } from '../host/native.ts'
 import { inspect } from './inspect.ts'

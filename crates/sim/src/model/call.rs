@@ -17,7 +17,7 @@ const HANDLER_TIMEOUT: u64 = 300_000;
 /// How often a compensation is tried.
 const UNDO_ATTEMPTS: u32 = 3;
 /// How many turns a child takes to start, and to start its first node.
-const TURNS_OF_A_START: u32 = 4;
+const TURNS_OF_A_START: u32 = 8;
 /// The longest time between two attempts.
 const BACKOFF_MAX: u64 = 300_000;
 
@@ -69,27 +69,27 @@ impl<'a> Model<'a> {
         let killed = || matches!(self.root.ending(), Some((Ending::Kill, _)));
         // It was cut short, and waits for its turn to be made again.
         let (mut held, mut since, mut paused) = (false, 0, false);
-        // What else happens when a crash ends it may have had its turn before.
-        let mut turns_before_cut = if self.clock.either() { TURNS_OF_A_START } else { 0 };
+        // What else happens when a crash cuts it short may have had its turn before.
+        let lag = if self.clock.either() { TURNS_OF_A_START } else { 0 };
+        let mut turns_before_cut = lag;
         // Everything that starts at this moment has started before anything of it ends.
         self.clock.turn().await;
         let ended = poll_fn(|_| {
             let ending = terms.scope.and_then(Scope::ending);
-            let ends_cut = |cut: &&Cut| cut.fate == CutFate::Cancelled && cut.at == self.clock.now();
-            if turns_before_cut > 0 && ending.is_some() && cuts.peek().is_some_and(ends_cut) {
+            // At one moment the crash may come before or after what else happens: its fate tells.
+            let fits = |cut: &Cut| match cut.fate {
+                CutFate::Again | CutFate::Interrupted => true,
+                CutFate::Held => self.clock.paused.get(),
+                CutFate::Cancelled => ending.is_some(),
+            };
+            let now = self.clock.now();
+            if turns_before_cut > 0 && cuts.peek().is_some_and(|cut| cut.at == now && fits(cut)) {
                 turns_before_cut -= 1;
                 self.clock.changed();
                 return Poll::Pending;
             }
-            // At one moment the crash may come before or after what else happens: its fate tells.
-            while let Some(cut) = cuts.next_if(|cut| {
-                let fits = match cut.fate {
-                    CutFate::Again | CutFate::Interrupted => true,
-                    CutFate::Held => self.clock.paused.get(),
-                    CutFate::Cancelled => ending.is_some(),
-                };
-                self.clock.has_come(cut.at) && fits
-            }) {
+            while let Some(cut) = cuts.next_if(|cut| self.clock.has_come(cut.at) && fits(cut)) {
+                turns_before_cut = lag;
                 // A run that finds itself past its timeout after a crash fails before anything else.
                 self.keep_deadline();
                 // Was it cut short because of a request, or did that come later?

@@ -11,8 +11,8 @@ use rival::prelude::*;
 use rival::{RunStatus, Seq, SqliteStore};
 use tokio::sync::Notify;
 
-use crate::report::Report;
-use crate::{Size, disk};
+use crate::report::BenchReport;
+use crate::{BenchSize, disk};
 
 /// How many items of a forEach run at a time.
 const WINDOW: u32 = 64;
@@ -33,13 +33,13 @@ async fn touch() -> Result<u32, StepError> {
     Ok(1)
 }
 
-pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
+pub(crate) async fn measure(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     parallel(size, report).await?;
     for_each(size, report).await?;
     resume(size, report).await
 }
 
-async fn parallel(size: Size, report: &mut Report) -> Result<()> {
+async fn parallel(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let names = (0..size.branches).map(|n| format!("b{n}"));
     let workflow =
         Workflow::new("wide").parallel("all", |p| p.branches(names, |_, b| b.step(touch))).build()?;
@@ -54,7 +54,7 @@ async fn parallel(size: Size, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-async fn for_each(size: Size, report: &mut Report) -> Result<()> {
+async fn for_each(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let workflow = Workflow::new("each")
         .input::<u32>()
         .for_each("items", numbers, |e| e.body(|b| b.step(double)).concurrency(WINDOW))
@@ -92,13 +92,13 @@ async fn for_each(size: Size, report: &mut Report) -> Result<()> {
 
 /// Lets the last item wait, and tells when it is called.
 #[derive(Default)]
-struct Gate {
+struct ItemGate {
     last: AtomicU64,
     called: Notify,
 }
 
 #[step]
-async fn pass(Item(number): Item<u32>, gate: Res<Arc<Gate>>) -> Result<u32, StepError> {
+async fn pass(Item(number): Item<u32>, gate: Res<Arc<ItemGate>>) -> Result<u32, StepError> {
     if u64::from(number) == gate.last.load(Ordering::Relaxed) {
         gate.called.notify_one();
         std::future::pending::<()>().await;
@@ -106,14 +106,14 @@ async fn pass(Item(number): Item<u32>, gate: Res<Arc<Gate>>) -> Result<u32, Step
     Ok(number)
 }
 
-async fn resume(size: Size, report: &mut Report) -> Result<()> {
+async fn resume(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let workflow = Workflow::new("long")
         .input::<u32>()
         .for_each("items", numbers, |e| e.body(|b| b.step(pass)).concurrency(WINDOW))
         .build()?;
     // Three events for each item: called, succeeded, through.
     let items = u32::try_from(size.events / 3)?;
-    let gate = Arc::new(Gate::default());
+    let gate = Arc::new(ItemGate::default());
     gate.last.store(u64::from(items) - 1, Ordering::Relaxed);
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("long.db");

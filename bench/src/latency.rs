@@ -6,11 +6,11 @@ use anyhow::{Result, ensure};
 use rival::prelude::*;
 use rival::{RunStatus, SqliteStore};
 
-use crate::report::Report;
+use crate::report::BenchReport;
 use crate::throughput::five_steps;
-use crate::{Size, disk};
+use crate::{BenchSize, disk};
 
-pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
+pub(crate) async fn measure(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let sync_before = disk::fdatasync_p50(dir.path())?;
     let workflow = five_steps()?;

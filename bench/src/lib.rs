@@ -17,11 +17,11 @@ mod throughput;
 
 use anyhow::Result;
 
-pub use report::{Figure, Report};
+pub use report::{BenchFigure, BenchReport};
 
 /// How much work to do: the full size for figures, a small one to see that everything works.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
+pub struct BenchSize {
     /// Runs of the throughput benchmark.
     pub runs: usize,
     /// Runs of the latency benchmark.
@@ -40,7 +40,7 @@ pub struct Size {
     pub streams: usize,
 }
 
-impl Size {
+impl BenchSize {
     /// The size whose figures are published.
     pub const FULL: Self = Self {
         runs: 50_000,
@@ -66,8 +66,8 @@ impl Size {
 }
 
 /// Runs the benchmarks whose name contains `only`, all of them if it is empty.
-pub async fn run(size: Size, only: &str) -> Result<Report> {
-    let mut report = Report::default();
+pub async fn run(size: BenchSize, only: &str) -> Result<BenchReport> {
+    let mut report = BenchReport::default();
     let wanted = |name: &str| name.contains(only);
     if wanted("throughput") {
         throughput::measure(size, &mut report).await?;

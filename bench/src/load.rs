@@ -20,16 +20,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::report::Report;
+use crate::report::BenchReport;
 use crate::throughput::{five_steps, run_all};
-use crate::{Size, disk};
+use crate::{BenchSize, disk};
 
 const IN_FLIGHT: usize = 64;
 const ROUNDS: usize = 5;
 /// Live streams at a time, several on each run.
 const STREAMS_PER_RUN: usize = 5;
 
-pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
+pub(crate) async fn measure(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     throughput(size, report).await?;
     streams(size, report).await
 }
@@ -72,7 +72,7 @@ impl Served {
     }
 }
 
-async fn throughput(size: Size, report: &mut Report) -> Result<()> {
+async fn throughput(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let workflow = five_steps()?;
     let served = Served::start(&[(&workflow).into()]).await?;
     let runs = (size.runs / ROUNDS / 2).max(IN_FLIGHT);
@@ -117,7 +117,7 @@ async fn ask_all(address: SocketAddr, runs: usize) -> Result<()> {
     for _ in 0..IN_FLIGHT.min(runs) {
         let next = Arc::clone(&next);
         clients.spawn(async move {
-            let mut client = Client::connect(address).await?;
+            let mut client = LoadClient::connect(address).await?;
             while next.fetch_add(1, Ordering::Relaxed) < runs {
                 let (status, body) = client.post("/api/workflows/five/runs?wait=60s", "{}").await?;
                 let told = std::str::from_utf8(&body)?;
@@ -136,12 +136,12 @@ async fn ask_all(address: SocketAddr, runs: usize) -> Result<()> {
 }
 
 /// A client with one connection.
-struct Client {
+struct LoadClient {
     sender: SendRequest<Full<Bytes>>,
     host: String,
 }
 
-impl Client {
+impl LoadClient {
     async fn connect(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -182,7 +182,7 @@ fn talkative() -> Result<Workflow<(), Vec<()>>> {
 }
 
 /// Many clients follow runs: each must see every event once, and nothing of them may be left.
-async fn streams(size: Size, report: &mut Report) -> Result<()> {
+async fn streams(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let served = Served::start(&[(&talkative()?).into()]).await?;
     let runs = (size.streams / STREAMS_PER_RUN).max(1);
     // The first turn grows what stays: pools, buffers, the allocator's own.
@@ -234,13 +234,13 @@ async fn follow_all(served: &Served, runs: usize) -> Result<u64> {
 }
 
 /// How many events each client saw of each run, in order and without gaps.
-type Seen = BTreeMap<RunId, Vec<u64>>;
+type SeenEvents = BTreeMap<RunId, Vec<u64>>;
 
-async fn follow(address: SocketAddr, runs: Vec<RunId>, looking: oneshot::Sender<()>) -> Result<Seen> {
+async fn follow(address: SocketAddr, runs: Vec<RunId>, looking: oneshot::Sender<()>) -> Result<SeenEvents> {
     let mut clients = JoinSet::new();
     for run in runs {
         for _ in 0..STREAMS_PER_RUN {
-            let mut client = Client::connect(address).await?;
+            let mut client = LoadClient::connect(address).await?;
             let answer = client.get(&format!("/api/runs/{run}/stream")).await?;
             ensure!(answer.status() == StatusCode::OK, "a stream was refused with {}", answer.status());
             let run = run.clone();
@@ -251,7 +251,7 @@ async fn follow(address: SocketAddr, runs: Vec<RunId>, looking: oneshot::Sender<
         }
     }
     let _ = looking.send(());
-    let mut seen = Seen::new();
+    let mut seen = SeenEvents::new();
     while let Some(client) = clients.join_next().await {
         let (run, count) = client??;
         seen.entry(run).or_default().push(count);

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 use rival::prelude::*;
 use rival::{EngineBuilder, RunStatus, SqliteStore};
 
-use crate::report::Report;
-use crate::{Size, disk};
+use crate::report::BenchReport;
+use crate::{BenchSize, disk};
 
 /// CPU time of the process at the start of each step.
 #[derive(Default)]
@@ -22,7 +22,7 @@ async fn mark(marks: Res<Arc<Marks>>) -> Result<(), StepError> {
     Ok(())
 }
 
-pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
+pub(crate) async fn measure(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let store = SqliteStore::open(dir.path().join("long.db"))?;
     let (early, late) = run_long_plan(size.long_plan, Engine::builder().store(store)).await?;

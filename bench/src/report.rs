@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// One measured figure.
 #[derive(Clone, Debug, Serialize)]
-pub struct Figure {
+pub struct BenchFigure {
     /// Its name.
     pub name: String,
     /// Its value.
@@ -19,14 +19,14 @@ pub struct Figure {
 
 /// All figures of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct BenchReport {
     /// In the order they were taken.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<BenchFigure>,
 }
 
-impl Report {
+impl BenchReport {
     pub(crate) fn add(&mut self, name: &str, value: f64, unit: &str, note: impl Into<String>) {
-        let figure = Figure { name: name.to_owned(), value, unit: unit.to_owned(), note: note.into() };
+        let figure = BenchFigure { name: name.to_owned(), value, unit: unit.to_owned(), note: note.into() };
         self.figures.push(figure);
     }
 
@@ -36,10 +36,10 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for BenchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<26} {:>14}  {:<9} note", "figure", "value", "unit")?;
-        for Figure { name, value, unit, note } in &self.figures {
+        for BenchFigure { name, value, unit, note } in &self.figures {
             let value = if value.abs() >= 1_000.0 { format!("{value:.0}") } else { format!("{value:.3}") };
             writeln!(f, "{name:<26} {value:>14}  {unit:<9} {note}")?;
         }

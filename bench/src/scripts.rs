@@ -10,9 +10,9 @@ use rival::prelude::*;
 use rival::{RunStatus, SqliteStore, Value};
 use rival_script::{Sandbox, ScriptSettings, Scripts, TransformLimits, main_was_asked};
 
-use crate::report::Report;
+use crate::report::BenchReport;
 use crate::throughput::{five_steps, run_all};
-use crate::{Size, disk};
+use crate::{BenchSize, disk};
 
 const IN_FLIGHT: usize = 500;
 
@@ -22,7 +22,7 @@ const ROUNDS: usize = 5;
 const FIVE: &str = "function a() {}\nfunction b() {}\nfunction c() {}\nfunction d() {}\nfunction e() {}\n\
                     export const name = 'five-ts'\nexport const steps = [a, b, c, d, e]\n";
 
-pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
+pub(crate) async fn measure(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     ensure!(
         main_was_asked(),
         "script hosts must be processes here: their memory and time are measured apart"
@@ -33,7 +33,7 @@ pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
 }
 
 /// Five no-op steps in TypeScript and in Rust, taking turns on one engine.
-async fn steps(size: Size, report: &mut Report) -> Result<()> {
+async fn steps(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let dir = tempfile::tempdir()?;
     std::fs::write(dir.path().join("five.ts"), FIVE)?;
     let store = SqliteStore::open(dir.path().join("scripts.db"))?;
@@ -43,12 +43,12 @@ async fn steps(size: Size, report: &mut Report) -> Result<()> {
     scripts.register(&engine, dir.path()).await?;
     let runs = size.runs / ROUNDS / 5;
     run_scripts(&engine, 50, 50).await?;
-    let (mut in_rust, mut in_script) = (Spent::default(), Spent::default());
+    let (mut in_rust, mut in_script) = (ScriptTimeSpent::default(), ScriptTimeSpent::default());
     for _ in 0..ROUNDS {
-        let before = Spent::now()?;
+        let before = ScriptTimeSpent::now()?;
         run_all(&engine, &rust, runs, IN_FLIGHT).await?;
         in_rust.add(&before)?;
-        let before = Spent::now()?;
+        let before = ScriptTimeSpent::now()?;
         run_scripts(&engine, runs, IN_FLIGHT).await?;
         in_script.add(&before)?;
     }
@@ -89,7 +89,7 @@ async fn run_scripts(engine: &Engine, runs: usize, in_flight: usize) -> Result<(
 }
 
 /// A transform of a kilobyte, warm.
-async fn transforms(size: Size, report: &mut Report) -> Result<()> {
+async fn transforms(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let code = "interface Item { id: number; name: string; price: number }
 interface Input { items: Item[] }
 interface Output { total: number; names: string[] }
@@ -119,7 +119,7 @@ export default function (input: Input): Output {
 }
 
 /// A folder of a hundred files.
-async fn folder(size: Size, report: &mut Report) -> Result<()> {
+async fn folder(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let files = if size.runs < 10_000 { 10 } else { 100 };
     let dir = tempfile::tempdir()?;
     for number in 0..files {
@@ -165,13 +165,13 @@ fn file(number: usize) -> String {
 
 /// Time that something took: on the clock, in this process, in its hosts.
 #[derive(Default)]
-struct Spent {
+struct ScriptTimeSpent {
     wall: Duration,
     own: Duration,
     hosts: Duration,
 }
 
-impl Spent {
+impl ScriptTimeSpent {
     fn now() -> Result<(Instant, Duration, Duration)> {
         Ok((Instant::now(), disk::cpu_time()?, hosts()?.iter().map(|host| host.cpu).sum()))
     }

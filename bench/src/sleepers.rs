@@ -7,8 +7,8 @@ use rival::prelude::*;
 use rival::{Page, RunFilter, RunId, RunStatus, SqliteStore};
 use serde::{Deserialize, Serialize};
 
-use crate::report::Report;
-use crate::{Size, disk};
+use crate::report::BenchReport;
+use crate::{BenchSize, disk};
 
 #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 struct Until {
@@ -25,7 +25,7 @@ async fn wake_up() -> Result<(), StepError> {
     Ok(())
 }
 
-pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
+pub(crate) async fn measure(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("sleepers.db");
     let workflow = Workflow::new("sleeper").input::<Until>().step(delay_by(moment)).step(wake_up).build()?;
@@ -90,7 +90,7 @@ async fn start_all(engine: &Engine, workflow: &Workflow<Until, ()>, runs: usize,
 }
 
 /// Waits until all are due, then until all have ended.
-async fn wake_all(engine: &Engine, sleepers: usize, due: i64, report: &mut Report) -> Result<()> {
+async fn wake_all(engine: &Engine, sleepers: usize, due: i64, report: &mut BenchReport) -> Result<()> {
     let asleep = RunFilter { statuses: vec![RunStatus::Waiting], ..RunFilter::default() };
     let some = engine.runs(&asleep, &Page { before: None, limit: 1_000 }).await?;
     let watched: Vec<RunId> = some.into_iter().map(|row| row.id).collect();

@@ -8,8 +8,8 @@ use anyhow::{Result, ensure};
 use rival::prelude::*;
 use rival::{RunStatus, SqliteStore};
 
-use crate::report::Report;
-use crate::{Size, disk, limit};
+use crate::report::BenchReport;
+use crate::{BenchSize, disk, limit};
 
 const IN_FLIGHT: usize = 500;
 
@@ -42,20 +42,20 @@ pub(crate) fn five_steps() -> Result<Workflow<(), ()>> {
 /// How often engine and bare writer take turns: the machine changes while we measure, for both alike.
 const ROUNDS: usize = 5;
 
-pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
+pub(crate) async fn measure(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("throughput.db");
     let store = Arc::new(SqliteStore::open(&path)?);
     let workflow = five_steps()?;
     let engine = Engine::builder().shared_store(store.clone()).workflow(&workflow).build().await?;
     let bytes = disk::file_bytes(&path);
-    let (mut bare, mut steps, mut rows, mut syncs) = (Spent::default(), Spent::default(), 0_u64, 0);
+    let (mut bare, mut steps, mut rows, mut syncs) = (TimeSpent::default(), TimeSpent::default(), 0_u64, 0);
     for _ in 0..ROUNDS {
         let turn = Duration::from_millis(if size.runs < 10_000 { 100 } else { 1_000 });
-        let before = Spent::now()?;
+        let before = TimeSpent::now()?;
         rows += limit::append_rows(dir.path(), IN_FLIGHT, turn).await?;
         bare.add(before)?;
-        let (before, synced) = (Spent::now()?, store.stats().transactions);
+        let (before, synced) = (TimeSpent::now()?, store.stats().transactions);
         run_all(&engine, &workflow, size.runs / ROUNDS, IN_FLIGHT).await?;
         steps.add(before)?;
         syncs += store.stats().transactions - synced;
@@ -93,12 +93,12 @@ pub(crate) async fn measure(size: Size, report: &mut Report) -> Result<()> {
 
 /// Time that something took, on the clock and on the processors.
 #[derive(Default)]
-struct Spent {
+struct TimeSpent {
     wall: Duration,
     cpu: Duration,
 }
 
-impl Spent {
+impl TimeSpent {
     fn now() -> Result<(Instant, Duration)> {
         Ok((Instant::now(), disk::cpu_time()?))
     }

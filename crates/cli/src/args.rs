@@ -8,25 +8,25 @@ use clap_complete::Shell;
 
 use crate::config::{GlobalFlags, ServerFlags, TokenFlags};
 use crate::duration;
-use crate::out::Format;
+use crate::out::OutputFormat;
 
 /// Durable workflows: steps are functions, and nothing that was done is lost.
 #[derive(Debug, Parser)]
 #[command(name = "rival", version, arg_required_else_help = true, disable_help_subcommand = true)]
-pub(crate) struct Arguments {
+pub(crate) struct CommandLine {
     #[command(subcommand)]
-    pub(crate) command: Verb,
+    pub(crate) command: CliVerb,
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
 }
 
 /// What every command takes.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// How results are printed: table, json or ids
     #[arg(short, long, value_name = "FORMAT", global = true, default_value = "table")]
     #[arg(hide_default_value = true, hide_possible_values = true, help_heading = "Global options")]
-    pub(crate) output: Format,
+    pub(crate) output: OutputFormat,
     /// The settings file; ./rival.toml unless told otherwise
     #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
     pub(crate) config: Option<PathBuf>,
@@ -36,69 +36,69 @@ pub(crate) struct Global {
 
 /// One per verb; `help.rs` says in which group each is shown.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
+pub(crate) enum CliVerb {
     /// Start a server to try things: your workflow files or examples, data in ./data, a log for people
-    Dev(Dev),
+    Dev(DevArgs),
     /// Make a project: a workflow in TypeScript, a test of it, types for editors
-    Init(Init),
+    Init(InitArgs),
     /// Start a run of a workflow
-    Run(Run),
+    Run(RunArgs),
     /// Watch a run live, or all of them
-    Watch(Watch),
+    Watch(WatchArgs),
     /// Run an example order, to watch and to kill: started again, it goes on where it was
-    Demo(Demo),
+    Demo(DemoArgs),
     /// List runs, the newest first
-    List(List),
+    List(ListArgs),
     /// Show a run: its input, steps, result
     #[command(visible_aliases = ["get", "describe"])]
-    Show(Runs),
+    Show(RunsArgs),
     /// Show everything that happened in a run
     #[command(visible_alias = "events")]
-    History(History),
+    History(HistoryArgs),
     /// Show what the steps of a run wrote
-    Logs(Logs),
+    Logs(LogsArgs),
     /// Say in one sentence what a run is waiting for
-    Explain(Runs),
+    Explain(RunsArgs),
     /// Wait for runs to end, and print their results
-    Wait(Wait),
+    Wait(WaitArgs),
     /// Ask runs to stop; what they did is undone where the workflow says how
-    Cancel(Stop),
+    Cancel(StopArgs),
     /// End runs at once, undoing nothing
-    Kill(Stop),
+    Kill(StopArgs),
     /// Hold runs: steps at work finish, nothing new starts
-    Pause(Runs),
+    Pause(RunsArgs),
     /// Let paused or blocked runs go on
-    Resume(Runs),
+    Resume(RunsArgs),
     /// Start failed or cancelled runs again where they failed
-    Retry(Runs),
+    Retry(RunsArgs),
     /// Start a new run from any point of one that has ended
-    Fork(Fork),
+    Fork(ForkArgs),
     /// Send a signal to a run
-    Signal(Signal),
+    Signal(SignalArgs),
     /// List workflows, or show one
-    Workflows(Workflows),
+    Workflows(WorkflowsArgs),
     /// Check an input against a workflow, without starting anything
-    Validate(Validate),
+    Validate(ValidateArgs),
     /// Draw a workflow or a run
-    Graph(Graph),
+    Graph(GraphArgs),
     /// Run the tests of workflow files
-    Test(Test),
+    Test(TestArgs),
     /// Start the server for production
-    Serve(Serve),
+    Serve(ServeArgs),
     /// Create, list and revoke the tokens that clients show to the server
-    Token(Token),
+    Token(TokenArgs),
     /// Write a run into one file that opens anywhere, offline
-    Export(Export),
+    Export(ExportArgs),
     /// Read runs back from files that `export` wrote
-    Import(Import),
+    Import(ImportArgs),
     /// Check everything in the store against what must always hold
-    Verify(Verify),
+    Verify(VerifyArgs),
     /// Check settings, store, server and tokens, and say what is wrong
-    Doctor(Doctor),
+    Doctor(DoctorArgs),
     /// Show the settings and where they come from
-    Config(Config),
+    Config(ConfigArgs),
     /// Measure this machine: throughput, latency, sleeping runs, long plans
-    Bench(Bench),
+    Bench(BenchArgs),
     /// Print a script that completes commands in a shell
     Completion {
         /// The shell
@@ -109,7 +109,7 @@ pub(crate) enum Verb {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Dev {
+pub(crate) struct DevArgs {
     /// Files and folders of workflows in TypeScript
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
@@ -124,7 +124,7 @@ pub(crate) struct Dev {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// Files and folders of workflows in TypeScript
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
@@ -139,14 +139,14 @@ pub(crate) struct Serve {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Init {
+pub(crate) struct InitArgs {
     /// The folder; it is made if it is not there
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Test {
+pub(crate) struct TestArgs {
     /// Test files, or folders that have some; this folder unless told otherwise
     #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
     pub(crate) paths: Vec<PathBuf>,
@@ -156,14 +156,14 @@ pub(crate) struct Test {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Verify {
+pub(crate) struct VerifyArgs {
     /// Take a store as it is, although its mark is missing or says that commits are lost, if all that is there holds
     #[arg(long)]
     pub(crate) accept: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// The workflow
     pub(crate) workflow: String,
     /// The input: JSON, @FILE, or - for stdin
@@ -187,7 +187,7 @@ pub(crate) struct Run {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Watch {
+pub(crate) struct WatchArgs {
     /// The run; without it, all runs
     pub(crate) run: Option<String>,
     /// Only runs of this workflow, when watching all
@@ -196,7 +196,7 @@ pub(crate) struct Watch {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Demo {
+pub(crate) struct DemoArgs {
     /// The folder of the store
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub(crate) data: PathBuf,
@@ -206,7 +206,7 @@ pub(crate) struct Demo {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct List {
+pub(crate) struct ListArgs {
     /// Only runs of this workflow
     #[arg(short, long)]
     pub(crate) workflow: Option<String>,
@@ -238,14 +238,14 @@ pub(crate) struct List {
 
 /// Some runs.
 #[derive(Debug, Args)]
-pub(crate) struct Runs {
+pub(crate) struct RunsArgs {
     /// The ids of the runs, or - to read them from stdin
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<String>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct History {
+pub(crate) struct HistoryArgs {
     /// The id of the run, or a file that `export` wrote
     pub(crate) run: String,
     /// Only events after this one
@@ -254,7 +254,7 @@ pub(crate) struct History {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Logs {
+pub(crate) struct LogsArgs {
     /// The id of the run, or a file that `export` wrote
     pub(crate) run: String,
     /// Go on until the run ends
@@ -265,12 +265,12 @@ pub(crate) struct Logs {
     pub(crate) step: Option<String>,
     /// Only lines of this level and above
     #[arg(long, value_enum)]
-    pub(crate) level: Option<Level>,
+    pub(crate) level: Option<LevelArg>,
 }
 
 /// How much a line matters.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Level {
+pub(crate) enum LevelArg {
     Debug,
     Info,
     Warn,
@@ -278,25 +278,25 @@ pub(crate) enum Level {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Wait {
+pub(crate) struct WaitArgs {
     #[command(flatten)]
-    pub(crate) runs: Runs,
+    pub(crate) runs: RunsArgs,
     /// Give up after this long; the run goes on
     #[arg(long, value_name = "TIME", value_parser = duration::argument)]
     pub(crate) timeout: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Stop {
+pub(crate) struct StopArgs {
     #[command(flatten)]
-    pub(crate) runs: Runs,
+    pub(crate) runs: RunsArgs,
     /// Why, for those who look at the run later
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Fork {
+pub(crate) struct ForkArgs {
     /// The run to go on from
     pub(crate) run: String,
     /// The node that runs again, with everything after it; where the run failed unless told otherwise
@@ -311,7 +311,7 @@ pub(crate) struct Fork {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Signal {
+pub(crate) struct SignalArgs {
     /// The run
     pub(crate) run: String,
     /// The signal's name
@@ -325,13 +325,13 @@ pub(crate) struct Signal {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Workflows {
+pub(crate) struct WorkflowsArgs {
     /// Show only this one, with its steps and its input
     pub(crate) name: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Validate {
+pub(crate) struct ValidateArgs {
     /// The workflow
     pub(crate) workflow: String,
     /// The input: JSON, @FILE, or - for stdin
@@ -340,18 +340,18 @@ pub(crate) struct Validate {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Graph {
+pub(crate) struct GraphArgs {
     /// A workflow, or the id of a run
     #[arg(value_name = "WORKFLOW|RUN")]
     pub(crate) name: String,
     /// How it is drawn
     #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: Drawing,
+    pub(crate) format: DrawingArg,
 }
 
 /// How a graph is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Drawing {
+pub(crate) enum DrawingArg {
     /// A tree, for terminals
     Text,
     /// For Markdown
@@ -363,7 +363,7 @@ pub(crate) enum Drawing {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Token {
+pub(crate) struct TokenArgs {
     #[command(subcommand)]
     pub(crate) verb: TokenVerb,
 }
@@ -406,7 +406,7 @@ pub(crate) enum TokenScope {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Export {
+pub(crate) struct ExportArgs {
     /// The id of the run
     pub(crate) run: String,
     /// Where it goes; stdout unless told otherwise
@@ -424,20 +424,20 @@ pub(crate) enum ExportFormat {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Import {
+pub(crate) struct ImportArgs {
     /// Files that `export` wrote, or - for stdin
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) flags: ServerFlags,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Config {
+pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     pub(crate) verb: ConfigVerb,
 }
@@ -452,7 +452,7 @@ pub(crate) enum ConfigVerb {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Bench {
+pub(crate) struct BenchArgs {
     /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks, load, scripts
     #[arg(default_value = "", hide_default_value = true)]
     pub(crate) only: String,

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use rival_bench::Size;
+use rival_bench::BenchSize;
 
 pub(crate) async fn run(only: &str, smoke: bool, json: &Path) -> Result<()> {
-    let size = if smoke { Size::SMOKE } else { Size::FULL };
+    let size = if smoke { BenchSize::SMOKE } else { BenchSize::FULL };
     let report = rival_bench::run(size, only).await?;
     print!("{report}");
     if let Some(dir) = json.parent() {

@@ -11,15 +11,15 @@ use axum::body::Body;
 use axum::http::{Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use rival::{Archive, Engine, SqliteStore, StoreError};
-use rival_server::local_secret::Shown;
+use rival_server::local_secret::LocalSecretFile;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tower::ServiceExt;
 
-use crate::config::{Config, reachable};
-use crate::exit::Failed;
-use crate::sse::Events;
-use crate::style::Style;
+use crate::config::{ResolvedConfig, reachable};
+use crate::exit::ExitError;
+use crate::sse::SseStream;
+use crate::style::TextStyle;
 use crate::workflow_files::{WorkflowFiles, note_problems};
 use crate::{examples, server};
 
@@ -30,7 +30,7 @@ const SILENCE: Duration = Duration::from_secs(90);
 
 /// What a verb needs if there is no server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum OfflineNeed {
     /// A store that is there, to look at or to leave a request in.
     Store,
     /// Workflows too; the store may be a new one.
@@ -41,12 +41,12 @@ pub(crate) enum Need {
 
 /// Sends requests.
 #[derive(Debug)]
-pub(crate) struct Client {
-    to: To,
+pub(crate) struct ApiClient {
+    to: ApiTransport,
 }
 
 #[derive(Debug)]
-enum To {
+enum ApiTransport {
     Server {
         http: reqwest::Client,
         url: String,
@@ -62,7 +62,7 @@ enum To {
 
 /// What came back, if it was good.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ApiAnswer {
     pub(crate) status: StatusCode,
     /// JSON, or the text of a drawing.
     pub(crate) text: String,
@@ -70,7 +70,7 @@ pub(crate) struct Answer {
     pub(crate) date: Option<SystemTime>,
 }
 
-impl Answer {
+impl ApiAnswer {
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_str(&self.text).context("the server's answer is not what this command expects")
     }
@@ -78,23 +78,23 @@ impl Answer {
 
 /// A refusal, as the API words it.
 #[derive(Debug, Deserialize)]
-struct Problem {
+struct ProblemJson {
     code: String,
     error: String,
     #[serde(default)]
-    errors: Vec<Violation>,
+    errors: Vec<ViolationJson>,
 }
 
 /// One thing that is wrong with an input.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Violation {
+pub(crate) struct ViolationJson {
     pub(crate) path: String,
     pub(crate) message: String,
 }
 
-impl Client {
+impl ApiClient {
     /// A client for the server that the settings name; if they name none and none runs, for the store file.
-    pub(crate) async fn connect(config: &Config, need: Need) -> Result<Self> {
+    pub(crate) async fn connect(config: &ResolvedConfig, need: OfflineNeed) -> Result<Self> {
         let (url, named) = config.url();
         if named || listens(&url).await {
             return Self::to_server(url, config);
@@ -103,46 +103,47 @@ impl Client {
     }
 
     /// A client for the server, whether it runs or not.
-    pub(crate) fn to_configured(config: &Config) -> Result<Self> {
+    pub(crate) fn to_configured(config: &ResolvedConfig) -> Result<Self> {
         Self::to_server(config.url().0, config)
     }
 
-    fn to_server(url: String, config: &Config) -> Result<Self> {
+    fn to_server(url: String, config: &ResolvedConfig) -> Result<Self> {
         let builder = reqwest::Client::builder().connect_timeout(CONNECT).read_timeout(SILENCE).no_proxy();
         let (builder, token) = match (config.token(), local_secret(config, &url)) {
             (Some(token), _) => (builder, Some(token.to_owned())),
             // Straight to the server that wrote it, whatever else a name of this machine may mean.
-            (None, Some(Shown { listen, secret })) => {
+            (None, Some(LocalSecretFile { listen, secret })) => {
                 (builder.resolve("localhost", reachable(listen)), Some(secret))
             }
             (None, None) => (builder, None),
         };
-        Ok(Self { to: To::Server { http: builder.build()?, url, token } })
+        Ok(Self { to: ApiTransport::Server { http: builder.build()?, url, token } })
     }
 
-    async fn on_file(config: &Config, need: Need, url: &str) -> Result<Self> {
+    async fn on_file(config: &ResolvedConfig, need: OfflineNeed, url: &str) -> Result<Self> {
         let file = config.store();
-        if need == Need::Store && !file.exists() {
+        if need == OfflineNeed::Store && !file.exists() {
             let message = format!("no server runs at {url}, and there is no store at {}", file.display());
             let hint = "start a server with `rival dev`, or name another store with --store or another server with --url";
-            return Err(Failed::error(message).hint(hint).into());
+            return Err(ExitError::error(message).hint(hint).into());
         }
         let store = open(file, url)?;
         let mut builder = Engine::builder().store(store).max_payload_bytes(config.max_payload_bytes());
         // As under `rival dev`: a person runs this, on a machine of their own.
         let outgoing = config.outgoing().allow_loopback().never(config.listen());
-        let files = WorkflowFiles::new(config, config.workflows(), outgoing).filter(|_| need != Need::Store);
-        if need != Need::Store && files.is_none() {
+        let files =
+            WorkflowFiles::new(config, config.workflows(), outgoing).filter(|_| need != OfflineNeed::Store);
+        if need != OfflineNeed::Store && files.is_none() {
             builder = examples::add(builder, file, examples::PACE)?;
         }
-        let passive = need != Need::Engine;
+        let passive = need != OfflineNeed::Engine;
         if passive {
             builder = builder.passive();
         }
         let engine = builder.prepare().await.context("cannot use the store")?;
         if let Some(files) = files {
             files.register(&engine).await?;
-            note_problems(&engine.problems(), Style::of(std::io::stderr().is_terminal()));
+            note_problems(&engine.problems(), TextStyle::of(std::io::stderr().is_terminal()));
         }
         engine.begin().await;
         Ok(Self::here(engine, passive))
@@ -150,44 +151,51 @@ impl Client {
 
     /// Whether a server answers; without one, this command has said what is wrong with workflow files.
     pub(crate) fn is_served(&self) -> bool {
-        matches!(self.to, To::Server { .. })
+        matches!(self.to, ApiTransport::Server { .. })
     }
 
     /// A client for one archived run.
     pub(crate) async fn of_archive(archive: &Archive) -> Result<Self> {
-        let engine = Engine::of_archive(archive).await.map_err(|error| Failed::error(error.to_string()))?;
+        let engine =
+            Engine::of_archive(archive).await.map_err(|error| ExitError::error(error.to_string()))?;
         Ok(Self::here(engine, true))
     }
 
     fn here(engine: Engine, passive: bool) -> Self {
-        Self { to: To::Here { router: Box::new(server::local_router(engine.clone())), engine, passive } }
+        Self {
+            to: ApiTransport::Here {
+                router: Box::new(server::local_router(engine.clone())),
+                engine,
+                passive,
+            },
+        }
     }
 
     /// Whether nothing is run: requests are kept, and nothing changes by itself.
     pub(crate) fn is_passive(&self) -> bool {
-        matches!(self.to, To::Here { passive: true, .. })
+        matches!(self.to, ApiTransport::Here { passive: true, .. })
     }
 
     /// Lets go of the store in order; does nothing with a server.
     pub(crate) async fn close(&self) {
-        if let To::Here { engine, passive: false, .. } = &self.to {
+        if let ApiTransport::Here { engine, passive: false, .. } = &self.to {
             engine.shutdown(Duration::from_secs(1)).await;
         }
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Result<Answer> {
+    pub(crate) async fn get(&self, path: &str) -> Result<ApiAnswer> {
         self.ask(Method::GET, path, None).await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: &serde_json::Value) -> Result<Answer> {
+    pub(crate) async fn post(&self, path: &str, body: &serde_json::Value) -> Result<ApiAnswer> {
         self.ask(Method::POST, path, Some(body.to_string())).await
     }
 
-    pub(crate) async fn post_text(&self, path: &str, body: String) -> Result<Answer> {
+    pub(crate) async fn post_text(&self, path: &str, body: String) -> Result<ApiAnswer> {
         self.ask(Method::POST, path, Some(body)).await
     }
 
-    async fn ask(&self, method: Method, path: &str, body: Option<String>) -> Result<Answer> {
+    async fn ask(&self, method: Method, path: &str, body: Option<String>) -> Result<ApiAnswer> {
         let response = self.send(method, path, body, None).await?;
         let status = response.status();
         let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
@@ -195,18 +203,18 @@ impl Client {
         let bytes = response.into_body().collect().await.context("the answer broke off")?.to_bytes();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if status.is_success() {
-            Ok(Answer { status, text, date })
+            Ok(ApiAnswer { status, text, date })
         } else {
             Err(self.refused(status, &text).into())
         }
     }
 
     /// Follows live events, after one of them if it is given. `None`: there are no more.
-    pub(crate) async fn follow(&self, path: &str, after: Option<&str>) -> Result<Option<Events>> {
+    pub(crate) async fn follow(&self, path: &str, after: Option<&str>) -> Result<Option<SseStream>> {
         let response = self.send(Method::GET, path, None, after).await?;
         match response.status() {
             StatusCode::NO_CONTENT => Ok(None),
-            status if status.is_success() => Ok(Some(Events::new(response.into_body()))),
+            status if status.is_success() => Ok(Some(SseStream::new(response.into_body()))),
             status => {
                 let bytes = response.into_body().collect().await.context("the answer broke off")?.to_bytes();
                 Err(self.refused(status, &String::from_utf8_lossy(&bytes)).into())
@@ -222,7 +230,7 @@ impl Client {
         after: Option<&str>,
     ) -> Result<Response<Body>> {
         match &self.to {
-            To::Server { http, url, token } => {
+            ApiTransport::Server { http, url, token } => {
                 let mut request = http.request(method, format!("{url}{path}"));
                 if let Some(token) = token {
                     request = request.bearer_auth(token);
@@ -236,7 +244,7 @@ impl Client {
                 let response = request.send().await.map_err(|error| unreachable(url, &error))?;
                 Ok(Response::<reqwest::Body>::from(response).map(Body::new))
             }
-            To::Here { router, .. } => {
+            ApiTransport::Here { router, .. } => {
                 let mut request =
                     Request::builder().method(method).uri(path).header(header::HOST, "localhost");
                 if let Some(after) = after {
@@ -252,13 +260,15 @@ impl Client {
         }
     }
 
-    fn refused(&self, status: StatusCode, text: &str) -> Failed {
-        let Ok(problem) = serde_json::from_str::<Problem>(text) else {
+    fn refused(&self, status: StatusCode, text: &str) -> ExitError {
+        let Ok(problem) = serde_json::from_str::<ProblemJson>(text) else {
             let what = match &self.to {
-                To::Server { url, .. } => format!("{url} answered {status}, and does not look like rival"),
-                To::Here { .. } => format!("unexpected answer: {status}"),
+                ApiTransport::Server { url, .. } => {
+                    format!("{url} answered {status}, and does not look like rival")
+                }
+                ApiTransport::Here { .. } => format!("unexpected answer: {status}"),
             };
-            return Failed::error(what);
+            return ExitError::error(what);
         };
         let mut message = problem.error;
         for violation in &problem.errors {
@@ -268,9 +278,9 @@ impl Client {
             }
         }
         let failed = match status {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Failed::auth(message),
-            StatusCode::NOT_FOUND => Failed::not_found(message),
-            _ => Failed::error(message),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ExitError::auth(message),
+            StatusCode::NOT_FOUND => ExitError::not_found(message),
+            _ => ExitError::error(message),
         };
         let failed = match status {
             StatusCode::UNAUTHORIZED => {
@@ -285,16 +295,16 @@ impl Client {
     }
 }
 
-fn unreachable(url: &str, error: &reqwest::Error) -> Failed {
+fn unreachable(url: &str, error: &reqwest::Error) -> ExitError {
     let cause = std::iter::successors(std::error::Error::source(error), |cause| cause.source()).last();
     let cause = cause.map_or_else(|| error.to_string(), ToString::to_string);
-    Failed::error(format!("cannot reach the server at {url}: {cause}"))
+    ExitError::error(format!("cannot reach the server at {url}: {cause}"))
         .hint("start one with `rival serve`, or leave the address out to use the store file")
 }
 
 /// The secret of the server at `url`, if it runs on this machine on the store that the settings name. It is shown to
 /// this server only: another process may listen at any other address.
-fn local_secret(config: &Config, url: &str) -> Option<Shown> {
+fn local_secret(config: &ResolvedConfig, url: &str) -> Option<LocalSecretFile> {
     let shown = rival_server::local_secret::read(&config.local_secret())?;
     let address = reachable(shown.listen);
     let authority = url.strip_prefix("http://")?;
@@ -311,11 +321,11 @@ async fn listens(url: &str) -> bool {
 /// Opens the store file, or says who has it and what to do.
 fn open(file: &Path, url: &str) -> Result<SqliteStore> {
     SqliteStore::open(file).map_err(|error| match error {
-        StoreError::Locked(who) => Failed::error(format!("no server answers at {url}, but {who}"))
+        StoreError::Locked(who) => ExitError::error(format!("no server answers at {url}, but {who}"))
             .hint("if that process is a server, name its address with --url or RIVAL_URL")
             .code("store_locked")
             .into(),
-        other => Failed::error(other.to_string()).code(other.code()).into(),
+        other => ExitError::error(other.to_string()).code(other.code()).into(),
     })
 }
 

@@ -20,7 +20,7 @@ pub(crate) const TERMINATED: u8 = 143;
 
 /// An error that knows its exit code, and what to do about it.
 #[derive(Debug)]
-pub(crate) struct Failed {
+pub(crate) struct ExitError {
     pub(crate) exit: u8,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Failed {
     pub(crate) code: Option<String>,
 }
 
-impl Failed {
+impl ExitError {
     fn new(exit: u8, message: impl Into<String>) -> Self {
         Self { exit, message: message.into(), hint: None, code: None }
     }
@@ -67,13 +67,13 @@ impl Failed {
     }
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for ExitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Failed {}
+impl std::error::Error for ExitError {}
 
 /// Says on stderr what went wrong, and gives the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
@@ -85,7 +85,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if !text.is_empty() {
         note(format_args!("error: {text}"));
     }
-    let failed = error.downcast_ref::<Failed>();
+    let failed = error.downcast_ref::<ExitError>();
     if let Some(hint) = failed.and_then(|failed| failed.hint.as_ref()) {
         note(format_args!("hint: {hint}"));
     }

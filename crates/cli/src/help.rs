@@ -2,7 +2,7 @@
 
 use clap::{Command, CommandFactory};
 
-use crate::args::Arguments;
+use crate::args::CommandLine;
 
 /// The commands in the order in which one meets them.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -39,7 +39,7 @@ Exit codes: 0 done, 1 error or failed run, 2 wrong usage, 3 token missing or ref
 
 /// The command line, with its help.
 pub(crate) fn command() -> Command {
-    let command = Arguments::command();
+    let command = CommandLine::command();
     let groups: String = GROUPS.iter().map(|(heading, names)| group(&command, heading, names)).collect();
     command.help_template(format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n{END}\n"
@@ -63,7 +63,7 @@ mod tests {
         command().debug_assert();
         let mut shown: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         shown.sort_unstable();
-        let command = Arguments::command();
+        let command = CommandLine::command();
         let mut all: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
         all.sort_unstable();
         assert_eq!(shown, all);

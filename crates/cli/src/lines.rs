@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use rival::event::{BlockedReason, Kind, LaneOutcome, LostReason, Role, Verdict};
-use rival::failure::Failure;
+use rival::event::{BlockedReason, CallRole, EventKind, FailureVerdict, LaneOutcome, LostReason};
+use rival::failure::FailureRecord;
 use rival::{Path, Time};
 use rival_core::durable::{ChildOutcome, OpBody};
 use rival_core::plan::is_unnamed;
@@ -13,72 +13,74 @@ use crate::text::length;
 
 /// Tells what happens in a run, event by event.
 #[derive(Debug, Default)]
-pub(crate) struct Teller {
+pub(crate) struct EventNarrator {
     /// What the function does that is being called for a node.
-    roles: HashMap<Path, Role>,
+    roles: HashMap<Path, CallRole>,
 }
 
-impl Teller {
+impl EventNarrator {
     /// Says what an event means; `None` for those that people need not see.
-    pub(crate) fn tell(&mut self, kind: &Kind, at: Time) -> Option<String> {
+    pub(crate) fn tell(&mut self, kind: &EventKind, at: Time) -> Option<String> {
         let text =
             self.call(kind, at).or_else(|| wait(kind, at)).or_else(|| block(kind)).or_else(|| run(kind))?;
         Some(clean(&text))
     }
 
-    fn call(&mut self, kind: &Kind, at: Time) -> Option<String> {
+    fn call(&mut self, kind: &EventKind, at: Time) -> Option<String> {
         match kind {
-            Kind::CallStarted { node, call, attempt, role, .. } => {
+            EventKind::CallStarted { node, call, attempt, role, .. } => {
                 self.roles.insert(node.clone(), *role);
                 began(node, *role, *call, *attempt)
             }
-            Kind::CallSucceeded { node, state, skipped, .. } => match self.role(node) {
-                Role::Step if *skipped => Some(format!("{node}: skipped")),
-                Role::Step => Some(format!("{node}: completed{}", description(state.as_ref()))),
-                Role::Compensate => Some(format!("{node}: undone")),
+            EventKind::CallSucceeded { node, state, skipped, .. } => match self.role(node) {
+                CallRole::Step if *skipped => Some(format!("{node}: skipped")),
+                CallRole::Step => Some(format!("{node}: completed{}", description(state.as_ref()))),
+                CallRole::Compensate => Some(format!("{node}: undone")),
                 _ => None,
             },
-            Kind::CallFailed { node, failure, verdict, .. } => {
+            EventKind::CallFailed { node, failure, verdict, .. } => {
                 let what = match self.role(node) {
-                    Role::Compensate => "could not be undone",
+                    CallRole::Compensate => "could not be undone",
                     _ => "failed",
                 };
                 let next = match verdict {
-                    Verdict::RetryAt(next) => format!("; trying again in {}", length(next.ms_since(at))),
-                    Verdict::Continue => "; the run goes on without it".to_owned(),
-                    Verdict::Fail => String::new(),
+                    FailureVerdict::RetryAt(next) => {
+                        format!("; trying again in {}", length(next.ms_since(at)))
+                    }
+                    FailureVerdict::Continue => "; the run goes on without it".to_owned(),
+                    FailureVerdict::Fail => String::new(),
                 };
                 Some(format!("{}: {what}, {failure}{next}", name(node)))
             }
-            Kind::CallLost { node, reason: LostReason::Crash, .. } => {
+            EventKind::CallLost { node, reason: LostReason::Crash, .. } => {
                 Some(format!("{}: was cut short by a crash and is called again", name(node)))
             }
-            Kind::CallLost { node, reason: LostReason::Shutdown, .. } => {
+            EventKind::CallLost { node, reason: LostReason::Shutdown, .. } => {
                 Some(format!("{}: let go, and called again at the next start", name(node)))
             }
-            Kind::CallLost { node, reason: LostReason::Bystander, .. } => {
+            EventKind::CallLost { node, reason: LostReason::Bystander, .. } => {
                 Some(format!("{}: was cut short because of another call and is called again", name(node)))
             }
-            Kind::CallCancelled { node, forced: false, .. } => Some(format!("{}: stopped", name(node))),
-            Kind::CallCancelled { node, forced: true, .. } => {
+            EventKind::CallCancelled { node, forced: false, .. } => Some(format!("{}: stopped", name(node))),
+            EventKind::CallCancelled { node, forced: true, .. } => {
                 Some(format!("{}: did not stop in time and was left behind", name(node)))
             }
             _ => None,
         }
     }
 
-    fn role(&self, node: &Path) -> Role {
+    fn role(&self, node: &Path) -> CallRole {
         self.roles.get(node).copied().unwrap_or_default()
     }
 }
 
-fn began(node: &Path, role: Role, call: u32, attempt: u32) -> Option<String> {
+fn began(node: &Path, role: CallRole, call: u32, attempt: u32) -> Option<String> {
     let again = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
     match role {
-        Role::Step if call > 1 => Some(format!("{node}: started, attempt {attempt} (call {call})")),
-        Role::Step => Some(format!("{node}: started")),
-        Role::Compensate => Some(format!("{node}: being undone{again}")),
-        Role::OnError => Some(format!("{}: its error handler is called", name(node))),
+        CallRole::Step if call > 1 => Some(format!("{node}: started, attempt {attempt} (call {call})")),
+        CallRole::Step => Some(format!("{node}: started")),
+        CallRole::Compensate => Some(format!("{node}: being undone{again}")),
+        CallRole::OnError => Some(format!("{}: its error handler is called", name(node))),
         _ => None,
     }
 }
@@ -93,20 +95,22 @@ fn name(node: &Path) -> &str {
     if node.is_root() { "run" } else { node.as_str() }
 }
 
-fn wait(kind: &Kind, at: Time) -> Option<String> {
+fn wait(kind: &EventKind, at: Time) -> Option<String> {
     Some(match kind {
-        Kind::SleepStarted { node, until, .. } => {
+        EventKind::SleepStarted { node, until, .. } => {
             format!("{node}: asleep for {}", length(until.ms_since(at)))
         }
-        Kind::SleepEnded { node } => format!("{node}: awake"),
-        Kind::SignalReceived { name, .. } => format!("run: the signal `{name}` came"),
-        Kind::SignalAwaited { node, name, until } => {
+        EventKind::SleepEnded { node } => format!("{node}: awake"),
+        EventKind::SignalReceived { name, .. } => format!("run: the signal `{name}` came"),
+        EventKind::SignalAwaited { node, name, until } => {
             format!("{node}: waits for the signal `{name}`{}", at_most(*until, at))
         }
-        Kind::SignalTaken { node, .. } => format!("{node}: took the signal"),
-        Kind::SignalTimedOut { node, failure: Some(failure), .. } => format!("{node}: failed, {failure}"),
-        Kind::SignalTimedOut { node, failure: None, .. } => format!("{node}: no signal came in time"),
-        Kind::OpStarted { node, name, what, .. } => match what {
+        EventKind::SignalTaken { node, .. } => format!("{node}: took the signal"),
+        EventKind::SignalTimedOut { node, failure: Some(failure), .. } => {
+            format!("{node}: failed, {failure}")
+        }
+        EventKind::SignalTimedOut { node, failure: None, .. } => format!("{node}: no signal came in time"),
+        EventKind::OpStarted { node, name, what, .. } => match what {
             OpBody::Once {} => return None,
             OpBody::Sleep { until } => format!("{node}: asleep for {}", length(until.ms_since(at))),
             OpBody::Signal { until, .. } => {
@@ -115,9 +119,11 @@ fn wait(kind: &Kind, at: Time) -> Option<String> {
             OpBody::Run { .. } => format!("{node}: starts a run of `{name}`"),
             OpBody::Map { items, .. } => format!("{node}: starts {} runs of `{name}`", items.len()),
         },
-        Kind::ChildStarted { node, child, .. } => format!("{node}: started child {child}"),
-        Kind::ChildRetried { node, next, .. } => format!("{node}: a child failed, and goes on as {next}"),
-        Kind::ChildEnded { node, child, outcome, .. } => match outcome {
+        EventKind::ChildStarted { node, child, .. } => format!("{node}: started child {child}"),
+        EventKind::ChildRetried { node, next, .. } => {
+            format!("{node}: a child failed, and goes on as {next}")
+        }
+        EventKind::ChildEnded { node, child, outcome, .. } => match outcome {
             ChildOutcome::Completed(_) => format!("{node}: child {child} completed"),
             ChildOutcome::Failed { .. } => format!("{node}: child {child} failed"),
             ChildOutcome::Cancelled { .. } => format!("{node}: child {child} was cancelled"),
@@ -130,28 +136,28 @@ fn at_most(until: Option<Time>, at: Time) -> String {
     until.map_or_else(String::new, |until| format!(", at most {}", length(until.ms_since(at))))
 }
 
-fn block(kind: &Kind) -> Option<String> {
+fn block(kind: &EventKind) -> Option<String> {
     Some(match kind {
-        Kind::NodeImported { node, .. } => format!("{node}: taken over from the run before"),
-        Kind::NodeStarted { node, case: Some(case), .. } => format!("{node}: takes `{case}`"),
-        Kind::NodeStarted { node, count: Some(count), .. } => format!("{node}: started, {count} in all"),
-        Kind::NodeStarted { node, .. } => format!("{node}: started"),
-        Kind::LaneEnded { lane, outcome: LaneOutcome::Completed, .. } => format!("{lane}: completed"),
-        Kind::LaneEnded { lane, outcome: LaneOutcome::Failed(_), .. } => format!("{lane}: failed"),
-        Kind::LaneEnded { lane, outcome: LaneOutcome::Cancelled, .. } => format!("{lane}: stopped"),
-        Kind::LaneStopping { lane, .. } => format!("{lane}: is stopped, others have won"),
-        Kind::NodeCompleted { node, .. } => format!("{node}: completed"),
-        Kind::NodeFailed { node, child, failure, .. } => {
+        EventKind::NodeImported { node, .. } => format!("{node}: taken over from the run before"),
+        EventKind::NodeStarted { node, case: Some(case), .. } => format!("{node}: takes `{case}`"),
+        EventKind::NodeStarted { node, count: Some(count), .. } => format!("{node}: started, {count} in all"),
+        EventKind::NodeStarted { node, .. } => format!("{node}: started"),
+        EventKind::LaneEnded { lane, outcome: LaneOutcome::Completed, .. } => format!("{lane}: completed"),
+        EventKind::LaneEnded { lane, outcome: LaneOutcome::Failed(_), .. } => format!("{lane}: failed"),
+        EventKind::LaneEnded { lane, outcome: LaneOutcome::Cancelled, .. } => format!("{lane}: stopped"),
+        EventKind::LaneStopping { lane, .. } => format!("{lane}: is stopped, others have won"),
+        EventKind::NodeCompleted { node, .. } => format!("{node}: completed"),
+        EventKind::NodeFailed { node, child, failure, .. } => {
             format!("{node}: failed{}", because(failure.as_ref(), child))
         }
-        Kind::NodeCancelled { node } => format!("{node}: stopped"),
-        Kind::NodeBlocked { node, reason } => format!("{node}: cannot go on, {}", blocked(reason)),
-        Kind::NodeUnblocked { node } => format!("{node}: is looked at again"),
+        EventKind::NodeCancelled { node } => format!("{node}: stopped"),
+        EventKind::NodeBlocked { node, reason } => format!("{node}: cannot go on, {}", blocked(reason)),
+        EventKind::NodeUnblocked { node } => format!("{node}: is looked at again"),
         _ => return None,
     })
 }
 
-fn because(failure: Option<&Failure>, child: &Path) -> String {
+fn because(failure: Option<&FailureRecord>, child: &Path) -> String {
     failure.map_or_else(|| format!(" because of {child}"), |failure| format!(", {failure}"))
 }
 
@@ -168,20 +174,20 @@ fn blocked(reason: &BlockedReason) -> String {
     }
 }
 
-fn run(kind: &Kind) -> Option<String> {
+fn run(kind: &EventKind) -> Option<String> {
     Some(match kind {
-        Kind::RunStarted { workflow, source: None, .. } => format!("run: started, workflow {workflow}"),
-        Kind::RunStarted { workflow, source: Some(source), .. } => {
+        EventKind::RunStarted { workflow, source: None, .. } => format!("run: started, workflow {workflow}"),
+        EventKind::RunStarted { workflow, source: Some(source), .. } => {
             format!("run: started, workflow {workflow}, goes on from {source}")
         }
-        Kind::RunPaused {} => "run: paused".to_owned(),
-        Kind::RunResumed {} => "run: resumed".to_owned(),
-        Kind::ClockSetBack { by_ms } => format!("run: the clock was set back by {}", length(*by_ms)),
-        Kind::CancelRequested { .. } => "run: is being cancelled".to_owned(),
-        Kind::RunFailing { failure, .. } => format!("run: is failing, {failure}"),
-        Kind::RunCompleted { .. } => "run: completed".to_owned(),
-        Kind::RunFailed { failure, .. } => format!("run: failed, {failure}"),
-        Kind::RunCancelled { .. } => "run: cancelled".to_owned(),
+        EventKind::RunPaused {} => "run: paused".to_owned(),
+        EventKind::RunResumed {} => "run: resumed".to_owned(),
+        EventKind::ClockSetBack { by_ms } => format!("run: the clock was set back by {}", length(*by_ms)),
+        EventKind::CancelRequested { .. } => "run: is being cancelled".to_owned(),
+        EventKind::RunFailing { failure, .. } => format!("run: is failing, {failure}"),
+        EventKind::RunCompleted { .. } => "run: completed".to_owned(),
+        EventKind::RunFailed { failure, .. } => format!("run: failed, {failure}"),
+        EventKind::RunCancelled { .. } => "run: cancelled".to_owned(),
         _ => return None,
     })
 }

@@ -12,14 +12,14 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::config::Config;
+use crate::config::ResolvedConfig;
 use crate::out::{clean, visible};
-use crate::style::Style;
+use crate::style::TextStyle;
 use crate::text::clock;
 
 /// How much a command logs by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum DefaultVerbosity {
     /// A server in production: logs as the settings say, by default as JSON if stderr is not a terminal.
     Server,
     /// A server that a developer watches.
@@ -29,24 +29,24 @@ pub(crate) enum Voice {
 }
 
 /// Begins to log.
-pub(crate) fn start(voice: Voice, config: &Config) {
+pub(crate) fn start(voice: DefaultVerbosity, config: &ResolvedConfig) {
     let (filter, chosen) = config.log();
     let filter = match voice {
         _ if chosen => filter,
-        Voice::Server => filter,
+        DefaultVerbosity::Server => filter,
         // Every request would be a line, and what comes of it another.
-        Voice::Dev => "info,rival_server=warn",
-        Voice::Quiet => "warn",
+        DefaultVerbosity::Dev => "info,rival_server=warn",
+        DefaultVerbosity::Quiet => "warn",
     };
     let terminal = std::io::stderr().is_terminal();
-    let style = Style::of(terminal);
-    let json = config.log_json().unwrap_or(voice == Voice::Server && !terminal);
+    let style = TextStyle::of(terminal);
+    let json = config.log_json().unwrap_or(voice == DefaultVerbosity::Server && !terminal);
     let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     let registry = tracing_subscriber::registry().with(EnvFilter::new(filter));
     match voice {
         _ if json => registry.with(layer.with_writer(|| EventLines).json().flatten_event(true)).init(),
-        Voice::Dev => registry.with(layer.event_format(ForPeople { style })).init(),
-        Voice::Server | Voice::Quiet => {
+        DefaultVerbosity::Dev => registry.with(layer.event_format(ForPeople { style })).init(),
+        DefaultVerbosity::Server | DefaultVerbosity::Quiet => {
             registry.with(layer.with_writer(|| EventLines).with_ansi(style.colour)).init();
         }
     }
@@ -75,7 +75,7 @@ fn one_line(event: &str) -> String {
 
 /// One line for people: when, in which run, what.
 struct ForPeople {
-    style: Style,
+    style: TextStyle,
 }
 
 impl<S, N> FormatEvent<S, N> for ForPeople
@@ -85,7 +85,7 @@ where
 {
     fn format_event(&self, _: &FmtContext<'_, S, N>, mut out: Writer<'_>, event: &Event<'_>) -> fmt::Result {
         let style = self.style;
-        let mut said = Said::default();
+        let mut said = LogFields::default();
         event.record(&mut said);
         write!(out, "{}  ", style.dim(clock(rival::Clock::System.now())))?;
         match *event.metadata().level() {
@@ -107,7 +107,7 @@ where
 
 /// What an event says.
 #[derive(Default)]
-struct Said {
+struct LogFields {
     message: String,
     run: Option<String>,
     node: String,
@@ -116,7 +116,7 @@ struct Said {
     others: String,
 }
 
-impl Visit for Said {
+impl Visit for LogFields {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.record_debug(field, &format_args!("{value}"));
     }

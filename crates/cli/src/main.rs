@@ -32,14 +32,14 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::FromArgMatches;
 
-use args::{Arguments, ConfigVerb, TokenVerb, Verb};
-use config::{Config, Given};
-use logging::Voice;
-use out::{Out, note};
-use verbs::control::Ask;
-use verbs::serve::Offer;
+use args::{CliVerb, CommandLine, ConfigVerb, TokenVerb};
+use config::{GivenFlags, ResolvedConfig};
+use logging::DefaultVerbosity;
+use out::{DataOutput, note};
+use verbs::control::ControlRequest;
+use verbs::serve::ServerOffer;
 use verbs::{
-    Context, archive, control, doctor, init, look, serve, start, store, test, token, watch, workflows,
+    VerbContext, archive, control, doctor, init, look, serve, start, store, test, token, watch, workflows,
 };
 
 // Actors, commits and steps are many small allocations from many threads.
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     // A script host is this program too.
     rival_script::main_if_asked();
     let arguments = match help::command().try_get_matches() {
-        Ok(matches) => Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()),
+        Ok(matches) => CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()),
         Err(error) => error.exit(),
     };
     runtime()
@@ -65,34 +65,34 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?)
 }
 
-async fn run(Arguments { command, global }: Arguments) -> Result<ExitCode> {
+async fn run(CommandLine { command, global }: CommandLine) -> Result<ExitCode> {
     let mut given = global.flags.given.clone();
     given.and(&flags_of(&command));
     let environment: Vec<(String, String)> = std::env::vars().collect();
-    let config = Config::load(global.config.as_deref(), &given, &environment)?;
-    if !matches!(command, Verb::Doctor(_)) {
+    let config = ResolvedConfig::load(global.config.as_deref(), &given, &environment)?;
+    if !matches!(command, CliVerb::Doctor(_)) {
         config.warnings.iter().for_each(|warning| note(format_args!("warning: {warning}")));
     }
     logging::start(voice(&command), &config);
-    let context = Context::new(config, Out::new(global.output));
+    let context = VerbContext::new(config, DataOutput::new(global.output));
     match command {
         // These stop in order.
-        Verb::Dev(args) => {
+        CliVerb::Dev(args) => {
             let paths = context.files(args.paths);
             let (examples, pace) = (args.examples || paths.is_empty(), Duration::from_millis(args.pace));
-            serve::serve(&context, Offer { paths, examples, dev: true, pace }).await
+            serve::serve(&context, ServerOffer { paths, examples, dev: true, pace }).await
         }
-        Verb::Serve(args) => {
+        CliVerb::Serve(args) => {
             let (paths, pace) = (context.files(args.paths), Duration::from_millis(args.pace));
-            serve::serve(&context, Offer { paths, examples: args.examples, dev: false, pace }).await
+            serve::serve(&context, ServerOffer { paths, examples: args.examples, dev: false, pace }).await
         }
-        Verb::Demo(args) => demo::run(&args.data, Duration::from_millis(args.pace)).await,
+        CliVerb::Demo(args) => demo::run(&args.data, Duration::from_millis(args.pace)).await,
         other => interruptible(&context, other).await,
     }
 }
 
 /// Verbs that can be left at any time.
-async fn interruptible(context: &Context, verb: Verb) -> Result<ExitCode> {
+async fn interruptible(context: &VerbContext, verb: CliVerb) -> Result<ExitCode> {
     let done = tokio::select! {
         done = act(context, verb) => done.map(|()| ExitCode::SUCCESS),
         signal = signals::first() => Ok(ExitCode::from(signal.exit())),
@@ -101,66 +101,70 @@ async fn interruptible(context: &Context, verb: Verb) -> Result<ExitCode> {
     done
 }
 
-async fn act(context: &Context, verb: Verb) -> Result<()> {
+async fn act(context: &VerbContext, verb: CliVerb) -> Result<()> {
     match verb {
-        Verb::Run(args) => start::run(context, &args).await,
-        Verb::Watch(args) => watch::watch(context, &args).await,
-        Verb::List(args) => look::list(context, &args).await,
-        Verb::Show(args) => look::show(context, &args).await,
-        Verb::History(args) => look::history(context, &args).await,
-        Verb::Logs(args) => look::logs(context, &args).await,
-        Verb::Explain(args) => look::explain(context, &args).await,
-        Verb::Wait(args) => start::wait(context, &args).await,
-        Verb::Cancel(args) => {
-            control::ask(context, Ask::Cancel, &args.runs.runs, args.reason.as_deref()).await
+        CliVerb::Run(args) => start::run(context, &args).await,
+        CliVerb::Watch(args) => watch::watch(context, &args).await,
+        CliVerb::List(args) => look::list(context, &args).await,
+        CliVerb::Show(args) => look::show(context, &args).await,
+        CliVerb::History(args) => look::history(context, &args).await,
+        CliVerb::Logs(args) => look::logs(context, &args).await,
+        CliVerb::Explain(args) => look::explain(context, &args).await,
+        CliVerb::Wait(args) => start::wait(context, &args).await,
+        CliVerb::Cancel(args) => {
+            control::ask(context, ControlRequest::Cancel, &args.runs.runs, args.reason.as_deref()).await
         }
-        Verb::Kill(args) => control::ask(context, Ask::Kill, &args.runs.runs, args.reason.as_deref()).await,
-        Verb::Pause(args) => control::ask(context, Ask::Pause, &args.runs, None).await,
-        Verb::Resume(args) => control::ask(context, Ask::Resume, &args.runs, None).await,
-        Verb::Retry(args) => control::retry(context, &args).await,
-        Verb::Fork(args) => control::fork(context, &args).await,
-        Verb::Signal(args) => control::signal(context, &args).await,
-        Verb::Workflows(args) => workflows::workflows(context, &args).await,
-        Verb::Validate(args) => workflows::validate(context, &args).await,
-        Verb::Graph(args) => workflows::graph(context, &args).await,
-        Verb::Init(args) => init::init(&context.out, &args.folder),
-        Verb::Test(args) => test::test(context, &args).await,
-        Verb::Token(args) => token::token(context, &args.verb),
-        Verb::Export(args) => archive::export(context, &args).await,
-        Verb::Import(args) => archive::import(context, &args).await,
-        Verb::Verify(args) => store::verify(context, args.accept).await,
-        Verb::Doctor(_) => doctor::doctor(context).await,
-        Verb::Config(_) => config::print(&context.config, &context.out),
-        Verb::Bench(args) => bench::run(&args.only, args.smoke, &args.json).await,
-        Verb::Completion { shell } => complete(shell),
-        Verb::Version => verbs::version(context).await,
-        Verb::Dev(_) | Verb::Serve(_) | Verb::Demo(_) => unreachable!("they stop in order, see `run`"),
+        CliVerb::Kill(args) => {
+            control::ask(context, ControlRequest::Kill, &args.runs.runs, args.reason.as_deref()).await
+        }
+        CliVerb::Pause(args) => control::ask(context, ControlRequest::Pause, &args.runs, None).await,
+        CliVerb::Resume(args) => control::ask(context, ControlRequest::Resume, &args.runs, None).await,
+        CliVerb::Retry(args) => control::retry(context, &args).await,
+        CliVerb::Fork(args) => control::fork(context, &args).await,
+        CliVerb::Signal(args) => control::signal(context, &args).await,
+        CliVerb::Workflows(args) => workflows::workflows(context, &args).await,
+        CliVerb::Validate(args) => workflows::validate(context, &args).await,
+        CliVerb::Graph(args) => workflows::graph(context, &args).await,
+        CliVerb::Init(args) => init::init(&context.out, &args.folder),
+        CliVerb::Test(args) => test::test(context, &args).await,
+        CliVerb::Token(args) => token::token(context, &args.verb),
+        CliVerb::Export(args) => archive::export(context, &args).await,
+        CliVerb::Import(args) => archive::import(context, &args).await,
+        CliVerb::Verify(args) => store::verify(context, args.accept).await,
+        CliVerb::Doctor(_) => doctor::doctor(context).await,
+        CliVerb::Config(_) => config::print(&context.config, &context.out),
+        CliVerb::Bench(args) => bench::run(&args.only, args.smoke, &args.json).await,
+        CliVerb::Completion { shell } => complete(shell),
+        CliVerb::Version => verbs::version(context).await,
+        CliVerb::Dev(_) | CliVerb::Serve(_) | CliVerb::Demo(_) => {
+            unreachable!("they stop in order, see `run`")
+        }
     }
 }
 
 /// What the flags of a command say about settings.
-fn flags_of(command: &Verb) -> Given {
+fn flags_of(command: &CliVerb) -> GivenFlags {
     match command {
-        Verb::Dev(args) => args.flags.given.clone(),
-        Verb::Serve(args) => args.flags.given.clone(),
-        Verb::Doctor(args) => args.flags.given.clone(),
-        Verb::Config(args) => match &args.verb {
+        CliVerb::Dev(args) => args.flags.given.clone(),
+        CliVerb::Serve(args) => args.flags.given.clone(),
+        CliVerb::Doctor(args) => args.flags.given.clone(),
+        CliVerb::Config(args) => match &args.verb {
             ConfigVerb::Print { flags } => flags.given.clone(),
         },
-        Verb::Token(args) => match &args.verb {
+        CliVerb::Token(args) => match &args.verb {
             TokenVerb::Create { flags, .. } | TokenVerb::List { flags } | TokenVerb::Revoke { flags, .. } => {
                 flags.given.clone()
             }
         },
-        _ => Given::default(),
+        _ => GivenFlags::default(),
     }
 }
 
-fn voice(command: &Verb) -> Voice {
+fn voice(command: &CliVerb) -> DefaultVerbosity {
     match command {
-        Verb::Serve(_) => Voice::Server,
-        Verb::Dev(_) => Voice::Dev,
-        _ => Voice::Quiet,
+        CliVerb::Serve(_) => DefaultVerbosity::Server,
+        CliVerb::Dev(_) => DefaultVerbosity::Dev,
+        _ => DefaultVerbosity::Quiet,
     }
 }
 

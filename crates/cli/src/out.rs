@@ -9,11 +9,11 @@ use anyhow::Result;
 use clap::ValueEnum;
 use rival_core::text::is_hidden;
 
-use crate::style::Style;
+use crate::style::TextStyle;
 
 /// How data is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     #[default]
     Table,
     Json,
@@ -22,20 +22,20 @@ pub(crate) enum Format {
 
 /// Where data goes, and in which form.
 #[derive(Clone, Debug)]
-pub(crate) struct Out {
-    pub(crate) format: Format,
+pub(crate) struct DataOutput {
+    pub(crate) format: OutputFormat,
     /// How to write on stdout.
-    pub(crate) style: Style,
+    pub(crate) style: TextStyle,
     /// Whether stdout is a terminal.
     pub(crate) terminal: bool,
     /// Whether several documents are printed: then each is one line, so that a program can tell them apart.
     pub(crate) several: Cell<bool>,
 }
 
-impl Out {
-    pub(crate) fn new(format: Format) -> Self {
+impl DataOutput {
+    pub(crate) fn new(format: OutputFormat) -> Self {
         let terminal = std::io::stdout().is_terminal();
-        Self { format, style: Style::of(terminal), terminal, several: Cell::new(false) }
+        Self { format, style: TextStyle::of(terminal), terminal, several: Cell::new(false) }
     }
 
     /// One line of data. Fails when the reader is gone, which ends the command.
@@ -48,7 +48,7 @@ impl Out {
         if self.several.get() { self.line(json.trim_end()) } else { self.line(pretty(json)) }
     }
 
-    pub(crate) fn table(&self, table: &Table) -> Result<()> {
+    pub(crate) fn table(&self, table: &TextTable) -> Result<()> {
         Ok(std::io::stdout().lock().write_all(visible(&table.show(self.style)).as_bytes())?)
     }
 }
@@ -118,12 +118,12 @@ pub(crate) fn short(text: &str, max: usize) -> String {
 
 /// Columns of text, as wide as they need to be.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     head: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     pub(crate) fn new(head: &[&'static str]) -> Self {
         Self { head: head.to_vec(), rows: Vec::new() }
     }
@@ -133,7 +133,7 @@ impl Table {
         self.rows.push(cells.into());
     }
 
-    pub(crate) fn show(&self, style: Style) -> String {
+    pub(crate) fn show(&self, style: TextStyle) -> String {
         let mut widths: Vec<usize> = self.head.iter().map(|cell| width(cell)).collect();
         for row in &self.rows {
             for (cell, widest) in row.iter().zip(&mut widths) {
@@ -250,10 +250,10 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_colours_take_no_room() {
-        let mut table = Table::new(&["A", "B"]);
+        let mut table = TextTable::new(&["A", "B"]);
         table.row(["\x1b[31mlonger\x1b[0m".to_owned(), "x".to_owned()]);
         table.row([clean("a\nb"), "y".to_owned()]);
-        let plain = Style { colour: false };
+        let plain = TextStyle { colour: false };
         assert_eq!(table.show(plain), "A       B\n\x1b[31mlonger\x1b[0m  x\na b     y\n");
     }
 }

@@ -3,30 +3,30 @@
 use std::io::{IsTerminal, Write};
 
 use crate::out::visible;
-use crate::style::Style;
+use crate::style::TextStyle;
 
 /// How many lines a terminal has that does not say.
 const HEIGHT: usize = 24;
 
 /// Lines, drawn over those before them.
 #[derive(Debug)]
-pub(crate) struct Screen {
-    pub(crate) style: Style,
+pub(crate) struct LiveScreen {
+    pub(crate) style: TextStyle,
     on_stderr: bool,
     drawn: usize,
     /// How often it was drawn; moves the signs of what is at work.
     pub(crate) turn: usize,
 }
 
-impl Screen {
-    pub(crate) fn on_stdout(style: Style) -> Self {
+impl LiveScreen {
+    pub(crate) fn on_stdout(style: TextStyle) -> Self {
         Self { style, on_stderr: false, drawn: 0, turn: 0 }
     }
 
     /// Beside the data that goes to stdout; `None` if stderr is not a terminal.
     pub(crate) fn on_stderr() -> Option<Self> {
         let terminal = std::io::stderr().is_terminal();
-        terminal.then(|| Self { style: Style::of(true), on_stderr: true, drawn: 0, turn: 0 })
+        terminal.then(|| Self { style: TextStyle::of(true), on_stderr: true, drawn: 0, turn: 0 })
     }
 
     pub(crate) fn draw(&mut self, lines: &[String]) -> std::io::Result<()> {

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 
 use axum::Router;
 use rival::Engine;
-use rival_server::auth::Scope;
+use rival_server::auth::AccessScope;
 use rival_server::{Server, Settings};
 
-use crate::config::Config;
+use crate::config::ResolvedConfig;
 
 /// Room for what surrounds a payload: `{"input": …, "runId": …, "tags": …}`.
 const ENVELOPE_BYTES: usize = 64 * 1024;
 
 /// The settings of a server that listens there.
-pub(crate) fn settings(config: &Config, listen: SocketAddr) -> Settings {
+pub(crate) fn settings(config: &ResolvedConfig, listen: SocketAddr) -> Settings {
     Settings {
         listen,
         allowed_hosts: config.allowed_hosts(),
@@ -61,7 +61,7 @@ fn raise_file_limit() -> Option<u64> {
 pub(crate) fn local_router(engine: Engine) -> Router {
     let settings = Settings {
         require_token: Some(false),
-        anonymous_scope: Scope::Admin,
+        anonymous_scope: AccessScope::Admin,
         // No file: none of the tokens in it would be asked for.
         tokens: PathBuf::new(),
         requests_per_second: 0,

@@ -4,12 +4,12 @@ use crate::exit;
 
 /// Which one came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signal {
+pub(crate) enum StopSignal {
     Interrupt,
     Terminate,
 }
 
-impl Signal {
+impl StopSignal {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Interrupt => "SIGINT",
@@ -27,8 +27,8 @@ impl Signal {
 }
 
 /// Waits for the first signal. From then on the next one ends the process at once.
-pub(crate) async fn first() -> Signal {
-    let mut signals = Signals::new();
+pub(crate) async fn first() -> StopSignal {
+    let mut signals = SignalStream::new();
     let signal = signals.next().await;
     // The same streams: a signal that comes before the task below is first polled is not missed.
     tokio::spawn(async move { leave_now(signals.next().await) });
@@ -36,45 +36,45 @@ pub(crate) async fn first() -> Signal {
 }
 
 #[allow(clippy::exit, reason = "the user asked twice, and Rival loses nothing")]
-fn leave_now(signal: Signal) {
+fn leave_now(signal: StopSignal) {
     std::process::exit(i32::from(signal.exit()));
 }
 
 /// The signals that come from now on.
 #[cfg(unix)]
-struct Signals {
+struct SignalStream {
     /// Without handlers the signals end the process by themselves.
     streams: Option<(tokio::signal::unix::Signal, tokio::signal::unix::Signal)>,
 }
 
 #[cfg(unix)]
-impl Signals {
+impl SignalStream {
     fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
         Self { streams: signal(SignalKind::interrupt()).ok().zip(signal(SignalKind::terminate()).ok()) }
     }
 
-    async fn next(&mut self) -> Signal {
+    async fn next(&mut self) -> StopSignal {
         let Some((interrupt, terminate)) = &mut self.streams else { return std::future::pending().await };
         tokio::select! {
-            _ = interrupt.recv() => Signal::Interrupt,
-            _ = terminate.recv() => Signal::Terminate,
+            _ = interrupt.recv() => StopSignal::Interrupt,
+            _ = terminate.recv() => StopSignal::Terminate,
         }
     }
 }
 
 #[cfg(not(unix))]
-struct Signals;
+struct SignalStream;
 
 #[cfg(not(unix))]
-impl Signals {
+impl SignalStream {
     fn new() -> Self {
         Self
     }
 
-    async fn next(&mut self) -> Signal {
+    async fn next(&mut self) -> StopSignal {
         match tokio::signal::ctrl_c().await {
-            Ok(()) => Signal::Interrupt,
+            Ok(()) => StopSignal::Interrupt,
             // Without a handler the signal ends the process by itself.
             Err(_) => std::future::pending().await,
         }

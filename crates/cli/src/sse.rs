@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 
 /// One event of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Message {
+pub(crate) struct SseMessage {
     pub(crate) id: Option<String>,
     /// What kind it is; `message` if it does not say.
     pub(crate) event: String,
@@ -15,18 +15,18 @@ pub(crate) struct Message {
 
 /// A stream of events.
 #[derive(Debug)]
-pub(crate) struct Events {
+pub(crate) struct SseStream {
     body: Body,
-    reader: Reader,
+    reader: SseReader,
 }
 
-impl Events {
+impl SseStream {
     pub(crate) fn new(body: Body) -> Self {
-        Self { body, reader: Reader::default() }
+        Self { body, reader: SseReader::default() }
     }
 
     /// The next event; `None` when the server has ended the stream.
-    pub(crate) async fn next(&mut self) -> Result<Option<Message>> {
+    pub(crate) async fn next(&mut self) -> Result<Option<SseMessage>> {
         loop {
             if let Some(message) = self.reader.take() {
                 return Ok(Some(message));
@@ -41,18 +41,18 @@ impl Events {
 
 /// Puts lines together into events, however the bytes arrive.
 #[derive(Debug, Default)]
-struct Reader {
+struct SseReader {
     buffer: Vec<u8>,
-    current: Message,
+    current: SseMessage,
     data: Vec<String>,
 }
 
-impl Reader {
+impl SseReader {
     fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    fn take(&mut self) -> Option<Message> {
+    fn take(&mut self) -> Option<SseMessage> {
         while let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.buffer.drain(..=end).collect();
             let line = String::from_utf8_lossy(&line);
@@ -63,12 +63,12 @@ impl Reader {
         None
     }
 
-    fn line(&mut self, line: &str) -> Option<Message> {
+    fn line(&mut self, line: &str) -> Option<SseMessage> {
         if line.is_empty() {
             let message = std::mem::take(&mut self.current);
             let data = std::mem::take(&mut self.data);
             // Without data it is a heartbeat.
-            return (!data.is_empty()).then(|| Message { data: data.join("\n"), ..message });
+            return (!data.is_empty()).then(|| SseMessage { data: data.join("\n"), ..message });
         }
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
@@ -89,13 +89,13 @@ mod tests {
     #[test]
     fn events_are_read_however_they_arrive() {
         let text = ": heartbeat\n\nid: 7\nevent: callStarted\ndata: {\"a\":\ndata: 1}\n\r\nevent: log\ndata:x\n\nid: 8\n";
-        let mut whole = Reader::default();
+        let mut whole = SseReader::default();
         whole.push(text.as_bytes());
-        let expected: Vec<Message> = std::iter::from_fn(|| whole.take()).collect();
+        let expected: Vec<SseMessage> = std::iter::from_fn(|| whole.take()).collect();
         assert_eq!(expected.len(), 2);
         assert_eq!((expected[0].id.as_deref(), &*expected[0].data), (Some("7"), "{\"a\":\n1}"));
         assert_eq!((expected[1].id.as_deref(), &*expected[1].event, &*expected[1].data), (None, "log", "x"));
-        let mut bytewise = Reader::default();
+        let mut bytewise = SseReader::default();
         let mut seen = Vec::new();
         for byte in text.bytes() {
             bytewise.push(&[byte]);

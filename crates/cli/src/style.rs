@@ -4,11 +4,11 @@ use std::fmt::Display;
 
 /// How to write for who reads.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
+pub(crate) struct TextStyle {
     pub(crate) colour: bool,
 }
 
-impl Style {
+impl TextStyle {
     /// Colours are for terminals, and for those who have not turned them off.
     pub(crate) fn of(terminal: bool) -> Self {
         Self { colour: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }

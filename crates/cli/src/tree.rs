@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rival::Time;
 
 use crate::out::{clean, short, width};
-use crate::shape::{Graph, Node, Run, Step};
-use crate::style::Style;
+use crate::shape::{GraphJson, NodeJson, RunJson, StepJson};
+use crate::style::TextStyle;
 use crate::text::length;
 use crate::verbs::look::detail;
 
@@ -16,7 +16,13 @@ const DETAIL: usize = 100;
 const ITERATIONS: usize = 8;
 
 /// The run in one line, and its steps below.
-pub(crate) fn draw(run: &Run, graph: &Graph, style: Style, turn: usize, now: Time) -> Vec<String> {
+pub(crate) fn draw(
+    run: &RunJson,
+    graph: &GraphJson,
+    style: TextStyle,
+    turn: usize,
+    now: Time,
+) -> Vec<String> {
     let steps = run.steps.iter().map(|step| (step.path.as_str(), step)).collect();
     let mut tree = Tree { steps, style, turn, now, rows: Vec::new() };
     tree.nodes(&graph.nodes, "", 1);
@@ -33,7 +39,7 @@ pub(crate) fn draw(run: &Run, graph: &Graph, style: Style, turn: usize, now: Tim
 }
 
 /// The plan alone.
-pub(crate) fn draw_plan(graph: &Graph, style: Style) -> Vec<String> {
+pub(crate) fn draw_plan(graph: &GraphJson, style: TextStyle) -> Vec<String> {
     let mut rows = Vec::new();
     plan_rows(&graph.nodes, 1, &mut rows);
     let widest = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
@@ -44,7 +50,7 @@ pub(crate) fn draw_plan(graph: &Graph, style: Style) -> Vec<String> {
     std::iter::once(style.bold(clean(&graph.workflow))).chain(rows.iter().map(line)).collect()
 }
 
-fn plan_rows(nodes: &[Node], depth: usize, rows: &mut Vec<(String, String)>) {
+fn plan_rows(nodes: &[NodeJson], depth: usize, rows: &mut Vec<(String, String)>) {
     for node in nodes {
         let kind = if node.kind == "lane" { String::new() } else { clean(&node.kind) };
         rows.push((format!("{}{}", "  ".repeat(depth), clean(&node.label)), kind));
@@ -66,8 +72,8 @@ impl Row {
 }
 
 struct Tree<'a> {
-    steps: BTreeMap<&'a str, &'a Step>,
-    style: Style,
+    steps: BTreeMap<&'a str, &'a StepJson>,
+    style: TextStyle,
     turn: usize,
     now: Time,
     rows: Vec<Row>,
@@ -75,14 +81,14 @@ struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     /// The nodes of a block that is at `path`.
-    fn nodes(&mut self, nodes: &[Node], path: &str, depth: usize) {
+    fn nodes(&mut self, nodes: &[NodeJson], path: &str, depth: usize) {
         for node in nodes {
             let path = if path.is_empty() { node.id.clone() } else { format!("{path}/{}", node.id) };
             self.node(node, &path, depth);
         }
     }
 
-    fn node(&mut self, node: &Node, path: &str, depth: usize) {
+    fn node(&mut self, node: &NodeJson, path: &str, depth: usize) {
         let step = self.steps.get(path).copied();
         let (time, text) = step.map_or_else(Default::default, |step| (self.time(step), self.text(step)));
         // A lane has no metrics of its own: it stands where what is in it stands.
@@ -96,7 +102,7 @@ impl<'a> Tree<'a> {
             "loop" | "forEach" => self.iterations(node, path, depth),
             // Only the case that was chosen.
             "branch" => {
-                let begun: Vec<&Node> =
+                let begun: Vec<&NodeJson> =
                     node.children.iter().filter(|lane| self.begun(&format!("{path}/{}", lane.id))).collect();
                 for lane in begun {
                     self.node(lane, &format!("{path}/{}", lane.id), depth + 1);
@@ -106,7 +112,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn iterations(&mut self, node: &Node, path: &str, depth: usize) {
+    fn iterations(&mut self, node: &NodeJson, path: &str, depth: usize) {
         let prefix = format!("{path}[");
         let inside = self.steps.range(prefix.as_str()..).map(|(path, _)| *path);
         let inside = inside.take_while(|path| path.starts_with(&prefix));
@@ -141,7 +147,7 @@ impl<'a> Tree<'a> {
     }
 
     /// How long a step took, is taking, or has to wait.
-    fn time(&self, step: &Step) -> String {
+    fn time(&self, step: &StepJson) -> String {
         match (step.status.as_str(), step.wake_at, step.duration, step.started_at) {
             ("waiting_retry" | "waiting", Some(at), _, _) => format!("in {}", length(at.ms_since(self.now))),
             (_, _, Some(ms), _) => length(ms),
@@ -150,7 +156,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn text(&self, step: &Step) -> String {
+    fn text(&self, step: &StepJson) -> String {
         let style = self.style;
         let detail = short(&detail(step), DETAIL);
         let attempt = step.retry_count + 1;

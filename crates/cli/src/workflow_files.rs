@@ -8,10 +8,10 @@ use rival::Engine;
 use rival_engine::SourceProblem;
 use rival_script::{Loaded, OutgoingPolicy, Problem, Scripts, ScriptsError, Watching};
 
-use crate::config::Config;
-use crate::exit::Failed;
+use crate::config::ResolvedConfig;
+use crate::exit::ExitError;
 use crate::out::{clean, note};
-use crate::style::Style;
+use crate::style::TextStyle;
 
 /// What the log says of files is filed under this.
 pub(crate) const TARGET: &str = "rival::files";
@@ -25,7 +25,11 @@ pub(crate) struct WorkflowFiles {
 
 impl WorkflowFiles {
     /// `None` if there are no paths: then nothing needs to be ready to run scripts.
-    pub(crate) fn new(config: &Config, paths: Vec<PathBuf>, outgoing: OutgoingPolicy) -> Option<Self> {
+    pub(crate) fn new(
+        config: &ResolvedConfig,
+        paths: Vec<PathBuf>,
+        outgoing: OutgoingPolicy,
+    ) -> Option<Self> {
         let scripts = || Scripts::new(config.scripts(outgoing));
         (!paths.is_empty()).then(|| Self { scripts: scripts(), paths })
     }
@@ -42,17 +46,17 @@ impl WorkflowFiles {
 
     /// Loads files again when they change, and logs what came of it, for as long as the answer lives.
     pub(crate) async fn watch(&self, engine: &Engine, first: &Loaded) -> Result<Watching> {
-        let mut known = Known::new(first);
+        let mut known = KnownFiles::new(first);
         Ok(self.scripts.watch(engine, move |loaded| known.tell(loaded)).await.map_err(failed)?)
     }
 }
 
-fn failed(error: ScriptsError) -> Failed {
+fn failed(error: ScriptsError) -> ExitError {
     match error {
         ScriptsError::Path { .. } => {
-            Failed::not_found(error.to_string()).hint("name a file, or a folder of workflow files")
+            ExitError::not_found(error.to_string()).hint("name a file, or a folder of workflow files")
         }
-        other => Failed::error(other.to_string()),
+        other => ExitError::error(other.to_string()),
     }
 }
 
@@ -72,12 +76,12 @@ fn log_problem(problem: &Problem) {
 }
 
 /// What is known of the files, so that only news are told.
-struct Known {
+struct KnownFiles {
     workflows: BTreeSet<String>,
     problems: Vec<Problem>,
 }
 
-impl Known {
+impl KnownFiles {
     fn new(loaded: &Loaded) -> Self {
         Self { workflows: loaded.workflows.iter().cloned().collect(), problems: loaded.problems.clone() }
     }
@@ -103,7 +107,7 @@ impl Known {
 }
 
 /// Says on stderr what keeps files from being loaded.
-pub(crate) fn note_problems(problems: &[SourceProblem], style: Style) {
+pub(crate) fn note_problems(problems: &[SourceProblem], style: TextStyle) {
     for SourceProblem { file, line, column, message, advice } in problems {
         let place = format!("{}:{line}:{column}", near(Path::new(file)));
         note(format_args!("{} {}: {}", style.red("problem:"), clean(&place), clean(message)));

@@ -1,11 +1,11 @@
 //! How long the texts are that functions and people put into a history: a message of 40 MiB would be read again with
 //! every look at the run, and shown in every list.
 //!
-//! Texts are cut where events are made, in `Kind::bound`, so that nothing else has to. What is cut says how long it
+//! Texts are cut where events are made, in `EventKind::bound`, so that nothing else has to. What is cut says how long it
 //! was. Cutting what was cut changes nothing.
 
-use crate::event::{BlockedReason, Kind};
-use crate::failure::Failure;
+use crate::event::{BlockedReason, EventKind};
+use crate::failure::FailureRecord;
 use crate::value::Value;
 
 /// The longest message or reason that is recorded, in bytes.
@@ -28,7 +28,7 @@ pub fn cut(mut text: String, max: usize) -> String {
     text
 }
 
-impl Failure {
+impl FailureRecord {
     fn bound(&mut self) {
         bound(&mut self.message);
         if let Some(details) = &self.details
@@ -42,7 +42,7 @@ impl Failure {
     }
 }
 
-impl Kind {
+impl EventKind {
     /// Cuts what is too long to be recorded.
     pub(crate) fn bound(&mut self) {
         match self {
@@ -75,7 +75,7 @@ mod tests {
         assert!(long.len() <= MESSAGE_MAX && long.ends_with("ä … (100000 bytes in all)"), "{}", long.len());
         assert_eq!(cut(long.clone(), MESSAGE_MAX), long);
         assert_eq!(cut("short".to_owned(), 5), "short");
-        let mut failure = Failure::new("error", "x".repeat(1 << 20));
+        let mut failure = FailureRecord::new("error", "x".repeat(1 << 20));
         failure.details = Some(Value::from(serde_json::json!("\u{1}".repeat(1 << 20))));
         failure.bound();
         let bounded = failure.clone();

@@ -15,10 +15,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::event::NotUndone;
-use crate::failure::Failure;
+use crate::failure::FailureRecord;
 use crate::ids::Time;
 use crate::path::Path;
-use crate::state::{Op, Ops};
+use crate::state::{OpState, StepOps};
 use crate::value::Value;
 
 /// What a durable operation is.
@@ -109,7 +109,7 @@ pub enum OpOutcome {
     /// With a result.
     Value(Value),
     /// With a failure.
-    Failed(Failure),
+    Failed(FailureRecord),
     /// The run is ending, and no call waits for it any more.
     Stopped {},
     /// Its children did not end within the grace period and were left behind, cancelling.
@@ -125,7 +125,7 @@ pub enum ChildOutcome {
     /// It failed.
     Failed {
         /// Why.
-        failure: Failure,
+        failure: FailureRecord,
         /// The node that failed, if one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<Path>,
@@ -193,7 +193,7 @@ pub struct Replay {
 
 /// What became of a question for an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ReplayResult {
     /// It is recorded under this number.
     Recorded(u32),
     /// It is a new one.
@@ -207,23 +207,25 @@ pub enum Found {
 
 impl Replay {
     /// The way of a new call of this attempt.
-    pub fn new(ops: Option<&Ops>, attempt: u32) -> Self {
-        let left = ops.into_iter().flat_map(Ops::iter);
+    pub fn new(ops: Option<&StepOps>, attempt: u32) -> Self {
+        let left = ops.into_iter().flat_map(StepOps::iter);
         let left = left.filter(|(_, op)| op.attempt == attempt && !op.dropped);
         Self { left: left.map(|(number, _)| number).collect(), attempt, ..Self::default() }
     }
 
     /// The function asks for an operation, and has used these answers since it last asked.
-    pub fn ask(&mut self, ops: Option<&Ops>, key: &OpKey, hash: &str, used: &[u32]) -> Found {
+    pub fn ask(&mut self, ops: Option<&StepOps>, key: &OpKey, hash: &str, used: &[u32]) -> ReplayResult {
         self.used(used);
         let recorded = ops.and_then(|ops| ops.find(key));
         if let Some((number, op)) = recorded {
             if op.hash != hash {
-                return Found::Mismatch(format!("{key} was asked for before with other arguments than now"));
+                return ReplayResult::Mismatch(format!(
+                    "{key} was asked for before with other arguments than now"
+                ));
             }
             self.left.remove(&number);
             self.open.insert(number);
-            return Found::Recorded(number);
+            return ReplayResult::Recorded(number);
         }
         // With several operations under way their order is not promised; one after the other, it is.
         let in_order = self.open.is_empty() && self.unrecorded == 0;
@@ -231,9 +233,13 @@ impl Replay {
             Some(op) if in_order => {
                 let message = format!("{} was asked for before, where {key} is asked for now", op.key);
                 // It is recorded when it is done, so it leaves no trace before.
-                if key.kind == OpKind::Once { Found::Undecided(message) } else { Found::Mismatch(message) }
+                if key.kind == OpKind::Once {
+                    ReplayResult::Undecided(message)
+                } else {
+                    ReplayResult::Mismatch(message)
+                }
             }
-            _ => Found::New,
+            _ => ReplayResult::New,
         }
     }
 
@@ -275,7 +281,7 @@ impl Replay {
     }
 
     /// Whether an operation's answer may be given now.
-    pub fn is_due(&self, op: &Op) -> bool {
+    pub fn is_due(&self, op: &OpState) -> bool {
         if op.dropped {
             // It was given up before: the function goes on without it, as it did then.
             return false;
@@ -290,7 +296,7 @@ impl Replay {
 
     /// Why the function cannot be what it was, if it has come to its end without asking for all that it asked for
     /// before.
-    pub fn forgot(&self, ops: Option<&Ops>) -> Option<String> {
+    pub fn forgot(&self, ops: Option<&StepOps>) -> Option<String> {
         let op = ops?.get(*self.left.first()?)?;
         Some(format!("{} was asked for before, and now the step comes to its end without it", op.key))
     }

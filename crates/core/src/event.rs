@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use crate::durable::{ChildOutcome, OpBody, OpOutcome};
-use crate::failure::Failure;
+use crate::failure::FailureRecord;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
 use crate::plan::PlanHash;
@@ -33,25 +33,26 @@ pub struct Event {
     /// When it was decided.
     pub at: Time,
     /// What made it happen.
-    pub cause: Cause,
+    pub cause: EventCause,
     /// What happened.
-    pub event: Kind,
+    #[serde(rename = "event")]
+    pub kind: EventKind,
 }
 
 /// What made an event happen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Cause {
+pub enum EventCause {
     /// Another event of the run.
     Event(Seq),
     /// Something outside of the run: a request, the engine's start, the clock.
-    Outside(Outside),
+    Outside(ExternalCause),
 }
 
 /// Causes outside of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Outside {
+pub enum ExternalCause {
     /// A caller asked for it.
     Request,
     /// A moment came.
@@ -67,7 +68,7 @@ pub enum Outside {
 /// What can happen to a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Kind {
+pub enum EventKind {
     /// The first event of every run.
     RunStarted {
         /// The workflow's name.
@@ -106,7 +107,7 @@ pub enum Kind {
         state: Option<Value>,
         /// Its failure there, if it was a soft one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        failure: Option<Failure>,
+        failure: Option<FailureRecord>,
         /// When it began there.
         started_at: Time,
         /// When it ended there.
@@ -149,8 +150,8 @@ pub enum Kind {
         /// The call's number, never used again within the node.
         call: u32,
         /// What the function does for the node.
-        #[serde(default, skip_serializing_if = "Role::is_step")]
-        role: Role,
+        #[serde(default, skip_serializing_if = "CallRole::is_step")]
+        role: CallRole,
         /// Which charged attempt this is.
         #[serde(default = "first", skip_serializing_if = "is_first")]
         attempt: u32,
@@ -188,12 +189,12 @@ pub enum Kind {
         /// The call.
         call: u32,
         /// What went wrong.
-        failure: Failure,
+        failure: FailureRecord,
         /// What it had put into its `state`, if anything.
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value::present")]
         state: Option<Value>,
         /// What happens next.
-        verdict: Verdict,
+        verdict: FailureVerdict,
         /// The call had been told to stop when it failed, so the failure does not tell whether it acted.
         #[serde(default, skip_serializing_if = "is_false")]
         told: bool,
@@ -256,7 +257,7 @@ pub enum Kind {
         child: Path,
         /// Why the block fails, if it is not the child's own failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        failure: Option<Failure>,
+        failure: Option<FailureRecord>,
     },
     /// The others have won: this lane is stopped, and what it did is undone.
     LaneStopping {
@@ -272,7 +273,7 @@ pub enum Kind {
         /// The supervisor, or the lane of a graph.
         node: Path,
         /// Where the parts are.
-        parts: Parts,
+        parts: ResultParts,
     },
     /// A supervisor's children are done.
     NodeCompleted {
@@ -290,7 +291,7 @@ pub enum Kind {
         child: Path,
         /// Why it failed, if it is not the child's own failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        failure: Option<Failure>,
+        failure: Option<FailureRecord>,
     },
     /// A node that had not ended was stopped by a cancel or run timeout.
     NodeCancelled {
@@ -303,7 +304,7 @@ pub enum Kind {
         node: Path,
         /// The call that is due, for a node that had begun or begins with a call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        due: Option<Due>,
+        due: Option<DueCall>,
     },
     /// A node cannot go on without help.
     NodeBlocked {
@@ -374,7 +375,7 @@ pub enum Kind {
         op: Option<u32>,
         /// Why that is a failure; absent if it is a value, `null`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        failure: Option<Failure>,
+        failure: Option<FailureRecord>,
     },
     /// A step asked for something durable.
     OpStarted {
@@ -491,7 +492,7 @@ pub enum Kind {
         undo: RunId,
         /// Why it could not be undone, or not all of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        failure: Option<Failure>,
+        failure: Option<FailureRecord>,
     },
     /// A call that waits inside an operation was let go; a new one starts when an answer is there.
     CallSuspended {
@@ -533,7 +534,7 @@ pub enum Kind {
     /// The run is going to fail; its calls settle and its handler is called first.
     RunFailing {
         /// Why.
-        failure: Failure,
+        failure: FailureRecord,
         /// The node that failed, if one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<Path>,
@@ -552,7 +553,7 @@ pub enum Kind {
     /// The run failed.
     RunFailed {
         /// Why.
-        failure: Failure,
+        failure: FailureRecord,
         /// The node that failed, if one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<Path>,
@@ -596,17 +597,17 @@ impl LaneOutcome {
 /// What a block's result is put together from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Parts {
+pub enum ResultParts {
     /// An array, in the order of the items.
-    List(Vec<Part>),
+    List(Vec<ResultPart>),
     /// A map, in the order of the definition.
-    Map(Vec<(String, Part)>),
+    Map(Vec<(String, ResultPart)>),
 }
 
 /// One part of a block's result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Part {
+pub enum ResultPart {
     /// There is none: `null`.
     #[default]
     Absent,
@@ -619,7 +620,7 @@ pub enum Part {
     },
 }
 
-impl From<Option<Seq>> for Part {
+impl From<Option<Seq>> for ResultPart {
     fn from(result: Option<Seq>) -> Self {
         result.map_or(Self::Absent, Self::Value)
     }
@@ -632,13 +633,13 @@ pub struct NotUndone {
     /// The step that it was to undo.
     pub node: Path,
     /// Why it failed.
-    pub failure: Failure,
+    pub failure: FailureRecord,
 }
 
 /// What a function does for its node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Role {
+pub enum CallRole {
     /// It is the step.
     #[default]
     Step,
@@ -660,7 +661,7 @@ pub enum Role {
     Compensate,
 }
 
-impl Role {
+impl CallRole {
     /// Its name, as it is stored and shown.
     pub fn name(self) -> &'static str {
         match self {
@@ -691,9 +692,9 @@ impl Role {
 
 /// A call that is to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Due {
+pub struct DueCall {
     /// What the function does for the node.
-    pub role: Role,
+    pub role: CallRole,
     /// Which charged attempt it will be.
     pub attempt: u32,
 }
@@ -713,7 +714,7 @@ pub enum ImportedStatus {
 /// What follows a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Verdict {
+pub enum FailureVerdict {
     /// Another attempt at this time.
     RetryAt(Time),
     /// The node has failed.
@@ -760,7 +761,7 @@ pub enum BlockedReason {
     },
 }
 
-impl Kind {
+impl EventKind {
     /// The node that the event is about.
     pub fn node(&self) -> Option<&Path> {
         match self {
@@ -904,7 +905,7 @@ impl Kind {
     }
 
     /// The failure that this event holds, if it holds one.
-    pub fn failure(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&FailureRecord> {
         match self {
             Self::CallFailed { failure, .. }
             | Self::RunFailing { failure, .. }
@@ -927,9 +928,9 @@ pub enum ValueField {
     State,
 }
 
-impl Kind {
+impl EventKind {
     /// The failure that this event holds, if it holds one, to be changed for showing.
-    pub fn failure_mut(&mut self) -> Option<&mut Failure> {
+    pub fn failure_mut(&mut self) -> Option<&mut FailureRecord> {
         match self {
             Self::CallFailed { failure, .. }
             | Self::RunFailing { failure, .. }
@@ -1022,7 +1023,7 @@ fn encode_one(event: &Event, bytes: &mut Vec<u8>) -> Result<(), serde_json::Erro
     bytes.extend_from_slice(b",\"cause\":");
     serde_json::to_writer(&mut *bytes, &event.cause)?;
     bytes.extend_from_slice(b",\"event\":");
-    serde_json::to_writer(&mut *bytes, &event.event)?;
+    serde_json::to_writer(&mut *bytes, &event.kind)?;
     bytes.push(b'}');
     Ok(())
 }
@@ -1076,8 +1077,9 @@ mod tests {
 
     #[test]
     fn events_are_written_as_serde_writes_them() {
-        let event = |v, cause| Event { v, seq: Seq(7), at: Time(-1), cause, event: Kind::RunPaused {} };
-        let events = [event(1, Cause::Event(Seq(6))), event(2, Cause::Outside(Outside::Clock))];
+        let event = |v, cause| Event { v, seq: Seq(7), at: Time(-1), cause, kind: EventKind::RunPaused {} };
+        let events =
+            [event(1, EventCause::Event(Seq(6))), event(2, EventCause::Outside(ExternalCause::Clock))];
         for events in [&events[..0], &events[..1], &events] {
             assert_eq!(String::from_utf8(encode(events)).unwrap(), serde_json::to_string(events).unwrap());
         }

@@ -56,7 +56,8 @@ pub mod code {
 /// A failure as it is recorded in events and shown to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Failure {
+#[cfg_attr(feature = "openapi", schema(as = Failure))]
+pub struct FailureRecord {
     /// A stable word for programs: one of [`code`], or the function's own.
     pub code: String,
     /// One sentence for people.
@@ -66,14 +67,14 @@ pub struct Failure {
     pub details: Option<Value>,
 }
 
-impl Failure {
+impl FailureRecord {
     /// A failure with a code and a message.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), details: None }
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for FailureRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
@@ -101,7 +102,7 @@ pub enum Behavior {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepError {
     /// What is recorded.
-    pub failure: Failure,
+    pub failure: FailureRecord,
     /// What should happen next.
     pub behavior: Behavior,
     /// With [`Behavior::Retry`]: total attempts wanted.
@@ -134,7 +135,7 @@ impl StepError {
     }
 
     fn with_behavior(message: impl Into<String>, behavior: Behavior) -> Self {
-        let failure = Failure::new(code::ERROR, message);
+        let failure = FailureRecord::new(code::ERROR, message);
         Self { failure, behavior, max_attempts: None, backoff: None, backoff_ms: None }
     }
 

@@ -14,18 +14,20 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::event::{ImportedStatus, Kind};
-use crate::failure::Failure;
+use crate::event::{EventKind, ImportedStatus};
+use crate::failure::FailureRecord;
 use crate::ids::{Seq, Time};
 use crate::path::{self, Path};
-use crate::plan::{Block, ForEach, IndexedPlan, Loop, Node, NodeKind, Order, Plan, is_unnamed};
-use crate::state::{NodeState, Slot, State};
+use crate::plan::{
+    BlockOrder, ForEachNode, IndexedPlan, LoopNode, Node, NodeKind, Plan, PlanBlock, is_unnamed,
+};
+use crate::state::{LaneSlot, NodeState, RunState};
 use crate::status::{NodeStatus, RunStatus};
 use crate::value::Value;
 
 /// Something taken over from another run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Import {
+pub enum ForkImport {
     /// A node's outcome.
     Node(NodeImport),
     /// What a supervisor had decided.
@@ -64,7 +66,7 @@ pub struct NodeImport {
     /// Its recorded state.
     pub state: Option<Value>,
     /// Its failure, if it was a soft one.
-    pub failure: Option<Failure>,
+    pub failure: Option<FailureRecord>,
     /// When it began.
     pub started_at: Time,
     /// When it ended.
@@ -73,24 +75,24 @@ pub struct NodeImport {
     pub undoable: bool,
 }
 
-impl Import {
-    pub(crate) fn into_event(self) -> Kind {
+impl ForkImport {
+    pub(crate) fn into_event(self) -> EventKind {
         match self {
             Self::Node(import) => import.into_event(),
             Self::Decision { node, result, case, count } => {
-                Kind::DecisionImported { node, result, case, count }
+                EventKind::DecisionImported { node, result, case, count }
             }
             Self::Iteration { lane, index, result, tested } => {
-                Kind::LaneImported { lane, index, result, tested }
+                EventKind::LaneImported { lane, index, result, tested }
             }
         }
     }
 }
 
 impl NodeImport {
-    fn into_event(self) -> Kind {
+    fn into_event(self) -> EventKind {
         let Self { node, status, result, state, failure, started_at, ended_at, undoable } = self;
-        Kind::NodeImported { node, status, result, state, failure, started_at, ended_at, undoable }
+        EventKind::NodeImported { node, status, result, state, failure, started_at, ended_at, undoable }
     }
 }
 
@@ -101,25 +103,25 @@ pub trait HistoryReader {
     /// The step state that it holds.
     fn state(&self, seq: Seq) -> Option<Value>;
     /// The failure that it holds.
-    fn failure(&self, seq: Seq) -> Option<Failure>;
+    fn failure(&self, seq: Seq) -> Option<FailureRecord>;
 }
 
 /// What a run of `plan` takes over from a run whose whole state this is. Nothing is taken from the node at `point` on,
 /// if there is one.
 pub fn imports(
     plan: &IndexedPlan,
-    state: &State,
+    state: &RunState,
     point: Option<&Path>,
     recorded: &dyn HistoryReader,
-) -> Vec<Import> {
-    let mut fork = Fork { plan, state, point, recorded, taken: Vec::new() };
+) -> Vec<ForkImport> {
+    let mut fork = ForkBuilder { plan, state, point, recorded, taken: Vec::new() };
     fork.block(&plan.plan().block, &Path::root());
     fork.taken
 }
 
 /// The first node that is to be taken over and is another one now: one without a name of its own, which is found by its
 /// place in the old plan and is something else at that place in the new one.
-pub fn mistaken(old: &Plan, new: &Plan, imports: &[Import]) -> Option<Path> {
+pub fn mistaken(old: &Plan, new: &Plan, imports: &[ForkImport]) -> Option<Path> {
     let (old, new) = (unnamed_functions(old), unnamed_functions(new));
     let is_changed = |import: &&Path, whole: bool| {
         let at = import.in_plan();
@@ -131,8 +133,8 @@ pub fn mistaken(old: &Plan, new: &Plan, imports: &[Import]) -> Option<Path> {
         of(&old) != of(&new)
     };
     imports.iter().find_map(|import| match import {
-        Import::Node(import) => Some(&import.node).filter(|node| is_changed(node, true)).cloned(),
-        Import::Decision { node: at, .. } | Import::Iteration { lane: at, .. } => {
+        ForkImport::Node(import) => Some(&import.node).filter(|node| is_changed(node, true)).cloned(),
+        ForkImport::Decision { node: at, .. } | ForkImport::Iteration { lane: at, .. } => {
             Some(at).filter(|at| is_changed(at, false)).cloned()
         }
     })
@@ -140,7 +142,7 @@ pub fn mistaken(old: &Plan, new: &Plan, imports: &[Import]) -> Option<Path> {
 
 /// The functions that have no name of their own, by the path of their node.
 fn unnamed_functions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
-    fn add(block: &Block, at: &Path, found: &mut BTreeMap<String, Vec<String>>) {
+    fn add(block: &PlanBlock, at: &Path, found: &mut BTreeMap<String, Vec<String>>) {
         for node in &block.nodes {
             let path = at.child(&node.id);
             let unnamed = node.functions().into_iter().filter(|function| is_unnamed(function));
@@ -159,24 +161,24 @@ fn unnamed_functions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-struct Fork<'a> {
+struct ForkBuilder<'a> {
     plan: &'a IndexedPlan,
-    state: &'a State,
+    state: &'a RunState,
     point: Option<&'a Path>,
     recorded: &'a dyn HistoryReader,
-    taken: Vec<Import>,
+    taken: Vec<ForkImport>,
 }
 
-impl Fork<'_> {
+impl ForkBuilder<'_> {
     /// Gives whether all of the block is taken.
-    fn block(&mut self, block: &Block, lane: &Path) -> bool {
+    fn block(&mut self, block: &PlanBlock, lane: &Path) -> bool {
         match block.order {
-            Order::Sequence => block.nodes.iter().all(|node| self.node(node, &lane.child(&node.id))),
-            Order::Graph => self.graph(block, lane),
+            BlockOrder::Sequence => block.nodes.iter().all(|node| self.node(node, &lane.child(&node.id))),
+            BlockOrder::Graph => self.graph(block, lane),
         }
     }
 
-    fn graph(&mut self, block: &Block, lane: &Path) -> bool {
+    fn graph(&mut self, block: &PlanBlock, lane: &Path) -> bool {
         let mut waits: BTreeMap<&str, usize> = BTreeMap::new();
         let mut dependents: BTreeMap<&str, Vec<&Node>> = BTreeMap::new();
         for node in &block.nodes {
@@ -210,7 +212,7 @@ impl Fork<'_> {
         let Some(state) = self.state.node(path) else { return false };
         let pierced = self.point.is_some_and(|point| point.is_within(path));
         if !pierced && let Some(import) = self.outcome(node, path, state) {
-            self.taken.push(Import::Node(import));
+            self.taken.push(ForkImport::Node(import));
             return true;
         }
         self.inside(node, path, state);
@@ -261,7 +263,7 @@ impl Fork<'_> {
             let parallel = lane.parent().and_then(|parallel| self.state.node(&parallel));
             parallel.filter(|node| node.status == NodeStatus::Completed).is_some_and(|node| {
                 let slot = node.lanes.as_ref().map(|lanes| lanes.slot(index));
-                matches!(slot, Some(Slot::Open | Slot::Stopped | Slot::Failure(_)))
+                matches!(slot, Some(LaneSlot::Open | LaneSlot::Stopped | LaneSlot::Failure(_)))
             })
         })
     }
@@ -306,7 +308,7 @@ impl Fork<'_> {
         if result.is_none() && case.is_none() {
             return false;
         }
-        self.taken.push(Import::Decision {
+        self.taken.push(ForkImport::Decision {
             node: path.clone(),
             result: result.unwrap_or_default(),
             case,
@@ -315,7 +317,7 @@ impl Fork<'_> {
         true
     }
 
-    fn items(&mut self, each: &ForEach, path: &Path, state: &NodeState) {
+    fn items(&mut self, each: &ForEachNode, path: &Path, state: &NodeState) {
         let Some(count) = state.lanes.as_ref().map(|lanes| lanes.count) else { return };
         if !self.decision(path, state.items, None, Some(count)) {
             return;
@@ -330,23 +332,23 @@ impl Fork<'_> {
         }
     }
 
-    fn iterations(&mut self, each: &Loop, path: &Path, state: &NodeState) {
+    fn iterations(&mut self, each: &LoopNode, path: &Path, state: &NodeState) {
         let Some(lanes) = state.lanes.as_ref() else { return };
         let done = lanes.next.min(self.iteration_of_point(path).unwrap_or(lanes.next));
         let intact = (0..done).take_while(|&index| !self.undone_within(&path.iteration(index))).count();
         let next = u32::try_from(intact).unwrap_or(u32::MAX);
         let result = match next.checked_sub(1).map(|last| lanes.slot(last)) {
-            Some(Slot::Value(seq)) => self.recorded.value(seq).unwrap_or_default(),
-            Some(Slot::Nothing) => Value::null(),
+            Some(LaneSlot::Value(seq)) => self.recorded.value(seq).unwrap_or_default(),
+            Some(LaneSlot::Nothing) => Value::null(),
             // There is none, or the old run had taken it over itself and knows only a later one.
-            Some(Slot::Open | Slot::Stopped | Slot::Failure(_)) | None => {
+            Some(LaneSlot::Open | LaneSlot::Stopped | LaneSlot::Failure(_)) | None => {
                 self.block(&each.body, &path.iteration(0));
                 return;
             }
         };
         let (lane, index) = (path.iteration(next - 1), next - 1);
         let begun = path::keys_within(&self.state.nodes, &path.iteration(next)).next().is_some();
-        self.taken.push(Import::Iteration { lane, index, result, tested: begun });
+        self.taken.push(ForkImport::Iteration { lane, index, result, tested: begun });
         if begun {
             self.block(&each.body, &path.iteration(next));
         }

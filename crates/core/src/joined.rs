@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::event::{Event, Kind, Part, Parts};
+use crate::event::{Event, EventKind, ResultPart, ResultParts};
 use crate::ids::Seq;
 use crate::value::Value;
 
@@ -10,51 +10,51 @@ use crate::value::Value;
 const FAILED: &str = "$failed";
 
 /// What an event puts together, if it does.
-pub fn parts_of(kind: &Kind) -> Option<&Parts> {
+pub fn parts_of(kind: &EventKind) -> Option<&ResultParts> {
     match kind {
-        Kind::Joined { parts, .. } => Some(parts),
+        EventKind::Joined { parts, .. } => Some(parts),
         _ => None,
     }
 }
 
 /// The events that hold the parts of what an event puts together.
-pub fn references(kind: &Kind) -> impl Iterator<Item = Seq> {
+pub fn references(kind: &EventKind) -> impl Iterator<Item = Seq> {
     parts_of(kind).into_iter().flat_map(holders)
 }
 
 /// The events that hold these parts.
-pub fn holders(parts: &Parts) -> impl Iterator<Item = Seq> {
+pub fn holders(parts: &ResultParts) -> impl Iterator<Item = Seq> {
     let (list, map) = match parts {
-        Parts::List(list) => (Some(list), None),
-        Parts::Map(map) => (None, Some(map)),
+        ResultParts::List(list) => (Some(list), None),
+        ResultParts::Map(map) => (None, Some(map)),
     };
     let parts = list.into_iter().flatten().chain(map.into_iter().flatten().map(|(_, part)| part));
     parts.filter_map(|part| match part {
-        Part::Absent => None,
-        Part::Value(seq) | Part::Failure { failure: seq } => Some(*seq),
+        ResultPart::Absent => None,
+        ResultPart::Value(seq) | ResultPart::Failure { failure: seq } => Some(*seq),
     })
 }
 
 /// What an event holds, of that which a result is put together from.
 #[derive(Clone, Debug)]
-pub enum Held {
+pub enum HeldPart {
     /// A value.
     Value(Value),
     /// Where the parts of one are.
-    Parts(Parts),
+    Parts(ResultParts),
 }
 
-impl Held {
+impl HeldPart {
     /// What this event holds.
-    pub fn new(kind: Kind) -> Option<Self> {
-        if let Kind::Joined { parts, .. } = kind {
+    pub fn new(kind: EventKind) -> Option<Self> {
+        if let EventKind::Joined { parts, .. } = kind {
             return Some(Self::Parts(parts));
         }
         Self::shown(&kind)
     }
 
     /// The value that an event holds; a failure as it is shown in the place of a value.
-    fn shown(kind: &Kind) -> Option<Self> {
+    fn shown(kind: &EventKind) -> Option<Self> {
         if let Some(value) = kind.value() {
             return Some(Self::Value(value.clone()));
         }
@@ -67,20 +67,20 @@ impl Held {
 
 /// The value that an event holds or puts together; `None` if it holds none, or a part is not at hand.
 pub fn build<'e>(event: &Event, find: &impl Fn(Seq) -> Option<&'e Event>) -> Option<Value> {
-    match parts_of(&event.event) {
+    match parts_of(&event.kind) {
         Some(parts) => put_together(parts, &|seq| build(find(seq)?, find)),
-        None => match Held::shown(&event.event)? {
-            Held::Value(value) => Some(value),
-            Held::Parts(_) => None,
+        None => match HeldPart::shown(&event.kind)? {
+            HeldPart::Value(value) => Some(value),
+            HeldPart::Parts(_) => None,
         },
     }
 }
 
 /// A value from its parts; `None` if one is not to be had.
-pub fn put_together(parts: &Parts, read: &dyn Fn(Seq) -> Option<Value>) -> Option<Value> {
+pub fn put_together(parts: &ResultParts, read: &dyn Fn(Seq) -> Option<Value>) -> Option<Value> {
     let mut text = String::new();
     match parts {
-        Parts::List(list) => {
+        ResultParts::List(list) => {
             text.push('[');
             for (at, part) in list.iter().enumerate() {
                 separate(at, &mut text);
@@ -88,7 +88,7 @@ pub fn put_together(parts: &Parts, read: &dyn Fn(Seq) -> Option<Value>) -> Optio
             }
             text.push(']');
         }
-        Parts::Map(map) => {
+        ResultParts::Map(map) => {
             text.push('{');
             for (at, (name, part)) in map.iter().enumerate() {
                 separate(at, &mut text);
@@ -108,9 +108,9 @@ fn separate(at: usize, text: &mut String) {
     }
 }
 
-fn part_value(part: Part, read: &dyn Fn(Seq) -> Option<Value>) -> Option<Value> {
+fn part_value(part: ResultPart, read: &dyn Fn(Seq) -> Option<Value>) -> Option<Value> {
     match part {
-        Part::Absent => Some(Value::null()),
-        Part::Value(seq) | Part::Failure { failure: seq } => read(seq),
+        ResultPart::Absent => Some(Value::null()),
+        ResultPart::Value(seq) | ResultPart::Failure { failure: seq } => read(seq),
     }
 }

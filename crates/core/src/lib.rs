@@ -1,6 +1,6 @@
 //! The pure core of Rival.
 //!
-//! Two functions and data: [`State::apply`] folds events into a state, [`machine::decide`] decides which events
+//! Two functions and data: [`RunState::apply`] folds events into a state, [`machine::decide`] decides which events
 //! and effects an input leads to. No clock, no I/O, no randomness, no threads: the same machine runs in
 //! the engine, under a virtual clock in tests, and in a simulator.
 
@@ -22,11 +22,11 @@ mod value;
 pub mod verify;
 
 pub use event::Event;
-pub use failure::{Behavior, Failure, StepError};
+pub use failure::{Behavior, FailureRecord, StepError};
 pub use ids::{RunId, Seq, Time};
 pub use path::Path;
 pub use plan::{IndexedPlan, Plan, PlanHash};
-pub use state::State;
+pub use state::RunState;
 pub use status::{NodeStatus, RunStatus, UnknownStatus};
 pub use trace::TraceParent;
 pub use value::Value;

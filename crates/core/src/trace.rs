@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
-use crate::event::Role;
+use crate::event::CallRole;
 use crate::ids::RunId;
 use crate::path::Path;
 
@@ -49,7 +49,7 @@ impl TraceParent {
 
     /// The span of a call of a function, in the trace of its run.
     #[must_use]
-    pub fn of_call(self, run: &RunId, node: &Path, role: Role, call: u32) -> Self {
+    pub fn of_call(self, run: &RunId, node: &Path, role: CallRole, call: u32) -> Self {
         let call = call.to_string();
         Self { span_id: id("call", [run.as_str(), node.as_str(), role.name(), &call]), ..self }
     }

@@ -7,25 +7,25 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use rival::{Path, RunId, RunStatus, Seq, Value};
-use rival_core::event::{Kind, Role, Verdict};
+use rival_core::event::{CallRole, EventKind, FailureVerdict};
 use rival_core::failure::code;
 use rival_core::joined::build;
-use rival_core::{Event, Failure, State};
-use rival_engine::verify::{self, Examined, Invariant, Report};
+use rival_core::{Event, FailureRecord, RunState};
+use rival_engine::verify::{self, ExaminedRun, StoreInvariant, VerifyReport};
 use rival_store::{LogFilter, RunFilter, Store, StoreError};
 
-use crate::Folder;
-use crate::ledger::{self, Ack, Request, Sighting};
-use crate::steps::Receipt;
-use over_http::Starts;
+use crate::TestFolder;
+use crate::ledger::{self, CallObservation, ClientAck, ClientRequest};
+use crate::steps::StepReceipt;
+use over_http::StartLedger;
 
 pub use answers::{AnswerAudit, audit_answers};
 
 /// What was found.
 #[derive(Debug, Default)]
-pub struct Audit {
+pub struct AuditReport {
     /// What the store alone tells, and every breach.
-    pub report: Report,
+    pub report: VerifyReport,
     /// What clients were told.
     pub acks: usize,
     /// Starts that they were told of.
@@ -49,29 +49,31 @@ pub struct Audit {
 }
 
 /// What a story should come to, sooner or later.
-fn came_to(event: &Kind) -> Option<&'static str> {
+fn came_to(event: &EventKind) -> Option<&'static str> {
     match event {
-        Kind::CallFailed { failure, .. } if failure.code == code::TIMEOUT => Some("timeouts"),
-        Kind::CallFailed { failure, .. } if failure.code == code::INTERRUPTED => Some("interrupted for good"),
-        Kind::CallFailed { verdict: Verdict::RetryAt(_), .. } => Some("retries"),
-        Kind::CallFailed { verdict: Verdict::Continue, .. } => Some("soft failures"),
-        Kind::CallSucceeded { skipped: true, .. } => Some("skipped"),
-        Kind::CallStarted { role: Role::OnError, .. } => Some("handlers"),
-        Kind::CallStarted { role: Role::Compensate, .. } => Some("compensations"),
-        Kind::LaneStopping { .. } => Some("lost lanes"),
-        Kind::Joined { .. } => Some("joins"),
-        Kind::CallCancelled { .. } => Some("cancelled calls"),
-        Kind::NodeHeld { .. } => Some("held"),
-        Kind::NodeBlocked { .. } => Some("quarantined"),
-        Kind::NodeImported { .. } => Some("imported"),
-        Kind::SleepEnded { .. } => Some("sleeps"),
-        Kind::RunPaused {} => Some("pauses"),
-        Kind::CancelRequested { .. } => Some("cancels"),
+        EventKind::CallFailed { failure, .. } if failure.code == code::TIMEOUT => Some("timeouts"),
+        EventKind::CallFailed { failure, .. } if failure.code == code::INTERRUPTED => {
+            Some("interrupted for good")
+        }
+        EventKind::CallFailed { verdict: FailureVerdict::RetryAt(_), .. } => Some("retries"),
+        EventKind::CallFailed { verdict: FailureVerdict::Continue, .. } => Some("soft failures"),
+        EventKind::CallSucceeded { skipped: true, .. } => Some("skipped"),
+        EventKind::CallStarted { role: CallRole::OnError, .. } => Some("handlers"),
+        EventKind::CallStarted { role: CallRole::Compensate, .. } => Some("compensations"),
+        EventKind::LaneStopping { .. } => Some("lost lanes"),
+        EventKind::Joined { .. } => Some("joins"),
+        EventKind::CallCancelled { .. } => Some("cancelled calls"),
+        EventKind::NodeHeld { .. } => Some("held"),
+        EventKind::NodeBlocked { .. } => Some("quarantined"),
+        EventKind::NodeImported { .. } => Some("imported"),
+        EventKind::SleepEnded { .. } => Some("sleeps"),
+        EventKind::RunPaused {} => Some("pauses"),
+        EventKind::CancelRequested { .. } => Some("cancels"),
         _ => None,
     }
 }
 
-impl fmt::Display for Audit {
+impl fmt::Display for AuditReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let report = &self.report;
         writeln!(
@@ -96,17 +98,17 @@ impl fmt::Display for Audit {
 }
 
 /// Judges a store on which no engine runs, with the ledgers of its folder.
-pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> {
+pub async fn audit(store: &dyn Store, folder: &TestFolder) -> anyhow::Result<AuditReport> {
     let mut ledgers = Ledgers::read(folder)?;
     let mut audit = ledgers.counted();
-    let mut starts = Starts::new(ledger::read(&folder.sent())?);
+    let mut starts = StartLedger::new(ledger::read(&folder.sent())?);
     let mut lines = Vec::new();
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     audit.report = verify::check_runs(store, &RunFilter::default(), |run, report| {
         ledgers.check(run, report);
         starts.look(run);
         lines.extend(lines_owed(run));
-        for word in run.events.iter().filter_map(|event| came_to(&event.event)) {
+        for word in run.events.iter().filter_map(|event| came_to(&event.kind)) {
             *counts.entry(word).or_default() += 1;
         }
     })
@@ -119,7 +121,7 @@ pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> 
         if logs.iter().filter(|it| it.message == line).count() != 1 {
             audit.report.breach(
                 &run,
-                Invariant::Acknowledged,
+                StoreInvariant::Acknowledged,
                 format!("log line `{line}` is not there once"),
             );
         }
@@ -130,63 +132,69 @@ pub async fn audit(store: &dyn Store, folder: &Folder) -> anyhow::Result<Audit> 
 /// Judges what has not ended, which is what workers left.
 pub async fn unfinished(
     store: &dyn Store,
-    look: impl FnMut(&Examined, &mut Report),
-) -> Result<Report, StoreError> {
+    look: impl FnMut(&ExaminedRun, &mut VerifyReport),
+) -> Result<VerifyReport, StoreError> {
     let statuses: Vec<RunStatus> = RunStatus::ALL.into_iter().filter(|it| !it.is_terminal()).collect();
     verify::check_runs(store, &RunFilter { statuses, ..RunFilter::default() }, look).await
 }
 
 /// Log lines that were committed with the end of the calls that wrote them.
-fn lines_owed(run: &Examined) -> Vec<(RunId, String)> {
-    let ends = run.events.iter().filter_map(|event| match &event.event {
-        Kind::CallSucceeded { node, result, .. } if node.id() == "chatty" => result.decode::<Receipt>().ok(),
+fn lines_owed(run: &ExaminedRun) -> Vec<(RunId, String)> {
+    let ends = run.events.iter().filter_map(|event| match &event.kind {
+        EventKind::CallSucceeded { node, result, .. } if node.id() == "chatty" => {
+            result.decode::<StepReceipt>().ok()
+        }
         _ => None,
     });
     ends.map(|receipt| (run.row.id.clone(), format!("nonce {}", receipt.nonce))).collect()
 }
 
 struct Ledgers {
-    acks: HashMap<RunId, Vec<Ack>>,
-    sightings: HashMap<RunId, Vec<Sighting>>,
+    acks: HashMap<RunId, Vec<ClientAck>>,
+    sightings: HashMap<RunId, Vec<CallObservation>>,
     nonces: usize,
 }
 
 impl Ledgers {
-    fn read(folder: &Folder) -> anyhow::Result<Self> {
-        let mut acks: HashMap<RunId, Vec<Ack>> = HashMap::new();
-        for ack in ledger::read::<Ack>(&folder.acks())? {
+    fn read(folder: &TestFolder) -> anyhow::Result<Self> {
+        let mut acks: HashMap<RunId, Vec<ClientAck>> = HashMap::new();
+        for ack in ledger::read::<ClientAck>(&folder.acks())? {
             acks.entry(ack.run().clone()).or_default().push(ack);
         }
-        let mut sightings: HashMap<RunId, Vec<Sighting>> = HashMap::new();
-        for sighting in ledger::read::<Sighting>(&folder.sightings())? {
+        let mut sightings: HashMap<RunId, Vec<CallObservation>> = HashMap::new();
+        for sighting in ledger::read::<CallObservation>(&folder.sightings())? {
             sightings.entry(sighting.run.clone()).or_default().push(sighting);
         }
         let nonces = sightings.values().flatten().map(|it| it.nonce).collect::<HashSet<_>>().len();
         Ok(Self { acks, sightings, nonces })
     }
 
-    fn counted(&self) -> Audit {
-        let mut audit = Audit { sightings: self.nonces, ..Audit::default() };
+    fn counted(&self) -> AuditReport {
+        let mut audit = AuditReport { sightings: self.nonces, ..AuditReport::default() };
         audit.seen = self.sightings.values().flatten().map(|it| it.seen.len() + 1).sum();
         for ack in self.acks.values().flatten() {
             audit.acks += 1;
             match ack {
-                Ack::Asking { .. } | Ack::Signalling { .. } => audit.acks -= 1,
-                Ack::Started { .. } => audit.started += 1,
-                Ack::Ended { .. } => audit.ended += 1,
-                Ack::Event { .. } | Ack::Streamed { .. } => audit.told_events += 1,
-                Ack::Signalled { .. } => audit.signals += 1,
-                Ack::StreamEnded { .. } => audit.streams += 1,
-                Ack::Cancelled { .. } | Ack::Paused { .. } | Ack::Resumed { .. } => audit.requests += 1,
-                Ack::Retried { .. } | Ack::Refused { .. } | Ack::Conflict { .. } => audit.requests += 1,
+                ClientAck::Asking { .. } | ClientAck::Signalling { .. } => audit.acks -= 1,
+                ClientAck::Started { .. } => audit.started += 1,
+                ClientAck::Ended { .. } => audit.ended += 1,
+                ClientAck::Event { .. } | ClientAck::Streamed { .. } => audit.told_events += 1,
+                ClientAck::Signalled { .. } => audit.signals += 1,
+                ClientAck::StreamEnded { .. } => audit.streams += 1,
+                ClientAck::Cancelled { .. } | ClientAck::Paused { .. } | ClientAck::Resumed { .. } => {
+                    audit.requests += 1
+                }
+                ClientAck::Retried { .. } | ClientAck::Refused { .. } | ClientAck::Conflict { .. } => {
+                    audit.requests += 1
+                }
             }
         }
         audit
     }
 
     /// Checks one run, and takes what is about it out of the ledgers.
-    fn check(&mut self, run: &Examined, report: &mut Report) {
-        let mut case = Case::new(run, report);
+    fn check(&mut self, run: &ExaminedRun, report: &mut VerifyReport) {
+        let mut case = RunCase::new(run, report);
         let acks = self.acks.remove(&run.row.id).unwrap_or_default();
         acks.iter().for_each(|ack| case.check_ack(ack));
         case.check_heard_once(&acks);
@@ -198,17 +206,17 @@ impl Ledgers {
     }
 
     /// What is left is about runs that are not there.
-    fn check_missing(&self, report: &mut Report) {
+    fn check_missing(&self, report: &mut VerifyReport) {
         for run in self.acks.keys() {
-            report.breach(run, Invariant::Acknowledged, "a client was told of it, and it is not there");
+            report.breach(run, StoreInvariant::Acknowledged, "a client was told of it, and it is not there");
         }
         for run in self.sightings.keys() {
-            report.breach(run, Invariant::NoRepeat, "its functions were called, and it is not there");
+            report.breach(run, StoreInvariant::NoRepeat, "its functions were called, and it is not there");
         }
     }
 }
 
-impl Ack {
+impl ClientAck {
     fn run(&self) -> &RunId {
         match self {
             Self::Started { run, .. }
@@ -230,44 +238,44 @@ impl Ack {
 }
 
 /// The request that an event is the answer to.
-fn answers(event: &Kind) -> Option<Request> {
+fn answers(event: &EventKind) -> Option<ClientRequest> {
     match event {
-        Kind::CancelRequested { .. } => Some(Request::Cancel),
-        Kind::RunPaused {} => Some(Request::Pause),
-        Kind::RunResumed {} => Some(Request::Resume),
+        EventKind::CancelRequested { .. } => Some(ClientRequest::Cancel),
+        EventKind::RunPaused {} => Some(ClientRequest::Pause),
+        EventKind::RunResumed {} => Some(ClientRequest::Resume),
         _ => None,
     }
 }
 
 /// One run against its ledgers.
-struct Case<'a> {
-    run: &'a Examined,
+struct RunCase<'a> {
+    run: &'a ExaminedRun,
     /// The run's state with every node, those of finished iterations too.
-    whole: State,
-    report: &'a mut Report,
+    whole: RunState,
+    report: &'a mut VerifyReport,
     /// Starts of calls: node and number give role and attempt.
-    calls: BTreeMap<(&'a str, u32), (Role, u32)>,
+    calls: BTreeMap<(&'a str, u32), (CallRole, u32)>,
 }
 
-impl<'a> Case<'a> {
-    fn new(run: &'a Examined, report: &'a mut Report) -> Self {
-        let calls = run.events.iter().filter_map(|event| match &event.event {
-            Kind::CallStarted { node, call, role, attempt, .. } => {
+impl<'a> RunCase<'a> {
+    fn new(run: &'a ExaminedRun, report: &'a mut VerifyReport) -> Self {
+        let calls = run.events.iter().filter_map(|event| match &event.kind {
+            EventKind::CallStarted { node, call, role, attempt, .. } => {
                 Some(((node.as_str(), *call), (*role, *attempt)))
             }
             _ => None,
         });
-        Self { run, whole: State::of_whole_run(&run.events), report, calls: calls.collect() }
+        Self { run, whole: RunState::of_whole_run(&run.events), report, calls: calls.collect() }
     }
 
-    fn require(&mut self, holds: bool, invariant: Invariant, message: impl FnOnce() -> String) {
+    fn require(&mut self, holds: bool, invariant: StoreInvariant, message: impl FnOnce() -> String) {
         if !holds {
             self.report.breach(&self.run.row.id, invariant, message());
         }
     }
 
-    fn has(&self, kind: impl Fn(&Kind) -> bool) -> bool {
-        self.run.events.iter().any(|event| kind(&event.event))
+    fn has(&self, kind: impl Fn(&EventKind) -> bool) -> bool {
+        self.run.events.iter().any(|event| kind(&event.kind))
     }
 
     fn event(&self, seq: Seq) -> Option<&'a Event> {
@@ -279,58 +287,59 @@ impl<'a> Case<'a> {
         build(self.event(seq?)?, &|seq| self.event(seq))
     }
 
-    fn check_ack(&mut self, ack: &Ack) {
+    fn check_ack(&mut self, ack: &ClientAck) {
         let status = self.run.row.status;
         match ack {
-            Ack::Started { workflow, input, .. } => {
+            ClientAck::Started { workflow, input, .. } => {
                 let same =
                     self.run.row.workflow == *workflow && self.value(Some(Seq(1))).as_ref() == Some(input);
-                self.require(same, Invariant::Identity, || "it has another workflow or input".into());
+                self.require(same, StoreInvariant::Identity, || "it has another workflow or input".into());
             }
-            Ack::Conflict { .. }
-            | Ack::Asking { .. }
-            | Ack::Signalling { .. }
-            | Ack::Signalled { .. }
-            | Ack::Streamed { .. }
-            | Ack::StreamEnded { .. } => {}
-            Ack::Ended { status, output, error, retried_as, .. } => {
+            ClientAck::Conflict { .. }
+            | ClientAck::Asking { .. }
+            | ClientAck::Signalling { .. }
+            | ClientAck::Signalled { .. }
+            | ClientAck::Streamed { .. }
+            | ClientAck::StreamEnded { .. } => {}
+            ClientAck::Ended { status, output, error, retried_as, .. } => {
                 self.check_end(*status, output.as_ref(), error.as_ref(), retried_as.as_ref());
             }
-            Ack::Cancelled { .. } => {
-                let asked = self.has(|kind| matches!(kind, Kind::CancelRequested { .. }));
-                let decided =
-                    self.has(|kind| matches!(kind, Kind::RunFailing { .. } | Kind::RunFailed { .. }));
-                self.require(asked || decided, Invariant::Acknowledged, || {
+            ClientAck::Cancelled { .. } => {
+                let asked = self.has(|kind| matches!(kind, EventKind::CancelRequested { .. }));
+                let decided = self
+                    .has(|kind| matches!(kind, EventKind::RunFailing { .. } | EventKind::RunFailed { .. }));
+                self.require(asked || decided, StoreInvariant::Acknowledged, || {
                     "its cancel was acknowledged and is not there".into()
                 });
                 let ended = !status.is_terminal() || !asked || status == RunStatus::Cancelled;
-                self.require(ended, Invariant::Ending, || format!("it was cancelled, and is {status}"));
+                self.require(ended, StoreInvariant::Ending, || format!("it was cancelled, and is {status}"));
             }
-            Ack::Paused { status: told, .. } => {
-                let there = *told != RunStatus::Paused || self.has(|kind| matches!(kind, Kind::RunPaused {}));
-                self.require(there, Invariant::Acknowledged, || "its pause is not there".into());
+            ClientAck::Paused { status: told, .. } => {
+                let there =
+                    *told != RunStatus::Paused || self.has(|kind| matches!(kind, EventKind::RunPaused {}));
+                self.require(there, StoreInvariant::Acknowledged, || "its pause is not there".into());
             }
-            Ack::Resumed { .. } => {
-                let paused = self.has(|kind| matches!(kind, Kind::RunPaused {}));
-                let resumed = self.has(|kind| matches!(kind, Kind::RunResumed {}));
+            ClientAck::Resumed { .. } => {
+                let paused = self.has(|kind| matches!(kind, EventKind::RunPaused {}));
+                let resumed = self.has(|kind| matches!(kind, EventKind::RunResumed {}));
                 let ending = self.run.state.is_terminal();
-                self.require(resumed || !paused || ending, Invariant::Acknowledged, || {
+                self.require(resumed || !paused || ending, StoreInvariant::Acknowledged, || {
                     "its resume is not there".into()
                 });
             }
-            Ack::Refused { status: told, .. } => {
-                self.require(status == *told, Invariant::Acknowledged, || {
+            ClientAck::Refused { status: told, .. } => {
+                self.require(status == *told, StoreInvariant::Acknowledged, || {
                     format!("a client was told that it is {told}, and it is {status}")
                 });
             }
-            Ack::Retried { source, .. } => {
+            ClientAck::Retried { source, .. } => {
                 let same = self.run.state.source.as_ref() == Some(source);
-                self.require(same, Invariant::Acknowledged, || format!("it does not retry `{source}`"));
+                self.require(same, StoreInvariant::Acknowledged, || format!("it does not retry `{source}`"));
             }
-            Ack::Event { event, .. } => {
+            ClientAck::Event { event, .. } => {
                 let told = event.decode::<Event>().ok();
                 let stored = told.as_ref().and_then(|told| self.event(told.seq));
-                self.require(told.is_some() && stored == told.as_ref(), Invariant::Prefix, || {
+                self.require(told.is_some() && stored == told.as_ref(), StoreInvariant::Prefix, || {
                     format!("a client was told of an event that is not there: {event:?}")
                 });
             }
@@ -338,13 +347,14 @@ impl<'a> Case<'a> {
     }
 
     /// A request is acted on once, if at all: before and after a crash alike.
-    fn check_heard_once(&mut self, acks: &[Ack]) {
-        for request in [Request::Cancel, Request::Pause, Request::Resume] {
-            let asked =
-                acks.iter().filter(|ack| matches!(ack, Ack::Asking { request: it, .. } if *it == request));
-            let heard = self.run.events.iter().filter(|event| answers(&event.event) == Some(request));
+    fn check_heard_once(&mut self, acks: &[ClientAck]) {
+        for request in [ClientRequest::Cancel, ClientRequest::Pause, ClientRequest::Resume] {
+            let asked = acks
+                .iter()
+                .filter(|ack| matches!(ack, ClientAck::Asking { request: it, .. } if *it == request));
+            let heard = self.run.events.iter().filter(|event| answers(&event.kind) == Some(request));
             let (asked, heard) = (asked.count(), heard.count());
-            self.require(heard <= asked, Invariant::Acknowledged, || {
+            self.require(heard <= asked, StoreInvariant::Acknowledged, || {
                 format!("{request:?} was asked for {asked} times and acted on {heard} times")
             });
         }
@@ -354,7 +364,7 @@ impl<'a> Case<'a> {
         &mut self,
         status: RunStatus,
         output: Option<&Value>,
-        error: Option<&Failure>,
+        error: Option<&FailureRecord>,
         retried_as: Option<&RunId>,
     ) {
         let end = self.run.state.end.as_ref();
@@ -363,17 +373,17 @@ impl<'a> Case<'a> {
             end.status == status && end.failure.as_ref() == error && end.retried_as.as_ref() == retried_as
         });
         let same = same && (status != RunStatus::Completed || stored.as_ref() == output);
-        self.require(same, Invariant::Acknowledged, || {
+        self.require(same, StoreInvariant::Acknowledged, || {
             format!("a client was told of another end: {status} {output:?} {error:?}, not {end:?} {stored:?}")
         });
     }
 
-    fn check_sightings(&mut self, sightings: &[Sighting]) {
+    fn check_sightings(&mut self, sightings: &[CallObservation]) {
         let mut begun: HashMap<(&str, u32), u64> = HashMap::new();
         for sighting in sightings {
             let place = (sighting.node.as_str(), sighting.call);
             let again = begun.insert(place, sighting.nonce).is_some();
-            self.require(!again, Invariant::NoRepeat, || format!("call {place:?} was made twice"));
+            self.require(!again, StoreInvariant::NoRepeat, || format!("call {place:?} was made twice"));
             self.check_sighting(sighting);
         }
         for event in &self.run.events {
@@ -382,40 +392,40 @@ impl<'a> Case<'a> {
         self.check_once(sightings);
     }
 
-    fn check_sighting(&mut self, sighting: &Sighting) {
-        let Sighting { node, call, attempt, .. } = sighting;
+    fn check_sighting(&mut self, sighting: &CallObservation) {
+        let CallObservation { node, call, attempt, .. } = sighting;
         let Some((role, recorded)) = self.calls.get(&(node.as_str(), *call)).copied() else {
-            return self.require(false, Invariant::NoRepeat, || {
+            return self.require(false, StoreInvariant::NoRepeat, || {
                 format!("call {call} of `{node}` was made, and its start was not durable")
             });
         };
-        self.require(recorded == *attempt, Invariant::Calls, || {
+        self.require(recorded == *attempt, StoreInvariant::Calls, || {
             format!("call {call} of `{node}` was attempt {attempt}, and its history says {recorded}")
         });
         let path = Path::new(node.as_str());
         let input = self.value(Some(self.input_of(&path, role)));
-        self.require(input.as_ref() == Some(&sighting.input), Invariant::Values, || {
+        self.require(input.as_ref() == Some(&sighting.input), StoreInvariant::Values, || {
             format!("call {call} of `{node}` saw another input: {:?}, not {input:?}", sighting.input)
         });
         for (name, seen) in &sighting.seen {
             // On paper nothing and `null` are the same; an imported delay has recorded `null`.
             let something = |value: &Option<Value>| value.clone().filter(|value| !value.is_null());
             let recorded = self.result_of(&path, name);
-            self.require(something(&recorded) == something(seen), Invariant::Values, || {
+            self.require(something(&recorded) == something(seen), StoreInvariant::Values, || {
                 format!("call {call} of `{node}` saw {seen:?} of `{name}`, and its history has {recorded:?}")
             });
         }
         if let Some(failure) = &sighting.failure {
             let handled = self.has(|kind| kind.failure() == Some(failure));
-            self.require(handled, Invariant::Values, || {
+            self.require(handled, StoreInvariant::Values, || {
                 format!("`{node}` handled another failure: {failure}")
             });
         }
     }
 
     /// The event that holds the input which a function at this node sees.
-    fn input_of(&self, node: &Path, role: Role) -> Seq {
-        let mut at = if role == Role::Input { node.parent() } else { Some(node.clone()) };
+    fn input_of(&self, node: &Path, role: CallRole) -> Seq {
+        let mut at = if role == CallRole::Input { node.parent() } else { Some(node.clone()) };
         while let Some(path) = at {
             if let Some(input) = self.whole.node(&path).and_then(|node| node.input) {
                 return input;
@@ -439,21 +449,21 @@ impl<'a> Case<'a> {
 
     /// What has an outcome was called, and a result is that of its own call.
     fn check_was_called(&mut self, event: &Event, begun: &HashMap<(&str, u32), u64>) {
-        match &event.event {
-            Kind::CallSucceeded { node, call, result, .. } => {
+        match &event.kind {
+            EventKind::CallSucceeded { node, call, result, .. } => {
                 let nonce = begun.get(&(node.as_str(), *call));
-                self.require(nonce.is_some(), Invariant::Budget, || {
+                self.require(nonce.is_some(), StoreInvariant::Budget, || {
                     format!("call {call} of `{node}` has a result and was never made")
                 });
-                let other = result.decode::<Receipt>().is_ok_and(|receipt| Some(&receipt.nonce) != nonce);
-                self.require(!other, Invariant::Values, || {
+                let other = result.decode::<StepReceipt>().is_ok_and(|receipt| Some(&receipt.nonce) != nonce);
+                self.require(!other, StoreInvariant::Values, || {
                     format!("call {call} of `{node}` has the result of another call")
                 });
             }
-            Kind::CallFailed { node, call, failure, .. } => {
+            EventKind::CallFailed { node, call, failure, .. } => {
                 let by_engine = failure.code == code::TIMEOUT || failure.code == code::INTERRUPTED;
                 let called = by_engine || begun.contains_key(&(node.as_str(), *call));
-                self.require(called, Invariant::Budget, || {
+                self.require(called, StoreInvariant::Budget, || {
                     format!("call {call} of `{node}` failed and was never made: {failure}")
                 });
             }
@@ -461,9 +471,9 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn check_once(&mut self, sightings: &[Sighting]) {
+    fn check_once(&mut self, sightings: &[CallObservation]) {
         let starts = sightings.iter().filter(|sighting| sighting.node == "only_once").count();
-        self.require(starts <= 1, Invariant::Budget, || format!("`only_once` began {starts} times"));
+        self.require(starts <= 1, StoreInvariant::Budget, || format!("`only_once` began {starts} times"));
     }
 
     /// No attempt begins before the one that failed asked for it.
@@ -471,18 +481,18 @@ impl<'a> Case<'a> {
         let mut due: BTreeMap<&Path, rival::Time> = BTreeMap::new();
         let mut early = Vec::new();
         for event in &self.run.events {
-            match &event.event {
-                Kind::CallFailed { node, verdict: Verdict::RetryAt(at), .. } => {
+            match &event.kind {
+                EventKind::CallFailed { node, verdict: FailureVerdict::RetryAt(at), .. } => {
                     due.insert(node, *at);
                 }
-                Kind::CallStarted { node, .. } => {
+                EventKind::CallStarted { node, .. } => {
                     early.extend(due.remove(node).filter(|at| event.at < *at).map(|_| node));
                 }
                 _ => {}
             }
         }
         for node in early {
-            self.require(false, Invariant::Backoff, || format!("`{node}` was tried again too early"));
+            self.require(false, StoreInvariant::Backoff, || format!("`{node}` was tried again too early"));
         }
     }
 }

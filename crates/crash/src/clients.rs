@@ -12,9 +12,9 @@ use rival::{
     Engine, Page, RunError, RunFilter, RunHandle, RunId, RunOutcome, RunStatus, StartError, StoreError, Value,
 };
 
-use crate::Folder;
+use crate::TestFolder;
 use crate::flows::FLOWS;
-use crate::ledger::{self, Ack, Ledger, Request};
+use crate::ledger::{self, ClientAck, ClientRequest, LedgerFile};
 use crate::steps::Ticket;
 
 /// Clients at work at a time.
@@ -30,23 +30,23 @@ const UNNAMED: u64 = 1 << 32;
 
 /// All clients of one worker.
 #[derive(Debug)]
-pub struct Clients {
+pub struct WorkerClients {
     engine: Engine,
-    acks: Ledger<Ack>,
+    acks: LedgerFile<ClientAck>,
     next: AtomicU64,
     started: AtomicU64,
 }
 
-impl Clients {
+impl WorkerClients {
     /// Clients that go on after the last id in the ledger.
-    pub fn new(engine: Engine, folder: &Folder) -> io::Result<Self> {
-        let told = ledger::read_end::<Ack>(&folder.acks(), RECENT)?;
+    pub fn new(engine: Engine, folder: &TestFolder) -> io::Result<Self> {
+        let told = ledger::read_end::<ClientAck>(&folder.acks(), RECENT)?;
         let last = told.iter().filter_map(|ack| match ack {
-            Ack::Started { given, .. } => *given,
+            ClientAck::Started { given, .. } => *given,
             _ => None,
         });
         let next = last.max().unwrap_or(0).saturating_sub(OVERLAP);
-        let acks = Ledger::open(&folder.acks())?;
+        let acks = LedgerFile::open(&folder.acks())?;
         Ok(Self { engine, acks, next: AtomicU64::new(next), started: AtomicU64::new(0) })
     }
 
@@ -80,13 +80,13 @@ impl Clients {
         Ok(())
     }
 
-    fn told(&self, ack: &Ack) -> anyhow::Result<Option<()>> {
+    fn told(&self, ack: &ClientAck) -> anyhow::Result<Option<()>> {
         self.acks.write(ack)?;
         Ok(Some(()))
     }
 
-    fn asking(&self, run: &RunId, request: Request) -> anyhow::Result<Option<()>> {
-        self.told(&Ack::Asking { run: run.clone(), request })
+    fn asking(&self, run: &RunId, request: ClientRequest) -> anyhow::Result<Option<()>> {
+        self.told(&ClientAck::Asking { run: run.clone(), request })
     }
 
     /// Starts a run, under a given id or not. `None`: the engine is stopping.
@@ -106,7 +106,7 @@ impl Clients {
         };
         let input = Value::encode(&ticket)?;
         let workflow = workflow.to_owned();
-        self.told(&Ack::Started { run: run.id().clone(), given, workflow, input })?;
+        self.told(&ClientAck::Started { run: run.id().clone(), given, workflow, input })?;
         if given.is_some() && rng.u8(0..8) == 0 {
             return self.contradict(run, rng).await;
         }
@@ -119,7 +119,7 @@ impl Clients {
         let again = self.engine.run(flow_of(other.number), other).id(run.id().as_str());
         match again.await {
             Err(StartError::Conflict(id)) => {
-                self.told(&Ack::Conflict { run: id })?;
+                self.told(&ClientAck::Conflict { run: id })?;
                 Ok(Some(run))
             }
             Err(StartError::ShuttingDown | StartError::Store(StoreError::Closed)) => Ok(None),
@@ -139,40 +139,40 @@ impl Clients {
 
     fn ended(&self, outcome: RunOutcome) -> anyhow::Result<Option<()>> {
         let RunOutcome { run_id: run, status, output, error, retried_as, .. } = outcome;
-        self.told(&Ack::Ended { run, status, output, error, retried_as })
+        self.told(&ClientAck::Ended { run, status, output, error, retried_as })
     }
 
     async fn cancel(&self, run: &RunHandle, rng: &mut Rng) -> anyhow::Result<Option<()>> {
         tokio::time::sleep(Duration::from_millis(rng.u64(0..25))).await;
-        self.asking(run.id(), Request::Cancel)?;
+        self.asking(run.id(), ClientRequest::Cancel)?;
         let answer = run.cancel("enough").await;
-        let told = self.answered(run.id(), answer, |run, status| Ack::Cancelled { run, status })?;
+        let told = self.answered(run.id(), answer, |run, status| ClientAck::Cancelled { run, status })?;
         if told.is_some() && rng.bool() { self.wait(run).await } else { Ok(told) }
     }
 
     async fn pause(&self, run: &RunHandle, rng: &mut Rng) -> anyhow::Result<Option<()>> {
         tokio::time::sleep(Duration::from_millis(rng.u64(0..15))).await;
-        self.asking(run.id(), Request::Pause)?;
+        self.asking(run.id(), ClientRequest::Pause)?;
         let answer = self.engine.pause(run.id()).await;
-        let told = self.answered(run.id(), answer, |run, status| Ack::Paused { run, status })?;
+        let told = self.answered(run.id(), answer, |run, status| ClientAck::Paused { run, status })?;
         if told.is_none() || rng.u8(0..4) == 0 {
             return Ok(told);
         }
         tokio::time::sleep(Duration::from_millis(rng.u64(0..15))).await;
-        self.asking(run.id(), Request::Resume)?;
+        self.asking(run.id(), ClientRequest::Resume)?;
         let answer = self.engine.resume(run.id()).await;
-        self.answered(run.id(), answer, |run, status| Ack::Resumed { run, status })
+        self.answered(run.id(), answer, |run, status| ClientAck::Resumed { run, status })
     }
 
     fn answered(
         &self,
         run: &RunId,
         answer: Result<RunStatus, RunError>,
-        ack: impl Fn(RunId, RunStatus) -> Ack,
+        ack: impl Fn(RunId, RunStatus) -> ClientAck,
     ) -> anyhow::Result<Option<()>> {
         match answer {
             Ok(status) => self.told(&ack(run.clone(), status)),
-            Err(RunError::Finished { run, status }) => self.told(&Ack::Refused { run, status }),
+            Err(RunError::Finished { run, status }) => self.told(&ClientAck::Refused { run, status }),
             Err(RunError::ShuttingDown | RunError::Store(StoreError::Closed)) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -187,7 +187,7 @@ impl Clients {
         {
             match event {
                 Ok(event) => {
-                    self.told(&Ack::Event { run: run.id().clone(), event: Value::encode(&event)? })?;
+                    self.told(&ClientAck::Event { run: run.id().clone(), event: Value::encode(&event)? })?;
                 }
                 Err(RunError::ShuttingDown | RunError::Store(StoreError::Closed)) => return Ok(None),
                 Err(error) => return Err(error.into()),
@@ -203,7 +203,7 @@ impl Clients {
             return Ok(None);
         }
         match self.engine.retry(run.id()).await {
-            Ok(again) => self.told(&Ack::Retried { run: again.id().clone(), source: run.id().clone() }),
+            Ok(again) => self.told(&ClientAck::Retried { run: again.id().clone(), source: run.id().clone() }),
             Err(StartError::NotRetryable { .. }) => Ok(Some(())),
             Err(StartError::ShuttingDown | StartError::Store(StoreError::Closed)) => Ok(None),
             Err(error) => Err(error.into()),
@@ -217,7 +217,11 @@ pub(crate) fn flow_of(number: u64) -> &'static str {
 }
 
 /// Lets everything come to its end: what is paused or blocked is let go on.
-pub async fn drain(engine: &Engine, acks: Option<&Ledger<Ack>>, patience: Duration) -> anyhow::Result<()> {
+pub async fn drain(
+    engine: &Engine,
+    acks: Option<&LedgerFile<ClientAck>>,
+    patience: Duration,
+) -> anyhow::Result<()> {
     let end = Instant::now() + patience;
     let statuses: Vec<RunStatus> = RunStatus::ALL.into_iter().filter(|it| !it.is_terminal()).collect();
     let filter = RunFilter { statuses, ..RunFilter::default() };
@@ -228,7 +232,7 @@ pub async fn drain(engine: &Engine, acks: Option<&Ledger<Ack>>, patience: Durati
         }
         for row in rows.iter().filter(|row| matches!(row.status, RunStatus::Paused | RunStatus::Blocked)) {
             if let Some(acks) = acks {
-                acks.write(&Ack::Asking { run: row.id.clone(), request: Request::Resume })?;
+                acks.write(&ClientAck::Asking { run: row.id.clone(), request: ClientRequest::Resume })?;
             }
             match engine.resume(&row.id).await {
                 Ok(_) | Err(RunError::Finished { .. }) => {}

@@ -12,10 +12,10 @@ use rival::{RunId, RunStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::Folder;
+use crate::TestFolder;
 use crate::flows::CROWDED;
-use crate::http::{Answer, Api};
-use crate::ledger::Ledger;
+use crate::http::{HttpAnswer, ServerApi};
+use crate::ledger::LedgerFile;
 use crate::steps::Ticket;
 
 /// Runs that are crowded at a time.
@@ -27,19 +27,19 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request, and what its sender was told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Told {
+pub struct CrowdRecord {
     /// The run.
     pub run: RunId,
     /// What was asked.
-    pub what: What,
+    pub what: CrowdRequest,
     /// The answer.
-    pub reply: Reply,
+    pub reply: CrowdReply,
 }
 
 /// What a client of the crowd asks of a run. Numbers are used once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum What {
+pub enum CrowdRequest {
     /// Takes this word.
     Signal {
         /// What it says.
@@ -69,7 +69,7 @@ pub enum What {
 /// What a client was told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Reply {
+pub enum CrowdReply {
     /// 202, and where the run stands.
     Yes {
         /// The status.
@@ -91,28 +91,28 @@ pub enum Reply {
 /// What the server says of a run.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Acted {
+struct CrowdRun {
     status: RunStatus,
     signal_id: Option<String>,
 }
 
 /// All clients.
 #[derive(Debug)]
-pub struct Crowd {
+pub struct CrowdClients {
     /// Where they ask.
-    pub api: Api,
-    told: Ledger<Told>,
+    pub api: ServerApi,
+    told: LedgerFile<CrowdRecord>,
     numbers: AtomicU64,
     answers: AtomicU64,
     wanted: u64,
 }
 
-impl Crowd {
+impl CrowdClients {
     /// Clients that write into this folder, and want so many answers.
-    pub fn new(folder: &Folder, wanted: u64) -> Result<Self> {
-        let told = Ledger::open(&folder.answers())?;
+    pub fn new(folder: &TestFolder, wanted: u64) -> Result<Self> {
+        let told = LedgerFile::open(&folder.answers())?;
         let (numbers, answers) = (AtomicU64::new(1), AtomicU64::new(0));
-        Ok(Self { api: Api::new()?, told, numbers, answers, wanted })
+        Ok(Self { api: ServerApi::new()?, told, numbers, answers, wanted })
     }
 
     /// How many answers there were.
@@ -176,11 +176,11 @@ impl Crowd {
             20..45 => self.signal_with_id(run, no, 1 + rng.u8(0..3)).await,
             45..55 => self.contradict(run, no).await,
             55..70 => {
-                self.ask(run, What::Pause {}).await?;
-                self.ask(run, What::Resume {}).await
+                self.ask(run, CrowdRequest::Pause {}).await?;
+                self.ask(run, CrowdRequest::Resume {}).await
             }
-            70..72 | 74..84 => self.ask(run, What::Kill { no }).await,
-            _ => self.ask(run, What::Cancel { no }).await,
+            70..72 | 74..84 => self.ask(run, CrowdRequest::Kill { no }).await,
+            _ => self.ask(run, CrowdRequest::Cancel { no }).await,
         }
     }
 
@@ -195,7 +195,7 @@ impl Crowd {
                 known.and_then(|answer| Some(answer.read::<Json>().ok()?["signalId"].as_str()?.to_owned()));
             match id {
                 Some(id) => body["id"] = Json::from(id),
-                None => return self.note(run, What::Signal { nonce }, answer.as_ref()),
+                None => return self.note(run, CrowdRequest::Signal { nonce }, answer.as_ref()),
             }
         }
     }
@@ -207,7 +207,7 @@ impl Crowd {
         let all = (0..senders).map(|_| self.until_answered(&path, &body));
         let mut answers = futures::future::try_join_all(all).await?;
         answers.push(self.until_answered(&path, &body).await?);
-        answers.iter().try_for_each(|answer| self.note(run, What::Signal { nonce }, Some(answer)))
+        answers.iter().try_for_each(|answer| self.note(run, CrowdRequest::Signal { nonce }, Some(answer)))
     }
 
     /// The same id with another word: if the first was taken, the second must not be.
@@ -215,50 +215,52 @@ impl Crowd {
         let path = format!("/api/runs/{run}/signals/word");
         let id = format!("word-{nonce}");
         let first = self.until_answered(&path, &json!({"payload": {"nonce": nonce}, "id": id})).await?;
-        self.note(run, What::Signal { nonce }, Some(&first))?;
+        self.note(run, CrowdRequest::Signal { nonce }, Some(&first))?;
         if first.status != 202 {
             return Ok(());
         }
         let nonce = self.number();
         let second = self.until_answered(&path, &json!({"payload": {"nonce": nonce}, "id": id})).await?;
-        self.note(run, What::Contradiction { nonce }, Some(&second))
+        self.note(run, CrowdRequest::Contradiction { nonce }, Some(&second))
     }
 
     /// Asks once. Whether it was heard is not known if no answer comes.
-    async fn ask(&self, run: &RunId, what: What) -> Result<()> {
+    async fn ask(&self, run: &RunId, what: CrowdRequest) -> Result<()> {
         let (word, body) = match &what {
-            What::Cancel { no } => ("cancel", json!({"reason": no.to_string()})),
-            What::Kill { no } => ("kill", json!({"reason": no.to_string()})),
-            What::Pause {} => ("pause", json!({})),
-            What::Resume {} => ("resume", json!({})),
-            What::Signal { .. } | What::Contradiction { .. } => bail!("signals are sent elsewhere"),
+            CrowdRequest::Cancel { no } => ("cancel", json!({"reason": no.to_string()})),
+            CrowdRequest::Kill { no } => ("kill", json!({"reason": no.to_string()})),
+            CrowdRequest::Pause {} => ("pause", json!({})),
+            CrowdRequest::Resume {} => ("resume", json!({})),
+            CrowdRequest::Signal { .. } | CrowdRequest::Contradiction { .. } => {
+                bail!("signals are sent elsewhere")
+            }
         };
         let answer = self.api.post(&format!("/api/runs/{run}/{word}"), &body).await?;
         self.note(run, what, answer.as_ref())
     }
 
-    fn note(&self, run: &RunId, what: What, answer: Option<&Answer>) -> Result<()> {
+    fn note(&self, run: &RunId, what: CrowdRequest, answer: Option<&HttpAnswer>) -> Result<()> {
         let reply = match answer {
             Some(answer) if answer.status == 202 => {
-                let Acted { status, signal_id } = answer.read()?;
-                Reply::Yes { status, signal: signal_id }
+                let CrowdRun { status, signal_id } = answer.read()?;
+                CrowdReply::Yes { status, signal: signal_id }
             }
             Some(answer) if answer.status == 409 => {
                 let problem: Json = answer.read()?;
                 let text = |key: &str| problem[key].as_str().unwrap_or_default().to_owned();
-                Reply::No { code: text("code"), error: text("error") }
+                CrowdReply::No { code: text("code"), error: text("error") }
             }
             Some(answer) if answer.status < 500 => bail!("{what:?} was answered with {answer}"),
-            _ => Reply::Unknown {},
+            _ => CrowdReply::Unknown {},
         };
-        if !matches!(reply, Reply::Unknown {}) {
+        if !matches!(reply, CrowdReply::Unknown {}) {
             self.answers.fetch_add(1, Ordering::Relaxed);
         }
-        Ok(self.told.write(&Told { run: run.clone(), what, reply })?)
+        Ok(self.told.write(&CrowdRecord { run: run.clone(), what, reply })?)
     }
 
     /// Sends a request until an answer comes, because it may be sent as often as one likes.
-    async fn until_answered(&self, path: &str, body: &Json) -> Result<Answer> {
+    async fn until_answered(&self, path: &str, body: &Json) -> Result<HttpAnswer> {
         loop {
             if let Some(answer) = self.api.post(path, body).await? {
                 return Ok(answer);
@@ -283,7 +285,7 @@ impl Crowd {
             for row in runs {
                 let run = RunId::from(row["runId"].as_str().context("no run id")?);
                 match row["status"].as_str() {
-                    Some("paused" | "blocked") => self.ask(&run, What::Resume {}).await?,
+                    Some("paused" | "blocked") => self.ask(&run, CrowdRequest::Resume {}).await?,
                     Some("waiting") if row["workflow"] == CROWDED => {
                         self.signal_with_id(&run, self.number(), 1).await?;
                     }

@@ -5,11 +5,16 @@ use futures::StreamExt;
 use reqwest::Response;
 use rival::RunId;
 
-use crate::http::Api;
-use crate::ledger::{Ack, Frame, Ledger};
+use crate::http::ServerApi;
+use crate::ledger::{ClientAck, LedgerFile, LedgerFrame};
 
 /// Follows a run until the server says that there is nothing more to come. Gives how often it came back for more.
-pub(crate) async fn follow(api: &Api, acks: &Ledger<Ack>, run: RunId, follower: u64) -> Result<u64> {
+pub(crate) async fn follow(
+    api: &ServerApi,
+    acks: &LedgerFile<ClientAck>,
+    run: RunId,
+    follower: u64,
+) -> Result<u64> {
     let path = format!("/api/runs/{run}/stream");
     let (mut last, mut returned) = (0, 0);
     loop {
@@ -19,12 +24,12 @@ pub(crate) async fn follow(api: &Api, acks: &Ledger<Ack>, run: RunId, follower: 
                 returned += u64::from(last > 0);
                 read(response, |frame| {
                     last = frame.seq.0;
-                    Ok(acks.write(&Ack::Streamed { run: run.clone(), follower, frame })?)
+                    Ok(acks.write(&ClientAck::Streamed { run: run.clone(), follower, frame })?)
                 })
                 .await?;
             }
             204 => {
-                acks.write(&Ack::StreamEnded { run, follower })?;
+                acks.write(&ClientAck::StreamEnded { run, follower })?;
                 return Ok(returned);
             }
             other => bail!("following `{run}` was answered with {other}"),
@@ -33,7 +38,7 @@ pub(crate) async fn follow(api: &Api, acks: &Ledger<Ack>, run: RunId, follower: 
 }
 
 /// Reads whole frames until the stream ends, in whatever way.
-async fn read(response: Response, mut heard: impl FnMut(Frame) -> Result<()>) -> Result<()> {
+async fn read(response: Response, mut heard: impl FnMut(LedgerFrame) -> Result<()>) -> Result<()> {
     let mut chunks = response.bytes_stream();
     let mut text = Vec::new();
     while let Some(Ok(chunk)) = chunks.next().await {
@@ -49,10 +54,10 @@ async fn read(response: Response, mut heard: impl FnMut(Frame) -> Result<()>) ->
 }
 
 /// A frame, unless it is only a comment.
-fn parse(text: &str) -> Result<Option<Frame>> {
+fn parse(text: &str) -> Result<Option<LedgerFrame>> {
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     let Some(data) = field("data") else { return Ok(None) };
-    let frame: Frame = serde_json::from_str(data)?;
+    let frame: LedgerFrame = serde_json::from_str(data)?;
     let id = field("id").context("a frame without an id")?;
     let agrees = id == frame.seq.0.to_string() && field("event") == Some(frame.r#type.as_str());
     if agrees { Ok(Some(frame)) } else { bail!("a frame says two things: {text}") }

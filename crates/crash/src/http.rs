@@ -16,15 +16,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Where the server is now, and what came of asking it.
 #[derive(Debug)]
-pub struct Api {
+pub struct ServerApi {
     address: watch::Sender<Option<SocketAddr>>,
     client: Client,
-    talk: Mutex<Talk>,
+    talk: Mutex<RequestTotals>,
 }
 
 /// What came of all requests.
 #[derive(Clone, Debug, Default)]
-pub struct Talk {
+pub struct RequestTotals {
     /// Whole answers, by status.
     pub answers: BTreeMap<u16, u64>,
     /// Requests that got none.
@@ -35,12 +35,12 @@ pub struct Talk {
 
 /// A whole answer.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     pub(crate) status: u16,
     body: Vec<u8>,
 }
 
-impl Answer {
+impl HttpAnswer {
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.body).with_context(|| format!("cannot read {self}"))
     }
@@ -52,13 +52,13 @@ impl Answer {
     }
 }
 
-impl std::fmt::Display for Answer {
+impl std::fmt::Display for HttpAnswer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.status, String::from_utf8_lossy(&self.body))
     }
 }
 
-impl Api {
+impl ServerApi {
     /// Nothing is there yet.
     pub fn new() -> Result<Self> {
         let client = Client::builder().no_proxy().build()?;
@@ -71,11 +71,11 @@ impl Api {
     }
 
     /// What came of all requests so far.
-    pub fn talk(&self) -> Talk {
+    pub fn talk(&self) -> RequestTotals {
         self.talk.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn note(&self, note: impl FnOnce(&mut Talk)) {
+    fn note(&self, note: impl FnOnce(&mut RequestTotals)) {
         note(&mut self.talk.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -104,7 +104,7 @@ impl Api {
         method: Method,
         path: &str,
         fill: impl FnOnce(RequestBuilder) -> RequestBuilder,
-    ) -> Result<Option<Answer>> {
+    ) -> Result<Option<HttpAnswer>> {
         Ok(self.exchange(method, path, fill).await?.filter(|answer| answer.status != 503))
     }
 
@@ -114,7 +114,7 @@ impl Api {
         method: Method,
         path: &str,
         fill: impl FnOnce(RequestBuilder) -> RequestBuilder,
-    ) -> Result<Option<Answer>> {
+    ) -> Result<Option<HttpAnswer>> {
         let address = self.current().await?;
         let request = self.client.request(method, format!("http://{address}{path}"));
         match fill(request).send().await {
@@ -127,7 +127,7 @@ impl Api {
         }
     }
 
-    async fn whole(&self, address: SocketAddr, response: Response) -> Result<Option<Answer>> {
+    async fn whole(&self, address: SocketAddr, response: Response) -> Result<Option<HttpAnswer>> {
         let status = response.status().as_u16();
         let Ok(body) = response.bytes().await else {
             self.note(|talk| talk.half.push(address));
@@ -135,7 +135,7 @@ impl Api {
             return Ok(None);
         };
         self.note(|talk| *talk.answers.entry(status).or_default() += 1);
-        let answer = Answer { status, body: body.to_vec() };
+        let answer = HttpAnswer { status, body: body.to_vec() };
         match status {
             503 => {
                 self.is_gone(address);
@@ -146,11 +146,11 @@ impl Api {
         }
     }
 
-    pub(crate) async fn post(&self, path: &str, body: &Json) -> Result<Option<Answer>> {
+    pub(crate) async fn post(&self, path: &str, body: &Json) -> Result<Option<HttpAnswer>> {
         self.send(Method::POST, path, |request| request.json(body)).await
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Result<Option<Answer>> {
+    pub(crate) async fn get(&self, path: &str) -> Result<Option<HttpAnswer>> {
         self.send(Method::GET, path, |request| request).await
     }
 

@@ -9,14 +9,14 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use rival::{RunId, RunStatus, Seq, Time, Value};
-use rival_core::Failure;
+use rival_core::FailureRecord;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Something that a client was told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ack {
+pub enum ClientAck {
     /// The run is durable.
     Started {
         /// The run.
@@ -42,7 +42,7 @@ pub enum Ack {
         /// With what.
         output: Option<Value>,
         /// Why it failed.
-        error: Option<Failure>,
+        error: Option<FailureRecord>,
         /// The run that goes on in its place.
         retried_as: Option<RunId>,
     },
@@ -51,7 +51,7 @@ pub enum Ack {
         /// The run.
         run: RunId,
         /// For what.
-        request: Request,
+        request: ClientRequest,
     },
     /// A cancel is in the history, or an end was decided before.
     Cancelled {
@@ -109,7 +109,7 @@ pub enum Ack {
         /// Who follows it.
         follower: u64,
         /// The event as it was sent.
-        frame: Frame,
+        frame: LedgerFrame,
     },
     /// A follower was told that there is nothing more to come.
     StreamEnded {
@@ -129,7 +129,7 @@ pub enum Ack {
 
 /// An event as the server sends it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Frame {
+pub struct LedgerFrame {
     /// Its place.
     pub seq: Seq,
     /// When it was decided.
@@ -142,7 +142,7 @@ pub struct Frame {
 
 /// A start that is about to be asked for, once or, if it has a key, until it is told of.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sent {
+pub struct SentStart {
     /// The number in its ticket, which no other has.
     pub number: u64,
     /// The id that the client chose.
@@ -152,7 +152,7 @@ pub struct Sent {
 /// What a client can ask of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Request {
+pub enum ClientRequest {
     /// To stop.
     Cancel,
     /// To hold.
@@ -163,7 +163,7 @@ pub enum Request {
 
 /// What a function saw when it began.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sighting {
+pub struct CallObservation {
     /// The run.
     pub run: RunId,
     /// The node.
@@ -179,17 +179,17 @@ pub struct Sighting {
     /// Earlier steps by id, and what they returned.
     pub seen: Vec<(String, Option<Value>)>,
     /// For a handler: what went wrong.
-    pub failure: Option<Failure>,
+    pub failure: Option<FailureRecord>,
 }
 
 /// A file that only grows.
 #[derive(Debug)]
-pub struct Ledger<T> {
+pub struct LedgerFile<T> {
     file: File,
     line: PhantomData<fn(T)>,
 }
 
-impl<T: Serialize> Ledger<T> {
+impl<T: Serialize> LedgerFile<T> {
     /// Opens a ledger, and closes the line that a killed process may have left open.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;

@@ -4,7 +4,7 @@
 //! and what its steps saw when they began. A test kills it again and again, lets the last one finish everything,
 //! and holds the store against the ledgers and the invariants.
 //!
-//! Its clients are in the worker (`Clients`), or in the test, and ask over HTTP (`Load`; `Crowd`, many of the same run).
+//! Its clients are in the worker (`WorkerClients`), or in the test, and ask over HTTP (`HttpLoad`; `CrowdClients`, many of the same run).
 //!
 //! `RIVAL_CRASH_SEED` chooses another story; `RIVAL_CRASH_CYCLES` and `RIVAL_CRASH_ANSWERS` choose a longer one.
 
@@ -22,22 +22,22 @@ mod steps;
 
 use std::path::{Path, PathBuf};
 
-pub use audit::{AnswerAudit, Audit, audit, audit_answers, unfinished};
-pub use clients::{Clients, drain};
-pub use crowd::{Crowd, Reply, Told, What};
+pub use audit::{AnswerAudit, AuditReport, audit, audit_answers, unfinished};
+pub use clients::{WorkerClients, drain};
+pub use crowd::{CrowdClients, CrowdRecord, CrowdReply, CrowdRequest};
 pub use flows::{CROWDED, FLOWS, LISTENING, definitions};
-pub use http::{Api, Talk};
-pub use ledger::{Ack, Frame, Ledger, Request, Sent, Sighting, read};
-pub use load::Load;
-pub use parent::{End, Worker};
-pub use prefix::Prefixes;
-pub use steps::{Part, Receipt, Ticket, Word};
+pub use http::{RequestTotals, ServerApi};
+pub use ledger::{CallObservation, ClientAck, ClientRequest, LedgerFile, LedgerFrame, SentStart, read};
+pub use load::HttpLoad;
+pub use parent::{WorkerEnd, WorkerProcess};
+pub use prefix::HistoryPrefixes;
+pub use steps::{Part, StepReceipt, Ticket, Word};
 
 /// What a folder of this test holds.
 #[derive(Clone, Debug)]
-pub struct Folder(pub PathBuf);
+pub struct TestFolder(pub PathBuf);
 
-impl Folder {
+impl TestFolder {
     /// The store.
     pub fn store(&self) -> PathBuf {
         self.0.join("rival.db")
@@ -69,7 +69,7 @@ impl Folder {
     }
 }
 
-impl AsRef<Path> for Folder {
+impl AsRef<Path> for TestFolder {
     fn as_ref(&self) -> &Path {
         &self.0
     }

@@ -10,18 +10,18 @@ use anyhow::{Context, Result, bail, ensure};
 use fastrand::Rng;
 use reqwest::Method;
 use rival::{RunId, RunStatus, Value};
-use rival_core::Failure;
+use rival_core::FailureRecord;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
 
-use crate::Folder;
+use crate::TestFolder;
 use crate::clients::flow_of;
 use crate::flows::LISTENING;
 use crate::follow::follow;
-use crate::http::{Answer, Api, Talk};
-use crate::ledger::{Ack, Ledger, Request, Sent};
+use crate::http::{HttpAnswer, RequestTotals, ServerApi};
+use crate::ledger::{ClientAck, ClientRequest, LedgerFile, SentStart};
 use crate::steps::Ticket;
 
 /// Clients at work at a time.
@@ -33,11 +33,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// All clients.
 #[derive(Debug)]
-pub struct Load {
+pub struct HttpLoad {
     /// Where they ask.
-    pub api: Api,
-    acks: Ledger<Ack>,
-    sent: Ledger<Sent>,
+    pub api: ServerApi,
+    acks: LedgerFile<ClientAck>,
+    sent: LedgerFile<SentStart>,
     numbers: AtomicU64,
     starts: Semaphore,
     followers: Mutex<JoinSet<Result<u64>>>,
@@ -48,7 +48,7 @@ pub struct Load {
 /// What the server says of a run.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Acted {
+struct LoadRun {
     run_id: RunId,
     status: RunStatus,
 }
@@ -56,35 +56,35 @@ struct Acted {
 /// What the server says of a run that has ended.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Outcome {
+struct LoadOutcome {
     run_id: RunId,
     status: RunStatus,
     output: Option<Value>,
-    error: Option<Failure>,
+    error: Option<FailureRecord>,
     retried_as: Option<RunId>,
 }
 
 /// A run that was started.
-struct Started {
+struct StartedRun {
     run: RunId,
     is_listening: bool,
 }
 
 /// How a start is made known.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Key {
+enum StartKey {
     None,
     Header,
     Body,
 }
 
-impl Load {
+impl HttpLoad {
     /// Clients that write into this folder.
-    pub fn new(folder: &Folder) -> Result<Self> {
+    pub fn new(folder: &TestFolder) -> Result<Self> {
         Ok(Self {
-            api: Api::new()?,
-            acks: Ledger::open(&folder.acks())?,
-            sent: Ledger::open(&folder.sent())?,
+            api: ServerApi::new()?,
+            acks: LedgerFile::open(&folder.acks())?,
+            sent: LedgerFile::open(&folder.sent())?,
             numbers: AtomicU64::new(1),
             starts: Semaphore::new(0),
             followers: Mutex::default(),
@@ -104,7 +104,7 @@ impl Load {
     }
 
     /// What came of all requests so far.
-    pub fn talk(&self) -> Talk {
+    pub fn talk(&self) -> RequestTotals {
         self.api.talk()
     }
 
@@ -156,7 +156,7 @@ impl Load {
         Ok(())
     }
 
-    fn told(&self, ack: &Ack) -> io::Result<()> {
+    fn told(&self, ack: &ClientAck) -> io::Result<()> {
         self.acks.write(ack)
     }
 
@@ -165,7 +165,7 @@ impl Load {
         &self,
         path: &str,
         fill: impl Fn(reqwest::RequestBuilder) -> reqwest::RequestBuilder,
-    ) -> Result<Answer> {
+    ) -> Result<HttpAnswer> {
         loop {
             if let Some(answer) = self.api.send(Method::POST, path, &fill).await? {
                 return Ok(answer);
@@ -175,26 +175,27 @@ impl Load {
     }
 
     /// Starts a run. `None`: it has no key, and no answer came.
-    async fn start(&self, rng: &mut Rng) -> Result<Option<Started>> {
+    async fn start(&self, rng: &mut Rng) -> Result<Option<StartedRun>> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let is_listening = number.is_multiple_of(4);
         let workflow = if is_listening { LISTENING } else { flow_of(number / 4) };
-        let key = [Key::None, Key::Header, Key::Body][rng.usize(0..3)];
+        let key = [StartKey::None, StartKey::Header, StartKey::Body][rng.usize(0..3)];
         let id = format!("key-{number}");
-        self.sent.write(&Sent { number, key: (key != Key::None).then(|| RunId::from(id.as_str())) })?;
+        self.sent
+            .write(&SentStart { number, key: (key != StartKey::None).then(|| RunId::from(id.as_str())) })?;
         let wait = if rng.u8(0..4) == 0 { "?wait=100ms" } else { "" };
         let path = format!("/api/workflows/{workflow}/runs{wait}");
         let ticket = Ticket::new(number);
         let mut body = json!({"input": ticket, "tags": ["crash"]});
-        if key == Key::Body {
+        if key == StartKey::Body {
             body["runId"] = Json::from(id.as_str());
         }
         let fill = |request: reqwest::RequestBuilder| match key {
-            Key::Header => request.header("Idempotency-Key", &id).json(&body),
-            Key::Body | Key::None => request.json(&body),
+            StartKey::Header => request.header("Idempotency-Key", &id).json(&body),
+            StartKey::Body | StartKey::None => request.json(&body),
         };
         let answers = match key {
-            Key::None => match self.api.send(Method::POST, &path, fill).await? {
+            StartKey::None => match self.api.send(Method::POST, &path, fill).await? {
                 Some(answer) => vec![answer],
                 None => return Ok(None),
             },
@@ -208,24 +209,29 @@ impl Load {
         let mut run = None;
         for answer in answers {
             let started = self.started(&answer, workflow, &ticket)?;
-            ensure!(key == Key::None || started.as_str() == id, "`{id}` was started as `{started}`");
+            ensure!(key == StartKey::None || started.as_str() == id, "`{id}` was started as `{started}`");
             run = Some(started);
         }
         let run = run.context("there is an answer")?;
-        if key != Key::None && rng.u8(0..8) == 0 {
+        if key != StartKey::None && rng.u8(0..8) == 0 {
             self.contradict(&run).await?;
         }
-        Ok(Some(Started { run, is_listening }))
+        Ok(Some(StartedRun { run, is_listening }))
     }
 
-    fn started(&self, answer: &Answer, workflow: &str, ticket: &Ticket) -> Result<RunId> {
+    fn started(&self, answer: &HttpAnswer, workflow: &str, ticket: &Ticket) -> Result<RunId> {
         let run = match answer.status {
-            202 => answer.read::<Acted>()?.run_id,
-            200 => answer.read::<Outcome>()?.run_id,
+            202 => answer.read::<LoadRun>()?.run_id,
+            200 => answer.read::<LoadOutcome>()?.run_id,
             _ => bail!("a start was answered with {answer}"),
         };
         let input = Value::encode(ticket)?;
-        self.told(&Ack::Started { run: run.clone(), given: None, workflow: workflow.to_owned(), input })?;
+        self.told(&ClientAck::Started {
+            run: run.clone(),
+            given: None,
+            workflow: workflow.to_owned(),
+            input,
+        })?;
         if answer.status == 200 {
             self.ended(answer)?;
         }
@@ -239,7 +245,7 @@ impl Load {
         let path = format!("/api/workflows/{}/runs", flow_of(0));
         match self.api.post(&path, &body).await? {
             None => Ok(()),
-            Some(answer) if answer.status == 409 => Ok(self.told(&Ack::Conflict { run: run.clone() })?),
+            Some(answer) if answer.status == 409 => Ok(self.told(&ClientAck::Conflict { run: run.clone() })?),
             Some(answer) => bail!("a contradiction was answered with {answer}"),
         }
     }
@@ -253,14 +259,14 @@ impl Load {
         }
     }
 
-    fn ended(&self, answer: &Answer) -> Result<()> {
-        let Outcome { run_id: run, status, output, error, retried_as } = answer.read()?;
-        Ok(self.told(&Ack::Ended { run, status, output, error, retried_as })?)
+    fn ended(&self, answer: &HttpAnswer) -> Result<()> {
+        let LoadOutcome { run_id: run, status, output, error, retried_as } = answer.read()?;
+        Ok(self.told(&ClientAck::Ended { run, status, output, error, retried_as })?)
     }
 
     async fn cancel(&self, run: &RunId, rng: &mut Rng) -> Result<()> {
         tokio::time::sleep(Duration::from_millis(rng.u64(0..25))).await;
-        if self.ask(run, Request::Cancel).await? && rng.bool() {
+        if self.ask(run, ClientRequest::Cancel).await? && rng.bool() {
             self.wait(run).await?;
         }
         Ok(())
@@ -268,31 +274,31 @@ impl Load {
 
     async fn pause(&self, run: &RunId, rng: &mut Rng) -> Result<()> {
         tokio::time::sleep(Duration::from_millis(rng.u64(0..15))).await;
-        if self.ask(run, Request::Pause).await? && rng.u8(0..4) > 0 {
+        if self.ask(run, ClientRequest::Pause).await? && rng.u8(0..4) > 0 {
             tokio::time::sleep(Duration::from_millis(rng.u64(0..15))).await;
-            self.ask(run, Request::Resume).await?;
+            self.ask(run, ClientRequest::Resume).await?;
         }
         Ok(())
     }
 
     /// Asks something of a run once; whether it was acted on for certain.
-    async fn ask(&self, run: &RunId, request: Request) -> Result<bool> {
-        self.told(&Ack::Asking { run: run.clone(), request })?;
+    async fn ask(&self, run: &RunId, request: ClientRequest) -> Result<bool> {
+        self.told(&ClientAck::Asking { run: run.clone(), request })?;
         let (word, body) = match request {
-            Request::Cancel => ("cancel", json!({"reason": "enough"})),
-            Request::Pause => ("pause", json!({})),
-            Request::Resume => ("resume", json!({})),
+            ClientRequest::Cancel => ("cancel", json!({"reason": "enough"})),
+            ClientRequest::Pause => ("pause", json!({})),
+            ClientRequest::Resume => ("resume", json!({})),
         };
         let Some(answer) = self.api.post(&format!("/api/runs/{run}/{word}"), &body).await? else {
             return Ok(false);
         };
         match answer.status {
             202 => {
-                let Acted { run_id: run, status } = answer.read()?;
+                let LoadRun { run_id: run, status } = answer.read()?;
                 self.told(&match request {
-                    Request::Cancel => Ack::Cancelled { run, status },
-                    Request::Pause => Ack::Paused { run, status },
-                    Request::Resume => Ack::Resumed { run, status },
+                    ClientRequest::Cancel => ClientAck::Cancelled { run, status },
+                    ClientRequest::Pause => ClientAck::Paused { run, status },
+                    ClientRequest::Resume => ClientAck::Resumed { run, status },
                 })?;
                 Ok(true)
             }
@@ -324,10 +330,10 @@ impl Load {
         self.goes_on(&answer, run)
     }
 
-    fn goes_on(&self, answer: &Answer, source: &RunId) -> Result<()> {
+    fn goes_on(&self, answer: &HttpAnswer, source: &RunId) -> Result<()> {
         ensure!(answer.status == 202, "a retry or fork was answered with {answer}");
-        let run = answer.read::<Acted>()?.run_id;
-        Ok(self.told(&Ack::Retried { run, source: source.clone() })?)
+        let run = answer.read::<LoadRun>()?.run_id;
+        Ok(self.told(&ClientAck::Retried { run, source: source.clone() })?)
     }
 
     async fn tell_words(&self, run: &RunId, rng: &mut Rng) -> Result<()> {
@@ -340,7 +346,7 @@ impl Load {
     /// Sends a signal: with an id until an answer comes, and perhaps twice; without one once.
     async fn tell_word(&self, run: &RunId, has_id: bool, twice: bool) -> Result<()> {
         let nonce = self.numbers.fetch_add(1, Ordering::Relaxed);
-        self.told(&Ack::Signalling { run: run.clone(), nonce })?;
+        self.told(&ClientAck::Signalling { run: run.clone(), nonce })?;
         let path = format!("/api/runs/{run}/signals/word");
         let mut body = json!({"payload": {"nonce": nonce}});
         if !has_id {
@@ -357,9 +363,9 @@ impl Load {
         self.heard_word(&self.until_answered(&path, fill).await?, run, nonce)
     }
 
-    fn heard_word(&self, answer: &Answer, run: &RunId, nonce: u64) -> Result<()> {
+    fn heard_word(&self, answer: &HttpAnswer, run: &RunId, nonce: u64) -> Result<()> {
         match answer.status {
-            202 => Ok(self.told(&Ack::Signalled { run: run.clone(), nonce })?),
+            202 => Ok(self.told(&ClientAck::Signalled { run: run.clone(), nonce })?),
             409 if answer.code()? == "run_finished" => Ok(()),
             _ => bail!("a signal was answered with {answer}"),
         }
@@ -411,7 +417,7 @@ impl Load {
     async fn push(&self, row: &Json) -> Result<()> {
         let run = RunId::from(row["runId"].as_str().context("no run id")?);
         match row["status"].as_str() {
-            Some("paused" | "blocked") => self.ask(&run, Request::Resume).await.map(|_| ()),
+            Some("paused" | "blocked") => self.ask(&run, ClientRequest::Resume).await.map(|_| ()),
             Some("waiting") if row["workflow"] == LISTENING => self.tell_word(&run, true, false).await,
             _ => Ok(()),
         }

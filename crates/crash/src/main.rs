@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use rival::{Engine, SqliteStore};
-use rival_crash::{Clients, Folder, Ledger, Sighting, definitions, drain};
-use rival_server::auth::Scope;
+use rival_crash::{CallObservation, LedgerFile, TestFolder, WorkerClients, definitions, drain};
+use rival_server::auth::AccessScope;
 use rival_server::{Server, Settings};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let folder = Folder(arguments.next().context("no folder")?.into());
+    let folder = TestFolder(arguments.next().context("no folder")?.into());
     let task = arguments.next().context("no task")?;
     match task.as_str() {
         "work" => work(&folder, arguments.next().context("no seed")?.parse()?).await,
@@ -36,9 +36,9 @@ async fn main() -> Result<()> {
     }
 }
 
-async fn engine(folder: &Folder, live_max: usize) -> Result<Engine> {
+async fn engine(folder: &TestFolder, live_max: usize) -> Result<Engine> {
     let store = SqliteStore::open(folder.store())?;
-    let sightings = Ledger::<Sighting>::open(&folder.sightings())?;
+    let sightings = LedgerFile::<CallObservation>::open(&folder.sightings())?;
     let mut builder = Engine::builder().store(store).provide(sightings).max_live_runs(live_max);
     for definition in definitions()? {
         builder = builder.workflow(definition);
@@ -46,10 +46,10 @@ async fn engine(folder: &Folder, live_max: usize) -> Result<Engine> {
     Ok(builder.build().await?)
 }
 
-async fn work(folder: &Folder, seed: u64) -> Result<()> {
+async fn work(folder: &TestFolder, seed: u64) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let engine = engine(folder, LIVE_MAX).await?;
-    let clients = Arc::new(Clients::new(engine.clone(), folder)?);
+    let clients = Arc::new(WorkerClients::new(engine.clone(), folder)?);
     println!("ready");
     let clients = tokio::spawn(clients.work(seed));
     terminate.recv().await;
@@ -60,14 +60,14 @@ async fn work(folder: &Folder, seed: u64) -> Result<()> {
 }
 
 /// The engine over HTTP, as `rival serve` has it; its clients are in another process.
-async fn serve(folder: &Folder, seed: u64) -> Result<()> {
+async fn serve(folder: &TestFolder, seed: u64) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let engine = engine(folder, LIVE_MAX).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let listen = listener.local_addr()?;
     let tokens = folder.0.join("tokens.json");
     // Its clients kill runs too.
-    let anonymous_scope = Scope::Admin;
+    let anonymous_scope = AccessScope::Admin;
     let settings =
         Settings { listen, tokens, anonymous_scope, requests_per_second: 0, ..Settings::default() };
     let server = Server::new(engine.clone(), settings)?;
@@ -88,10 +88,10 @@ fn grace(seed: u64) -> Duration {
     Duration::from_millis(seed % 3 * 10)
 }
 
-async fn finish(folder: &Folder) -> Result<()> {
+async fn finish(folder: &TestFolder) -> Result<()> {
     let engine = engine(folder, 256).await?;
     println!("ready");
-    drain(&engine, Some(&Ledger::open(&folder.acks())?), PATIENCE).await?;
+    drain(&engine, Some(&LedgerFile::open(&folder.acks())?), PATIENCE).await?;
     engine.shutdown(Duration::from_secs(5)).await;
     println!("done");
     Ok(())

@@ -6,18 +6,18 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use crate::Folder;
+use crate::TestFolder;
 
 /// A worker process. It is killed when it is dropped.
 #[derive(Debug)]
-pub struct Worker {
+pub struct WorkerProcess {
     child: Child,
     stdout: BufReader<ChildStdout>,
 }
 
 /// How a worker is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum WorkerEnd {
     /// SIGKILL, this long after it was ready.
     Kill(Duration),
     /// SIGKILL, this long after it was started, ready or not.
@@ -26,9 +26,9 @@ pub enum End {
     Terminate(Duration),
 }
 
-impl Worker {
+impl WorkerProcess {
     /// Starts one.
-    pub fn start(program: &Path, folder: &Folder, arguments: &[&str]) -> io::Result<Self> {
+    pub fn start(program: &Path, folder: &TestFolder, arguments: &[&str]) -> io::Result<Self> {
         let log = OpenOptions::new().create(true).append(true).open(folder.log())?;
         let mut command = Command::new(program);
         command.arg(&folder.0).args(arguments).env("RUST_BACKTRACE", "0");
@@ -61,18 +61,18 @@ impl Worker {
     }
 
     /// Ends it, and says how it went: a killed one has no exit code.
-    pub fn end(mut self, end: End) -> io::Result<ExitStatus> {
+    pub fn end(mut self, end: WorkerEnd) -> io::Result<ExitStatus> {
         match end {
-            End::KillEarly(after) => {
+            WorkerEnd::KillEarly(after) => {
                 std::thread::sleep(after);
                 self.child.kill()?;
             }
-            End::Kill(after) => {
+            WorkerEnd::Kill(after) => {
                 self.be_ready()?;
                 std::thread::sleep(after);
                 self.child.kill()?;
             }
-            End::Terminate(after) => {
+            WorkerEnd::Terminate(after) => {
                 self.be_ready()?;
                 std::thread::sleep(after);
                 let pid = self.child.id().to_string();
@@ -96,7 +96,7 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         // It has ended already, most of the time.
         let _ = self.child.kill();

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rival_core::{RunId, Seq};
-use rival_store::{Batch, Page, RunFilter, Store, StoreError};
+use rival_store::{EventBatch, Page, RunFilter, Store, StoreError};
 
 /// The beginnings of all histories, as they were read.
 #[derive(Debug, Default)]
-pub struct Prefixes {
+pub struct HistoryPrefixes {
     of_run: HashMap<RunId, Vec<u64>>,
     seen: HashSet<RunId>,
     /// How many beginnings were compared with what was read before.
@@ -17,7 +17,7 @@ pub struct Prefixes {
     pub changed: Vec<RunId>,
 }
 
-impl Prefixes {
+impl HistoryPrefixes {
     /// Reads all histories, compares what was read before, and remembers.
     pub async fn look(&mut self, store: &dyn Store) -> Result<(), StoreError> {
         self.seen.clear();
@@ -51,10 +51,10 @@ impl Prefixes {
 }
 
 /// All batches of a run: the store gives them in pages.
-async fn history(store: &dyn Store, run: &RunId) -> Result<Vec<Batch>, StoreError> {
-    let mut batches: Vec<Batch> = Vec::new();
+async fn history(store: &dyn Store, run: &RunId) -> Result<Vec<EventBatch>, StoreError> {
+    let mut batches: Vec<EventBatch> = Vec::new();
     loop {
-        let after = batches.last().map_or(Seq::ZERO, Batch::last);
+        let after = batches.last().map_or(Seq::ZERO, EventBatch::last);
         let page = store.load(run, after, usize::MAX).await?;
         if page.is_empty() {
             return Ok(batches);
@@ -64,7 +64,7 @@ async fn history(store: &dyn Store, run: &RunId) -> Result<Vec<Batch>, StoreErro
 }
 
 /// h(i) = H(h(i-1), batch(i)).
-fn chain(batches: &[Batch]) -> Vec<u64> {
+fn chain(batches: &[EventBatch]) -> Vec<u64> {
     let mut before = 0_u64;
     let links = batches.iter().map(|batch| {
         let mut hash = DefaultHasher::new();

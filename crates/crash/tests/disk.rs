@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rival::prelude::*;
 use rival::{Page, RunFilter, RunHandle, RunId, RunStatus, SqliteStore, StartError, StoreError};
-use rival_crash::{Folder, Worker};
+use rival_crash::{TestFolder, WorkerProcess};
 use rival_engine::verify::check_store;
 use rival_store::Store;
 use tokio::sync::Semaphore;
@@ -298,9 +298,9 @@ fn on_a_read_only_disk_an_engine_reads_and_loses_nothing() {
 #[test]
 fn a_file_that_a_running_engine_has_is_refused_by_name() {
     let dir = tempfile::tempdir().unwrap();
-    let folder = Folder(dir.path().to_owned());
+    let folder = TestFolder(dir.path().to_owned());
     let program = Path::new(env!("CARGO_BIN_EXE_rival-crash-worker"));
-    let mut worker = Worker::start(program, &folder, &["work", "1"]).unwrap();
+    let mut worker = WorkerProcess::start(program, &folder, &["work", "1"]).unwrap();
     assert!(worker.says("ready").unwrap());
     let StoreError::Locked(text) = SqliteStore::open(folder.store()).unwrap_err() else {
         panic!("it is not locked")

@@ -14,8 +14,8 @@ use rival::testing::TestEngine;
 use rival::{Definition, Page, RunFilter, RunId, RunStatus, SqliteStore, Time, Value, VirtualClock};
 use rival_core::event;
 use rival_core::state::FOLD_VERSION;
-use rival_engine::verify::{Examined, check_runs, check_store};
-use rival_store::{Commit, LogFilter, NewMessage, Snapshot, Standing, Store};
+use rival_engine::verify::{ExaminedRun, check_runs, check_store};
+use rival_store::{Commit, LogFilter, NewMessage, RowUpdate, Snapshot, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
@@ -220,7 +220,7 @@ async fn by_hand_into_the_store(path: &Path) {
     let wake_at = store.run(&run).await.unwrap().unwrap().wake_at;
     let engine = store.join().await.unwrap();
     let claim = store.claim(&run, engine).await.unwrap().unwrap();
-    let mut state = rival_core::State::default();
+    let mut state = rival_core::RunState::default();
     for batch in store.load(&run, rival::Seq::ZERO, 1_000).await.unwrap() {
         event::decode(&batch.body).unwrap().iter().for_each(|event| state.apply(event));
     }
@@ -228,8 +228,8 @@ async fn by_hand_into_the_store(path: &Path) {
     let mut commit = Commit::new(run, claim.epoch, now);
     commit.snapshot =
         Some(Snapshot { seq: state.seq, fold: FOLD_VERSION, plan: claim.row.plan.clone(), body });
-    commit.standing =
-        Some(Standing { status: claim.row.status, keep: false, wake_at, ended_at: None, note: None });
+    commit.row_update =
+        Some(RowUpdate { status: claim.row.status, keep: false, wake_at, ended_at: None, note: None });
     store.commit(commit).await.unwrap();
     store.leave(engine).await.unwrap();
 }
@@ -254,10 +254,10 @@ async fn summary(path: &Path) -> serde_json::Value {
     runs.into()
 }
 
-fn describe(run: &Examined) -> serde_json::Value {
-    let Examined { row, events, state } = run;
+fn describe(run: &ExaminedRun) -> serde_json::Value {
+    let ExaminedRun { row, events, state } = run;
     let nodes = state.nodes.iter().map(|(path, node)| {
-        let value = node.result.and_then(|seq| events[usize::try_from(seq.0).unwrap() - 1].event.value());
+        let value = node.result.and_then(|seq| events[usize::try_from(seq.0).unwrap() - 1].kind.value());
         let node = json!({
             "status": node.status,
             "calls": node.calls,

@@ -11,25 +11,25 @@ use std::time::Duration;
 use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event::{self, BlockedReason};
 use rival_core::joined::build;
-use rival_core::machine::{self, Effect, Env, Errand, Input, Outcome};
+use rival_core::machine::{self, CallOutcome, CommitExtra, DecisionEnv, Effect, MachineInput};
 use rival_core::state::FOLD_VERSION;
-use rival_core::{Event, IndexedPlan, Path, RunId, Seq, State, Time, Value};
+use rival_core::{Event, IndexedPlan, Path, RunId, RunState, Seq, Time, Value};
 use rival_store::{
-    Batch, Commit, CommitError, Epoch, LogLine, MessageNo, NewRun, Snapshot, Standing, StoreError,
+    Commit, CommitError, Epoch, EventBatch, LogLine, MessageNo, NewRun, RowUpdate, Snapshot, StoreError,
 };
 use tokio::sync::{mpsc, oneshot};
 
-use crate::call::Calls;
-use crate::child::Others;
-use crate::control::{Answer, Command, Refusal};
-use crate::items::Lists;
+use crate::call::LiveCalls;
+use crate::child::CommitExtras;
+use crate::control::{CommandAck, CommandRefusal, RunCommand};
+use crate::items::CutLists;
 use crate::load::LoadError;
-use crate::mail::{self, Mail, Mailbox, Sighting};
+use crate::mail::{self, ActorMessage, Mailbox, StepSnapshot};
 use crate::observer::Committed;
-use crate::registry::Registered;
-use crate::shared::{FIRST_PAUSE, Place, Shared};
-use crate::values::{ReadError, Values};
-use crate::view::Look;
+use crate::registry::RegisteredWorkflow;
+use crate::shared::{EngineShared, FIRST_PAUSE, RunPermit};
+use crate::values::{ReadError, RecordedValues};
+use crate::view::OutcomeSource;
 use crate::{aside, fork, view};
 
 /// A run that waits no longer than this stays in memory.
@@ -43,57 +43,56 @@ const COMMIT_MAX_BYTES: usize = 16 << 20;
 pub(crate) const SNAPSHOT_EVERY: u64 = 1_000;
 
 pub(crate) struct Actor {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<EngineShared>,
     pub(crate) run: RunId,
     pub(crate) epoch: Epoch,
-    pub(crate) registered: Arc<Registered>,
+    pub(crate) registered: Arc<RegisteredWorkflow>,
     pub(crate) plan: Arc<IndexedPlan>,
-    pub(crate) state: State,
-    pub(crate) values: Values,
-    pub(crate) lists: Lists,
+    pub(crate) state: RunState,
+    pub(crate) values: RecordedValues,
+    pub(crate) lists: CutLists,
     /// The maps that have children to start, with their items.
     pub(crate) asked_maps: HashMap<Seq, Arc<Event>>,
     /// Nodes whose function asks for durable things.
-    pub(crate) talking: BTreeSet<Path>,
+    pub(crate) op_nodes: BTreeSet<Path>,
     /// When to look for functions that do nothing but wait.
-    pub(crate) idle_look: Option<Time>,
+    pub(crate) idle_check: Option<Time>,
     /// Messages that it has not acted on.
-    pub(crate) refused: Vec<(MessageNo, Refusal)>,
+    pub(crate) refused: Vec<(MessageNo, CommandRefusal)>,
     pub(crate) mailbox: Mailbox,
-    pub(crate) inbox: mpsc::UnboundedReceiver<Mail>,
-    pub(crate) calls: Calls,
+    pub(crate) inbox: mpsc::UnboundedReceiver<ActorMessage>,
+    pub(crate) calls: LiveCalls,
     /// What the run's row says.
-    pub(crate) standing: Standing,
+    pub(crate) row_update: RowUpdate,
     pub(crate) snapshot: Seq,
     /// After how many events the next snapshot may be due.
     pub(crate) snapshot_after: u64,
     /// New calls may start.
     pub(crate) admit: bool,
-    pub(crate) _place: Place,
+    pub(crate) _permit: RunPermit,
 }
 
 /// What a batch of actor messages led to: the parts of the next commit.
 #[derive(Default)]
-pub(crate) struct Work {
+pub(crate) struct PendingCommit {
     pub(crate) events: Vec<Event>,
     pub(crate) effects: Vec<Effect>,
-    pub(crate) errands: Vec<Errand>,
+    pub(crate) extras: Vec<CommitExtra>,
     pub(crate) consumed: BTreeSet<MessageNo>,
     /// The inbox has been read: this answers all `InboxChanged` messages that were there then.
     pub(crate) read: bool,
     pub(crate) logs: Vec<LogLine>,
-    pub(crate) answers: Vec<Answer>,
-    pub(crate) looks: Vec<AskedStep>,
+    pub(crate) answers: Vec<CommandAck>,
+    pub(crate) step_reads: Vec<AskedStep>,
     /// The engine stops now.
-    pub(crate) let_go: bool,
+    pub(crate) release_now: bool,
 }
 
-impl Work {
+impl PendingCommit {
     /// Whether it has recorded as much as one commit should hold: a store has limits too.
     fn is_large(&self) -> bool {
         let bytes = |value: Option<&Value>| value.map_or(0, Value::len_bytes);
-        let recorded =
-            self.events.iter().map(|event| bytes(event.event.value()) + bytes(event.event.state()));
+        let recorded = self.events.iter().map(|event| bytes(event.kind.value()) + bytes(event.kind.state()));
         recorded.sum::<usize>() > COMMIT_MAX_BYTES
     }
 }
@@ -102,47 +101,47 @@ impl Work {
 pub(crate) struct AskedStep {
     from: Path,
     name: String,
-    answer: oneshot::Sender<Option<Sighting>>,
+    answer: oneshot::Sender<Option<StepSnapshot>>,
 }
 
 /// Whether the actor goes on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum ActorNext {
     GoOn,
     End,
 }
 
 impl Actor {
     /// Lives until the run ends, waits, or is lost.
-    pub(crate) async fn live(mut self: Box<Self>, first: Work) {
+    pub(crate) async fn live(mut self: Box<Self>, first: PendingCommit) {
         let mut letters = Vec::new();
         // What it begins with counts as a message.
         let mut read = 1;
-        let mut next = self.act(first).await;
-        while next == Next::GoOn {
-            self.shared.gauge.remove(read);
+        let mut next = self.commit_and_perform(first).await;
+        while next == ActorNext::GoOn {
+            self.shared.in_flight.remove(read);
             read = self.inbox.recv_many(&mut letters, 1).await;
-            let (mut work, waiting) = (Work::default(), self.inbox.len());
+            let (mut work, waiting) = (PendingCommit::default(), self.inbox.len());
             for letter in letters.drain(..) {
-                self.open(letter, &mut work).await;
+                self.handle_message(letter, &mut work).await;
             }
-            read += self.open_more(waiting, &mut work).await;
-            next = self.act(work).await;
+            read += self.handle_waiting_messages(waiting, &mut work).await;
+            next = self.commit_and_perform(work).await;
         }
         read += self.close().await;
         // The permit is returned before the run counts as done, so that a test that waits for rest sees the next run take it.
         let shared = Arc::clone(&self.shared);
         drop(self);
-        shared.gauge.remove(read);
+        shared.in_flight.remove(read);
     }
 
     /// Handles messages, as far as one commit takes what they lead to, and gives how many there were. At most as many as
     /// waited before the first one was handled: the inbox is read once, and a later message may announce a later command.
-    async fn open_more(&mut self, waiting: usize, work: &mut Work) -> usize {
+    async fn handle_waiting_messages(&mut self, waiting: usize, work: &mut PendingCommit) -> usize {
         let mut read = 0;
         while read < waiting.min(LETTERS_MAX) && !work.is_large() {
             let Ok(letter) = self.inbox.try_recv() else { break };
-            self.open(letter, work).await;
+            self.handle_message(letter, work).await;
             read += 1;
         }
         read
@@ -156,92 +155,94 @@ impl Actor {
             lines.extend(call.unstored());
         }
         self.store_lines(lines).await;
-        let refused = mail::refuse(&mut self.inbox);
+        let refused = mail::close_inbox(&mut self.inbox);
         if refused.messages {
-            self.shared.keeper.look_again();
+            self.shared.scheduler.rescan();
         }
         refused.count
     }
 
-    async fn open(&mut self, letter: Mail, work: &mut Work) {
+    async fn handle_message(&mut self, letter: ActorMessage, work: &mut PendingCommit) {
         match letter {
-            Mail::Finished { node, call, outcome, logs } => {
+            ActorMessage::CallFinished { node, call, outcome, logs } => {
                 work.logs.extend(logs);
-                let outcome = self.held_against(&node, call, outcome);
+                let outcome = self.check_replay(&node, call, outcome);
                 self.give_up_unused(&node, call, &outcome, work);
                 if self.calls.get(&node).is_some_and(|running| running.number == call) {
                     let began = self.calls.remove(&node).and_then(|running| running.began);
-                    self.tell_called(&node, call, began, &outcome);
+                    self.observe_call_end(&node, call, began, &outcome);
                 }
-                self.decide(Input::CallFinished { node, call, outcome }, work);
+                self.decide(MachineInput::CallFinished { node, call, outcome }, work);
             }
-            Mail::Tick => {
+            ActorMessage::Tick => {
                 self.set_clock_back_if_ahead(work);
                 // A signal that was sent in time wins against the moment that has come.
                 if self.state.signal_is_due(self.shared.clock.now()) {
                     self.read_messages(work).await;
                 }
-                self.decide(Input::Tick, work);
+                self.decide(MachineInput::Tick, work);
             }
-            Mail::Messages(answer) => {
+            ActorMessage::InboxChanged(answer) => {
                 // Only what was acted on is acknowledged; a caller without an answer asks again.
                 if self.read_messages(work).await {
                     work.answers.extend(answer);
                 }
             }
-            Mail::Ask(mut ask) => {
+            ActorMessage::OpRequested(mut ask) => {
                 self.judge(&mut ask).await;
-                self.asked(*ask, work);
+                self.handle_op_request(*ask, work);
             }
-            Mail::GiveUp(given_up) => self.gives_up(*given_up, work),
-            Mail::Listens { node, call } => self.listens(&node, call, work),
+            ActorMessage::OpDropped(given_up) => self.handle_op_dropped(*given_up, work),
+            ActorMessage::ReplyWanted { node, call } => self.handle_reply_wanted(&node, call, work),
             // `suspend_idle` runs after every message.
-            Mail::MakeRoom => {}
+            ActorMessage::SuspendIdle => {}
             // Answered when what was decided before it is durable.
-            Mail::Look { from, name, answer } => work.looks.push(AskedStep { from, name, answer }),
-            Mail::Drain => self.admit = false,
-            Mail::LetGo => {
+            ActorMessage::ReadStep { from, name, answer } => {
+                work.step_reads.push(AskedStep { from, name, answer })
+            }
+            ActorMessage::Drain => self.admit = false,
+            ActorMessage::ReleaseNow => {
                 self.admit = false;
-                work.let_go = true;
+                work.release_now = true;
                 self.calls.values().for_each(|call| work.logs.extend(call.unstored()));
-                self.decide(Input::LetGo, work);
+                self.decide(MachineInput::ReleaseNow, work);
             }
         }
     }
 
     /// A clock that was ahead has written the run's last events: time goes on from the wall clock's now.
-    fn set_clock_back_if_ahead(&mut self, work: &mut Work) {
+    fn set_clock_back_if_ahead(&mut self, work: &mut PendingCommit) {
         if self.shared.is_ahead(self.state.at) {
             tracing::warn!(run = %self.run, written = %self.state.at, "the run was written in the future; its clock is set back");
-            self.decide(Input::ClockSetBack, work);
+            self.decide(MachineInput::ClockSetBack, work);
         }
     }
 
     /// Decides what an input leads to.
-    pub(crate) fn decide(&mut self, input: Input, work: &mut Work) {
+    pub(crate) fn decide(&mut self, input: MachineInput, work: &mut PendingCommit) {
         self.decide_with(input, work, self.admit);
     }
 
     /// Gives whether the input was refused.
-    fn decide_with(&mut self, input: Input, work: &mut Work, admit: bool) -> bool {
+    fn decide_with(&mut self, input: MachineInput, work: &mut PendingCommit, admit: bool) -> bool {
         // `Drain` may still be unread behind calls that end at once.
         self.admit &= !self.shared.is_stopping();
         let (now, admit) = (self.shared.clock.now(), admit && self.admit);
-        let env = Env { run: &self.run, now, admit, states: &self.calls };
+        let env = DecisionEnv { run: &self.run, now, admit, states: &self.calls };
         let turn = machine::decide(&self.plan, &mut self.state, input, env);
-        self.tell_cut_short(&turn.events);
+        self.observe_stopped_calls(&turn.events);
         work.events.extend(turn.events);
         work.effects.extend(turn.effects);
-        work.errands.extend(turn.errands);
+        work.extras.extend(turn.extras);
         turn.refused
     }
 
     /// Deals with what a crash or an orderly stop left behind, and with the messages that wait.
-    pub(crate) async fn activate(&mut self, work: &mut Work) {
+    pub(crate) async fn activate(&mut self, work: &mut PendingCommit) {
         self.set_clock_back_if_ahead(work);
         let loaded = self.state.seq;
         let left_open = self.left_open();
-        let mut requests = match self.requests(work).await {
+        let mut requests = match self.read_commands(work).await {
             Ok(requests) => requests,
             Err(_) => {
                 work.answers.clear();
@@ -250,63 +251,70 @@ impl Actor {
         };
         // Requests first: a run that is to be cancelled should not start anything. But what a resume or the end of a
         // child starts is new work, which no earlier process has left behind.
-        let starts = |input: &Input| {
-            matches!(input, Input::Resume | Input::ChildEnded { .. } | Input::ChildRetried { .. })
+        let starts = |input: &MachineInput| {
+            matches!(
+                input,
+                MachineInput::Resume | MachineInput::ChildEnded { .. } | MachineInput::ChildRetried { .. }
+            )
         };
-        let resume = requests.iter().position(|(_, input)| matches!(input, Input::Resume));
+        let resume = requests.iter().position(|(_, input)| matches!(input, MachineInput::Resume));
         let after = requests.split_off(resume.unwrap_or(requests.len()));
         let (later, before): (Vec<_>, Vec<_>) = requests.into_iter().partition(|(_, input)| starts(input));
         for (no, input) in before {
             // Signals are kept until it is known what was left behind.
-            self.take(no, input, work, false);
+            self.apply_command(no, input, work, false);
         }
-        self.decide(Input::Activate { loaded }, work);
+        self.decide(MachineInput::Activate { loaded }, work);
         for (no, input) in later.into_iter().chain(after) {
-            self.take(no, input, work, true);
+            self.apply_command(no, input, work, true);
         }
-        self.tell_left(left_open, &work.events);
+        self.observe_recovered_calls(left_open, &work.events);
     }
 
     /// Acts on the messages that wait. Gives whether they could be read.
-    async fn read_messages(&mut self, work: &mut Work) -> bool {
+    async fn read_messages(&mut self, work: &mut PendingCommit) -> bool {
         if work.read {
             return true;
         }
-        let Ok(requests) = self.requests(work).await else { return false };
+        let Ok(requests) = self.read_commands(work).await else { return false };
         work.read = true;
         for (no, input) in requests {
-            self.take(no, input, work, true);
+            self.apply_command(no, input, work, true);
         }
         true
     }
 
     /// Acts on a message.
-    fn take(&mut self, no: MessageNo, input: Input, work: &mut Work, admit: bool) {
+    fn apply_command(&mut self, no: MessageNo, input: MachineInput, work: &mut PendingCommit, admit: bool) {
         if self.state.is_terminal() {
-            self.refused.push((no, Refusal::Finished));
+            self.refused.push((no, CommandRefusal::Finished));
             return;
         }
-        let admit = admit || !matches!(input, Input::Signal(_));
+        let admit = admit || !matches!(input, MachineInput::Signal(_));
         if self.decide_with(input, work, admit) {
-            self.refused.push((no, Refusal::SignalsFull));
+            self.refused.push((no, CommandRefusal::SignalsFull));
         }
     }
 
     /// A function that returned a result must have asked for all that it asked for before.
-    fn held_against(&self, node: &Path, call: u32, outcome: Outcome) -> Outcome {
+    fn check_replay(&self, node: &Path, call: u32, outcome: CallOutcome) -> CallOutcome {
         match outcome {
-            Outcome::Success { .. } => match self.forgot(node, call) {
-                Some(message) => Outcome::Blocked(BlockedReason::Nondeterminism { message }),
+            CallOutcome::Success { .. } => match self.forgot(node, call) {
+                Some(message) => CallOutcome::Blocked(BlockedReason::Nondeterminism { message }),
                 None => outcome,
             },
-            Outcome::Failure { .. } | Outcome::Stopped { .. } | Outcome::Lost(_) | Outcome::Blocked(_) => {
-                outcome
-            }
+            CallOutcome::Failure { .. }
+            | CallOutcome::Stopped { .. }
+            | CallOutcome::Lost(_)
+            | CallOutcome::Blocked(_) => outcome,
         }
     }
 
     /// What the messages that wait for the run ask for. If they cannot be read they stay where they are.
-    async fn requests(&self, work: &mut Work) -> Result<Vec<(MessageNo, Input)>, StoreError> {
+    async fn read_commands(
+        &self,
+        work: &mut PendingCommit,
+    ) -> Result<Vec<(MessageNo, MachineInput)>, StoreError> {
         let mut pause = FIRST_PAUSE;
         let messages = loop {
             match self.shared.store.messages(&self.run).await {
@@ -323,7 +331,7 @@ impl Actor {
             if !work.consumed.insert(message.no) {
                 continue;
             }
-            match message.body.decode::<Command>() {
+            match message.body.decode::<RunCommand>() {
                 Ok(command) => requests.push((message.no, command.into_input(message.sent_at))),
                 Err(error) => {
                     tracing::warn!(run = %self.run, %error, "a message is not understood and was dropped");
@@ -334,24 +342,24 @@ impl Actor {
     }
 
     /// Commits and performs, until there is nothing left to do but to wait.
-    async fn act(&mut self, mut work: Work) -> Next {
+    async fn commit_and_perform(&mut self, mut work: PendingCommit) -> ActorNext {
         loop {
-            self.let_go_of_idle(&mut work);
+            self.suspend_idle(&mut work);
             self.fail_unknown_children(&mut work);
             self.fail_lost_undos(&mut work).await;
-            let standing = self.stand(&work);
-            let next = if standing.keep { Next::GoOn } else { Next::End };
-            if let Err(error) = self.commit(&mut work, standing).await {
-                return self.lost(&error).await;
+            let row_update = self.row_update(&work);
+            let next = if row_update.keep { ActorNext::GoOn } else { ActorNext::End };
+            if let Err(error) = self.commit(&mut work, row_update).await {
+                return self.abandon_run(&error).await;
             }
             self.values.keep(std::mem::take(&mut work.events));
-            for AskedStep { from, name, answer } in std::mem::take(&mut work.looks) {
+            for AskedStep { from, name, answer } in std::mem::take(&mut work.step_reads) {
                 // A function that is gone needs no answer.
-                let _ = answer.send(self.sight(&from, &name));
+                let _ = answer.send(self.visible_step(&from, &name));
             }
             let mut more = self.perform(std::mem::take(&mut work.effects)).await;
-            if next == Next::End {
-                self.leave();
+            if next == ActorNext::End {
+                self.retire();
             }
             let status = self.state.status();
             for answer in work.answers {
@@ -359,31 +367,32 @@ impl Actor {
                 let refusal = self.refused.iter().find(|(no, _)| *no == answer.message);
                 answer.send(refusal.map_or(Ok(status), |(_, refusal)| Err(refusal.clone())));
             }
-            if next == Next::End || (more.events.is_empty() && more.logs.is_empty() && more.looks.is_empty())
+            if next == ActorNext::End
+                || (more.events.is_empty() && more.logs.is_empty() && more.step_reads.is_empty())
             {
-                self.arm();
+                self.schedule_next_tick();
                 return next;
             }
             // A run whose steps all end at once must still hear of a cancel.
-            let read = self.open_more(self.inbox.len(), &mut more).await;
-            self.shared.gauge.remove(read);
+            let read = self.handle_waiting_messages(self.inbox.len(), &mut more).await;
+            self.shared.in_flight.remove(read);
             work = more;
         }
     }
 
-    async fn commit(&mut self, work: &mut Work, standing: Standing) -> Result<(), CommitError> {
-        let others = self.others_in_time(work).await?;
-        let Some(mut commit) = self.commit_of(work, standing) else { return Ok(()) };
+    async fn commit(&mut self, work: &mut PendingCommit, row_update: RowUpdate) -> Result<(), CommitError> {
+        let others = self.commit_extras(work).await?;
+        let Some(mut commit) = self.commit_of(work, row_update) else { return Ok(()) };
         commit.runs = others.runs;
         commit.runs.extend(self.automatic_retry(&work.events).await?);
         commit.messages = others.messages;
         let started: Vec<(RunId, String)> =
             commit.runs.iter().map(|run| (run.id.clone(), run.workflow.clone())).collect();
-        let wake_at = commit.runs.iter().filter_map(|run| run.standing.wake_at).min();
+        let wake_at = commit.runs.iter().filter_map(|run| run.row_update.wake_at).min();
         let told: Vec<RunId> = commit.messages.iter().map(|(run, _)| run.clone()).collect();
         let (now, stopwatch) = (commit.now, self.shared.observers.stopwatch());
         self.shared.commit(commit).await?;
-        self.shared.hub.durable(&self.run, self.state.seq);
+        self.shared.waiters.durable(&self.run, self.state.seq);
         let took = stopwatch.map_or(Duration::ZERO, |began| began.elapsed());
         self.shared.observers.tell(|observer| {
             started.iter().for_each(|(run, workflow)| observer.started(run, workflow, now));
@@ -397,22 +406,22 @@ impl Actor {
             });
         });
         if !started.is_empty() {
-            self.shared.keeper.queued();
-            self.shared.keeper.expect(wake_at);
+            self.shared.scheduler.run_queued();
+            self.shared.scheduler.note_wake(wake_at);
         }
         for run in told {
-            self.shared.has_mail(&run);
+            self.shared.notify_inbox(&run);
         }
         Ok(())
     }
 
     /// What else the commit takes; a store that cannot be read now is asked again.
-    async fn others_in_time(&mut self, work: &mut Work) -> Result<Others, CommitError> {
+    async fn commit_extras(&mut self, work: &mut PendingCommit) -> Result<CommitExtras, CommitError> {
         let mut pause = FIRST_PAUSE;
         loop {
-            match self.others(work).await {
+            match self.read_commit_extras(work).await {
                 Ok(others) => {
-                    work.errands.clear();
+                    work.extras.clear();
                     return Ok(others);
                 }
                 Err(ReadError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
@@ -424,13 +433,13 @@ impl Actor {
     }
 
     /// Where the run stands after this work, and whether it stays in memory.
-    fn stand(&self, work: &Work) -> Standing {
+    fn row_update(&self, work: &PendingCommit) -> RowUpdate {
         let now = self.shared.clock.now();
         let ended = self.state.end.as_ref();
         let timer = self.state.next_timer();
         let near = timer.is_some_and(|at| at <= now.plus_ms(LINGER_MS)) && self.admit;
         let idle = self.state.calls.is_empty() && !near && self.inbox.is_empty();
-        let keep = ended.is_none() && !idle && !work.let_go;
+        let keep = ended.is_none() && !idle && !work.release_now;
         let wake_at = if keep || ended.is_some() {
             None
         } else if self.state.is_held_back() {
@@ -439,7 +448,7 @@ impl Actor {
         } else {
             timer
         };
-        Standing {
+        RowUpdate {
             status: self.state.status(),
             keep,
             wake_at,
@@ -466,25 +475,25 @@ impl Actor {
     }
 
     /// The commit for this work; `None` if nothing changes.
-    fn commit_of(&mut self, work: &mut Work, standing: Standing) -> Option<Commit> {
+    fn commit_of(&mut self, work: &mut PendingCommit, row_update: RowUpdate) -> Option<Commit> {
         let mut commit = Commit::new(self.run.clone(), self.epoch, self.shared.clock.now());
         if let Some(first) = work.events.first() {
             let count = u32::try_from(work.events.len()).unwrap_or(u32::MAX);
-            commit.events = Some(Batch { first: first.seq, count, body: event::encode(&work.events) });
+            commit.events = Some(EventBatch { first: first.seq, count, body: event::encode(&work.events) });
         }
         commit.consumed = std::mem::take(&mut work.consumed).into_iter().collect();
         let refused = self.refused.iter().map(|(no, _)| *no);
         commit.refused = refused.filter(|no| commit.consumed.contains(no)).collect();
         commit.logs = std::mem::take(&mut work.logs);
         commit.snapshot = self.snapshot_if_due();
-        if standing != self.standing {
-            self.standing = standing.clone();
-            commit.standing = Some(standing);
+        if row_update != self.row_update {
+            self.row_update = row_update.clone();
+            commit.row_update = Some(row_update);
         }
         let changes = commit.events.is_some()
             || !commit.consumed.is_empty()
             || !commit.logs.is_empty()
-            || commit.standing.is_some();
+            || commit.row_update.is_some();
         changes.then_some(commit)
     }
 
@@ -527,7 +536,7 @@ impl Actor {
     }
 
     /// The run has another owner, or the store is gone: abandons it. The engine that loads it next finds what is durable.
-    async fn lost(&mut self, error: &CommitError) -> Next {
+    async fn abandon_run(&mut self, error: &CommitError) -> ActorNext {
         let is_dropped = matches!(error, CommitError::Store(StoreError::Closed)) && self.shared.is_stopping();
         if is_dropped {
             tracing::debug!(run = %self.run, "the engine was dropped; the run goes on with the next one");
@@ -541,49 +550,49 @@ impl Actor {
             CommitError::Fenced { .. } | CommitError::NotFound(_) => {}
             _ if is_dropped => {}
             // Still ours: an owner without an actor would keep all other engines away.
-            _ => aside::give_back(&self.shared, &self.run, self.epoch, &error.to_string()).await,
+            _ => aside::release_run(&self.shared, &self.run, self.epoch, &error.to_string()).await,
         }
-        self.leave_quietly();
-        Next::End
+        self.deregister();
+        ActorNext::End
     }
 
-    fn leave_quietly(&self) {
-        self.shared.left(&self.run, &self.mailbox);
+    fn deregister(&self) {
+        self.shared.actor_ended(&self.run, &self.mailbox);
     }
 
     /// The run has ended or waits in the store.
-    fn leave(&self) {
-        self.leave_quietly();
+    fn retire(&self) {
+        self.deregister();
         if !self.state.is_terminal() {
-            self.shared.keeper.expect(self.standing.wake_at);
+            self.shared.scheduler.note_wake(self.row_update.wake_at);
             // Time was set back while it was given back.
-            if self.standing.wake_at.is_some() && self.shared.is_ahead(self.state.at) {
+            if self.row_update.wake_at.is_some() && self.shared.is_ahead(self.state.at) {
                 self.shared.review.again();
-                self.shared.keeper.poke();
+                self.shared.scheduler.wake();
             }
             return;
         }
         // Built only if a caller waits; later callers read it from the store.
-        let outcome = self.shared.hub.is_awaited(&self.run).then(|| {
+        let outcome = self.shared.waiters.is_awaited(&self.run).then(|| {
             let event = |seq: Seq| self.values.get(seq).map(AsRef::as_ref);
             let value = |seq: Seq| build(event(seq)?, &event);
-            let state = |seq: Seq| event(seq)?.event.state().cloned();
-            view::outcome(&self.run, &self.plan, &self.state, &Look { value: &value, state: &state })
+            let state = |seq: Seq| event(seq)?.kind.state().cloned();
+            view::outcome(&self.run, &self.plan, &self.state, &OutcomeSource { value: &value, state: &state })
         });
-        self.shared.hub.ended(&self.run, &outcome.flatten().map(Arc::new));
+        self.shared.waiters.ended(&self.run, &outcome.flatten().map(Arc::new));
         self.shared.ended_elsewhere(&self.run);
     }
 
     /// Schedules the next tick.
-    fn arm(&mut self) {
-        let look = self.next_idle_look();
+    fn schedule_next_tick(&mut self) {
+        let look = self.next_idle_check();
         if look.is_some() {
-            self.shared.keeper.may_make_room(&self.run);
+            self.shared.scheduler.mark_evictable(&self.run);
         }
-        if self.standing.keep
+        if self.row_update.keep
             && let Some(at) = [self.state.next_timer(), look].into_iter().flatten().min()
         {
-            self.shared.keeper.arm(&self.run, at);
+            self.shared.scheduler.schedule_tick(&self.run, at);
         }
     }
 }

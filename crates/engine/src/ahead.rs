@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rival_core::event;
 use rival_core::{RunId, RunStatus, Time};
-use rival_store::{Commit, CommitError, Page, RunFilter, RunRow, Standing, StoreError};
+use rival_store::{Commit, CommitError, Page, RowUpdate, RunFilter, RunRow, StoreError};
 
-use crate::mail::Mail;
-use crate::shared::Shared;
+use crate::mail::ActorMessage;
+use crate::shared::EngineShared;
 
 /// Less than this is not worth an event: two processes may have read the clock in another order.
 const AHEAD_MS: u64 = 5_000;
@@ -20,12 +20,12 @@ const PAGE: usize = 500;
 
 /// Whether runs have been looked through since time was last set back.
 #[derive(Debug, Default)]
-pub(crate) struct Review {
+pub(crate) struct ClockReview {
     /// How often time had been set back at the last one.
     done_at: Mutex<Option<u64>>,
 }
 
-impl Review {
+impl ClockReview {
     /// A run was left in the future after they were looked through: once more.
     pub(crate) fn again(&self) {
         *self.done_at.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -41,7 +41,7 @@ impl Review {
     }
 }
 
-impl Shared {
+impl EngineShared {
     /// Whether a moment that was recorded lies in the future, by a wall clock that can be trusted.
     pub(crate) fn is_ahead(&self, at: Time) -> bool {
         at > self.clock.now().plus_ms(AHEAD_MS) && self.is_clock_trusted()
@@ -58,25 +58,25 @@ impl Shared {
 }
 
 /// Looks through the runs, in a task of its own, if it is time to.
-pub(crate) fn look(shared: &Arc<Shared>) {
+pub(crate) fn look(shared: &Arc<EngineShared>) {
     if !shared.is_clock_trusted() || !shared.review.begins(shared.clock.set_backs()) {
         return;
     }
     let shared = Arc::clone(shared);
-    shared.gauge.add();
+    shared.in_flight.add();
     tokio::spawn(async move {
         if let Err(error) = look_through(&shared).await {
             tracing::warn!(%error, "runs that were written in the future cannot be looked for; trying again");
             shared.review.again();
         }
-        shared.gauge.remove(1);
+        shared.in_flight.remove(1);
     });
 }
 
-async fn look_through(shared: &Arc<Shared>) -> Result<(), StoreError> {
+async fn look_through(shared: &Arc<EngineShared>) -> Result<(), StoreError> {
     shared.registry.set_clock_back(shared.clock.now());
     let live: Vec<_> = shared.live().values().cloned().collect();
-    live.iter().for_each(|mailbox| _ = mailbox.send(Mail::Tick));
+    live.iter().for_each(|mailbox| _ = mailbox.send(ActorMessage::Tick));
     let asleep =
         RunStatus::ALL.into_iter().filter(|status| !status.is_terminal() && *status != RunStatus::Queued);
     let filter = RunFilter { statuses: asleep.collect(), ..RunFilter::default() };
@@ -93,13 +93,13 @@ async fn look_through(shared: &Arc<Shared>) -> Result<(), StoreError> {
     }
     if found > 0 {
         tracing::warn!(runs = found, "sleeping runs were written in the future: their clocks are set back");
-        shared.keeper.look_again();
+        shared.scheduler.rescan();
     }
     Ok(())
 }
 
 /// Makes a sleeping run due if its last event lies in the future.
-async fn wake_if_ahead(shared: &Shared, row: &RunRow) -> Result<bool, StoreError> {
+async fn wake_if_ahead(shared: &EngineShared, row: &RunRow) -> Result<bool, StoreError> {
     let Some(at) = last_moment(shared, &row.id).await? else { return Ok(false) };
     if !shared.is_ahead(at) {
         return Ok(false);
@@ -108,7 +108,7 @@ async fn wake_if_ahead(shared: &Shared, row: &RunRow) -> Result<bool, StoreError
     let now = shared.clock.now();
     let mut commit = Commit::new(row.id.clone(), claim.epoch, now);
     let (status, note) = (claim.row.status, claim.row.note);
-    commit.standing = Some(Standing { status, keep: false, wake_at: Some(now), ended_at: None, note });
+    commit.row_update = Some(RowUpdate { status, keep: false, wake_at: Some(now), ended_at: None, note });
     match shared.commit(commit).await {
         Ok(()) => Ok(true),
         Err(CommitError::Store(error)) => Err(error),
@@ -118,7 +118,7 @@ async fn wake_if_ahead(shared: &Shared, row: &RunRow) -> Result<bool, StoreError
 }
 
 /// When the last event of a run was decided. One that cannot be read says nothing here; loading the run will.
-async fn last_moment(shared: &Shared, run: &RunId) -> Result<Option<Time>, StoreError> {
+async fn last_moment(shared: &EngineShared, run: &RunId) -> Result<Option<Time>, StoreError> {
     let batch = shared.store.last_batch(run).await?;
     let events = batch.and_then(|batch| event::decode(&batch.body).ok());
     Ok(events.and_then(|events| events.last().map(|event| event.at)))

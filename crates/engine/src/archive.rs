@@ -10,17 +10,18 @@
 
 use futures::stream::{self, BoxStream, StreamExt};
 use rival_core::bound::{NOTE_MAX, cut};
-use rival_core::event::Kind;
+use rival_core::event::EventKind;
 use rival_core::{
-    Event, IndexedPlan, Plan, PlanHash, RunId, RunStatus, Seq, State, Time, Value, event, verify,
+    Event, IndexedPlan, Plan, PlanHash, RunId, RunState, RunStatus, Seq, Time, Value, event, verify,
 };
 use rival_store::{
-    Batch, EngineId, LogFilter, LogLevel, LogLine, MemoryStore, NewRun, RunRow, Standing, Started, Store,
+    EngineId, EventBatch, LogFilter, LogLevel, LogLine, MemoryStore, NewRun, RowUpdate, RunRow, StartResult,
+    Store,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
-use crate::error::{BuildError, ImportError, RunError};
+use crate::error::{EngineError, ImportError, RunError};
 use crate::json;
 use crate::load::{self, LoadError};
 use crate::start::{can_name_run, fingerprint};
@@ -140,7 +141,7 @@ impl Archive {
     }
 
     /// Everything that must hold before anything of it is believed.
-    fn check(&self, payload_max: usize) -> Result<State, ImportError> {
+    fn check(&self, payload_max: usize) -> Result<RunState, ImportError> {
         if self.format != FORMAT {
             return Err(invalid(format!("its format is `{}`, not `{FORMAT}`", self.format)));
         }
@@ -162,7 +163,7 @@ impl Archive {
             return Err(invalid(format!("its history breaks the rules: {}", named.join("; "))));
         }
         self.check_values(payload_max)?;
-        let state = State::of_whole_run(&self.events);
+        let state = RunState::of_whole_run(&self.events);
         self.check_row(&state)?;
         Ok(state)
     }
@@ -170,7 +171,7 @@ impl Archive {
     /// No run can have recorded what is larger or deeper than this.
     fn check_values(&self, max: usize) -> Result<(), ImportError> {
         for event in &self.events {
-            for value in event.event.value().into_iter().chain(event.event.state()) {
+            for value in event.kind.value().into_iter().chain(event.kind.state()) {
                 if value.len_bytes() > max {
                     let (seq, size) = (event.seq, value.len_bytes());
                     return Err(invalid(format!(
@@ -189,19 +190,21 @@ impl Archive {
         let plan = Plan::from_json(self.plan.plan.as_json())
             .map_err(|error| invalid(format!("its plan does not read: {error}")))?;
         let plan = IndexedPlan::new(plan);
-        match self.events.first().map(|event| &event.event) {
-            Some(Kind::RunStarted { plan: named, .. })
+        match self.events.first().map(|event| &event.kind) {
+            Some(EventKind::RunStarted { plan: named, .. })
                 if named == plan.hash() && *named == self.plan.hash =>
             {
                 Ok(plan)
             }
-            Some(Kind::RunStarted { .. }) => Err(invalid("its plan is not the one that the run began with")),
+            Some(EventKind::RunStarted { .. }) => {
+                Err(invalid("its plan is not the one that the run began with"))
+            }
             Some(_) | None => Err(invalid("its history does not begin with the start of the run")),
         }
     }
 
     /// The row says what the history says.
-    fn check_row(&self, state: &State) -> Result<(), ImportError> {
+    fn check_row(&self, state: &RunState) -> Result<(), ImportError> {
         let run = &self.run;
         let agrees = [
             ("status", state.end.as_ref().is_none_or(|end| end.status == run.status)),
@@ -219,7 +222,7 @@ impl Archive {
 
     fn new_run(&self) -> NewRun {
         let run = &self.run;
-        let input = self.events.first().and_then(|event| event.event.value().cloned()).unwrap_or_default();
+        let input = self.events.first().and_then(|event| event.kind.value().cloned()).unwrap_or_default();
         let count = u32::try_from(self.events.len()).unwrap_or(u32::MAX);
         NewRun {
             id: run.run_id.clone(),
@@ -230,8 +233,8 @@ impl Archive {
             parent: run.parent.clone(),
             source: run.source.clone(),
             tags: run.tags.clone(),
-            events: Batch { first: Seq(1), count, body: event::encode(&self.events) },
-            standing: Standing {
+            events: EventBatch { first: Seq(1), count, body: event::encode(&self.events) },
+            row_update: RowUpdate {
                 status: run.status,
                 keep: false,
                 wake_at: None,
@@ -268,7 +271,7 @@ impl Archive {
                 LoadError::Store(error) => ImportError::Store(error),
                 other => invalid(format!("run `{origin}`, which it belongs to: {other}")),
             })?;
-            if history.iter().any(|event| names(&event.event, run_id)) {
+            if history.iter().any(|event| names(&event.kind, run_id)) {
                 return Ok(());
             }
         }
@@ -276,10 +279,10 @@ impl Archive {
         Err(ImportError::OriginMissing { run: run_id.clone(), origin })
     }
 
-    async fn put(&self, store: &dyn Store, tags: Vec<String>) -> Result<Started, ImportError> {
+    async fn put(&self, store: &dyn Store, tags: Vec<String>) -> Result<StartResult, ImportError> {
         store.put_plan(&self.plan.hash, self.plan.plan.as_json()).await?;
         let started = store.start(NewRun { tags, ..self.new_run() }).await?;
-        if matches!(started, Started::Created) {
+        if matches!(started, StartResult::Created) {
             store.append_logs(self.log_lines()).await?;
         }
         Ok(started)
@@ -302,12 +305,12 @@ impl Archive {
 }
 
 /// Whether an event says that a run led to another one.
-fn names(event: &Kind, run: &RunId) -> bool {
+fn names(event: &EventKind, run: &RunId) -> bool {
     match event {
-        Kind::ChildStarted { child, .. } => child == run,
-        Kind::ChildUndoing { undo, .. } => undo == run,
-        Kind::ChildRetried { next, .. } => next == run,
-        Kind::RunFailed { retried_as, .. } => retried_as.as_ref() == Some(run),
+        EventKind::ChildStarted { child, .. } => child == run,
+        EventKind::ChildUndoing { undo, .. } => undo == run,
+        EventKind::ChildRetried { next, .. } => next == run,
+        EventKind::RunFailed { retried_as, .. } => retried_as.as_ref() == Some(run),
         _ => false,
     }
 }
@@ -403,7 +406,7 @@ impl Engine {
             engine: self.clone(),
             run: run.clone(),
             last: state.seq,
-            next: Next::Head(format!("{head}{EVENTS}")),
+            next: ArchivePart::Head(format!("{head}{EVENTS}")),
         };
         Ok(stream::unfold(writing, Writing::next).boxed())
     }
@@ -423,8 +426,8 @@ impl Engine {
             tags.push(IMPORTED.to_owned());
         }
         let new = match archive.put(store, tags).await? {
-            Started::Created => true,
-            Started::Exists(row) => {
+            StartResult::Created => true,
+            StartResult::Exists(row) => {
                 archive.compare(store, &row).await?;
                 false
             }
@@ -437,15 +440,15 @@ impl Engine {
         archive.check(usize::MAX)?;
         let engine = Self::builder().store(MemoryStore::default()).passive().build().await;
         let engine = engine.map_err(|error| match error {
-            BuildError::Store(error) => ImportError::Store(error),
-            BuildError::Register(error) => invalid(error.to_string()),
+            EngineError::Store(error) => ImportError::Store(error),
+            EngineError::Register(error) => invalid(error.to_string()),
         })?;
         archive.put(&*engine.shared.store, archive.run.tags.clone()).await?;
         Ok(engine)
     }
 }
 
-fn archived_row(row: RunRow, state: &State) -> ArchivedRun {
+fn archived_row(row: RunRow, state: &RunState) -> ArchivedRun {
     let end = state.end.as_ref();
     // A run that ended while it was read.
     let status = end.map_or(row.status, |end| end.status);
@@ -488,11 +491,11 @@ struct Writing {
     run: RunId,
     /// The last event of it: what happens meanwhile is not in it.
     last: Seq,
-    next: Next,
+    next: ArchivePart,
 }
 
 /// What is to be written next.
-enum Next {
+enum ArchivePart {
     Head(String),
     EventsAfter(Seq),
     LogsAfter(u64),
@@ -501,14 +504,14 @@ enum Next {
 
 impl Writing {
     async fn next(mut self) -> Option<(Result<String, RunError>, Self)> {
-        let written = match std::mem::replace(&mut self.next, Next::Nothing) {
-            Next::Head(head) => {
-                self.next = Next::EventsAfter(Seq::ZERO);
+        let written = match std::mem::replace(&mut self.next, ArchivePart::Nothing) {
+            ArchivePart::Head(head) => {
+                self.next = ArchivePart::EventsAfter(Seq::ZERO);
                 Ok(head)
             }
-            Next::EventsAfter(after) => self.events(after).await,
-            Next::LogsAfter(after) => self.logs(after).await,
-            Next::Nothing => return None,
+            ArchivePart::EventsAfter(after) => self.events(after).await,
+            ArchivePart::LogsAfter(after) => self.logs(after).await,
+            ArchivePart::Nothing => return None,
         };
         Some((written, self))
     }
@@ -518,9 +521,9 @@ impl Writing {
         let mut page = self.engine.read(&self.run, page)?;
         page.retain(|event| event.seq <= self.last);
         match page.last() {
-            Some(last) => self.next = Next::EventsAfter(last.seq),
+            Some(last) => self.next = ArchivePart::EventsAfter(last.seq),
             None => {
-                self.next = Next::LogsAfter(0);
+                self.next = ArchivePart::LogsAfter(0);
                 return Ok(LOGS.to_owned());
             }
         }
@@ -531,7 +534,7 @@ impl Writing {
         let filter = LogFilter { after: Some(after), limit: Some(load::PAGE), ..LogFilter::default() };
         let lines = self.engine.shared.store.logs(&self.run, &filter).await?;
         let Some(last) = lines.last() else { return Ok("]}".to_owned()) };
-        self.next = Next::LogsAfter(last.no);
+        self.next = ArchivePart::LogsAfter(last.no);
         let lines: Vec<ArchivedLog> = lines.into_iter().map(archived_log).collect();
         Ok(listed(&lines, after == 0))
     }

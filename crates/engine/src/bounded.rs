@@ -4,9 +4,9 @@
 //! go of before the next page; a value that is wanted whole is read on its own, in pieces.
 
 use futures::stream::{self, BoxStream, StreamExt};
-use rival_core::event::{Part, Parts, ValueField};
-use rival_core::joined::Held;
-use rival_core::{Event, Path, RunId, Seq, State, Value};
+use rival_core::event::{ResultPart, ResultParts, ValueField};
+use rival_core::joined::HeldPart;
+use rival_core::{Event, Path, RunId, RunState, Seq, Value};
 use rival_store::StoreError;
 use serde_json::json;
 
@@ -58,14 +58,14 @@ pub fn is_omitted(value: &Value) -> bool {
 
 /// Decides value by value what an answer holds.
 #[derive(Debug)]
-pub(crate) struct Budget<'a> {
+pub(crate) struct ValueBudget<'a> {
     run: &'a RunId,
     /// `None`: everything.
     limits: Option<ValueLimits>,
     left: usize,
 }
 
-impl<'a> Budget<'a> {
+impl<'a> ValueBudget<'a> {
     pub(crate) fn new(run: &'a RunId, limits: ValueLimits) -> Self {
         Self { run, limits: Some(limits), left: limits.total_max_bytes }
     }
@@ -117,13 +117,17 @@ impl Engine {
         let row = self.row(run).await?;
         let plan = self.indexed_plan(&row).await?;
         let (events, state) = self.folded_within(run, limits).await?;
-        Ok(view::run_view(&row, &plan, &state, &events, &mut Budget::new(run, limits)))
+        Ok(view::run_view(&row, &plan, &state, &events, &mut ValueBudget::new(run, limits)))
     }
 
     /// A run's history without what is too large, and its state.
-    async fn folded_within(&self, run: &RunId, limits: ValueLimits) -> Result<(Vec<Event>, State), RunError> {
-        let mut budget = Budget::held(run, limits);
-        let (mut history, mut state) = (Vec::new(), State::for_whole_run());
+    async fn folded_within(
+        &self,
+        run: &RunId,
+        limits: ValueLimits,
+    ) -> Result<(Vec<Event>, RunState), RunError> {
+        let mut budget = ValueBudget::held(run, limits);
+        let (mut history, mut state) = (Vec::new(), RunState::for_whole_run());
         loop {
             let page = load::load_events(&*self.shared.store, run, state.seq, load::PAGE).await;
             let page = self.read(run, page)?;
@@ -153,25 +157,25 @@ impl Engine {
             Err(error) => return Err(unreadable(run, error)),
         };
         let left = found.and_then(|found| match field {
-            ValueField::Value => Held::new(found.event.clone()).map(Left::Held),
-            ValueField::State => found.event.state().cloned().map(|state| Left::Held(Held::Value(state))),
+            ValueField::Value => HeldPart::new(found.kind.clone()).map(Left::Held),
+            ValueField::State => found.kind.state().cloned().map(|state| Left::Held(HeldPart::Value(state))),
         });
         let Some(left) = left else { return Err(RunError::NoValue { run: run.clone(), event }) };
-        let reading = Reading { engine: self.clone(), run: run.clone(), left: vec![left] };
-        Ok(stream::unfold(reading, Reading::next).boxed())
+        let reading = ValueReading { engine: self.clone(), run: run.clone(), left: vec![left] };
+        Ok(stream::unfold(reading, ValueReading::next).boxed())
     }
 }
 
 /// Lets go of what is too large in an event.
-fn lighten(event: &mut Event, budget: &mut Budget<'_>) {
+fn lighten(event: &mut Event, budget: &mut ValueBudget<'_>) {
     let seq = event.seq;
-    if let Some(failure) = event.event.failure_mut()
+    if let Some(failure) = event.kind.failure_mut()
         && let Some((end, _)) = failure.message.char_indices().nth(MESSAGE_CHARS)
     {
         failure.message.truncate(end);
         failure.message.push('…');
     }
-    event.event.for_each_value(&mut |field, value| {
+    event.kind.for_each_value(&mut |field, value| {
         if value.len_bytes() > SMALL_BYTES {
             *value = budget.fit(std::mem::take(value), seq, field);
         }
@@ -198,7 +202,7 @@ impl ValuePiece {
 }
 
 /// A value that is being read.
-struct Reading {
+struct ValueReading {
     engine: Engine,
     run: RunId,
     /// What is left of it, the next at the end.
@@ -208,16 +212,16 @@ struct Reading {
 enum Left {
     Text(String),
     Event(Seq),
-    Held(Held),
+    Held(HeldPart),
 }
 
-impl Reading {
+impl ValueReading {
     async fn next(mut self) -> Option<(Result<ValuePiece, RunError>, Self)> {
         loop {
             match self.left.pop()? {
                 Left::Text(text) => return Some((Ok(ValuePiece::Between(text)), self)),
-                Left::Held(Held::Value(value)) => return Some((Ok(ValuePiece::Value(value)), self)),
-                Left::Held(Held::Parts(parts)) => self.left.extend(taken_apart(&parts).into_iter().rev()),
+                Left::Held(HeldPart::Value(value)) => return Some((Ok(ValuePiece::Value(value)), self)),
+                Left::Held(HeldPart::Parts(parts)) => self.left.extend(taken_apart(&parts).into_iter().rev()),
                 Left::Event(seq) => match self.held(seq).await {
                     Ok(held) => self.left.push(Left::Held(held)),
                     Err(error) => {
@@ -229,21 +233,21 @@ impl Reading {
         }
     }
 
-    async fn held(&self, seq: Seq) -> Result<Held, ReadError> {
+    async fn held(&self, seq: Seq) -> Result<HeldPart, ReadError> {
         let event = load_event(&*self.engine.shared.store, &self.run, seq).await?;
-        Held::new(event.event.clone()).ok_or(ReadError::Missing(seq))
+        HeldPart::new(event.kind.clone()).ok_or(ReadError::Missing(seq))
     }
 }
 
 /// The text of a block's result, with the events that hold its parts.
-fn taken_apart(parts: &Parts) -> Vec<Left> {
-    let part = |part: Part| match part {
-        Part::Absent => Left::Text("null".to_owned()),
-        Part::Value(seq) | Part::Failure { failure: seq } => Left::Event(seq),
+fn taken_apart(parts: &ResultParts) -> Vec<Left> {
+    let part = |part: ResultPart| match part {
+        ResultPart::Absent => Left::Text("null".to_owned()),
+        ResultPart::Value(seq) | ResultPart::Failure { failure: seq } => Left::Event(seq),
     };
     let (open, inner, close): (_, Vec<(String, Left)>, _) = match parts {
-        Parts::List(list) => ("[", list.iter().map(|it| (String::new(), part(*it))).collect(), "]"),
-        Parts::Map(map) => {
+        ResultParts::List(list) => ("[", list.iter().map(|it| (String::new(), part(*it))).collect(), "]"),
+        ResultParts::Map(map) => {
             ("{", map.iter().map(|(name, it)| (format!("{}:", json!(name)), part(*it))).collect(), "}")
         }
     };

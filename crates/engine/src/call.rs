@@ -8,37 +8,37 @@ use std::task::Poll;
 use std::time::Instant;
 
 use rival_core::durable::Replay;
-use rival_core::event::{BlockedReason, Role};
-use rival_core::machine::{Call, Effect, GRACE_MS, Input, Outcome, States, StopReason};
-use rival_core::state::{Ending, NodeState};
+use rival_core::event::{BlockedReason, CallRole};
+use rival_core::machine::{CallOutcome, Effect, GRACE_MS, LiveStates, MachineInput, NewCall, StopReason};
+use rival_core::state::{NodeState, RunEnding};
 use rival_core::{Path, Seq, Value};
 use rival_store::LogLine;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::actor::{Actor, Work};
+use crate::actor::{Actor, PendingCommit};
 use crate::clock::Clock;
 use crate::context::{RunInfo, StateCell};
-use crate::durable::Durable;
-use crate::function::Function;
-use crate::job::{FailureSource, Handle, Job, WhatFailed, WhatIsUndone};
+use crate::durable::DurableHandle;
+use crate::function::UserFunction;
+use crate::job::{CallHandle, CallJob, FailureSource, WhatFailed, WhatIsUndone};
 use crate::log::Log;
-use crate::mail::{Mail, Mailbox, Sighting};
+use crate::mail::{ActorMessage, Mailbox, StepSnapshot};
 use crate::parked::CallWatch;
-use crate::pulse::Pulse;
-use crate::talk::Talk;
-use crate::values::Recorded;
+use crate::pulse::IdleTracker;
+use crate::talk::OpSession;
+use crate::values::RecordedValue;
 
 /// A call at work.
 pub(crate) struct RunningCall {
     pub(crate) number: u32,
-    pub(crate) role: Role,
+    pub(crate) role: CallRole,
     pub(crate) attempt: u32,
     token: CancellationToken,
     abort: AbortHandle,
     /// It watches its token, so it is told and given time.
     cooperative: bool,
-    teller: Teller,
+    sender: ResultSender,
     log: Log,
     state: StateCell,
     /// How large a state may be that is recorded.
@@ -46,16 +46,16 @@ pub(crate) struct RunningCall {
     /// When the call began, if an observer measures it and has not been told of its end.
     pub(crate) began: Option<Instant>,
     /// What it asks for, if it asks for durable things.
-    pub(crate) talk: Option<Talk>,
+    pub(crate) talk: Option<OpSession>,
     /// On a virtual clock.
     watch: Option<Arc<CallWatch>>,
 }
 
 /// The calls of a live run that are at work, by node.
 #[derive(Default)]
-pub(crate) struct Calls(HashMap<Path, RunningCall>);
+pub(crate) struct LiveCalls(HashMap<Path, RunningCall>);
 
-impl Deref for Calls {
+impl Deref for LiveCalls {
     type Target = HashMap<Path, RunningCall>;
 
     fn deref(&self) -> &Self::Target {
@@ -63,19 +63,19 @@ impl Deref for Calls {
     }
 }
 
-impl DerefMut for Calls {
+impl DerefMut for LiveCalls {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.0
     }
 }
 
-impl std::fmt::Debug for Calls {
+impl std::fmt::Debug for LiveCalls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }
 }
 
-impl States for Calls {
+impl LiveStates for LiveCalls {
     fn written(&self, node: &Path, call: u32) -> Option<Value> {
         self.0.get(node).filter(|running| running.number == call)?.written()
     }
@@ -98,7 +98,7 @@ impl RunningCall {
             watch.ends();
         }
         if let Some(talk) = &self.talk {
-            talk.pulse.ends();
+            talk.idle_tracker.ends();
         }
     }
 
@@ -109,7 +109,7 @@ impl RunningCall {
         }
         self.busy_again();
         self.abort.abort();
-        self.teller.keep_quiet();
+        self.sender.discard();
     }
 }
 
@@ -121,19 +121,19 @@ fn never() -> CancellationToken {
 
 /// Reports the end of a call to the actor, once: from the function itself, or from the code that stopped it.
 #[derive(Clone)]
-struct Teller {
+struct ResultSender {
     mailbox: Mailbox,
     told: Arc<AtomicBool>,
 }
 
-impl Teller {
-    fn tell(&self, mail: Mail) {
+impl ResultSender {
+    fn send(&self, message: ActorMessage) {
         if !self.told.swap(true, Ordering::AcqRel) {
-            self.mailbox.pass_on(mail);
+            self.mailbox.pass_on(message);
         }
     }
 
-    fn keep_quiet(&self) {
+    fn discard(&self) {
         if !self.told.swap(true, Ordering::AcqRel) {
             self.mailbox.forget();
         }
@@ -142,8 +142,8 @@ impl Teller {
 
 impl Actor {
     /// Does what was decided. What ends at once is decided in turn, and is part of the work that is returned.
-    pub(crate) async fn perform(&mut self, effects: Vec<Effect>) -> Work {
-        let mut work = Work::default();
+    pub(crate) async fn perform(&mut self, effects: Vec<Effect>) -> PendingCommit {
+        let mut work = PendingCommit::default();
         let alone = effects.len() == 1;
         // A call takes the place of the one before it in its node, which must be stopped by then. One that is stopped
         // in the turn in which it was started is started first.
@@ -165,7 +165,7 @@ impl Actor {
         work
     }
 
-    async fn call(&mut self, call: Call, alone: bool, work: &mut Work) {
+    async fn call(&mut self, call: NewCall, alone: bool, work: &mut PendingCommit) {
         // A later event of the same turn may have ended it.
         let current = self.state.node(&call.node).and_then(|node| node.call.as_ref());
         if current.is_none_or(|open| open.number != call.number) {
@@ -173,15 +173,15 @@ impl Actor {
         }
         let (node, number) = (call.node.clone(), call.number);
         let Some(function) = self.registered.function(&self.plan, &call.function).cloned() else {
-            let outcome = Outcome::Blocked(BlockedReason::FunctionMissing { function: call.function });
-            return self.decide(Input::CallFinished { node, call: number, outcome }, work);
+            let outcome = CallOutcome::Blocked(BlockedReason::FunctionMissing { function: call.function });
+            return self.decide(MachineInput::CallFinished { node, call: number, outcome }, work);
         };
         if function.needs().iteration
             && let Err(error) = self.bring_items(&node, call.role).await
         {
             tracing::error!(run = %self.run, %node, %error, "the items cannot be read");
-            let outcome = Outcome::Blocked(BlockedReason::Undecodable { message: error.to_string() });
-            return self.decide(Input::CallFinished { node, call: number, outcome }, work);
+            let outcome = CallOutcome::Blocked(BlockedReason::Undecodable { message: error.to_string() });
+            return self.decide(MachineInput::CallFinished { node, call: number, outcome }, work);
         }
         let mut job = self.job(call, function);
         // A function that ends at its first poll costs no task. Only one that is called alone is tried
@@ -196,19 +196,19 @@ impl Actor {
             Poll::Ready(returned) => {
                 let outcome = job.conclude(returned);
                 work.logs.extend(job.log.take());
-                self.tell_called(&node, number, began, &outcome);
-                self.decide(Input::CallFinished { node, call: number, outcome }, work);
+                self.observe_call_end(&node, number, began, &outcome);
+                self.decide(MachineInput::CallFinished { node, call: number, outcome }, work);
             }
             Poll::Pending => self.at_work(node, number, job.handle(), None, job.finish(made)),
         }
     }
 
     /// The way of a call through what its step has asked for before.
-    fn talk(&mut self, job: &Job) -> Option<Talk> {
-        let (_, pulse) = job.durable.as_ref()?;
+    fn talk(&mut self, job: &CallJob) -> Option<OpSession> {
+        let (_, idle_tracker) = job.durable.as_ref()?;
         let replay = Replay::new(self.state.ops.get(&job.call.node), job.call.attempt);
-        self.talking.insert(job.call.node.clone());
-        Some(Talk::new(Arc::clone(pulse), replay))
+        self.op_nodes.insert(job.call.node.clone());
+        Some(OpSession::new(Arc::clone(idle_tracker), replay))
     }
 
     /// Gives a call a task of its own.
@@ -216,18 +216,18 @@ impl Actor {
         &mut self,
         node: Path,
         number: u32,
-        handle: Handle,
-        talk: Option<Talk>,
-        ending: impl Future<Output = Outcome> + Send + 'static,
+        handle: CallHandle,
+        talk: Option<OpSession>,
+        ending: impl Future<Output = CallOutcome> + Send + 'static,
     ) {
-        self.shared.gauge.add();
-        let teller = Teller { mailbox: self.mailbox.clone(), told: Arc::default() };
-        let (told, at, log) = (teller.clone(), node.clone(), handle.log.clone());
+        self.shared.in_flight.add();
+        let sender = ResultSender { mailbox: self.mailbox.clone(), told: Arc::default() };
+        let (told, at, log) = (sender.clone(), node.clone(), handle.log.clone());
         let task = tokio::spawn(async move {
             let outcome = ending.await;
-            told.tell(Mail::Finished { node: at, call: number, outcome, logs: log.take() });
+            told.send(ActorMessage::CallFinished { node: at, call: number, outcome, logs: log.take() });
         });
-        let Handle { role, attempt, token, cooperative, log, state, state_max, watch } = handle;
+        let CallHandle { role, attempt, token, cooperative, log, state, state_max, watch } = handle;
         let abort = task.abort_handle();
         let began = self.shared.observers.stopwatch();
         let running = RunningCall {
@@ -237,7 +237,7 @@ impl Actor {
             token,
             abort,
             cooperative,
-            teller,
+            sender,
             log,
             state,
             state_max,
@@ -255,8 +255,8 @@ impl Actor {
         } else {
             running.busy_again();
             running.abort.abort();
-            let (lines, outcome) = (running.unstored(), Outcome::Stopped { state: running.written() });
-            running.teller.tell(Mail::Finished { node, call, outcome, logs: Vec::new() });
+            let (lines, outcome) = (running.unstored(), CallOutcome::Stopped { state: running.written() });
+            running.sender.send(ActorMessage::CallFinished { node, call, outcome, logs: Vec::new() });
             // Not with the message: the run may have ended, and then its actor reads no more messages.
             return self.store_lines(lines).await;
         }
@@ -283,25 +283,25 @@ impl Actor {
         }
     }
 
-    fn job(&self, call: Call, function: Arc<dyn Function>) -> Job {
+    fn job(&self, call: NewCall, function: Arc<dyn UserFunction>) -> CallJob {
         let needs = function.needs();
         let watches = needs.cancellation;
-        let from = self.standing_at(&call.node, call.role);
+        let from = self.visible_from(&call.node, call.role);
         let outputs = needs.outputs.iter().map(|need| {
             let name = self.registered.name_in(&self.plan, &need.function);
             let path = self.plan.producer(&from, name)?;
-            self.sighting(&path)
+            self.step_snapshot(&path)
         });
         let outputs = outputs.collect();
-        let seen = needs.steps.iter().map(|id| self.sight(&from, id)).collect();
+        let seen = needs.steps.iter().map(|id| self.visible_step(&from, id)).collect();
         let before = if needs.last_step { self.plan.before(&call.node) } else { None };
-        let last_step = before.and_then(|path| self.sighting(&path));
-        let failure = (call.role == Role::OnError).then(|| self.what_failed(&call.node));
+        let last_step = before.and_then(|path| self.step_snapshot(&path));
+        let failure = (call.role == CallRole::OnError).then(|| self.what_failed(&call.node));
         let iteration =
             needs.iteration.then(|| self.standpoint(&call.node, call.role, needs.items)).flatten();
-        let joined = self.state.node(&call.node).filter(|_| call.role == Role::Finally);
+        let joined = self.state.node(&call.node).filter(|_| call.role == CallRole::Finally);
         let joined = joined.and_then(|node| node.joined).map(|seq| self.recorded(seq));
-        let undo = (call.role == Role::Compensate).then(|| self.what_is_undone(&call.node));
+        let undo = (call.role == CallRole::Compensate).then(|| self.what_is_undone(&call.node));
         let info = Arc::new(RunInfo {
             run_id: Some(self.run.clone()),
             workflow: Arc::clone(&self.registered.name),
@@ -310,16 +310,16 @@ impl Actor {
             call: call.number,
             trace: self.trace_of(&call.node, call.role, call.number),
         });
-        let durable = (needs.durable && call.role == Role::Step).then(|| {
-            let pulse = Pulse::new(&self.shared, &self.mailbox, &call.node, call.number);
+        let durable = (needs.durable && call.role == CallRole::Step).then(|| {
+            let idle_tracker = IdleTracker::new(&self.shared, &self.mailbox, &call.node, call.number);
             let store = &self.shared.store;
-            let line = Arc::clone(&pulse);
-            (Durable::new(&call.node, call.number, &self.run, &self.mailbox, store, line), pulse)
+            let line = Arc::clone(&idle_tracker);
+            (DurableHandle::new(&call.node, call.number, &self.run, &self.mailbox, store, line), idle_tracker)
         });
-        let pulse = durable.as_ref().map(|(_, pulse)| Arc::clone(pulse));
+        let idle_tracker = durable.as_ref().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
         let watch = matches!(self.shared.clock, Clock::Virtual(_))
-            .then(|| CallWatch::new(&self.shared.gauge, needs.elsewhere, pulse));
-        Job {
+            .then(|| CallWatch::new(&self.shared.in_flight, needs.elsewhere, idle_tracker));
+        CallJob {
             watch,
             run: self.run.clone(),
             log: Log::new(Arc::clone(&info), self.shared.clock.clone()),
@@ -349,9 +349,9 @@ impl Actor {
     }
 
     /// The event that holds the input which a function at this node sees.
-    fn input_of(&self, node: &Path, role: Role) -> Seq {
+    fn input_of(&self, node: &Path, role: CallRole) -> Seq {
         // The function that maps a nested workflow's input sees the outer one.
-        let mut at = if role == Role::Input { node.parent() } else { Some(node.clone()) };
+        let mut at = if role == CallRole::Input { node.parent() } else { Some(node.clone()) };
         while let Some(path) = at {
             if let Some(input) = self.state.node(&path).and_then(|node| node.input) {
                 return input;
@@ -362,8 +362,9 @@ impl Actor {
     }
 
     /// The place from which a function looks at other steps. A loop's test looks back at the iteration that is done.
-    fn standing_at(&self, node: &Path, role: Role) -> Path {
-        let lanes = self.state.node(node).and_then(|node| node.lanes.as_ref()).filter(|_| role == Role::Test);
+    fn visible_from(&self, node: &Path, role: CallRole) -> Path {
+        let lanes =
+            self.state.node(node).and_then(|node| node.lanes.as_ref()).filter(|_| role == CallRole::Test);
         match lanes.and_then(|lanes| lanes.next.checked_sub(1)) {
             Some(last) => node.iteration(last),
             None => node.clone(),
@@ -376,19 +377,21 @@ impl Actor {
         WhatIsUndone { result: result.map(|seq| self.recorded(seq)), completed }
     }
 
-    pub(crate) fn recorded(&self, seq: Seq) -> Recorded {
-        self.values.get(seq).map_or(Recorded::Stored(seq), |event| Recorded::AtHand(Arc::clone(event)))
+    pub(crate) fn recorded(&self, seq: Seq) -> RecordedValue {
+        self.values
+            .get(seq)
+            .map_or(RecordedValue::Stored(seq), |event| RecordedValue::AtHand(Arc::clone(event)))
     }
 
     /// Another step, as a function at `from` sees it.
-    pub(crate) fn sight(&self, from: &Path, name: &str) -> Option<Sighting> {
-        self.sighting(&self.plan.visible(from, name)?)
+    pub(crate) fn visible_step(&self, from: &Path, name: &str) -> Option<StepSnapshot> {
+        self.step_snapshot(&self.plan.visible(from, name)?)
     }
 
-    fn sighting(&self, path: &Path) -> Option<Sighting> {
+    fn step_snapshot(&self, path: &Path) -> Option<StepSnapshot> {
         let pending = NodeState::default();
         let node = self.state.node(path).unwrap_or(&pending);
-        Some(Sighting {
+        Some(StepSnapshot {
             name: path.id().to_owned(),
             status: node.status,
             result: node.result.map(|seq| self.recorded(seq)),
@@ -398,7 +401,7 @@ impl Actor {
 
     fn what_failed(&self, handler: &Path) -> WhatFailed {
         let (failure, path) = match &self.state.ending {
-            Some(Ending::Failing { failure, node }) if handler.is_root() => {
+            Some(RunEnding::Failing { failure, node }) if handler.is_root() => {
                 (FailureSource::Known(failure.clone()), node.clone().unwrap_or_else(Path::root))
             }
             _ => {
@@ -409,6 +412,6 @@ impl Actor {
                 (FailureSource::Recorded(self.recorded(seq)), origin.unwrap_or_else(|| handler.clone()))
             }
         };
-        WhatFailed { failure, step: self.sighting(&path), path }
+        WhatFailed { failure, step: self.step_snapshot(&path), path }
     }
 }

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use rival_core::durable::{ChildOutcome, OpBody};
-use rival_core::event::{Kind, Role};
+use rival_core::event::{CallRole, EventKind};
 use rival_core::failure::code;
-use rival_core::machine::{Errand, Input, NewChild};
-use rival_core::{Event, Failure, RunId, RunStatus, Seq, TraceParent, Value};
+use rival_core::machine::{CommitExtra, MachineInput, NewChild};
+use rival_core::{Event, FailureRecord, RunId, RunStatus, Seq, TraceParent, Value};
 use rival_store::{NewMessage, NewRun};
 
-use crate::actor::{Actor, Work};
-use crate::control::Command;
+use crate::actor::{Actor, PendingCommit};
+use crate::control::RunCommand;
 use crate::definition::CheckError;
-use crate::durable::{Ask, Question};
-use crate::mail::Mail;
-use crate::shared::Shared;
+use crate::durable::{OpMessage, OpRequest};
+use crate::mail::ActorMessage;
+use crate::shared::EngineShared;
 use crate::values::{ReadError, load_event, load_joined};
 use crate::{start, undo};
 use rival_core::joined::parts_of;
@@ -28,7 +28,7 @@ const CHECK_UNAVAILABLE: &str = "check_unavailable";
 
 /// What goes into a commit beside a run's own events.
 #[derive(Default)]
-pub(crate) struct Others {
+pub(crate) struct CommitExtras {
     pub(crate) runs: Vec<NewRun>,
     pub(crate) messages: Vec<(RunId, NewMessage)>,
 }
@@ -42,7 +42,7 @@ pub(crate) struct AskedChild {
 
 impl Actor {
     /// Why children of a workflow cannot be given these inputs.
-    pub(crate) fn refusal(&self, workflow: &str, inputs: &[Value], indexed: bool) -> Option<Failure> {
+    pub(crate) fn refusal(&self, workflow: &str, inputs: &[Value], indexed: bool) -> Option<FailureRecord> {
         let Some(registered) = self.shared.registry.get(workflow) else {
             return Some(unknown(workflow, &self.shared.registry.names()));
         };
@@ -57,23 +57,23 @@ impl Actor {
         (!wrong.is_empty()).then(|| invalid(workflow, &wrong))
     }
 
-    fn too_large(&self, workflow: &str, inputs: &[Value]) -> Option<Failure> {
+    fn too_large(&self, workflow: &str, inputs: &[Value]) -> Option<FailureRecord> {
         let limit = self.shared.limits.payload_max;
         let size: usize = inputs.iter().map(Value::len_bytes).sum();
         (size > limit).then(|| {
             let message = format!(
                 "the input of workflow `{workflow}` has {size} bytes, more than the limit of {limit}"
             );
-            Failure::new(code::TOO_LARGE, message)
+            FailureRecord::new(code::TOO_LARGE, message)
         })
     }
 
     /// Asks the workflow of children that are new, if it checks its input itself: what it makes of the inputs is what
     /// is recorded, and what they are given.
-    pub(crate) async fn judge(&self, ask: &mut Ask) {
+    pub(crate) async fn judge(&self, ask: &mut OpMessage) {
         let (inputs, judged, indexed) = match &mut ask.what {
-            Question::Run { input, judged } => (std::slice::from_mut(input), judged, false),
-            Question::Map { items, judged, .. } => (items.as_mut_slice(), judged, true),
+            OpRequest::Run { input, judged } => (std::slice::from_mut(input), judged, false),
+            OpRequest::Map { items, judged, .. } => (items.as_mut_slice(), judged, true),
             _ => return,
         };
         let known = self.state.ops.get(&ask.node).and_then(|ops| ops.find(&ask.key));
@@ -107,7 +107,7 @@ impl Actor {
                 }
                 Err(CheckError::Unavailable(why)) => {
                     let message = format!("the input of workflow `{workflow}` cannot be checked now: {why}");
-                    *judged = Some(Err(Failure::new(CHECK_UNAVAILABLE, message)));
+                    *judged = Some(Err(FailureRecord::new(CHECK_UNAVAILABLE, message)));
                     return;
                 }
             }
@@ -118,45 +118,51 @@ impl Actor {
     }
 
     /// Children of workflows that are gone since they were asked for have failed before they began.
-    pub(crate) fn fail_unknown_children(&mut self, work: &mut Work) {
+    pub(crate) fn fail_unknown_children(&mut self, work: &mut PendingCommit) {
         let mut looked = 0;
-        while let Some(errand) = work.errands.get(looked) {
+        while let Some(errand) = work.extras.get(looked) {
             match errand {
-                Errand::Start(new) if !self.shared.registry.contains(&new.workflow) => {
+                CommitExtra::Start(new) if !self.shared.registry.contains(&new.workflow) => {
                     let failure = unknown(&new.workflow, &self.shared.registry.names());
                     let child = new.child.clone();
-                    work.errands.remove(looked);
+                    work.extras.remove(looked);
                     let outcome = ChildOutcome::Failed { failure, step: None };
                     let (undoable, not_undone) = (false, Vec::new());
-                    self.decide(Input::ChildEnded { child, outcome, undoable, not_undone }, work);
+                    self.decide(MachineInput::ChildEnded { child, outcome, undoable, not_undone }, work);
                 }
-                Errand::Start(_) | Errand::Cancel(_) | Errand::Undo { .. } => looked += 1,
+                CommitExtra::Start(_) | CommitExtra::Cancel(_) | CommitExtra::Undo { .. } => looked += 1,
             }
         }
     }
 
     /// What the decided commit extras, and the run's own end, put into its commit.
-    pub(crate) async fn others(&mut self, work: &Work) -> Result<Others, ReadError> {
-        let mut others = Others::default();
-        for errand in &work.errands {
+    pub(crate) async fn read_commit_extras(
+        &mut self,
+        work: &PendingCommit,
+    ) -> Result<CommitExtras, ReadError> {
+        let mut others = CommitExtras::default();
+        for errand in &work.extras {
             match errand {
-                Errand::Start(new) => {
+                CommitExtra::Start(new) => {
                     let asked = self.asked_child(new, &work.events).await?;
                     others.runs.extend(start::child(self, new, asked));
                 }
-                Errand::Cancel(child) => {
+                CommitExtra::Cancel(child) => {
                     let reason = Some(format!("its parent run `{}` does not wait for it any more", self.run));
-                    let command =
-                        if self.state.killed { Command::Kill { reason } } else { Command::Cancel { reason } };
+                    let command = if self.state.killed {
+                        RunCommand::Kill { reason }
+                    } else {
+                        RunCommand::Cancel { reason }
+                    };
                     others.messages.push((child.clone(), command.message(None)));
                 }
-                Errand::Undo { child, undo } => {
+                CommitExtra::Undo { child, undo } => {
                     others.runs.extend(undo::undo_run(self, child, undo).await?);
                 }
             }
         }
         if let Some(parent) = self.state.parent.clone()
-            && let Some(command) = self.last_word(&work.events).await?
+            && let Some(command) = self.report_to_parent(&work.events).await?
         {
             others.messages.push((parent, command.message(Some(format!("child:{}", self.run)))));
         }
@@ -181,7 +187,7 @@ impl Actor {
                 asked
             }
         };
-        let Kind::OpStarted { node, call, what, .. } = &asked.event else {
+        let EventKind::OpStarted { node, call, what, .. } = &asked.kind else {
             return Err(ReadError::Missing(new.asked));
         };
         let input = match (what, new.index) {
@@ -192,7 +198,7 @@ impl Actor {
             }
             _ => Value::null(),
         };
-        Ok(AskedChild { input, trace: self.trace_of(node, Role::Step, *call) })
+        Ok(AskedChild { input, trace: self.trace_of(node, CallRole::Step, *call) })
     }
 
     /// The items of a map stay at hand while it has children to start.
@@ -206,17 +212,17 @@ impl Actor {
     }
 
     /// What the run tells its parent when it has ended.
-    async fn last_word(&self, last: &[Event]) -> Result<Option<Command>, ReadError> {
+    async fn report_to_parent(&self, last: &[Event]) -> Result<Option<RunCommand>, ReadError> {
         let Some(end) = &self.state.end else { return Ok(None) };
         let child = self.run.clone();
         if let Some(next) = &end.retried_as {
-            return Ok(Some(Command::ChildRetried { child, next: next.clone() }));
+            return Ok(Some(RunCommand::ChildRetried { child, next: next.clone() }));
         }
         let outcome = match end.status {
             RunStatus::Completed => match self.output(last, end.output).await {
                 // The child keeps its parts; the parent cannot be given them as one value.
                 Err(error @ ReadError::TooLarge { .. }) => ChildOutcome::Failed {
-                    failure: Failure::new(code::TOO_LARGE, format!("the run completed, but {error}")),
+                    failure: FailureRecord::new(code::TOO_LARGE, format!("the run completed, but {error}")),
                     step: None,
                 },
                 output => ChildOutcome::Completed(output?),
@@ -225,7 +231,8 @@ impl Actor {
                 ChildOutcome::Cancelled { reason: end.reason.clone(), not_undone: end.not_undone.clone() }
             }
             _ => {
-                let failure = end.failure.clone().unwrap_or_else(|| Failure::new(code::ERROR, "failed"));
+                let failure =
+                    end.failure.clone().unwrap_or_else(|| FailureRecord::new(code::ERROR, "failed"));
                 ChildOutcome::Failed { failure, step: end.failed.clone() }
             }
         };
@@ -234,7 +241,7 @@ impl Actor {
             ChildOutcome::Cancelled { .. } => Vec::new(),
             ChildOutcome::Completed(_) | ChildOutcome::Failed { .. } => end.not_undone.clone(),
         };
-        Ok(Some(Command::ChildEnded { child, outcome, undoable: end.undoable, not_undone }))
+        Ok(Some(RunCommand::ChildEnded { child, outcome, undoable: end.undoable, not_undone }))
     }
 
     /// What the run leaves; some of it may be in events that are not durable yet.
@@ -249,31 +256,31 @@ impl Actor {
             None => Some(load_event(store, &self.run, seq).await?),
         };
         let event = at_hand(seq).or(stored.as_deref()).ok_or(ReadError::Missing(seq))?;
-        if parts_of(&event.event).is_some() {
+        if parts_of(&event.kind).is_some() {
             let limit = self.shared.limits.payload_max;
             return load_joined(store, &self.run, event, limit, &at_hand).await;
         }
-        event.event.value().cloned().ok_or(ReadError::Missing(seq))
+        event.kind.value().cloned().ok_or(ReadError::Missing(seq))
     }
 }
 
-impl Shared {
+impl EngineShared {
     /// Another run's commit sent this run a message: notifies its actor, or wakes the scheduler to find it in the store.
-    pub(crate) fn has_mail(&self, run: &RunId) {
+    pub(crate) fn notify_inbox(&self, run: &RunId) {
         match self.mailbox_anywhere(run) {
-            Some(mailbox) if mailbox.send(Mail::Messages(None)) => {}
-            _ => self.keeper.expect(Some(self.clock.now())),
+            Some(mailbox) if mailbox.send(ActorMessage::InboxChanged(None)) => {}
+            _ => self.scheduler.note_wake(Some(self.clock.now())),
         }
     }
 }
 
-fn invalid(workflow: &str, wrong: &[String]) -> Failure {
+fn invalid(workflow: &str, wrong: &[String]) -> FailureRecord {
     let message = format!("the input of workflow `{workflow}` is not valid: {}", wrong.join("; "));
-    Failure::new(code::INVALID_INPUT, message)
+    FailureRecord::new(code::INVALID_INPUT, message)
 }
 
-fn unknown(workflow: &str, known: &[String]) -> Failure {
+fn unknown(workflow: &str, known: &[String]) -> FailureRecord {
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     let message = format!("no workflow is called `{workflow}`; registered are: {known}");
-    Failure::new(code::UNKNOWN_WORKFLOW, message)
+    FailureRecord::new(code::UNKNOWN_WORKFLOW, message)
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rival_core::Time;
 use tokio::sync::watch;
 
-use crate::wall::{ClockStatus, Reading, WallTime};
+use crate::wall::{ClockReading, ClockStatus, WallTime};
 
 /// Where an engine's time comes from.
 #[derive(Clone, Debug, Default)]
@@ -107,7 +107,7 @@ fn system_now() -> Time {
         return moment;
     }
     // Read before the lock, because reading takes longest.
-    let reading = Reading { wall, passed: passed_us() };
+    let reading = ClockReading { wall, passed: passed_us() };
     let mut system = lock(&SYSTEM);
     let now = system.at(reading);
     // With the lock: an earlier moment must not take the place of a later one.
@@ -145,13 +145,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Clone, Debug)]
 pub struct SteppedClock {
     time: Arc<Mutex<WallTime>>,
-    reading: Arc<watch::Sender<Reading>>,
+    reading: Arc<watch::Sender<ClockReading>>,
 }
 
 impl SteppedClock {
     /// A machine whose wall clock stands at a moment.
     pub fn at(now: Time) -> Self {
-        let reading = Reading { wall: now.0.saturating_mul(1_000), passed: 0 };
+        let reading = ClockReading { wall: now.0.saturating_mul(1_000), passed: 0 };
         Self { time: Arc::new(Mutex::new(WallTime::new())), reading: Arc::new(watch::Sender::new(reading)) }
     }
 

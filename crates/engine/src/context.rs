@@ -3,25 +3,25 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
-use rival_core::{Failure, NodeStatus, Path, RunId, StepError, TraceParent, Value};
+use rival_core::{FailureRecord, NodeStatus, Path, RunId, StepError, TraceParent, Value};
 use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 
-use crate::durable::Durable;
+use crate::durable::DurableHandle;
 use crate::log::Log;
-use crate::resources::Resources;
+use crate::resources::ResourceMap;
 
 /// Everything that a function may ask for.
 #[derive(Clone, Debug)]
 pub struct CallContext {
     /// The workflow's input; inside a nested workflow, its own.
     pub input: Value,
-    /// The results that [`crate::Needs::outputs`] names, in the same order; `None` where that step does
+    /// The results that [`crate::FunctionNeeds::outputs`] names, in the same order; `None` where that step does
     /// not come before this one in the run's plan.
     pub outputs: Vec<Option<StepView>>,
-    /// The nodes that [`crate::Needs::steps`] names, in the same order; `None` where none of that id comes before.
+    /// The nodes that [`crate::FunctionNeeds::steps`] names, in the same order; `None` where none of that id comes before.
     pub seen: Vec<Option<StepView>>,
-    /// The node before this one, if [`crate::Needs::last_step`] asks for it and there is one.
+    /// The node before this one, if [`crate::FunctionNeeds::last_step`] asks for it and there is one.
     pub last_step: Option<StepView>,
     /// Any earlier step by name, loaded when asked for.
     pub steps: StepsReader,
@@ -31,19 +31,19 @@ pub struct CallContext {
     pub log: Log,
     /// Which run, and which call of it.
     pub run: Arc<RunInfo>,
-    /// Triggered when the call is cancelled or has timed out, if [`crate::Needs::cancellation`] is set.
+    /// Triggered when the call is cancelled or has timed out, if [`crate::FunctionNeeds::cancellation`] is set.
     pub cancellation: CancellationToken,
     /// What was provided at registration.
-    pub resources: Arc<Resources>,
+    pub resources: Arc<ResourceMap>,
     /// For error handlers: what went wrong.
     pub failure: Option<Arc<FailureContext>>,
-    /// Where the function stands in the loops and forEach blocks around it, if [`crate::Needs::iteration`] asks
+    /// Where the function stands in the loops and forEach blocks around it, if [`crate::FunctionNeeds::iteration`] asks
     /// for it.
     pub iteration: Option<IterationContext>,
     /// For a `finally`: the joined result of its parallel block.
     pub joined: Option<Value>,
-    /// For durable operations, if [`crate::Needs::durable`] asks for them and the function is a step.
-    pub durable: Option<Durable>,
+    /// For durable operations, if [`crate::FunctionNeeds::durable`] asks for them and the function is a step.
+    pub durable: Option<DurableHandle>,
     /// For a compensation: what became of the step that it undoes.
     pub undo: Option<UndoContext>,
 }
@@ -55,7 +55,7 @@ pub struct IterationContext {
     pub index: u32,
     /// The item of the nearest forEach.
     pub item: Option<Value>,
-    /// All its items, if [`crate::Needs::items`] asks for them.
+    /// All its items, if [`crate::FunctionNeeds::items`] asks for them.
     pub items: Option<Value>,
     /// The result of the iteration before this one in the nearest loop; absent in the first.
     pub last: Option<Value>,
@@ -208,7 +208,7 @@ impl StateCell {
 #[derive(Clone, Debug)]
 pub struct FailureContext {
     /// What went wrong.
-    pub error: Failure,
+    pub error: FailureRecord,
     /// Where.
     pub failed_step: FailedStep,
     /// The workflow around it.

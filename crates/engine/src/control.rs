@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 
 use rival_core::durable::ChildOutcome;
 use rival_core::event::NotUndone;
-use rival_core::machine::{Input, SIGNALS_MAX, SentSignal};
+use rival_core::machine::{MachineInput, SIGNALS_MAX, SentSignal};
 use rival_core::{RunId, RunStatus, Time, Value};
-use rival_store::{MessageNo, NewMessage, RunRow, Sent, StoreError};
+use rival_store::{MessageNo, NewMessage, RunRow, SendResult, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use crate::error::RunError;
 use crate::load;
-use crate::mail::Mail;
-use crate::shared::Shared;
-use crate::signal::Signal;
+use crate::mail::ActorMessage;
+use crate::shared::EngineShared;
+use crate::signal::SignalPayload;
 
 /// What a message can ask for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Command {
+pub(crate) enum RunCommand {
     Cancel {
         reason: Option<String>,
     },
@@ -54,19 +54,21 @@ pub(crate) enum Command {
     },
 }
 
-impl Command {
+impl RunCommand {
     /// `sent_at` is when the message became durable.
-    pub(crate) fn into_input(self, sent_at: Time) -> Input {
+    pub(crate) fn into_input(self, sent_at: Time) -> MachineInput {
         match self {
-            Self::Cancel { reason } => Input::Cancel { reason },
-            Self::Kill { reason } => Input::Kill { reason },
-            Self::Pause {} => Input::Pause,
-            Self::Resume {} => Input::Resume,
-            Self::Signal { name, id, payload } => Input::Signal(SentSignal { name, id, payload, sent_at }),
-            Self::ChildEnded { child, outcome, undoable, not_undone } => {
-                Input::ChildEnded { child, outcome, undoable, not_undone }
+            Self::Cancel { reason } => MachineInput::Cancel { reason },
+            Self::Kill { reason } => MachineInput::Kill { reason },
+            Self::Pause {} => MachineInput::Pause,
+            Self::Resume {} => MachineInput::Resume,
+            Self::Signal { name, id, payload } => {
+                MachineInput::Signal(SentSignal { name, id, payload, sent_at })
             }
-            Self::ChildRetried { child, next } => Input::ChildRetried { child, next },
+            Self::ChildEnded { child, outcome, undoable, not_undone } => {
+                MachineInput::ChildEnded { child, outcome, undoable, not_undone }
+            }
+            Self::ChildRetried { child, next } => MachineInput::ChildRetried { child, next },
         }
     }
 
@@ -77,15 +79,15 @@ impl Command {
 }
 
 /// Who waits to be told where a run stands once it has acted on a message.
-pub(crate) struct Answer {
+pub(crate) struct CommandAck {
     /// The message.
     pub(crate) message: MessageNo,
-    sender: oneshot::Sender<Result<RunStatus, Refusal>>,
+    sender: oneshot::Sender<Result<RunStatus, CommandRefusal>>,
 }
 
 /// Why a run has not acted on a message, and never will.
 #[derive(Clone, Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum CommandRefusal {
     /// It cannot be loaded, and the message would not help.
     Unloadable(String),
     /// It keeps too many signals already.
@@ -94,8 +96,8 @@ pub(crate) enum Refusal {
     Finished,
 }
 
-impl Answer {
-    pub(crate) fn send(self, told: Result<RunStatus, Refusal>) {
+impl CommandAck {
+    pub(crate) fn send(self, told: Result<RunStatus, CommandRefusal>) {
         // A caller that is gone needs no answer.
         let _ = self.sender.send(told);
     }
@@ -115,58 +117,58 @@ const PATIENCE_AT_STOP: Duration = Duration::from_secs(1);
 ///
 /// In a task of its own: a caller that goes away half-way leaves no claimed run without an actor.
 pub(crate) async fn command(
-    shared: &Arc<Shared>,
+    shared: &Arc<EngineShared>,
     run: &RunId,
-    command: Command,
+    command: RunCommand,
     id: Option<String>,
 ) -> Result<RunStatus, RunError> {
     // The store remembers ids of messages that were acted on. So each has one: it tells later what became of it.
     let id = id.unwrap_or_else(|| format!("request:{}", uuid::Uuid::now_v7()));
     let message = command.message(Some(id));
-    let delivery = Delivery { shared: Arc::clone(shared), run: run.clone(), message, command };
+    let delivery = CommandDelivery { shared: Arc::clone(shared), run: run.clone(), message, command };
     let acted = tokio::spawn(delivery.send_and_deliver());
     acted.await.unwrap_or(Err(RunError::ShuttingDown))
 }
 
 /// A message on its way to a run.
-struct Delivery {
-    shared: Arc<Shared>,
+struct CommandDelivery {
+    shared: Arc<EngineShared>,
     run: RunId,
     message: NewMessage,
-    command: Command,
+    command: RunCommand,
 }
 
 /// What came of handing a message to a run.
-enum Handed {
-    Answered(Result<RunStatus, Refusal>),
+enum HandedCommand {
+    Answered(Result<RunStatus, CommandRefusal>),
     /// The run slipped away between two looks, or another engine has it.
     Missed,
     /// The store failed.
     Failed(StoreError),
 }
 
-impl Delivery {
+impl CommandDelivery {
     async fn send_and_deliver(self) -> Result<RunStatus, RunError> {
         let _open = self.shared.take_request().ok_or(RunError::ShuttingDown)?;
         let mut sent = self.send().await?;
-        if let Sent::Known(no) = sent {
+        if let SendResult::Known(no) = sent {
             self.compare(no).await?;
         }
         let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
         loop {
             let no = match sent {
-                Sent::Kept(no) | Sent::Known(no) => no,
-                Sent::Ended => return self.finished().await,
-                Sent::NotFound => return Err(RunError::NotFound(self.run.clone())),
+                SendResult::Kept(no) | SendResult::Known(no) => no,
+                SendResult::Ended => return self.finished().await,
+                SendResult::NotFound => return Err(RunError::NotFound(self.run.clone())),
             };
             if self.shared.limits.passive {
                 // It is durable; the next engine on the store acts on it.
                 return Ok(self.row().await?.status);
             }
             match self.hand_over(no).await {
-                Handed::Answered(told) => return self.told(told).await,
-                Handed::Failed(error) => return self.told_although(no, error).await,
-                Handed::Missed => {}
+                HandedCommand::Answered(told) => return self.told(told).await,
+                HandedCommand::Failed(error) => return self.told_although(no, error).await,
+                HandedCommand::Missed => {}
             }
             let patience = if self.shared.is_stopping() { PATIENCE_AT_STOP } else { PATIENCE };
             if started.elapsed() > patience && self.waits(no).await? {
@@ -175,7 +177,7 @@ impl Delivery {
             // Looked first, asked second: what a run knows after its end, it has acted on.
             let row = self.row().await?;
             sent = self.send().await?;
-            if row.status.is_terminal() && matches!(sent, Sent::Known(_)) {
+            if row.status.is_terminal() && matches!(sent, SendResult::Known(_)) {
                 return Ok(row.status);
             }
             tokio::time::sleep(pause).await;
@@ -184,14 +186,14 @@ impl Delivery {
     }
 
     /// Sends the message; again, that tells what became of it.
-    async fn send(&self) -> Result<Sent, StoreError> {
+    async fn send(&self) -> Result<SendResult, StoreError> {
         self.shared.store.send(&self.run, self.message.clone(), self.shared.clock.now()).await
     }
 
     /// An id that the run knows names the signal that it was used for.
     async fn compare(&self, known: MessageNo) -> Result<(), RunError> {
-        let Command::Signal { name, id: Some(id), payload } = &self.command else { return Ok(()) };
-        let signal = Signal { name: name.clone(), id: id.clone(), payload: payload.clone() };
+        let RunCommand::Signal { name, id: Some(id), payload } = &self.command else { return Ok(()) };
+        let signal = SignalPayload { name: name.clone(), id: id.clone(), payload: payload.clone() };
         if signal.contradicts(&self.shared, &self.run, known).await? {
             return Err(RunError::SignalConflict { run: self.run.clone(), id: signal.id });
         }
@@ -199,28 +201,28 @@ impl Delivery {
     }
 
     /// Has the run's actor look at its messages; makes the run live if it is not.
-    async fn hand_over(&self, message: MessageNo) -> Handed {
+    async fn hand_over(&self, message: MessageNo) -> HandedCommand {
         let (sender, answered) = oneshot::channel();
-        let answer = Answer { message, sender };
+        let answer = CommandAck { message, sender };
         if let Some(mailbox) = self.shared.mailbox_anywhere(&self.run) {
-            mailbox.send(Mail::Messages(Some(answer)));
+            mailbox.send(ActorMessage::InboxChanged(Some(answer)));
         } else {
             match self.shared.store.claim(&self.run, self.shared.id).await {
                 Ok(Some(claim)) => load::activate(&self.shared, claim, self.shared.admit(), Some(answer)),
-                Ok(None) => return Handed::Missed,
-                Err(error) => return Handed::Failed(error),
+                Ok(None) => return HandedCommand::Missed,
+                Err(error) => return HandedCommand::Failed(error),
             }
         }
-        answered.await.map_or(Handed::Missed, Handed::Answered)
+        answered.await.map_or(HandedCommand::Missed, HandedCommand::Answered)
     }
 
-    async fn told(&self, told: Result<RunStatus, Refusal>) -> Result<RunStatus, RunError> {
+    async fn told(&self, told: Result<RunStatus, CommandRefusal>) -> Result<RunStatus, RunError> {
         let run = self.run.clone();
         match told {
             Ok(status) => Ok(status),
-            Err(Refusal::Unloadable(reason)) => Err(RunError::Unreachable { run, reason }),
-            Err(Refusal::SignalsFull) => Err(RunError::SignalsFull { run, limit: SIGNALS_MAX }),
-            Err(Refusal::Finished) => self.finished().await,
+            Err(CommandRefusal::Unloadable(reason)) => Err(RunError::Unreachable { run, reason }),
+            Err(CommandRefusal::SignalsFull) => Err(RunError::SignalsFull { run, limit: SIGNALS_MAX }),
+            Err(CommandRefusal::Finished) => self.finished().await,
         }
     }
 
@@ -228,7 +230,7 @@ impl Delivery {
     async fn told_although(&self, no: MessageNo, error: StoreError) -> Result<RunStatus, RunError> {
         match self.waits(no).await {
             Ok(true) => {
-                self.shared.keeper.expect(Some(self.shared.clock.now()));
+                self.shared.scheduler.note_wake(Some(self.shared.clock.now()));
                 Ok(self.row().await?.status)
             }
             Ok(false) | Err(_) => Err(error.into()),

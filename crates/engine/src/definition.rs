@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use rival_core::{Path, Plan, PlanHash, Value};
 
 use crate::error::Violation;
-use crate::function::Function;
+use crate::function::UserFunction;
 
 /// A workflow that can be registered.
 #[derive(Clone)]
@@ -17,7 +17,7 @@ pub struct Definition {
     /// Its structure.
     pub plan: Plan,
     /// Its functions, by the names that the plan uses.
-    pub functions: BTreeMap<String, Arc<dyn Function>>,
+    pub functions: BTreeMap<String, Arc<dyn UserFunction>>,
     /// Its plan as version 0.1 made it, where that named functions differently.
     pub former: Option<FormerPlan>,
     /// JSON Schema of its input; absent means that any input will do.

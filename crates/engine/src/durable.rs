@@ -13,34 +13,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rival_core::durable::{ChildOutcome, OpKey, OpKind, OpOutcome};
-use rival_core::event::Kind;
+use rival_core::event::EventKind;
 use rival_core::failure::code;
-use rival_core::{Event, Failure, Path, RunId, Seq, StepError, Value};
+use rival_core::{Event, FailureRecord, Path, RunId, Seq, StepError, Value};
 use rival_store::Store;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use crate::load::{self, LoadError};
-use crate::mail::{Mail, Mailbox};
-use crate::pulse::{Asked, Elsewhere, Pulse, Working};
+use crate::mail::{ActorMessage, Mailbox};
+use crate::pulse::{ExternalWork, IdleTracker, PendingRequest, WorkGuard};
 use crate::shared::FIRST_PAUSE;
-use crate::values::{ReadError, Recorded};
+use crate::values::{ReadError, RecordedValue};
 
 /// How many children of a map run at a time, unless told otherwise.
 pub const MAP_CONCURRENCY: u32 = 100;
 
 /// What a step uses to wait for things durably. Cheap to clone; all clones belong to the same call.
 #[derive(Clone)]
-pub struct Durable(Arc<Line>);
+pub struct DurableHandle(Arc<OpClient>);
 
 /// The line between one call and the run's actor.
-struct Line {
+struct OpClient {
     node: Path,
     call: u32,
     run: RunId,
     mailbox: Mailbox,
     store: Arc<dyn Store>,
-    pulse: Arc<Pulse>,
+    idle_tracker: Arc<IdleTracker>,
     /// How often the function has asked for what.
     counts: Mutex<BTreeMap<(OpKind, String), u32>>,
 }
@@ -60,21 +60,21 @@ impl SignalQuestion {
         hash(&[&format!("{:?} {}", self.timeout_ms, self.timeout_is_value)])
     }
 
-    fn ask(&self) -> Question {
-        Question::Signal { timeout_ms: self.timeout_ms, timeout_is_value: self.timeout_is_value }
+    fn ask(&self) -> OpRequest {
+        OpRequest::Signal { timeout_ms: self.timeout_ms, timeout_is_value: self.timeout_is_value }
     }
 }
 
 /// A function's question, on its way to the actor.
-pub(crate) struct Ask {
+pub(crate) struct OpMessage {
     pub(crate) node: Path,
     pub(crate) call: u32,
     pub(crate) id: u64,
     pub(crate) key: OpKey,
     pub(crate) hash: String,
     pub(crate) used: Vec<u32>,
-    pub(crate) what: Question,
-    pub(crate) reply: oneshot::Sender<Reply>,
+    pub(crate) what: OpRequest,
+    pub(crate) reply: oneshot::Sender<OpReply>,
 }
 
 /// An operation that a function gives up, on its way to the actor.
@@ -85,11 +85,11 @@ pub(crate) struct GivenUp {
 }
 
 /// What a function asks for.
-pub(crate) enum Question {
+pub(crate) enum OpRequest {
     /// Whether something is recorded.
     Once,
     /// To record what came of it.
-    Done(Result<Value, Failure>),
+    Done(Result<Value, FailureRecord>),
     Sleep(u64),
     Signal {
         timeout_ms: Option<u64>,
@@ -97,48 +97,48 @@ pub(crate) enum Question {
     },
     Run {
         input: Value,
-        judged: Judged,
+        judged: ChildInputCheck,
     },
     Map {
         items: Vec<Value>,
         concurrency: u32,
         collect: bool,
-        judged: Judged,
+        judged: ChildInputCheck,
     },
 }
 
 /// What the child's workflow says of its input; absent if it was not asked, or has no check of its own.
-pub(crate) type Judged = Option<Result<(), Failure>>;
+pub(crate) type ChildInputCheck = Option<Result<(), FailureRecord>>;
 
-pub(crate) enum Reply {
+pub(crate) enum OpReply {
     /// It is not recorded: do it.
     Do,
     /// It has ended.
-    Ended { op: u32, kind: OpKind, started: Seq, end: Recorded, end_seq: Seq, good: bool },
+    Ended { op: u32, kind: OpKind, started: Seq, end: RecordedValue, end_seq: Seq, good: bool },
 }
 
 /// A reply, for as long as the function has not made use of it: it is at work until then.
-struct Told {
-    reply: Reply,
-    _working: Working,
+struct OpReplyGuard {
+    reply: OpReply,
+    _working: WorkGuard,
 }
 
-impl Durable {
+impl DurableHandle {
     pub(crate) fn new(
         node: &Path,
         call: u32,
         run: &RunId,
         mailbox: &Mailbox,
         store: &Arc<dyn Store>,
-        pulse: Arc<Pulse>,
+        idle_tracker: Arc<IdleTracker>,
     ) -> Self {
-        Self(Arc::new(Line {
+        Self(Arc::new(OpClient {
             node: node.clone(),
             call,
             run: run.clone(),
             mailbox: mailbox.clone(),
             store: Arc::clone(store),
-            pulse,
+            idle_tracker,
             counts: Mutex::default(),
         }))
     }
@@ -155,15 +155,15 @@ impl Durable {
         let mut wait = self.wait(OpKind::Once, name);
         async move {
             // Told for good with what is recorded: if it is given up before it is done, another question tells of them.
-            let (uses, used) = wait.line.pulse.uses();
-            let told = wait.ask(String::new(), used, Question::Once).await?;
-            if let Reply::Ended { .. } = told.reply {
+            let (uses, used) = wait.line.idle_tracker.uses();
+            let told = wait.ask(String::new(), used, OpRequest::Once).await?;
+            if let OpReply::Ended { .. } = told.reply {
                 return wait.value(told).await;
             }
             let done = work.await.map_err(|error| error.failure);
             drop(told);
-            let used = wait.line.pulse.newly_used(uses);
-            let told = wait.ask(String::new(), used, Question::Done(done)).await?;
+            let used = wait.line.idle_tracker.newly_used(uses);
+            let told = wait.ask(String::new(), used, OpRequest::Done(done)).await?;
             wait.value(told).await
         }
     }
@@ -173,7 +173,7 @@ impl Durable {
         let mut wait = self.wait(OpKind::Sleep, "");
         let ms = whole_ms(duration);
         async move {
-            let told = wait.say(hash(&[&ms.to_string()]), Question::Sleep(ms)).await?;
+            let told = wait.say(hash(&[&ms.to_string()]), OpRequest::Sleep(ms)).await?;
             wait.value(told).await.map(|_| ())
         }
     }
@@ -232,7 +232,7 @@ impl Durable {
     ) -> impl Future<Output = Result<Value, StepError>> + Send + use<> {
         let mut wait = self.wait(OpKind::Run, workflow);
         async move {
-            let told = wait.say(hash(&[&*input.canonical()]), Question::Run { input, judged: None }).await?;
+            let told = wait.say(hash(&[&*input.canonical()]), OpRequest::Run { input, judged: None }).await?;
             wait.value(told).await
         }
     }
@@ -250,7 +250,7 @@ impl Durable {
         async move {
             let texts: Vec<Cow<'_, str>> = items.iter().map(Value::canonical).collect();
             let hash = hash(&texts.iter().map(Cow::as_ref).collect::<Vec<_>>());
-            let question = Question::Map { items, concurrency: concurrency.max(1), collect, judged: None };
+            let question = OpRequest::Map { items, concurrency: concurrency.max(1), collect, judged: None };
             let told = wait.say(hash, question).await?;
             wait.outcomes(told, collect).await
         }
@@ -258,31 +258,31 @@ impl Durable {
 
     /// For functions whose code runs elsewhere: while the guard lives, the call counts as doing something, also when its
     /// future only waits for durable operations. A call that does nothing but wait may be let go.
-    pub fn busy(&self) -> Busy {
-        Busy(self.0.pulse.work_elsewhere())
+    pub fn busy(&self) -> BusyGuard {
+        BusyGuard(self.0.idle_tracker.work_elsewhere())
     }
 
     /// A wait for an operation. Which one it is, is decided here, in the order of the code.
-    fn wait(&self, kind: OpKind, name: &str) -> Wait {
+    fn wait(&self, kind: OpKind, name: &str) -> OpWait {
         let mut counts = self.0.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let occurrence = counts.entry((kind, name.to_owned())).or_default();
         *occurrence += 1;
         let key = OpKey { kind, name: name.to_owned(), occurrence: *occurrence };
-        Wait { line: Arc::clone(&self.0), key, is_open: false }
+        OpWait { line: Arc::clone(&self.0), key, is_open: false }
     }
 }
 
-/// See [`Durable::busy`].
+/// See [`DurableHandle::busy`].
 #[must_use = "the call is busy for as long as this is kept"]
-pub struct Busy(#[expect(dead_code, reason = "it acts when it is dropped")] Elsewhere);
+pub struct BusyGuard(#[expect(dead_code, reason = "it acts when it is dropped")] ExternalWork);
 
-impl std::fmt::Debug for Busy {
+impl std::fmt::Debug for BusyGuard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Busy")
     }
 }
 
-impl std::fmt::Debug for Durable {
+impl std::fmt::Debug for DurableHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Durable")
             .field("node", &self.0.node)
@@ -292,41 +292,55 @@ impl std::fmt::Debug for Durable {
 }
 
 /// A wait for an operation. Dropped before it is over, it gives the operation up.
-struct Wait {
-    line: Arc<Line>,
+struct OpWait {
+    line: Arc<OpClient>,
     key: OpKey,
     /// It was asked for, and its answer is not used.
     is_open: bool,
 }
 
-impl Drop for Wait {
+impl Drop for OpWait {
     fn drop(&mut self) {
         if self.is_open {
-            self.line.pulse.dropped(&self.key);
+            self.line.idle_tracker.dropped(&self.key);
         }
     }
 }
 
-impl Wait {
-    async fn say(&mut self, hash: String, what: Question) -> Result<Told, StepError> {
-        let (uses, _) = self.line.pulse.uses();
-        let used = self.line.pulse.newly_used(uses);
+impl OpWait {
+    async fn say(&mut self, hash: String, what: OpRequest) -> Result<OpReplyGuard, StepError> {
+        let (uses, _) = self.line.idle_tracker.uses();
+        let used = self.line.idle_tracker.newly_used(uses);
         self.ask(hash, used, what).await
     }
 
-    async fn ask(&mut self, hash: String, used: Vec<u32>, what: Question) -> Result<Told, StepError> {
+    async fn ask(
+        &mut self,
+        hash: String,
+        used: Vec<u32>,
+        what: OpRequest,
+    ) -> Result<OpReplyGuard, StepError> {
         let (reply, replied) = oneshot::channel();
-        let asked: Asked = self.line.pulse.ask();
+        let asked: PendingRequest = self.line.idle_tracker.ask();
         let (node, call, id, key) = (self.line.node.clone(), self.line.call, asked.id, self.key.clone());
         self.is_open = true;
-        self.line.mailbox.send(Mail::Ask(Box::new(Ask { node, call, id, key, hash, used, what, reply })));
+        self.line.mailbox.send(ActorMessage::OpRequested(Box::new(OpMessage {
+            node,
+            call,
+            id,
+            key,
+            hash,
+            used,
+            what,
+            reply,
+        })));
         if let Ok(reply) = replied.await {
-            return Ok(Told { reply, _working: self.line.pulse.work() });
+            return Ok(OpReplyGuard { reply, _working: self.line.idle_tracker.work() });
         }
         // No reply will come: the call is over. A future of the function itself is dropped before it comes to this; what
         // the function gave to another task is told.
         self.is_open = false;
-        self.line.pulse.gone().await;
+        self.line.idle_tracker.gone().await;
         let message = format!("{} is asked for by a step that has ended", self.key);
         Err(StepError::stop(message).code(code::STEP_ENDED))
     }
@@ -334,7 +348,7 @@ impl Wait {
     /// The function is given the answer, and has used it with that.
     fn use_up(&mut self, op: u32) {
         self.is_open = false;
-        self.line.pulse.use_up(op);
+        self.line.idle_tracker.use_up(op);
     }
 
     /// The answer cannot be read: that is no reason to give the operation up.
@@ -344,22 +358,25 @@ impl Wait {
     }
 
     /// The value that an operation ended with.
-    async fn value(&mut self, told: Told) -> Result<Value, StepError> {
+    async fn value(&mut self, told: OpReplyGuard) -> Result<Value, StepError> {
         self.payload(told).await.map(Option::unwrap_or_default)
     }
 
     /// The same; nothing if it ended because no signal came in time.
-    async fn payload(&mut self, told: Told) -> Result<Option<Value>, StepError> {
+    async fn payload(&mut self, told: OpReplyGuard) -> Result<Option<Value>, StepError> {
         let (op, answer) = self.read(told).await?;
         self.use_up(op);
         answer
     }
 
     /// The operation's number, and what it ended with, which is not used with this.
-    async fn read(&mut self, told: Told) -> Result<(u32, Result<Option<Value>, StepError>), StepError> {
-        let Told { reply, _working } = told;
+    async fn read(
+        &mut self,
+        told: OpReplyGuard,
+    ) -> Result<(u32, Result<Option<Value>, StepError>), StepError> {
+        let OpReplyGuard { reply, _working } = told;
         // Only what is to be done once is told anything else, and that asks again.
-        let Reply::Ended { op, kind, mut end, good, .. } = reply else { return Ok((0, Ok(None))) };
+        let OpReply::Ended { op, kind, mut end, good, .. } = reply else { return Ok((0, Ok(None))) };
         let answer = if kind == OpKind::Sleep && good {
             Ok(None)
         } else {
@@ -367,7 +384,9 @@ impl Wait {
                 return self.unreadable(error);
             }
             match end.event().cloned() {
-                Some(event) if matches!(event.event, Kind::SignalTimedOut { failure: None, .. }) => Ok(None),
+                Some(event) if matches!(event.kind, EventKind::SignalTimedOut { failure: None, .. }) => {
+                    Ok(None)
+                }
                 Some(event) => answer_of(&event).map(Some),
                 None => Ok(None),
             }
@@ -378,16 +397,16 @@ impl Wait {
     /// What became of each child of a map.
     async fn outcomes(
         &mut self,
-        told: Told,
+        told: OpReplyGuard,
         collect: bool,
     ) -> Result<Vec<Result<Value, StepError>>, StepError> {
-        let Told { reply, _working } = told;
-        let Reply::Ended { op, started, end_seq, mut end, .. } = reply else { return Ok(Vec::new()) };
+        let OpReplyGuard { reply, _working } = told;
+        let OpReply::Ended { op, started, end_seq, mut end, .. } = reply else { return Ok(Vec::new()) };
         if let Err(error) = self.line.fetch(&mut end).await {
             return self.unreadable(error);
         }
         if let Some(event) = end.event().cloned()
-            && !matches!(event.event, Kind::OpEnded { outcome: OpOutcome::Done {}, .. })
+            && !matches!(event.kind, EventKind::OpEnded { outcome: OpOutcome::Done {}, .. })
         {
             self.use_up(op);
             return Err(answer_of(&event).err().unwrap_or_else(stopped));
@@ -403,7 +422,7 @@ impl Wait {
             let Some(last) = page.last() else { break };
             after = last.seq;
             for event in page {
-                let Kind::ChildEnded { node, op: of, index, .. } = &event.event else { continue };
+                let EventKind::ChildEnded { node, op: of, index, .. } = &event.kind else { continue };
                 if *node == self.line.node && *of == op {
                     let answer = answer_of(&event);
                     if let Err(error) = &answer {
@@ -421,9 +440,9 @@ impl Wait {
     }
 }
 
-impl Line {
+impl OpClient {
     /// Brings an answer to hand. A store that cannot be read now is asked again: that is not the function's failure.
-    async fn fetch(&self, recorded: &mut Recorded) -> Result<(), StepError> {
+    async fn fetch(&self, recorded: &mut RecordedValue) -> Result<(), StepError> {
         let mut pause = FIRST_PAUSE;
         while let Err(error) = recorded.fetch(&*self.store, &self.run, usize::MAX).await {
             match &error {
@@ -455,13 +474,13 @@ impl Line {
 
 /// What the event that ended an operation tells the function.
 fn answer_of(event: &Event) -> Result<Value, StepError> {
-    match &event.event {
-        Kind::ChildEnded { child, outcome, .. } => match outcome {
+    match &event.kind {
+        EventKind::ChildEnded { child, outcome, .. } => match outcome {
             ChildOutcome::Completed(output) => Ok(output.clone()),
             ChildOutcome::Failed { failure, step } => Err(child_failed(child, failure, step.as_ref())),
             ChildOutcome::Cancelled { reason, .. } => Err(child_cancelled(child, reason.as_deref())),
         },
-        Kind::OpEnded { outcome: OpOutcome::Stopped {} | OpOutcome::Left {}, .. } => Err(stopped()),
+        EventKind::OpEnded { outcome: OpOutcome::Stopped {} | OpOutcome::Left {}, .. } => Err(stopped()),
         kind => match (kind.failure(), kind.value()) {
             (Some(failure), _) => Err(failed(failure.clone())),
             (None, Some(value)) => Ok(value.clone()),
@@ -475,13 +494,13 @@ fn unreadable(error: &impl ToString) -> StepError {
     StepError::stop(error.to_string()).code(code::DECODE)
 }
 
-fn failed(failure: Failure) -> StepError {
+fn failed(failure: FailureRecord) -> StepError {
     let mut error = StepError::new("");
     error.failure = failure;
     error
 }
 
-fn child_failed(child: &RunId, failure: &Failure, step: Option<&Path>) -> StepError {
+fn child_failed(child: &RunId, failure: &FailureRecord, step: Option<&Path>) -> StepError {
     let at = step.map_or_else(String::new, |step| format!(" at `{step}`"));
     let details = serde_json::json!({
         "child": child, "step": step, "code": failure.code, "message": failure.message,

@@ -6,30 +6,30 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use rival_core::{Event, IndexedPlan, Plan, PlanHash, RunId, RunStatus, Seq, State, Value};
+use rival_core::{Event, IndexedPlan, Plan, PlanHash, RunId, RunState, RunStatus, Seq, Value};
 use rival_store::{LogFilter, LogLine, Page, RunFilter, RunRow, Store, StoreError};
 use serde::Serialize;
 
-use crate::bounded::{self, Budget, ValueLimits};
+use crate::bounded::{self, ValueBudget, ValueLimits};
 use crate::clock::Clock;
-use crate::control::{self, Command};
+use crate::control::{self, RunCommand};
 use crate::definition::{CheckError, Definition};
-use crate::error::{BuildError, RegisterError, RunError, StartError, Violation};
+use crate::error::{EngineError, RegisterError, RunError, StartError, Violation};
 use crate::fork::ForkRequest;
-use crate::generations::Span;
+use crate::generations::GenerationSpan;
 use crate::handle::RunHandle;
-use crate::hub::{Waiting, Watch};
+use crate::hub::{EndWaiter, RunWatch};
 use crate::load::{self, LoadError};
-use crate::mail::Mail;
+use crate::mail::ActorMessage;
 use crate::observer::Observer;
 use crate::problem::SourceProblem;
-use crate::registry::Registered;
-use crate::resources::Resources;
-use crate::shared::{GivenStore, Hold, Limits, Shared};
+use crate::registry::RegisteredWorkflow;
+use crate::resources::ResourceMap;
+use crate::shared::{EngineHold, EngineLimits, EngineShared, GivenStore};
 use crate::signal::SignalRequest;
 use crate::start::{RunRequest, RunTarget};
 use crate::values::ReadValues;
-use crate::view::{self, Look, RunOutcome, RunView};
+use crate::view::{self, OutcomeSource, RunOutcome, RunView};
 use crate::{explain, keeper};
 
 /// How long [`Engine::wait`] waits.
@@ -44,16 +44,16 @@ const DRAIN_LOOK: Duration = Duration::from_millis(10);
 /// Handles of runs do not keep it. [`Engine::shutdown`] stops in order.
 #[derive(Clone)]
 pub struct Engine {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<EngineShared>,
     /// Not in handles and streams, which do not keep an engine going.
-    hold: Option<Arc<Hold>>,
+    hold: Option<Arc<EngineHold>>,
 }
 
 /// An engine that it does not keep alive: for what an engine holds, and that asks it for something.
 #[derive(Clone)]
 pub struct WeakEngine {
-    shared: Weak<Shared>,
-    hold: Weak<Hold>,
+    shared: Weak<EngineShared>,
+    hold: Weak<EngineHold>,
 }
 
 impl WeakEngine {
@@ -94,8 +94,8 @@ pub struct WorkflowInfo {
 pub struct EngineBuilder {
     store: GivenStore,
     clock: Clock,
-    limits: Limits,
-    resources: Resources,
+    limits: EngineLimits,
+    resources: ResourceMap,
     workflows: Vec<Definition>,
     observers: Vec<Arc<dyn Observer>>,
 }
@@ -168,7 +168,7 @@ impl EngineBuilder {
     }
 
     /// Registers the workflows and starts the engine; runs that were under way go on.
-    pub async fn build(self) -> Result<Engine, BuildError> {
+    pub async fn build(self) -> Result<Engine, EngineError> {
         let engine = self.prepare().await?;
         engine.begin().await;
         Ok(engine)
@@ -176,12 +176,12 @@ impl EngineBuilder {
 
     /// The same, but runs that were under way go on only after [`Engine::begin`]: for workflows that are registered with
     /// the engine itself, such as those in files, before their runs are looked for.
-    pub async fn prepare(self) -> Result<Engine, BuildError> {
+    pub async fn prepare(self) -> Result<Engine, EngineError> {
         let id = self.store.store.join().await?;
         let resources = Arc::new(self.resources);
-        let shared = Arc::new(Shared::new(self.store, id, self.clock, self.limits, resources));
-        shared.neighbours.join(&shared);
-        let engine = Engine { hold: Some(Hold::on(&shared)), shared };
+        let shared = Arc::new(EngineShared::new(self.store, id, self.clock, self.limits, resources));
+        shared.siblings.join(&shared);
+        let engine = Engine { hold: Some(EngineHold::on(&shared)), shared };
         self.observers.into_iter().for_each(|observer| engine.observe(observer));
         for workflow in self.workflows {
             engine.add(workflow).await?;
@@ -207,13 +207,13 @@ impl Engine {
         if self.shared.limits.passive || self.shared.begin() {
             return;
         }
-        self.shared.keeper.queued();
+        self.shared.scheduler.run_queued();
         // Runs that are queued in the store come first. Only then is it known that new runs need not queue behind them.
-        if let Err(error) = keeper::pass_apart(&self.shared).await {
+        if let Err(error) = keeper::scan_in_task(&self.shared).await {
             tracing::warn!(%error, "the store cannot be asked for due runs yet");
         }
-        let keeper = tokio::spawn(keeper::keep(Arc::clone(&self.shared)));
-        *self.shared.keeping() = Some(keeper);
+        let scheduler = tokio::spawn(keeper::run_scheduler(Arc::clone(&self.shared)));
+        *self.shared.scheduler_task() = Some(scheduler);
     }
 
     /// The engine, without keeping it alive.
@@ -262,8 +262,8 @@ impl Engine {
     }
 
     /// Checks a definition, and makes its plan durable: runs refer to it.
-    async fn prepare(&self, definition: Definition) -> Result<Arc<Registered>, RegisterError> {
-        let registered = Registered::new(definition, &self.shared.resources)?;
+    async fn prepare(&self, definition: Definition) -> Result<Arc<RegisteredWorkflow>, RegisterError> {
+        let registered = RegisteredWorkflow::new(definition, &self.shared.resources)?;
         let (hash, plan) = (registered.plan.hash(), registered.plan.plan().to_json());
         match self.shared.store.put_plan(hash, &plan).await {
             // A full disk must not stop an engine from reading: no run is started with the plan before it is durable.
@@ -278,7 +278,7 @@ impl Engine {
 
     async fn wake_blocked(&self, workflow: &str) -> Result<(), RegisterError> {
         if self.shared.store.wake_blocked(workflow, self.shared.clock.now()).await? > 0 {
-            self.shared.keeper.look_again();
+            self.shared.scheduler.rescan();
         }
         Ok(())
     }
@@ -287,7 +287,7 @@ impl Engine {
     async fn forget_old(&self, workflow: &str) -> Result<(), RegisterError> {
         let unfinished = RunStatus::ALL.into_iter().filter(|status| !status.is_terminal());
         let statuses: Vec<RunStatus> = unfinished.collect();
-        for Span { from, until } in self.shared.registry.unheld(workflow) {
+        for GenerationSpan { from, until } in self.shared.registry.unheld(workflow) {
             let filter = RunFilter {
                 workflow: Some(workflow.to_owned()),
                 statuses: statuses.clone(),
@@ -322,7 +322,7 @@ impl Engine {
         Ok(info(&*self.registered(name)?))
     }
 
-    fn registered(&self, name: &str) -> Result<Arc<Registered>, StartError> {
+    fn registered(&self, name: &str) -> Result<Arc<RegisteredWorkflow>, StartError> {
         self.shared.registered(name)
     }
 
@@ -383,7 +383,7 @@ impl Engine {
     /// How a run ended, in an answer of bounded size: the output is whole, and what steps left is left out where it is
     /// too large, as in [`Engine::overview`].
     pub async fn outcome_within(&self, run: &RunId, limits: ValueLimits) -> Result<RunOutcome, RunError> {
-        self.outcome_with(run, &mut Budget::new(run, limits)).await
+        self.outcome_with(run, &mut ValueBudget::new(run, limits)).await
     }
 
     /// Waits for a run's end; gives its outcome if that is at hand, and so small.
@@ -392,7 +392,7 @@ impl Engine {
         run: &RunId,
         timeout: Duration,
     ) -> Result<Option<Arc<RunOutcome>>, RunError> {
-        let mut waiting = Waiting::new(&self.shared, run);
+        let mut waiting = EndWaiter::new(&self.shared, run);
         // Registered first, looked second: an end between the two is not missed.
         if self.shared.mailbox(run).is_none() && self.row(run).await?.status.is_terminal() {
             return Ok(None);
@@ -414,7 +414,7 @@ impl Engine {
     /// status once the request is in its history. Cancelling a cancelled run does nothing; a completed or
     /// failed one is an error.
     pub async fn cancel(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
-        let command = Command::Cancel { reason: Some(reason.into()).filter(|reason| !reason.is_empty()) };
+        let command = RunCommand::Cancel { reason: Some(reason.into()).filter(|reason| !reason.is_empty()) };
         match control::command(&self.shared, run, command, None).await {
             Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
             // The run ended before it saw the request, or its end was decided: say how.
@@ -429,7 +429,7 @@ impl Engine {
     /// runs that cannot be loaded too. Killing a cancelled run does nothing; a completed or failed one is an error.
     pub async fn kill(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
         let reason = Some(reason.into()).filter(|reason| !reason.is_empty());
-        match control::command(&self.shared, run, Command::Kill { reason }, None).await {
+        match control::command(&self.shared, run, RunCommand::Kill { reason }, None).await {
             Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
             other => other,
         }
@@ -437,12 +437,12 @@ impl Engine {
 
     /// Holds a run: calls at work finish and are recorded, nothing new starts.
     pub async fn pause(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(&self.shared, run, Command::Pause {}, None).await
+        control::command(&self.shared, run, RunCommand::Pause {}, None).await
     }
 
     /// Lets a paused or blocked run go on.
     pub async fn resume(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(&self.shared, run, Command::Resume {}, None).await
+        control::command(&self.shared, run, RunCommand::Resume {}, None).await
     }
 
     /// Sends a run a signal: `engine.signal(&run, "approval", payload).await`, with `.id("..")` so that sending it
@@ -484,7 +484,7 @@ impl Engine {
         let (history, state) = self.folded(run).await?;
         // The row was read first; if the run has moved on since, its own events are right.
         let row = RunRow { status: if state.is_terminal() { state.status() } else { row.status }, ..row };
-        Ok(view::run_view(&row, &plan, &state, &history, &mut Budget::unlimited(run)))
+        Ok(view::run_view(&row, &plan, &state, &history, &mut ValueBudget::unlimited(run)))
     }
 
     /// Runs that match, the newest first, a page at a time.
@@ -500,7 +500,7 @@ impl Engine {
     /// What a run was given.
     pub async fn input(&self, run: &RunId) -> Result<Value, RunError> {
         let first = self.events(run, Seq::ZERO, 1).await?;
-        Ok(first.first().and_then(|event| event.event.value().cloned()).unwrap_or_default())
+        Ok(first.first().and_then(|event| event.kind.value().cloned()).unwrap_or_default())
     }
 
     /// Whether the store takes writes.
@@ -578,22 +578,22 @@ impl Engine {
             Err(LoadError::Store(error)) if !matches!(error, StoreError::Damaged(_)) => {
                 return Err(error.into());
             }
-            Err(_) => State::default(),
+            Err(_) => RunState::default(),
         };
         Ok(explain::explain(&row, &state, self.shared.clock.now()))
     }
 
     /// A run's events after a sequence number, as they become durable; ends with the run.
     pub fn subscribe(&self, run: &RunId, after: Seq) -> BoxStream<'static, Result<Event, RunError>> {
-        let follow = Follow {
+        let follow = EventSubscription {
             engine: self.unheld(),
-            durable: Watch::new(&self.shared, run),
+            durable: RunWatch::new(&self.shared, run),
             run: run.clone(),
             after,
             last_look: false,
             ended: false,
         };
-        stream::unfold(follow, Follow::next).flat_map(stream::iter).boxed()
+        stream::unfold(follow, EventSubscription::next).flat_map(stream::iter).boxed()
     }
 
     /// Stops in order: no new runs, nothing new starts, calls at work are given `grace` to finish and are
@@ -601,22 +601,23 @@ impl Engine {
     /// store that was given with [`EngineBuilder::store`] is closed, also if this engine and handles are still there.
     pub async fn shutdown(&self, grace: Duration) {
         self.shared.stop();
-        self.shared.keeper.poke();
-        if tokio::time::timeout(grace, self.drained(|| Mail::Drain)).await.is_err() {
+        self.shared.scheduler.wake();
+        if tokio::time::timeout(grace, self.drained(|| ActorMessage::Drain)).await.is_err() {
             // Letting go is one commit per run: it ends unless the store is stuck.
-            let _ = tokio::time::timeout(Duration::from_secs(10), self.drained(|| Mail::LetGo)).await;
+            let _ = tokio::time::timeout(Duration::from_secs(10), self.drained(|| ActorMessage::ReleaseNow))
+                .await;
         }
         self.shared.leave(&*self.shared.store).await;
-        self.shared.hub.close();
+        self.shared.waiters.close();
         // It asks the store: whatever opens the same file next must find it closed.
-        let keeper = self.shared.keeping().take();
-        if let Some(keeper) = keeper {
-            let _ = tokio::time::timeout(Duration::from_secs(10), keeper).await;
+        let scheduler = self.shared.scheduler_task().take();
+        if let Some(scheduler) = scheduler {
+            let _ = tokio::time::timeout(Duration::from_secs(10), scheduler).await;
         }
         self.shared.close_store().await;
     }
 
-    fn tell_all(&self, letter: impl Fn() -> Mail) {
+    fn broadcast(&self, letter: impl Fn() -> ActorMessage) {
         let mailboxes: Vec<_> = self.shared.live().values().cloned().collect();
         for mailbox in mailboxes {
             mailbox.send(letter());
@@ -625,14 +626,14 @@ impl Engine {
 
     /// Tells every live run, until there is none. Again and again: a run that was being started or brought back
     /// when the others were told becomes live only now.
-    async fn drained(&self, letter: impl Fn() -> Mail) {
-        self.tell_all(&letter);
+    async fn drained(&self, letter: impl Fn() -> ActorMessage) {
+        self.broadcast(&letter);
         loop {
-            let settled = tokio::time::timeout(DRAIN_LOOK, self.shared.gauge.settled()).await.is_ok();
+            let settled = tokio::time::timeout(DRAIN_LOOK, self.shared.in_flight.settled()).await.is_ok();
             if settled && self.shared.live().is_empty() {
                 return;
             }
-            self.tell_all(&letter);
+            self.broadcast(&letter);
         }
     }
 
@@ -640,10 +641,10 @@ impl Engine {
     /// a virtual clock, nothing happens after this until the clock is moved.
     pub async fn settled(&self) {
         loop {
-            let passes = self.shared.keeper.passes();
-            self.shared.gauge.settled().await;
+            let passes = self.shared.scheduler.scans();
+            self.shared.in_flight.settled().await;
             // A look for runs that began meanwhile may have taken what there was to do, and is busy with it.
-            let idle = !keeper::has_work(&self.shared) && self.shared.keeper.passes() == passes;
+            let idle = !keeper::has_work(&self.shared) && self.shared.scheduler.scans() == passes;
             if self.shared.is_stopping() || idle {
                 return;
             }
@@ -654,7 +655,7 @@ impl Engine {
 
     /// Does everything that is due at the clock's time. For tests with a virtual clock.
     pub async fn tick(&self) -> Result<(), RunError> {
-        Ok(keeper::pass_apart(&self.shared).await?)
+        Ok(keeper::scan_in_task(&self.shared).await?)
     }
 
     /// The next moment at which something is due. For tests with a virtual clock.
@@ -678,10 +679,10 @@ impl Engine {
     }
 
     async fn outcome(&self, run: &RunId) -> Result<RunOutcome, RunError> {
-        self.outcome_with(run, &mut Budget::unlimited(run)).await
+        self.outcome_with(run, &mut ValueBudget::unlimited(run)).await
     }
 
-    async fn outcome_with(&self, run: &RunId, budget: &mut Budget<'_>) -> Result<RunOutcome, RunError> {
+    async fn outcome_with(&self, run: &RunId, budget: &mut ValueBudget<'_>) -> Result<RunOutcome, RunError> {
         let row = self.row(run).await?;
         let plan = self.indexed_plan(&row).await?;
         let store = &*self.shared.store;
@@ -693,13 +694,13 @@ impl Engine {
             ReadValues::load(store, run, &wanted, output, self.shared.limits.payload_max, budget).await;
         let values = values.map_err(|error| bounded::unreadable(run, error))?;
         let (value, held) = (|seq: Seq| values.value(seq), |seq: Seq| values.state(seq));
-        let look = Look { value: &value, state: &held };
+        let look = OutcomeSource { value: &value, state: &held };
         view::outcome(run, &plan, &state, &look).ok_or(RunError::ShuttingDown)
     }
 
-    pub(crate) async fn folded(&self, run: &RunId) -> Result<(Vec<Event>, State), RunError> {
+    pub(crate) async fn folded(&self, run: &RunId) -> Result<(Vec<Event>, RunState), RunError> {
         let history = self.read(run, load::load_history(&*self.shared.store, run).await)?;
-        let state = State::of_whole_run(&history);
+        let state = RunState::of_whole_run(&history);
         Ok((history, state))
     }
 
@@ -720,7 +721,7 @@ impl fmt::Debug for Engine {
     }
 }
 
-fn info(registered: &Registered) -> WorkflowInfo {
+fn info(registered: &RegisteredWorkflow) -> WorkflowInfo {
     let definition = &registered.definition;
     WorkflowInfo {
         name: definition.plan.workflow.clone(),
@@ -735,17 +736,17 @@ fn info(registered: &Registered) -> WorkflowInfo {
 
 /// A subscription: what has been read, and how to learn of more. The store is the only source of events,
 /// so a subscriber that is slow misses nothing and holds nothing up.
-struct Follow {
+struct EventSubscription {
     engine: Engine,
     run: RunId,
     after: Seq,
-    durable: Watch,
+    durable: RunWatch,
     /// The row says that the run has ended, so what is not there now will never be.
     last_look: bool,
     ended: bool,
 }
 
-impl Follow {
+impl EventSubscription {
     async fn next(mut self) -> Option<(Vec<Result<Event, RunError>>, Self)> {
         if self.ended {
             return None;
@@ -761,7 +762,7 @@ impl Follow {
             };
             if let Some(last) = events.last() {
                 self.after = last.seq;
-                self.ended = last.event.is_terminal();
+                self.ended = last.kind.is_terminal();
                 return Some((events.into_iter().map(Ok).collect(), self));
             }
             match self.engine.row(&self.run).await {

@@ -427,7 +427,7 @@ impl ImportError {
 /// An engine cannot be built.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum EngineError {
     /// A workflow cannot be registered.
     #[error(transparent)]
     Register(#[from] RegisterError),
@@ -447,7 +447,7 @@ macro_rules! debug_as_sentence {
     )*};
 }
 
-debug_as_sentence!(RegisterError, StartError, RunError, ImportError, BuildError);
+debug_as_sentence!(RegisterError, StartError, RunError, ImportError, EngineError);
 
 fn list(items: &[impl ToString]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")

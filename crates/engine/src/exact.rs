@@ -32,9 +32,9 @@ pub fn inexact_number(json: &str) -> Option<InexactNumber> {
     if !has_long_number(json) {
         return None;
     }
-    let mut scan = Scan::new(json);
+    let mut scan = JsonScan::new(json);
     while let Some(token) = scan.next() {
-        if let Token::Number(number) = token
+        if let JsonToken::Number(number) = token
             && let Some(rounded) = rounded(number)
         {
             let (path, pointer) = (scan.path(), scan.pointer());
@@ -67,9 +67,9 @@ pub(crate) fn duplicate_key(json: &str) -> Option<DuplicateKey> {
     if !json.contains('{') {
         return None;
     }
-    let mut scan = Scan::new(json);
+    let mut scan = JsonScan::new(json);
     while let Some(token) = scan.next() {
-        if let Token::End(Level::Object { mut keys, .. }) = token {
+        if let JsonToken::End(JsonLevel::Object { mut keys, .. }) = token {
             keys.sort_unstable();
             if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
                 return Some(DuplicateKey { path: scan.path(), key: pair[0].to_string() });
@@ -79,51 +79,51 @@ pub(crate) fn duplicate_key(json: &str) -> Option<DuplicateKey> {
     None
 }
 
-enum Token<'a> {
+enum JsonToken<'a> {
     Number(&'a str),
-    End(Level<'a>),
+    End(JsonLevel<'a>),
     Other,
 }
 
-enum Level<'a> {
+enum JsonLevel<'a> {
     Object { keys: Vec<Cow<'a, str>> },
     Array { index: usize },
 }
 
 /// Goes through text that is known to be JSON.
-struct Scan<'a> {
+struct JsonScan<'a> {
     json: &'a str,
     at: usize,
-    levels: Vec<Level<'a>>,
+    levels: Vec<JsonLevel<'a>>,
     /// The next string is a key.
     expects_key: bool,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> JsonScan<'a> {
     fn new(json: &'a str) -> Self {
         Self { json, at: 0, levels: Vec::new(), expects_key: false }
     }
 
-    fn next(&mut self) -> Option<Token<'a>> {
+    fn next(&mut self) -> Option<JsonToken<'a>> {
         let byte = *self.json.as_bytes().get(self.at)?;
         let begin = self.at;
         self.at += 1;
         match byte {
             b'{' => {
-                self.levels.push(Level::Object { keys: Vec::new() });
+                self.levels.push(JsonLevel::Object { keys: Vec::new() });
                 self.expects_key = true;
             }
             b'[' => {
-                self.levels.push(Level::Array { index: 0 });
+                self.levels.push(JsonLevel::Array { index: 0 });
                 self.expects_key = false;
             }
             b'}' | b']' => {
                 self.expects_key = false;
-                return self.levels.pop().map(Token::End);
+                return self.levels.pop().map(JsonToken::End);
             }
             b',' => match self.levels.last_mut() {
-                Some(Level::Array { index }) => *index += 1,
-                Some(Level::Object { .. }) => self.expects_key = true,
+                Some(JsonLevel::Array { index }) => *index += 1,
+                Some(JsonLevel::Object { .. }) => self.expects_key = true,
                 None => {}
             },
             b'"' => self.string(begin),
@@ -133,11 +133,11 @@ impl<'a> Scan<'a> {
                     |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
                 let length = rest.bytes().take_while(|byte| is_part(*byte)).count();
                 self.at = begin + length;
-                return Some(Token::Number(&rest[..length]));
+                return Some(JsonToken::Number(&rest[..length]));
             }
             _ => {}
         }
-        Some(Token::Other)
+        Some(JsonToken::Other)
     }
 
     /// Goes to the end of a string, and keeps it if it is a key.
@@ -163,7 +163,7 @@ impl<'a> Scan<'a> {
             Ok(key) if !is_plain => Cow::Owned(key),
             _ => Cow::Borrowed(text.trim_matches('"')),
         };
-        if let Some(Level::Object { keys }) = self.levels.last_mut() {
+        if let Some(JsonLevel::Object { keys }) = self.levels.last_mut() {
             keys.push(key);
         }
     }
@@ -173,8 +173,8 @@ impl<'a> Scan<'a> {
         let mut path = String::new();
         for level in &self.levels {
             match level {
-                Level::Array { index } => path.push_str(&format!("[{index}]")),
-                Level::Object { keys } => {
+                JsonLevel::Array { index } => path.push_str(&format!("[{index}]")),
+                JsonLevel::Object { keys } => {
                     path.push_str(if path.is_empty() { "" } else { "." });
                     path.push_str(keys.last().map_or("", |key| key));
                 }
@@ -185,9 +185,9 @@ impl<'a> Scan<'a> {
 
     /// The same as a JSON pointer.
     fn pointer(&self) -> String {
-        let segment = |level: &Level<'_>| match level {
-            Level::Array { index } => format!("/{index}"),
-            Level::Object { keys } => {
+        let segment = |level: &JsonLevel<'_>| match level {
+            JsonLevel::Array { index } => format!("/{index}"),
+            JsonLevel::Object { keys } => {
                 let key = keys.last().map_or("", |key| key);
                 format!("/{}", key.replace('~', "~0").replace('/', "~1"))
             }

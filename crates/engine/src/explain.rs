@@ -2,12 +2,12 @@
 
 use rival_core::event::BlockedReason;
 use rival_core::plan::is_unnamed;
-use rival_core::state::Ending;
-use rival_core::{NodeStatus, Path, RunId, RunStatus, State, Time};
+use rival_core::state::RunEnding;
+use rival_core::{NodeStatus, Path, RunId, RunState, RunStatus, Time};
 use rival_store::RunRow;
 
 /// Says what a run is waiting for and since when.
-pub(crate) fn explain(row: &RunRow, state: &State, now: Time) -> String {
+pub(crate) fn explain(row: &RunRow, state: &RunState, now: Time) -> String {
     let run = &row.id;
     if let Some(end) = &state.end {
         let why = end.failure.as_ref().map(|failure| failure.message.as_str()).or(end.reason.as_deref());
@@ -26,7 +26,7 @@ pub(crate) fn explain(row: &RunRow, state: &State, now: Time) -> String {
         RunStatus::Blocked => is_blocked(state, now),
         RunStatus::Cancelling => format!("is cancelling: {}", at_work(state, now)),
         RunStatus::Waiting => waits(state, now),
-        RunStatus::Running if matches!(state.ending, Some(Ending::Failing { .. })) => {
+        RunStatus::Running if matches!(state.ending, Some(RunEnding::Failing { .. })) => {
             format!("is failing: {}", at_work(state, now))
         }
         RunStatus::Running
@@ -38,7 +38,7 @@ pub(crate) fn explain(row: &RunRow, state: &State, now: Time) -> String {
     format!("run `{run}` {what}")
 }
 
-fn at_work(state: &State, now: Time) -> String {
+fn at_work(state: &RunState, now: Time) -> String {
     let Some(node) = state.calls.first() else {
         let undo = state.undo.undo_runs().next();
         return match undo {
@@ -60,7 +60,7 @@ fn at_work(state: &State, now: Time) -> String {
 }
 
 /// What waits longest for nothing but time is what the run waits for; without a deadline it comes last.
-fn waits(state: &State, now: Time) -> String {
+fn waits(state: &RunState, now: Time) -> String {
     let paths = state.waits.iter().chain(&state.waiting);
     let next = paths.map(|path| wait(state, path, now)).min_by_key(|(at, _)| at.unwrap_or(Time(i64::MAX)));
     match next {
@@ -71,7 +71,7 @@ fn waits(state: &State, now: Time) -> String {
 }
 
 /// Until when a node waits, and for what.
-fn wait(state: &State, path: &Path, now: Time) -> (Option<Time>, String) {
+fn wait(state: &RunState, path: &Path, now: Time) -> (Option<Time>, String) {
     let Some(node) = state.node(path) else { return (None, format!("waits at `{path}`")) };
     let at = node.wake_at;
     if let Some(awaited) = &node.awaited {
@@ -90,7 +90,7 @@ fn wait(state: &State, path: &Path, now: Time) -> (Option<Time>, String) {
 }
 
 /// The operation that a step waits for; of several, the one that ends first by time alone.
-fn operation(state: &State, path: &Path, now: Time) -> Option<(Option<Time>, String)> {
+fn operation(state: &RunState, path: &Path, now: Time) -> Option<(Option<Time>, String)> {
     let open = state.ops.get(path)?.iter().map(|(_, op)| op).filter(|op| op.end.is_none());
     let op = open.min_by_key(|op| op.until.unwrap_or(Time(i64::MAX)))?;
     let what = match (&op.awaited, &op.children) {
@@ -121,7 +121,7 @@ fn comma(at: Option<Time>, now: Time) -> String {
     at.map_or_else(String::new, |at| format!(", {}", left(at, now)))
 }
 
-fn is_blocked(state: &State, now: Time) -> String {
+fn is_blocked(state: &RunState, now: Time) -> String {
     let Some((path, node)) = state.blocked.first().and_then(|path| Some((path, state.node(path)?))) else {
         return "is blocked".to_owned();
     };

@@ -4,11 +4,11 @@ use std::future::IntoFuture;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use rival_core::event::Kind;
+use rival_core::event::EventKind;
 use rival_core::fork::{self, HistoryReader};
 use rival_core::joined::build;
-use rival_core::machine::Start;
-use rival_core::{Event, Failure, Path, RunId, RunStatus, Seq, State, Value};
+use rival_core::machine::RunStart;
+use rival_core::{Event, FailureRecord, Path, RunId, RunState, RunStatus, Seq, Value};
 use rival_store::{NewRun, RunRow, StoreError};
 use serde::Serialize;
 
@@ -18,10 +18,10 @@ use crate::error::StartError;
 use crate::handle::RunHandle;
 use crate::json;
 use crate::load::{self, LoadError};
-use crate::registry::Registered;
-use crate::shared::Shared;
-use crate::start::{Birth, accept_input, fingerprint, first_turn, launch, run_id};
-use crate::view::Events;
+use crate::registry::RegisteredWorkflow;
+use crate::shared::EngineShared;
+use crate::start::{RunIdentity, accept_input, fingerprint, first_turn, launch, run_id};
+use crate::view::EventSource;
 
 /// A new run about to be started from an old one: await it, or say more about it first.
 #[must_use = "a fork is started by awaiting it"]
@@ -104,7 +104,7 @@ impl ForkRequest {
 
     /// The run that this request has led to before, if its id is given. What has changed since does not matter: the
     /// source may be gone, and the workflow another one.
-    async fn known(&self, shared: &Shared) -> Result<Option<RunRow>, StartError> {
+    async fn known(&self, shared: &EngineShared) -> Result<Option<RunRow>, StartError> {
         let Some(id) = self.id.as_deref() else { return Ok(None) };
         let Some(row) = shared.store.run(&run_id(Some(id))?).await? else { return Ok(None) };
         if row.source.as_ref() == Some(&self.run) && row.fingerprint == self.fingerprint(&row.workflow)? {
@@ -132,26 +132,28 @@ async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
     let mut begin = begin_of(&row.id, &history);
     let submitted = request.submitted(&row.workflow)?;
     let fingerprint = request.fingerprint(&row.workflow)?;
-    let state = State::of_whole_run(&history);
+    let state = RunState::of_whole_run(&history);
     loop {
         if let Some(input) = &submitted {
             begin.input = accept_input(&shared, &registered, input).await?;
         }
         let run = run_id(request.id.as_deref())?;
-        let Some(now) = shared.registry.birth(&registered, shared.clock.now()) else {
+        let Some(now) = shared.registry.created_at_for(&registered, shared.clock.now()) else {
             // Another definition has taken its place meanwhile.
             registered = shared.registered(&row.workflow)?;
             check_point(&registered, &request, &row)?;
             continue;
         };
-        begin.imports = fork::imports(&registered.plan, &state, request.from.as_ref(), &History(&history));
+        begin.imports =
+            fork::imports(&registered.plan, &state, request.from.as_ref(), &ForkHistory(&history));
         check_imports(&shared, &registered, &row, &begin.imports).await?;
-        return launch(&shared, registered, Birth { run, now, fingerprint, tags: row.tags }, begin).await;
+        return launch(&shared, registered, RunIdentity { run, now, fingerprint, tags: row.tags }, begin)
+            .await;
     }
 }
 
 /// The run to go on from, if that can be done.
-async fn source(shared: &Shared, request: &ForkRequest) -> Result<RunRow, StartError> {
+async fn source(shared: &EngineShared, request: &ForkRequest) -> Result<RunRow, StartError> {
     let run = &request.run;
     let row = shared.store.run(run).await?.ok_or_else(|| StartError::NotFound(run.clone()))?;
     let failed = matches!(row.status, RunStatus::Failed | RunStatus::Cancelled);
@@ -167,7 +169,11 @@ async fn source(shared: &Shared, request: &ForkRequest) -> Result<RunRow, StartE
     Ok(row)
 }
 
-fn check_point(registered: &Registered, request: &ForkRequest, row: &RunRow) -> Result<(), StartError> {
+fn check_point(
+    registered: &RegisteredWorkflow,
+    request: &ForkRequest,
+    row: &RunRow,
+) -> Result<(), StartError> {
     match &request.from {
         Some(node) if registered.plan.node(node).is_none() || node.as_iteration().is_some() => {
             Err(StartError::UnknownNode { workflow: row.workflow.clone(), node: node.clone() })
@@ -178,10 +184,10 @@ fn check_point(registered: &Registered, request: &ForkRequest, row: &RunRow) -> 
 
 /// Refuses to take a recorded result for that of another node.
 async fn check_imports(
-    shared: &Shared,
-    registered: &Registered,
+    shared: &EngineShared,
+    registered: &RegisteredWorkflow,
     row: &RunRow,
-    imports: &[fork::Import],
+    imports: &[fork::ForkImport],
 ) -> Result<(), StartError> {
     let Some(old) = shared.plan(&row.workflow, &row.plan).await? else { return Ok(()) };
     if registered.is_plan(&old) {
@@ -194,12 +200,12 @@ async fn check_imports(
 }
 
 /// What a run that goes on from another begins with, but for what it takes over.
-fn begin_of(run: &RunId, history: &[Event]) -> Start {
+fn begin_of(run: &RunId, history: &[Event]) -> RunStart {
     let first = history.first();
-    let mut begin = Start::new(first.and_then(|event| event.event.value().cloned()).unwrap_or_default());
+    let mut begin = RunStart::new(first.and_then(|event| event.kind.value().cloned()).unwrap_or_default());
     // As long as the run itself had, from the plan or the request.
-    begin.timeout_ms = first.and_then(|event| match &event.event {
-        Kind::RunStarted { deadline, .. } => deadline.map(|deadline| deadline.ms_since(event.at)),
+    begin.timeout_ms = first.and_then(|event| match &event.kind {
+        EventKind::RunStarted { deadline, .. } => deadline.map(|deadline| deadline.ms_since(event.at)),
         _ => None,
     });
     begin.source = Some(run.clone());
@@ -217,26 +223,26 @@ pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -
     begin.max_retries = actor.state.retries_left.checked_sub(1);
     // Callers that wait for the run wait for its retry.
     begin.parent.clone_from(&actor.state.parent);
-    let state = State::of_whole_run(&history);
-    begin.imports = fork::imports(&actor.plan, &state, None, &History(&history));
+    let state = RunState::of_whole_run(&history);
+    begin.imports = fork::imports(&actor.plan, &state, None, &ForkHistory(&history));
     let fingerprint = fingerprint(&actor.state.workflow, &begin.input);
     let (new, _, _) = first_turn(&actor.plan, id, begin, shared.clock.now(), false);
     Ok(NewRun { fingerprint, tags, engine: shared.id, ..new })
 }
 
 /// A whole history, read by event.
-struct History<'a>(&'a [Event]);
+struct ForkHistory<'a>(&'a [Event]);
 
-impl HistoryReader for History<'_> {
+impl HistoryReader for ForkHistory<'_> {
     fn value(&self, seq: Seq) -> Option<Value> {
         build(self.0.event(seq)?, &|seq| self.0.event(seq))
     }
 
     fn state(&self, seq: Seq) -> Option<Value> {
-        self.0.event(seq)?.event.state().cloned()
+        self.0.event(seq)?.kind.state().cloned()
     }
 
-    fn failure(&self, seq: Seq) -> Option<Failure> {
-        self.0.event(seq)?.event.failure().cloned()
+    fn failure(&self, seq: Seq) -> Option<FailureRecord> {
+        self.0.event(seq)?.kind.failure().cloned()
     }
 }

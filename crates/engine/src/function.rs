@@ -9,10 +9,10 @@ use crate::context::CallContext;
 /// A user function: a step, a handler, a mapper, a computed sleep.
 ///
 /// The engine calls it at least once and records its outcome once. The future is dropped when the call
-/// is cancelled or times out, unless [`Needs::cancellation`] is set. A panic is a failure.
-pub trait Function: Send + Sync + 'static {
+/// is cancelled or times out, unless [`FunctionNeeds::cancellation`] is set. A panic is a failure.
+pub trait UserFunction: Send + Sync + 'static {
     /// What the engine has to have ready before the call.
-    fn needs(&self) -> &Needs;
+    fn needs(&self) -> &FunctionNeeds;
 
     /// Calls it. What it puts into `context.state` is recorded, also when it fails.
     fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, CallError>>;
@@ -37,7 +37,7 @@ impl From<StepError> for CallError {
 
 /// What a function asks for.
 #[derive(Clone, Debug, Default)]
-pub struct Needs {
+pub struct FunctionNeeds {
     /// Results of earlier steps, which the engine loads before the call.
     pub outputs: Vec<OutputNeed>,
     /// Ids of earlier nodes, which the engine loads before the call.

@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Work that has been handed out and not been dealt with: messages to actors, and calls at work.
 #[derive(Default)]
-pub(crate) struct Gauge {
+pub(crate) struct InFlightCount {
     busy: AtomicI64,
     idle: Notify,
     /// The calls at work, if they are watched: on a virtual clock.
@@ -27,7 +27,7 @@ pub(crate) struct Gauge {
     stirred: Notify,
 }
 
-impl Gauge {
+impl InFlightCount {
     pub(crate) fn add(&self) {
         self.changes();
         self.busy.fetch_add(1, Ordering::AcqRel);
@@ -53,9 +53,9 @@ impl Gauge {
     }
 
     /// Counts one more until it is dropped.
-    pub(crate) fn busy(&self) -> Busy<'_> {
+    pub(crate) fn busy(&self) -> InFlightGuard<'_> {
         self.add();
-        Busy(self)
+        InFlightGuard(self)
     }
 
     /// Waits until nothing is at work but calls that are stuck.
@@ -142,9 +142,9 @@ impl Gauge {
 }
 
 /// Counts as one piece of work in flight until dropped.
-pub(crate) struct Busy<'a>(&'a Gauge);
+pub(crate) struct InFlightGuard<'a>(&'a InFlightCount);
 
-impl Drop for Busy<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.0.remove(1);
     }

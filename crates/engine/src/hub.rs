@@ -7,22 +7,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rival_core::{RunId, Seq};
 use tokio::sync::{oneshot, watch};
 
-use crate::shared::Shared;
+use crate::shared::EngineShared;
 use crate::view::RunOutcome;
 
 /// What a waiter is told: the outcome, or that it can be read from the store.
-pub(crate) type Ended = Option<Arc<RunOutcome>>;
+pub(crate) type EndNotice = Option<Arc<RunOutcome>>;
 
 #[derive(Debug, Default)]
-pub(crate) struct Hub {
-    waiters: Mutex<HashMap<RunId, Vec<oneshot::Sender<Ended>>>>,
+pub(crate) struct RunWaiters {
+    waiters: Mutex<HashMap<RunId, Vec<oneshot::Sender<EndNotice>>>>,
     watchers: Mutex<HashMap<RunId, watch::Sender<Seq>>>,
     /// How many runs are watched: most are not, and their commits should not pay for the others.
     watched: AtomicUsize,
     closed: AtomicBool,
 }
 
-impl Hub {
+impl RunWaiters {
     /// The engine has stopped: drops all waiters and watchers, now and from now on, so that they learn of it.
     pub(crate) fn close(&self) {
         let (mut waiters, mut watchers) = (lock(&self.waiters), lock(&self.watchers));
@@ -33,7 +33,7 @@ impl Hub {
     }
 
     /// Asks to be told when a run ends.
-    fn wait(&self, run: &RunId) -> oneshot::Receiver<Ended> {
+    fn wait(&self, run: &RunId) -> oneshot::Receiver<EndNotice> {
         let (tell, told) = oneshot::channel();
         let mut waiters = lock(&self.waiters);
         if self.closed.load(Ordering::Acquire) {
@@ -51,7 +51,7 @@ impl Hub {
     }
 
     /// Tells all waiters of a run that it has ended.
-    pub(crate) fn ended(&self, run: &RunId, outcome: &Ended) {
+    pub(crate) fn ended(&self, run: &RunId, outcome: &EndNotice) {
         for waiter in lock(&self.waiters).remove(run).unwrap_or_default() {
             // A waiter that is gone needs no answer.
             let _ = waiter.send(outcome.clone());
@@ -103,40 +103,40 @@ impl Hub {
 }
 
 /// A waiter for a run's end. Removes itself when dropped.
-pub(crate) struct Waiting {
-    shared: Arc<Shared>,
+pub(crate) struct EndWaiter {
+    shared: Arc<EngineShared>,
     run: RunId,
-    told: Option<oneshot::Receiver<Ended>>,
+    told: Option<oneshot::Receiver<EndNotice>>,
 }
 
-impl Waiting {
-    pub(crate) fn new(shared: &Arc<Shared>, run: &RunId) -> Self {
-        Self { shared: Arc::clone(shared), run: run.clone(), told: Some(shared.hub.wait(run)) }
+impl EndWaiter {
+    pub(crate) fn new(shared: &Arc<EngineShared>, run: &RunId) -> Self {
+        Self { shared: Arc::clone(shared), run: run.clone(), told: Some(shared.waiters.wait(run)) }
     }
 
     /// Waits until the run has ended; `None` if the engine stops first.
-    pub(crate) async fn told(&mut self) -> Option<Ended> {
+    pub(crate) async fn told(&mut self) -> Option<EndNotice> {
         self.told.as_mut()?.await.ok()
     }
 }
 
-impl Drop for Waiting {
+impl Drop for EndWaiter {
     fn drop(&mut self) {
         self.told = None;
-        self.shared.hub.gave_up(&self.run);
+        self.shared.waiters.gave_up(&self.run);
     }
 }
 
 /// A watcher of a run. Removes itself when dropped.
-pub(crate) struct Watch {
-    shared: Arc<Shared>,
+pub(crate) struct RunWatch {
+    shared: Arc<EngineShared>,
     run: RunId,
     durable: Option<watch::Receiver<Seq>>,
 }
 
-impl Watch {
-    pub(crate) fn new(shared: &Arc<Shared>, run: &RunId) -> Self {
-        Self { shared: Arc::clone(shared), run: run.clone(), durable: Some(shared.hub.watch(run)) }
+impl RunWatch {
+    pub(crate) fn new(shared: &Arc<EngineShared>, run: &RunId) -> Self {
+        Self { shared: Arc::clone(shared), run: run.clone(), durable: Some(shared.waiters.watch(run)) }
     }
 
     pub(crate) fn mark_unchanged(&mut self) {
@@ -154,10 +154,10 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for RunWatch {
     fn drop(&mut self) {
         self.durable = None;
-        self.shared.hub.unwatched(&self.run);
+        self.shared.waiters.unwatched(&self.run);
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
         let run = RunId::from("nobody");
         drop(engine.subscribe(&run, Seq::ZERO));
         drop(tokio::time::timeout(Duration::ZERO, engine.wait(&run)).await);
-        let hub = &engine.shared.hub;
+        let hub = &engine.shared.waiters;
         assert!(lock(&hub.waiters).is_empty());
         assert!(lock(&hub.watchers).is_empty());
         assert_eq!(hub.watched.load(Ordering::Acquire), 0);

@@ -7,23 +7,23 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use rival_core::event::Role;
+use rival_core::event::CallRole;
 use rival_core::plan::{LoopTest, NodeKind};
-use rival_core::{Path, Seq, State, Value};
+use rival_core::{Path, RunState, Seq, Value};
 use serde_json::value::RawValue;
 
 use crate::actor::Actor;
 use crate::context::IterationContext;
 use crate::shared::FIRST_PAUSE;
-use crate::values::{ReadError, Recorded};
+use crate::values::{ReadError, RecordedValue};
 
 /// A list, cut into its items.
-pub(crate) struct ItemList {
+pub(crate) struct CutList {
     list: Value,
     items: Vec<Range<usize>>,
 }
 
-impl ItemList {
+impl CutList {
     pub(crate) fn new(list: Value) -> Self {
         let text = list.as_json();
         let items: Vec<&RawValue> = list.decode().unwrap_or_default();
@@ -43,18 +43,18 @@ impl ItemList {
 
 /// The lists at hand, by the event that holds each.
 #[derive(Default)]
-pub(crate) struct Lists {
-    lists: HashMap<Seq, Arc<ItemList>>,
+pub(crate) struct CutLists {
+    lists: HashMap<Seq, Arc<CutList>>,
     /// How many there may be before those that are not in use are dropped.
     room: usize,
 }
 
-impl Lists {
-    fn get(&self, seq: Seq) -> Option<&Arc<ItemList>> {
+impl CutLists {
+    fn get(&self, seq: Seq) -> Option<&Arc<CutList>> {
         self.lists.get(&seq)
     }
 
-    fn insert(&mut self, seq: Seq, list: ItemList, state: &State) {
+    fn insert(&mut self, seq: Seq, list: CutList, state: &RunState) {
         if self.lists.len() >= self.room {
             let open = state.supervising.iter().filter_map(|path| state.node(path)?.items);
             let in_use: HashSet<Seq> = open.collect();
@@ -67,17 +67,17 @@ impl Lists {
 }
 
 /// Where a function stands in the loops around it.
-pub(crate) struct Standpoint {
+pub(crate) struct LoopPosition {
     /// In the nearest loop or forEach.
     index: u32,
     /// The list of the nearest forEach, and which of its items it is.
-    item: Option<(Arc<ItemList>, u32)>,
+    item: Option<(Arc<CutList>, u32)>,
     all: bool,
     /// The result of the iteration before, in the nearest loop.
-    pub(crate) last: Option<Recorded>,
+    pub(crate) last: Option<RecordedValue>,
 }
 
-impl Standpoint {
+impl LoopPosition {
     /// What the function is told; what it refers to must be at hand.
     pub(crate) fn context(self) -> IterationContext {
         let item = self.item.as_ref();
@@ -85,7 +85,7 @@ impl Standpoint {
             index: self.index,
             item: item.and_then(|(list, index)| list.item(*index)),
             items: item.filter(|_| self.all).map(|(list, _)| list.list.clone()),
-            last: self.last.as_ref().and_then(Recorded::value),
+            last: self.last.as_ref().and_then(RecordedValue::value),
         }
     }
 }
@@ -93,8 +93,8 @@ impl Standpoint {
 impl Actor {
     /// The loops and forEach blocks around a function, the nearest first, and which iteration it is in. For a loop's
     /// test that is the one that has just ended, or with `while` the one that would begin.
-    fn iterations_of(&self, node: &Path, role: Role) -> impl Iterator<Item = (Path, u32)> {
-        let own = (role == Role::Test).then(|| {
+    fn iterations_of(&self, node: &Path, role: CallRole) -> impl Iterator<Item = (Path, u32)> {
+        let own = (role == CallRole::Test).then(|| {
             let lanes = self.state.node(node).and_then(|node| node.lanes.as_ref());
             let next = lanes.map_or(0, |lanes| lanes.next);
             (node.clone(), if self.is_while(node) { next } else { next.saturating_sub(1) })
@@ -109,7 +109,7 @@ impl Actor {
     }
 
     /// Brings the list to hand that a function's item is from.
-    pub(crate) async fn bring_items(&mut self, node: &Path, role: Role) -> Result<(), ReadError> {
+    pub(crate) async fn bring_items(&mut self, node: &Path, role: CallRole) -> Result<(), ReadError> {
         let Some((seq, _)) = self.item_of(node, role) else { return Ok(()) };
         if self.lists.get(seq).is_some() {
             return Ok(());
@@ -130,19 +130,19 @@ impl Actor {
                 | ReadError::TooLarge { .. } => return Err(error),
             }
         }
-        let list = ItemList::new(recorded.value().unwrap_or_default());
+        let list = CutList::new(recorded.value().unwrap_or_default());
         self.lists.insert(seq, list, &self.state);
         Ok(())
     }
 
     /// The list of the nearest forEach around a function, and which item is its own.
-    fn item_of(&self, node: &Path, role: Role) -> Option<(Seq, u32)> {
+    fn item_of(&self, node: &Path, role: CallRole) -> Option<(Seq, u32)> {
         let mut iterations = self.iterations_of(node, role);
         iterations.find_map(|(each, index)| Some((self.state.node(&each)?.items?, index)))
     }
 
     /// Where a function stands; its list must be at hand.
-    pub(crate) fn standpoint(&self, node: &Path, role: Role, all: bool) -> Option<Standpoint> {
+    pub(crate) fn standpoint(&self, node: &Path, role: CallRole, all: bool) -> Option<LoopPosition> {
         let (_, index) = self.iterations_of(node, role).next()?;
         let item = self.item_of(node, role);
         let item = item.and_then(|(seq, index)| Some((Arc::clone(self.lists.get(seq)?), index)));
@@ -151,8 +151,8 @@ impl Actor {
         });
         // Only the iteration that is under way, or that is tested, can be told what the one before it left.
         let nearest = loops.next().and_then(|(node, index)| Some((node.lanes.as_ref()?, index)));
-        let current = nearest.filter(|(lanes, index)| role == Role::Test || lanes.next == *index);
+        let current = nearest.filter(|(lanes, index)| role == CallRole::Test || lanes.next == *index);
         let last = current.and_then(|(lanes, _)| lanes.last);
-        Some(Standpoint { index, item, all, last: last.map(|seq| self.recorded(seq)) })
+        Some(LoopPosition { index, item, all, last: last.map(|seq| self.recorded(seq)) })
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, CatchUnwind};
-use rival_core::event::{BlockedReason, Role};
+use rival_core::event::{BlockedReason, CallRole};
 use rival_core::failure::code;
-use rival_core::machine::{Call, INTERRUPTIONS_MAX, Outcome};
-use rival_core::{Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, StepError, Value};
+use rival_core::machine::{CallOutcome, INTERRUPTIONS_MAX, NewCall};
+use rival_core::{FailureRecord, IndexedPlan, NodeStatus, Path, RunId, RunStatus, StepError, Value};
 use rival_store::{LogLine, Store};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -18,44 +18,45 @@ use crate::context::{
     CallContext, FailedStep, FailureContext, FindSteps, RunInfo, StateCell, StepView, StepsReader,
     UndoContext, UndoOutcome, WorkflowState,
 };
-use crate::durable::Durable;
-use crate::function::{CallError, Function};
-use crate::items::Standpoint;
+use crate::durable::DurableHandle;
+use crate::function::{CallError, UserFunction};
+use crate::items::LoopPosition;
 use crate::log::Log;
-use crate::mail::{Mail, Mailbox, Sighting};
-use crate::parked::{CallWatch, Parked};
-use crate::pulse::{Pulse, Watched};
-use crate::registry::Registered;
-use crate::resources::Resources;
-use crate::values::{ReadError, Recorded};
+use crate::mail::{ActorMessage, Mailbox, StepSnapshot};
+use crate::parked::{CallWatch, ParkedCall};
+use crate::pulse::{IdleTracker, WatchedFuture};
+use crate::registry::RegisteredWorkflow;
+use crate::resources::ResourceMap;
+use crate::values::{ReadError, RecordedValue};
 use crate::view::empty_state;
 
 /// How often the lines of a call that is still at work are stored.
 const LOG_FLUSH: Duration = Duration::from_millis(500);
 
 /// A function at work; a panic in it is caught.
-type Made = Watched<Parked<CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, CallError>>>>>>;
+type CaughtFuture =
+    WatchedFuture<ParkedCall<CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, CallError>>>>>>;
 type Returned = std::thread::Result<Result<Value, CallError>>;
 
 /// One call, ready to be made.
-pub(crate) struct Job {
+pub(crate) struct CallJob {
     /// On a virtual clock.
     pub(crate) watch: Option<Arc<CallWatch>>,
     pub(crate) run: RunId,
     pub(crate) info: Arc<RunInfo>,
     pub(crate) log: Log,
     pub(crate) state: StateCell,
-    pub(crate) call: Call,
-    pub(crate) function: Arc<dyn Function>,
-    pub(crate) input: Recorded,
-    pub(crate) outputs: Vec<Option<Sighting>>,
-    pub(crate) seen: Vec<Option<Sighting>>,
-    pub(crate) last_step: Option<Sighting>,
+    pub(crate) call: NewCall,
+    pub(crate) function: Arc<dyn UserFunction>,
+    pub(crate) input: RecordedValue,
+    pub(crate) outputs: Vec<Option<StepSnapshot>>,
+    pub(crate) seen: Vec<Option<StepSnapshot>>,
+    pub(crate) last_step: Option<StepSnapshot>,
     pub(crate) failure: Option<WhatFailed>,
-    pub(crate) iteration: Option<Standpoint>,
-    pub(crate) joined: Option<Recorded>,
+    pub(crate) iteration: Option<LoopPosition>,
+    pub(crate) joined: Option<RecordedValue>,
     pub(crate) undo: Option<WhatIsUndone>,
-    pub(crate) durable: Option<(Durable, Arc<Pulse>)>,
+    pub(crate) durable: Option<(DurableHandle, Arc<IdleTracker>)>,
     /// Where it looks at other steps from.
     pub(crate) from: Path,
     pub(crate) plan: Arc<IndexedPlan>,
@@ -63,32 +64,32 @@ pub(crate) struct Job {
     pub(crate) token: CancellationToken,
     pub(crate) mailbox: Mailbox,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) resources: Arc<Resources>,
-    pub(crate) registered: Arc<Registered>,
+    pub(crate) resources: Arc<ResourceMap>,
+    pub(crate) registered: Arc<RegisteredWorkflow>,
     pub(crate) payload_max: usize,
 }
 
 /// What an error handler is called for.
 pub(crate) struct WhatFailed {
     pub(crate) failure: FailureSource,
-    pub(crate) step: Option<Sighting>,
+    pub(crate) step: Option<StepSnapshot>,
     pub(crate) path: Path,
 }
 
 /// What a compensation is called for.
 pub(crate) struct WhatIsUndone {
-    pub(crate) result: Option<Recorded>,
+    pub(crate) result: Option<RecordedValue>,
     pub(crate) completed: bool,
 }
 
 pub(crate) enum FailureSource {
-    Known(Failure),
-    Recorded(Recorded),
+    Known(FailureRecord),
+    Recorded(RecordedValue),
 }
 
 /// What the actor keeps of a call at work.
-pub(crate) struct Handle {
-    pub(crate) role: Role,
+pub(crate) struct CallHandle {
+    pub(crate) role: CallRole,
     pub(crate) attempt: u32,
     pub(crate) token: CancellationToken,
     /// It watches its token, so it is told and given time.
@@ -100,13 +101,13 @@ pub(crate) struct Handle {
     pub(crate) watch: Option<Arc<CallWatch>>,
 }
 
-impl Job {
-    pub(crate) fn handle(&self) -> Handle {
+impl CallJob {
+    pub(crate) fn handle(&self) -> CallHandle {
         let cooperative = self.function.needs().cancellation;
-        let Call { role, attempt, .. } = self.call;
+        let NewCall { role, attempt, .. } = self.call;
         let (token, log, state) = (self.token.clone(), self.log.clone(), self.state.clone());
         let (watch, state_max) = (self.watch.clone(), self.payload_max);
-        Handle { role, attempt, token, cooperative, log, state, state_max, watch }
+        CallHandle { role, attempt, token, cooperative, log, state, state_max, watch }
     }
 
     /// Whether everything that the function asked for is at hand.
@@ -116,8 +117,8 @@ impl Job {
         // A function that asks for durable things talks with its actor, and needs a task for that.
         self.durable.is_none()
             && self.input.is_at_hand()
-            && self.others().all(Recorded::is_at_hand)
-            && seen.chain(failed.and_then(|failed| failed.step.as_ref())).all(Sighting::is_at_hand)
+            && self.others().all(RecordedValue::is_at_hand)
+            && seen.chain(failed.and_then(|failed| failed.step.as_ref())).all(StepSnapshot::is_at_hand)
             && failed.is_none_or(|failed| match &failed.failure {
                 FailureSource::Known(_) => true,
                 FailureSource::Recorded(recorded) => recorded.is_at_hand(),
@@ -125,14 +126,14 @@ impl Job {
     }
 
     /// What only some functions are told.
-    fn others(&self) -> impl Iterator<Item = &Recorded> {
+    fn others(&self) -> impl Iterator<Item = &RecordedValue> {
         let last = self.iteration.as_ref().and_then(|iteration| iteration.last.as_ref());
         let undo = self.undo.as_ref().and_then(|undo| undo.result.as_ref());
         last.into_iter().chain(&self.joined).chain(undo)
     }
 
     /// Makes the call, from reading what it asks for to its end.
-    pub(crate) async fn run(mut self) -> Outcome {
+    pub(crate) async fn run(mut self) -> CallOutcome {
         let mut pause = Duration::from_millis(50);
         while let Err(error) = self.fetch().await {
             match &error {
@@ -174,23 +175,26 @@ impl Job {
     }
 
     /// A recorded value cannot be read: the call was never made, and the run is blocked until an operator helps.
-    fn unreadable(&self, error: &ReadError) -> Outcome {
+    fn unreadable(&self, error: &ReadError) -> CallOutcome {
         tracing::error!(run = %self.run, node = %self.call.node, %error, "a recorded value cannot be read");
-        Outcome::Blocked(BlockedReason::Undecodable { message: error.to_string() })
+        CallOutcome::Blocked(BlockedReason::Undecodable { message: error.to_string() })
     }
 
     /// Calls the function, without waiting for it.
-    pub(crate) fn begin(&mut self) -> Made {
+    pub(crate) fn begin(&mut self) -> CaughtFuture {
         let context = self.context();
         let function = Arc::clone(&self.function);
         let call = catch_unwind(AssertUnwindSafe(|| function.call(context)));
         let call = call.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic).into()))));
-        let pulse = self.durable.as_ref().map(|(_, pulse)| Arc::clone(pulse));
-        Watched::new(Parked::new(AssertUnwindSafe(call).catch_unwind(), self.watch.clone()), pulse)
+        let idle_tracker = self.durable.as_ref().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
+        WatchedFuture::new(
+            ParkedCall::new(AssertUnwindSafe(call).catch_unwind(), self.watch.clone()),
+            idle_tracker,
+        )
     }
 
     /// Waits for the function's end, storing its lines now and then if it takes long.
-    pub(crate) async fn finish(self, mut made: Made) -> Outcome {
+    pub(crate) async fn finish(self, mut made: CaughtFuture) -> CallOutcome {
         loop {
             match tokio::time::timeout(LOG_FLUSH, &mut made).await {
                 Ok(returned) => return self.conclude(returned),
@@ -201,33 +205,33 @@ impl Job {
 
     /// Judges what the function returned. One that has an outcome gave up what it dropped last; one that is called again
     /// waits for it again.
-    pub(crate) fn conclude(&self, returned: Returned) -> Outcome {
+    pub(crate) fn conclude(&self, returned: Returned) -> CallOutcome {
         let outcome = self.judge(returned);
-        if let (Outcome::Success { .. } | Outcome::Failure { .. }, Some((_, pulse))) =
+        if let (CallOutcome::Success { .. } | CallOutcome::Failure { .. }, Some((_, idle_tracker))) =
             (&outcome, &self.durable)
         {
-            pulse.tell_given_up();
+            idle_tracker.tell_given_up();
         }
         outcome
     }
 
-    fn judge(&self, returned: Returned) -> Outcome {
+    fn judge(&self, returned: Returned) -> CallOutcome {
         let returned = match returned.unwrap_or_else(|panic| Err(panicked(&*panic).into())) {
             Ok(result) => Ok(result),
             Err(CallError::Failed(error)) => Err(error),
-            Err(CallError::Lost(reason)) => return Outcome::Lost(reason),
+            Err(CallError::Lost(reason)) => return CallOutcome::Lost(reason),
         };
         let skipped = self.state.is_skipped();
         let state = self.state.to_value();
         if let Some(error) = self.too_large("state", state.as_ref()) {
-            return Outcome::Failure { error, state: None };
+            return CallOutcome::Failure { error, state: None };
         }
         match returned.and_then(|result| self.acceptable(result)) {
-            Ok(result) => Outcome::Success { result, state, skipped },
+            Ok(result) => CallOutcome::Success { result, state, skipped },
             Err(error) if error.failure.code == code::DECODE => {
-                Outcome::Blocked(BlockedReason::Undecodable { message: error.failure.message })
+                CallOutcome::Blocked(BlockedReason::Undecodable { message: error.failure.message })
             }
-            Err(error) => Outcome::Failure { error, state },
+            Err(error) => CallOutcome::Failure { error, state },
         }
     }
 
@@ -241,7 +245,7 @@ impl Job {
             input,
             outputs,
             seen,
-            last_step: self.last_step.take().map(Sighting::view),
+            last_step: self.last_step.take().map(StepSnapshot::view),
             steps,
             state: self.state.clone(),
             log: self.log.clone(),
@@ -249,8 +253,8 @@ impl Job {
             cancellation: self.token.clone(),
             resources: Arc::clone(&self.resources),
             failure,
-            iteration: self.iteration.take().map(Standpoint::context),
-            joined: self.joined.as_ref().and_then(Recorded::value),
+            iteration: self.iteration.take().map(LoopPosition::context),
+            joined: self.joined.as_ref().and_then(RecordedValue::value),
             undo: self.undo.take().map(WhatIsUndone::context),
             durable: self.durable.as_ref().map(|(durable, _)| durable.clone()),
         }
@@ -271,12 +275,12 @@ impl Job {
         let error = match failed.failure {
             FailureSource::Known(failure) => Some(failure),
             FailureSource::Recorded(recorded) => {
-                recorded.event().and_then(|event| event.event.failure().cloned())
+                recorded.event().and_then(|event| event.kind.failure().cloned())
             }
         };
-        let step = failed.step.map_or_else(|| StepView::pending(failed.path.id()), Sighting::view);
+        let step = failed.step.map_or_else(|| StepView::pending(failed.path.id()), StepSnapshot::view);
         FailureContext {
-            error: error.unwrap_or_else(|| Failure::new(code::ERROR, "failed")),
+            error: error.unwrap_or_else(|| FailureRecord::new(code::ERROR, "failed")),
             failed_step: FailedStep {
                 step_name: name_within(&self.call.node, &failed.path),
                 path: failed.path,
@@ -307,7 +311,7 @@ impl Job {
         if let Some(error) = self.too_large("result", Some(&result)) {
             return Err(error);
         }
-        if self.call.role == Role::Input {
+        if self.call.role == CallRole::Input {
             let violations = self.registered.check_nested_input(&self.plan, &self.call.function, &result);
             if !violations.is_empty() {
                 let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
@@ -336,9 +340,9 @@ impl Job {
 
 /// A block's result that the function asks for is larger than a value may be. The function was not called: it could only
 /// have been given a part.
-fn too_large_to_read(error: &ReadError) -> Outcome {
+fn too_large_to_read(error: &ReadError) -> CallOutcome {
     let error = StepError::stop(format!("{error}: let its steps return references")).code(code::TOO_LARGE);
-    Outcome::Failure { error, state: None }
+    CallOutcome::Failure { error, state: None }
 }
 
 /// What a function sees of other steps. It asks the run's actor, so that nothing is copied for functions that do not ask.
@@ -354,7 +358,7 @@ struct Outlook {
 impl FindSteps for Outlook {
     fn find(&self, name: &str) -> BoxFuture<'static, Result<Option<StepView>, StepError>> {
         let (answer, answered) = oneshot::channel();
-        self.mailbox.send(Mail::Look { from: self.from.clone(), name: name.to_owned(), answer });
+        self.mailbox.send(ActorMessage::ReadStep { from: self.from.clone(), name: name.to_owned(), answer });
         let (store, run, max) = (Arc::clone(&self.store), self.run.clone(), self.payload_max);
         Box::pin(async move {
             let Ok(Some(mut sighting)) = answered.await else { return Ok(None) };
@@ -374,13 +378,13 @@ impl FindSteps for Outlook {
 impl WhatIsUndone {
     fn context(self) -> UndoContext {
         let outcome = if self.completed { UndoOutcome::Completed } else { UndoOutcome::Unknown };
-        UndoContext { result: self.result.as_ref().and_then(Recorded::value), outcome }
+        UndoContext { result: self.result.as_ref().and_then(RecordedValue::value), outcome }
     }
 }
 
-impl Sighting {
+impl StepSnapshot {
     fn is_at_hand(&self) -> bool {
-        self.result.iter().chain(&self.state).all(Recorded::is_at_hand)
+        self.result.iter().chain(&self.state).all(RecordedValue::is_at_hand)
     }
 
     async fn fetch(&mut self, store: &dyn Store, run: &RunId, max_bytes: usize) -> Result<(), ReadError> {
@@ -392,19 +396,19 @@ impl Sighting {
 
     /// The step as functions see it; what it recorded must be at hand.
     fn view(self) -> StepView {
-        let state = self.state.as_ref().and_then(Recorded::event);
+        let state = self.state.as_ref().and_then(RecordedValue::event);
         StepView {
             name: self.name,
-            result: self.result.as_ref().and_then(Recorded::value),
-            state: state.and_then(|event| event.event.state().cloned()).unwrap_or_else(empty_state),
+            result: self.result.as_ref().and_then(RecordedValue::value),
+            state: state.and_then(|event| event.kind.state().cloned()).unwrap_or_else(empty_state),
             status: self.status,
         }
     }
 }
 
 /// Steps as functions see them; what they recorded must be at hand.
-fn views(seen: &mut Vec<Option<Sighting>>) -> Vec<Option<StepView>> {
-    std::mem::take(seen).into_iter().map(|seen| seen.map(Sighting::view)).collect()
+fn views(seen: &mut Vec<Option<StepSnapshot>>) -> Vec<Option<StepView>> {
+    std::mem::take(seen).into_iter().map(|seen| seen.map(StepSnapshot::view)).collect()
 }
 
 impl StepView {
@@ -424,11 +428,11 @@ fn name_within(handler: &Path, failed: &Path) -> String {
 
 /// Calls a workflow's handler for input that was refused. There is no run, so nothing is recorded.
 pub(crate) async fn handle_refused_input(
-    registered: &Registered,
-    resources: &Arc<Resources>,
+    registered: &RegisteredWorkflow,
+    resources: &Arc<ResourceMap>,
     clock: crate::clock::Clock,
     input: Value,
-    error: Failure,
+    error: FailureRecord,
 ) {
     let plan = &registered.definition.plan;
     let Some(function) = plan.on_error.as_ref().and_then(|name| registered.function(&registered.plan, name))

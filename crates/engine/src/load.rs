@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use rival_core::event::{self, DecodeError};
 use rival_core::state::FOLD_VERSION;
-use rival_core::{Event, RunId, RunStatus, Seq, State};
-use rival_store::{Claim, RunRow, Standing, Store, StoreError};
+use rival_core::{Event, RunId, RunState, RunStatus, Seq};
+use rival_store::{Claim, RowUpdate, RunRow, Store, StoreError};
 
-use crate::actor::{Actor, SNAPSHOT_EVERY, Work};
+use crate::actor::{Actor, PendingCommit, SNAPSHOT_EVERY};
 use crate::aside;
-use crate::call::Calls;
-use crate::control::{Answer, Command};
-use crate::items::Lists;
+use crate::call::LiveCalls;
+use crate::control::{CommandAck, RunCommand};
+use crate::items::CutLists;
 use crate::mail::{self, Mailbox};
-use crate::registry::Registered;
-use crate::shared::{Place, Shared};
-use crate::values::Values;
+use crate::registry::RegisteredWorkflow;
+use crate::shared::{EngineShared, RunPermit};
+use crate::values::RecordedValues;
 
 /// How many events are read from the store at once.
 pub(crate) const PAGE: usize = 2_000;
@@ -37,26 +37,31 @@ pub(crate) enum LoadError {
 }
 
 /// Makes a claimed run live, in a task of its own. `answer` is told the run's status after its first turn.
-pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer: Option<Answer>) {
+pub(crate) fn activate(
+    shared: &Arc<EngineShared>,
+    claim: Claim,
+    place: RunPermit,
+    answer: Option<CommandAck>,
+) {
     let shared = Arc::clone(shared);
-    shared.gauge.add();
-    let (mailbox, mut inbox) = Mailbox::new(Arc::clone(&shared.gauge));
+    shared.in_flight.add();
+    let (mailbox, mut inbox) = Mailbox::new(Arc::clone(&shared.in_flight));
     shared.live().insert(claim.row.id.clone(), mailbox.clone());
     tokio::spawn(async move {
         let loaded = load(&shared, &claim).await;
         let (registered, plan, state, snapshot) = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
-                let told = aside::set_aside(&shared, &claim, &error).await;
-                shared.left(&claim.row.id, &mailbox);
+                let told = aside::block_unloadable(&shared, &claim, &error).await;
+                shared.actor_ended(&claim.row.id, &mailbox);
                 if let (Some(answer), Some(told)) = (answer, told) {
                     let told = told.of(answer.message);
                     answer.send(told);
                 }
-                return shared.gauge.remove(1 + mail::refuse(&mut inbox).count);
+                return shared.in_flight.remove(1 + mail::close_inbox(&mut inbox).count);
             }
         };
-        let standing = Standing {
+        let row_update = RowUpdate {
             status: claim.row.status,
             keep: true,
             wake_at: None,
@@ -69,32 +74,32 @@ pub(crate) fn activate(shared: &Arc<Shared>, claim: Claim, place: Place, answer:
             registered,
             plan,
             state,
-            values: Values::default(),
-            lists: Lists::default(),
+            values: RecordedValues::default(),
+            lists: CutLists::default(),
             asked_maps: HashMap::new(),
-            talking: BTreeSet::new(),
-            idle_look: None,
+            op_nodes: BTreeSet::new(),
+            idle_check: None,
             refused: Vec::new(),
             mailbox,
             inbox,
-            calls: Calls::default(),
-            standing,
+            calls: LiveCalls::default(),
+            row_update,
             snapshot,
             snapshot_after: SNAPSHOT_EVERY,
             admit: !shared.is_stopping(),
-            _place: place,
+            _permit: place,
             shared,
         });
-        actor.tell_dequeued();
-        let mut work = Work { answers: answer.into_iter().collect(), ..Work::default() };
+        actor.observe_dequeued();
+        let mut work = PendingCommit { answers: answer.into_iter().collect(), ..PendingCommit::default() };
         actor.activate(&mut work).await;
         actor.live(work).await;
     });
 }
 
-type Loaded = (Arc<Registered>, Arc<rival_core::IndexedPlan>, State, Seq);
+type LoadedRun = (Arc<RegisteredWorkflow>, Arc<rival_core::IndexedPlan>, RunState, Seq);
 
-async fn load(shared: &Shared, claim: &Claim) -> Result<Loaded, LoadError> {
+async fn load(shared: &EngineShared, claim: &Claim) -> Result<LoadedRun, LoadError> {
     let row = &claim.row;
     if !shared.registry.knows(&row.workflow) && !is_to_end(shared, row).await? {
         return Err(LoadError::NotRegistered(row.workflow.clone()));
@@ -102,19 +107,20 @@ async fn load(shared: &Shared, claim: &Claim) -> Result<Loaded, LoadError> {
     let plan = shared.plan(&row.workflow, &row.plan).await?.ok_or(LoadError::PlanMissing)?;
     let registered = shared.registry.of_run(&row.workflow, row.created_at, &plan);
     // To end, a run needs its plan; functions it needs only for what is to be undone.
-    let registered = registered.unwrap_or_else(|| Arc::new(Registered::without_functions(&plan)));
+    let registered = registered.unwrap_or_else(|| Arc::new(RegisteredWorkflow::without_functions(&plan)));
     let (state, snapshot) = load_state(&*shared.store, &row.id, &row.plan).await?;
     Ok((registered, plan, state, snapshot))
 }
 
 /// Whether a run is being cancelled, or is asked to end.
-async fn is_to_end(shared: &Shared, row: &RunRow) -> Result<bool, StoreError> {
+async fn is_to_end(shared: &EngineShared, row: &RunRow) -> Result<bool, StoreError> {
     if row.status == RunStatus::Cancelling {
         return Ok(true);
     }
     let messages = shared.store.messages(&row.id).await?;
-    let commands = messages.iter().filter_map(|message| message.body.decode::<Command>().ok());
-    let mut asks = commands.map(|command| matches!(command, Command::Cancel { .. } | Command::Kill { .. }));
+    let commands = messages.iter().filter_map(|message| message.body.decode::<RunCommand>().ok());
+    let mut asks =
+        commands.map(|command| matches!(command, RunCommand::Cancel { .. } | RunCommand::Kill { .. }));
     Ok(asks.any(|asks| asks))
 }
 
@@ -123,7 +129,7 @@ pub(crate) async fn load_state(
     store: &dyn Store,
     run: &RunId,
     plan: &rival_core::PlanHash,
-) -> Result<(State, Seq), LoadError> {
+) -> Result<(RunState, Seq), LoadError> {
     let kept = match store.snapshot(run).await {
         // The history holds everything that it held.
         Err(StoreError::Damaged(error)) => {
@@ -134,7 +140,7 @@ pub(crate) async fn load_state(
     };
     let usable = kept.filter(|it| it.fold == FOLD_VERSION && it.plan == *plan);
     // A snapshot that does not decode is worth nothing, and nothing is lost with it.
-    let snapshot = usable.and_then(|it| serde_json::from_slice::<State>(&it.body).ok());
+    let snapshot = usable.and_then(|it| serde_json::from_slice::<RunState>(&it.body).ok());
     let mut state = snapshot.unwrap_or_default();
     let from = state.seq;
     loop {

@@ -8,20 +8,20 @@ use rival_core::RunId;
 use rival_store::Store;
 
 use crate::mail::Mailbox;
-use crate::shared::Shared;
+use crate::shared::EngineShared;
 
 /// All engines on one store.
 #[derive(Default)]
-pub(crate) struct Neighbours {
-    engines: Mutex<Vec<Weak<Shared>>>,
+pub(crate) struct SiblingEngines {
+    engines: Mutex<Vec<Weak<EngineShared>>>,
     /// How many there are. Most engines are alone, and should not pay for others.
     count: AtomicUsize,
 }
 
 /// One entry for each store that an engine uses, found by where it is in memory.
-static ALL: Mutex<Vec<(usize, Weak<Neighbours>)>> = Mutex::new(Vec::new());
+static ALL: Mutex<Vec<(usize, Weak<SiblingEngines>)>> = Mutex::new(Vec::new());
 
-impl Neighbours {
+impl SiblingEngines {
     /// Those on the same store.
     pub(crate) fn on(store: &Arc<dyn Store>) -> Arc<Self> {
         let place = Arc::as_ptr(store).cast::<()>() as usize;
@@ -37,7 +37,7 @@ impl Neighbours {
         new
     }
 
-    pub(crate) fn join(&self, engine: &Arc<Shared>) {
+    pub(crate) fn join(&self, engine: &Arc<EngineShared>) {
         let mut engines = lock(&self.engines);
         engines.retain(|engine| engine.strong_count() > 0);
         engines.push(Arc::downgrade(engine));
@@ -45,7 +45,7 @@ impl Neighbours {
     }
 
     /// The others.
-    fn of(&self, engine: &Shared) -> Vec<Arc<Shared>> {
+    fn of(&self, engine: &EngineShared) -> Vec<Arc<EngineShared>> {
         if self.count.load(Ordering::Acquire) < 2 {
             return Vec::new();
         }
@@ -54,24 +54,24 @@ impl Neighbours {
     }
 }
 
-impl Shared {
+impl EngineShared {
     /// This engine has left the store: what it had is there for others.
-    pub(crate) fn hand_down(&self) {
-        for other in self.neighbours.of(self) {
-            other.keeper.look_again();
-            other.keeper.queued();
+    pub(crate) fn notify_siblings(&self) {
+        for other in self.siblings.of(self) {
+            other.scheduler.rescan();
+            other.scheduler.run_queued();
         }
     }
 
     /// The mailbox of a run that is live here, or in another engine on the same store.
     pub(crate) fn mailbox_anywhere(&self, run: &RunId) -> Option<Mailbox> {
-        let elsewhere = || self.neighbours.of(self).iter().find_map(|other| other.mailbox(run));
+        let elsewhere = || self.siblings.of(self).iter().find_map(|other| other.mailbox(run));
         self.mailbox(run).or_else(elsewhere)
     }
 
     /// Tells those who wait for a run in other engines that it has ended; they read its outcome from the store.
     pub(crate) fn ended_elsewhere(&self, run: &RunId) {
-        self.neighbours.of(self).iter().for_each(|other| other.hub.ended(run, &None));
+        self.siblings.of(self).iter().for_each(|other| other.waiters.ended(run, &None));
     }
 }
 

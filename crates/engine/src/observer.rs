@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use rival_core::event::{BlockedReason, LostReason, Role};
+use rival_core::event::{BlockedReason, CallRole, LostReason};
 use rival_core::failure::code;
-use rival_core::machine::Outcome;
-use rival_core::{Event, Failure, Path, RunId, RunStatus, State, Time};
+use rival_core::machine::CallOutcome;
+use rival_core::{Event, FailureRecord, Path, RunId, RunState, RunStatus, Time};
 
 use crate::explain;
 
@@ -43,7 +43,7 @@ pub struct Committed<'a> {
     /// Where it stands now.
     pub status: RunStatus,
     /// The same at length.
-    pub state: &'a State,
+    pub state: &'a RunState,
     /// What happened; may be empty where only its row changed.
     pub events: &'a [Event],
     /// How long the store took.
@@ -60,7 +60,7 @@ pub struct Called<'a> {
     /// The node.
     pub node: &'a Path,
     /// What the function does for the node.
-    pub role: Role,
+    pub role: CallRole,
     /// The call.
     pub call: u32,
     /// The charged attempt.
@@ -72,7 +72,7 @@ pub struct Called<'a> {
     /// How it ended.
     pub end: CallEnd<'a>,
     /// Where its run stood by then.
-    pub state: &'a State,
+    pub state: &'a RunState,
 }
 
 impl Called<'_> {
@@ -98,7 +98,7 @@ pub enum CallEnd<'a> {
     /// With a result.
     Succeeded,
     /// With an error, or too late.
-    Failed(&'a Failure),
+    Failed(&'a FailureRecord),
     /// Its run, or its part of the run, was stopped.
     Cancelled,
     /// It waited long inside a durable operation, and was let go; another call goes on when an answer is there.
@@ -123,27 +123,27 @@ impl CallEnd<'_> {
     }
 }
 
-impl<'a> From<&'a Outcome> for CallEnd<'a> {
-    fn from(outcome: &'a Outcome) -> Self {
+impl<'a> From<&'a CallOutcome> for CallEnd<'a> {
+    fn from(outcome: &'a CallOutcome) -> Self {
         match outcome {
-            Outcome::Success { .. } => Self::Succeeded,
-            Outcome::Failure { error, .. } => Self::Failed(&error.failure),
-            Outcome::Stopped { .. } => Self::Cancelled,
-            Outcome::Lost(reason) => Self::Lost(*reason),
-            Outcome::Blocked(reason) => Self::Blocked(reason),
+            CallOutcome::Success { .. } => Self::Succeeded,
+            CallOutcome::Failure { error, .. } => Self::Failed(&error.failure),
+            CallOutcome::Stopped { .. } => Self::Cancelled,
+            CallOutcome::Lost(reason) => Self::Lost(*reason),
+            CallOutcome::Blocked(reason) => Self::Blocked(reason),
         }
     }
 }
 
 /// The observers of one engine. Nearly always none or two, and asked for at every commit.
 #[derive(Default)]
-pub(crate) struct Observers {
+pub(crate) struct ObserverList {
     any: OnceLock<()>,
     traces: OnceLock<()>,
     all: RwLock<Vec<Arc<dyn Observer>>>,
 }
 
-impl Observers {
+impl ObserverList {
     pub(crate) fn add(&self, observer: Arc<dyn Observer>) {
         if observer.traces() {
             let _ = self.traces.set(());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use rival_core::durable::OpOutcome;
-use rival_core::event::Kind;
+use rival_core::event::EventKind;
 use rival_core::{Event, NodeStatus, Path, RunId};
 use serde::Serialize;
 
@@ -39,28 +39,28 @@ pub struct ChildView {
 
 /// The operations of each step, from a run's whole history.
 pub(crate) fn operations(events: &[Event]) -> HashMap<&Path, Vec<OperationView>> {
-    let mut found = Found::default();
-    events.iter().for_each(|event| found.happened(&event.event));
+    let mut found = FoundOps::default();
+    events.iter().for_each(|event| found.apply(&event.kind));
     let mut operations: HashMap<&Path, Vec<OperationView>> = HashMap::new();
-    for ((node, _), Operation { mut view, children }) in found.0 {
+    for ((node, _), FoundOp { mut view, children }) in found.0 {
         view.children = children.into_values().collect();
         operations.entry(node).or_default().push(view);
     }
     operations
 }
 
-struct Operation {
+struct FoundOp {
     view: OperationView,
     children: BTreeMap<u32, ChildView>,
 }
 
 #[derive(Default)]
-struct Found<'e>(BTreeMap<(&'e Path, u32), Operation>);
+struct FoundOps<'e>(BTreeMap<(&'e Path, u32), FoundOp>);
 
-impl<'e> Found<'e> {
-    fn happened(&mut self, kind: &'e Kind) {
+impl<'e> FoundOps<'e> {
+    fn apply(&mut self, kind: &'e EventKind) {
         match kind {
-            Kind::OpStarted { node, op, name, occurrence, what, .. } => {
+            EventKind::OpStarted { node, op, name, occurrence, what, .. } => {
                 let view = OperationView {
                     kind: what.kind().word(),
                     name: name.clone(),
@@ -68,17 +68,17 @@ impl<'e> Found<'e> {
                     status: NodeStatus::Waiting,
                     children: Vec::new(),
                 };
-                self.0.insert((node, *op), Operation { view, children: BTreeMap::new() });
+                self.0.insert((node, *op), FoundOp { view, children: BTreeMap::new() });
             }
-            Kind::OpEnded { node, op, outcome } => self.end(node, *op, outcome),
-            Kind::SignalTaken { node, op: Some(op), .. } => self.set(node, *op, NodeStatus::Completed),
-            Kind::SignalTimedOut { node, op: Some(op), failure } => {
+            EventKind::OpEnded { node, op, outcome } => self.end(node, *op, outcome),
+            EventKind::SignalTaken { node, op: Some(op), .. } => self.set(node, *op, NodeStatus::Completed),
+            EventKind::SignalTimedOut { node, op: Some(op), failure } => {
                 let status = if failure.is_some() { NodeStatus::Failed } else { NodeStatus::Completed };
                 self.set(node, *op, status);
             }
             // A signal that it had taken is kept again; what it did is done.
-            Kind::OpDropped { node, op, .. } => {
-                let is_signal = |operation: &&mut Operation| operation.view.kind == "signal";
+            EventKind::OpDropped { node, op, .. } => {
+                let is_signal = |operation: &&mut FoundOp| operation.view.kind == "signal";
                 let operation = self.0.get_mut(&(node, *op));
                 if let Some(signal) = operation.filter(is_signal) {
                     signal.view.status = NodeStatus::Cancelled;
@@ -88,9 +88,9 @@ impl<'e> Found<'e> {
                     operation.view.status = NodeStatus::Cancelled;
                 }
             }
-            Kind::ChildStarted { node, op, index, child } => self.child(node, *op, *index, child),
-            Kind::ChildRetried { node, op, index, next, .. } => self.child(node, *op, *index, next),
-            Kind::ChildEnded { node, op, index, outcome, .. } => {
+            EventKind::ChildStarted { node, op, index, child } => self.child(node, *op, *index, child),
+            EventKind::ChildRetried { node, op, index, next, .. } => self.child(node, *op, *index, next),
+            EventKind::ChildEnded { node, op, index, outcome, .. } => {
                 use rival_core::durable::ChildOutcome as Outcome;
                 let status = match outcome {
                     Outcome::Completed(_) => NodeStatus::Completed,
@@ -106,10 +106,10 @@ impl<'e> Found<'e> {
                     }
                 }
             }
-            Kind::CallSucceeded { node, .. }
-            | Kind::CallFailed { node, .. }
-            | Kind::CallCancelled { node, .. }
-            | Kind::NodeCancelled { node } => self.drop_open(node),
+            EventKind::CallSucceeded { node, .. }
+            | EventKind::CallFailed { node, .. }
+            | EventKind::CallCancelled { node, .. }
+            | EventKind::NodeCancelled { node } => self.drop_open(node),
             _ => {}
         }
     }

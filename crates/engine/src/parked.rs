@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use futures::task::ArcWake;
 
-use crate::gauge::Gauge;
-use crate::pulse::Pulse;
+use crate::gauge::InFlightCount;
+use crate::pulse::IdleTracker;
 
 /// How long a call waits, without being woken, before it counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -23,7 +23,7 @@ const PATIENCE_ELSEWHERE: Duration = Duration::from_secs(20);
 
 /// What is known of a call at work.
 pub(crate) struct CallWatch {
-    gauge: Arc<Gauge>,
+    in_flight: Arc<InFlightCount>,
     /// Its future was polled, and not woken since.
     waits: AtomicBool,
     stuck: AtomicBool,
@@ -31,40 +31,44 @@ pub(crate) struct CallWatch {
     over: AtomicBool,
     elsewhere: bool,
     /// One that waits for durable operations is not counted as busy.
-    pulse: Option<Arc<Pulse>>,
+    idle_tracker: Option<Arc<IdleTracker>>,
     outer: Mutex<Option<Waker>>,
 }
 
 impl CallWatch {
-    pub(crate) fn new(gauge: &Arc<Gauge>, elsewhere: bool, pulse: Option<Arc<Pulse>>) -> Arc<Self> {
+    pub(crate) fn new(
+        in_flight: &Arc<InFlightCount>,
+        elsewhere: bool,
+        idle_tracker: Option<Arc<IdleTracker>>,
+    ) -> Arc<Self> {
         let watch = Arc::new(Self {
-            gauge: Arc::clone(gauge),
+            in_flight: Arc::clone(in_flight),
             waits: AtomicBool::new(false),
             stuck: AtomicBool::new(false),
             over: AtomicBool::new(false),
             elsewhere,
-            pulse,
+            idle_tracker,
             outer: Mutex::default(),
         });
-        gauge.watch(&watch);
+        in_flight.watch(&watch);
         watch
     }
 
     /// The call ends: what comes of it is counted from now on.
     pub(crate) fn ends(&self) {
         self.over.store(true, Ordering::Release);
-        self.gauge.stirs();
+        self.in_flight.stirs();
     }
 
     fn wakes(&self) {
         self.waits.store(false, Ordering::Release);
         self.stuck.store(false, Ordering::Release);
-        self.gauge.stirs();
+        self.in_flight.stirs();
     }
 
     /// Whether the gauge counts it as busy.
     pub(crate) fn is_counted(&self) -> bool {
-        let idle = self.pulse.as_ref().is_some_and(|pulse| pulse.idle_since().is_some());
+        let idle = self.idle_tracker.as_ref().is_some_and(|idle_tracker| idle_tracker.idle_since().is_some());
         !idle && !self.over.load(Ordering::Acquire)
     }
 
@@ -94,18 +98,18 @@ impl ArcWake for CallWatch {
 }
 
 /// The future of a call. Without a watch it is the future itself.
-pub(crate) struct Parked<F> {
+pub(crate) struct ParkedCall<F> {
     future: F,
     watch: Option<Arc<CallWatch>>,
 }
 
-impl<F> Parked<F> {
+impl<F> ParkedCall<F> {
     pub(crate) fn new(future: F, watch: Option<Arc<CallWatch>>) -> Self {
         Self { future, watch }
     }
 }
 
-impl<F: Future + Unpin> Future for Parked<F> {
+impl<F: Future + Unpin> Future for ParkedCall<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {

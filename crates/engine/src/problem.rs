@@ -32,9 +32,9 @@ impl fmt::Display for SourceProblem {
 
 /// What is wrong now, by who found it.
 #[derive(Default)]
-pub(crate) struct Problems(Mutex<BTreeMap<String, Vec<SourceProblem>>>);
+pub(crate) struct SourceProblems(Mutex<BTreeMap<String, Vec<SourceProblem>>>);
 
-impl Problems {
+impl SourceProblems {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Vec<SourceProblem>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

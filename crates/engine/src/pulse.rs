@@ -22,14 +22,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::durable::GivenUp;
-use crate::gauge::Gauge;
-use crate::mail::{Mail, Mailbox};
-use crate::shared::Shared;
+use crate::gauge::InFlightCount;
+use crate::mail::{ActorMessage, Mailbox};
+use crate::shared::EngineShared;
 
 /// What is known of a function at work.
-pub(crate) struct Pulse {
-    state: Mutex<State>,
-    shared: Arc<Shared>,
+pub(crate) struct IdleTracker {
+    state: Mutex<IdleState>,
+    shared: Arc<EngineShared>,
     mailbox: Mailbox,
     node: Path,
     call: u32,
@@ -39,7 +39,7 @@ pub(crate) struct Pulse {
 
 /// How far a question is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum RequestStage {
     /// The actor has not heard of it.
     Sent,
     /// The actor knows of it.
@@ -49,9 +49,9 @@ enum Stage {
 }
 
 #[derive(Default)]
-struct State {
+struct IdleState {
     /// Questions that the function waits for.
-    asks: BTreeMap<u64, Stage>,
+    asks: BTreeMap<u64, RequestStage>,
     last: u64,
     /// Questions that are on their way to the actor.
     unheard: u32,
@@ -79,15 +79,15 @@ struct State {
     over: bool,
 }
 
-impl State {
+impl IdleState {
     /// Between two polls, when the actor knows of all questions of the last one: what answers them first is told first.
     fn can_be_told(&self) -> bool {
         !self.polled && self.polls >= self.tell_after && self.unheard == 0
     }
 }
 
-impl Pulse {
-    pub(crate) fn new(shared: &Arc<Shared>, mailbox: &Mailbox, node: &Path, call: u32) -> Arc<Self> {
+impl IdleTracker {
+    pub(crate) fn new(shared: &Arc<EngineShared>, mailbox: &Mailbox, node: &Path, call: u32) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::default(),
             shared: Arc::clone(shared),
@@ -98,7 +98,7 @@ impl Pulse {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, IdleState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -106,43 +106,43 @@ impl Pulse {
         &self.shared.clock
     }
 
-    fn gauge(&self) -> &Gauge {
-        &self.shared.gauge
+    fn in_flight(&self) -> &InFlightCount {
+        &self.shared.in_flight
     }
 
     /// The function asks for something; it does not wait for it any more when the guard is dropped.
-    pub(crate) fn ask(self: &Arc<Self>) -> Asked {
+    pub(crate) fn ask(self: &Arc<Self>) -> PendingRequest {
         // What it gave up before it asks is known before the question.
         self.tell_given_up();
         let mut state = self.lock();
         state.last += 1;
         state.unheard += 1;
         let id = state.last;
-        state.asks.insert(id, Stage::Sent);
-        Asked { pulse: Arc::clone(self), id }
+        state.asks.insert(id, RequestStage::Sent);
+        PendingRequest { idle_tracker: Arc::clone(self), id }
     }
 
     /// The function does something once, or reads an answer, until the guard is dropped.
-    pub(crate) fn work(self: &Arc<Self>) -> Working {
+    pub(crate) fn work(self: &Arc<Self>) -> WorkGuard {
         self.lock().working += 1;
-        Working(Arc::clone(self))
+        WorkGuard(Arc::clone(self))
     }
 
     /// What the function does elsewhere, and not in its future, goes on until the guard is dropped.
-    pub(crate) fn work_elsewhere(self: &Arc<Self>) -> Elsewhere {
+    pub(crate) fn work_elsewhere(self: &Arc<Self>) -> ExternalWork {
         let mut state = self.lock();
         state.working += 1;
         self.count_again(&mut state);
-        Elsewhere(Arc::clone(self))
+        ExternalWork(Arc::clone(self))
     }
 
     /// The actor knows of a question.
     pub(crate) fn known(&self, ask: u64) {
         let mut state = self.lock();
-        if let Some(stage) = state.asks.get_mut(&ask).filter(|stage| **stage == Stage::Sent) {
-            *stage = Stage::Known;
+        if let Some(stage) = state.asks.get_mut(&ask).filter(|stage| **stage == RequestStage::Sent) {
+            *stage = RequestStage::Known;
         }
-        self.look(state);
+        self.note_if_idle(state);
     }
 
     /// The actor has taken a question out of its mailbox.
@@ -159,9 +159,9 @@ impl Pulse {
         !state.is_awaited
     }
 
-    fn tell_that_it_listens(&self, state: &mut State) {
+    fn tell_that_it_listens(&self, state: &mut IdleState) {
         if state.can_be_told() && std::mem::take(&mut state.is_awaited) {
-            self.mailbox.send(Mail::Listens { node: self.node.clone(), call: self.call });
+            self.mailbox.send(ActorMessage::ReplyWanted { node: self.node.clone(), call: self.call });
         }
     }
 
@@ -169,7 +169,7 @@ impl Pulse {
     pub(crate) fn told(&self, ask: u64, tell: impl FnOnce()) {
         let mut state = self.lock();
         if let Some(stage) = state.asks.get_mut(&ask) {
-            *stage = Stage::Answered;
+            *stage = RequestStage::Answered;
         }
         let poll = state.polls + 1;
         state.tell_after = poll;
@@ -181,7 +181,7 @@ impl Pulse {
         if state.resting && state.polls < poll {
             state.tell_after = state.polls;
             if let Some(stage) = state.asks.get_mut(&ask) {
-                *stage = Stage::Sent;
+                *stage = RequestStage::Sent;
             }
         }
     }
@@ -228,14 +228,14 @@ impl Pulse {
     pub(crate) fn tell_given_up(&self) {
         for key in std::mem::take(&mut self.lock().given_up) {
             let given_up = GivenUp { node: self.node.clone(), call: self.call, key };
-            self.mailbox.send(Mail::GiveUp(Box::new(given_up)));
+            self.mailbox.send(ActorMessage::OpDropped(Box::new(given_up)));
         }
     }
 
-    fn poll_begins(&self) -> Polled {
+    fn poll_begins(&self) -> PollGuard {
         let mut state = self.lock();
         state.polled = true;
-        Polled { outer: POLLED.replace(std::ptr::from_ref(self)) }
+        PollGuard { outer: POLLED.replace(std::ptr::from_ref(self)) }
     }
 
     /// The function was polled. It waits, has been woken since, or has ended.
@@ -250,24 +250,24 @@ impl Pulse {
         self.tell_that_it_listens(&mut state);
         if rests {
             state.resting = true;
-            self.look(state);
+            self.note_if_idle(state);
         }
     }
 
     /// The function has something to do: it counts as busy from now on.
-    fn rings(&self) {
+    fn on_wake(&self) {
         self.wake(&mut self.lock());
     }
 
-    fn wake(&self, state: &mut State) {
+    fn wake(&self, state: &mut IdleState) {
         state.resting = false;
         self.count_again(state);
     }
 
     /// It counts as busy.
-    fn count_again(&self, state: &mut State) {
+    fn count_again(&self, state: &mut IdleState) {
         if state.idle_since.take().is_some() {
-            self.gauge().add();
+            self.in_flight().add();
         }
     }
 
@@ -279,10 +279,12 @@ impl Pulse {
     }
 
     /// Notes that it does nothing but wait, if that is so.
-    fn look(&self, mut state: MutexGuard<'_, State>) {
+    fn note_if_idle(&self, mut state: MutexGuard<'_, IdleState>) {
         // An answer that it has not used after it was polled for it is one that it does not wait for now.
         let polled = state.polls >= state.tell_after;
-        let waits_for = |stage: &Stage| *stage == Stage::Known || (*stage == Stage::Answered && polled);
+        let waits_for = |stage: &RequestStage| {
+            *stage == RequestStage::Known || (*stage == RequestStage::Answered && polled)
+        };
         let waits = !state.asks.is_empty() && state.asks.values().all(waits_for);
         let busy = !state.resting || !waits || state.working > 0;
         if busy || state.over || state.idle_since.is_some() {
@@ -291,9 +293,9 @@ impl Pulse {
         state.idle_since = Some(self.clock().now());
         drop(state);
         if self.shared.is_short_of_room() {
-            self.mailbox.send(Mail::MakeRoom);
+            self.mailbox.send(ActorMessage::SuspendIdle);
         }
-        self.gauge().remove(1);
+        self.in_flight().remove(1);
     }
 
     /// Since when the function does nothing but wait for answers.
@@ -303,103 +305,105 @@ impl Pulse {
 }
 
 /// A question that a function waits for.
-pub(crate) struct Asked {
-    pulse: Arc<Pulse>,
+pub(crate) struct PendingRequest {
+    idle_tracker: Arc<IdleTracker>,
     pub(crate) id: u64,
 }
 
-impl Drop for Asked {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
-        let mut state = self.pulse.lock();
+        let mut state = self.idle_tracker.lock();
         state.asks.remove(&self.id);
         // Another task than the function's own may have waited, and then its future is not polled for this.
-        self.pulse.look(state);
+        self.idle_tracker.note_if_idle(state);
     }
 }
 
 thread_local! {
     /// The function whose future this thread polls.
-    static POLLED: Cell<*const Pulse> = const { Cell::new(std::ptr::null()) };
+    static POLLED: Cell<*const IdleTracker> = const { Cell::new(std::ptr::null()) };
 }
 
 /// While it lives, a function is being polled by this thread.
-struct Polled {
-    outer: *const Pulse,
+struct PollGuard {
+    outer: *const IdleTracker,
 }
 
-impl Drop for Polled {
+impl Drop for PollGuard {
     fn drop(&mut self) {
         POLLED.set(self.outer);
     }
 }
 
 /// Something that a function does.
-pub(crate) struct Working(Arc<Pulse>);
+pub(crate) struct WorkGuard(Arc<IdleTracker>);
 
-impl Drop for Working {
+impl Drop for WorkGuard {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.working = state.working.saturating_sub(1);
-        self.0.look(state);
+        self.0.note_if_idle(state);
     }
 }
 
 /// Something that a function does elsewhere.
-pub(crate) struct Elsewhere(Arc<Pulse>);
+pub(crate) struct ExternalWork(Arc<IdleTracker>);
 
-impl Drop for Elsewhere {
+impl Drop for ExternalWork {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.working = state.working.saturating_sub(1);
         // Its future is not polled for this, so the check is made here.
-        self.0.look(state);
+        self.0.note_if_idle(state);
     }
 }
 
 /// A future with a bell.
-pub(crate) struct Watched<F> {
+pub(crate) struct WatchedFuture<F> {
     future: F,
-    bell: Option<Arc<Bell>>,
+    bell: Option<Arc<IdleWaker>>,
 }
 
-impl<F> Watched<F> {
+impl<F> WatchedFuture<F> {
     /// Without a pulse it is the future itself.
-    pub(crate) fn new(future: F, pulse: Option<Arc<Pulse>>) -> Self {
-        let bell = |pulse| Arc::new(Bell { pulse, outer: Mutex::new(Ring { waker: None, rung: true }) });
-        Self { future, bell: pulse.map(bell) }
+    pub(crate) fn new(future: F, idle_tracker: Option<Arc<IdleTracker>>) -> Self {
+        let bell = |idle_tracker| {
+            Arc::new(IdleWaker { idle_tracker, outer: Mutex::new(WakeState { waker: None, rung: true }) })
+        };
+        Self { future, bell: idle_tracker.map(bell) }
     }
 }
 
-impl<F> Drop for Watched<F> {
+impl<F> Drop for WatchedFuture<F> {
     fn drop(&mut self) {
         if let Some(bell) = &self.bell {
-            bell.pulse.gone.cancel();
+            bell.idle_tracker.gone.cancel();
         }
     }
 }
 
-struct Bell {
-    pulse: Arc<Pulse>,
-    outer: Mutex<Ring>,
+struct IdleWaker {
+    idle_tracker: Arc<IdleTracker>,
+    outer: Mutex<WakeState>,
 }
 
-struct Ring {
+struct WakeState {
     waker: Option<Waker>,
     rung: bool,
 }
 
-impl Bell {
-    fn ring(&self) -> MutexGuard<'_, Ring> {
+impl IdleWaker {
+    fn state(&self) -> MutexGuard<'_, WakeState> {
         self.outer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ArcWake for Bell {
+impl ArcWake for IdleWaker {
     fn wake_by_ref(bell: &Arc<Self>) {
-        let mut ring = bell.ring();
+        let mut ring = bell.state();
         ring.rung = true;
         // Under the lock: a poll that has just ended must not note the future as idle after this wake-up.
-        bell.pulse.rings();
+        bell.idle_tracker.on_wake();
         let waker = ring.waker.clone();
         drop(ring);
         if let Some(waker) = waker {
@@ -408,12 +412,12 @@ impl ArcWake for Bell {
     }
 }
 
-impl<F: Future + Unpin> Future for Watched<F> {
+impl<F: Future + Unpin> Future for WatchedFuture<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let Some(bell) = self.bell.clone() else { return Pin::new(&mut self.future).poll(context) };
-        let mut ring = bell.ring();
+        let mut ring = bell.state();
         ring.waker = Some(context.waker().clone());
         // A poll without a wake-up: what the future waits for has not happened.
         if !std::mem::take(&mut ring.rung) {
@@ -421,11 +425,11 @@ impl<F: Future + Unpin> Future for Watched<F> {
         }
         drop(ring);
         let waker = futures::task::waker(Arc::clone(&bell));
-        let here = bell.pulse.poll_begins();
+        let here = bell.idle_tracker.poll_begins();
         let polled = Pin::new(&mut self.future).poll(&mut Context::from_waker(&waker));
         drop(here);
-        let ring = bell.ring();
-        bell.pulse.poll_ends(polled.is_pending(), polled.is_pending() && !ring.rung);
+        let ring = bell.state();
+        bell.idle_tracker.poll_ends(polled.is_pending(), polled.is_pending() && !ring.rung);
         drop(ring);
         polled
     }

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use rival_core::plan::{Block, Nested, NodeKind};
+use rival_core::plan::{NestedNode, NodeKind, PlanBlock};
 use rival_core::{IndexedPlan, Path, Plan, PlanHash, Time, Value};
 
 use crate::definition::{CheckError, Definition, FormerPlan};
 use crate::error::{RegisterError, Violation};
-use crate::function::Function;
-use crate::generations::{Generations, Span};
-use crate::resources::Resources;
+use crate::function::UserFunction;
+use crate::generations::{GenerationSpan, WorkflowGenerations};
+use crate::resources::ResourceMap;
 
 /// A registered workflow.
-pub(crate) struct Registered {
+pub(crate) struct RegisteredWorkflow {
     pub(crate) name: Arc<str>,
     pub(crate) definition: Definition,
     pub(crate) plan: Arc<IndexedPlan>,
@@ -23,9 +23,9 @@ pub(crate) struct Registered {
     signals: BTreeMap<String, jsonschema::Validator>,
 }
 
-impl Registered {
+impl RegisteredWorkflow {
     /// Checks a definition, all of it, before anything is kept.
-    pub(crate) fn new(definition: Definition, resources: &Resources) -> Result<Self, RegisterError> {
+    pub(crate) fn new(definition: Definition, resources: &ResourceMap) -> Result<Self, RegisterError> {
         let workflow = definition.plan.workflow.clone();
         let errors = definition.plan.check();
         if !errors.is_empty() {
@@ -80,7 +80,7 @@ impl Registered {
     }
 
     /// The function that a plan names.
-    pub(crate) fn function(&self, plan: &IndexedPlan, name: &str) -> Option<&Arc<dyn Function>> {
+    pub(crate) fn function(&self, plan: &IndexedPlan, name: &str) -> Option<&Arc<dyn UserFunction>> {
         let name = match self.former(plan) {
             Some(former) => former.functions.get(name)?,
             None => name,
@@ -156,10 +156,10 @@ fn violations(validator: &jsonschema::Validator, input: &Value) -> Vec<Violation
 }
 
 /// The functions that map the input of nested workflows, by the path of the node.
-fn mappers_of<'a>(block: &'a Block, at: &Path, mappers: &mut BTreeMap<Path, &'a String>) {
+fn mappers_of<'a>(block: &'a PlanBlock, at: &Path, mappers: &mut BTreeMap<Path, &'a String>) {
     for node in &block.nodes {
         let path = at.child(&node.id);
-        if let NodeKind::Workflow(Nested { input: Some(mapper), .. }) = &node.kind {
+        if let NodeKind::Workflow(NestedNode { input: Some(mapper), .. }) = &node.kind {
             mappers.insert(path.clone(), mapper);
         }
         for (lane, block) in node.blocks() {
@@ -176,7 +176,7 @@ fn missing_function(plan: &Plan, definition: &Definition) -> Option<String> {
     names.into_iter().find(|name| !definition.functions.contains_key(*name)).cloned()
 }
 
-fn function_names<'a>(block: &'a Block, names: &mut Vec<&'a String>) {
+fn function_names<'a>(block: &'a PlanBlock, names: &mut Vec<&'a String>) {
     for node in &block.nodes {
         names.extend(node.functions());
         for (_, block) in node.blocks() {
@@ -187,15 +187,15 @@ fn function_names<'a>(block: &'a Block, names: &mut Vec<&'a String>) {
 
 /// Workflows by name, and indexed plans by hash.
 #[derive(Default)]
-pub(crate) struct Registry {
-    workflows: RwLock<BTreeMap<String, Generations>>,
+pub(crate) struct DefinitionRegistry {
+    workflows: RwLock<BTreeMap<String, WorkflowGenerations>>,
     /// Plans of older versions that live runs keep.
     plans: RwLock<BTreeMap<PlanHash, Arc<IndexedPlan>>>,
 }
 
-impl Registry {
+impl DefinitionRegistry {
     /// Adds a workflow under a name that is not taken.
-    pub(crate) fn insert(&self, registered: Arc<Registered>, now: Time) -> Result<(), RegisterError> {
+    pub(crate) fn insert(&self, registered: Arc<RegisteredWorkflow>, now: Time) -> Result<(), RegisterError> {
         let mut workflows = write(&self.workflows);
         match workflows.get(&*registered.name) {
             Some(known) if known.current().is_some() => {
@@ -209,7 +209,7 @@ impl Registry {
     }
 
     /// Adds a workflow, in the place of the one that had its name.
-    pub(crate) fn replace(&self, registered: Arc<Registered>, now: Time) {
+    pub(crate) fn replace(&self, registered: Arc<RegisteredWorkflow>, now: Time) {
         succeed(&mut write(&self.workflows), registered, now);
     }
 
@@ -231,33 +231,38 @@ impl Registry {
     }
 
     /// What new runs take.
-    pub(crate) fn get(&self, name: &str) -> Option<Arc<Registered>> {
+    pub(crate) fn get(&self, name: &str) -> Option<Arc<RegisteredWorkflow>> {
         read(&self.workflows).get(name)?.current().cloned()
     }
 
-    /// See [`Generations::set_clock_back`].
+    /// See [`WorkflowGenerations::set_clock_back`].
     pub(crate) fn set_clock_back(&self, now: Time) {
         write(&self.workflows).values_mut().for_each(|known| known.set_clock_back(now));
     }
 
-    /// See [`Generations::birth`].
-    pub(crate) fn birth(&self, registered: &Arc<Registered>, now: Time) -> Option<Time> {
-        read(&self.workflows).get(&*registered.name)?.birth(registered, now)
+    /// See [`WorkflowGenerations::created_at_for`].
+    pub(crate) fn created_at_for(&self, registered: &Arc<RegisteredWorkflow>, now: Time) -> Option<Time> {
+        read(&self.workflows).get(&*registered.name)?.created_at_for(registered, now)
     }
 
-    /// See [`Generations::at`].
-    pub(crate) fn at(&self, name: &str, created: Time) -> Option<Arc<Registered>> {
+    /// See [`WorkflowGenerations::at`].
+    pub(crate) fn at(&self, name: &str, created: Time) -> Option<Arc<RegisteredWorkflow>> {
         read(&self.workflows).get(name)?.at(created).cloned()
     }
 
-    /// See [`Generations::of_run`].
-    pub(crate) fn of_run(&self, name: &str, created: Time, plan: &IndexedPlan) -> Option<Arc<Registered>> {
+    /// See [`WorkflowGenerations::of_run`].
+    pub(crate) fn of_run(
+        &self,
+        name: &str,
+        created: Time,
+        plan: &IndexedPlan,
+    ) -> Option<Arc<RegisteredWorkflow>> {
         read(&self.workflows).get(name)?.of_run(created, plan).cloned()
     }
 
-    /// See [`Generations::unheld`].
-    pub(crate) fn unheld(&self, name: &str) -> Vec<Span> {
-        read(&self.workflows).get(name).map_or_else(Vec::new, Generations::unheld)
+    /// See [`WorkflowGenerations::unheld`].
+    pub(crate) fn unheld(&self, name: &str) -> Vec<GenerationSpan> {
+        read(&self.workflows).get(name).map_or_else(Vec::new, WorkflowGenerations::unheld)
     }
 
     /// Drops a past generation.
@@ -275,8 +280,8 @@ impl Registry {
         self.all().iter().map(|registered| registered.name.to_string()).collect()
     }
 
-    pub(crate) fn all(&self) -> Vec<Arc<Registered>> {
-        read(&self.workflows).values().filter_map(Generations::current).cloned().collect()
+    pub(crate) fn all(&self) -> Vec<Arc<RegisteredWorkflow>> {
+        read(&self.workflows).values().filter_map(WorkflowGenerations::current).cloned().collect()
     }
 
     /// A plan, if a generation of the workflow has it or it was read before.
@@ -291,11 +296,15 @@ impl Registry {
     }
 }
 
-fn succeed(workflows: &mut BTreeMap<String, Generations>, registered: Arc<Registered>, now: Time) {
+fn succeed(
+    workflows: &mut BTreeMap<String, WorkflowGenerations>,
+    registered: Arc<RegisteredWorkflow>,
+    now: Time,
+) {
     match workflows.get_mut(&*registered.name) {
         Some(known) => known.succeed(Some(registered), now),
         None => {
-            workflows.insert(registered.name.to_string(), Generations::first(registered, now));
+            workflows.insert(registered.name.to_string(), WorkflowGenerations::first(registered, now));
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use rival_core::event::{Kind, Role};
-use rival_core::machine::Outcome;
+use rival_core::event::{CallRole, EventKind};
+use rival_core::machine::CallOutcome;
 use rival_core::state::OpenCall;
 use rival_core::{Event, Path, RunStatus, Time, TraceParent};
 
@@ -12,8 +12,8 @@ use crate::actor::Actor;
 use crate::observer::{CallEnd, Called};
 
 /// A call, as observers are told of it.
-struct Ended {
-    role: Role,
+struct EndedCall {
+    role: CallRole,
     call: u32,
     attempt: u32,
     at: Time,
@@ -22,21 +22,27 @@ struct Ended {
 
 impl Actor {
     /// A function has returned. Told before it is decided what follows: the state still has the call.
-    pub(crate) fn tell_called(&self, node: &Path, call: u32, began: Option<Instant>, outcome: &Outcome) {
+    pub(crate) fn observe_call_end(
+        &self,
+        node: &Path,
+        call: u32,
+        began: Option<Instant>,
+        outcome: &CallOutcome,
+    ) {
         let Some(began) = began else { return };
         let open = self.state.node(node).and_then(|node| node.call.as_ref());
         let Some(open) = open.filter(|open| open.number == call) else { return };
         let (role, attempt, at) = (open.role, open.attempt, self.shared.clock.now());
-        self.tell(node, &Ended { role, call, attempt, at, took: began.elapsed() }, outcome.into());
+        self.tell(node, &EndedCall { role, call, attempt, at, took: began.elapsed() }, outcome.into());
     }
 
     /// It was decided that calls have ended whose functions have not returned.
-    pub(crate) fn tell_cut_short(&mut self, events: &[Event]) {
+    pub(crate) fn observe_stopped_calls(&mut self, events: &[Event]) {
         if !self.shared.observers.any() || self.calls.is_empty() {
             return;
         }
         for event in events {
-            let Some((node, call, end)) = end_of_call(&event.event) else { continue };
+            let Some((node, call, end)) = end_of_call(&event.kind) else { continue };
             let running = self.calls.get_mut(node);
             let Some(running) = running.filter(|running| call.is_none_or(|call| running.number == call))
             else {
@@ -45,7 +51,7 @@ impl Actor {
             // What comes of the function later is not the end of the call.
             let Some(began) = running.began.take() else { continue };
             let (role, call, attempt) = (running.role, running.number, running.attempt);
-            self.tell(node, &Ended { role, call, attempt, at: event.at, took: began.elapsed() }, end);
+            self.tell(node, &EndedCall { role, call, attempt, at: event.at, took: began.elapsed() }, end);
         }
     }
 
@@ -59,26 +65,26 @@ impl Actor {
     }
 
     /// It was decided what becomes of them.
-    pub(crate) fn tell_left(&self, mut open: BTreeMap<Path, OpenCall>, events: &[Event]) {
+    pub(crate) fn observe_recovered_calls(&self, mut open: BTreeMap<Path, OpenCall>, events: &[Event]) {
         for event in events {
-            let Some((node, call, end)) = end_of_call(&event.event) else { continue };
+            let Some((node, call, end)) = end_of_call(&event.kind) else { continue };
             let left = open.remove(node).filter(|left| call.is_none_or(|call| left.number == call));
             let Some(left) = left else { continue };
             let took = Duration::from_millis(event.at.ms_since(left.started_at));
             let (role, call, attempt) = (left.role, left.number, left.attempt);
-            self.tell(node, &Ended { role, call, attempt, at: event.at, took }, end);
+            self.tell(node, &EndedCall { role, call, attempt, at: event.at, took }, end);
         }
     }
 
     /// The span of a call. Only for runs that are part of a trace, or if an observer writes traces.
-    pub(crate) fn trace_of(&self, node: &Path, role: Role, call: u32) -> Option<TraceParent> {
+    pub(crate) fn trace_of(&self, node: &Path, role: CallRole, call: u32) -> Option<TraceParent> {
         let starter = self.state.trace;
         let traced = starter.is_some() || self.shared.observers.traces();
         traced.then(|| TraceParent::of_run(&self.run, starter).of_call(&self.run, node, role, call))
     }
 
     /// A run that waited for a place has one.
-    pub(crate) fn tell_dequeued(&self) {
+    pub(crate) fn observe_dequeued(&self) {
         if self.state.status() == RunStatus::Queued {
             let waited = Duration::from_millis(self.shared.clock.now().ms_since(self.state.started_at));
             let name = &self.registered.name;
@@ -86,7 +92,7 @@ impl Actor {
         }
     }
 
-    fn tell(&self, node: &Path, ended: &Ended, end: CallEnd<'_>) {
+    fn tell(&self, node: &Path, ended: &EndedCall, end: CallEnd<'_>) {
         let called = Called {
             run: &self.run,
             workflow: &self.registered.name,
@@ -104,14 +110,14 @@ impl Actor {
 }
 
 /// The call that an event ends, and how; a node that is blocked has at most one.
-fn end_of_call(event: &Kind) -> Option<(&Path, Option<u32>, CallEnd<'_>)> {
+fn end_of_call(event: &EventKind) -> Option<(&Path, Option<u32>, CallEnd<'_>)> {
     Some(match event {
-        Kind::CallSucceeded { node, call, .. } => (node, Some(*call), CallEnd::Succeeded),
-        Kind::CallFailed { node, call, failure, .. } => (node, Some(*call), CallEnd::Failed(failure)),
-        Kind::CallLost { node, call, reason } => (node, Some(*call), CallEnd::Lost(*reason)),
-        Kind::CallCancelled { node, call, .. } => (node, Some(*call), CallEnd::Cancelled),
-        Kind::CallSuspended { node, call, .. } => (node, Some(*call), CallEnd::Suspended),
-        Kind::NodeBlocked { node, reason } => (node, None, CallEnd::Blocked(reason)),
+        EventKind::CallSucceeded { node, call, .. } => (node, Some(*call), CallEnd::Succeeded),
+        EventKind::CallFailed { node, call, failure, .. } => (node, Some(*call), CallEnd::Failed(failure)),
+        EventKind::CallLost { node, call, reason } => (node, Some(*call), CallEnd::Lost(*reason)),
+        EventKind::CallCancelled { node, call, .. } => (node, Some(*call), CallEnd::Cancelled),
+        EventKind::CallSuspended { node, call, .. } => (node, Some(*call), CallEnd::Suspended),
+        EventKind::NodeBlocked { node, reason } => (node, None, CallEnd::Blocked(reason)),
         _ => return None,
     })
 }

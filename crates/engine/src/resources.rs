@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 /// Shared things by type.
 #[derive(Clone, Default)]
-pub struct Resources(HashMap<TypeId, (Arc<dyn Any + Send + Sync>, &'static str)>);
+pub struct ResourceMap(HashMap<TypeId, (Arc<dyn Any + Send + Sync>, &'static str)>);
 
-impl Resources {
+impl ResourceMap {
     /// Adds one; a second of the same type replaces the first.
     pub fn insert<T: Send + Sync + 'static>(&mut self, resource: T) {
         self.0.insert(TypeId::of::<T>(), (Arc::new(resource), std::any::type_name::<T>()));
@@ -27,7 +27,7 @@ impl Resources {
     }
 }
 
-impl fmt::Debug for Resources {
+impl fmt::Debug for ResourceMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.values().map(|(_, name)| name)).finish()
     }

@@ -10,19 +10,19 @@ use rival_store::{Commit, CommitError, EngineId, MemoryStore, Store, StoreError}
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-use crate::ahead::Review;
+use crate::ahead::ClockReview;
 use crate::clock::Clock;
-use crate::companions::Companions;
+use crate::companions::EngineExtensions;
 use crate::error::StartError;
-use crate::gauge::{Busy, Gauge};
-use crate::hub::Hub;
-use crate::keeper::Keeper;
-use crate::mail::{Mail, Mailbox};
-use crate::neighbours::Neighbours;
-use crate::observer::Observers;
-use crate::problem::Problems;
-use crate::registry::{Registered, Registry};
-use crate::resources::Resources;
+use crate::gauge::{InFlightCount, InFlightGuard};
+use crate::hub::RunWaiters;
+use crate::keeper::Scheduler;
+use crate::mail::{ActorMessage, Mailbox};
+use crate::neighbours::SiblingEngines;
+use crate::observer::ObserverList;
+use crate::problem::SourceProblems;
+use crate::registry::{DefinitionRegistry, RegisteredWorkflow};
+use crate::resources::ResourceMap;
 use crate::slot::StoreSlot;
 
 /// How long to wait before a store that failed is asked again.
@@ -33,7 +33,7 @@ const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Settings of an engine.
 #[derive(Clone, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct EngineLimits {
     /// How many runs may be in memory at a time; more are queued.
     pub(crate) live_max: usize,
     /// The largest input or result, in bytes.
@@ -42,13 +42,13 @@ pub(crate) struct Limits {
     pub(crate) passive: bool,
 }
 
-impl Default for Limits {
+impl Default for EngineLimits {
     fn default() -> Self {
         Self { live_max: 1_000, payload_max: 16 * 1024 * 1024, passive: false }
     }
 }
 
-pub(crate) struct Shared {
+pub(crate) struct EngineShared {
     /// What the parts of the engine ask: the slot.
     pub(crate) store: Arc<dyn Store>,
     slot: Arc<StoreSlot>,
@@ -58,20 +58,20 @@ pub(crate) struct Shared {
     runtime: Handle,
     pub(crate) id: EngineId,
     pub(crate) clock: Clock,
-    pub(crate) review: Review,
-    pub(crate) limits: Limits,
-    pub(crate) registry: Registry,
-    pub(crate) problems: Problems,
-    pub(crate) companions: Companions,
+    pub(crate) review: ClockReview,
+    pub(crate) limits: EngineLimits,
+    pub(crate) registry: DefinitionRegistry,
+    pub(crate) problems: SourceProblems,
+    pub(crate) extensions: EngineExtensions,
     /// The keeper at work.
-    keeping: Mutex<Option<JoinHandle<()>>>,
-    pub(crate) resources: Arc<Resources>,
-    pub(crate) hub: Hub,
-    pub(crate) keeper: Keeper,
-    pub(crate) gauge: Arc<Gauge>,
-    pub(crate) observers: Observers,
-    pub(crate) neighbours: Arc<Neighbours>,
-    pub(crate) unsaved: Unsaved,
+    scheduler_task: Mutex<Option<JoinHandle<()>>>,
+    pub(crate) resources: Arc<ResourceMap>,
+    pub(crate) waiters: RunWaiters,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) in_flight: Arc<InFlightCount>,
+    pub(crate) observers: ObserverList,
+    pub(crate) siblings: Arc<SiblingEngines>,
+    pub(crate) unsaved: UnsavedPlans,
     live: Mutex<HashMap<RunId, Mailbox>>,
     admitted: AtomicUsize,
     begun: AtomicBool,
@@ -95,15 +95,15 @@ impl Default for GivenStore {
     }
 }
 
-impl Shared {
+impl EngineShared {
     pub(crate) fn new(
         GivenStore { store, is_owned }: GivenStore,
         id: EngineId,
         clock: Clock,
-        limits: Limits,
-        resources: Arc<Resources>,
+        limits: EngineLimits,
+        resources: Arc<ResourceMap>,
     ) -> Self {
-        let neighbours = Neighbours::on(&store);
+        let neighbours = SiblingEngines::on(&store);
         let slot = Arc::new(StoreSlot::new(store));
         Self {
             store: Arc::clone(&slot) as _,
@@ -112,19 +112,19 @@ impl Shared {
             runtime: Handle::current(),
             id,
             clock,
-            review: Review::default(),
+            review: ClockReview::default(),
             limits,
-            registry: Registry::default(),
-            problems: Problems::default(),
-            companions: Companions::default(),
-            keeping: Mutex::default(),
+            registry: DefinitionRegistry::default(),
+            problems: SourceProblems::default(),
+            extensions: EngineExtensions::default(),
+            scheduler_task: Mutex::default(),
             resources,
-            hub: Hub::default(),
-            keeper: Keeper::default(),
-            gauge: Arc::default(),
-            observers: Observers::default(),
-            neighbours,
-            unsaved: Unsaved::default(),
+            waiters: RunWaiters::default(),
+            scheduler: Scheduler::default(),
+            in_flight: Arc::default(),
+            observers: ObserverList::default(),
+            siblings: neighbours,
+            unsaved: UnsavedPlans::default(),
             live: Mutex::default(),
             admitted: AtomicUsize::new(0),
             begun: AtomicBool::new(false),
@@ -134,27 +134,27 @@ impl Shared {
     }
 
     /// Takes a place for a live run, if there is one.
-    pub(crate) fn try_admit(self: &Arc<Self>) -> Option<Place> {
+    pub(crate) fn try_admit(self: &Arc<Self>) -> Option<RunPermit> {
         let taken = self.admitted.fetch_update(Ordering::AcqRel, Ordering::Acquire, |admitted| {
             (admitted < self.limits.live_max).then_some(admitted + 1)
         });
-        taken.is_ok().then(|| Place(Arc::clone(self)))
+        taken.is_ok().then(|| RunPermit(Arc::clone(self)))
     }
 
     /// Takes a permit even beyond the limit: a caller waits for the answer.
-    pub(crate) fn admit(self: &Arc<Self>) -> Place {
+    pub(crate) fn admit(self: &Arc<Self>) -> RunPermit {
         self.admitted.fetch_add(1, Ordering::AcqRel);
-        Place(Arc::clone(self))
+        RunPermit(Arc::clone(self))
     }
 
     /// Takes up to `most` places for runs that are about to be claimed.
-    pub(crate) fn reserve(self: &Arc<Self>, most: usize) -> Reserved {
+    pub(crate) fn reserve(self: &Arc<Self>, most: usize) -> ReservedPermits {
         let mut count = 0;
         let _ = self.admitted.fetch_update(Ordering::AcqRel, Ordering::Acquire, |admitted| {
             count = self.limits.live_max.saturating_sub(admitted).min(most);
             Some(admitted + count)
         });
-        Reserved { shared: Arc::clone(self), count }
+        ReservedPermits { shared: Arc::clone(self), count }
     }
 
     /// How many more runs may become live.
@@ -162,8 +162,8 @@ impl Shared {
         self.limits.live_max.saturating_sub(self.admitted.load(Ordering::Acquire))
     }
 
-    pub(crate) fn keeping(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
-        self.keeping.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn scheduler_task(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
+        self.scheduler_task.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn live(&self) -> MutexGuard<'_, HashMap<RunId, Mailbox>> {
@@ -175,11 +175,11 @@ impl Shared {
     }
 
     /// The actor with this mailbox has ended. If the run is live again already, that is another actor's, and stays.
-    pub(crate) fn left(&self, run: &RunId, mailbox: &Mailbox) {
+    pub(crate) fn actor_ended(&self, run: &RunId, mailbox: &Mailbox) {
         let mut live = self.live();
         if live.get(run).is_some_and(|known| known.is_same(mailbox)) {
             live.remove(run);
-            self.keeper.disarm(run);
+            self.scheduler.forget_run(run);
         }
     }
 
@@ -190,8 +190,8 @@ impl Shared {
 
     /// A request begins, if the engine takes any: the engine is open until the guard is dropped. Counted first, looked
     /// second: an engine that stops waits for this request, or the request sees that it stops.
-    pub(crate) fn take_request(&self) -> Option<Busy<'_>> {
-        let busy = self.gauge.busy();
+    pub(crate) fn take_request(&self) -> Option<InFlightGuard<'_>> {
+        let busy = self.in_flight.busy();
         (!self.is_stopping()).then_some(busy)
     }
 
@@ -201,7 +201,7 @@ impl Shared {
             Ok(()) => self.left.store(true, Ordering::Release),
             Err(error) => tracing::warn!(%error, "the engine could not sign off"),
         }
-        self.hand_down();
+        self.notify_siblings();
     }
 
     /// Lets the store go after an orderly stop, if it is this engine's alone: once this returns, the next engine can
@@ -219,14 +219,14 @@ impl Shared {
     /// this process.
     fn abandon(self: &Arc<Self>) {
         self.stop();
-        if let Some(keeper) = self.keeping().take() {
-            keeper.abort();
+        if let Some(scheduler) = self.scheduler_task().take() {
+            scheduler.abort();
         }
-        self.hub.close();
+        self.waiters.close();
         let store = self.slot.take_if(true);
         // Live runs find the store closed, and end.
         let live: Vec<Mailbox> = self.live().values().cloned().collect();
-        live.iter().for_each(|mailbox| _ = mailbox.send(Mail::LetGo));
+        live.iter().for_each(|mailbox| _ = mailbox.send(ActorMessage::ReleaseNow));
         let has_left = self.left.load(Ordering::Acquire);
         let Some(store) = store.filter(|_| !self.owns_store && !has_left) else { return };
         let shared = Arc::clone(self);
@@ -272,7 +272,7 @@ impl Shared {
     }
 
     /// The workflow that new runs of this name take.
-    pub(crate) fn registered(&self, name: &str) -> Result<Arc<Registered>, StartError> {
+    pub(crate) fn registered(&self, name: &str) -> Result<Arc<RegisteredWorkflow>, StartError> {
         let unknown = || StartError::UnknownWorkflow { name: name.to_owned(), known: self.registry.names() };
         self.registry.get(name).ok_or_else(unknown)
     }
@@ -295,13 +295,13 @@ impl Shared {
 
 /// Plans of workflows that were registered while the store took no writes. They are kept before any run refers to them.
 #[derive(Default)]
-pub(crate) struct Unsaved {
+pub(crate) struct UnsavedPlans {
     /// Whether there are any: asked at every start.
     any: AtomicBool,
     plans: Mutex<Vec<(PlanHash, String)>>,
 }
 
-impl Unsaved {
+impl UnsavedPlans {
     fn plans(&self) -> MutexGuard<'_, Vec<(PlanHash, String)>> {
         self.plans.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -327,15 +327,15 @@ impl Unsaved {
 }
 
 /// What all values of one engine hold together: with the last of them the engine stops.
-pub(crate) struct Hold(Arc<Shared>);
+pub(crate) struct EngineHold(Arc<EngineShared>);
 
-impl Hold {
-    pub(crate) fn on(shared: &Arc<Shared>) -> Arc<Self> {
+impl EngineHold {
+    pub(crate) fn on(shared: &Arc<EngineShared>) -> Arc<Self> {
         Arc::new(Self(Arc::clone(shared)))
     }
 }
 
-impl Drop for Hold {
+impl Drop for EngineHold {
     fn drop(&mut self) {
         self.0.abandon();
     }
@@ -343,37 +343,37 @@ impl Drop for Hold {
 
 /// Permits reserved before a claim. Unused ones are returned without waking the scheduler: a run that was refused
 /// meanwhile has already queued.
-pub(crate) struct Reserved {
-    shared: Arc<Shared>,
+pub(crate) struct ReservedPermits {
+    shared: Arc<EngineShared>,
     count: usize,
 }
 
-impl Reserved {
+impl ReservedPermits {
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    pub(crate) fn take(&mut self) -> Option<Place> {
+    pub(crate) fn take(&mut self) -> Option<RunPermit> {
         self.count = self.count.checked_sub(1)?;
-        Some(Place(Arc::clone(&self.shared)))
+        Some(RunPermit(Arc::clone(&self.shared)))
     }
 }
 
-impl Drop for Reserved {
+impl Drop for ReservedPermits {
     fn drop(&mut self) {
         self.shared.admitted.fetch_sub(self.count, Ordering::AcqRel);
     }
 }
 
 /// A live run's place; given back when dropped.
-pub(crate) struct Place(Arc<Shared>);
+pub(crate) struct RunPermit(Arc<EngineShared>);
 
-impl Drop for Place {
+impl Drop for RunPermit {
     fn drop(&mut self) {
         let before = self.0.admitted.fetch_sub(1, Ordering::AcqRel);
         // A queued run may wait for a permit. With plenty of them, none does.
-        if before >= self.0.limits.live_max || self.0.keeper.wants_room() {
-            self.0.keeper.poke();
+        if before >= self.0.limits.live_max || self.0.scheduler.has_admission_queue() {
+            self.0.scheduler.wake();
         }
     }
 }

@@ -3,17 +3,17 @@
 use std::future::IntoFuture;
 
 use futures::future::BoxFuture;
-use rival_core::event::Kind;
+use rival_core::event::EventKind;
 use rival_core::{RunId, RunStatus, Seq, Value};
 use rival_store::{MessageNo, StoreError};
 use serde::Serialize;
 
-use crate::control::{self, Command};
+use crate::control::{self, RunCommand};
 use crate::engine::Engine;
 use crate::error::RunError;
 use crate::json;
 use crate::load::{self, LoadError};
-use crate::shared::Shared;
+use crate::shared::EngineShared;
 
 /// A signal about to be sent: await it, or give it an id first.
 #[must_use = "a signal is sent by awaiting it"]
@@ -56,7 +56,7 @@ impl SignalRequest {
         if size > limit {
             return Err(RunError::SignalTooLarge { signal: name, size, limit });
         }
-        let signal = Signal { name, id, payload };
+        let signal = SignalPayload { name, id, payload };
         let registered = shared.registry.at(&row.workflow, row.created_at);
         let violations =
             registered.map_or_else(Vec::new, |it| it.check_signal(&signal.name, &signal.payload));
@@ -67,8 +67,9 @@ impl SignalRequest {
             return if is_known { Ok(row.status) } else { Err(refused) };
         }
         let message = format!("signal:{}", signal.id);
-        let Signal { name, id, payload } = signal;
-        control::command(shared, &run, Command::Signal { name, id: Some(id), payload }, Some(message)).await
+        let SignalPayload { name, id, payload } = signal;
+        control::command(shared, &run, RunCommand::Signal { name, id: Some(id), payload }, Some(message))
+            .await
     }
 }
 
@@ -82,13 +83,13 @@ impl IntoFuture for SignalRequest {
 }
 
 /// What is sent.
-pub(crate) struct Signal {
+pub(crate) struct SignalPayload {
     pub(crate) name: String,
     pub(crate) id: String,
     pub(crate) payload: Value,
 }
 
-impl Signal {
+impl SignalPayload {
     fn says_the_same_as(&self, name: &str, payload: &Value) -> bool {
         self.name == name && self.payload.canonical() == payload.canonical()
     }
@@ -96,21 +97,21 @@ impl Signal {
     /// Whether the message that a run knows under this id says something else: one that waits, or one that it took.
     pub(crate) async fn contradicts(
         &self,
-        shared: &Shared,
+        shared: &EngineShared,
         run: &RunId,
         known: MessageNo,
     ) -> Result<bool, StoreError> {
         let waiting = shared.store.messages(run).await?;
         let waiting = waiting.iter().find(|message| message.no == known);
-        match waiting.and_then(|message| message.body.decode::<Command>().ok()) {
-            Some(Command::Signal { name, payload, .. }) => Ok(!self.says_the_same_as(&name, &payload)),
+        match waiting.and_then(|message| message.body.decode::<RunCommand>().ok()) {
+            Some(RunCommand::Signal { name, payload, .. }) => Ok(!self.says_the_same_as(&name, &payload)),
             _ => Ok(self.is_recorded(shared, run).await? == Some(false)),
         }
     }
 
     /// Whether the signal with this id in a run's history says the same; `None` if there is none, or the history does
     /// not read.
-    async fn is_recorded(&self, shared: &Shared, run: &RunId) -> Result<Option<bool>, StoreError> {
+    async fn is_recorded(&self, shared: &EngineShared, run: &RunId) -> Result<Option<bool>, StoreError> {
         let mut after = Seq::ZERO;
         loop {
             let page = match load::load_events(&*shared.store, run, after, load::PAGE).await {
@@ -122,8 +123,8 @@ impl Signal {
             };
             let Some(last) = page.last() else { return Ok(None) };
             after = last.seq;
-            let found = page.iter().find_map(|event| match &event.event {
-                Kind::SignalReceived { name, id: Some(id), payload, .. } if *id == self.id => {
+            let found = page.iter().find_map(|event| match &event.kind {
+                EventKind::SignalReceived { name, id: Some(id), payload, .. } if *id == self.id => {
                     Some(self.says_the_same_as(name, payload))
                 }
                 _ => None,

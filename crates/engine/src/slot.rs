@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
-    Batch, Claim, Commit, CommitError, Damage, EngineId, LogFilter, LogLine, Message, NewMessage, NewRun,
-    Page, RunFilter, RunRow, Sent, Snapshot, Started, Store, StoreError,
+    Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
+    RunFilter, RunRow, SendResult, Snapshot, StartResult, Store, StoreDamage, StoreError,
 };
 
 /// The store that it was given, until it is let go. Afterwards every question is answered with [`StoreError::Closed`].
@@ -40,7 +40,7 @@ impl Store for StoreSlot {
         self.get()?.leave(engine).await
     }
 
-    async fn start(&self, run: NewRun) -> Result<Started, StoreError> {
+    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError> {
         self.get()?.start(run).await
     }
 
@@ -48,7 +48,7 @@ impl Store for StoreSlot {
         self.get()?.commit(commit).await
     }
 
-    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError> {
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<SendResult, StoreError> {
         self.get()?.send(run, message, now).await
     }
 
@@ -76,11 +76,11 @@ impl Store for StoreSlot {
         self.get()?.wake_blocked(workflow, now).await
     }
 
-    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>, StoreError> {
+    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<EventBatch>, StoreError> {
         self.get()?.load(run, after, limit).await
     }
 
-    async fn last_batch(&self, run: &RunId) -> Result<Option<Batch>, StoreError> {
+    async fn last_batch(&self, run: &RunId) -> Result<Option<EventBatch>, StoreError> {
         self.get()?.last_batch(run).await
     }
 
@@ -124,7 +124,7 @@ impl Store for StoreSlot {
         self.get()?.check_writable().await
     }
 
-    async fn check(&self) -> Result<Vec<Damage>, StoreError> {
+    async fn check(&self) -> Result<Vec<StoreDamage>, StoreError> {
         self.get()?.check().await
     }
 

@@ -10,29 +10,29 @@ use futures::future::BoxFuture;
 use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event;
 use rival_core::failure::code;
-use rival_core::machine::{self, Env, Input, NewChild, NoStates, Start, Turn};
+use rival_core::machine::{self, Decision, DecisionEnv, MachineInput, NewChild, NoStates, RunStart};
 use rival_core::text::is_hidden;
-use rival_core::{Failure, IndexedPlan, RunId, RunStatus, Seq, State, Time, TraceParent, Value};
-use rival_store::{Batch, Epoch, NewRun, RunRow, Standing, Started, StoreError};
+use rival_core::{FailureRecord, IndexedPlan, RunId, RunState, RunStatus, Seq, Time, TraceParent, Value};
+use rival_store::{Epoch, EventBatch, NewRun, RowUpdate, RunRow, StartResult, StoreError};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use crate::actor::{Actor, SNAPSHOT_EVERY, Work};
-use crate::call::Calls;
+use crate::actor::{Actor, PendingCommit, SNAPSHOT_EVERY};
+use crate::call::LiveCalls;
 use crate::child::AskedChild;
 use crate::definition::CheckError;
 use crate::engine::Engine;
 use crate::error::StartError;
 use crate::handle::RunHandle;
-use crate::items::Lists;
+use crate::items::CutLists;
 use crate::job::handle_refused_input;
 use crate::json;
 use crate::mail::Mailbox;
 use crate::observer::Committed;
-use crate::registry::Registered;
-use crate::shared::{Place, Shared};
-use crate::values::Values;
+use crate::registry::RegisteredWorkflow;
+use crate::shared::{EngineShared, RunPermit};
+use crate::values::RecordedValues;
 
 /// What can be run: a workflow's name, or a typed workflow.
 ///
@@ -68,13 +68,13 @@ pub struct RunRequest<O> {
     engine: Engine,
     workflow: String,
     input: Result<Value, json::EncodeError>,
-    options: Options,
+    options: RunOptions,
     output: PhantomData<fn() -> O>,
 }
 
 /// What a caller may say about a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Options {
+pub(crate) struct RunOptions {
     pub(crate) id: Option<String>,
     pub(crate) tags: Vec<String>,
     pub(crate) timeout: Option<Duration>,
@@ -89,7 +89,7 @@ impl<O> RunRequest<O> {
             engine,
             workflow: workflow.to_owned(),
             input,
-            options: Options::default(),
+            options: RunOptions::default(),
             output: PhantomData,
         }
     }
@@ -146,10 +146,10 @@ impl<O: Send + 'static> IntoFuture for RunRequest<O> {
 }
 
 async fn start(
-    shared: &Arc<Shared>,
+    shared: &Arc<EngineShared>,
     workflow: &str,
     input: Result<Value, json::EncodeError>,
-    options: Options,
+    options: RunOptions,
 ) -> Result<(RunId, RunStatus), StartError> {
     check_tags(&options.tags)?;
     let submitted =
@@ -176,7 +176,7 @@ fn is_about_the_workflow(error: &StartError) -> bool {
 
 /// The run that the same request has led to before.
 async fn known(
-    shared: &Shared,
+    shared: &EngineShared,
     workflow: &str,
     submitted: &Value,
     id: Option<&str>,
@@ -187,34 +187,34 @@ async fn known(
 }
 
 async fn begin(
-    shared: &Arc<Shared>,
+    shared: &Arc<EngineShared>,
     workflow: &str,
     submitted: &Value,
-    options: &Options,
+    options: &RunOptions,
 ) -> Result<(RunId, RunStatus), StartError> {
     let mut registered = shared.registered(workflow)?;
     loop {
         let input = accept_input(shared, &registered, submitted).await?;
         let run = run_id(options.id.as_deref())?;
-        let Some(now) = shared.registry.birth(&registered, shared.clock.now()) else {
+        let Some(now) = shared.registry.created_at_for(&registered, shared.clock.now()) else {
             // Another definition has taken its place meanwhile.
             registered = shared.registered(workflow)?;
             continue;
         };
-        let mut begin = Start::new(input);
+        let mut begin = RunStart::new(input);
         begin.timeout_ms =
             options.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
         begin.max_retries = options.max_retries;
         begin.trace = options.trace;
         let (fingerprint, tags) = (fingerprint(workflow, submitted), options.tags.clone());
-        return launch(shared, registered, Birth { run, now, fingerprint, tags }, begin).await;
+        return launch(shared, registered, RunIdentity { run, now, fingerprint, tags }, begin).await;
     }
 }
 
 /// The input as the run is given it.
 pub(crate) async fn accept_input(
-    shared: &Shared,
-    registered: &Registered,
+    shared: &EngineShared,
+    registered: &RegisteredWorkflow,
     input: &Value,
 ) -> Result<Value, StartError> {
     let workflow = registered.name.to_string();
@@ -235,7 +235,7 @@ pub(crate) async fn accept_input(
         Err(CheckError::Refused(violations)) => violations,
     };
     let error = StartError::InvalidInput { workflow, violations };
-    let failure = Failure::new(code::INVALID_INPUT, error.to_string());
+    let failure = FailureRecord::new(code::INVALID_INPUT, error.to_string());
     handle_refused_input(registered, &shared.resources, shared.clock.clone(), input.clone(), failure).await;
     Err(error)
 }
@@ -306,7 +306,7 @@ fn is_same(row: &RunRow, fingerprint: &[u8], source: Option<&RunId>) -> bool {
 }
 
 /// What identifies a run that begins.
-pub(crate) struct Birth {
+pub(crate) struct RunIdentity {
     pub(crate) run: RunId,
     /// When; see [`crate::generations`].
     pub(crate) now: Time,
@@ -317,44 +317,44 @@ pub(crate) struct Birth {
 /// Writes the first events and makes the run live, in a task of its own: a caller that goes away half-way
 /// leaves no run without an actor.
 pub(crate) async fn launch(
-    shared: &Arc<Shared>,
-    registered: Arc<Registered>,
-    birth: Birth,
-    begin: Start,
+    shared: &Arc<EngineShared>,
+    registered: Arc<RegisteredWorkflow>,
+    birth: RunIdentity,
+    begin: RunStart,
 ) -> Result<(RunId, RunStatus), StartError> {
     // Counted first, looked second: an engine that stops waits for this start, or this start sees that it stops.
-    shared.gauge.add();
+    shared.in_flight.add();
     if shared.is_stopping() {
-        shared.gauge.remove(1);
+        shared.in_flight.remove(1);
         return Err(StartError::ShuttingDown);
     }
     // A later start must not overtake queued runs.
-    let queues = shared.limits.passive || shared.keeper.wants_room();
+    let queues = shared.limits.passive || shared.scheduler.has_admission_queue();
     let place = if queues { None } else { shared.try_admit() };
-    let newborn = Box::new(Newborn::new(shared, registered, birth, begin, place));
+    let newborn = Box::new(PendingRun::new(shared, registered, birth, begin, place));
     let (answer, answered) = oneshot::channel();
     tokio::spawn(newborn.live(Arc::clone(shared), answer));
     answered.await.unwrap_or(Err(StartError::Store(StoreError::Closed)))
 }
 
 /// A run before its first events are durable.
-struct Newborn {
+struct PendingRun {
     new: NewRun,
-    registered: Arc<Registered>,
-    state: State,
-    turn: Turn,
-    place: Option<Place>,
+    registered: Arc<RegisteredWorkflow>,
+    state: RunState,
+    turn: Decision,
+    place: Option<RunPermit>,
 }
 
-impl Newborn {
+impl PendingRun {
     fn new(
-        shared: &Arc<Shared>,
-        registered: Arc<Registered>,
-        birth: Birth,
-        begin: Start,
-        place: Option<Place>,
+        shared: &Arc<EngineShared>,
+        registered: Arc<RegisteredWorkflow>,
+        birth: RunIdentity,
+        begin: RunStart,
+        place: Option<RunPermit>,
     ) -> Self {
-        let Birth { run, now, fingerprint, tags } = birth;
+        let RunIdentity { run, now, fingerprint, tags } = birth;
         let source = begin.source.clone();
         let (new, state, turn) = first_turn(&registered.plan, &run, begin, now, place.is_some());
         let new = NewRun { fingerprint, tags, source, engine: shared.id, ..new };
@@ -363,13 +363,13 @@ impl Newborn {
 
     async fn live(
         mut self: Box<Self>,
-        shared: Arc<Shared>,
+        shared: Arc<EngineShared>,
         answer: oneshot::Sender<Result<(RunId, RunStatus), StartError>>,
     ) {
         let run = self.new.id.clone();
-        let status = self.new.standing.status;
-        let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.gauge));
-        let standing = self.new.standing.clone();
+        let status = self.new.row_update.status;
+        let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.in_flight));
+        let row_update = self.new.row_update.clone();
         let (fingerprint, source) = (self.new.fingerprint.clone(), self.new.source.clone());
         let (created_at, stopwatch) = (self.new.created_at, shared.observers.stopwatch());
         let started = match shared.unsaved.save(&*shared.store).await {
@@ -377,11 +377,11 @@ impl Newborn {
             Err(error) => Err(error),
         };
         let reply = match started {
-            Ok(Started::Created) => Ok((run.clone(), status)),
-            Ok(Started::Exists(row)) if is_same(&row, &fingerprint, source.as_ref()) => {
+            Ok(StartResult::Created) => Ok((run.clone(), status)),
+            Ok(StartResult::Exists(row)) if is_same(&row, &fingerprint, source.as_ref()) => {
                 Err(Ok((row.id, row.status)))
             }
-            Ok(Started::Exists(row)) => Err(Err(StartError::Conflict(row.id))),
+            Ok(StartResult::Exists(row)) => Err(Err(StartError::Conflict(row.id))),
             Err(error) => Err(Err(StartError::Store(error))),
         };
         let created = match reply {
@@ -389,10 +389,10 @@ impl Newborn {
             Err(other) => {
                 // A caller that is gone needs no answer.
                 let _ = answer.send(other);
-                return shared.gauge.remove(1);
+                return shared.in_flight.remove(1);
             }
         };
-        shared.hub.durable(&run, self.state.seq);
+        shared.waiters.durable(&run, self.state.seq);
         let took = stopwatch.map_or(Duration::ZERO, |began| began.elapsed());
         shared.observers.tell(|observer| {
             let workflow = &self.registered.name;
@@ -401,18 +401,18 @@ impl Newborn {
             let state = &self.state;
             observer.committed(&Committed { run: &run, workflow, status, state, events, took });
         });
-        if !standing.keep {
+        if !row_update.keep {
             if status == RunStatus::Queued {
-                shared.keeper.queued();
+                shared.scheduler.run_queued();
             }
-            shared.keeper.expect(standing.wake_at);
+            shared.scheduler.note_wake(row_update.wake_at);
             let _ = answer.send(Ok(created));
-            return shared.gauge.remove(1);
+            return shared.in_flight.remove(1);
         }
         shared.live().insert(run.clone(), mailbox.clone());
         let _ = answer.send(Ok(created));
         let place = self.place.take().unwrap_or_else(|| shared.admit());
-        let mut values = Values::default();
+        let mut values = RecordedValues::default();
         values.keep(self.turn.events);
         let actor = Box::new(Actor {
             run,
@@ -421,22 +421,22 @@ impl Newborn {
             registered: self.registered,
             state: self.state,
             values,
-            lists: Lists::default(),
+            lists: CutLists::default(),
             asked_maps: HashMap::new(),
-            talking: BTreeSet::new(),
-            idle_look: None,
+            op_nodes: BTreeSet::new(),
+            idle_check: None,
             refused: Vec::new(),
             mailbox,
             inbox,
-            calls: Calls::default(),
-            standing,
+            calls: LiveCalls::default(),
+            row_update,
             snapshot: Seq::ZERO,
             snapshot_after: SNAPSHOT_EVERY,
             admit: !shared.is_stopping(),
-            _place: place,
+            _permit: place,
             shared,
         });
-        actor.live(Work { effects: self.turn.effects, ..Work::default() }).await;
+        actor.live(PendingCommit { effects: self.turn.effects, ..PendingCommit::default() }).await;
     }
 }
 
@@ -444,17 +444,21 @@ impl Newborn {
 pub(crate) fn first_turn(
     plan: &IndexedPlan,
     run: &RunId,
-    begin: Start,
+    begin: RunStart,
     now: Time,
     admit: bool,
-) -> (NewRun, State, Turn) {
+) -> (NewRun, RunState, Decision) {
     let (source, parent) = (begin.source.clone(), begin.parent.clone());
-    let mut state = State::default();
-    let turn =
-        machine::decide(plan, &mut state, Input::Start(begin), Env { run, now, admit, states: &NoStates });
+    let mut state = RunState::default();
+    let turn = machine::decide(
+        plan,
+        &mut state,
+        MachineInput::Start(begin),
+        DecisionEnv { run, now, admit, states: &NoStates },
+    );
     let keep = !state.calls.is_empty();
     let end = state.end.as_ref();
-    let standing = Standing {
+    let row_update = RowUpdate {
         status: state.status(),
         keep,
         wake_at: if keep || end.is_some() { None } else { state.next_timer() },
@@ -471,8 +475,8 @@ pub(crate) fn first_turn(
         parent,
         source,
         tags: Vec::new(),
-        events: Batch { first: Seq(1), count, body: event::encode(&turn.events) },
-        standing,
+        events: EventBatch { first: Seq(1), count, body: event::encode(&turn.events) },
+        row_update,
         engine: rival_store::EngineId(0),
     };
     (new, state, turn)
@@ -484,16 +488,16 @@ pub(crate) fn child(actor: &Actor, new: &NewChild, asked: AskedChild) -> Option<
     let (registered, now) = newest(shared, &new.workflow)?;
     let AskedChild { input, trace } = asked;
     let fingerprint = fingerprint(&new.workflow, &input);
-    let begin = Start { parent: Some(actor.run.clone()), trace, ..Start::new(input) };
+    let begin = RunStart { parent: Some(actor.run.clone()), trace, ..RunStart::new(input) };
     let (new, _, _) = first_turn(&registered.plan, &new.child, begin, now, false);
     Some(NewRun { fingerprint, engine: shared.id, ..new })
 }
 
 /// What a run that begins now takes, and when it is created.
-fn newest(shared: &Shared, workflow: &str) -> Option<(Arc<Registered>, Time)> {
+fn newest(shared: &EngineShared, workflow: &str) -> Option<(Arc<RegisteredWorkflow>, Time)> {
     loop {
         let registered = shared.registry.get(workflow)?;
-        if let Some(now) = shared.registry.birth(&registered, shared.clock.now()) {
+        if let Some(now) = shared.registry.created_at_for(&registered, shared.clock.now()) {
             return Some((registered, now));
         }
     }

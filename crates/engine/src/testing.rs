@@ -19,7 +19,7 @@ pub async fn come_to_rest(engine: &Engine) -> Result<(), RunError> {
     engine.tick().await?;
     tokio::select! {
         () = engine.settled() => {}
-        () = engine.shared.gauge.find_stuck_calls() => {}
+        () = engine.shared.in_flight.find_stuck_calls() => {}
     }
     Ok(())
 }
@@ -40,20 +40,20 @@ async fn finish_with(
     run: &RunId,
     patience: Duration,
 ) -> Result<Result<RunOutcome, String>, RunError> {
-    let gauge = &engine.shared.gauge;
+    let in_flight = &engine.shared.in_flight;
     let mut stuck_since = None;
     loop {
         come_to_rest(engine).await?;
         if engine.summary(run).await?.status.is_terminal() {
             return engine.wait(run).await.map(Ok);
         }
-        stuck_since = gauge.has_stuck_calls().then(|| stuck_since.unwrap_or_else(Instant::now));
+        stuck_since = in_flight.has_stuck_calls().then(|| stuck_since.unwrap_or_else(Instant::now));
         let left = stuck_since.map(|since| patience.saturating_sub(since.elapsed()));
         match (engine.next_due().await?, left) {
             (_, Some(Duration::ZERO)) => return engine.explain(run).await.map(Err),
             (Some(next), _) => clock.set(next),
             // The function may still return, in real time.
-            (None, Some(left)) => _ = tokio::time::timeout(left, gauge.stirred()).await,
+            (None, Some(left)) => _ = tokio::time::timeout(left, in_flight.stirred()).await,
             (None, None) if engine.summary(run).await?.status.is_terminal() => {}
             (None, None) => return engine.explain(run).await.map(Err),
         }
@@ -66,19 +66,19 @@ mod tests {
     use std::sync::Arc;
 
     use futures::future::BoxFuture;
-    use rival_core::plan::{Block, Node, NodeKind, Step};
+    use rival_core::plan::{Node, NodeKind, PlanBlock, StepNode};
     use rival_core::{Plan, Value};
 
     use super::*;
     use crate::clock::Clock;
     use crate::context::CallContext;
     use crate::definition::Definition;
-    use crate::function::{CallError, Function, Needs};
+    use crate::function::{CallError, FunctionNeeds, UserFunction};
 
-    struct Never(Needs);
+    struct Never(FunctionNeeds);
 
-    impl Function for Never {
-        fn needs(&self) -> &Needs {
+    impl UserFunction for Never {
+        fn needs(&self) -> &FunctionNeeds {
             &self.0
         }
 
@@ -89,15 +89,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_that_no_amount_of_time_ends_is_named() {
-        let step = Step { function: "never".into(), ..Step::default() };
+        let step = StepNode { function: "never".into(), ..StepNode::default() };
         let plan = Plan {
             workflow: "w".into(),
-            block: Block::sequence(vec![Node::new("never", NodeKind::Step(step))]),
+            block: PlanBlock::sequence(vec![Node::new("never", NodeKind::Step(step))]),
             on_error: None,
             timeout_ms: None,
             max_retries: 0,
         };
-        let never: Arc<dyn Function> = Arc::new(Never(Needs::default()));
+        let never: Arc<dyn UserFunction> = Arc::new(Never(FunctionNeeds::default()));
         let workflow = Definition {
             plan,
             functions: [("never".to_owned(), never)].into(),

@@ -5,22 +5,22 @@
 //! and items, the last step first.
 
 use rival_core::durable::ChildOutcome;
-use rival_core::event::{self, Cause, Kind, Outside};
+use rival_core::event::{self, EventCause, EventKind, ExternalCause};
 use rival_core::failure::code;
-use rival_core::machine::{Errand, Input};
-use rival_core::{Event, Failure, RunId, Seq, State, Time};
-use rival_store::{Batch, NewRun, RunRow, Standing};
+use rival_core::machine::{CommitExtra, MachineInput};
+use rival_core::{Event, FailureRecord, RunId, RunState, Seq, Time};
+use rival_store::{EventBatch, NewRun, RowUpdate, RunRow};
 
-use crate::actor::{Actor, Work};
+use crate::actor::{Actor, PendingCommit};
 use crate::load;
 use crate::values::ReadError;
 
 impl Actor {
     /// Children that are gone from the store cannot be undone.
-    pub(crate) async fn fail_lost_undos(&mut self, work: &mut Work) {
+    pub(crate) async fn fail_lost_undos(&mut self, work: &mut PendingCommit) {
         let mut looked = 0;
-        while let Some(errand) = work.errands.get(looked) {
-            let Errand::Undo { child, undo } = errand.clone() else {
+        while let Some(errand) = work.extras.get(looked) {
+            let CommitExtra::Undo { child, undo } = errand.clone() else {
                 looked += 1;
                 continue;
             };
@@ -29,12 +29,12 @@ impl Actor {
                 looked += 1;
                 continue;
             }
-            work.errands.remove(looked);
+            work.extras.remove(looked);
             let message = format!("run `{child}` is no longer in the store");
             let outcome =
-                ChildOutcome::Failed { failure: Failure::new(code::NOT_UNDONE, message), step: None };
+                ChildOutcome::Failed { failure: FailureRecord::new(code::NOT_UNDONE, message), step: None };
             let (undoable, not_undone) = (false, Vec::new());
-            self.decide(Input::ChildEnded { child: undo, outcome, undoable, not_undone }, work);
+            self.decide(MachineInput::ChildEnded { child: undo, outcome, undoable, not_undone }, work);
         }
     }
 }
@@ -49,15 +49,15 @@ pub(crate) async fn undo_run(
     let Some(row) = shared.store.run(child).await? else { return Ok(None) };
     let history = load::load_history(&*shared.store, child).await?;
     let events = cancelled_instead(history, &actor.run, child, shared.clock.now());
-    let mut state = State::default();
+    let mut state = RunState::default();
     events.iter().for_each(|event| state.apply(event));
     Ok(Some(new_run(actor, undo, row, &state, &events)))
 }
 
 /// The history of a completed run as that of one that is cancelled instead.
 fn cancelled_instead(mut history: Vec<Event>, parent: &RunId, child: &RunId, now: Time) -> Vec<Event> {
-    if let Some(Kind::RunStarted { source, parent: of, deadline, retries_left, .. }) =
-        history.first_mut().map(|first| &mut first.event)
+    if let Some(EventKind::RunStarted { source, parent: of, deadline, retries_left, .. }) =
+        history.first_mut().map(|first| &mut first.kind)
     {
         *source = Some(child.clone());
         *of = Some(parent.clone());
@@ -66,19 +66,19 @@ fn cancelled_instead(mut history: Vec<Event>, parent: &RunId, child: &RunId, now
     }
     if let Some(last) = history.last_mut() {
         let reason = Some(format!("what it did for run `{parent}` is undone"));
-        let kind = Kind::CancelRequested { reason, force_at: now, kill: false };
+        let kind = EventKind::CancelRequested { reason, force_at: now, kill: false };
         *last = Event {
             v: kind.version(),
             seq: last.seq,
             at: now,
-            cause: Cause::Outside(Outside::Request),
-            event: kind,
+            cause: EventCause::Outside(ExternalCause::Request),
+            kind,
         };
     }
     history
 }
 
-fn new_run(actor: &Actor, undo: &RunId, row: RunRow, state: &State, events: &[Event]) -> NewRun {
+fn new_run(actor: &Actor, undo: &RunId, row: RunRow, state: &RunState, events: &[Event]) -> NewRun {
     let now = actor.shared.clock.now();
     let count = u32::try_from(events.len()).unwrap_or(u32::MAX);
     let first = events.first().map_or(Seq(1), |event| event.seq);
@@ -91,8 +91,8 @@ fn new_run(actor: &Actor, undo: &RunId, row: RunRow, state: &State, events: &[Ev
         parent: Some(actor.run.clone()),
         source: Some(row.id),
         tags: row.tags,
-        events: Batch { first, count, body: event::encode(events) },
-        standing: Standing {
+        events: EventBatch { first, count, body: event::encode(events) },
+        row_update: RowUpdate {
             status: state.status(),
             keep: false,
             wake_at: Some(now),

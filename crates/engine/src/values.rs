@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rival_core::event::{self, DecodeError, Kind, ValueField};
-use rival_core::joined::{self, Held, parts_of, put_together};
+use rival_core::event::{self, DecodeError, EventKind, ValueField};
+use rival_core::joined::{self, HeldPart, parts_of, put_together};
 use rival_core::{Event, Path, RunId, Seq, Value};
 use rival_store::{Store, StoreError};
 
-use crate::bounded::Budget;
+use crate::bounded::ValueBudget;
 use crate::load::LoadError;
 
 /// How many bytes of values a live run keeps at hand.
@@ -19,27 +19,27 @@ const BYTES_MAX: usize = 256 * 1024;
 
 /// Recorded values of one run.
 #[derive(Debug, Default)]
-pub(crate) struct Values {
+pub(crate) struct RecordedValues {
     recent: BTreeMap<Seq, Arc<Event>>,
     bytes: usize,
     /// The run's input, which most steps ask for.
     input: Option<Arc<Event>>,
 }
 
-impl Values {
+impl RecordedValues {
     /// Keeps the events that hold values.
     pub(crate) fn keep(&mut self, events: Vec<Event>) {
         for event in events {
-            if matches!(event.event, Kind::RunStarted { .. }) {
+            if matches!(event.kind, EventKind::RunStarted { .. }) {
                 self.input = Some(Arc::new(event));
-            } else if holds_something(&event.event) {
-                self.bytes += size(&event.event);
+            } else if holds_something(&event.kind) {
+                self.bytes += size(&event.kind);
                 self.recent.insert(event.seq, Arc::new(event));
             }
         }
         while self.bytes > BYTES_MAX {
             let Some((_, oldest)) = self.recent.pop_first() else { break };
-            self.bytes -= size(&oldest.event);
+            self.bytes -= size(&oldest.kind);
         }
     }
 
@@ -52,11 +52,11 @@ impl Values {
     }
 }
 
-fn holds_something(kind: &Kind) -> bool {
+fn holds_something(kind: &EventKind) -> bool {
     kind.value().is_some() || kind.state().is_some() || kind.failure().is_some() || parts_of(kind).is_some()
 }
 
-fn size(kind: &Kind) -> usize {
+fn size(kind: &EventKind) -> usize {
     let value = kind.value().map_or(0, |value| value.len_bytes());
     let state = kind.state().map_or(0, |state| state.len_bytes());
     let failure = kind.failure().map_or(0, |failure| failure.message.len());
@@ -95,17 +95,17 @@ impl From<LoadError> for ReadError {
 
 /// A recorded value that is at hand, or where to find it.
 #[derive(Clone, Debug)]
-pub(crate) enum Recorded {
+pub(crate) enum RecordedValue {
     AtHand(Arc<Event>),
     Stored(Seq),
     /// A block's result, put together.
     Built(Value),
 }
 
-impl Recorded {
+impl RecordedValue {
     pub(crate) fn is_at_hand(&self) -> bool {
         match self {
-            Self::AtHand(event) => parts_of(&event.event).is_none(),
+            Self::AtHand(event) => parts_of(&event.kind).is_none(),
             Self::Stored(_) => false,
             Self::Built(_) => true,
         }
@@ -122,7 +122,7 @@ impl Recorded {
     /// The value, if it is at hand.
     pub(crate) fn value(&self) -> Option<Value> {
         match self {
-            Self::AtHand(event) => event.event.value().cloned(),
+            Self::AtHand(event) => event.kind.value().cloned(),
             Self::Built(value) => Some(value.clone()),
             Self::Stored(_) => None,
         }
@@ -139,7 +139,7 @@ impl Recorded {
             *self = Self::AtHand(load_event(store, run, seq).await?);
         }
         if let Self::AtHand(event) = self
-            && parts_of(&event.event).is_some()
+            && parts_of(&event.kind).is_some()
         {
             *self = Self::Built(load_joined(store, run, event, max_bytes, &|_| None).await?);
         }
@@ -167,42 +167,42 @@ pub(crate) async fn load_joined<'e>(
     at_hand: &(dyn Fn(Seq) -> Option<&'e Event> + Sync),
 ) -> Result<Value, ReadError> {
     let too_large = || {
-        let node = event.event.node().cloned().unwrap_or_else(Path::root);
+        let node = event.kind.node().cloned().unwrap_or_else(Path::root);
         ReadError::TooLarge { node, limit: max_bytes }
     };
     let mut left = max_bytes;
-    let mut held: BTreeMap<Seq, Held> = BTreeMap::new();
-    let mut wanted: BTreeSet<Seq> = joined::references(&event.event).collect();
+    let mut held: BTreeMap<Seq, HeldPart> = BTreeMap::new();
+    let mut wanted: BTreeSet<Seq> = joined::references(&event.kind).collect();
     while !wanted.is_empty() {
         let mut found = Vec::new();
-        wanted.retain(|seq| match at_hand(*seq).and_then(|event| Held::new(event.event.clone())) {
+        wanted.retain(|seq| match at_hand(*seq).and_then(|event| HeldPart::new(event.kind.clone())) {
             Some(held) => {
                 found.push((*seq, held));
                 false
             }
             None => true,
         });
-        let stored = load_all(store, run, &wanted, &mut left, |event| Held::new(event.event)).await?;
+        let stored = load_all(store, run, &wanted, &mut left, |event| HeldPart::new(event.kind)).await?;
         found.extend(stored.ok_or_else(too_large)?);
         let mut inner = BTreeSet::new();
         for (_, found) in &found {
-            if let Held::Parts(parts) = found {
+            if let HeldPart::Parts(parts) = found {
                 inner.extend(joined::holders(parts));
             }
         }
         held.extend(found);
         wanted = inner.into_iter().filter(|seq| !held.contains_key(seq)).collect();
     }
-    let parts = parts_of(&event.event).ok_or(ReadError::Missing(event.seq))?;
+    let parts = parts_of(&event.kind).ok_or(ReadError::Missing(event.seq))?;
     let value = put_together(parts, &|seq| value_of(seq, &held)).ok_or(ReadError::Missing(event.seq))?;
     // Parts may be used several times, and there are commas.
     if value.len_bytes() > max_bytes { Err(too_large()) } else { Ok(value) }
 }
 
-fn value_of(seq: Seq, held: &BTreeMap<Seq, Held>) -> Option<Value> {
+fn value_of(seq: Seq, held: &BTreeMap<Seq, HeldPart>) -> Option<Value> {
     match held.get(&seq)? {
-        Held::Value(value) => Some(value.clone()),
-        Held::Parts(parts) => put_together(parts, &|seq| value_of(seq, held)),
+        HeldPart::Value(value) => Some(value.clone()),
+        HeldPart::Parts(parts) => put_together(parts, &|seq| value_of(seq, held)),
     }
 }
 
@@ -236,7 +236,7 @@ async fn load_all<T>(
             let events = event::decode(&batch.body)?.into_iter();
             for event in events.filter(|event| event.seq >= first && wanted.contains(&event.seq)) {
                 let seq = event.seq;
-                let bytes = event.event.value().map_or(0, Value::len_bytes);
+                let bytes = event.kind.value().map_or(0, Value::len_bytes);
                 match left.checked_sub(bytes) {
                     Some(rest) => *left = rest,
                     None => return Ok(None),
@@ -267,14 +267,14 @@ impl ReadValues {
         wanted: &BTreeSet<Seq>,
         output: Option<Seq>,
         max_bytes: usize,
-        budget: &mut Budget<'_>,
+        budget: &mut ValueBudget<'_>,
     ) -> Result<Self, ReadError> {
         let mut values = BTreeMap::new();
         for seq in wanted.iter().copied() {
             let event = load_event(store, run, seq).await?;
             let is_output = output == Some(seq);
-            let value = match parts_of(&event.event) {
-                None => event.event.value().cloned(),
+            let value = match parts_of(&event.kind) {
+                None => event.kind.value().cloned(),
                 Some(_) => {
                     let max_bytes = if is_output { max_bytes } else { budget.value_max().min(max_bytes) };
                     Some(match load_joined(store, run, &event, max_bytes, &|_| None).await {
@@ -285,7 +285,7 @@ impl ReadValues {
             };
             let fit = |value| if is_output { value } else { budget.fit(value, seq, ValueField::Value) };
             let value = value.map(fit);
-            let state = event.event.state().cloned();
+            let state = event.kind.state().cloned();
             let state = state.map(|state| budget.fit(state, seq, ValueField::State));
             values.insert(seq, (value, state));
         }

@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rival_core::event::{ImportedStatus, Kind, LostReason};
+use rival_core::event::{EventKind, ImportedStatus, LostReason};
 use rival_core::joined::build;
 use rival_core::state::{FOLD_VERSION, NodeState};
-use rival_core::verify::{self, Rule};
-use rival_core::{Event, IndexedPlan, Path, Plan, PlanHash, RunId, RunStatus, Seq, State, Time, Value};
-use rival_store::{Damage, Page, RunFilter, RunRow, Store, StoreError};
+use rival_core::verify::{self, HistoryRule};
+use rival_core::{Event, IndexedPlan, Path, Plan, PlanHash, RunId, RunState, RunStatus, Seq, Time, Value};
+use rival_store::{Page, RunFilter, RunRow, Store, StoreDamage, StoreError};
 
 use crate::archive::IMPORTED;
 use crate::load::{self, LoadError};
@@ -21,7 +21,7 @@ use crate::load::{self, LoadError};
 /// What must hold, by the number under which the reliability plan lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Invariant {
+pub enum StoreInvariant {
     /// A history can be read, and its numbers are 1, 2, 3 …
     Sequence,
     /// What was read once stays as it was.
@@ -58,7 +58,7 @@ pub enum Invariant {
     Resources,
 }
 
-impl Invariant {
+impl StoreInvariant {
     /// Its number in the reliability plan.
     pub fn number(self) -> u8 {
         match self {
@@ -82,17 +82,17 @@ impl Invariant {
         }
     }
 
-    fn of(rule: Rule) -> Self {
+    fn of(rule: HistoryRule) -> Self {
         match rule {
-            Rule::Sequence => Self::Sequence,
-            Rule::Ends => Self::Ends,
-            Rule::Interruptions | Rule::Settings => Self::Budget,
-            Rule::Timers => Self::Timers,
-            Rule::Holding | Rule::Order => Self::Order,
-            Rule::Ending => Self::Ending,
-            Rule::References => Self::Values,
-            Rule::Signals | Rule::Operations => Self::NoRepeat,
-            Rule::Children => Self::Successor,
+            HistoryRule::Sequence => Self::Sequence,
+            HistoryRule::Ends => Self::Ends,
+            HistoryRule::Interruptions | HistoryRule::Settings => Self::Budget,
+            HistoryRule::Timers => Self::Timers,
+            HistoryRule::Holding | HistoryRule::Order => Self::Order,
+            HistoryRule::Ending => Self::Ending,
+            HistoryRule::References => Self::Values,
+            HistoryRule::Signals | HistoryRule::Operations => Self::NoRepeat,
+            HistoryRule::Children => Self::Successor,
             // Calls, attempts and outcomes; and rules that came later, until they are listed here.
             _ => Self::Calls,
         }
@@ -101,16 +101,16 @@ impl Invariant {
 
 /// A place where a store breaks an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Breach {
+pub struct InvariantBreach {
     /// The run.
     pub run: RunId,
     /// The invariant.
-    pub invariant: Invariant,
+    pub invariant: StoreInvariant,
     /// What is wrong.
     pub message: String,
 }
 
-impl fmt::Display for Breach {
+impl fmt::Display for InvariantBreach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { run, invariant, message } = self;
         write!(f, "invariant {} ({invariant:?}), run `{run}`: {message}", invariant.number())
@@ -119,9 +119,9 @@ impl fmt::Display for Breach {
 
 /// What was looked at, and what was wrong with it.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct VerifyReport {
     /// Everything that is wrong with runs.
-    pub breaches: Vec<Breach>,
+    pub breaches: Vec<InvariantBreach>,
     /// What is wrong with the store itself, beside its runs.
     pub damage: Vec<String>,
     /// How many runs there are, by status.
@@ -146,7 +146,7 @@ pub struct Report {
     pub messages: u64,
 }
 
-impl Report {
+impl VerifyReport {
     /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.breaches.is_empty() && self.damage.is_empty()
@@ -163,11 +163,17 @@ impl Report {
     }
 
     /// Adds something that is wrong.
-    pub fn breach(&mut self, run: &RunId, invariant: Invariant, message: impl Into<String>) {
-        self.breaches.push(Breach { run: run.clone(), invariant, message: message.into() });
+    pub fn breach(&mut self, run: &RunId, invariant: StoreInvariant, message: impl Into<String>) {
+        self.breaches.push(InvariantBreach { run: run.clone(), invariant, message: message.into() });
     }
 
-    fn require(&mut self, holds: bool, run: &RunId, invariant: Invariant, message: impl FnOnce() -> String) {
+    fn require(
+        &mut self,
+        holds: bool,
+        run: &RunId,
+        invariant: StoreInvariant,
+        message: impl FnOnce() -> String,
+    ) {
         if !holds {
             self.breach(run, invariant, message());
         }
@@ -176,26 +182,28 @@ impl Report {
 
 /// A run as a judge sees it: its row, its whole history, and what that folds to.
 #[derive(Clone, Debug)]
-pub struct Examined {
+pub struct ExaminedRun {
     /// The row.
     pub row: RunRow,
     /// All events.
     pub events: Vec<Event>,
     /// What they fold to.
-    pub state: State,
+    pub state: RunState,
 }
 
 /// Judges a store on which no engine runs: whether everything in it is as it was written, and every run.
-pub async fn check_store(store: &dyn Store) -> Result<Report, StoreError> {
+pub async fn check_store(store: &dyn Store) -> Result<VerifyReport, StoreError> {
     let found = store.check().await?;
     let mut report = match check_runs(store, &RunFilter::default(), |_, _| {}).await {
         // What could not be read is said, and what was found before too.
-        Err(StoreError::Damaged(message)) => Report { damage: vec![message], ..Report::default() },
+        Err(StoreError::Damaged(message)) => {
+            VerifyReport { damage: vec![message], ..VerifyReport::default() }
+        }
         judged => judged?,
     };
-    for Damage { run, message } in found {
+    for StoreDamage { run, message } in found {
         match run {
-            Some(run) => report.breach(&run, Invariant::Prefix, message),
+            Some(run) => report.breach(&run, StoreInvariant::Prefix, message),
             None => report.damage.push(message),
         }
     }
@@ -206,9 +214,9 @@ pub async fn check_store(store: &dyn Store) -> Result<Report, StoreError> {
 pub async fn check_runs(
     store: &dyn Store,
     filter: &RunFilter,
-    mut look: impl FnMut(&Examined, &mut Report),
-) -> Result<Report, StoreError> {
-    let mut judge = Judge { store, plans: BTreeMap::new(), report: Report::default() };
+    mut look: impl FnMut(&ExaminedRun, &mut VerifyReport),
+) -> Result<VerifyReport, StoreError> {
+    let mut judge = Judge { store, plans: BTreeMap::new(), report: VerifyReport::default() };
     let mut page = Page { before: None, limit: 256 };
     loop {
         let rows = store.runs(filter, &page).await?;
@@ -220,7 +228,9 @@ pub async fn check_runs(
                 Ok(Some(examined)) => look(&examined, &mut judge.report),
                 Ok(None) => {}
                 // The others are judged all the same.
-                Err(StoreError::Damaged(message)) => judge.report.breach(&id, Invariant::Prefix, message),
+                Err(StoreError::Damaged(message)) => {
+                    judge.report.breach(&id, StoreInvariant::Prefix, message)
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -230,11 +240,11 @@ pub async fn check_runs(
 struct Judge<'a> {
     store: &'a dyn Store,
     plans: BTreeMap<PlanHash, Option<IndexedPlan>>,
-    report: Report,
+    report: VerifyReport,
 }
 
 impl Judge<'_> {
-    async fn examine(&mut self, row: RunRow) -> Result<Option<Examined>, StoreError> {
+    async fn examine(&mut self, row: RunRow) -> Result<Option<ExaminedRun>, StoreError> {
         *self.report.runs.entry(row.status).or_default() += 1;
         let events = match load::load_history(self.store, &row.id).await {
             Ok(events) => events,
@@ -245,13 +255,13 @@ impl Judge<'_> {
                 } else {
                     ""
                 };
-                self.report.breach(&row.id, Invariant::Sequence, format!("{error}{killed}"));
+                self.report.breach(&row.id, StoreInvariant::Sequence, format!("{error}{killed}"));
                 return Ok(None);
             }
         };
-        let mut state = State::default();
+        let mut state = RunState::default();
         events.iter().for_each(|event| state.apply(event));
-        let run = Examined { row, events, state };
+        let run = ExaminedRun { row, events, state };
         self.count(&run);
         self.check_history(&run).await?;
         self.check_row(&run);
@@ -262,23 +272,23 @@ impl Judge<'_> {
         Ok(Some(run))
     }
 
-    fn count(&mut self, run: &Examined) {
+    fn count(&mut self, run: &ExaminedRun) {
         let report = &mut self.report;
         report.events += run.events.len() as u64;
         report.open_calls += run.state.calls.len() as u64;
         report.owned += u64::from(run.row.owner.is_some());
         report.importing += u64::from(run.state.nodes.values().any(|node| node.imported));
         for event in &run.events {
-            match &event.event {
-                Kind::CallStarted { .. } => report.calls += 1,
-                Kind::CallLost { reason: LostReason::Crash, .. } => report.lost_to_crash += 1,
-                Kind::CallLost { reason: LostReason::Shutdown, .. } => report.lost_to_shutdown += 1,
+            match &event.kind {
+                EventKind::CallStarted { .. } => report.calls += 1,
+                EventKind::CallLost { reason: LostReason::Crash, .. } => report.lost_to_crash += 1,
+                EventKind::CallLost { reason: LostReason::Shutdown, .. } => report.lost_to_shutdown += 1,
                 _ => {}
             }
         }
     }
 
-    async fn check_history(&mut self, run: &Examined) -> Result<(), StoreError> {
+    async fn check_history(&mut self, run: &ExaminedRun) -> Result<(), StoreError> {
         let id = &run.row.id;
         let hash = &run.row.plan;
         if !self.plans.contains_key(hash) {
@@ -291,18 +301,19 @@ impl Judge<'_> {
             None => verify::check_history(&run.events),
         };
         let known = plan.is_some_and(|plan| plan.hash() == hash);
-        self.report.require(known, id, Invariant::Projection, || format!("plan {hash} is not in the store"));
+        self.report
+            .require(known, id, StoreInvariant::Projection, || format!("plan {hash} is not in the store"));
         for violation in violations {
-            let invariant = Invariant::of(violation.rule);
+            let invariant = StoreInvariant::of(violation.rule);
             self.report.breach(id, invariant, violation.to_string());
         }
         Ok(())
     }
 
-    fn check_row(&mut self, run: &Examined) {
+    fn check_row(&mut self, run: &ExaminedRun) {
         let (row, state) = (&run.row, &run.state);
         let mut require = |holds: bool, message: String| {
-            self.report.require(holds, &row.id, Invariant::Projection, || message);
+            self.report.require(holds, &row.id, StoreInvariant::Projection, || message);
         };
         let killed = row.status.is_terminal() && !state.is_terminal();
         let killed = if killed { ": it was killed without a look at its history" } else { "" };
@@ -316,35 +327,36 @@ impl Judge<'_> {
         require(row.source == state.source, format!("its row names the source {:?}", row.source));
         let idle = row.owner.is_none() && row.wake_at.is_none();
         let holds = ended.is_none() || idle;
-        self.report.require(holds, &row.id, Invariant::Resources, || "it has ended and is still held".into());
+        self.report
+            .require(holds, &row.id, StoreInvariant::Resources, || "it has ended and is still held".into());
     }
 
     /// A run without an owner must wake no later than its history asks for.
-    async fn check_wake(&mut self, run: &Examined) -> Result<(), StoreError> {
+    async fn check_wake(&mut self, run: &ExaminedRun) -> Result<(), StoreError> {
         let (row, state) = (&run.row, &run.state);
         let waiting = self.store.messages(&row.id).await?.len();
         self.report.messages += waiting as u64;
         let holds = !state.is_terminal() || waiting == 0;
-        self.report.require(holds, &row.id, Invariant::Resources, || "its messages outlive it".into());
+        self.report.require(holds, &row.id, StoreInvariant::Resources, || "its messages outlive it".into());
         if row.owner.is_some() || state.is_terminal() || row.status == RunStatus::Queued {
             let holds = row.owner.is_none() || row.wake_at.is_none();
             let message = || "it is owned and has a wake-up too".to_owned();
-            self.report.require(holds, &row.id, Invariant::Projection, message);
+            self.report.require(holds, &row.id, StoreInvariant::Projection, message);
             return Ok(());
         }
         let needed = needed_wake(state, waiting);
         let in_time = needed.is_none_or(|needed| row.wake_at.is_some_and(|wake| wake <= needed));
-        self.report.require(in_time, &row.id, Invariant::Liveness, || {
+        self.report.require(in_time, &row.id, StoreInvariant::Liveness, || {
             format!("nobody owns it and it wakes at {:?}, needed is {needed:?}", row.wake_at)
         });
         let hopeful = needed.is_some() || row.wake_at.is_some() || waits_for_others(row, state);
-        self.report.require(hopeful, &row.id, Invariant::Liveness, || {
+        self.report.require(hopeful, &row.id, StoreInvariant::Liveness, || {
             format!("it is {} and waits for nothing that will come", state.status())
         });
         Ok(())
     }
 
-    async fn check_snapshot(&mut self, run: &Examined) -> Result<(), StoreError> {
+    async fn check_snapshot(&mut self, run: &ExaminedRun) -> Result<(), StoreError> {
         let id = &run.row.id;
         let Some(snapshot) = self.store.snapshot(id).await? else { return Ok(()) };
         self.report.snapshots += 1;
@@ -357,27 +369,27 @@ impl Judge<'_> {
             Err(_) => None,
         };
         let same = folded.as_ref() == Some(&run.state) && snapshot.seq <= run.state.seq;
-        self.report.require(same, id, Invariant::Projection, || {
+        self.report.require(same, id, StoreInvariant::Projection, || {
             format!("its snapshot of event {} and what follows fold to another state", snapshot.seq)
         });
         Ok(())
     }
 
     /// What was taken over from another run is what that run recorded.
-    async fn check_origin(&mut self, run: &Examined) -> Result<(), StoreError> {
+    async fn check_origin(&mut self, run: &ExaminedRun) -> Result<(), StoreError> {
         let Some(source) = &run.state.source else { return Ok(()) };
         let Some(origin) = self.fold(source).await? else { return Ok(()) };
         for event in &run.events {
-            let Kind::NodeImported { node, status, result, .. } = &event.event else { continue };
+            let EventKind::NodeImported { node, status, result, .. } = &event.kind else { continue };
             let same = origin.recorded(node) == Some((*status, result.clone()));
-            self.report.require(same, &run.row.id, Invariant::Values, || {
+            self.report.require(same, &run.row.id, StoreInvariant::Values, || {
                 format!("`{node}` is not what run `{source}` recorded")
             });
         }
         Ok(())
     }
 
-    async fn check_successor(&mut self, run: &Examined) -> Result<(), StoreError> {
+    async fn check_successor(&mut self, run: &ExaminedRun) -> Result<(), StoreError> {
         let Some(next) = run.state.end.as_ref().and_then(|end| end.retried_as.as_ref()) else {
             return Ok(());
         };
@@ -387,15 +399,15 @@ impl Judge<'_> {
             return Ok(());
         }
         let there = next_row.is_some_and(|row| row.source.as_ref() == Some(&run.row.id));
-        self.report.require(there, &run.row.id, Invariant::Successor, || {
+        self.report.require(there, &run.row.id, StoreInvariant::Successor, || {
             format!("run `{next}`, which goes on in its place, is not there")
         });
         Ok(())
     }
 
-    async fn fold(&self, run: &RunId) -> Result<Option<Origin>, StoreError> {
+    async fn fold(&self, run: &RunId) -> Result<Option<ForkOrigin>, StoreError> {
         match load::load_history(self.store, run).await {
-            Ok(events) => Ok((!events.is_empty()).then(|| Origin::new(events))),
+            Ok(events) => Ok((!events.is_empty()).then(|| ForkOrigin::new(events))),
             Err(LoadError::Store(error)) => Err(error),
             // Its own examination says so.
             Err(_) => Ok(None),
@@ -404,14 +416,14 @@ impl Judge<'_> {
 }
 
 /// A run that another one took over from.
-struct Origin {
+struct ForkOrigin {
     events: BTreeMap<Seq, Event>,
-    state: State,
+    state: RunState,
 }
 
-impl Origin {
+impl ForkOrigin {
     fn new(events: Vec<Event>) -> Self {
-        let state = State::of_whole_run(&events);
+        let state = RunState::of_whole_run(&events);
         Self { events: events.into_iter().map(|event| (event.seq, event)).collect(), state }
     }
 
@@ -440,7 +452,7 @@ fn imported_as(node: &NodeState) -> Option<ImportedStatus> {
 }
 
 /// Whether a row may say what it says about a run in this state.
-fn may_say(row: &RunRow, state: &State) -> bool {
+fn may_say(row: &RunRow, state: &RunState) -> bool {
     let claimed =
         state.status() == RunStatus::Queued && row.status == RunStatus::Running && row.owner.is_some();
     // A run that could not be loaded is set aside without an event.
@@ -449,13 +461,13 @@ fn may_say(row: &RunRow, state: &State) -> bool {
 }
 
 /// When a run without an owner must wake.
-fn needed_wake(state: &State, messages: usize) -> Option<Time> {
+fn needed_wake(state: &RunState, messages: usize) -> Option<Time> {
     // At once, whenever that was.
     let at_once = (state.is_held_back() || messages > 0).then_some(Time(i64::MAX));
     [at_once, state.next_timer()].into_iter().flatten().min()
 }
 
 /// Whether the run waits for something from outside.
-fn waits_for_others(row: &RunRow, state: &State) -> bool {
+fn waits_for_others(row: &RunRow, state: &RunState) -> bool {
     state.paused || !state.blocked.is_empty() || row.status == RunStatus::Blocked || state.awaits_others()
 }

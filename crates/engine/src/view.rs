@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rival_core::event::{Kind, NotUndone, ValueField};
+use rival_core::event::{EventKind, NotUndone, ValueField};
 use rival_core::joined::build;
 use rival_core::plan::NodeKind;
 use rival_core::state::NodeState;
-use rival_core::{Event, Failure, IndexedPlan, NodeStatus, Path, RunId, RunStatus, Seq, State, Time, Value};
+use rival_core::{
+    Event, FailureRecord, IndexedPlan, NodeStatus, Path, RunId, RunState, RunStatus, Seq, Time, Value,
+};
 use rival_store::RunRow;
 use serde::Serialize;
 
-use crate::bounded::Budget;
+use crate::bounded::ValueBudget;
 use crate::ops::{self, OperationView};
 
 /// How a run ended, with what its steps left.
@@ -28,10 +30,10 @@ pub struct RunOutcome {
     pub output: Option<Value>,
     /// What each node of the outermost block left, in plan order.
     #[serde(serialize_with = "as_map")]
-    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, StepResult>))]
-    pub results: Vec<(String, StepResult)>,
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, StepOutcome>))]
+    pub results: Vec<(String, StepOutcome)>,
     /// Why it failed.
-    pub error: Option<Failure>,
+    pub error: Option<FailureRecord>,
     /// The node of the outermost block that failed.
     pub failed_step: Option<FailedAt>,
     /// Why it was cancelled.
@@ -44,7 +46,7 @@ pub struct RunOutcome {
 
 impl RunOutcome {
     /// What a node left, by name.
-    pub fn result(&self, name: &str) -> Option<&StepResult> {
+    pub fn result(&self, name: &str) -> Option<&StepOutcome> {
         self.results.iter().find(|(node, _)| node == name).map(|(_, result)| result)
     }
 }
@@ -52,7 +54,8 @@ impl RunOutcome {
 /// What a node left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct StepResult {
+#[cfg_attr(feature = "openapi", schema(as = StepResult))]
+pub struct StepOutcome {
     /// What it returned.
     pub result: Option<Value>,
     /// What it put into its state.
@@ -90,7 +93,7 @@ pub struct RunView {
     /// The result of its last node, if it completed.
     pub output: Option<Value>,
     /// Why it failed, or is failing.
-    pub error: Option<Failure>,
+    pub error: Option<FailureRecord>,
     /// Where it failed.
     pub failed_step: Option<FailedAt>,
     /// Why it was cancelled.
@@ -161,7 +164,7 @@ pub struct StepMetrics {
 pub struct StepFailure {
     /// What went wrong.
     #[serde(flatten)]
-    pub failure: Failure,
+    pub failure: FailureRecord,
     /// In which attempt.
     pub attempt_number: u32,
     /// When.
@@ -169,11 +172,11 @@ pub struct StepFailure {
 }
 
 /// Finds the events that a state refers to.
-pub(crate) trait Events {
+pub(crate) trait EventSource {
     fn event(&self, seq: Seq) -> Option<&Event>;
 }
 
-impl Events for [Event] {
+impl EventSource for [Event] {
     fn event(&self, seq: Seq) -> Option<&Event> {
         // Histories have no gaps, so an event's place follows from its number.
         let first = self.first()?.seq.0;
@@ -182,13 +185,13 @@ impl Events for [Event] {
 }
 
 /// What an outcome needs of the events.
-pub(crate) struct Look<'a> {
+pub(crate) struct OutcomeSource<'a> {
     pub(crate) value: &'a dyn Fn(Seq) -> Option<Value>,
     pub(crate) state: &'a dyn Fn(Seq) -> Option<Value>,
 }
 
 /// The events that hold what is in a run's outcome.
-pub(crate) fn outcome_events(plan: &IndexedPlan, state: &State) -> BTreeSet<Seq> {
+pub(crate) fn outcome_events(plan: &IndexedPlan, state: &RunState) -> BTreeSet<Seq> {
     let nodes = plan.plan().block.nodes.iter();
     let nodes = nodes.filter_map(|node| state.node(&Path::root().child(&node.id)));
     let held = nodes.flat_map(|node| [node.result, node.state]);
@@ -196,7 +199,12 @@ pub(crate) fn outcome_events(plan: &IndexedPlan, state: &State) -> BTreeSet<Seq>
 }
 
 /// Builds the outcome of a run that has ended; `None` if something that it refers to is not at hand.
-pub(crate) fn outcome(run: &RunId, plan: &IndexedPlan, state: &State, look: &Look<'_>) -> Option<RunOutcome> {
+pub(crate) fn outcome(
+    run: &RunId,
+    plan: &IndexedPlan,
+    state: &RunState,
+    look: &OutcomeSource<'_>,
+) -> Option<RunOutcome> {
     let end = state.end.as_ref()?;
     let mut results = Vec::new();
     for node in &plan.plan().block.nodes {
@@ -219,7 +227,7 @@ pub(crate) fn outcome(run: &RunId, plan: &IndexedPlan, state: &State, look: &Loo
 }
 
 /// Outer `None`: it is not at hand. Inner `None`: the run did not complete.
-fn output(state: &State, value: &dyn Fn(Seq) -> Option<Value>) -> Option<Option<Value>> {
+fn output(state: &RunState, value: &dyn Fn(Seq) -> Option<Value>) -> Option<Option<Value>> {
     let Some(end) = state.end.as_ref().filter(|end| end.status == RunStatus::Completed) else {
         return Some(None);
     };
@@ -229,7 +237,7 @@ fn output(state: &State, value: &dyn Fn(Seq) -> Option<Value>) -> Option<Option<
     }
 }
 
-fn step_result(node: &NodeState, look: &Look<'_>) -> Option<StepResult> {
+fn step_result(node: &NodeState, look: &OutcomeSource<'_>) -> Option<StepOutcome> {
     let result = match node.result {
         None => None,
         Some(seq) => Some((look.value)(seq)?),
@@ -238,7 +246,7 @@ fn step_result(node: &NodeState, look: &Look<'_>) -> Option<StepResult> {
         None => empty_state(),
         Some(seq) => (look.state)(seq)?,
     };
-    Some(StepResult { result, state, status: node.status })
+    Some(StepOutcome { result, state, status: node.status })
 }
 
 pub(crate) fn empty_state() -> Value {
@@ -254,13 +262,13 @@ pub(crate) fn failed_at(path: &Path) -> FailedAt {
 pub(crate) fn run_view(
     row: &RunRow,
     plan: &IndexedPlan,
-    state: &State,
+    state: &RunState,
     events: &[Event],
-    budget: &mut Budget<'_>,
+    budget: &mut ValueBudget<'_>,
 ) -> RunView {
     let event = |seq: Seq| events.event(seq);
-    let ending = events.iter().rev().find_map(|event| match &event.event {
-        Kind::RunFailing { failure, node, .. } | Kind::RunFailed { failure, node, .. } => {
+    let ending = events.iter().rev().find_map(|event| match &event.kind {
+        EventKind::RunFailing { failure, node, .. } | EventKind::RunFailed { failure, node, .. } => {
             Some((failure.clone(), node.clone()))
         }
         _ => None,
@@ -269,7 +277,7 @@ pub(crate) fn run_view(
     let output = output(state, &|seq| build(events.event(seq)?, &event)).flatten();
     let output_held = state.end.as_ref().and_then(|end| end.output).unwrap_or(state.seq);
     let output = output.map(|output| budget.fit(output, output_held, ValueField::Value));
-    let input = events.first().and_then(|event| Some((event.seq, event.event.value().cloned()?)));
+    let input = events.first().and_then(|event| Some((event.seq, event.kind.value().cloned()?)));
     let input = input.map(|(seq, input)| budget.fit(input, seq, ValueField::Value)).unwrap_or_default();
     let (steps, omitted_steps) = steps(plan, state, events, budget);
     RunView {
@@ -298,9 +306,9 @@ pub(crate) fn run_view(
 
 fn steps(
     plan: &IndexedPlan,
-    state: &State,
+    state: &RunState,
     events: &[Event],
-    budget: &mut Budget<'_>,
+    budget: &mut ValueBudget<'_>,
 ) -> (Vec<StepMetrics>, usize) {
     let mut begun: Vec<_> =
         state.nodes.iter().filter_map(|(path, node)| Some((plan.node(path)?, path, node))).collect();
@@ -321,8 +329,8 @@ fn steps(
     for (planned, path, node) in begun {
         let event = |seq: Option<Seq>| seq.and_then(|seq| events.event(seq));
         let error = event(node.failure).and_then(|event| {
-            let failure = event.event.failure()?.clone();
-            let attempt_number = attempt_of(&event.event, &attempts);
+            let failure = event.kind.failure()?.clone();
+            let attempt_number = attempt_of(&event.kind, &attempts);
             Some(StepFailure { failure, attempt_number, occurred_at: event.at })
         });
         let metrics = StepMetrics {
@@ -336,7 +344,7 @@ fn steps(
             }),
             state: event(node.state)
                 .and_then(|holder| {
-                    Some(budget.fit(holder.event.state()?.clone(), holder.seq, ValueField::State))
+                    Some(budget.fit(holder.kind.state()?.clone(), holder.seq, ValueField::State))
                 })
                 .unwrap_or_else(empty_state),
             started_at: node.started_at,
@@ -360,21 +368,21 @@ fn steps(
 
 /// Which attempt each call was.
 fn attempts(events: &[Event]) -> HashMap<(&Path, u32), u32> {
-    let started = events.iter().filter_map(|event| match &event.event {
-        Kind::CallStarted { node, call, attempt, .. } => Some(((node, *call), *attempt)),
+    let started = events.iter().filter_map(|event| match &event.kind {
+        EventKind::CallStarted { node, call, attempt, .. } => Some(((node, *call), *attempt)),
         _ => None,
     });
     started.collect()
 }
 
 /// The attempt that failed with this event; an imported failure does not say which it was.
-fn attempt_of(failed: &Kind, attempts: &HashMap<(&Path, u32), u32>) -> u32 {
+fn attempt_of(failed: &EventKind, attempts: &HashMap<(&Path, u32), u32>) -> u32 {
     match failed {
-        Kind::CallFailed { node, call, .. } => attempts.get(&(node, *call)).copied().unwrap_or(1),
+        EventKind::CallFailed { node, call, .. } => attempts.get(&(node, *call)).copied().unwrap_or(1),
         _ => 1,
     }
 }
 
-fn as_map<S: serde::Serializer>(results: &[(String, StepResult)], serializer: S) -> Result<S::Ok, S::Error> {
+fn as_map<S: serde::Serializer>(results: &[(String, StepOutcome)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(results.iter().map(|(name, result)| (name, result)))
 }

@@ -37,7 +37,7 @@ const STEPS_KEPT: usize = 16;
 
 /// Both clocks at one moment, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub(crate) struct ClockReading {
     /// Since 1970, says the wall clock.
     pub(crate) wall: i64,
     /// What has passed since some moment; also while the machine is suspended, where the system can tell.
@@ -73,7 +73,7 @@ pub struct ClockStatus {
 /// Makes one time of the readings of two clocks.
 #[derive(Debug)]
 pub(crate) struct WallTime {
-    last: Option<Reading>,
+    last: Option<ClockReading>,
     time: i64,
     /// Since when, in what has passed, the wall clock was not set.
     steady_since: i64,
@@ -98,13 +98,13 @@ impl WallTime {
     }
 
     /// The time at a reading. One that comes after a later one is of no use.
-    pub(crate) fn at(&mut self, reading: Reading) -> Time {
+    pub(crate) fn at(&mut self, reading: ClockReading) -> Time {
         self.follow(reading);
         Time(self.time.div_euclid(1_000))
     }
 
-    fn follow(&mut self, reading: Reading) {
-        let Reading { wall, passed } = reading;
+    fn follow(&mut self, reading: ClockReading) {
+        let ClockReading { wall, passed } = reading;
         if self.last.is_some_and(|last| passed < last.passed) {
             return;
         }
@@ -147,7 +147,7 @@ impl WallTime {
         out
     }
 
-    fn note(&mut self, step: i64, Reading { wall, passed }: Reading) {
+    fn note(&mut self, step: i64, ClockReading { wall, passed }: ClockReading) {
         let (at, by_ms) = (Time(wall.div_euclid(1_000)), step / 1_000);
         if step > 0 {
             tracing::warn!(by_ms, now = %at, "the wall clock was set forward, or the machine was suspended");
@@ -195,14 +195,14 @@ mod tests {
 
     /// A machine with two clocks, and the time that is made of them.
     struct Machine {
-        clocks: Reading,
+        clocks: ClockReading,
         time: WallTime,
     }
 
     impl Machine {
         fn new() -> Self {
             let mut machine =
-                Self { clocks: Reading { wall: 60 * YEAR, passed: 7 * MINUTE }, time: WallTime::new() };
+                Self { clocks: ClockReading { wall: 60 * YEAR, passed: 7 * MINUTE }, time: WallTime::new() };
             machine.look();
             machine
         }

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 /// What the kernel keeps a host from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Confinement {
+pub struct HostConfinement {
     /// What is in force, in a few words each.
     pub in_force: Vec<String>,
     /// What is not, and why.
     pub missing: Vec<String>,
 }
 
-impl Confinement {
+impl HostConfinement {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing is applied there"))]
     fn note(&mut self, what: &str, applied: Result<(), String>) {
         match applied {
@@ -27,11 +27,11 @@ impl Confinement {
 
 /// Confines this process, as far as the kernel can. To be called before there are other threads, and before any code of
 /// others runs.
-pub fn confine() -> Confinement {
+pub fn confine() -> HostConfinement {
     #[cfg(target_os = "linux")]
     return linux::confine();
     #[cfg(not(target_os = "linux"))]
-    Confinement {
+    HostConfinement {
         in_force: Vec::new(),
         missing: vec!["confinement of script hosts: this system is not Linux".to_owned()],
     }
@@ -70,7 +70,7 @@ mod linux {
         SeccompRule, TargetArch,
     };
 
-    use super::Confinement;
+    use super::HostConfinement;
 
     /// Enough for some thousands of requests at once.
     const FILES_MAX: u64 = 8192;
@@ -101,8 +101,8 @@ mod linux {
         "/dev/urandom",
     ];
 
-    pub(super) fn confine() -> Confinement {
-        let mut done = Confinement::default();
+    pub(super) fn confine() -> HostConfinement {
+        let mut done = HostConfinement::default();
         done.note("limits of the process", limits());
         done.note("no new privileges", no_new_privileges());
         done.note("files out of reach (Landlock)", files());
@@ -157,9 +157,9 @@ mod linux {
         seccompiler::apply_filter(&denied).map_err(said)
     }
 
-    type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+    type FilterRules = BTreeMap<i64, Vec<SeccompRule>>;
 
-    fn program(rules: Rules, errno: u32) -> Result<BpfProgram, String> {
+    fn program(rules: FilterRules, errno: u32) -> Result<BpfProgram, String> {
         let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| error.to_string())?;
         let refuse = SeccompAction::Errno(errno);
         let filter = SeccompFilter::new(with_x32(rules), SeccompAction::Allow, refuse, arch);
@@ -167,7 +167,7 @@ mod linux {
     }
 
     /// The calls of x86_64 have a second set of numbers, which some kernels take.
-    fn with_x32(mut rules: Rules) -> Rules {
+    fn with_x32(mut rules: FilterRules) -> FilterRules {
         const X32: i64 = 0x4000_0000;
         if cfg!(target_arch = "x86_64") {
             let others: Vec<_> = rules.iter().map(|(call, rules)| (call | X32, rules.clone())).collect();
@@ -176,8 +176,8 @@ mod linux {
         rules
     }
 
-    fn denied() -> Result<Rules, String> {
-        let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
+    fn denied() -> Result<FilterRules, String> {
+        let mut rules: FilterRules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
         #[cfg(target_arch = "x86_64")]
         {
             rules.extend(NEVER_OLD.iter().map(|call| (*call, Vec::new())));

@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::frame::{CallId, Confinement, Control, ControlReply};
-use crate::outbox::Outbox;
+use crate::frame::{CallId, ControlFrame, ControlReply, HostConfinement};
+use crate::outbox::FrameOutbox;
 
 /// How often a child looks whether its parent is still there, should the socket not tell.
 const PARENT_CHECK: Duration = Duration::from_secs(1);
 
 /// What the loop is doing, for the sentinel; and what the sentinel wants, for the loop. Calls count from 1; 0 is none.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct LoopWatch {
     epoch: Instant,
     current: AtomicU64,
     /// Where the parent reads the current call when this process is gone.
@@ -25,7 +25,7 @@ pub(crate) struct Watch {
     closing: AtomicBool,
 }
 
-impl Watch {
+impl LoopWatch {
     pub(crate) fn new(mark: Option<&'static AtomicU64>) -> Self {
         Self {
             epoch: Instant::now(),
@@ -84,10 +84,10 @@ impl Watch {
         u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    fn answer(&self, asked: &Control) -> ControlReply {
+    fn answer(&self, asked: &ControlFrame) -> ControlReply {
         let current = self.current();
         match *asked {
-            Control::Ping(ping) => ControlReply::Pong {
+            ControlFrame::Ping(ping) => ControlReply::Pong {
                 ping,
                 current: (current != 0).then_some(current),
                 since_ms: match current {
@@ -95,7 +95,7 @@ impl Watch {
                     _ => self.now_us().saturating_sub(self.since_us.load(Relaxed)) / 1000,
                 },
             },
-            Control::Interrupt(id) => {
+            ControlFrame::Interrupt(id) => {
                 let was = current == id;
                 if was {
                     self.wanted.store(id, Relaxed);
@@ -108,29 +108,34 @@ impl Watch {
 
 /// What the end of the control socket means.
 #[derive(Clone, Debug)]
-pub(crate) enum Life {
+pub(crate) enum ControlEnd {
     /// The host is a process of its own, which ends with its parent.
     Process {
         /// The parent.
         parent: Option<rustix::process::Pid>,
         /// What the kernel keeps the process from.
-        confinement: Confinement,
+        confinement: HostConfinement,
     },
     /// The host is a thread, which can only be asked to end.
     Thread,
 }
 
 /// Starts the sentinel.
-pub(crate) fn watch(control: UnixStream, watch: Arc<Watch>, out: Arc<Outbox>, life: Life) -> io::Result<()> {
-    if let Life::Process { .. } = life {
+pub(crate) fn watch(
+    control: UnixStream,
+    watch: Arc<LoopWatch>,
+    out: Arc<FrameOutbox>,
+    life: ControlEnd,
+) -> io::Result<()> {
+    if let ControlEnd::Process { .. } = life {
         control.set_read_timeout(Some(PARENT_CHECK))?;
     }
     let sentinel = move || {
         // An error ends the conversation too: the sentinel can no longer answer the parent.
         let _ = converse(&control, &watch, &out, &life);
         match life {
-            Life::Process { .. } => leave_process(),
-            Life::Thread => watch.close(),
+            ControlEnd::Process { .. } => leave_process(),
+            ControlEnd::Thread => watch.close(),
         }
     };
     thread::Builder::new().name("rival-sentinel".to_owned()).spawn(sentinel)?;
@@ -145,7 +150,7 @@ fn leave_process() -> ! {
     std::process::exit(0)
 }
 
-fn converse(control: &UnixStream, watch: &Watch, out: &Outbox, life: &Life) -> io::Result<()> {
+fn converse(control: &UnixStream, watch: &LoopWatch, out: &FrameOutbox, life: &ControlEnd) -> io::Result<()> {
     let mut lines = BufReader::new(control);
     let mut replies = control;
     let mut line = String::new();
@@ -153,7 +158,7 @@ fn converse(control: &UnixStream, watch: &Watch, out: &Outbox, life: &Life) -> i
         match lines.read_line(&mut line) {
             Ok(0) => return Ok(()),
             Ok(_) => {
-                let asked: Control = serde_json::from_str(&line)?;
+                let asked: ControlFrame = serde_json::from_str(&line)?;
                 // Lines that a stuck script wrote before it got stuck would go with it.
                 out.flush_for();
                 let mut text = serde_json::to_vec(&watch.answer(&asked))?;
@@ -173,9 +178,9 @@ fn converse(control: &UnixStream, watch: &Watch, out: &Outbox, life: &Life) -> i
     }
 }
 
-fn orphaned(life: &Life) -> bool {
+fn orphaned(life: &ControlEnd) -> bool {
     match life {
-        Life::Process { parent, .. } => rustix::process::getppid() != *parent,
-        Life::Thread => false,
+        ControlEnd::Process { parent, .. } => rustix::process::getppid() != *parent,
+        ControlEnd::Thread => false,
     }
 }

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use crate::code;
-use crate::memory::{Meter, Reserved};
+use crate::memory::{MemoryMeter, ReservedMemory};
 
 /// How long a request may take from its start to the end of the answer's body. A script that wants less says so with
 /// `AbortSignal.timeout`, or with the `timeout` of its step.
@@ -36,7 +36,7 @@ const USER_AGENT: &str = concat!("rival/", env!("CARGO_PKG_VERSION"));
 
 /// A request as JavaScript states it.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Request {
+pub(crate) struct FetchRequest {
     url: String,
     method: String,
     headers: Vec<(String, String)>,
@@ -46,7 +46,7 @@ pub(crate) struct Request {
     pub(crate) body: Option<Vec<u8>>,
 }
 
-impl Request {
+impl FetchRequest {
     /// What it holds, about.
     fn size(&self) -> usize {
         self.body.as_ref().map_or(0, Vec::len) + self.url.len() + size_of_headers(&self.headers)
@@ -72,7 +72,7 @@ enum Redirect {
 
 /// An answer, all of it.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct FetchResponse {
     pub(crate) status: u16,
     pub(crate) status_text: &'static str,
     pub(crate) url: String,
@@ -80,10 +80,10 @@ pub(crate) struct Answer {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
     /// What it holds counts until it is JavaScript's.
-    pub(crate) reserved: Reserved,
+    pub(crate) reserved: ReservedMemory,
 }
 
-impl Answer {
+impl FetchResponse {
     fn reserve(&mut self, bytes: usize) -> Result<(), FetchError> {
         if self.reserved.grow(bytes) { Ok(()) } else { Err(FetchError::Memory(self.reserved.limit())) }
     }
@@ -158,25 +158,25 @@ impl FetchError {
 
 /// The end of a request.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct FetchEnd {
     pub(crate) op: u32,
-    pub(crate) outcome: Result<Answer, FetchError>,
+    pub(crate) outcome: Result<FetchResponse, FetchError>,
 }
 
 /// Tells the loop of an end, and wakes it.
-struct Tell {
-    ended: Sender<Finished>,
+struct FetchNotifier {
+    ended: Sender<FetchEnd>,
     bell: Arc<UnixStream>,
 }
 
-impl Tell {
-    fn of(fetcher: &Fetcher) -> Self {
+impl FetchNotifier {
+    fn of(fetcher: &HttpFetcher) -> Self {
         Self { ended: fetcher.ended.0.clone(), bell: Arc::clone(&fetcher.bell.0) }
     }
 
-    fn tell(&self, op: u32, outcome: Result<Answer, FetchError>) {
+    fn tell(&self, op: u32, outcome: Result<FetchResponse, FetchError>) {
         // If the loop has ended, the outcome is of no use.
-        let _ = self.ended.send(Finished { op, outcome });
+        let _ = self.ended.send(FetchEnd { op, outcome });
         // If the socket is full, it is readable anyway.
         let _ = (&*self.bell).write(&[0]);
     }
@@ -184,22 +184,26 @@ impl Tell {
 
 /// Sends requests and tells when they have ended.
 #[derive(Debug)]
-pub(crate) struct Fetcher {
+pub(crate) struct HttpFetcher {
     /// The other thread ends when the second is dropped.
     sender: Option<(Handle, oneshot::Sender<()>)>,
     outgoing: OutgoingPolicy,
     client: Option<OutgoingClient>,
     running: HashMap<u32, AbortHandle>,
-    ended: (Sender<Finished>, Receiver<Finished>),
+    ended: (Sender<FetchEnd>, Receiver<FetchEnd>),
     /// Written to by the other thread, so that a loop that waits for its sockets wakes.
     bell: (Arc<UnixStream>, UnixStream),
     /// What requests and answers hold counts here.
-    meter: Arc<Meter>,
+    meter: Arc<MemoryMeter>,
     timeout: Duration,
 }
 
-impl Fetcher {
-    pub(crate) fn new(outgoing: OutgoingPolicy, meter: Arc<Meter>, timeout: Duration) -> io::Result<Self> {
+impl HttpFetcher {
+    pub(crate) fn new(
+        outgoing: OutgoingPolicy,
+        meter: Arc<MemoryMeter>,
+        timeout: Duration,
+    ) -> io::Result<Self> {
         let (ring, hear) = UnixStream::pair()?;
         ring.set_nonblocking(true)?;
         hear.set_nonblocking(true)?;
@@ -226,28 +230,28 @@ impl Fetcher {
         while matches!((&self.bell.1).read(&mut heard), Ok(read) if read == heard.len()) {}
     }
 
-    pub(crate) fn finished(&self) -> Option<Finished> {
+    pub(crate) fn finished(&self) -> Option<FetchEnd> {
         self.ended.1.try_recv().ok()
     }
 
-    pub(crate) fn begin(&mut self, op: u32, request: Request) {
+    pub(crate) fn begin(&mut self, op: u32, request: FetchRequest) {
         match self.start(op, request) {
             Ok(task) => {
                 self.running.insert(op, task);
             }
-            Err(error) => Tell::of(self).tell(op, Err(error)),
+            Err(error) => FetchNotifier::of(self).tell(op, Err(error)),
         }
     }
 
-    fn start(&mut self, op: u32, request: Request) -> Result<AbortHandle, FetchError> {
-        let mut reserved = Reserved::none(&self.meter);
+    fn start(&mut self, op: u32, request: FetchRequest) -> Result<AbortHandle, FetchError> {
+        let mut reserved = ReservedMemory::none(&self.meter);
         if !reserved.grow(request.size()) {
             return Err(FetchError::Memory(self.meter.limit()));
         }
         let failed = |error: io::Error| FetchError::Failed(error.to_string());
         let client = self.client().map_err(failed)?;
         let sender = self.sender().map_err(failed)?;
-        let (tell, meter, timeout) = (Tell::of(self), Arc::clone(&self.meter), self.timeout);
+        let (tell, meter, timeout) = (FetchNotifier::of(self), Arc::clone(&self.meter), self.timeout);
         let task = sender.spawn(async move {
             let exchange = tokio::time::timeout(timeout, exchange(&client, request, &meter));
             let outcome = exchange.await.unwrap_or(Err(FetchError::Timeout(timeout)));
@@ -290,9 +294,9 @@ impl Fetcher {
 
 async fn exchange(
     client: &OutgoingClient,
-    request: Request,
-    meter: &Arc<Meter>,
-) -> Result<Answer, FetchError> {
+    request: FetchRequest,
+    meter: &Arc<MemoryMeter>,
+) -> Result<FetchResponse, FetchError> {
     let redirect = request.redirect;
     let asked = request.url.clone();
     let request = built(client.http(), request)?.build().map_err(|error| explain(&error))?;
@@ -301,14 +305,14 @@ async fn exchange(
     if redirect == Redirect::Error && response.status().is_redirection() {
         return Err(FetchError::RedirectRefused(asked));
     }
-    let mut answer = Answer {
+    let mut answer = FetchResponse {
         status: response.status().as_u16(),
         status_text: response.status().canonical_reason().unwrap_or_default(),
         redirected: redirect == Redirect::Follow && response.url().as_str() != without_fragment(&asked),
         url: response.url().to_string(),
         headers: headers_of(response.headers()),
         body: Vec::new(),
-        reserved: Reserved::none(meter),
+        reserved: ReservedMemory::none(meter),
     };
     answer.reserve(size_of_headers(&answer.headers) + answer.url.len())?;
     answer.read(response).await?;
@@ -319,7 +323,7 @@ fn without_fragment(url: &str) -> &str {
     url.split('#').next().unwrap_or(url)
 }
 
-fn built(client: &Client, request: Request) -> Result<reqwest::RequestBuilder, FetchError> {
+fn built(client: &Client, request: FetchRequest) -> Result<reqwest::RequestBuilder, FetchError> {
     let wrong = |what: &dyn std::fmt::Display| FetchError::Request(what.to_string());
     let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| wrong(&error))?;
     let mut headers = HeaderMap::new();
@@ -384,13 +388,13 @@ mod tests {
     /// What comes of a request to a server that accepts it and says nothing.
     fn ask(memory: usize, timeout: Duration, body: usize) -> FetchError {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
-        let meter = Arc::new(Meter::default());
+        let meter = Arc::new(MemoryMeter::default());
         meter.set_limit(memory);
         let outgoing = OutgoingPolicy::public().allow_loopback();
-        let mut fetcher = Fetcher::new(outgoing, Arc::clone(&meter), timeout).unwrap();
+        let mut fetcher = HttpFetcher::new(outgoing, Arc::clone(&meter), timeout).unwrap();
         fetcher.begin(
             1,
-            Request {
+            FetchRequest {
                 url: format!("http://{}/", server.local_addr().unwrap()),
                 method: "POST".to_owned(),
                 headers: Vec::new(),
@@ -399,7 +403,7 @@ mod tests {
             },
         );
         let finished = fetcher.ended.1.recv().unwrap();
-        assert!(Reserved::none(&meter).grow(memory), "all of it is given back");
+        assert!(ReservedMemory::none(&meter).grow(memory), "all of it is given back");
         finished.outcome.unwrap_err()
     }
 

@@ -8,7 +8,7 @@ use rival_outgoing::OutgoingPolicy;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use crate::confine::Confinement;
+pub use crate::confine::HostConfinement;
 
 /// A call, or anything else that is answered.
 pub type CallId = u64;
@@ -58,7 +58,7 @@ pub enum ToHost {
         /// The function's key in the plan.
         function: String,
         /// What it is called for.
-        role: Role,
+        role: FrameRole,
         /// What it is given.
         cx: Box<RawValue>,
     },
@@ -139,7 +139,7 @@ pub struct ModuleSource {
 /// What a function is called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Role {
+pub enum FrameRole {
     /// A step.
     Step,
     /// A loop's condition.
@@ -168,7 +168,7 @@ pub enum FromHost {
     Ready {
         /// What the kernel keeps it from; nothing is known of a host that is a thread.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        confinement: Option<Confinement>,
+        confinement: Option<HostConfinement>,
     },
     /// It came to an end.
     Done {
@@ -200,7 +200,7 @@ pub enum FromHost {
         /// The call; 0 while a file is loaded.
         id: CallId,
         /// How much it matters.
-        level: Level,
+        level: FrameLevel,
         /// The line.
         message: String,
         /// What goes with it.
@@ -243,7 +243,7 @@ pub enum FromHost {
 /// How much a log line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Level {
+pub enum FrameLevel {
     /// For the author.
     Debug,
     /// Normal operation.
@@ -291,7 +291,7 @@ pub struct ScriptError {
 /// Asked over the control socket, a line of JSON each.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Control {
+pub enum ControlFrame {
     /// What are you doing?
     Ping(u64),
     /// Stop this call, if it is the one that JavaScript is in.

@@ -22,19 +22,21 @@ use rquickjs::{Context, Function, Runtime};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::confine;
-use crate::control::{Life, Watch};
+use crate::control::{ControlEnd, LoopWatch};
 use crate::error;
-use crate::fetch::{Fetcher, REQUEST_TIMEOUT};
-use crate::frame::{CallId, FromHost, Level, ScriptError, ToHost};
-use crate::memory::{Meter, Metered};
-use crate::modules::{Links, Modules};
-use crate::ops::{Ops, Owner};
-use crate::outbox::Outbox;
-use crate::pipe::{Aborted, About, Dropped, Head, Incoming, Pipe, Reply};
-use crate::realm::{Completion, Realm, Task};
-use crate::rejections::Rejections;
-use crate::sandbox::{Job, Sandbox};
-use crate::shared::{Cut, Shared};
+use crate::fetch::{HttpFetcher, REQUEST_TIMEOUT};
+use crate::frame::{CallId, FrameLevel, FromHost, ScriptError, ToHost};
+use crate::memory::{MemoryMeter, MeteredAllocator};
+use crate::modules::{ModuleLinks, ModuleSources};
+use crate::ops::{HostOpOwner, HostOps};
+use crate::outbox::FrameOutbox;
+use crate::pipe::{
+    AbortedCall, AnsweredCall, DataPipe, DroppedRealm, ForgottenCall, FrameHead, IncomingFrame,
+};
+use crate::realm::{HostOpEnd, HostRealm, RealmTask};
+use crate::rejections::TurnRejections;
+use crate::sandbox::{TransformJob, TransformRunner};
+use crate::shared::{CutReason, HostShared};
 
 /// How deep JavaScript may call: well within the two megabytes that a thread has.
 const STACK_BYTES: usize = 1024 * 1024;
@@ -46,29 +48,29 @@ const DROPPED_MAX: usize = 8;
 const NEW_REALM: usize = 8 * 1024 * 1024;
 
 /// A script host.
-pub(crate) struct Host {
+pub(crate) struct HostLoop {
     // In this order: values of JavaScript go before the runtime.
-    realms: HashMap<u32, Realm>,
-    rejections: Rejections,
+    realms: HashMap<u32, HostRealm>,
+    rejections: TurnRejections,
     runtime: Runtime,
-    modules: Rc<Modules>,
-    sandbox: Sandbox,
-    shared: Rc<Shared>,
+    modules: Rc<ModuleSources>,
+    sandbox: TransformRunner,
+    shared: Rc<HostShared>,
     /// How many turns there were.
     turns: u64,
     /// How many realms were dropped since their garbage was last collected.
     dropped: usize,
 }
 
-impl Host {
+impl HostLoop {
     /// Waits for the first frame; `None` if the parent is gone before it comes.
     pub(crate) fn begin(
         data: UnixStream,
-        out: Arc<Outbox>,
-        watch: Arc<Watch>,
-        life: Life,
+        out: Arc<FrameOutbox>,
+        watch: Arc<LoopWatch>,
+        life: ControlEnd,
     ) -> io::Result<Option<Self>> {
-        let mut pipe = Pipe::new(data);
+        let mut pipe = DataPipe::new(data);
         let setup = loop {
             if let Some(frame) = pipe.next_frame()? {
                 break serde_json::from_slice(&frame.bytes)?;
@@ -81,32 +83,32 @@ impl Host {
             return Err(io::Error::other("the first frame is not `setup`"));
         };
         let confinement = match life {
-            Life::Process { confinement, .. } => {
+            ControlEnd::Process { confinement, .. } => {
                 confine::limit_memory(memory_limit);
                 Some(confinement)
             }
-            Life::Thread => None,
+            ControlEnd::Thread => None,
         };
         out.put(&FromHost::Ready { confinement })?;
-        let meter = Arc::new(Meter::default());
+        let meter = Arc::new(MemoryMeter::default());
         meter.set_limit(memory_limit);
-        let ops = Ops::new(Fetcher::new(outgoing, Arc::clone(&meter), REQUEST_TIMEOUT)?);
-        let shared = Rc::new(Shared::new(pipe, out, watch, meter, ops, env));
+        let ops = HostOps::new(HttpFetcher::new(outgoing, Arc::clone(&meter), REQUEST_TIMEOUT)?);
+        let shared = Rc::new(HostShared::new(pipe, out, watch, meter, ops, env));
         Self::new(shared).map(Some)
     }
 
-    fn new(shared: Rc<Shared>) -> io::Result<Self> {
-        let allocator = Metered(Arc::clone(&shared.meter));
+    fn new(shared: Rc<HostShared>) -> io::Result<Self> {
+        let allocator = MeteredAllocator(Arc::clone(&shared.meter));
         let runtime = Runtime::new_with_alloc(allocator).map_err(io::Error::other)?;
         runtime.set_max_stack_size(STACK_BYTES);
         anchor(&runtime).map_err(io::Error::other)?;
-        let modules = Rc::new(Modules::default());
-        runtime.set_loader(Links(Rc::clone(&modules)), Links(Rc::clone(&modules)));
+        let modules = Rc::new(ModuleSources::default());
+        runtime.set_loader(ModuleLinks(Rc::clone(&modules)), ModuleLinks(Rc::clone(&modules)));
         let host = Rc::clone(&shared);
         runtime.set_interrupt_handler(Some(Box::new(move || host.interrupts())));
-        let rejections = Rejections::default();
+        let rejections = TurnRejections::default();
         runtime.set_host_promise_rejection_tracker(Some(rejections.tracker(Arc::clone(&shared.watch))));
-        let sandbox = Sandbox::new(Arc::clone(&shared.watch));
+        let sandbox = TransformRunner::new(Arc::clone(&shared.watch));
         Ok(Self {
             realms: HashMap::new(),
             rejections,
@@ -146,7 +148,7 @@ impl Host {
         loop {
             let due = self.shared.ops.borrow_mut().due(now);
             let Some((op, owner)) = due else { return };
-            self.complete(op, owner, Completion::Timer);
+            self.complete(op, owner, HostOpEnd::Timer);
         }
     }
 
@@ -154,7 +156,7 @@ impl Host {
         loop {
             let finished = self.shared.ops.borrow_mut().finished();
             let Some((finished, owner)) = finished else { return };
-            self.complete(finished.op, owner, Completion::Fetch(finished.outcome));
+            self.complete(finished.op, owner, HostOpEnd::Fetch(finished.outcome));
         }
     }
 
@@ -176,47 +178,47 @@ impl Host {
         if told { pipe.fill() } else { Ok(true) }
     }
 
-    fn deliver(&mut self, frame: Incoming) -> io::Result<()> {
-        let Incoming { head, bytes } = frame;
+    fn deliver(&mut self, frame: IncomingFrame) -> io::Result<()> {
+        let IncomingFrame { head, bytes } = frame;
         match head {
-            Head::Setup(_) => {}
-            Head::Realm(_) => {
+            FrameHead::Setup(_) => {}
+            FrameHead::Realm(_) => {
                 if let ToHost::Realm { realm, modules } = serde_json::from_slice(&bytes)? {
                     self.realms.entry(realm).or_default().sources.add(modules);
                 }
             }
-            Head::Drop(Dropped { realm }) => self.drop_realm(realm),
-            Head::Describe(target) | Head::Call(target) | Head::Parse(target) => {
-                self.begin_call(Owner { realm: target.realm, call: target.id }, bytes);
+            FrameHead::Drop(DroppedRealm { realm }) => self.drop_realm(realm),
+            FrameHead::Describe(target) | FrameHead::Call(target) | FrameHead::Parse(target) => {
+                self.begin_call(HostOpOwner { realm: target.realm, call: target.id }, bytes);
             }
-            Head::Answer(Reply { id, op }) => {
+            FrameHead::Answer(AnsweredCall { id, op }) => {
                 if let Some(realm) = self.shared.take_asked(op) {
-                    self.go_on(Owner { realm, call: id }, bytes);
+                    self.go_on(HostOpOwner { realm, call: id }, bytes);
                 }
             }
-            Head::Forget(About { id }) => self.forget(id, bytes),
-            Head::Abort(Aborted { id, keep }) => {
+            FrameHead::Forget(ForgottenCall { id }) => self.forget(id, bytes),
+            FrameHead::Abort(AbortedCall { id, keep }) => {
                 if let Some(realm) = self.shared.realm_of(id) {
-                    self.go_on(Owner { realm, call: id }, bytes);
+                    self.go_on(HostOpOwner { realm, call: id }, bytes);
                 }
                 if !keep {
                     self.shared.close(id);
                 }
                 self.shared.put(&FromHost::Aborted { id });
             }
-            Head::Transform(_) => {
+            FrameHead::Transform(_) => {
                 if let ToHost::Transform { id, code, input, limit_ms, memory_limit } =
                     serde_json::from_slice(&bytes)?
                 {
                     let limit = Duration::from_millis(limit_ms);
-                    self.transform(id, Job { code, input, limit, memory: memory_limit });
+                    self.transform(id, TransformJob { code, input, limit, memory: memory_limit });
                 }
             }
         }
         Ok(())
     }
 
-    fn transform(&mut self, call: CallId, job: Job) {
+    fn transform(&mut self, call: CallId, job: TransformJob) {
         self.shared.watch.enter(call);
         let outcome = self.sandbox.run(job);
         self.shared.watch.leave();
@@ -227,10 +229,10 @@ impl Host {
     }
 
     /// A call, or something else that is answered.
-    fn begin_call(&mut self, owner: Owner, frame: Vec<u8>) {
-        let Owner { realm, call } = owner;
+    fn begin_call(&mut self, owner: HostOpOwner, frame: Vec<u8>) {
+        let HostOpOwner { realm, call } = owner;
         self.shared.open(call, realm);
-        let thrown = self.turn(owner, Task::Frame(frame));
+        let thrown = self.turn(owner, RealmTask::Frame(frame));
         if let Some(error) = thrown
             && self.shared.close(call)
         {
@@ -239,47 +241,47 @@ impl Host {
     }
 
     /// Something more about a call.
-    fn go_on(&mut self, owner: Owner, frame: Vec<u8>) {
-        let thrown = self.turn(owner, Task::Frame(frame));
-        self.complain(owner.call, thrown);
+    fn go_on(&mut self, owner: HostOpOwner, frame: Vec<u8>) {
+        let thrown = self.turn(owner, RealmTask::Frame(frame));
+        self.report_error(owner.call, thrown);
     }
 
     fn forget(&mut self, call: CallId, frame: Vec<u8>) {
         if let Some(realm) = self.shared.realm_of(call) {
-            self.go_on(Owner { realm, call }, frame);
+            self.go_on(HostOpOwner { realm, call }, frame);
             self.shared.close(call);
         }
         self.shared.forget_asked(call);
     }
 
-    fn complete(&mut self, op: u32, owner: Owner, completion: Completion) {
-        let thrown = self.turn(owner, Task::Complete(op, completion));
-        self.complain(owner.call, thrown);
+    fn complete(&mut self, op: u32, owner: HostOpOwner, completion: HostOpEnd) {
+        let thrown = self.turn(owner, RealmTask::Complete(op, completion));
+        self.report_error(owner.call, thrown);
     }
 
     /// One task, and everything that follows from it at once. What the task itself threw comes back, unless it was cut
     /// short: then the call is answered already.
-    fn turn(&mut self, owner: Owner, task: Task) -> Option<ScriptError> {
-        let Owner { realm, call } = owner;
+    fn turn(&mut self, owner: HostOpOwner, task: RealmTask) -> Option<ScriptError> {
+        let HostOpOwner { realm, call } = owner;
         self.shared.watch.enter(call);
         let thrown = match self.ready(realm) {
             None => self.tell(realm, task),
             unready => unready,
         };
         self.jobs(owner);
-        let late = self.tell(realm, Task::Drained(call));
+        let late = self.tell(realm, RealmTask::Drained(call));
         self.jobs(owner);
-        self.complain(call, late);
+        self.report_error(call, late);
         self.unhandled(realm);
         let cut = self.shared.take_cut(call);
         if let Some((call, cut)) = cut {
-            self.cut_short(Owner { realm, call }, cut);
+            self.cut_short(HostOpOwner { realm, call }, cut);
         }
         if self.shared.meter.is_tight() {
             self.make_room(realm);
         }
         self.shared.watch.leave();
-        self.shared.heed(self.shared.out.flush_old());
+        self.shared.end_if_failed(self.shared.out.flush_old());
         if cut.is_some() { None } else { thrown }
     }
 
@@ -325,12 +327,12 @@ impl Host {
         }
     }
 
-    fn tell(&self, realm: u32, task: Task) -> Option<ScriptError> {
+    fn tell(&self, realm: u32, task: RealmTask) -> Option<ScriptError> {
         self.realms.get(&realm)?.tell(task)
     }
 
     /// Runs all jobs. One that throws was cut short, or is a callback of `queueMicrotask`.
-    fn jobs(&self, owner: Owner) {
+    fn jobs(&self, owner: HostOpOwner) {
         let mut dice = 1_u32;
         while !self.shared.watch.closing() {
             match self.runtime.execute_pending_job() {
@@ -341,7 +343,7 @@ impl Host {
                         let thrown = ctx.catch();
                         (!thrown.is_uncatchable_error()).then(|| error::of_value(&ctx, &thrown))
                     });
-                    self.complain(owner.call, thrown);
+                    self.report_error(owner.call, thrown);
                 }
             }
             if self.shared.is_cutting() {
@@ -360,19 +362,19 @@ impl Host {
     }
 
     /// Answers a call that was cut short: its promises never settle, so its own code never answers.
-    fn cut_short(&mut self, owner: Owner, cut: Cut) {
-        let Owner { realm, call } = owner;
+    fn cut_short(&mut self, owner: HostOpOwner, cut: CutReason) {
+        let HostOpOwner { realm, call } = owner;
         let open = self.shared.close(call);
         let forget = format!(r#"{{"forget":{{"id":{call}}}}}"#);
-        let thrown = self.tell(realm, Task::Frame(forget.into_bytes()));
-        self.complain(call, thrown);
+        let thrown = self.tell(realm, RealmTask::Frame(forget.into_bytes()));
+        self.report_error(call, thrown);
         self.jobs(owner);
         self.shared.forget_asked(call);
         // An interrupt during this cleanup is about the same call again, and is dropped.
         self.shared.take_cut(call);
         let error = match cut {
-            Cut::Wanted => error::interrupted(),
-            Cut::Memory => ScriptError { spent: true, ..error::out_of_memory() },
+            CutReason::Wanted => error::interrupted(),
+            CutReason::Memory => ScriptError { spent: true, ..error::out_of_memory() },
         };
         // Without a call to blame, the parent must still know that the host is spent.
         if open || error.spent {
@@ -386,16 +388,16 @@ impl Host {
         }
         let told = self.realms.get(&realm).and_then(|realm| realm.with(|ctx| self.rejections.take(ctx)));
         for (call, error) in told.unwrap_or_default() {
-            self.complain(call, Some(error));
+            self.report_error(call, Some(error));
         }
     }
 
     /// Logs an error that no JavaScript code has caught.
-    fn complain(&self, call: CallId, thrown: Option<ScriptError>) {
+    fn report_error(&self, call: CallId, thrown: Option<ScriptError>) {
         if let Some(error) = thrown {
             let stack = error.stack.map(|stack| format!("\n{}", stack.trim_end())).unwrap_or_default();
             let message = format!("uncaught {}: {}{stack}", error.name, error.message);
-            self.shared.put(&FromHost::Log { id: call, level: Level::Error, message, fields: None });
+            self.shared.put(&FromHost::Log { id: call, level: FrameLevel::Error, message, fields: None });
         }
     }
 
@@ -413,7 +415,7 @@ impl Host {
     }
 }
 
-impl Drop for Host {
+impl Drop for HostLoop {
     fn drop(&mut self) {
         self.rejections.clear();
         for (_, realm) in self.realms.drain() {

@@ -36,15 +36,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use confine::confine;
 pub use rival_outgoing::{AllowError, OutgoingPolicy};
 
-use control::{Life, Watch};
-use host::Host;
-pub use mark::Mark;
-use outbox::Outbox;
+use control::{ControlEnd, LoopWatch};
+use host::HostLoop;
+pub use mark::CallMark;
+use outbox::FrameOutbox;
 
 /// Set for a process that is to be a host.
 pub const VARIABLE: &str = "RIVAL_SCRIPT_HOST";
 
-/// What [`VARIABLE`] is if the first byte of the data socket brings a [`Mark`].
+/// What [`VARIABLE`] is if the first byte of the data socket brings a [`CallMark`].
 pub const MARKED: &str = "marked";
 
 /// Whether [`main_if_asked`] was called.
@@ -73,8 +73,8 @@ fn serve_standard(marked: bool) -> io::Result<()> {
     let data = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let control = UnixStream::from(io::stdout().as_fd().try_clone_to_owned()?);
     let mark = if marked { Some(mark::receive(&data)?) } else { None };
-    let life = Life::Process { parent: rustix::process::getppid(), confinement };
-    run(data, control, life, Watch::new(mark))
+    let life = ControlEnd::Process { parent: rustix::process::getppid(), confinement };
+    run(data, control, life, LoopWatch::new(mark))
 }
 
 /// Serves until the other end of `data` is closed, in this thread, which needs a stack of at least two megabytes.
@@ -85,14 +85,15 @@ fn serve_standard(marked: bool) -> io::Result<()> {
 ///
 /// What the sockets say, and frames that are none.
 pub fn serve(data: UnixStream, control: UnixStream) -> io::Result<()> {
-    run(data, control, Life::Thread, Watch::new(None))
+    run(data, control, ControlEnd::Thread, LoopWatch::new(None))
 }
 
-fn run(data: UnixStream, control: UnixStream, life: Life, watch: Watch) -> io::Result<()> {
+fn run(data: UnixStream, control: UnixStream, life: ControlEnd, watch: LoopWatch) -> io::Result<()> {
     let watch = Arc::new(watch);
-    let out = Arc::new(Outbox::new(data.try_clone()?));
+    let out = Arc::new(FrameOutbox::new(data.try_clone()?));
     control::watch(control, Arc::clone(&watch), Arc::clone(&out), life.clone())?;
-    let ran = Host::begin(data, out, watch, life).and_then(|host| host.map_or(Ok(()), |mut host| host.run()));
+    let ran =
+        HostLoop::begin(data, out, watch, life).and_then(|host| host.map_or(Ok(()), |mut host| host.run()));
     match ran {
         // The other side went while it was being told something.
         Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(()),

@@ -14,7 +14,7 @@ const LOOSE_WINDOW: Duration = Duration::from_secs(1);
 
 /// What was logged so far.
 #[derive(Debug)]
-pub(crate) struct Logs {
+pub(crate) struct LogQuota {
     calls: HashMap<CallId, usize>,
     window: Instant,
     loose: usize,
@@ -22,26 +22,26 @@ pub(crate) struct Logs {
 
 /// What becomes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Admitted {
+pub(crate) enum LogAdmission {
     Yes,
     No,
     /// No, and it is the first.
     NoMore,
 }
 
-impl Logs {
+impl LogQuota {
     pub(crate) fn new() -> Self {
         Self { calls: HashMap::new(), window: Instant::now(), loose: 0 }
     }
 
     /// Whether a call that is open may log this much more.
-    pub(crate) fn admit(&mut self, call: CallId, bytes: usize) -> Admitted {
+    pub(crate) fn admit(&mut self, call: CallId, bytes: usize) -> LogAdmission {
         let used = self.calls.entry(call).or_default();
         take(used, bytes, CALL_BYTES)
     }
 
     /// Whether code outside of calls may log this much more.
-    pub(crate) fn admit_loose(&mut self, bytes: usize, now: Instant) -> Admitted {
+    pub(crate) fn admit_loose(&mut self, bytes: usize, now: Instant) -> LogAdmission {
         if now.saturating_duration_since(self.window) >= LOOSE_WINDOW {
             self.window = now;
             self.loose = 0;
@@ -55,13 +55,13 @@ impl Logs {
     }
 }
 
-fn take(used: &mut usize, bytes: usize, most: usize) -> Admitted {
+fn take(used: &mut usize, bytes: usize, most: usize) -> LogAdmission {
     let was_full = *used > most;
     *used = used.saturating_add(bytes);
     match (*used > most, was_full) {
-        (false, _) => Admitted::Yes,
-        (true, true) => Admitted::No,
-        (true, false) => Admitted::NoMore,
+        (false, _) => LogAdmission::Yes,
+        (true, true) => LogAdmission::No,
+        (true, false) => LogAdmission::NoMore,
     }
 }
 
@@ -71,21 +71,21 @@ mod tests {
 
     #[test]
     fn a_call_is_heard_until_it_has_said_too_much() {
-        let mut logs = Logs::new();
-        assert_eq!(logs.admit(1, CALL_BYTES), Admitted::Yes);
-        assert_eq!(logs.admit(2, 1), Admitted::Yes);
-        assert_eq!(logs.admit(1, 1), Admitted::NoMore);
-        assert_eq!(logs.admit(1, 1), Admitted::No);
+        let mut logs = LogQuota::new();
+        assert_eq!(logs.admit(1, CALL_BYTES), LogAdmission::Yes);
+        assert_eq!(logs.admit(2, 1), LogAdmission::Yes);
+        assert_eq!(logs.admit(1, 1), LogAdmission::NoMore);
+        assert_eq!(logs.admit(1, 1), LogAdmission::No);
         logs.forget(1);
-        assert_eq!(logs.admit(1, 1), Admitted::Yes);
+        assert_eq!(logs.admit(1, 1), LogAdmission::Yes);
     }
 
     #[test]
     fn what_is_no_call_has_so_much_a_second() {
-        let (mut logs, now) = (Logs::new(), Instant::now());
-        assert_eq!(logs.admit_loose(LOOSE_BYTES, now), Admitted::Yes);
-        assert_eq!(logs.admit_loose(1, now), Admitted::NoMore);
-        assert_eq!(logs.admit_loose(1, now), Admitted::No);
-        assert_eq!(logs.admit_loose(1, now + LOOSE_WINDOW), Admitted::Yes);
+        let (mut logs, now) = (LogQuota::new(), Instant::now());
+        assert_eq!(logs.admit_loose(LOOSE_BYTES, now), LogAdmission::Yes);
+        assert_eq!(logs.admit_loose(1, now), LogAdmission::NoMore);
+        assert_eq!(logs.admit_loose(1, now), LogAdmission::No);
+        assert_eq!(logs.admit_loose(1, now + LOOSE_WINDOW), LogAdmission::Yes);
     }
 }

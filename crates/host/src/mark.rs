@@ -19,9 +19,9 @@ const SIZE: usize = size_of::<CallId>();
 
 /// The parent's end.
 #[derive(Debug)]
-pub struct Mark(OwnedFd);
+pub struct CallMark(OwnedFd);
 
-impl Mark {
+impl CallMark {
     /// A mark for one host.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ const RESERVE: usize = 4 * 1024 * 1024;
 
 /// Counts the bytes that one runtime holds, and those that are held on its behalf.
 #[derive(Debug, Default)]
-pub(crate) struct Meter {
+pub(crate) struct MemoryMeter {
     /// What JavaScript holds. Only the thread that runs JavaScript writes it.
     used: AtomicUsize,
     /// What requests hold.
@@ -30,7 +30,7 @@ pub(crate) struct Meter {
     collected: AtomicUsize,
 }
 
-impl Meter {
+impl MemoryMeter {
     pub(crate) fn set_limit(&self, limit: usize) {
         self.limit.store(limit, Relaxed);
     }
@@ -105,13 +105,13 @@ impl Meter {
 
 /// Memory outside of JavaScript that counts as the script's, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Reserved {
-    meter: Arc<Meter>,
+pub(crate) struct ReservedMemory {
+    meter: Arc<MemoryMeter>,
     bytes: usize,
 }
 
-impl Reserved {
-    pub(crate) fn none(meter: &Arc<Meter>) -> Self {
+impl ReservedMemory {
+    pub(crate) fn none(meter: &Arc<MemoryMeter>) -> Self {
         Self { meter: Arc::clone(meter), bytes: 0 }
     }
 
@@ -135,16 +135,16 @@ impl Reserved {
     }
 }
 
-impl Drop for Reserved {
+impl Drop for ReservedMemory {
     fn drop(&mut self) {
         self.meter.reserved.fetch_sub(self.bytes, Relaxed);
     }
 }
 
 /// Rust's allocator behind a meter.
-pub(crate) struct Metered(pub(crate) Arc<Meter>);
+pub(crate) struct MeteredAllocator(pub(crate) Arc<MemoryMeter>);
 
-impl Metered {
+impl MeteredAllocator {
     /// Counts a block that was just allocated.
     #[expect(unsafe_code, reason = "asks for the size of a block that RustAllocator has just given")]
     fn count(&self, block: *mut u8) -> *mut u8 {
@@ -160,7 +160,7 @@ impl Metered {
 #[expect(unsafe_code, reason = "the trait is unsafe; everything but counting is done by RustAllocator")]
 // SAFETY: every block comes from `RustAllocator` and goes back to it, with the sizes that it is asked for. Where memory
 // is refused the result is null, which the trait allows; a refused `realloc` leaves the old block as it is.
-unsafe impl Allocator for Metered {
+unsafe impl Allocator for MeteredAllocator {
     fn alloc(&mut self, size: usize) -> *mut u8 {
         if !self.0.admit(size) {
             return ptr::null_mut();

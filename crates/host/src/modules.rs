@@ -27,9 +27,9 @@ const STRIPPED: WriteOptions = WriteOptions {
 
 /// The sources of one realm, by name.
 #[derive(Debug, Default)]
-pub(crate) struct Sources(RefCell<HashMap<String, Rc<ModuleSource>>>);
+pub(crate) struct RealmSources(RefCell<HashMap<String, Rc<ModuleSource>>>);
 
-impl Sources {
+impl RealmSources {
     pub(crate) fn add(&self, modules: Vec<ModuleSource>) {
         let mut sources = self.0.borrow_mut();
         sources.extend(modules.into_iter().map(|module| (module.name.clone(), Rc::new(module))));
@@ -42,14 +42,14 @@ impl Sources {
 
 /// The sources of all realms, found by the context that asks.
 #[derive(Debug, Default)]
-pub(crate) struct Modules {
-    realms: RefCell<HashMap<NonNull<qjs::JSContext>, Rc<Sources>>>,
+pub(crate) struct ModuleSources {
+    realms: RefCell<HashMap<NonNull<qjs::JSContext>, Rc<RealmSources>>>,
     /// What the host brings along, compiled.
     bytecode: RefCell<HashMap<&'static str, Rc<[u8]>>>,
 }
 
-impl Modules {
-    pub(crate) fn enter(&self, ctx: &Ctx<'_>, sources: Rc<Sources>) {
+impl ModuleSources {
+    pub(crate) fn enter(&self, ctx: &Ctx<'_>, sources: Rc<RealmSources>) {
         self.realms.borrow_mut().insert(ctx.as_raw(), sources);
     }
 
@@ -57,7 +57,7 @@ impl Modules {
         self.realms.borrow_mut().remove(&ctx.as_raw());
     }
 
-    fn sources(&self, ctx: &Ctx<'_>) -> Option<Rc<Sources>> {
+    fn sources(&self, ctx: &Ctx<'_>) -> Option<Rc<RealmSources>> {
         self.realms.borrow().get(&ctx.as_raw()).cloned()
     }
 
@@ -90,11 +90,11 @@ pub(crate) fn import<'js>(ctx: &Ctx<'js>, name: &str) -> Result<rquickjs::Promis
     Module::import(ctx, format!("{EXACT}{name}"))
 }
 
-/// QuickJS's way to [`Modules`].
+/// QuickJS's way to [`ModuleSources`].
 #[derive(Clone, Debug)]
-pub(crate) struct Links(pub(crate) Rc<Modules>);
+pub(crate) struct ModuleLinks(pub(crate) Rc<ModuleSources>);
 
-impl Resolver for Links {
+impl Resolver for ModuleLinks {
     fn resolve<'js>(
         &mut self,
         ctx: &Ctx<'js>,
@@ -116,7 +116,7 @@ impl Resolver for Links {
     }
 }
 
-impl Loader for Links {
+impl Loader for ModuleLinks {
     fn load<'js>(
         &mut self,
         ctx: &Ctx<'js>,

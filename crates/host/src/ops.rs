@@ -3,41 +3,41 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-use crate::fetch::{Fetcher, Finished, Request};
+use crate::fetch::{FetchEnd, FetchRequest, HttpFetcher};
 use crate::frame::CallId;
 
 /// Whose operation it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Owner {
+pub(crate) struct HostOpOwner {
     pub(crate) realm: u32,
     pub(crate) call: CallId,
 }
 
 #[derive(Debug)]
-struct Op {
-    owner: Owner,
-    what: What,
+struct HostOp {
+    owner: HostOpOwner,
+    what: HostOpKind,
 }
 
 #[derive(Debug)]
-enum What {
+enum HostOpKind {
     Timer(Instant),
     Request,
 }
 
 /// All operations under way.
 #[derive(Debug)]
-pub(crate) struct Ops {
+pub(crate) struct HostOps {
     next: u32,
-    open: HashMap<u32, Op>,
+    open: HashMap<u32, HostOp>,
     /// When which timer is due. Numbers grow, so that equal moments keep their order.
     timers: BTreeSet<(Instant, u32)>,
     requests: usize,
-    fetcher: Fetcher,
+    fetcher: HttpFetcher,
 }
 
-impl Ops {
-    pub(crate) fn new(fetcher: Fetcher) -> Self {
+impl HostOps {
+    pub(crate) fn new(fetcher: HttpFetcher) -> Self {
         Self { next: 0, open: HashMap::new(), timers: BTreeSet::new(), requests: 0, fetcher }
     }
 
@@ -47,14 +47,14 @@ impl Ops {
         self.next
     }
 
-    pub(crate) fn timer(&mut self, op: u32, owner: Owner, due: Instant) {
+    pub(crate) fn timer(&mut self, op: u32, owner: HostOpOwner, due: Instant) {
         self.timers.insert((due, op));
-        self.open.insert(op, Op { owner, what: What::Timer(due) });
+        self.open.insert(op, HostOp { owner, what: HostOpKind::Timer(due) });
     }
 
-    pub(crate) fn request(&mut self, op: u32, owner: Owner, request: Request) {
+    pub(crate) fn request(&mut self, op: u32, owner: HostOpOwner, request: FetchRequest) {
         self.requests += 1;
-        self.open.insert(op, Op { owner, what: What::Request });
+        self.open.insert(op, HostOp { owner, what: HostOpKind::Request });
         self.fetcher.begin(op, request);
     }
 
@@ -69,13 +69,13 @@ impl Ops {
     }
 
     /// Gives up an operation, or takes note of its end.
-    pub(crate) fn stop(&mut self, op: u32) -> Option<Owner> {
-        let Op { owner, what } = self.open.remove(&op)?;
+    pub(crate) fn stop(&mut self, op: u32) -> Option<HostOpOwner> {
+        let HostOp { owner, what } = self.open.remove(&op)?;
         match what {
-            What::Timer(due) => {
+            HostOpKind::Timer(due) => {
                 self.timers.remove(&(due, op));
             }
-            What::Request => {
+            HostOpKind::Request => {
                 self.requests -= 1;
                 self.fetcher.stop(op);
             }
@@ -84,7 +84,7 @@ impl Ops {
     }
 
     /// Gives up everything of some owners.
-    pub(crate) fn stop_all(&mut self, gone: impl Fn(Owner) -> bool) {
+    pub(crate) fn stop_all(&mut self, gone: impl Fn(HostOpOwner) -> bool) {
         let ops: Vec<u32> = self.open.iter().filter(|(_, op)| gone(op.owner)).map(|(op, _)| *op).collect();
         for op in ops {
             self.stop(op);
@@ -92,7 +92,7 @@ impl Ops {
     }
 
     /// A timer that is due.
-    pub(crate) fn due(&mut self, now: Instant) -> Option<(u32, Owner)> {
+    pub(crate) fn due(&mut self, now: Instant) -> Option<(u32, HostOpOwner)> {
         let (due, op) = *self.timers.first()?;
         if due > now {
             return None;
@@ -101,7 +101,7 @@ impl Ops {
     }
 
     /// A request that has ended, and whose it is.
-    pub(crate) fn finished(&mut self) -> Option<(Finished, Owner)> {
+    pub(crate) fn finished(&mut self) -> Option<(FetchEnd, HostOpOwner)> {
         loop {
             let finished = self.fetcher.finished()?;
             // One that was given up may have ended at the same moment.
@@ -121,7 +121,7 @@ impl Ops {
         self.timers.first().map(|(due, _)| *due)
     }
 
-    pub(crate) fn fetcher(&self) -> &Fetcher {
+    pub(crate) fn fetcher(&self) -> &HttpFetcher {
         &self.fetcher
     }
 }

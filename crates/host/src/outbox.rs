@@ -15,18 +15,18 @@ const FLUSH_AFTER: Duration = Duration::from_millis(1);
 
 /// Frames that wait to be written. Shared with the sentinel, which writes them when JavaScript is stuck.
 #[derive(Debug)]
-pub(crate) struct Outbox(Mutex<Waiting>);
+pub(crate) struct FrameOutbox(Mutex<QueuedFrames>);
 
 #[derive(Debug)]
-struct Waiting {
+struct QueuedFrames {
     socket: UnixStream,
     bytes: Vec<u8>,
     since: Option<Instant>,
 }
 
-impl Outbox {
+impl FrameOutbox {
     pub(crate) fn new(socket: UnixStream) -> Self {
-        Self(Mutex::new(Waiting { socket, bytes: Vec::new(), since: None }))
+        Self(Mutex::new(QueuedFrames { socket, bytes: Vec::new(), since: None }))
     }
 
     pub(crate) fn put(&self, frame: &impl Serialize) -> io::Result<()> {
@@ -63,13 +63,13 @@ impl Outbox {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, QueuedFrames> {
         // Nothing in here is left half done by a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waiting {
+impl QueuedFrames {
     fn added(&mut self) -> io::Result<()> {
         if self.bytes.len() > FLUSH_BYTES {
             return self.flush();

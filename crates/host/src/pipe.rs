@@ -9,71 +9,71 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::frame::CallId;
-use crate::wire::Splitter;
+use crate::wire::FrameSplitter;
 
 /// A frame, and what the loop must know of it.
 #[derive(Debug)]
-pub(crate) struct Incoming {
-    pub(crate) head: Head,
+pub(crate) struct IncomingFrame {
+    pub(crate) head: FrameHead,
     pub(crate) bytes: Vec<u8>,
 }
 
 /// The kind of a frame, and what says where it goes.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Head {
+pub(crate) enum FrameHead {
     Setup(IgnoredAny),
     Realm(IgnoredAny),
-    Describe(Target),
-    Call(Target),
-    Parse(Target),
-    Abort(Aborted),
-    Forget(About),
-    Answer(Reply),
-    Drop(Dropped),
+    Describe(FrameTarget),
+    Call(FrameTarget),
+    Parse(FrameTarget),
+    Abort(AbortedCall),
+    Forget(ForgottenCall),
+    Answer(AnsweredCall),
+    Drop(DroppedRealm),
     Transform(IgnoredAny),
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Target {
+pub(crate) struct FrameTarget {
     pub(crate) id: CallId,
     pub(crate) realm: u32,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct About {
+pub(crate) struct ForgottenCall {
     pub(crate) id: CallId,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Aborted {
+pub(crate) struct AbortedCall {
     pub(crate) id: CallId,
     pub(crate) keep: bool,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Reply {
+pub(crate) struct AnsweredCall {
     pub(crate) id: CallId,
     pub(crate) op: u32,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Dropped {
+pub(crate) struct DroppedRealm {
     pub(crate) realm: u32,
 }
 
 /// The host's end of the data socket.
 #[derive(Debug)]
-pub(crate) struct Pipe {
+pub(crate) struct DataPipe {
     socket: UnixStream,
-    splitter: Splitter,
+    splitter: FrameSplitter,
     /// Came while something else was waited for.
-    queue: VecDeque<Incoming>,
+    queue: VecDeque<IncomingFrame>,
 }
 
-impl Pipe {
+impl DataPipe {
     pub(crate) fn new(socket: UnixStream) -> Self {
-        Self { socket, splitter: Splitter::default(), queue: VecDeque::new() }
+        Self { socket, splitter: FrameSplitter::default(), queue: VecDeque::new() }
     }
 
     pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
@@ -81,7 +81,7 @@ impl Pipe {
     }
 
     /// The next frame that is here.
-    pub(crate) fn next_frame(&mut self) -> io::Result<Option<Incoming>> {
+    pub(crate) fn next_frame(&mut self) -> io::Result<Option<IncomingFrame>> {
         match self.queue.pop_front() {
             Some(frame) => Ok(Some(frame)),
             None => self.cut(),
@@ -90,10 +90,10 @@ impl Pipe {
 
     /// Waits for the answer to an operation. What comes before it is for later, in order. `None` when no answer comes
     /// any more.
-    pub(crate) fn wait_for(&mut self, op: u32) -> io::Result<Option<Incoming>> {
+    pub(crate) fn wait_for(&mut self, op: u32) -> io::Result<Option<IncomingFrame>> {
         loop {
             while let Some(frame) = self.cut()? {
-                if matches!(&frame.head, Head::Answer(reply) if reply.op == op) {
+                if matches!(&frame.head, FrameHead::Answer(reply) if reply.op == op) {
                     return Ok(Some(frame));
                 }
                 self.queue.push_back(frame);
@@ -121,9 +121,9 @@ impl Pipe {
         !self.queue.is_empty()
     }
 
-    fn cut(&mut self) -> io::Result<Option<Incoming>> {
+    fn cut(&mut self) -> io::Result<Option<IncomingFrame>> {
         let Some(bytes) = self.splitter.next_frame() else { return Ok(None) };
         let head = serde_json::from_slice(&bytes)?;
-        Ok(Some(Incoming { head, bytes }))
+        Ok(Some(IncomingFrame { head, bytes }))
     }
 }

@@ -8,28 +8,28 @@ use rquickjs::{
 
 use crate::builtin;
 use crate::error;
-use crate::fetch::{Answer, FetchError};
+use crate::fetch::{FetchError, FetchResponse};
 use crate::frame::{CallId, ScriptError};
-use crate::modules::{Modules, Sources};
+use crate::modules::{ModuleSources, RealmSources};
 use crate::native;
-use crate::shared::Shared;
+use crate::shared::HostShared;
 
 /// A realm. Its context is made when it is first needed.
 #[derive(Debug, Default)]
-pub(crate) struct Realm {
-    pub(crate) sources: Rc<Sources>,
+pub(crate) struct HostRealm {
+    pub(crate) sources: Rc<RealmSources>,
     /// The turn in which it was last used.
     pub(crate) used: u64,
-    live: Option<Live>,
+    live: Option<LiveRealm>,
 }
 
-struct Live {
+struct LiveRealm {
     // In this order: values go before the context that they belong to.
     hooks: Hooks,
     context: Context,
 }
 
-impl std::fmt::Debug for Live {
+impl std::fmt::Debug for LiveRealm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Live")
     }
@@ -46,25 +46,25 @@ struct Hooks {
 
 /// What JavaScript is told.
 #[derive(Debug)]
-pub(crate) enum Task {
+pub(crate) enum RealmTask {
     /// A frame, as JSON.
     Frame(Vec<u8>),
     /// An operation has come to its end.
-    Complete(u32, Completion),
+    Complete(u32, HostOpEnd),
     /// There is nothing more to do for now.
     Drained(CallId),
 }
 
 /// How an operation ended.
 #[derive(Debug)]
-pub(crate) enum Completion {
+pub(crate) enum HostOpEnd {
     /// The time has come.
     Timer,
     /// A request was answered, or not.
-    Fetch(std::result::Result<Answer, FetchError>),
+    Fetch(std::result::Result<FetchResponse, FetchError>),
 }
 
-impl Realm {
+impl HostRealm {
     pub(crate) fn is_live(&self) -> bool {
         self.live.is_some()
     }
@@ -74,8 +74,8 @@ impl Realm {
         &mut self,
         id: u32,
         runtime: &Runtime,
-        shared: &Rc<Shared>,
-        modules: &Rc<Modules>,
+        shared: &Rc<HostShared>,
+        modules: &Rc<ModuleSources>,
     ) -> Option<ScriptError> {
         let Ok(context) = Context::full(runtime) else { return Some(error::out_of_memory()) };
         let hooks = context.with(|ctx| {
@@ -87,14 +87,14 @@ impl Realm {
             })
         });
         match hooks {
-            Ok(hooks) => self.live = Some(Live { hooks, context }),
+            Ok(hooks) => self.live = Some(LiveRealm { hooks, context }),
             Err(error) => return Some(*error),
         }
         None
     }
 
     /// Tells JavaScript something; what it throws comes back.
-    pub(crate) fn tell(&self, task: Task) -> Option<ScriptError> {
+    pub(crate) fn tell(&self, task: RealmTask) -> Option<ScriptError> {
         let live = self.live.as_ref()?;
         live.context.with(|ctx| {
             let told = live.hooks.call(&ctx, task).catch(&ctx);
@@ -119,14 +119,14 @@ impl Realm {
     }
 
     /// Lets go of the context, until it is needed again.
-    pub(crate) fn rest(&mut self, modules: &Modules) {
+    pub(crate) fn rest(&mut self, modules: &ModuleSources) {
         if let Some(live) = self.live.take() {
             live.context.with(|ctx| modules.leave(&ctx));
         }
     }
 
     /// Lets go of it all.
-    pub(crate) fn end(mut self, modules: &Modules) {
+    pub(crate) fn end(mut self, modules: &ModuleSources) {
         self.rest(modules);
     }
 }
@@ -134,9 +134,9 @@ impl Realm {
 fn hooks<'js>(
     ctx: &Ctx<'js>,
     id: u32,
-    shared: &Rc<Shared>,
-    sources: &Rc<Sources>,
-    modules: &Rc<Modules>,
+    shared: &Rc<HostShared>,
+    sources: &Rc<RealmSources>,
+    modules: &Rc<ModuleSources>,
 ) -> Result<Hooks> {
     let (name, code) = builtin::PRELUDE;
     let (prelude, evaluated) = modules.builtin(ctx, name, code)?.eval()?;
@@ -149,23 +149,21 @@ fn hooks<'js>(
 }
 
 impl Hooks {
-    fn call(&self, ctx: &Ctx<'_>, task: Task) -> Result<()> {
+    fn call(&self, ctx: &Ctx<'_>, task: RealmTask) -> Result<()> {
         match task {
-            Task::Frame(json) => {
+            RealmTask::Frame(json) => {
                 let frame = ctx.json_parse(json)?;
                 self.frame.clone().restore(ctx)?.call((frame,))
             }
-            Task::Complete(op, completion) => {
+            RealmTask::Complete(op, completion) => {
                 let complete = self.complete.clone().restore(ctx)?;
                 match completion {
-                    Completion::Timer => complete.call((op, Value::new_null(ctx.clone()))),
-                    Completion::Fetch(Ok(answer)) => {
-                        complete.call((op, Value::new_null(ctx.clone()), answer))
-                    }
-                    Completion::Fetch(Err(error)) => complete.call((op, error)),
+                    HostOpEnd::Timer => complete.call((op, Value::new_null(ctx.clone()))),
+                    HostOpEnd::Fetch(Ok(answer)) => complete.call((op, Value::new_null(ctx.clone()), answer)),
+                    HostOpEnd::Fetch(Err(error)) => complete.call((op, error)),
                 }
             }
-            Task::Drained(call) => self.drained.clone().restore(ctx)?.call((number(call),)),
+            RealmTask::Drained(call) => self.drained.clone().restore(ctx)?.call((number(call),)),
         }
     }
 }
@@ -176,7 +174,7 @@ pub(crate) fn number(call: CallId) -> f64 {
     call as f64
 }
 
-impl<'js> IntoJs<'js> for Answer {
+impl<'js> IntoJs<'js> for FetchResponse {
     fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
         let answer = Object::new(ctx.clone())?;
         answer.set("status", self.status)?;

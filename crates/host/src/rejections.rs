@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rquickjs::runtime::RejectionTracker;
 use rquickjs::{Ctx, Persistent, Value};
 
-use crate::control::Watch;
+use crate::control::LoopWatch;
 use crate::error;
 use crate::frame::{CallId, ScriptError};
 
@@ -21,11 +21,11 @@ struct Rejection {
 
 /// Those of the turn that is running.
 #[derive(Clone, Default)]
-pub(crate) struct Rejections(Rc<RefCell<Vec<Rejection>>>);
+pub(crate) struct TurnRejections(Rc<RefCell<Vec<Rejection>>>);
 
-impl Rejections {
+impl TurnRejections {
     /// What QuickJS tells of every promise that is rejected without a handler, and of every handler that comes later.
-    pub(crate) fn tracker(&self, watch: Arc<Watch>) -> RejectionTracker {
+    pub(crate) fn tracker(&self, watch: Arc<LoopWatch>) -> RejectionTracker {
         let open = Rc::clone(&self.0);
         Box::new(move |ctx, promise, reason, handled| {
             let promise = Persistent::save(&ctx, promise);
@@ -57,7 +57,7 @@ impl Rejections {
     }
 }
 
-impl std::fmt::Debug for Rejections {
+impl std::fmt::Debug for TurnRejections {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Rejections").field(&self.0.borrow().len()).finish()
     }

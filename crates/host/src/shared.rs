@@ -8,17 +8,17 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::control::Watch;
+use crate::control::LoopWatch;
 use crate::frame::CallId;
-use crate::logs::{Admitted, Logs};
-use crate::memory::Meter;
-use crate::ops::{Ops, Owner};
-use crate::outbox::Outbox;
-use crate::pipe::Pipe;
+use crate::logs::{LogAdmission, LogQuota};
+use crate::memory::MemoryMeter;
+use crate::ops::{HostOpOwner, HostOps};
+use crate::outbox::FrameOutbox;
+use crate::pipe::DataPipe;
 
 /// Why JavaScript was stopped in the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum CutReason {
     /// The engine wanted it.
     Wanted,
     /// It wanted too much memory.
@@ -27,30 +27,30 @@ pub(crate) enum Cut {
 
 /// The state of a host, but for its realms.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) pipe: RefCell<Pipe>,
-    pub(crate) out: Arc<Outbox>,
-    pub(crate) watch: Arc<Watch>,
-    pub(crate) meter: Arc<Meter>,
-    pub(crate) ops: RefCell<Ops>,
+pub(crate) struct HostShared {
+    pub(crate) pipe: RefCell<DataPipe>,
+    pub(crate) out: Arc<FrameOutbox>,
+    pub(crate) watch: Arc<LoopWatch>,
+    pub(crate) meter: Arc<MemoryMeter>,
+    pub(crate) ops: RefCell<HostOps>,
     pub(crate) env: BTreeMap<String, String>,
     /// The calls that are not answered yet, and their realms.
     calls: RefCell<HashMap<CallId, u32>>,
     /// What the parent was asked for and has not answered yet.
-    asked: RefCell<HashMap<u32, Owner>>,
-    cut: Cell<Option<(CallId, Cut)>>,
+    asked: RefCell<HashMap<u32, HostOpOwner>>,
+    cut: Cell<Option<(CallId, CutReason)>>,
     /// What one realm has found out for the others.
     pub(crate) remembered: RefCell<HashMap<String, Vec<u8>>>,
-    logs: RefCell<Logs>,
+    logs: RefCell<LogQuota>,
 }
 
-impl Shared {
+impl HostShared {
     pub(crate) fn new(
-        pipe: Pipe,
-        out: Arc<Outbox>,
-        watch: Arc<Watch>,
-        meter: Arc<Meter>,
-        ops: Ops,
+        pipe: DataPipe,
+        out: Arc<FrameOutbox>,
+        watch: Arc<LoopWatch>,
+        meter: Arc<MemoryMeter>,
+        ops: HostOps,
         env: BTreeMap<String, String>,
     ) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Shared {
             asked: RefCell::default(),
             cut: Cell::new(None),
             remembered: RefCell::default(),
-            logs: RefCell::new(Logs::new()),
+            logs: RefCell::new(LogQuota::new()),
         }
     }
 
@@ -75,9 +75,9 @@ impl Shared {
             return true;
         }
         let cut = if self.watch.take_wanted() {
-            Cut::Wanted
+            CutReason::Wanted
         } else if self.meter.refused() {
-            Cut::Memory
+            CutReason::Memory
         } else {
             return false;
         };
@@ -97,9 +97,9 @@ impl Shared {
     }
 
     /// Which call was cut short in this turn, which `call` began.
-    pub(crate) fn take_cut(&self, call: CallId) -> Option<(CallId, Cut)> {
+    pub(crate) fn take_cut(&self, call: CallId) -> Option<(CallId, CutReason)> {
         let refused = self.meter.take_refused();
-        self.cut.take().or_else(|| refused.then_some((call, Cut::Memory)))
+        self.cut.take().or_else(|| refused.then_some((call, CutReason::Memory)))
     }
 
     pub(crate) fn open(&self, call: CallId, realm: u32) {
@@ -107,7 +107,7 @@ impl Shared {
     }
 
     /// What becomes of a line for the log of a call.
-    pub(crate) fn admit_line(&self, call: CallId, bytes: usize) -> Admitted {
+    pub(crate) fn admit_line(&self, call: CallId, bytes: usize) -> LogAdmission {
         let mut logs = self.logs.borrow_mut();
         match self.realm_of(call) {
             Some(_) => logs.admit(call, bytes),
@@ -136,7 +136,7 @@ impl Shared {
     }
 
     /// An operation that the parent was asked for, to be answered to this realm.
-    pub(crate) fn asked(&self, op: u32, owner: Owner) {
+    pub(crate) fn asked(&self, op: u32, owner: HostOpOwner) {
         self.asked.borrow_mut().insert(op, owner);
     }
 
@@ -160,21 +160,21 @@ impl Shared {
 
     /// Says something.
     pub(crate) fn put(&self, frame: &impl Serialize) {
-        self.heed(self.out.put(frame));
+        self.end_if_failed(self.out.put(frame));
     }
 
     pub(crate) fn put_text(&self, text: &[u8]) {
-        self.heed(self.out.put_parts(&[text]));
+        self.end_if_failed(self.out.put_parts(&[text]));
     }
 
     /// Says what came of a call, as JSON.
     pub(crate) fn put_done(&self, call: CallId, value: &[u8]) {
         let begin = format!(r#"{{"done":{{"id":{call},"value":"#);
-        self.heed(self.out.put_parts(&[begin.as_bytes(), value, b"}}"]));
+        self.end_if_failed(self.out.put_parts(&[begin.as_bytes(), value, b"}}"]));
     }
 
     /// A failed write means that the parent has closed the socket.
-    pub(crate) fn heed<T>(&self, done: io::Result<T>) -> Option<T> {
+    pub(crate) fn end_if_failed<T>(&self, done: io::Result<T>) -> Option<T> {
         done.inspect_err(|_| self.watch.close()).ok()
     }
 }

@@ -41,13 +41,13 @@ fn end(out: &mut [u8], start: usize) -> io::Result<()> {
 
 /// Cuts what a socket brings into frames.
 #[derive(Debug, Default)]
-pub struct Splitter {
+pub struct FrameSplitter {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
 }
 
-impl Splitter {
+impl FrameSplitter {
     /// Reads once; 0 when the other side is gone.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ mod tests {
             .collect();
         let bytes = frames(&texts);
         for step in [1000, 4099, 65536, 1 << 22] {
-            let mut splitter = Splitter::default();
+            let mut splitter = FrameSplitter::default();
             let mut got = Vec::new();
             for chunk in bytes.chunks(step) {
                 splitter.feed(chunk);

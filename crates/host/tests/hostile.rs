@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rival_host::frame::{FromHost, ToHost};
-use rival_host::wire::{self, Splitter};
+use rival_host::wire::{self, FrameSplitter};
 use serde_json::value::RawValue;
 
 const LIMIT: Duration = Duration::from_millis(100);
@@ -229,7 +229,7 @@ fn modules() -> Vec<(&'static str, String)> {
 struct Host {
     child: Child,
     data: UnixStream,
-    splitter: Splitter,
+    splitter: FrameSplitter,
     /// Closed with the host.
     _control: UnixStream,
 }
@@ -255,7 +255,7 @@ impl Host {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut host = Self { child, data, splitter: Splitter::default(), _control: control };
+        let mut host = Self { child, data, splitter: FrameSplitter::default(), _control: control };
         host.tell(&ToHost::Setup {
             memory_limit: MEMORY,
             env: BTreeMap::new(),

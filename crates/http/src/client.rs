@@ -26,7 +26,7 @@ const CLIENTS_MAX: usize = 8;
 
 /// An answer, and the line that describes it: `GET /x -> 200 (12 ms)`.
 #[derive(Debug)]
-pub struct Answer {
+pub struct LoggedResponse {
     /// The answer.
     pub response: HttpResponse,
     /// One line for people.
@@ -35,7 +35,7 @@ pub struct Answer {
 
 /// A failure, and the line that describes it: `GET /x -> 503 (12 ms)`.
 #[derive(Debug)]
-pub struct Failed {
+pub struct LoggedFailure {
     /// What the step fails with.
     pub error: StepError,
     /// One line for people.
@@ -50,13 +50,13 @@ pub async fn send(
     policy: &OutgoingPolicy,
     key: &str,
     traceparent: Option<&str>,
-) -> Result<Answer, Failed> {
+) -> Result<LoggedResponse, LoggedFailure> {
     let start = Instant::now();
-    let target = match Target::of(http) {
+    let target = match RequestTarget::of(http) {
         Ok(target) => target,
         Err(error) => {
             let description = format!("{} -> not sent", http.method);
-            return Err(Failed { error, description });
+            return Err(LoggedFailure { error, description });
         }
     };
     let line = target.line();
@@ -75,27 +75,27 @@ pub async fn send(
     };
     let description = format!("{} -> {word} ({} ms)", line.short, start.elapsed().as_millis());
     match ended {
-        Ok(response) => Ok(Answer { response, description }),
-        Err(error) => Err(Failed { error, description }),
+        Ok(response) => Ok(LoggedResponse { response, description }),
+        Err(error) => Err(LoggedFailure { error, description }),
     }
 }
 
 /// Where a request goes, checked.
-struct Target {
+struct RequestTarget {
     method: Method,
     url: Url,
     headers: HeaderMap,
 }
 
 /// A request in words. Queries and user names may hold secrets, so they are in none.
-struct Line {
+struct RequestLine {
     /// `GET /x`.
     short: String,
     /// `GET https://example.com/x`.
     long: String,
 }
 
-impl Target {
+impl RequestTarget {
     fn of(http: &Http) -> Result<Self, StepError> {
         let wrong =
             |what: String| StepError::stop(format!("the request is wrong: {what}")).code(code::REQUEST);
@@ -123,17 +123,17 @@ impl Target {
         Ok(Self { method, url, headers })
     }
 
-    fn line(&self) -> Line {
+    fn line(&self) -> RequestLine {
         let (method, url) = (&self.method, &self.url);
         let long = format!("{method} {}{}", url.origin().ascii_serialization(), url.path());
-        Line { short: format!("{method} {}", url.path()), long }
+        RequestLine { short: format!("{method} {}", url.path()), long }
     }
 }
 
 async fn exchange(
     http: &Http,
     client: &OutgoingClient,
-    target: Target,
+    target: RequestTarget,
     key: &str,
     traceparent: Option<&str>,
 ) -> Result<HttpResponse, StepError> {
@@ -218,7 +218,7 @@ fn failed(http: &Http, line: &str, error: reqwest::Error) -> StepError {
 
 /// Whether an answer counts as one. A status that asks to come back later, or that says that the server is at
 /// fault, is a plain error and tried again while attempts remain; any other is not, as it would stay the same.
-fn judge(http: &Http, response: HttpResponse, line: &Line) -> Result<HttpResponse, StepError> {
+fn judge(http: &Http, response: HttpResponse, line: &RequestLine) -> Result<HttpResponse, StepError> {
     if http.any_status || response.is_success() {
         return Ok(response);
     }

@@ -39,12 +39,12 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
 }
 
 /// What is left of a signature once it is known to be a step's.
-struct Parts {
+struct StepSignature {
     arguments: Vec<Type>,
     returns: Type,
 }
 
-fn accept(options: &TokenStream, function: &ItemFn) -> Result<Parts, Error> {
+fn accept(options: &TokenStream, function: &ItemFn) -> Result<StepSignature, Error> {
     if !options.is_empty() {
         let help = "#[step] takes no options: set them where the step is used, e.g. `.step(f.named(\"..\").retry(3))`";
         return Err(Error::new_spanned(options, help));
@@ -63,7 +63,7 @@ fn accept(options: &TokenStream, function: &ItemFn) -> Result<Parts, Error> {
             "a step returns `Result<T, E>`: write `-> Result<(), StepError>` if it has nothing to give";
         return Err(Error::new_spanned(&function.sig.ident, help));
     };
-    Ok(Parts { arguments, returns: (**returns).clone() })
+    Ok(StepSignature { arguments, returns: (**returns).clone() })
 }
 
 fn argument(argument: &FnArg) -> Result<Type, Error> {
@@ -82,7 +82,7 @@ fn argument(argument: &FnArg) -> Result<Type, Error> {
     }
 }
 
-impl Parts {
+impl StepSignature {
     fn expand(&self, function: &ItemFn) -> TokenStream {
         let (name, visibility) = (&function.sig.ident, &function.vis);
         let text = name.to_string();

@@ -1,6 +1,6 @@
 //! What a node of a graph comes after.
 
-use crate::function::Identity;
+use crate::function::FunctionIdentity;
 use crate::step::{StepFn, StepMark};
 
 /// What `.after(..)` takes: a step function, a node's id, or a tuple or list of them.
@@ -17,13 +17,13 @@ pub trait Dependencies<M> {
 /// One node that another comes after.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
-pub struct Dependency(pub(crate) Before);
+pub struct Dependency(pub(crate) PriorNode);
 
 /// Which node it is.
 #[derive(Clone, Debug)]
-pub(crate) enum Before {
+pub(crate) enum PriorNode {
     /// The one that calls this function.
-    Function { identity: Identity, name: String },
+    Function { identity: FunctionIdentity, name: String },
     /// The one with this id.
     Id(String),
 }
@@ -41,8 +41,8 @@ impl<M, S: StepFn<M>> Dependencies<StepMark<M>> for S {
     fn add_to(self, dependencies: &mut Vec<Dependency>) {
         let draft = self.into_step().draft;
         dependencies.push(Dependency(match draft.named {
-            Some(id) => Before::Id(id),
-            None => Before::Function {
+            Some(id) => PriorNode::Id(id),
+            None => PriorNode::Function {
                 identity: draft.function.identity,
                 name: draft.function.name.unwrap_or("closure").to_owned(),
             },
@@ -53,14 +53,14 @@ impl<M, S: StepFn<M>> Dependencies<StepMark<M>> for S {
 #[diagnostic::do_not_recommend]
 impl Dependencies<IdMark> for &str {
     fn add_to(self, dependencies: &mut Vec<Dependency>) {
-        dependencies.push(Dependency(Before::Id(self.to_owned())));
+        dependencies.push(Dependency(PriorNode::Id(self.to_owned())));
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl Dependencies<IdMark> for String {
     fn add_to(self, dependencies: &mut Vec<Dependency>) {
-        dependencies.push(Dependency(Before::Id(self)));
+        dependencies.push(Dependency(PriorNode::Id(self)));
     }
 }
 

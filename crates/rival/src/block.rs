@@ -3,12 +3,12 @@
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use rival_core::plan::Order;
+use rival_core::plan::BlockOrder;
 
 use crate::after::Dependency;
 use crate::batch::IntoSteps;
 use crate::branch::{BranchBuilder, Cases, ChoiceDraft};
-use crate::build::{BlockDraft, BlockResult, NodePart, Part, Place};
+use crate::build::{BlockDraft, BlockResult, DraftNode, NodePart, SourceLocation};
 use crate::data::Data;
 use crate::each::{EachBuilder, EachWithBody, ItemList};
 use crate::extract::{Joined, TypeAsk};
@@ -38,8 +38,8 @@ pub struct Inner(());
 
 impl Block<()> {
     /// Fills a block.
-    pub(crate) fn fill<P>(location: Place, nodes: impl FnOnce(Block<()>) -> Block<P>) -> BlockDraft {
-        let empty = BlockBuilder::new(Inner(()), BlockDraft::new(Order::Sequence, location));
+    pub(crate) fn fill<P>(location: SourceLocation, nodes: impl FnOnce(Block<()>) -> Block<P>) -> BlockDraft {
+        let empty = BlockBuilder::new(Inner(()), BlockDraft::new(BlockOrder::Sequence, location));
         nodes(empty).block
     }
 }
@@ -53,8 +53,13 @@ impl<K, O> BlockBuilder<K, O> {
         BlockBuilder::new(self.head, self.block)
     }
 
-    fn with<P>(mut self, part: NodePart, after: Vec<Dependency>, location: Place) -> BlockBuilder<K, P> {
-        self.block.parts.push(Part { part, after, location });
+    fn with<P>(
+        mut self,
+        part: NodePart,
+        after: Vec<Dependency>,
+        location: SourceLocation,
+    ) -> BlockBuilder<K, P> {
+        self.block.parts.push(DraftNode { part, after, location });
         self.retyped()
     }
 
@@ -168,7 +173,7 @@ impl<K, O> BlockBuilder<K, O> {
     /// [`Workflow::dag`](crate::Workflow::dag).
     #[track_caller]
     pub fn as_graph(mut self) -> Self {
-        (self.block.order, self.block.location) = (Order::Graph, Location::caller());
+        (self.block.order, self.block.location) = (BlockOrder::Graph, Location::caller());
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rival_core::plan::{BackoffKind, OnTimeout, Retry, Step};
+use rival_core::plan::{BackoffKind, OnTimeout, RetryPolicy, StepNode};
 
 /// The options of a step as one struct, to share between steps or to read from configuration.
 ///
@@ -34,10 +34,10 @@ pub struct StepConfig {
 }
 
 impl StepConfig {
-    pub(crate) fn to_plan(&self, function: String) -> Step {
-        Step {
+    pub(crate) fn to_plan(&self, function: String) -> StepNode {
+        StepNode {
             function,
-            retry: Retry {
+            retry: RetryPolicy {
                 max_attempts: self.max_attempts,
                 backoff: self.backoff,
                 backoff_ms: self.backoff_base.map(whole_ms),
@@ -46,7 +46,7 @@ impl StepConfig {
             timeout_ms: self.timeout.map(whole_ms),
             on_timeout: self.on_timeout,
             at_most_once: self.at_most_once,
-            ..Step::default()
+            ..StepNode::default()
         }
     }
 }

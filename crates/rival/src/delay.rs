@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rival_core::plan::Wait;
+use rival_core::plan::SleepLength;
 use rival_core::{StepError, Time, Value};
 use serde_json::json;
 
@@ -23,7 +23,7 @@ pub struct Delay {
 /// How long a delay lasts.
 #[derive(Clone, Debug)]
 pub(crate) enum DelayWait {
-    Given(Wait),
+    Given(SleepLength),
     Computed(Box<StepDraft>),
 }
 
@@ -49,13 +49,13 @@ impl Delay {
 
 /// Waits for a time.
 pub fn delay_step(duration: Duration) -> Delay {
-    Delay::new(DelayWait::Given(Wait::ForMs(whole_ms(duration))))
+    Delay::new(DelayWait::Given(SleepLength::ForMs(whole_ms(duration))))
 }
 
 /// Waits until a moment; one that has passed does not wait.
 #[allow(clippy::needless_pass_by_value, reason = "moments are small, and callers write them in place")]
 pub fn delay_until(moment: impl Moment) -> Delay {
-    Delay::new(DelayWait::Given(Wait::UntilMs(moment.epoch_ms())))
+    Delay::new(DelayWait::Given(SleepLength::UntilMs(moment.epoch_ms())))
 }
 
 /// Waits as long, or until when, a function says. It is asked once, and its answer is recorded.
@@ -71,9 +71,9 @@ pub fn delay_by<M, W: DelayLength>(function: impl StepFn<M, Out = W>) -> Delay {
 fn wait_value<W: DelayLength>(value: &Value) -> Result<Value, StepError> {
     let length: W = decode(value, || "the delay".to_owned())?;
     Ok(Value::from(match length.wait() {
-        Wait::ForMs(ms) => json!({ "forMs": ms }),
-        Wait::UntilMs(ms) => json!({ "untilMs": ms }),
-        Wait::Computed(_) => return Err(StepError::stop("a computed delay must say how long")),
+        SleepLength::ForMs(ms) => json!({ "forMs": ms }),
+        SleepLength::UntilMs(ms) => json!({ "untilMs": ms }),
+        SleepLength::Computed(_) => return Err(StepError::stop("a computed delay must say how long")),
     }))
 }
 
@@ -105,23 +105,23 @@ impl Moment for SystemTime {
 )]
 pub trait DelayLength: Data {
     #[doc(hidden)]
-    fn wait(&self) -> Wait;
+    fn wait(&self) -> SleepLength;
 }
 
 impl DelayLength for Duration {
-    fn wait(&self) -> Wait {
-        Wait::ForMs(whole_ms(*self))
+    fn wait(&self) -> SleepLength {
+        SleepLength::ForMs(whole_ms(*self))
     }
 }
 
 impl DelayLength for SystemTime {
-    fn wait(&self) -> Wait {
-        Wait::UntilMs(self.epoch_ms())
+    fn wait(&self) -> SleepLength {
+        SleepLength::UntilMs(self.epoch_ms())
     }
 }
 
 impl DelayLength for Time {
-    fn wait(&self) -> Wait {
-        Wait::UntilMs(self.0)
+    fn wait(&self) -> SleepLength {
+        SleepLength::UntilMs(self.0)
     }
 }

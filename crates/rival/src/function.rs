@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::future::BoxFuture;
 use rival_core::{StepError, Value};
-use rival_engine::{CallContext, CallError, Function, Needs, OutputNeed};
+use rival_engine::{CallContext, CallError, FunctionNeeds, OutputNeed, UserFunction};
 
 use crate::extract::{Asks, Call, OutputAsk};
 
 /// A call under way.
-pub(crate) type Pending = BoxFuture<'static, Result<Value, StepError>>;
-type Started = Result<Pending, StepError>;
-type Body = Arc<dyn Fn(&Call) -> Started + Send + Sync>;
+pub(crate) type PendingCall = BoxFuture<'static, Result<Value, StepError>>;
+type StartedCall = Result<PendingCall, StepError>;
+type FunctionBody = Arc<dyn Fn(&Call) -> StartedCall + Send + Sync>;
 
 /// Which function it is, within one build of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Identity {
+pub(crate) enum FunctionIdentity {
     /// A function with a name, told by its type.
     Item(TypeId),
     /// The same with its result changed, which must not be mistaken for the function itself.
@@ -29,8 +29,8 @@ pub(crate) enum Identity {
 
 /// A function with what it asks for, not yet part of a workflow.
 #[derive(Clone)]
-pub(crate) struct Erased {
-    pub(crate) identity: Identity,
+pub(crate) struct ErasedFunction {
+    pub(crate) identity: FunctionIdentity,
     /// The function's own name; closures, fn pointers and generic functions have none.
     pub(crate) name: Option<&'static str>,
     /// The same with the modules around it, for where two functions have one name.
@@ -38,17 +38,17 @@ pub(crate) struct Erased {
     /// What a closure is, told by what it holds.
     pub(crate) fingerprint: Option<String>,
     pub(crate) asks: Arc<Asks>,
-    body: Body,
+    body: FunctionBody,
 }
 
-impl Erased {
+impl ErasedFunction {
     pub(crate) fn new<F: 'static>(
         asks: Asks,
-        body: impl Fn(&Call) -> Started + Send + Sync + 'static,
+        body: impl Fn(&Call) -> StartedCall + Send + Sync + 'static,
     ) -> Self {
         let name = item_name::<F>();
         let identity = match name {
-            Some(_) => Identity::Item(TypeId::of::<F>()),
+            Some(_) => FunctionIdentity::Item(TypeId::of::<F>()),
             None => next_value(),
         };
         let (path, fingerprint) = (type_name::<F>(), None);
@@ -61,20 +61,23 @@ impl Erased {
     }
 
     /// The same function with something done around it.
-    pub(crate) fn around(self, wrap: impl Fn(&Call, Pending) -> Pending + Send + Sync + 'static) -> Self {
+    pub(crate) fn around(
+        self,
+        wrap: impl Fn(&Call, PendingCall) -> PendingCall + Send + Sync + 'static,
+    ) -> Self {
         let inner = Arc::clone(&self.body);
-        let body = move |call: &Call| -> Started { Ok(wrap(call, inner(call)?)) };
+        let body = move |call: &Call| -> StartedCall { Ok(wrap(call, inner(call)?)) };
         let identity = match self.identity {
-            Identity::Item(id) => Identity::Mapped(id),
-            Identity::Mapped(_) | Identity::Value(_) => next_value(),
+            FunctionIdentity::Item(id) => FunctionIdentity::Mapped(id),
+            FunctionIdentity::Mapped(_) | FunctionIdentity::Value(_) => next_value(),
         };
         Self { identity, body: Arc::new(body), ..self }
     }
 
     /// The function as part of a workflow, which knows under which name each output is produced.
-    pub(crate) fn bind(&self, key_of: impl Fn(&OutputAsk) -> String) -> Bound {
+    pub(crate) fn bind(&self, key_of: impl Fn(&OutputAsk) -> String) -> BoundFunction {
         let outputs = self.asks.outputs.iter().map(|ask| OutputNeed { function: key_of(ask) }).collect();
-        let needs = Needs {
+        let needs = FunctionNeeds {
             outputs,
             steps: Vec::new(),
             last_step: self.asks.last_step,
@@ -84,13 +87,13 @@ impl Erased {
             items: self.asks.all_items,
             elsewhere: self.asks.blocking,
         };
-        Bound { function: self.clone(), needs }
+        BoundFunction { function: self.clone(), needs }
     }
 }
 
-fn next_value() -> Identity {
+fn next_value() -> FunctionIdentity {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    Identity::Value(NEXT.fetch_add(1, Ordering::Relaxed))
+    FunctionIdentity::Value(NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// The name of a plain function from its type's name; anything else has none that would last.
@@ -102,7 +105,7 @@ fn item_name<F>() -> Option<&'static str> {
     named.then(|| last.strip_prefix("r#").unwrap_or(last))
 }
 
-impl fmt::Debug for Erased {
+impl fmt::Debug for ErasedFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Erased").field("name", &self.name).field("asks", &self.asks).finish_non_exhaustive()
     }
@@ -110,23 +113,23 @@ impl fmt::Debug for Erased {
 
 /// A function of a workflow.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
-    pub(crate) function: Erased,
-    needs: Needs,
+pub(crate) struct BoundFunction {
+    pub(crate) function: ErasedFunction,
+    needs: FunctionNeeds,
 }
 
-impl Bound {
+impl BoundFunction {
     /// The function's type, if it is told by it.
     pub(crate) fn item(&self) -> Option<TypeId> {
         match self.function.identity {
-            Identity::Item(id) => Some(id),
-            Identity::Mapped(_) | Identity::Value(_) => None,
+            FunctionIdentity::Item(id) => Some(id),
+            FunctionIdentity::Mapped(_) | FunctionIdentity::Value(_) => None,
         }
     }
 }
 
-impl Function for Bound {
-    fn needs(&self) -> &Needs {
+impl UserFunction for BoundFunction {
+    fn needs(&self) -> &FunctionNeeds {
         &self.needs
     }
 

@@ -5,7 +5,7 @@ use rival_core::{StepError, Value};
 use rival_http::{Http, HttpResponse, OutgoingPolicy};
 
 use crate::extract::{Call, FromStep, Run, State, TypeAsk, decode};
-use crate::function::Pending;
+use crate::function::PendingCall;
 use crate::step::{StepFn, TypedStep};
 
 /// What such steps are called that have no name.
@@ -82,7 +82,7 @@ pub fn http_by<M>(request: impl StepFn<M, Out = Http>) -> TypedStep<HttpResponse
     step.retyped().set(|draft| draft.default_name = Some(KIND))
 }
 
-fn exchange(call: &Call, request: Pending) -> Pending {
+fn exchange(call: &Call, request: PendingCall) -> PendingCall {
     let taken = State::from_step(call).and_then(|state| Ok((state, Run::from_step(call)?)));
     let policy = call.context.resources.get::<OutgoingPolicy>().unwrap_or_default();
     Box::pin(async move {

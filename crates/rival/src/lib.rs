@@ -158,12 +158,12 @@ pub use rival_core::{
     Behavior, Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, TraceParent, Value,
 };
 pub use rival_engine::{
-    Archive, ArchivedLog, ArchivedPlan, ArchivedRun, BuildError as EngineError, CallEnd, Called,
-    CancellationToken, ChildView, Clock, ClockStatus, ClockStep, Committed, Definition, Engine,
-    EngineBuilder, FailedAt, FailedStep, FailureContext, ForkRequest, ImportError, Imported, Log, Observer,
-    OperationView, RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView,
-    SignalRequest, StartError, StepFailure, StepMetrics, StepResult as StepOutcome, SteppedClock,
-    UndoOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
+    Archive, ArchivedLog, ArchivedPlan, ArchivedRun, CallEnd, Called, CancellationToken, ChildView, Clock,
+    ClockStatus, ClockStep, Committed, Definition, Engine, EngineBuilder, EngineError, FailedAt, FailedStep,
+    FailureContext, ForkRequest, ImportError, Imported, Log, Observer, OperationView, RegisterError,
+    RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, SignalRequest, StartError, StepFailure,
+    StepMetrics, StepOutcome, SteppedClock, UndoOutcome, Violation, VirtualClock, WorkflowInfo,
+    WorkflowState,
 };
 #[cfg(feature = "http")]
 pub use rival_http::{Http, HttpResponse, OutgoingPolicy};

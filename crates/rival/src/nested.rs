@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::after::{Dependencies, Dependency};
-use crate::build::Built;
+use crate::build::BuiltWorkflow;
 use crate::data::Data;
 use crate::workflow::Workflow;
 
@@ -27,7 +27,7 @@ pub trait NestedWorkflow {
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct NestedDraft {
-    pub(crate) built: Arc<Built>,
+    pub(crate) built: Arc<BuiltWorkflow>,
     pub(crate) named: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use crate::config::StepConfig;
 use crate::data::Data;
 use crate::delay::Delay;
 use crate::extract::{Asks, Call, FromStep, TypeAsk};
-use crate::function::Erased;
+use crate::function::ErasedFunction;
 use crate::returns::StepReturn;
 use crate::signal::SignalDraft;
 
@@ -142,7 +142,7 @@ pub struct TypedStep<O> {
 }
 
 impl<O: 'static> TypedStep<O> {
-    pub(crate) fn new(function: Erased) -> Self {
+    pub(crate) fn new(function: ErasedFunction) -> Self {
         let draft = StepDraft {
             function,
             out: TypeAsk::of::<O>(),
@@ -176,7 +176,7 @@ impl<O> Clone for TypedStep<O> {
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct StepDraft {
-    pub(crate) function: Erased,
+    pub(crate) function: ErasedFunction,
     /// What the function returns.
     pub(crate) out: TypeAsk,
     /// The id where no name is given, instead of the function's name.
@@ -259,7 +259,7 @@ macro_rules! functions {
                 let mut asks = Asks { blocking: R::BLOCKING, ..Asks::default() };
                 $($argument::asks(&mut asks);)*
                 let function = Arc::new(self);
-                TypedStep::new(Erased::new::<Fun>(asks, move |call: &Call| {
+                TypedStep::new(ErasedFunction::new::<Fun>(asks, move |call: &Call| {
                     $(let $argument = $argument::from_step(call)?;)*
                     let function = Arc::clone(&function);
                     Ok(R::start(move || function($($argument),*)))

@@ -6,13 +6,13 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rival_core::plan::{Graph, Order};
+use rival_core::plan::{BlockOrder, Graph};
 use rival_core::{Plan, PlanHash};
 use rival_engine::{Definition, RunTarget};
 use serde::Serialize;
 
 use crate::block::BlockBuilder;
-use crate::build::{BlockDraft, Built, Draft, HeadDraft, InputType, Place};
+use crate::build::{BlockDraft, BuiltWorkflow, HeadDraft, InputType, SourceLocation, WorkflowDraft};
 use crate::config::whole_ms;
 use crate::data::{Data, InputData};
 use crate::error::BuildErrors;
@@ -20,7 +20,7 @@ use crate::step::StepFn;
 
 /// A workflow that takes an `I` and gives an `O`. It never changes once it is built; cloning is cheap.
 pub struct Workflow<I, O> {
-    pub(crate) built: Arc<Built>,
+    pub(crate) built: Arc<BuiltWorkflow>,
     types: PhantomData<fn(I) -> O>,
 }
 
@@ -29,7 +29,7 @@ impl Workflow<(), ()> {
     #[allow(clippy::new_ret_no_self, reason = "a workflow begins with its name and ends with `build()`")]
     #[track_caller]
     pub fn new(name: impl Into<String>) -> WorkflowBuilder<(), ()> {
-        begin(name.into(), Order::Sequence, Location::caller())
+        begin(name.into(), BlockOrder::Sequence, Location::caller())
     }
 
     /// Begins a workflow whose nodes are a graph: each starts as soon as what it comes after is done.
@@ -56,11 +56,11 @@ impl Workflow<(), ()> {
     /// ```
     #[track_caller]
     pub fn dag(name: impl Into<String>) -> WorkflowBuilder<(), ()> {
-        begin(name.into(), Order::Graph, Location::caller())
+        begin(name.into(), BlockOrder::Graph, Location::caller())
     }
 }
 
-fn begin(name: String, order: Order, location: Place) -> WorkflowBuilder<(), ()> {
+fn begin(name: String, order: BlockOrder, location: SourceLocation) -> WorkflowBuilder<(), ()> {
     BlockBuilder::new(Head::new(HeadDraft::new(name, location)), BlockDraft::new(order, location))
 }
 
@@ -188,7 +188,7 @@ impl<I, O> WorkflowBuilder<I, O> {
 impl<I: Data, O: Data> WorkflowBuilder<I, O> {
     /// Checks everything that the types could not, and builds.
     pub fn build(self) -> Result<Workflow<I, O>, BuildErrors> {
-        let draft = Draft { head: self.head.draft, block: self.block };
+        let draft = WorkflowDraft { head: self.head.draft, block: self.block };
         Ok(Workflow { built: Arc::new(draft.build()?), types: PhantomData })
     }
 }

@@ -3,66 +3,66 @@
 use std::sync::Arc;
 
 use rival_engine::inexact_number;
-use rival_host::frame::{CallId, FromHost, Level, ScriptError, ToHost};
+use rival_host::frame::{CallId, FrameLevel, FromHost, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::function::unsafe_number;
-use crate::host::{Heard, Host, Loss};
+use crate::host::{CallLoss, HostEvent, HostHandle};
 
 /// A call that a host was asked for. When it is dropped before its end, the host is told to stop it.
-pub(crate) struct Talk {
-    host: Arc<Host>,
+pub(crate) struct HostCall {
+    host: Arc<HostHandle>,
     id: CallId,
-    heard: mpsc::UnboundedReceiver<Heard>,
+    heard: mpsc::UnboundedReceiver<HostEvent>,
     over: bool,
     /// It waits for durable operations only: nothing has to be stopped when it is let go.
     rests: bool,
 }
 
-impl Talk {
-    pub(crate) fn new(host: Arc<Host>, id: CallId, heard: mpsc::UnboundedReceiver<Heard>) -> Self {
+impl HostCall {
+    pub(crate) fn new(host: Arc<HostHandle>, id: CallId, heard: mpsc::UnboundedReceiver<HostEvent>) -> Self {
         Self { host, id, heard, over: false, rests: false }
     }
 
     /// Where it is held.
-    pub(crate) fn host(&self) -> Arc<Host> {
+    pub(crate) fn host(&self) -> Arc<HostHandle> {
         Arc::clone(&self.host)
     }
 
     /// What the host says next.
-    pub(crate) async fn next(&mut self) -> Heard {
-        let heard = self.heard.recv().await.unwrap_or(Heard::Lost(Loss::Bystander));
+    pub(crate) async fn next(&mut self) -> HostEvent {
+        let heard = self.heard.recv().await.unwrap_or(HostEvent::Lost(CallLoss::Bystander));
         self.over = match &heard {
-            Heard::Lost(_) => true,
-            Heard::Frame(frame) => matches!(frame, FromHost::Done { .. } | FromHost::Failed { .. }),
+            HostEvent::Lost(_) => true,
+            HostEvent::Frame(frame) => matches!(frame, FromHost::Done { .. } | FromHost::Failed { .. }),
         };
         heard
     }
 
     /// Waits for the end of something that says nothing else.
-    pub(crate) async fn end(mut self) -> Result<Box<RawValue>, Unanswered> {
+    pub(crate) async fn end(mut self) -> Result<Box<RawValue>, HostCallError> {
         loop {
             match self.next().await {
-                Heard::Frame(FromHost::Done { value, .. }) => return Ok(value),
-                Heard::Frame(FromHost::Failed { error, .. }) => return Err(Unanswered::Failed(error)),
-                Heard::Lost(loss) => return Err(Unanswered::Lost(loss)),
-                Heard::Frame(FromHost::Log { level, message, fields, .. }) => {
+                HostEvent::Frame(FromHost::Done { value, .. }) => return Ok(value),
+                HostEvent::Frame(FromHost::Failed { error, .. }) => return Err(HostCallError::Failed(error)),
+                HostEvent::Lost(loss) => return Err(HostCallError::Lost(loss)),
+                HostEvent::Frame(FromHost::Log { level, message, fields, .. }) => {
                     say(level, &message, fields.as_deref());
                 }
-                Heard::Frame(_) => {}
+                HostEvent::Frame(_) => {}
             }
         }
     }
 
-    pub(crate) fn rests(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.rests
     }
 
     /// It does nothing but wait, or does something again.
-    pub(crate) fn set_rests(&mut self, rests: bool) {
+    pub(crate) fn set_idle(&mut self, rests: bool) {
         if std::mem::replace(&mut self.rests, rests) != rests {
-            self.host.rests(rests);
+            self.host.count_idle(rests);
         }
     }
 
@@ -87,27 +87,27 @@ impl Talk {
 }
 
 /// What a script writes while no step runs, such as when its file is loaded.
-pub(crate) fn say(level: Level, message: &str, fields: Option<&RawValue>) {
+pub(crate) fn say(level: FrameLevel, message: &str, fields: Option<&RawValue>) {
     let fields = fields.map_or("", RawValue::get);
     match level {
-        Level::Debug => tracing::debug!(target: "rival::script", fields, "{message}"),
-        Level::Info => tracing::info!(target: "rival::script", fields, "{message}"),
-        Level::Warn => tracing::warn!(target: "rival::script", fields, "{message}"),
-        Level::Error => tracing::error!(target: "rival::script", fields, "{message}"),
+        FrameLevel::Debug => tracing::debug!(target: "rival::script", fields, "{message}"),
+        FrameLevel::Info => tracing::info!(target: "rival::script", fields, "{message}"),
+        FrameLevel::Warn => tracing::warn!(target: "rival::script", fields, "{message}"),
+        FrameLevel::Error => tracing::error!(target: "rival::script", fields, "{message}"),
     }
 }
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(crate) enum Unanswered {
+pub(crate) enum HostCallError {
     Failed(ScriptError),
-    Lost(Loss),
+    Lost(CallLoss),
 }
 
-impl Drop for Talk {
+impl Drop for HostCall {
     fn drop(&mut self) {
         let rested = self.rests;
-        self.set_rests(false);
+        self.set_idle(false);
         if self.over {
             return;
         }

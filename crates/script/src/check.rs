@@ -9,21 +9,21 @@ use rival_host::frame::ToHost;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::call::Unanswered;
-use crate::function::{Place, unsafe_number};
-use crate::host::Loss;
+use crate::call::HostCallError;
+use crate::function::{ScriptTarget, unsafe_number};
+use crate::host::CallLoss;
 use crate::realm::name_of;
 
 /// The zod schema of a workflow.
 #[derive(Debug)]
-pub(crate) struct ZodCheck(pub(crate) Arc<Place>);
+pub(crate) struct ZodCheck(pub(crate) Arc<ScriptTarget>);
 
 /// How long a schema may take: the caller that starts a run waits for it.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// What zod says: what it made of the input, or what is wrong with it.
 #[derive(Deserialize)]
-struct Judged {
+struct ZodVerdict {
     /// Absent if it made nothing of it, as of an optional input that was not given.
     value: Option<Box<RawValue>>,
     #[serde(default)]
@@ -47,12 +47,12 @@ impl InputCheck for ZodCheck {
         for _ in 0..3 {
             match self.ask(&input).await {
                 Ok(judged) => return conclude(judged),
-                Err(Unanswered::Lost(Loss::Stuck)) => {
+                Err(HostCallError::Lost(CallLoss::Stuck)) => {
                     let message = format!("the schema did not come to an end within {} s", LIMIT.as_secs());
                     return Err(CheckError::Unavailable(message));
                 }
-                Err(Unanswered::Lost(Loss::Crash | Loss::Bystander)) => {}
-                Err(Unanswered::Failed(error)) => {
+                Err(HostCallError::Lost(CallLoss::Crash | CallLoss::Bystander)) => {}
+                Err(HostCallError::Failed(error)) => {
                     let message = format!("the schema of the input failed: {}", error.message);
                     return Err(CheckError::Refused(vec![Violation { path: String::new(), message }]));
                 }
@@ -63,7 +63,7 @@ impl InputCheck for ZodCheck {
 }
 
 impl ZodCheck {
-    async fn ask(&self, input: &Value) -> Result<Judged, Unanswered> {
+    async fn ask(&self, input: &Value) -> Result<ZodVerdict, HostCallError> {
         let place = &self.0;
         let input = RawValue::from_string(input.as_json().to_owned()).expect("a value is JSON");
         let frame = |id| ToHost::Parse {
@@ -74,17 +74,17 @@ impl ZodCheck {
             input,
         };
         let talk = place.pool.begin(&place.realm, frame).await;
-        let talk = talk.map_err(|error| Unanswered::Failed(crate::ops::refusal(error.to_string())))?;
+        let talk = talk.map_err(|error| HostCallError::Failed(crate::ops::refusal(error.to_string())))?;
         let Ok(answer) = tokio::time::timeout(LIMIT, talk.end()).await else {
-            return Err(Unanswered::Lost(Loss::Stuck));
+            return Err(HostCallError::Lost(CallLoss::Stuck));
         };
         let answer = answer?;
         serde_json::from_str(answer.get())
-            .map_err(|error| Unanswered::Failed(crate::ops::refusal(error.to_string())))
+            .map_err(|error| HostCallError::Failed(crate::ops::refusal(error.to_string())))
     }
 }
 
-fn conclude(Judged { value, issues }: Judged) -> Result<Value, CheckError> {
+fn conclude(ZodVerdict { value, issues }: ZodVerdict) -> Result<Value, CheckError> {
     if issues.is_empty() {
         return Ok(value.map_or_else(Value::null, Value::from));
     }

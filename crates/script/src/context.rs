@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use rival_core::{Failure, Value};
+use rival_core::{FailureRecord, Value};
 use rival_engine::{
     CallContext, FailureContext, IterationContext, RunInfo, StepView, UndoContext, UndoOutcome,
 };
@@ -126,7 +126,7 @@ impl Text {
         self.0.push_str("}}");
     }
 
-    fn error(&mut self, error: &Failure) {
+    fn error(&mut self, error: &FailureRecord) {
         self.json(error);
     }
 

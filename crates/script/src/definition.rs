@@ -5,22 +5,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rival_core::{Path, Plan};
-use rival_engine::{Definition, FormerPlan, Function, InputCheck, Needs};
-use rival_host::frame::Role;
-use rival_typescript::{StepsUse, Usage, outer_names, usage};
+use rival_engine::{Definition, FormerPlan, FunctionNeeds, InputCheck, UserFunction};
+use rival_host::frame::FrameRole;
+use rival_typescript::{ContextUsage, StepsUse, outer_names, usage};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::check::ZodCheck;
-use crate::function::{Place, ScriptFunction};
+use crate::function::{ScriptFunction, ScriptTarget};
 use crate::registry::LaunchArgs;
 
 /// What a file defines, as the host tells it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
-pub(crate) struct Description {
-    pub(crate) workflows: Vec<Described>,
+pub(crate) struct FileDescription {
+    pub(crate) workflows: Vec<DescribedWorkflow>,
     /// Folders and files that an entry registers.
     pub(crate) directories: Vec<PathBuf>,
     pub(crate) files: Vec<PathBuf>,
@@ -33,7 +33,7 @@ pub(crate) struct Description {
 /// A workflow.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Described {
+pub(crate) struct DescribedWorkflow {
     pub(crate) name: String,
     /// The module that defines it.
     pub(crate) module: PathBuf,
@@ -73,7 +73,7 @@ struct Twins {
 #[derive(Deserialize)]
 struct DescribedFunction {
     source: String,
-    role: Role,
+    role: FrameRole,
 }
 
 /// A test.
@@ -83,7 +83,7 @@ pub(crate) struct DescribedTest {
     pub(crate) key: String,
 }
 
-impl Described {
+impl DescribedWorkflow {
     /// What is wrong if functions without a name could be mistaken for each other: they have one text and use something
     /// from around it, which may be another thing for each.
     pub(crate) fn mistakable(&self) -> Option<String> {
@@ -94,13 +94,13 @@ impl Described {
     }
 
     /// The definition, whose functions are at `place`.
-    pub(crate) fn define(self, place: &Arc<Place>) -> Definition {
+    pub(crate) fn define(self, place: &Arc<ScriptTarget>) -> Definition {
         let check = self.parses.then(|| Arc::new(ZodCheck(Arc::clone(place))) as Arc<dyn InputCheck>);
         let functions = self.functions.into_iter().map(|(key, function)| {
             let needs = needs(&usage(&function.source));
             let function =
                 ScriptFunction { place: Arc::clone(place), key: key.clone(), role: function.role, needs };
-            (key, Arc::new(function) as Arc<dyn Function>)
+            (key, Arc::new(function) as Arc<dyn UserFunction>)
         });
         Definition {
             plan: self.plan,
@@ -119,13 +119,13 @@ impl Described {
 }
 
 /// What the engine has to have ready for a function that uses these parts of its context.
-fn needs(usage: &Usage) -> Needs {
+fn needs(usage: &ContextUsage) -> FunctionNeeds {
     let steps = match &usage.steps {
         StepsUse::Named(names) => names.clone(),
         // Looked up when they are asked for.
         StepsUse::None | StepsUse::Any => Vec::new(),
     };
-    Needs {
+    FunctionNeeds {
         outputs: Vec::new(),
         steps,
         last_step: usage.last_step,

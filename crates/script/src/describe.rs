@@ -3,29 +3,29 @@
 use std::path::{Path, PathBuf};
 
 use rival_host::frame::{ScriptError, ToHost};
-use rival_typescript::{Problem, Program};
+use rival_typescript::{Problem, ScriptProgram};
 use serde::Deserialize;
 
-use crate::call::Unanswered;
-use crate::definition::Description;
+use crate::call::HostCallError;
+use crate::definition::FileDescription;
 use crate::error::ScriptsError;
 use crate::ops::refusal;
-use crate::pool::Pool;
-use crate::realm::{Realm, name_of};
+use crate::pool::HostPool;
+use crate::realm::{ScriptRealm, name_of};
 
 /// What a file that exports no workflow is told.
 pub(crate) const NO_STEPS: &str = "no_steps";
 
 /// Why a file says nothing of itself.
-pub(crate) enum Undescribed {
+pub(crate) enum DescribeError {
     Script(ScriptError),
     Stuck(String),
     Host(ScriptsError),
 }
 
-impl Undescribed {
+impl DescribeError {
     /// The same for the file's author, at its place in the file.
-    pub(crate) fn problem(self, file: &Path, program: &Program) -> Problem {
+    pub(crate) fn problem(self, file: &Path, program: &ScriptProgram) -> Problem {
         let error = match self {
             Self::Script(error) => error,
             Self::Host(error) => return problem(file, error.to_string(), None),
@@ -34,7 +34,8 @@ impl Undescribed {
                 return problem(file, message, Some(advice));
             }
         };
-        let said: Said = error.details.and_then(|said| serde_json::from_value(said).ok()).unwrap_or_default();
+        let said: ErrorDetail =
+            error.details.and_then(|said| serde_json::from_value(said).ok()).unwrap_or_default();
         let thrown = error.stack.as_deref().and_then(|stack| program.first_place(stack));
         let at = said.at.and_then(|at| at.place(file, program)).or(thrown);
         let (file, line, column) = at.unwrap_or_else(|| (file.to_owned(), 1, 1));
@@ -52,21 +53,21 @@ const THROWN: &str = "it was thrown while the file was loaded: catch it, or do t
 /// What goes with an error of the `rival` module.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Said {
+struct ErrorDetail {
     advice: Option<String>,
-    at: Option<At>,
+    at: Option<ErrorLocation>,
 }
 
 /// Which part of a file is wrong.
 #[derive(Deserialize)]
-struct At {
+struct ErrorLocation {
     module: Option<PathBuf>,
     export: Option<String>,
     index: Option<usize>,
 }
 
-impl At {
-    fn place(&self, file: &Path, program: &Program) -> Option<(PathBuf, u32, u32)> {
+impl ErrorLocation {
+    fn place(&self, file: &Path, program: &ScriptProgram) -> Option<(PathBuf, u32, u32)> {
         let file = self.module.as_deref().unwrap_or(file);
         let module = program.modules.get(program.path(file))?;
         let element = self.index.filter(|_| self.export.as_deref() == Some("steps"));
@@ -83,27 +84,27 @@ pub(crate) fn problem(file: &Path, message: impl Into<String>, advice: Option<&s
 
 /// Lets a host evaluate a file and say what it defines.
 pub(crate) async fn describe(
-    pool: &Pool,
+    pool: &HostPool,
     file: &Path,
-    realm: &Realm,
+    realm: &ScriptRealm,
     entry: bool,
-) -> Result<Description, Undescribed> {
+) -> Result<FileDescription, DescribeError> {
     let limit = pool.settings.load_limit;
     for _ in 0..3 {
         let frame = |id| ToHost::Describe { id, realm: realm.id(), file: name_of(file), entry };
-        let talk = pool.begin(realm, frame).await.map_err(Undescribed::Host)?;
+        let talk = pool.begin(realm, frame).await.map_err(DescribeError::Host)?;
         let Ok(answer) = tokio::time::timeout(limit, talk.end()).await else {
-            return Err(Undescribed::Stuck(format!("it did not load within {} ms", limit.as_millis())));
+            return Err(DescribeError::Stuck(format!("it did not load within {} ms", limit.as_millis())));
         };
         match answer {
             Ok(value) => {
-                let wrong = |error: serde_json::Error| Undescribed::Script(refusal(error.to_string()));
+                let wrong = |error: serde_json::Error| DescribeError::Script(refusal(error.to_string()));
                 return serde_json::from_str(value.get()).map_err(wrong);
             }
-            Err(Unanswered::Failed(error)) => return Err(Undescribed::Script(error)),
+            Err(HostCallError::Failed(error)) => return Err(DescribeError::Script(error)),
             // Another call of the same host may be the reason, so this one is tried again.
-            Err(Unanswered::Lost(_)) => {}
+            Err(HostCallError::Lost(_)) => {}
         }
     }
-    Err(Undescribed::Stuck("its script host ends whenever it is loaded".to_owned()))
+    Err(DescribeError::Stuck("its script host ends whenever it is loaded".to_owned()))
 }

@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use futures::stream::{self, StreamExt};
 use rival_engine::{Definition, Engine, RegisterError, SourceProblem};
-use rival_typescript::{Bounds, Module, Problem, Program};
+use rival_typescript::{ModuleBounds, Problem, ScriptProgram, SourceModule};
 use tokio::sync::Mutex;
 
-use crate::definition::{Described, Description};
-use crate::describe::{NO_STEPS, Undescribed, describe, problem};
+use crate::definition::{DescribedWorkflow, FileDescription};
+use crate::describe::{DescribeError, NO_STEPS, describe, problem};
 use crate::discover;
 use crate::error::ScriptsError;
-use crate::function::Place;
-use crate::pool::Pool;
-use crate::realm::{Realm, compile};
-use crate::registry::{self, LaunchArgs, Launcher};
+use crate::function::ScriptTarget;
+use crate::pool::HostPool;
+use crate::realm::{ScriptRealm, compile};
+use crate::registry::{self, LaunchArgs, RunLauncher};
 use crate::settings::ScriptSettings;
 
 /// What problems of files are filed under.
@@ -25,7 +25,7 @@ const SOURCE: &str = "files";
 /// Script hosts, and the files whose functions they run. Cheap to clone; all clones are the same.
 #[derive(Clone, Debug)]
 pub struct Scripts {
-    pub(crate) pool: Arc<Pool>,
+    pub(crate) pool: Arc<HostPool>,
     files: Arc<Mutex<Files>>,
 }
 
@@ -44,9 +44,9 @@ pub struct Loaded {
 struct Files {
     /// What was asked for: folders and single files.
     roots: BTreeSet<PathBuf>,
-    program: Option<Arc<Program>>,
+    program: Option<Arc<ScriptProgram>>,
     /// Files that are loaded, with what was loaded.
-    loaded: BTreeMap<PathBuf, File>,
+    loaded: BTreeMap<PathBuf, LoadedFile>,
     /// Entries whose runs were started.
     launched: BTreeSet<PathBuf>,
     /// The workflows that can be started.
@@ -55,9 +55,9 @@ struct Files {
 
 /// A file that is loaded.
 #[derive(Debug)]
-struct File {
+struct LoadedFile {
     /// The modules that it is made of: when they are the same, so is the file.
-    modules: Vec<Arc<Module>>,
+    modules: Vec<Arc<SourceModule>>,
     /// Its workflows by name, each with the module that defines it.
     workflows: BTreeMap<String, PathBuf>,
     /// What an entry registers besides.
@@ -67,11 +67,11 @@ struct File {
 impl Scripts {
     /// Starts no host yet: they come with the first file.
     pub fn new(settings: ScriptSettings) -> Self {
-        Self::on(&Pool::new(settings))
+        Self::on(&HostPool::new(settings))
     }
 
     /// Other files on hosts that are there.
-    pub(crate) fn on(pool: &Arc<Pool>) -> Self {
+    pub(crate) fn on(pool: &Arc<HostPool>) -> Self {
         Self { pool: Arc::clone(pool), files: Arc::default() }
     }
 
@@ -110,8 +110,8 @@ impl Scripts {
     }
 
     /// What files may import.
-    fn bounds(&self, roots: &BTreeSet<PathBuf>) -> Bounds {
-        Bounds::beneath(roots.iter().chain(&self.pool.settings.import_roots))
+    fn bounds(&self, roots: &BTreeSet<PathBuf>) -> ModuleBounds {
+        ModuleBounds::beneath(roots.iter().chain(&self.pool.settings.import_roots))
     }
 
     async fn load(
@@ -122,7 +122,7 @@ impl Scripts {
     ) -> Result<Loaded, ScriptsError> {
         // What is gone defines nothing any more; who moved it there may define it anew.
         files.loaded.retain(|file, _| file.exists());
-        let mut load = Load::new(self, engine, change);
+        let mut load = LoadPass::new(self, engine, change);
         // An entry may register more files, which are loaded in the next round.
         while load.round(files).await? {}
         load.retire(files).await?;
@@ -142,16 +142,16 @@ impl Files {
 type Change<'a> = dyn FnMut(&mut Definition) + Send + 'a;
 
 /// A file that is to be loaded.
-struct Changed {
+struct ChangedFile {
     path: PathBuf,
-    modules: Vec<Arc<Module>>,
-    realm: Arc<Realm>,
+    modules: Vec<Arc<SourceModule>>,
+    realm: Arc<ScriptRealm>,
     /// It was asked for by name, and may register others.
     is_root: bool,
 }
 
 /// One time of loading.
-struct Load<'a> {
+struct LoadPass<'a> {
     scripts: &'a Scripts,
     engine: &'a Engine,
     change: &'a mut Change<'a>,
@@ -162,7 +162,7 @@ struct Load<'a> {
     launches: Vec<(PathBuf, Vec<LaunchArgs>)>,
 }
 
-impl<'a> Load<'a> {
+impl<'a> LoadPass<'a> {
     fn new(scripts: &'a Scripts, engine: &'a Engine, change: &'a mut Change<'a>) -> Self {
         let (problems, changed, seen, launches) = Default::default();
         Self { scripts, engine, change, problems, changed, seen, launches }
@@ -188,7 +188,7 @@ impl<'a> Load<'a> {
         let imported = imported(&program);
         let pool = &self.scripts.pool;
         // Each is evaluated in a realm of its own, as many at a time as there are hosts.
-        let described = stream::iter(new).map(async |file: Changed| {
+        let described = stream::iter(new).map(async |file: ChangedFile| {
             let description = describe(pool, &file.path, &file.realm, file.is_root).await;
             (file, description)
         });
@@ -217,7 +217,12 @@ impl<'a> Load<'a> {
     }
 
     /// A file that is not loaded as it is now; none if it is, or if something is wrong with it.
-    fn changed_file(&mut self, files: &Files, file: &Path, program: &Arc<Program>) -> Option<Changed> {
+    fn changed_file(
+        &mut self,
+        files: &Files,
+        file: &Path,
+        program: &Arc<ScriptProgram>,
+    ) -> Option<ChangedFile> {
         let problems = program.problems(file);
         if !problems.is_empty() {
             self.problems.extend(problems);
@@ -228,27 +233,27 @@ impl<'a> Load<'a> {
             return None;
         }
         let root = common(files.roots.iter());
-        let realm = Arc::new(Realm::new(&self.scripts.pool, file, Arc::clone(program), root));
-        Some(Changed { path: file.to_owned(), modules, realm, is_root: files.all_roots().contains(file) })
+        let realm = Arc::new(ScriptRealm::new(&self.scripts.pool, file, Arc::clone(program), root));
+        Some(ChangedFile { path: file.to_owned(), modules, realm, is_root: files.all_roots().contains(file) })
     }
 
     async fn file(
         &mut self,
         files: &mut Files,
-        changed: Changed,
-        described: Result<Description, Undescribed>,
-        program: &Program,
+        changed: ChangedFile,
+        described: Result<FileDescription, DescribeError>,
+        program: &ScriptProgram,
         imported: bool,
     ) -> Result<(), ScriptsError> {
-        let Changed { path: file, modules, realm, .. } = changed;
+        let ChangedFile { path: file, modules, realm, .. } = changed;
         let description = match described {
             Ok(description) => description,
             // A module that others use need not be a workflow.
-            Err(Undescribed::Script(error)) if imported && error.code.as_deref() == Some(NO_STEPS) => {
+            Err(DescribeError::Script(error)) if imported && error.code.as_deref() == Some(NO_STEPS) => {
                 files.loaded.remove(&file);
                 return Ok(());
             }
-            Err(Undescribed::Host(error)) => return Err(error),
+            Err(DescribeError::Host(error)) => return Err(error),
             Err(wrong) => {
                 self.problems.push(wrong.problem(&file, program));
                 return Ok(());
@@ -280,7 +285,7 @@ impl<'a> Load<'a> {
         let workflows = self.register(files, &file, description.workflows, &realm).await?;
         // What could not be registered is tried again the next time.
         let modules = if workflows.len() == count { modules } else { Vec::new() };
-        files.loaded.insert(file, File { modules, workflows, roots });
+        files.loaded.insert(file, LoadedFile { modules, workflows, roots });
         Ok(())
     }
 
@@ -289,8 +294,8 @@ impl<'a> Load<'a> {
         &mut self,
         files: &Files,
         file: &Path,
-        described: Vec<Described>,
-        realm: &Arc<Realm>,
+        described: Vec<DescribedWorkflow>,
+        realm: &Arc<ScriptRealm>,
     ) -> Result<BTreeMap<String, PathBuf>, ScriptsError> {
         let mut registered = BTreeMap::new();
         for workflow in described {
@@ -319,12 +324,12 @@ impl<'a> Load<'a> {
                 continue;
             }
             let is_ours = theirs.count() > 0 || files.offered.contains(&name);
-            let place = Arc::new(Place {
+            let place = Arc::new(ScriptTarget {
                 pool: Arc::clone(&self.scripts.pool),
                 realm: Arc::clone(realm),
                 file: file.into(),
                 workflow: name.clone(),
-                launcher: Launcher(self.engine.downgrade()),
+                launcher: RunLauncher(self.engine.downgrade()),
             });
             let mut definition = workflow.define(&place);
             (self.change)(&mut definition);
@@ -400,21 +405,21 @@ fn source_problem(problem: &Problem) -> SourceProblem {
 }
 
 /// The modules that a file is made of.
-fn modules(program: &Program, file: &Path) -> Vec<Arc<Module>> {
+fn modules(program: &ScriptProgram, file: &Path) -> Vec<Arc<SourceModule>> {
     program.closure(file).iter().filter_map(|path| program.modules.get(path).cloned()).collect()
 }
 
-fn same(a: &[Arc<Module>], b: &[Arc<Module>]) -> bool {
+fn same(a: &[Arc<SourceModule>], b: &[Arc<SourceModule>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Arc::ptr_eq(a, b) || a.code == b.code)
 }
 
 /// Files that others import.
-fn imported(program: &Program) -> BTreeSet<PathBuf> {
+fn imported(program: &ScriptProgram) -> BTreeSet<PathBuf> {
     let links = program.modules.values().flat_map(|module| module.links.values());
     links
         .filter_map(|link| match link {
-            rival_typescript::Link::File(path) => Some(path.clone()),
-            rival_typescript::Link::Builtin(_) => None,
+            rival_typescript::ModuleLink::File(path) => Some(path.clone()),
+            rival_typescript::ModuleLink::Builtin(_) => None,
         })
         .collect()
 }

@@ -10,42 +10,43 @@ use rival_core::failure::code::NOT_JSON;
 use rival_core::plan::BackoffKind;
 use rival_core::{StepError, Value};
 use rival_engine::{
-    Busy, CallContext, CallError, Function, InexactNumber, Needs, inexact_number, is_too_deep,
+    BusyGuard, CallContext, CallError, FunctionNeeds, InexactNumber, UserFunction, inexact_number,
+    is_too_deep,
 };
-use rival_host::frame::{FromHost, Level, Role, ScriptError, ToHost};
+use rival_host::frame::{FrameLevel, FrameRole, FromHost, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-use crate::call::Talk;
+use crate::call::HostCall;
 use crate::code;
 use crate::context;
-use crate::host::{Heard, Loss};
-use crate::ops::{Answered, Ops, refusal};
-use crate::pool::Pool;
-use crate::realm::{Realm, name_of};
-use crate::registry::Launcher;
+use crate::host::{CallLoss, HostEvent};
+use crate::ops::{AnsweredOp, PendingOps, refusal};
+use crate::pool::HostPool;
+use crate::realm::{ScriptRealm, name_of};
+use crate::registry::RunLauncher;
 
 /// A workflow of a file: where its functions are.
 #[derive(Debug)]
-pub(crate) struct Place {
-    pub(crate) pool: Arc<Pool>,
-    pub(crate) realm: Arc<Realm>,
+pub(crate) struct ScriptTarget {
+    pub(crate) pool: Arc<HostPool>,
+    pub(crate) realm: Arc<ScriptRealm>,
     pub(crate) file: Arc<std::path::Path>,
     pub(crate) workflow: String,
-    pub(crate) launcher: Launcher,
+    pub(crate) launcher: RunLauncher,
 }
 
 /// A function of a script.
 #[derive(Debug)]
 pub(crate) struct ScriptFunction {
-    pub(crate) place: Arc<Place>,
+    pub(crate) place: Arc<ScriptTarget>,
     pub(crate) key: String,
-    pub(crate) role: Role,
-    pub(crate) needs: Needs,
+    pub(crate) role: FrameRole,
+    pub(crate) needs: FunctionNeeds,
 }
 
-impl Function for ScriptFunction {
-    fn needs(&self) -> &Needs {
+impl UserFunction for ScriptFunction {
+    fn needs(&self) -> &FunctionNeeds {
         &self.needs
     }
 
@@ -77,41 +78,41 @@ impl Function for ScriptFunction {
 
 /// Sees a call through to its end: hears what the host says, and does what it asks for.
 pub(crate) async fn converse(
-    talk: Talk,
+    talk: HostCall,
     context: &CallContext,
-    realm: &Realm,
-    launcher: &Launcher,
+    realm: &ScriptRealm,
+    launcher: &RunLauncher,
 ) -> Result<Value, CallError> {
     // While it runs elsewhere it counts as busy, until it says that it only waits.
-    let busy = context.durable.as_ref().map(rival_engine::Durable::busy);
-    Conversation { realm, launcher, talk, busy, answers: 0, told: false }.hold(context).await
+    let busy = context.durable.as_ref().map(rival_engine::DurableHandle::busy);
+    HostSession { realm, launcher, talk, busy, answers: 0, told: false }.hold(context).await
 }
 
 /// A call at work.
-struct Conversation<'a> {
-    realm: &'a Realm,
-    launcher: &'a Launcher,
-    talk: Talk,
-    busy: Option<Busy>,
+struct HostSession<'a> {
+    realm: &'a ScriptRealm,
+    launcher: &'a RunLauncher,
+    talk: HostCall,
+    busy: Option<BusyGuard>,
     /// How many operations it has been given answers to.
     answers: u32,
     /// It was told to stop.
     told: bool,
 }
 
-impl Conversation<'_> {
+impl HostSession<'_> {
     async fn hold(mut self, context: &CallContext) -> Result<Value, CallError> {
         let (asides, mut half_way) = mpsc::unbounded_channel();
-        let mut ops = Ops::new(context, self.launcher, self.realm, asides);
+        let mut ops = PendingOps::new(context, self.launcher, self.realm, asides);
         let mut open = FuturesUnordered::new();
         loop {
             tokio::select! {
                 biased;
                 heard = self.talk.next() => match heard {
                     // One that only waited is not to blame.
-                    Heard::Lost(_) if self.talk.rests() => return Err(lost(Loss::Bystander)),
-                    Heard::Lost(loss) => return Err(lost(loss)),
-                    Heard::Frame(frame) => {
+                    HostEvent::Lost(_) if self.talk.is_idle() => return Err(lost(CallLoss::Bystander)),
+                    HostEvent::Lost(loss) => return Err(lost(loss)),
+                    HostEvent::Frame(frame) => {
                         if let Some(ended) = self.hear(frame, context, &mut ops, &open) {
                             return ended;
                         }
@@ -135,8 +136,8 @@ impl Conversation<'_> {
         &mut self,
         frame: FromHost,
         context: &'o CallContext,
-        ops: &mut Ops<'o>,
-        open: &FuturesUnordered<BoxFuture<'o, Option<Answered>>>,
+        ops: &mut PendingOps<'o>,
+        open: &FuturesUnordered<BoxFuture<'o, Option<AnsweredOp>>>,
     ) -> Option<Result<Value, CallError>> {
         match frame {
             FromHost::Done { value, state, .. } => {
@@ -159,7 +160,7 @@ impl Conversation<'_> {
                 }
             }
             FromHost::Waiting { answers, .. } if answers == self.answers => {
-                self.talk.set_rests(true);
+                self.talk.set_idle(true);
                 self.busy = None;
             }
             FromHost::State { state, .. } => keep_state(context, state.as_deref()),
@@ -170,13 +171,13 @@ impl Conversation<'_> {
     }
 
     fn works(&mut self, context: &CallContext) {
-        self.talk.set_rests(false);
+        self.talk.set_idle(false);
         if self.busy.is_none() {
-            self.busy = context.durable.as_ref().map(rival_engine::Durable::busy);
+            self.busy = context.durable.as_ref().map(rival_engine::DurableHandle::busy);
         }
     }
 
-    fn answer(&mut self, answered: Answered, context: &CallContext) {
+    fn answer(&mut self, answered: AnsweredOp, context: &CallContext) {
         self.works(context);
         self.answers += 1;
         self.talk.answer(answered.op, answered.answer);
@@ -184,7 +185,7 @@ impl Conversation<'_> {
 }
 
 /// What a script threw, as the engine records it.
-pub(crate) fn failure(error: ScriptError, realm: &Realm) -> StepError {
+pub(crate) fn failure(error: ScriptError, realm: &ScriptRealm) -> StepError {
     let message = if error.message.is_empty() { error.name.clone() } else { shortened(error.message) };
     let mut step = match error.behavior.as_deref() {
         Some("stop") => StepError::stop(message),
@@ -241,11 +242,11 @@ fn details(
 }
 
 /// What the engine is told of a call that was lost.
-pub(crate) fn lost(loss: Loss) -> CallError {
+pub(crate) fn lost(loss: CallLoss) -> CallError {
     match loss {
-        Loss::Crash => CallError::Lost(LostReason::Crash),
-        Loss::Bystander => CallError::Lost(LostReason::Bystander),
-        Loss::Stuck => StepError::new(
+        CallLoss::Crash => CallError::Lost(LostReason::Crash),
+        CallLoss::Bystander => CallError::Lost(LostReason::Bystander),
+        CallLoss::Stuck => StepError::new(
             "it computed for long without a pause, and other steps of its host came to nothing: \
              give the step a timeout, or let it `await` now and then",
         )
@@ -287,11 +288,11 @@ fn keep_state(context: &CallContext, state: Option<&RawValue>) {
     context.state.replace(fields.unwrap_or_default());
 }
 
-fn log(context: &CallContext, level: Level, message: &str, fields: Option<&RawValue>) {
+fn log(context: &CallContext, level: FrameLevel, message: &str, fields: Option<&RawValue>) {
     match level {
-        Level::Debug => context.log.debug(fields, message),
-        Level::Info => context.log.info(fields, message),
-        Level::Warn => context.log.warn(fields, message),
-        Level::Error => context.log.error(fields, message),
+        FrameLevel::Debug => context.log.debug(fields, message),
+        FrameLevel::Info => context.log.info(fields, message),
+        FrameLevel::Warn => context.log.warn(fields, message),
+        FrameLevel::Error => context.log.error(fields, message),
     }
 }

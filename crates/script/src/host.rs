@@ -9,28 +9,28 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rival_host::Mark;
-use rival_host::frame::{CallId, Control, ControlReply, FromHost, ScriptError, ToHost};
+use rival_host::CallMark;
+use rival_host::frame::{CallId, ControlFrame, ControlReply, FromHost, ScriptError, ToHost};
 use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::{Notify, mpsc};
 
 use crate::call::say;
-use crate::launch::{Launched, Life};
+use crate::launch::{HostRuntime, LaunchedHost};
 
 /// What a call hears of its host.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum HostEvent {
     /// A frame that is for it.
     Frame(FromHost),
     /// The host is gone, and the call with it.
-    Lost(Loss),
+    Lost(CallLoss),
 }
 
 /// How a call was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Loss {
+pub(crate) enum CallLoss {
     /// The host ended by itself while it worked for this call, which may be the reason.
     Crash,
     /// The host ended because of another call, or was killed for one.
@@ -42,20 +42,20 @@ pub(crate) enum Loss {
 /// How long a host has to say that it heard, before it is taken for stuck.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
-pub(crate) struct Host {
+pub(crate) struct HostHandle {
     pub(crate) number: u32,
     out: Mutex<Vec<u8>>,
     /// Something is to be written.
     ready: Notify,
-    calls: Mutex<HashMap<CallId, mpsc::UnboundedSender<Heard>>>,
+    calls: Mutex<HashMap<CallId, mpsc::UnboundedSender<HostEvent>>>,
     realms: Mutex<HashSet<u32>>,
     /// How many calls do nothing but wait for durable operations.
-    resting: AtomicUsize,
+    idle_calls: AtomicUsize,
     /// Calls that were told to stop and have not been confirmed.
     leaving: Mutex<HashSet<CallId>>,
-    control: mpsc::UnboundedSender<Control>,
-    life: Mutex<Life>,
-    mark: Option<Mark>,
+    control: mpsc::UnboundedSender<ControlFrame>,
+    life: Mutex<HostRuntime>,
+    mark: Option<CallMark>,
     /// When it last said anything, in milliseconds since `born`.
     heard_ms: AtomicU64,
     born: Instant,
@@ -65,24 +65,24 @@ pub(crate) struct Host {
     /// JavaScript has been in one place for long.
     stuck: AtomicBool,
     /// The call that it was killed for.
-    killed_for: Mutex<Option<(CallId, Loss)>>,
+    killed_for: Mutex<Option<(CallId, CallLoss)>>,
     /// What the sentinel said last.
-    sighting: Mutex<Option<Sighting>>,
+    sighting: Mutex<Option<HostSample>>,
     ended: Notify,
 }
 
 /// What JavaScript was seen in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sighting {
+pub(crate) struct HostSample {
     pub(crate) current: Option<CallId>,
     pub(crate) since_ms: u64,
     pub(crate) at: Instant,
 }
 
-impl Host {
+impl HostHandle {
     /// Takes up the conversation with a host that was launched.
-    pub(crate) fn new(number: u32, launched: Launched, setup: &ToHost) -> io::Result<Arc<Self>> {
-        let Launched { data, control, life, mark } = launched;
+    pub(crate) fn new(number: u32, launched: LaunchedHost, setup: &ToHost) -> io::Result<Arc<Self>> {
+        let LaunchedHost { data, control, life, mark } = launched;
         data.set_nonblocking(true)?;
         control.set_nonblocking(true)?;
         let (data, control) = (UnixStream::from_std(data)?, UnixStream::from_std(control)?);
@@ -93,7 +93,7 @@ impl Host {
             ready: Notify::new(),
             calls: Mutex::default(),
             realms: Mutex::default(),
-            resting: AtomicUsize::new(0),
+            idle_calls: AtomicUsize::new(0),
             leaving: Mutex::default(),
             control: asks,
             life: Mutex::new(life),
@@ -126,12 +126,12 @@ impl Host {
     }
 
     /// Registers a call. What the host says about it arrives in the channel.
-    pub(crate) fn expect(&self, id: CallId) -> mpsc::UnboundedReceiver<Heard> {
+    pub(crate) fn expect(&self, id: CallId) -> mpsc::UnboundedReceiver<HostEvent> {
         let (tell, told) = mpsc::unbounded_channel();
         let mut calls = lock(&self.calls);
         // Under the lock: when the host ends, `is_over` tells all calls that are in the map.
         if self.gone.load(Ordering::Acquire) {
-            let _ = tell.send(Heard::Lost(Loss::Bystander));
+            let _ = tell.send(HostEvent::Lost(CallLoss::Bystander));
         } else {
             calls.insert(id, tell);
         }
@@ -169,15 +169,15 @@ impl Host {
 
     /// How many calls have something to do.
     pub(crate) fn at_work(&self) -> usize {
-        self.load().saturating_sub(self.resting.load(Ordering::Relaxed))
+        self.load().saturating_sub(self.idle_calls.load(Ordering::Relaxed))
     }
 
     /// A call begins or ends to do nothing but wait.
-    pub(crate) fn rests(&self, rests: bool) {
+    pub(crate) fn count_idle(&self, rests: bool) {
         if rests {
-            self.resting.fetch_add(1, Ordering::Relaxed);
+            self.idle_calls.fetch_add(1, Ordering::Relaxed);
         } else {
-            self.resting.fetch_sub(1, Ordering::Relaxed);
+            self.idle_calls.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -209,10 +209,10 @@ impl Host {
 
     /// Asks the sentinel, which answers also while JavaScript is stuck.
     pub(crate) fn ping(&self) {
-        let _ = self.control.send(Control::Ping(0));
+        let _ = self.control.send(ControlFrame::Ping(0));
     }
 
-    pub(crate) fn sighting(&self) -> Option<Sighting> {
+    pub(crate) fn sighting(&self) -> Option<HostSample> {
         *lock(&self.sighting)
     }
 
@@ -245,7 +245,7 @@ impl Host {
         let mut silences = 0;
         while self.is_leaving(id) {
             let asked = Instant::now();
-            let _ = self.control.send(Control::Interrupt(id));
+            let _ = self.control.send(ControlFrame::Interrupt(id));
             self.ping();
             tokio::time::sleep(PATIENCE).await;
             match self.sighting().filter(|seen| seen.at >= asked) {
@@ -258,7 +258,7 @@ impl Host {
         }
         if self.is_leaving(id) {
             tracing::warn!(host = self.number, "a script does not stop: its host is replaced");
-            self.kill(id, Loss::Crash);
+            self.kill(id, CallLoss::Crash);
         }
     }
 
@@ -267,14 +267,14 @@ impl Host {
     }
 
     /// Ends the host because of a call; its other calls are lost through no fault of their own.
-    pub(crate) fn kill(&self, because: CallId, loss: Loss) {
+    pub(crate) fn kill(&self, because: CallId, loss: CallLoss) {
         *lock(&self.killed_for) = Some((because, loss));
         self.end();
     }
 
     /// Ends the host and tells its calls.
     pub(crate) fn end(&self) {
-        if let Life::Process(child) = &mut *lock(&self.life) {
+        if let HostRuntime::Process(child) = &mut *lock(&self.life) {
             // It may have ended by itself a moment ago.
             let _ = child.start_kill();
         }
@@ -287,13 +287,13 @@ impl Host {
         if self.gone.swap(true, Ordering::AcqRel) {
             return;
         }
-        let end = End {
+        let end = HostEnd {
             killed_for: *lock(&self.killed_for),
-            current: self.mark.as_ref().and_then(Mark::current),
-            alone: calls.len().saturating_sub(self.resting.load(Ordering::Relaxed)) <= 1,
+            current: self.mark.as_ref().and_then(CallMark::current),
+            alone: calls.len().saturating_sub(self.idle_calls.load(Ordering::Relaxed)) <= 1,
         };
         for (id, tell) in calls.drain() {
-            let _ = tell.send(Heard::Lost(end.loss_of(id)));
+            let _ = tell.send(HostEvent::Lost(end.loss_of(id)));
         }
         drop(calls);
         self.ended.notify_waiters();
@@ -301,8 +301,8 @@ impl Host {
 
     /// Reads and writes until either side ends.
     async fn converse(self: Arc<Self>, socket: UnixStream) {
-        let mut incoming = Incoming::default();
-        let mut outgoing = Outgoing::default();
+        let mut incoming = IncomingBytes::default();
+        let mut outgoing = OutgoingBytes::default();
         while !self.is_gone() {
             let wants_to_write = outgoing.fill(&self.out);
             let said = tokio::select! {
@@ -320,13 +320,13 @@ impl Host {
             }
         }
         self.end();
-        let life = std::mem::replace(&mut *lock(&self.life), Life::Thread);
-        if let Life::Process(mut child) = life {
+        let life = std::mem::replace(&mut *lock(&self.life), HostRuntime::Thread);
+        if let HostRuntime::Process(mut child) = life {
             let _ = child.wait().await;
         }
     }
 
-    fn deliver(&self, incoming: &mut Incoming) -> io::Result<()> {
+    fn deliver(&self, incoming: &mut IncomingBytes) -> io::Result<()> {
         while let Some(frame) = incoming.next()? {
             let ms = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
             self.heard_ms.store(ms, Ordering::Relaxed);
@@ -363,7 +363,7 @@ impl Host {
         }
         match (tell, frame) {
             (Some(tell), frame) => {
-                let _ = tell.send(Heard::Frame(frame));
+                let _ = tell.send(HostEvent::Frame(frame));
             }
             (None, FromHost::Op { id, op, .. }) => self.send(&too_late(id, op)),
             (None, FromHost::Log { level, message, fields, .. }) => say(level, &message, fields.as_deref()),
@@ -373,7 +373,7 @@ impl Host {
     }
 
     /// Talks with the sentinel.
-    async fn ask(self: Arc<Self>, socket: UnixStream, mut asked: mpsc::UnboundedReceiver<Control>) {
+    async fn ask(self: Arc<Self>, socket: UnixStream, mut asked: mpsc::UnboundedReceiver<ControlFrame>) {
         let (read, mut write) = socket.into_split();
         let mut lines = BufReader::new(read).lines();
         loop {
@@ -387,7 +387,7 @@ impl Host {
                 line = lines.next_line() => {
                     let Ok(Some(line)) = line else { return };
                     if let Ok(ControlReply::Pong { current, since_ms, .. }) = serde_json::from_str(&line) {
-                        *lock(&self.sighting) = Some(Sighting { current, since_ms, at: Instant::now() });
+                        *lock(&self.sighting) = Some(HostSample { current, since_ms, at: Instant::now() });
                     }
                 }
                 () = self.ended() => return,
@@ -397,22 +397,22 @@ impl Host {
 }
 
 /// How a host ended.
-struct End {
-    killed_for: Option<(CallId, Loss)>,
+struct HostEnd {
+    killed_for: Option<(CallId, CallLoss)>,
     /// The call that JavaScript worked for, 0 for none; nothing if that is not known.
     current: Option<CallId>,
     /// No more than one call was at work.
     alone: bool,
 }
 
-impl End {
+impl HostEnd {
     /// What one of its calls is told: only the one that was at work is suspect, or the only one that there was.
-    fn loss_of(&self, id: CallId) -> Loss {
+    fn loss_of(&self, id: CallId) -> CallLoss {
         match (self.killed_for, self.current) {
             (Some((culprit, loss)), _) if culprit == id => loss,
-            (Some(_), _) => Loss::Bystander,
-            (None, Some(current)) if current != id && !self.alone => Loss::Bystander,
-            (None, _) => Loss::Crash,
+            (Some(_), _) => CallLoss::Bystander,
+            (None, Some(current)) if current != id && !self.alone => CallLoss::Bystander,
+            (None, _) => CallLoss::Crash,
         }
     }
 }
@@ -424,7 +424,7 @@ fn too_late(id: CallId, op: u32) -> ToHost {
     ToHost::Answer { id, op, value: None, error: Some(error) }
 }
 
-impl std::fmt::Debug for Host {
+impl std::fmt::Debug for HostHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Host").field("number", &self.number).finish_non_exhaustive()
     }
@@ -432,12 +432,12 @@ impl std::fmt::Debug for Host {
 
 /// Bytes on their way to the host.
 #[derive(Default)]
-struct Outgoing {
+struct OutgoingBytes {
     bytes: Vec<u8>,
     written: usize,
 }
 
-impl Outgoing {
+impl OutgoingBytes {
     /// Takes what callers have put there; says whether there is anything to write.
     fn fill(&mut self, from: &Mutex<Vec<u8>>) -> bool {
         if self.written == self.bytes.len() {
@@ -462,12 +462,12 @@ impl Outgoing {
 
 /// Bytes from the host, cut into frames.
 #[derive(Default)]
-struct Incoming {
+struct IncomingBytes {
     bytes: Vec<u8>,
     taken: usize,
 }
 
-impl Incoming {
+impl IncomingBytes {
     fn read(&mut self, socket: &UnixStream) -> io::Result<()> {
         self.bytes.drain(..std::mem::take(&mut self.taken));
         self.bytes.reserve(64 << 10);
@@ -496,10 +496,10 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-impl Host {
+impl HostHandle {
     /// Ends the process as something outside would.
     pub(crate) fn kill_from_outside(&self) {
-        if let Life::Process(child) = &mut *lock(&self.life) {
+        if let HostRuntime::Process(child) = &mut *lock(&self.life) {
             child.start_kill().unwrap();
         }
     }
@@ -511,13 +511,13 @@ mod tests {
 
     #[test]
     fn who_was_at_work_is_suspect_or_was_alone() {
-        let end = |current, alone| End { killed_for: None, current, alone };
-        assert_eq!(end(Some(7), false).loss_of(7), Loss::Crash);
-        assert_eq!(end(Some(7), false).loss_of(8), Loss::Bystander);
-        assert_eq!(end(Some(0), false).loss_of(8), Loss::Bystander);
-        assert_eq!(end(Some(0), true).loss_of(8), Loss::Crash);
-        assert_eq!(end(None, false).loss_of(8), Loss::Crash);
-        let killed = End { killed_for: Some((7, Loss::Stuck)), current: Some(8), alone: false };
-        assert_eq!((killed.loss_of(7), killed.loss_of(8)), (Loss::Stuck, Loss::Bystander));
+        let end = |current, alone| HostEnd { killed_for: None, current, alone };
+        assert_eq!(end(Some(7), false).loss_of(7), CallLoss::Crash);
+        assert_eq!(end(Some(7), false).loss_of(8), CallLoss::Bystander);
+        assert_eq!(end(Some(0), false).loss_of(8), CallLoss::Bystander);
+        assert_eq!(end(Some(0), true).loss_of(8), CallLoss::Crash);
+        assert_eq!(end(None, false).loss_of(8), CallLoss::Crash);
+        let killed = HostEnd { killed_for: Some((7, CallLoss::Stuck)), current: Some(8), alone: false };
+        assert_eq!((killed.loss_of(7), killed.loss_of(8)), (CallLoss::Stuck, CallLoss::Bystander));
     }
 }

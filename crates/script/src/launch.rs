@@ -7,33 +7,33 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use rival_host::Mark;
-use rival_host::frame::{Confinement, FromHost, ToHost};
-use rival_host::wire::{self, Splitter};
+use rival_host::CallMark;
+use rival_host::frame::{FromHost, HostConfinement, ToHost};
+use rival_host::wire::{self, FrameSplitter};
 use tokio::process::{Child, Command};
 
 use crate::settings::{Hosting, ScriptSettings};
 
 /// A host that has begun.
-pub(crate) struct Launched {
+pub(crate) struct LaunchedHost {
     /// Frames.
     pub(crate) data: UnixStream,
     /// Questions that are answered while JavaScript is stuck.
     pub(crate) control: UnixStream,
     /// What can be killed.
-    pub(crate) life: Life,
+    pub(crate) life: HostRuntime,
     /// Says which call it works for, also when it is gone.
-    pub(crate) mark: Option<Mark>,
+    pub(crate) mark: Option<CallMark>,
 }
 
 /// What a host lives in.
 #[derive(Debug)]
-pub(crate) enum Life {
+pub(crate) enum HostRuntime {
     Process(Child),
     Thread,
 }
 
-pub(crate) fn launch(hosting: &Hosting, number: u32) -> io::Result<Launched> {
+pub(crate) fn launch(hosting: &Hosting, number: u32) -> io::Result<LaunchedHost> {
     let (data, its_data) = UnixStream::pair()?;
     let (control, its_control) = UnixStream::pair()?;
     let mark = match hosting {
@@ -41,20 +41,22 @@ pub(crate) fn launch(hosting: &Hosting, number: u32) -> io::Result<Launched> {
         Hosting::Threads => None,
     };
     let life = match hosting {
-        Hosting::Itself => Life::Process(spawn(&itself()?, its_data, its_control, mark.is_some())?),
-        Hosting::Program(program) => Life::Process(spawn(program, its_data, its_control, mark.is_some())?),
+        Hosting::Itself => HostRuntime::Process(spawn(&itself()?, its_data, its_control, mark.is_some())?),
+        Hosting::Program(program) => {
+            HostRuntime::Process(spawn(program, its_data, its_control, mark.is_some())?)
+        }
         Hosting::Threads => {
             let name = format!("script-host-{number}");
             std::thread::Builder::new().name(name).spawn(move || rival_host::serve(its_data, its_control))?;
-            Life::Thread
+            HostRuntime::Thread
         }
     };
-    Ok(Launched { data, control, life, mark })
+    Ok(LaunchedHost { data, control, life, mark })
 }
 
 /// A mark that is on its way. A host can do without: then each of its calls is suspect when it is gone.
-fn mark_over(data: &UnixStream) -> Option<Mark> {
-    let mark = Mark::new().ok()?;
+fn mark_over(data: &UnixStream) -> Option<CallMark> {
+    let mark = CallMark::new().ok()?;
     mark.send(data).ok()?;
     Some(mark)
 }
@@ -82,9 +84,9 @@ fn spawn(program: &Path, data: UnixStream, control: UnixStream, marked: bool) ->
 /// # Errors
 ///
 /// What starting a process and talking to it can bring.
-pub async fn confinement(settings: &ScriptSettings) -> io::Result<Option<Confinement>> {
+pub async fn confinement(settings: &ScriptSettings) -> io::Result<Option<HostConfinement>> {
     // A host ends with its control socket: that is held until it has answered.
-    let Launched { data, control, life, mark: _ } = launch(&settings.hosting, 0)?;
+    let LaunchedHost { data, control, life, mark: _ } = launch(&settings.hosting, 0)?;
     let (memory_limit, outgoing) = (settings.memory_limit, settings.outgoing.clone());
     let setup = ToHost::Setup { memory_limit, env: Default::default(), outgoing };
     let ready = tokio::task::spawn_blocking(move || first_frame(&data, &setup)).await;
@@ -100,7 +102,7 @@ fn first_frame(mut data: &UnixStream, setup: &ToHost) -> io::Result<FromHost> {
     let mut bytes = Vec::new();
     wire::put(&mut bytes, setup)?;
     data.write_all(&bytes)?;
-    let mut splitter = Splitter::default();
+    let mut splitter = FrameSplitter::default();
     loop {
         if let Some(frame) = splitter.next_frame() {
             return Ok(serde_json::from_slice(&frame)?);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use rival_core::{StepError, Value};
-use rival_engine::{CallContext, Durable, MAP_CONCURRENCY};
+use rival_engine::{CallContext, DurableHandle, MAP_CONCURRENCY};
 use rival_host::frame::ScriptError;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -16,26 +16,26 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::context::encode_step;
 use crate::function::failure;
-use crate::realm::Realm;
-use crate::registry::Launcher;
+use crate::realm::ScriptRealm;
+use crate::registry::RunLauncher;
 
 /// An operation with its answer.
-pub(crate) struct Answered {
+pub(crate) struct AnsweredOp {
     pub(crate) op: u32,
-    pub(crate) answer: Answer,
+    pub(crate) answer: OpAnswer,
 }
 
-pub(crate) type Answer = Result<Box<RawValue>, ScriptError>;
+pub(crate) type OpAnswer = Result<Box<RawValue>, ScriptError>;
 
 /// What a call has asked for and not been told yet.
-pub(crate) struct Ops<'a> {
+pub(crate) struct PendingOps<'a> {
     context: &'a CallContext,
-    launcher: &'a Launcher,
-    realm: &'a Realm,
+    launcher: &'a RunLauncher,
+    realm: &'a ScriptRealm,
     /// Where answers go that are given half-way.
-    asides: mpsc::UnboundedSender<Answered>,
+    asides: mpsc::UnboundedSender<AnsweredOp>,
     /// What is done once, by the operation that asked whether it is recorded.
-    onces: HashMap<u32, oneshot::Sender<Done>>,
+    onces: HashMap<u32, oneshot::Sender<OnceResult>>,
     /// Durable operations that can be given up.
     open: HashMap<u32, AbortHandle>,
     /// Waits for signals whose answers the script has and has not used.
@@ -44,24 +44,24 @@ pub(crate) struct Ops<'a> {
 
 /// An operation as a script names it when it says more about it.
 #[derive(Deserialize)]
-struct Which {
+struct OpName {
     op: u32,
 }
 
 /// What came of something that is done once, and the operation that said so.
-struct Done {
+struct OnceResult {
     op: u32,
     result: Result<Value, StepError>,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct NamedOp {
     name: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct SignalArgs {
+struct WaitSignalArgs {
     name: String,
     timeout_ms: Option<f64>,
     #[serde(default)]
@@ -69,7 +69,7 @@ struct SignalArgs {
 }
 
 #[derive(Deserialize)]
-struct RunArgs {
+struct ChildRunArgs {
     workflow: String,
     input: Box<RawValue>,
 }
@@ -95,12 +95,12 @@ struct OnceDone {
     error: Option<ScriptError>,
 }
 
-impl<'a> Ops<'a> {
+impl<'a> PendingOps<'a> {
     pub(crate) fn new(
         context: &'a CallContext,
-        launcher: &'a Launcher,
-        realm: &'a Realm,
-        asides: mpsc::UnboundedSender<Answered>,
+        launcher: &'a RunLauncher,
+        realm: &'a ScriptRealm,
+        asides: mpsc::UnboundedSender<AnsweredOp>,
     ) -> Self {
         let (onces, open, unused) = (HashMap::new(), HashMap::new(), HashMap::new());
         Self { context, launcher, realm, asides, onces, open, unused }
@@ -112,7 +112,7 @@ impl<'a> Ops<'a> {
         op: u32,
         kind: &str,
         args: &RawValue,
-    ) -> Option<BoxFuture<'a, Option<Answered>>> {
+    ) -> Option<BoxFuture<'a, Option<AnsweredOp>>> {
         let answer = match kind {
             "look" => self.look(parse(args)),
             "names" => self.names(),
@@ -130,29 +130,29 @@ impl<'a> Ops<'a> {
             _ => match kind.split_once('.') {
                 Some(("durable", verb)) => {
                     let answer = self.durable(verb, args);
-                    let answered = answer.map(move |answer| Some(Answered { op, answer })).boxed();
+                    let answered = answer.map(move |answer| Some(AnsweredOp { op, answer })).boxed();
                     return Some(self.until_given_up(op, answered));
                 }
                 Some(("registry", verb)) => self.launcher.asked(verb, args),
                 _ => refused(format!("`{kind}` is not something that a script can ask for")),
             },
         };
-        Some(answer.map(move |answer| Some(Answered { op, answer })).boxed())
+        Some(answer.map(move |answer| Some(AnsweredOp { op, answer })).boxed())
     }
 
     /// A durable operation, until the script gives it up.
     fn until_given_up(
         &mut self,
         op: u32,
-        answer: BoxFuture<'a, Option<Answered>>,
-    ) -> BoxFuture<'a, Option<Answered>> {
+        answer: BoxFuture<'a, Option<AnsweredOp>>,
+    ) -> BoxFuture<'a, Option<AnsweredOp>> {
         let (handle, registration) = AbortHandle::new_pair();
         self.open.insert(op, handle);
         Abortable::new(answer, registration).map(|answered| answered.ok().flatten()).boxed()
     }
 
     /// The script gives an operation up. Its future is polled next, and dropped by that.
-    fn give_up(&mut self, args: Result<Which, ScriptError>) -> Option<BoxFuture<'a, Option<Answered>>> {
+    fn give_up(&mut self, args: Result<OpName, ScriptError>) -> Option<BoxFuture<'a, Option<AnsweredOp>>> {
         let op = args.ok()?.op;
         self.onces.remove(&op);
         self.unused.remove(&op);
@@ -163,7 +163,7 @@ impl<'a> Ops<'a> {
     }
 
     /// The script has used the answer of a wait for a signal.
-    fn used(&mut self, args: Result<Which, ScriptError>) -> Option<BoxFuture<'a, Option<Answered>>> {
+    fn used(&mut self, args: Result<OpName, ScriptError>) -> Option<BoxFuture<'a, Option<AnsweredOp>>> {
         if let Some(unused) = self.unused.remove(&args.ok()?.op) {
             // The wait is in the same set of open operations.
             let _ = unused.send(());
@@ -172,7 +172,11 @@ impl<'a> Ops<'a> {
     }
 
     /// Waits for a signal. The answer is told half-way: the wait is over when the script has used it.
-    fn signal(&mut self, op: u32, args: Result<SignalArgs, ScriptError>) -> BoxFuture<'a, Option<Answered>> {
+    fn signal(
+        &mut self,
+        op: u32,
+        args: Result<WaitSignalArgs, ScriptError>,
+    ) -> BoxFuture<'a, Option<AnsweredOp>> {
         let Some(durable) = &self.context.durable else {
             return answers(answered(op, Err(refusal(NOT_DURABLE))));
         };
@@ -184,7 +188,7 @@ impl<'a> Ops<'a> {
         self.unused.insert(op, unused);
         let asides = self.asides.clone();
         let deliver = move |answer| async move {
-            let _ = asides.send(Answered { op, answer: raw(answer) });
+            let _ = asides.send(AnsweredOp { op, answer: raw(answer) });
             if used.await.is_err() {
                 // Given up, or the call is over: the future is dropped.
                 std::future::pending::<()>().await;
@@ -194,7 +198,7 @@ impl<'a> Ops<'a> {
         durable.signal_delivered(&args.name, timeout, args.timeout_is_value, deliver).map(|()| None).boxed()
     }
 
-    fn look(&self, args: Result<Named, ScriptError>) -> BoxFuture<'a, Answer> {
+    fn look(&self, args: Result<NamedOp, ScriptError>) -> BoxFuture<'a, OpAnswer> {
         let context = self.context;
         async move {
             let step = context.steps.get(&args?.name).await.map_err(thrown)?;
@@ -203,16 +207,16 @@ impl<'a> Ops<'a> {
         .boxed()
     }
 
-    fn names(&self) -> BoxFuture<'a, Answer> {
+    fn names(&self) -> BoxFuture<'a, OpAnswer> {
         let context = self.context;
         std::future::ready(encode(&context.steps.names())).boxed()
     }
 
-    fn durable(&self, verb: &str, args: &RawValue) -> BoxFuture<'a, Answer> {
+    fn durable(&self, verb: &str, args: &RawValue) -> BoxFuture<'a, OpAnswer> {
         let Some(durable) = &self.context.durable else { return refused(NOT_DURABLE) };
         let asked = match verb {
             "sleep" => parse(args).map(|args: SleepArgs| sleep(durable, &args)),
-            "run" => parse(args).map(|args: RunArgs| run(durable, args)),
+            "run" => parse(args).map(|args: ChildRunArgs| run(durable, args)),
             "map" => parse(args).map(|args: MapArgs| map(durable, args)),
             _ => Ok(refused(format!("there is no durable operation `{verb}`"))),
         };
@@ -221,20 +225,20 @@ impl<'a> Ops<'a> {
 
     /// Asks whether something is recorded. If not, the script is told to do it, and the operation with which it says
     /// what came of it is answered with what was recorded.
-    fn once(&mut self, op: u32, args: Result<Named, ScriptError>) -> BoxFuture<'a, Answered> {
+    fn once(&mut self, op: u32, args: Result<NamedOp, ScriptError>) -> BoxFuture<'a, AnsweredOp> {
         let Some(durable) = &self.context.durable else { return answered(op, Err(refusal(NOT_DURABLE))) };
         let name = match args {
             Ok(args) => args.name,
             Err(error) => return answered(op, Err(error)),
         };
-        let (done, said) = oneshot::channel::<Done>();
+        let (done, said) = oneshot::channel::<OnceResult>();
         self.onces.insert(op, done);
         let asides = self.asides.clone();
         let asked_last = Arc::new(AtomicU32::new(op));
         let asks_now = Arc::clone(&asked_last);
         let work = async move {
             let answer = encode(&serde_json::json!({ "do": true }));
-            let _ = asides.send(Answered { op, answer });
+            let _ = asides.send(AnsweredOp { op, answer });
             match said.await {
                 Ok(done) => {
                     asks_now.store(done.op, Ordering::Relaxed);
@@ -247,12 +251,16 @@ impl<'a> Ops<'a> {
         let once = durable.once(&name, work);
         async move {
             let answer = once.await.map_err(thrown).and_then(|value| wrapped(&value));
-            Answered { op: asked_last.load(Ordering::Relaxed), answer }
+            AnsweredOp { op: asked_last.load(Ordering::Relaxed), answer }
         }
         .boxed()
     }
 
-    fn once_done(&mut self, op: u32, args: Result<OnceDone, ScriptError>) -> Option<BoxFuture<'a, Answered>> {
+    fn once_done(
+        &mut self,
+        op: u32,
+        args: Result<OnceDone, ScriptError>,
+    ) -> Option<BoxFuture<'a, AnsweredOp>> {
         let args = match args {
             Ok(args) => args,
             Err(error) => return Some(answered(op, Err(error))),
@@ -265,7 +273,7 @@ impl<'a> Ops<'a> {
             return Some(answered(op, Err(refusal("nothing is being done once"))));
         };
         // The operation that waits for the result is in the same set of open operations.
-        let _ = once.send(Done { op, result });
+        let _ = once.send(OnceResult { op, result });
         None
     }
 }
@@ -273,18 +281,18 @@ impl<'a> Ops<'a> {
 const NOT_DURABLE: &str =
     "durable operations belong to steps: this function is a condition, a handler or a mapper";
 
-fn sleep(durable: &Durable, args: &SleepArgs) -> BoxFuture<'static, Answer> {
+fn sleep(durable: &DurableHandle, args: &SleepArgs) -> BoxFuture<'static, OpAnswer> {
     let asleep = durable.sleep(whole_ms(args.ms));
     async move { asleep.await.map_err(thrown).map(|()| RawValue::NULL.to_owned()) }.boxed()
 }
 
-fn run(durable: &Durable, args: RunArgs) -> BoxFuture<'static, Answer> {
+fn run(durable: &DurableHandle, args: ChildRunArgs) -> BoxFuture<'static, OpAnswer> {
     let run = durable.run(&args.workflow, Value::from(args.input));
     async move { raw(run.await) }.boxed()
 }
 
 /// Answers with a list of `{value}` and `{error}`.
-fn map(durable: &Durable, args: MapArgs) -> BoxFuture<'static, Answer> {
+fn map(durable: &DurableHandle, args: MapArgs) -> BoxFuture<'static, OpAnswer> {
     let items = args.items.into_iter().map(Value::from).collect();
     let concurrency = args.concurrency.unwrap_or(MAP_CONCURRENCY);
     let map = durable.map(&args.workflow, items, concurrency, args.collect);
@@ -307,27 +315,27 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(args: &'a RawValue) -> Result<T, Scr
     serde_json::from_str(args.get()).map_err(|error| refusal(format!("its arguments are wrong: {error}")))
 }
 
-pub(crate) fn encode(value: &impl Serialize) -> Answer {
+pub(crate) fn encode(value: &impl Serialize) -> OpAnswer {
     serde_json::value::to_raw_value(value).map_err(|error| refusal(error.to_string()))
 }
 
-fn raw(result: Result<Value, StepError>) -> Answer {
+fn raw(result: Result<Value, StepError>) -> OpAnswer {
     result.map_err(thrown).and_then(|value| encode(&value))
 }
 
-fn wrapped(value: &Value) -> Answer {
+fn wrapped(value: &Value) -> OpAnswer {
     encode(&serde_json::json!({ "value": value }))
 }
 
-fn answers(answered: BoxFuture<'_, Answered>) -> BoxFuture<'_, Option<Answered>> {
+fn answers(answered: BoxFuture<'_, AnsweredOp>) -> BoxFuture<'_, Option<AnsweredOp>> {
     answered.map(Some).boxed()
 }
 
-fn answered<'a>(op: u32, answer: Answer) -> BoxFuture<'a, Answered> {
-    std::future::ready(Answered { op, answer }).boxed()
+fn answered<'a>(op: u32, answer: OpAnswer) -> BoxFuture<'a, AnsweredOp> {
+    std::future::ready(AnsweredOp { op, answer }).boxed()
 }
 
-fn refused<'a>(message: impl Into<String>) -> BoxFuture<'a, Answer> {
+fn refused<'a>(message: impl Into<String>) -> BoxFuture<'a, OpAnswer> {
     std::future::ready(Err(refusal(message))).boxed()
 }
 

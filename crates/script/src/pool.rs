@@ -7,18 +7,18 @@ use std::time::Duration;
 use rival_host::frame::{CallId, ToHost};
 use tokio::sync::Notify;
 
-use crate::call::Talk;
+use crate::call::HostCall;
 use crate::error::ScriptsError;
-use crate::host::{Host, Loss, lock};
+use crate::host::{CallLoss, HostHandle, lock};
 use crate::launch::launch;
-use crate::realm::Realm;
+use crate::realm::ScriptRealm;
 use crate::settings::{Hosting, ScriptSettings};
 
 /// How many hosts more than usual there may be while others are stuck.
 const EXTRA: usize = 4;
 
 /// How often the pool looks at hosts that have calls.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How many calls more another host may have before it is worthwhile to evaluate a file in one that does not have it: that
 /// takes milliseconds, and megabytes for as long as the file is used.
@@ -27,9 +27,9 @@ const STRANGE: usize = 16;
 /// From when on JavaScript that does not pause gets no new calls.
 const SLOW: Duration = Duration::from_millis(100);
 
-pub(crate) struct Pool {
+pub(crate) struct HostPool {
     pub(crate) settings: ScriptSettings,
-    hosts: Mutex<Vec<Arc<Host>>>,
+    hosts: Mutex<Vec<Arc<HostHandle>>>,
     calls: AtomicU64,
     realms: AtomicU32,
     numbers: AtomicU32,
@@ -37,7 +37,7 @@ pub(crate) struct Pool {
     changed: Notify,
 }
 
-impl Pool {
+impl HostPool {
     pub(crate) fn new(settings: ScriptSettings) -> Arc<Self> {
         if settings.hosting == Hosting::Threads {
             tracing::warn!(
@@ -48,7 +48,7 @@ impl Pool {
         let (calls, realms, numbers) = Default::default();
         let pool = Self { settings, hosts: Mutex::default(), calls, realms, numbers, changed: Notify::new() };
         let pool = Arc::new(pool);
-        tokio::spawn(look_after(Arc::downgrade(&pool)));
+        tokio::spawn(spawn_watch(Arc::downgrade(&pool)));
         pool
     }
 
@@ -59,26 +59,26 @@ impl Pool {
     /// Begins something in a realm that is answered, on the host that has least to do.
     pub(crate) async fn begin(
         &self,
-        realm: &Realm,
+        realm: &ScriptRealm,
         frame: impl FnOnce(CallId) -> ToHost,
-    ) -> Result<Talk, ScriptsError> {
+    ) -> Result<HostCall, ScriptsError> {
         Ok(self.begin_on(self.host(realm.id()).await?, realm, frame))
     }
 
     /// Begins something on a host of the caller's choice.
     pub(crate) fn begin_on(
         &self,
-        host: Arc<Host>,
-        realm: &Realm,
+        host: Arc<HostHandle>,
+        realm: &ScriptRealm,
         frame: impl FnOnce(CallId) -> ToHost,
-    ) -> Talk {
+    ) -> HostCall {
         if host.learns(realm.id()) {
             host.send(&realm.sources());
         }
         let id = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let heard = host.expect(id);
         host.send(&frame(id));
-        Talk::new(host, id, heard)
+        HostCall::new(host, id, heard)
     }
 
     /// Tells all hosts to let go of a realm.
@@ -88,7 +88,7 @@ impl Pool {
         }
     }
 
-    async fn host(&self, realm: u32) -> Result<Arc<Host>, ScriptsError> {
+    async fn host(&self, realm: u32) -> Result<Arc<HostHandle>, ScriptsError> {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -103,7 +103,7 @@ impl Pool {
 
     /// The host with least to do, those that have the realm first; a new one if all are busy and there may be more. None if
     /// all are stuck.
-    fn choose(&self, realm: u32) -> Result<Option<Arc<Host>>, ScriptsError> {
+    fn choose(&self, realm: u32) -> Result<Option<Arc<HostHandle>>, ScriptsError> {
         let mut hosts = lock(&self.hosts);
         hosts.retain(|host| !host.is_gone());
         let usable = hosts.iter().filter(|host| !host.is_stuck() && !host.is_closed());
@@ -121,7 +121,7 @@ impl Pool {
         Ok(Some(host))
     }
 
-    fn start(&self) -> Result<Arc<Host>, ScriptsError> {
+    fn start(&self) -> Result<Arc<HostHandle>, ScriptsError> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let setup = ToHost::Setup {
             memory_limit: self.settings.memory_limit,
@@ -129,20 +129,20 @@ impl Pool {
             outgoing: self.settings.outgoing.clone(),
         };
         let launched = launch(&self.settings.hosting, number);
-        let host = launched.and_then(|launched| Host::new(number, launched, &setup));
+        let host = launched.and_then(|launched| HostHandle::new(number, launched, &setup));
         host.map_err(|error| ScriptsError::Host(error.to_string()))
     }
 
-    fn look(&self) {
+    fn watch_hosts(&self) {
         let hosts = lock(&self.hosts).clone();
         for host in &hosts {
-            self.look_at(host);
+            self.check_host(host);
         }
         // Callers that wait for a host look again: one may be free by now, or gone.
         self.changed.notify_waiters();
     }
 
-    fn look_at(&self, host: &Host) {
+    fn check_host(&self, host: &HostHandle) {
         if host.is_closed() && host.load() == 0 {
             return host.end();
         }
@@ -151,7 +151,7 @@ impl Pool {
         }
         if let Some(seen) = host.sighting()
             && let Some(current) = seen.current
-            && seen.at.elapsed() < 4 * LOOK
+            && seen.at.elapsed() < 4 * POLL_INTERVAL
         {
             let computing = Duration::from_millis(seen.since_ms);
             host.set_stuck(computing >= SLOW);
@@ -161,7 +161,7 @@ impl Pool {
                     ms = seen.since_ms,
                     "a script computes without a pause and holds up others: its host is replaced"
                 );
-                host.kill(current, Loss::Stuck);
+                host.kill(current, CallLoss::Stuck);
             }
         }
         host.ping();
@@ -169,17 +169,17 @@ impl Pool {
 }
 
 /// Looks at the hosts for as long as there is a pool.
-async fn look_after(pool: Weak<Pool>) {
-    let mut look = tokio::time::interval(LOOK);
+async fn spawn_watch(pool: Weak<HostPool>) {
+    let mut look = tokio::time::interval(POLL_INTERVAL);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         look.tick().await;
         let Some(pool) = pool.upgrade() else { return };
-        pool.look();
+        pool.watch_hosts();
     }
 }
 
-impl Drop for Pool {
+impl Drop for HostPool {
     fn drop(&mut self) {
         for host in lock(&self.hosts).drain(..) {
             host.end();
@@ -187,7 +187,7 @@ impl Drop for Pool {
     }
 }
 
-impl std::fmt::Debug for Pool {
+impl std::fmt::Debug for HostPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pool").field("settings", &self.settings).finish_non_exhaustive()
     }
@@ -196,13 +196,13 @@ impl std::fmt::Debug for Pool {
 #[cfg(all(test, target_os = "linux"))]
 #[expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 mod tests {
-    use rival_host::frame::Role;
-    use rival_typescript::Bounds;
+    use rival_host::frame::FrameRole;
+    use rival_typescript::ModuleBounds;
     use serde_json::value::RawValue;
     use tokio::sync::mpsc::UnboundedReceiver;
 
     use super::*;
-    use crate::host::Heard;
+    use crate::host::HostEvent;
     use crate::realm::{compile, name_of};
 
     const FLOW: &str = "export const name = 'flow'
@@ -215,9 +215,9 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
         ScriptSettings { hosts: 1, hosting: Hosting::Program(host), stuck_after, ..ScriptSettings::default() }
     }
 
-    async fn loss(mut heard: UnboundedReceiver<Heard>) -> Loss {
+    async fn loss(mut heard: UnboundedReceiver<HostEvent>) -> CallLoss {
         loop {
-            if let Heard::Lost(loss) = heard.recv().await.unwrap() {
+            if let HostEvent::Lost(loss) = heard.recv().await.unwrap() {
                 return loss;
             }
         }
@@ -230,9 +230,9 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
         let root: Arc<std::path::Path> = folder.path().canonicalize().unwrap().into();
         let file = root.join("flow.ts");
         std::fs::write(&file, FLOW).unwrap();
-        let pool = Pool::new(settings());
-        let program = compile(std::slice::from_ref(&file), &Bounds::beneath([&*root]), None);
-        let realm = Realm::new(&pool, &file, Arc::new(program), Arc::clone(&root));
+        let pool = HostPool::new(settings());
+        let program = compile(std::slice::from_ref(&file), &ModuleBounds::beneath([&*root]), None);
+        let realm = ScriptRealm::new(&pool, &file, Arc::new(program), Arc::clone(&root));
         let host = pool.host(realm.id()).await.unwrap();
         assert!(host.learns(realm.id()));
         host.send(&realm.sources());
@@ -244,7 +244,7 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
                 file: name_of(&file),
                 workflow: "flow".to_owned(),
                 function: function.to_owned(),
-                role: Role::Step,
+                role: FrameRole::Step,
                 cx: RawValue::from_string("{}".to_owned()).unwrap(),
             });
             heard
@@ -256,9 +256,9 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
             tokio::task::yield_now().await;
         }
         host.kill_from_outside();
-        assert_eq!(loss(spinning).await, Loss::Crash);
+        assert_eq!(loss(spinning).await, CallLoss::Crash);
         for waits in waiting {
-            assert_eq!(loss(waits).await, Loss::Bystander);
+            assert_eq!(loss(waits).await, CallLoss::Bystander);
         }
     }
 }

@@ -4,24 +4,29 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use rival_host::frame::{ModuleSource, ToHost};
-use rival_typescript::{Bounds, Link, Program};
+use rival_typescript::{ModuleBounds, ModuleLink, ScriptProgram};
 
-use crate::pool::Pool;
+use crate::pool::HostPool;
 
 /// A file and its modules, which hosts evaluate in a world of their own: what one file does to built-ins and globals, no
 /// other sees. When the last definition that uses it is gone, hosts let go of it.
-pub(crate) struct Realm {
+pub(crate) struct ScriptRealm {
     id: u32,
     /// What it is about.
     file: PathBuf,
-    program: Arc<Program>,
+    program: Arc<ScriptProgram>,
     /// Where paths in messages start.
     root: Arc<Path>,
-    pool: Weak<Pool>,
+    pool: Weak<HostPool>,
 }
 
-impl Realm {
-    pub(crate) fn new(pool: &Arc<Pool>, file: &Path, program: Arc<Program>, root: Arc<Path>) -> Self {
+impl ScriptRealm {
+    pub(crate) fn new(
+        pool: &Arc<HostPool>,
+        file: &Path,
+        program: Arc<ScriptProgram>,
+        root: Arc<Path>,
+    ) -> Self {
         Self { id: pool.next_realm(), file: file.to_owned(), program, root, pool: Arc::downgrade(pool) }
     }
 
@@ -57,7 +62,7 @@ impl Realm {
     }
 }
 
-impl Drop for Realm {
+impl Drop for ScriptRealm {
     fn drop(&mut self) {
         if let Some(pool) = self.pool.upgrade() {
             pool.drop_realm(self.id);
@@ -65,15 +70,19 @@ impl Drop for Realm {
     }
 }
 
-impl std::fmt::Debug for Realm {
+impl std::fmt::Debug for ScriptRealm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Realm").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
 /// The modules that files lead to, checked also against those that Rival brings.
-pub(crate) fn compile(entries: &[PathBuf], bounds: &Bounds, before: Option<&Program>) -> Program {
-    let mut program = Program::load(entries, bounds, before);
+pub(crate) fn compile(
+    entries: &[PathBuf],
+    bounds: &ModuleBounds,
+    before: Option<&ScriptProgram>,
+) -> ScriptProgram {
+    let mut program = ScriptProgram::load(entries, bounds, before);
     for module in ["rival", "rival/test", "zod"] {
         program.check_builtin(module, &rival_host::assets::exports(module).into_iter().collect());
     }
@@ -85,9 +94,9 @@ pub(crate) fn name_of(file: &Path) -> String {
     file.to_string_lossy().into_owned()
 }
 
-fn linked(link: &Link) -> String {
+fn linked(link: &ModuleLink) -> String {
     match link {
-        Link::File(path) => name_of(path),
-        Link::Builtin(name) => name.clone(),
+        ModuleLink::File(path) => name_of(path),
+        ModuleLink::Builtin(name) => name.clone(),
     }
 }

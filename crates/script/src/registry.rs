@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::error::ScriptsError;
 use crate::files::{Loaded, Scripts};
-use crate::ops::{Answer, encode, parse, refusal};
+use crate::ops::{OpAnswer, encode, parse, refusal};
 use crate::settings::ScriptSettings;
 
 /// Registers files with an engine, with settings that suit most: `engine.register_directory("workflows").await`.
@@ -48,7 +48,7 @@ fn scripts(engine: &Engine) -> Scripts {
 
 /// What `WorkflowRegistry` of the `rival` module asks for.
 #[derive(Clone, Debug)]
-pub(crate) struct Launcher(pub(crate) WeakEngine);
+pub(crate) struct RunLauncher(pub(crate) WeakEngine);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -60,7 +60,7 @@ pub(crate) struct LaunchArgs {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RunArgs {
+struct RegistryRunArgs {
     run_id: String,
     reason: Option<String>,
 }
@@ -70,9 +70,9 @@ struct ActiveArgs {
     workflow: Option<String>,
 }
 
-impl Launcher {
+impl RunLauncher {
     /// Answers a question of a script.
-    pub(crate) fn asked<'a>(&'a self, verb: &str, args: &RawValue) -> BoxFuture<'a, Answer> {
+    pub(crate) fn asked<'a>(&'a self, verb: &str, args: &RawValue) -> BoxFuture<'a, OpAnswer> {
         let Some(engine) = self.0.upgrade() else {
             return std::future::ready(Err(refusal("the engine has stopped"))).boxed();
         };
@@ -90,7 +90,7 @@ impl Launcher {
     }
 }
 
-fn list(engine: &Engine) -> Answer {
+fn list(engine: &Engine) -> OpAnswer {
     let workflows = engine.list().into_iter().map(|workflow| {
         json!({
             "name": workflow.name,
@@ -113,17 +113,17 @@ pub(crate) async fn launch(engine: &Engine, args: LaunchArgs) -> Result<(RunId, 
     Ok((handle.id().clone(), handle.status()))
 }
 
-async fn launched(engine: Engine, args: LaunchArgs) -> Answer {
+async fn launched(engine: Engine, args: LaunchArgs) -> OpAnswer {
     let (run, status) = launch(&engine, args).await.map_err(|error| start_error(&error))?;
     encode(&json!({ "runId": run, "status": status }))
 }
 
-async fn get(engine: Engine, args: RunArgs) -> Answer {
+async fn get(engine: Engine, args: RegistryRunArgs) -> OpAnswer {
     let view = engine.get(&RunId::from(args.run_id.as_str())).await;
     encode(&view.map_err(|error| run_error(&error))?)
 }
 
-async fn active(engine: Engine, args: ActiveArgs) -> Answer {
+async fn active(engine: Engine, args: ActiveArgs) -> OpAnswer {
     let statuses = RunStatus::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
     let filter = RunFilter { workflow: args.workflow, statuses, ..RunFilter::default() };
     let rows = engine.runs(&filter, &Page::default()).await.map_err(|error| run_error(&error))?;
@@ -133,7 +133,7 @@ async fn active(engine: Engine, args: ActiveArgs) -> Answer {
     encode(&runs.collect::<Vec<_>>())
 }
 
-async fn cancel(engine: Engine, args: RunArgs) -> Answer {
+async fn cancel(engine: Engine, args: RegistryRunArgs) -> OpAnswer {
     let reason = args.reason.unwrap_or_default();
     let status = engine.cancel(&RunId::from(args.run_id.as_str()), reason).await;
     encode(&json!({ "status": status.map_err(|error| run_error(&error))? }))
@@ -143,9 +143,9 @@ fn run_error(error: &RunError) -> ScriptError {
     coded(&error.to_string(), error.code())
 }
 
-fn parsed<'a, T, F>(args: Result<T, ScriptError>, ask: impl FnOnce(T) -> F) -> BoxFuture<'a, Answer>
+fn parsed<'a, T, F>(args: Result<T, ScriptError>, ask: impl FnOnce(T) -> F) -> BoxFuture<'a, OpAnswer>
 where
-    F: Future<Output = Answer> + Send + 'a,
+    F: Future<Output = OpAnswer> + Send + 'a,
 {
     match args {
         Ok(args) => ask(args).boxed(),

@@ -10,8 +10,8 @@ use rival_typescript::Transform;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
-use crate::call::{Talk, Unanswered};
-use crate::host::{Host, Loss, lock};
+use crate::call::{HostCall, HostCallError};
+use crate::host::{CallLoss, HostHandle, lock};
 use crate::launch::launch;
 use crate::settings::ScriptSettings;
 
@@ -76,14 +76,14 @@ impl TransformError {
 
 /// Runs transforms. Cheap to clone; all clones share their hosts.
 #[derive(Clone, Debug)]
-pub struct Sandbox(Arc<Hosts>);
+pub struct Sandbox(Arc<SandboxHosts>);
 
 #[derive(Debug)]
-struct Hosts {
+struct SandboxHosts {
     settings: ScriptSettings,
     /// One transform at a time on each.
     places: Semaphore,
-    idle: Mutex<Vec<Arc<Host>>>,
+    idle: Mutex<Vec<Arc<HostHandle>>>,
     calls: AtomicU64,
 }
 
@@ -91,7 +91,7 @@ impl Sandbox {
     /// Starts no host yet.
     pub fn new(settings: ScriptSettings) -> Self {
         let places = Semaphore::new(settings.hosts.max(1));
-        Self(Arc::new(Hosts { settings, places, idle: Mutex::default(), calls: AtomicU64::new(0) }))
+        Self(Arc::new(SandboxHosts { settings, places, idle: Mutex::default(), calls: AtomicU64::new(0) }))
     }
 
     /// Runs a transform. The same code and input give the same output, always.
@@ -118,8 +118,8 @@ impl Sandbox {
     }
 }
 
-impl Hosts {
-    fn take(&self) -> Result<Arc<Host>, TransformError> {
+impl SandboxHosts {
+    fn take(&self) -> Result<Arc<HostHandle>, TransformError> {
         let mut idle = lock(&self.idle);
         while let Some(host) = idle.pop() {
             if !host.is_gone() && !host.is_closed() {
@@ -131,23 +131,23 @@ impl Hosts {
         // A transform has no `fetch`.
         let (env, outgoing) = Default::default();
         let setup = ToHost::Setup { memory_limit: self.settings.memory_limit, env, outgoing };
-        let host =
-            launch(&self.settings.hosting, number).and_then(|launched| Host::new(number, launched, &setup));
+        let host = launch(&self.settings.hosting, number)
+            .and_then(|launched| HostHandle::new(number, launched, &setup));
         host.map_err(|error| TransformError::Host(error.to_string()))
     }
 
-    fn give_back(&self, host: Arc<Host>) {
+    fn give_back(&self, host: Arc<HostHandle>) {
         lock(&self.idle).push(host);
     }
 
     /// The host's answer; none if it gave none in time.
     async fn ask(
         &self,
-        host: &Arc<Host>,
+        host: &Arc<HostHandle>,
         transform: &Transform,
         input: &Value,
         limits: TransformLimits,
-    ) -> Option<Result<Box<RawValue>, Unanswered>> {
+    ) -> Option<Result<Box<RawValue>, HostCallError>> {
         let id = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let heard = host.expect(id);
         host.send(&ToHost::Transform {
@@ -157,22 +157,22 @@ impl Hosts {
             limit_ms: whole_ms(limits.time),
             memory_limit: limits.memory,
         });
-        let talk = Talk::new(Arc::clone(host), id, heard);
+        let talk = HostCall::new(Arc::clone(host), id, heard);
         tokio::time::timeout(limits.time + GRACE, talk.end()).await.ok()
     }
 }
 
 fn conclude(
-    answer: Result<Box<RawValue>, Unanswered>,
+    answer: Result<Box<RawValue>, HostCallError>,
     transform: &Transform,
     limits: TransformLimits,
 ) -> Result<Value, TransformError> {
     match answer {
         Ok(value) => Ok(Value::from(value)),
-        Err(Unanswered::Lost(Loss::Crash | Loss::Bystander | Loss::Stuck)) => {
+        Err(HostCallError::Lost(CallLoss::Crash | CallLoss::Bystander | CallLoss::Stuck)) => {
             Err(TransformError::Host("it ended while the transform was at work".to_owned()))
         }
-        Err(Unanswered::Failed(error)) => Err(match error.code.as_deref() {
+        Err(HostCallError::Failed(error)) => Err(match error.code.as_deref() {
             Some("transform_timeout") => TransformError::Timeout { ms: whole_ms(limits.time) },
             Some("out_of_memory") => TransformError::OutOfMemory { bytes: limits.memory },
             code => {

@@ -12,9 +12,9 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::flight;
-use crate::live::Live;
-use crate::metrics::Metrics;
-use crate::problem::Problem;
+use crate::live::LiveRuns;
+use crate::metrics::ServerMetrics;
+use crate::problem::HttpProblem;
 
 /// For how long the answer of the store is believed: asking it writes.
 const WRITABLE_FOR: Duration = Duration::from_secs(1);
@@ -24,10 +24,10 @@ const READERS_WAIT: Duration = Duration::from_secs(10);
 
 /// What the handlers share. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct App {
+pub(crate) struct AppState {
     pub(crate) engine: Engine,
-    pub(crate) live: Live,
-    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) live: LiveRuns,
+    pub(crate) metrics: Arc<ServerMetrics>,
     /// Triggered when the server stops: streams end, and it is no longer ready.
     pub(crate) stop: CancellationToken,
     asked: Arc<Mutex<Option<Instant>>>,
@@ -35,20 +35,20 @@ pub(crate) struct App {
     readers: Arc<Semaphore>,
 }
 
-impl App {
+impl AppState {
     pub(crate) fn new(engine: Engine, stop: CancellationToken) -> Self {
-        let metrics = Arc::new(Metrics::default());
+        let metrics = Arc::new(ServerMetrics::default());
         engine.observe(metrics.clone());
         let readers = Arc::new(Semaphore::new(READERS_MAX));
-        Self { live: Live::of(&engine), metrics, engine, stop, asked: Arc::default(), readers }
+        Self { live: LiveRuns::of(&engine), metrics, engine, stop, asked: Arc::default(), readers }
     }
 
     /// Answers with JSON that is made of recorded values. A few at a time, because each may take megabytes until it is
     /// written; the others wait their turn, for a while.
     pub(crate) async fn answer_with<T: Serialize>(
         &self,
-        made: impl Future<Output = Result<T, Problem>>,
-    ) -> Result<Response, Problem> {
+        made: impl Future<Output = Result<T, HttpProblem>>,
+    ) -> Result<Response, HttpProblem> {
         let turn = tokio::time::timeout(READERS_WAIT, self.readers.acquire()).await;
         let _turn = turn.map_err(|_| flight::full())?;
         let json = serde_json::to_vec(&made.await?).expect("answers have only string keys");

@@ -7,15 +7,16 @@ use rival_engine::Clock;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::keyring::{Keyring, Rejected};
+use crate::keyring::{TokenKeyring, TokenRejection};
 use crate::local_secret::{self, LocalSecret};
-use crate::problem::{Problem, code};
-use crate::token::Token;
+use crate::problem::{HttpProblem, code};
+use crate::token::StoredToken;
 
 /// What a token may do. Each scope may do what those before it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+#[schema(as = Scope)]
+pub enum AccessScope {
     /// Look at everything.
     Read,
     /// Start runs, send signals, cancel, pause, resume, retry and fork.
@@ -24,7 +25,7 @@ pub enum Scope {
     Admin,
 }
 
-impl Scope {
+impl AccessScope {
     /// The scope's name in token files, documents and messages.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -37,24 +38,24 @@ impl Scope {
 
 /// The client that asks.
 #[derive(Clone, Debug)]
-pub(crate) enum Caller {
+pub(crate) enum ApiCaller {
     /// A client without a token, where none is needed, and the scope that it has.
-    Anyone(Scope),
+    Anyone(AccessScope),
     /// A person at this machine, who has read the server's local secret.
     Local,
     /// A client without a token, where one is needed.
     Nobody,
     /// The client that holds this token.
-    Holder(Arc<Token>),
+    Holder(Arc<StoredToken>),
 }
 
-impl Caller {
+impl ApiCaller {
     /// Reads the Authorization header. One that is there must be valid, whether it is needed or not.
     pub(crate) fn identify(
         headers: &HeaderMap,
-        keyring: &Keyring,
-        anonymous: &Anonymous,
-    ) -> Result<Self, Problem> {
+        keyring: &TokenKeyring,
+        anonymous: &AnonymousRights,
+    ) -> Result<Self, HttpProblem> {
         let mut values = headers.get_all(header::AUTHORIZATION).iter();
         match (values.next(), values.next()) {
             (None, _) => Ok(anonymous.caller()),
@@ -71,7 +72,7 @@ impl Caller {
     }
 
     /// Whether the caller, once let in, would still be.
-    pub(crate) fn is_still_known(&self, keyring: &Keyring) -> bool {
+    pub(crate) fn is_still_known(&self, keyring: &TokenKeyring) -> bool {
         match self {
             Self::Holder(token) => keyring.still_has(token, Clock::System.now()),
             Self::Anyone(_) | Self::Local | Self::Nobody => true,
@@ -79,11 +80,11 @@ impl Caller {
     }
 
     /// Whether the caller may do what needs this scope.
-    pub(crate) fn may(&self, needed: Option<Scope>) -> Result<(), Problem> {
+    pub(crate) fn may(&self, needed: Option<AccessScope>) -> Result<(), HttpProblem> {
         match (self, needed) {
             (_, None) | (Self::Local, Some(_)) => Ok(()),
             (Self::Anyone(scope), Some(needed)) if *scope >= needed => Ok(()),
-            (Self::Anyone(_), Some(needed)) => Err(Problem::new(
+            (Self::Anyone(_), Some(needed)) => Err(HttpProblem::new(
                 StatusCode::FORBIDDEN,
                 code::FORBIDDEN,
                 format!(
@@ -99,7 +100,7 @@ impl Caller {
                     "this needs a token with the scope `{needed}`, and `{}` has `{scope}`",
                     token.name
                 );
-                Err(Problem::new(StatusCode::FORBIDDEN, code::FORBIDDEN, error))
+                Err(HttpProblem::new(StatusCode::FORBIDDEN, code::FORBIDDEN, error))
             }
             (Self::Nobody, Some(_)) => Err(unauthorized(
                 "this needs a token: send `Authorization: Bearer rvl_…`; `rival token create` makes one",
@@ -119,26 +120,26 @@ impl Caller {
 
 /// What requests without a token of the token file may do.
 #[derive(Debug)]
-pub(crate) enum Anonymous {
+pub(crate) enum AnonymousRights {
     /// Nothing: every request needs a token.
     Refused,
     /// What this scope may; everything with the secret, if there is one.
-    Allowed { scope: Scope, secret: Option<LocalSecret> },
+    Allowed { scope: AccessScope, secret: Option<LocalSecret> },
 }
 
-impl Anonymous {
-    fn caller(&self) -> Caller {
+impl AnonymousRights {
+    fn caller(&self) -> ApiCaller {
         match self {
-            Self::Refused => Caller::Nobody,
-            Self::Allowed { scope, .. } => Caller::Anyone(*scope),
+            Self::Refused => ApiCaller::Nobody,
+            Self::Allowed { scope, .. } => ApiCaller::Anyone(*scope),
         }
     }
 
     /// A secret that is not this server's counts for nothing: it is of a server that ran here before, and the user did
     /// not choose to send it: the client reads it from a file.
-    fn with_secret(&self, shown: &str) -> Caller {
+    fn with_secret(&self, shown: &str) -> ApiCaller {
         match self {
-            Self::Allowed { secret: Some(secret), .. } if secret.is(shown) => Caller::Local,
+            Self::Allowed { secret: Some(secret), .. } if secret.is(shown) => ApiCaller::Local,
             Self::Allowed { .. } | Self::Refused => self.caller(),
         }
     }
@@ -149,18 +150,20 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| shown.trim_start_matches(' '))
 }
 
-fn unauthorized(error: &str) -> Problem {
-    Problem::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, error)
+fn unauthorized(error: &str) -> HttpProblem {
+    HttpProblem::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, error)
 }
 
-fn rejected(why: Rejected) -> Problem {
+fn rejected(why: TokenRejection) -> HttpProblem {
     match why {
-        Rejected::Malformed => unauthorized("the token is not one of Rival's: they look like `rvl_…_…`"),
-        Rejected::Unknown => {
+        TokenRejection::Malformed => {
+            unauthorized("the token is not one of Rival's: they look like `rvl_…_…`")
+        }
+        TokenRejection::Unknown => {
             unauthorized("the token is not known: it was revoked, or made for another server")
         }
-        Rejected::Expired => unauthorized("the token has expired"),
-        Rejected::Unreadable => Problem::new(
+        TokenRejection::Expired => unauthorized("the token has expired"),
+        TokenRejection::Unreadable => HttpProblem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             code::TOKENS_UNREADABLE,
             "the token file cannot be read, so no token is taken; the server's log says why",

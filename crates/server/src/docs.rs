@@ -3,15 +3,15 @@
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
-use crate::app::App;
-use crate::routes::{Routes, open};
+use crate::app::AppState;
+use crate::routes::{RouteBuilder, open};
 
 const PAGE: &str = include_str!("../assets/docs.html");
 const SCRIPT: &str = include_str!("../assets/docs.js");
 const STYLE: &str = include_str!("../assets/docs.css");
 
 /// Adds the document of the routes, and the page that shows it.
-pub(crate) fn pages(routes: Routes<App>) -> Routes<App> {
+pub(crate) fn pages(routes: RouteBuilder<AppState>) -> RouteBuilder<AppState> {
     let document = routes.document().to_json().expect("the document has only string keys");
     routes
         .page(open(), "/api/openapi.json", || async { text("application/json", document) })

@@ -10,36 +10,36 @@ use axum::http::StatusCode;
 use http_body::{Body as _, Frame, SizeHint};
 use tokio::sync::Notify;
 
-use crate::limit::{Client, share_of_one};
-use crate::problem::{Problem, code};
+use crate::limit::{ClientKey, share_of_one};
+use crate::problem::{HttpProblem, code};
 
 /// Answers up to this size are not counted.
 const SMALL_BYTES: usize = 64 * 1024;
 
 /// The bytes of answers that are under way.
 #[derive(Debug)]
-pub(crate) struct Flight {
+pub(crate) struct BytesInFlight {
     max: usize,
     per_client_max: usize,
-    taken: Mutex<Taken>,
+    taken: Mutex<TakenBytes>,
     /// Told when some are given back.
     freed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct TakenBytes {
     all: usize,
-    by_client: HashMap<Client, usize>,
+    by_client: HashMap<ClientKey, usize>,
 }
 
-impl Flight {
+impl BytesInFlight {
     pub(crate) fn new(max: usize) -> Arc<Self> {
         let per_client_max = share_of_one(max);
         Arc::new(Self { max, per_client_max, taken: Mutex::default(), freed: Notify::new() })
     }
 
     /// Room for so many bytes, if there is any. What is larger than all the room of a client takes all of it.
-    fn try_take(self: &Arc<Self>, client: &Client, bytes: usize) -> Option<Cargo> {
+    fn try_take(self: &Arc<Self>, client: &ClientKey, bytes: usize) -> Option<BytePermit> {
         let bytes = bytes.min(self.per_client_max);
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let own = taken.by_client.get(client).copied().unwrap_or(0);
@@ -48,19 +48,19 @@ impl Flight {
         }
         taken.all += bytes;
         taken.by_client.insert(client.clone(), own + bytes);
-        Some(Cargo { flight: Arc::clone(self), client: client.clone(), bytes })
+        Some(BytePermit { flight: Arc::clone(self), client: client.clone(), bytes })
     }
 }
 
 /// Room that is taken; given back when dropped.
 #[derive(Debug)]
-pub(crate) struct Cargo {
-    flight: Arc<Flight>,
-    client: Client,
+pub(crate) struct BytePermit {
+    flight: Arc<BytesInFlight>,
+    client: ClientKey,
     bytes: usize,
 }
 
-impl Drop for Cargo {
+impl Drop for BytePermit {
     fn drop(&mut self) {
         let mut taken = self.flight.taken.lock().unwrap_or_else(PoisonError::into_inner);
         taken.all -= self.bytes;
@@ -77,18 +77,18 @@ impl Drop for Cargo {
 
 /// The room for answers to one client, as handlers have it.
 #[derive(Clone, Debug)]
-pub(crate) struct Room {
-    flight: Arc<Flight>,
-    client: Client,
+pub(crate) struct ByteQuota {
+    flight: Arc<BytesInFlight>,
+    client: ClientKey,
 }
 
-impl Room {
-    pub(crate) fn new(flight: &Arc<Flight>, client: Client) -> Self {
+impl ByteQuota {
+    pub(crate) fn new(flight: &Arc<BytesInFlight>, client: ClientKey) -> Self {
         Self { flight: Arc::clone(flight), client }
     }
 
     /// Waits until there is room for a part of a stream; small ones need none.
-    pub(crate) async fn take(&self, bytes: usize) -> Option<Cargo> {
+    pub(crate) async fn take(&self, bytes: usize) -> Option<BytePermit> {
         if bytes <= SMALL_BYTES {
             return None;
         }
@@ -104,23 +104,23 @@ impl Room {
     }
 
     /// The answer with its room, or a refusal if there is none.
-    pub(crate) fn load(&self, body: Body) -> Result<Body, Problem> {
+    pub(crate) fn load(&self, body: Body) -> Result<Body, HttpProblem> {
         let bytes = body.size_hint().exact().map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         if bytes <= SMALL_BYTES {
             return Ok(body);
         }
         match self.flight.try_take(&self.client, bytes) {
-            Some(cargo) => Ok(Body::new(Loaded { body, rest: Bytes::new(), _cargo: cargo })),
+            Some(cargo) => Ok(Body::new(MeteredBody { body, rest: Bytes::new(), _cargo: cargo })),
             None => Err(full()),
         }
     }
 }
 
 /// There is no room for another answer.
-pub(crate) fn full() -> Problem {
+pub(crate) fn full() -> HttpProblem {
     let error =
         "answers that are not read yet take all the room that there is; read them, or ask again later";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, code::TOO_MANY_ANSWERS, error)
+    HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, code::TOO_MANY_ANSWERS, error)
 }
 
 /// How much is sent at a time. The HTTP connection asks for more only when it has room: if it got all at once, the
@@ -128,14 +128,14 @@ pub(crate) fn full() -> Problem {
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// A body that holds its room until it is sent, or its reader is gone.
-struct Loaded {
+struct MeteredBody {
     body: Body,
     /// What the body gave and is not sent yet.
     rest: Bytes,
-    _cargo: Cargo,
+    _cargo: BytePermit,
 }
 
-impl http_body::Body for Loaded {
+impl http_body::Body for MeteredBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -175,15 +175,15 @@ mod tests {
 
     use super::*;
 
-    fn room(flight: &Arc<Flight>, last: u8) -> Room {
-        Room::new(flight, Client::at(IpAddr::from([10, 0, 0, last])))
+    fn room(flight: &Arc<BytesInFlight>, last: u8) -> ByteQuota {
+        ByteQuota::new(flight, ClientKey::at(IpAddr::from([10, 0, 0, last])))
     }
 
     #[test]
     fn one_client_leaves_room_for_others_and_gives_its_own_back() {
         const MIB: usize = 1 << 20;
-        let flight = Flight::new(4 * MIB);
-        let answer = |room: &Room| room.load(Body::from(vec![0; MIB]));
+        let flight = BytesInFlight::new(4 * MIB);
+        let answer = |room: &ByteQuota| room.load(Body::from(vec![0; MIB]));
         let (one, other) = (room(&flight, 1), room(&flight, 2));
         let mut held: Vec<Body> = (0..3).map(|_| answer(&one).unwrap()).collect();
         assert_eq!(answer(&one).unwrap_err().code, code::TOO_MANY_ANSWERS);
@@ -198,7 +198,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_part_of_a_stream_waits_for_room() {
-        let flight = Flight::new(1 << 20);
+        let flight = BytesInFlight::new(1 << 20);
         let room = room(&flight, 1);
         let first = room.take(usize::MAX).await.unwrap();
         let mut second = Box::pin(room.take(1 << 20));

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 
-use crate::problem::{Problem, code};
+use crate::problem::{HttpProblem, code};
 use crate::settings::Settings;
 
 /// An entry of `allowed_hosts` or `allowed_origins` that cannot be one.
@@ -29,8 +29,8 @@ pub enum GuardError {
 
 /// Which hosts and origins are let through.
 #[derive(Debug)]
-pub(crate) struct Guard {
-    hosts: Vec<Host>,
+pub(crate) struct OriginGuard {
+    hosts: Vec<AllowedHost>,
     /// The port, if the server listens on all addresses: it is known under each of them. An address cannot be rebound.
     any_address: Option<u16>,
     origins: Vec<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Guard {
 
 /// A name under which the server may be asked.
 #[derive(Debug)]
-struct Host {
+struct AllowedHost {
     name: String,
     port: Port,
 }
@@ -71,13 +71,13 @@ pub(crate) struct Visit {
     pub(crate) is_preflight: bool,
 }
 
-impl Guard {
+impl OriginGuard {
     pub(crate) fn new(settings: &Settings) -> Result<Self, GuardError> {
         let own = settings.listen;
         let mut hosts = own_hosts(own.ip(), own.port());
         for entry in &settings.allowed_hosts {
             let (name, port) = host_and_port(entry).ok_or_else(|| GuardError::Host(entry.clone()))?;
-            hosts.push(Host { name: name.to_owned(), port: port.map_or(Port::Any, Port::Only) });
+            hosts.push(AllowedHost { name: name.to_owned(), port: port.map_or(Port::Any, Port::Only) });
         }
         let origins = &settings.allowed_origins;
         if let Some(entry) = origins.iter().find(|entry| authority_of_origin(entry).is_none()) {
@@ -88,10 +88,10 @@ impl Guard {
     }
 
     /// Looks at where a request says that it goes to and comes from.
-    pub(crate) fn check<B>(&self, request: &Request<B>) -> Result<Visit, Problem> {
+    pub(crate) fn check<B>(&self, request: &Request<B>) -> Result<Visit, HttpProblem> {
         let host = self.host_of(request)?;
         let origin = only(request.headers(), &header::ORIGIN).map_err(|()| {
-            Problem::new(StatusCode::BAD_REQUEST, code::BAD_REQUEST, "there are several Origin headers")
+            HttpProblem::new(StatusCode::BAD_REQUEST, code::BAD_REQUEST, "there are several Origin headers")
         })?;
         let shared_with = match origin {
             None => {
@@ -109,8 +109,8 @@ impl Guard {
     }
 
     /// The name under which the server is asked: exactly one, and one of its own.
-    fn host_of<'r, B>(&self, request: &'r Request<B>) -> Result<&'r str, Problem> {
-        let refused = |error: &str| Problem::new(StatusCode::BAD_REQUEST, code::BAD_REQUEST, error);
+    fn host_of<'r, B>(&self, request: &'r Request<B>) -> Result<&'r str, HttpProblem> {
+        let refused = |error: &str| HttpProblem::new(StatusCode::BAD_REQUEST, code::BAD_REQUEST, error);
         let host = only(request.headers(), &header::HOST)
             .map_err(|()| refused("there are several Host headers"))?
             .ok_or_else(|| refused("there is no Host header"))?;
@@ -124,7 +124,7 @@ impl Guard {
 
     fn allows_host(&self, given: &str) -> bool {
         let Some((name, port)) = host_and_port(given) else { return false };
-        let allowed = |host: &Host| host.name.eq_ignore_ascii_case(name) && host.port.allows(port);
+        let allowed = |host: &AllowedHost| host.name.eq_ignore_ascii_case(name) && host.port.allows(port);
         self.hosts.iter().any(allowed)
             || self.any_address.is_some_and(|own| is_address(name) && Port::OwnOrNone(own).allows(port))
     }
@@ -135,7 +135,7 @@ impl Guard {
 }
 
 /// The names that an address has by itself.
-fn own_hosts(ip: IpAddr, port: u16) -> Vec<Host> {
+fn own_hosts(ip: IpAddr, port: u16) -> Vec<AllowedHost> {
     let mut names = Vec::new();
     if ip.to_canonical().is_loopback() || ip.is_unspecified() {
         names.extend(["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned()]);
@@ -144,7 +144,7 @@ fn own_hosts(ip: IpAddr, port: u16) -> Vec<Host> {
         IpAddr::V4(ip) => ip.to_string(),
         IpAddr::V6(ip) => format!("[{ip}]"),
     });
-    names.into_iter().map(|name| Host { name, port: Port::OwnOrNone(port) }).collect()
+    names.into_iter().map(|name| AllowedHost { name, port: Port::OwnOrNone(port) }).collect()
 }
 
 /// `name`, `name:port`, `[address]` or `[address]:port`, taken apart.
@@ -184,7 +184,7 @@ fn is_same_origin(origin: &HeaderValue, host: &str) -> bool {
 }
 
 /// Browsers send no Origin with some requests, but say from where they come. What is typed or clicked may show a page.
-fn check_fetch_site<B>(request: &Request<B>) -> Result<(), Problem> {
+fn check_fetch_site<B>(request: &Request<B>) -> Result<(), HttpProblem> {
     let said = |name: &str| request.headers().get(name).map(HeaderValue::as_bytes);
     match said("sec-fetch-site") {
         None | Some(b"same-origin" | b"none") => Ok(()),
@@ -204,15 +204,15 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h Head
     if values.next().is_some() { Err(()) } else { Ok(first) }
 }
 
-fn unknown_host(host: &HeaderValue) -> Problem {
+fn unknown_host(host: &HeaderValue) -> HttpProblem {
     let error =
         format!("this server does not answer as `{}`; if it should, add that to allowed_hosts", shown(host));
-    Problem::new(StatusCode::FORBIDDEN, code::HOST_NOT_ALLOWED, error)
+    HttpProblem::new(StatusCode::FORBIDDEN, code::HOST_NOT_ALLOWED, error)
 }
 
-fn foreign(who: &str) -> Problem {
+fn foreign(who: &str) -> HttpProblem {
     let error = format!("{who} may not use this server; if they should, add their origin to allowed_origins");
-    Problem::new(StatusCode::FORBIDDEN, code::ORIGIN_NOT_ALLOWED, error)
+    HttpProblem::new(StatusCode::FORBIDDEN, code::ORIGIN_NOT_ALLOWED, error)
 }
 
 /// A header's value for people and logs: short, and without control characters.
@@ -224,7 +224,7 @@ fn shown(value: &HeaderValue) -> String {
 
 /// What a request says of its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum DeclaredBody {
     /// It is JSON.
     Json,
     /// Nothing, so there must be none.
@@ -233,17 +233,17 @@ pub(crate) enum Said {
 
 /// Refuses bodies that are said to be anything but JSON. Forms of web pages cannot say that they send JSON, so this
 /// is also what keeps them from having an effect.
-pub(crate) fn check_content_type(headers: &HeaderMap) -> Result<Said, Problem> {
+pub(crate) fn check_content_type(headers: &HeaderMap) -> Result<DeclaredBody, HttpProblem> {
     match only(headers, &header::CONTENT_TYPE) {
-        Ok(None) => Ok(Said::Nothing),
-        Ok(Some(value)) if value.to_str().is_ok_and(is_json) => Ok(Said::Json),
+        Ok(None) => Ok(DeclaredBody::Nothing),
+        Ok(Some(value)) if value.to_str().is_ok_and(is_json) => Ok(DeclaredBody::Json),
         Ok(Some(_)) | Err(()) => Err(not_json()),
     }
 }
 
-pub(crate) fn not_json() -> Problem {
+pub(crate) fn not_json() -> HttpProblem {
     let error = "the body must be JSON: send `Content-Type: application/json`, in UTF-8";
-    Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::UNSUPPORTED_MEDIA_TYPE, error)
+    HttpProblem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::UNSUPPORTED_MEDIA_TYPE, error)
 }
 
 fn is_json(content_type: &str) -> bool {

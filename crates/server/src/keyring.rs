@@ -8,11 +8,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rival_core::Time;
 
-use crate::token::{self, Token, TokenError, TokenFile};
+use crate::token::{self, StoredToken, TokenError, TokenFile};
 
 /// Why a request with a token is not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rejected {
+pub(crate) enum TokenRejection {
     /// It does not look like one.
     Malformed,
     /// It is not in the file (any more).
@@ -25,9 +25,9 @@ pub(crate) enum Rejected {
 
 /// The tokens of one file. Looks at the file when asked and the last look is too long ago; there is no watcher.
 #[derive(Debug)]
-pub(crate) struct Keyring {
+pub(crate) struct TokenKeyring {
     file: TokenFile,
-    known: RwLock<Known>,
+    known: RwLock<KnownTokens>,
     opened: Instant,
     max_age: Duration,
     /// When to look at the file again, in milliseconds since `opened`.
@@ -35,17 +35,17 @@ pub(crate) struct Keyring {
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownTokens {
     /// What the file looked like; `None` after a failure, so that the next look reads it.
     stamp: Option<Stamp>,
-    tokens: Result<HashMap<String, Arc<Token>>, String>,
+    tokens: Result<HashMap<String, Arc<StoredToken>>, String>,
 }
 
-impl Keyring {
+impl TokenKeyring {
     /// Reads the file for the first time.
     pub(crate) fn open(file: TokenFile, max_age: Duration) -> Result<Self, TokenError> {
         let stamp = Stamp::of(&file)?;
-        let known = RwLock::new(Known { stamp: Some(stamp), tokens: Ok(by_id(file.list()?)) });
+        let known = RwLock::new(KnownTokens { stamp: Some(stamp), tokens: Ok(by_id(file.list()?)) });
         Ok(Self { file, known, opened: Instant::now(), max_age, look_at: AtomicU64::new(0) })
     }
 
@@ -55,20 +55,20 @@ impl Keyring {
     }
 
     /// The token that the request shows, if it is a valid one.
-    pub(crate) fn find(&self, shown: &str, now: Time) -> Result<Arc<Token>, Rejected> {
-        let id = token::id_of(shown).ok_or(Rejected::Malformed)?;
+    pub(crate) fn find(&self, shown: &str, now: Time) -> Result<Arc<StoredToken>, TokenRejection> {
+        let id = token::id_of(shown).ok_or(TokenRejection::Malformed)?;
         self.look();
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let tokens = known.tokens.as_ref().map_err(|_| Rejected::Unreadable)?;
-        let token = tokens.get(id).filter(|token| token.is(shown)).ok_or(Rejected::Unknown)?;
-        if token.has_expired(now) { Err(Rejected::Expired) } else { Ok(Arc::clone(token)) }
+        let tokens = known.tokens.as_ref().map_err(|_| TokenRejection::Unreadable)?;
+        let token = tokens.get(id).filter(|token| token.is(shown)).ok_or(TokenRejection::Unknown)?;
+        if token.has_expired(now) { Err(TokenRejection::Expired) } else { Ok(Arc::clone(token)) }
     }
 
     /// Whether a token that was valid still is.
-    pub(crate) fn still_has(&self, token: &Token, now: Time) -> bool {
+    pub(crate) fn still_has(&self, token: &StoredToken, now: Time) -> bool {
         self.look();
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let same = |held: &Arc<Token>| held.sha256 == token.sha256 && held.scope == token.scope;
+        let same = |held: &Arc<StoredToken>| held.sha256 == token.sha256 && held.scope == token.scope;
         !token.has_expired(now) && known.tokens.as_ref().is_ok_and(|all| all.get(&token.id).is_some_and(same))
     }
 
@@ -96,20 +96,20 @@ impl Keyring {
         match read {
             Ok((stamp, tokens)) => {
                 tracing::info!(file = %self.file.path().display(), tokens = tokens.len(), "tokens read again");
-                *known = Known { stamp: Some(stamp), tokens: Ok(by_id(tokens)) };
+                *known = KnownTokens { stamp: Some(stamp), tokens: Ok(by_id(tokens)) };
             }
             Err(error) => {
                 let error = error.to_string();
                 if known.tokens.as_ref().err() != Some(&error) {
                     tracing::error!(%error, "no token is taken until the token file is mended");
                 }
-                *known = Known { stamp: None, tokens: Err(error) };
+                *known = KnownTokens { stamp: None, tokens: Err(error) };
             }
         }
     }
 }
 
-fn by_id(tokens: Vec<Token>) -> HashMap<String, Arc<Token>> {
+fn by_id(tokens: Vec<StoredToken>) -> HashMap<String, Arc<StoredToken>> {
     tokens.into_iter().map(|token| (token.id.clone(), Arc::new(token))).collect()
 }
 

@@ -19,9 +19,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
-use crate::limit::{Client, Place, Places};
-use crate::patient::Patient;
-use crate::problem::{Problem, code};
+use crate::limit::{ClientKey, PermitPool, RequestPermit};
+use crate::patient::WriteDeadline;
+use crate::problem::{HttpProblem, code};
 use crate::settings::Settings;
 
 /// Serves a router until `stop` is over; then takes no more connections, closes those that are idle, lets requests end
@@ -32,13 +32,13 @@ pub async fn serve(
     settings: &Settings,
     stop: impl Future<Output = ()>,
 ) {
-    let house = House::new(router, settings);
+    let house = ConnectionAcceptor::new(router, settings);
     tokio::select! {
         () = house.accept_all(&listener) => {}
         () = stop => {}
     }
     drop(listener);
-    house.empty(settings.drain_timeout).await;
+    house.drain(settings.drain_timeout).await;
 }
 
 /// How long a connection that has no place may take to ask for health or metrics.
@@ -49,14 +49,14 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) struct ProbesOnly;
 
 /// What connections share.
-struct House {
+struct ConnectionAcceptor {
     router: Router,
     http: http1::Builder,
     /// For connections that have no place.
     probe_http: http1::Builder,
     write_timeout: Duration,
-    places: Arc<Places>,
-    probe_places: Arc<Places>,
+    places: Arc<PermitPool>,
+    probe_places: Arc<PermitPool>,
     connections_max: usize,
     connections: TaskTracker,
     /// No more requests on any connection.
@@ -65,7 +65,7 @@ struct House {
     over: CancellationToken,
 }
 
-impl House {
+impl ConnectionAcceptor {
     fn new(router: Router, settings: &Settings) -> Self {
         Self {
             router,
@@ -76,8 +76,8 @@ impl House {
                 http
             },
             write_timeout: settings.write_timeout,
-            places: Arc::new(Places::of_connections(settings.connections_max)),
-            probe_places: Arc::new(Places::of_connections(settings.probes_max)),
+            places: Arc::new(PermitPool::of_connections(settings.connections_max)),
+            probe_places: Arc::new(PermitPool::of_connections(settings.probes_max)),
             connections_max: settings.connections_max,
             connections: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -86,13 +86,13 @@ impl House {
     }
 
     async fn accept_all(&self, listener: &TcpListener) {
-        let turned_away = turned_away();
+        let rejected = rejected();
         let mut told_at: Option<Instant> = None;
         loop {
             let (stream, peer) = accept(listener).await;
-            let client = Client::at(peer.ip());
+            let client = ClientKey::at(peer.ip());
             if let Ok(place) = self.places.take(client.clone()) {
-                self.let_in(stream, peer, place, false);
+                self.accept_connection(stream, peer, place, false);
                 continue;
             }
             if told_at.is_none_or(|at| at.elapsed() >= Duration::from_secs(1)) {
@@ -100,15 +100,21 @@ impl House {
                 told_at = Some(Instant::now());
             }
             match self.probe_places.take(client) {
-                Ok(place) => self.let_in(stream, peer, place, true),
-                Err(_) => turn_away(stream, &turned_away),
+                Ok(place) => self.accept_connection(stream, peer, place, true),
+                Err(_) => reject(stream, &rejected),
             }
         }
     }
 
-    fn let_in(&self, stream: TcpStream, peer: SocketAddr, place: Place, probes_only: bool) {
+    fn accept_connection(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        place: RequestPermit,
+        probes_only: bool,
+    ) {
         prepare(&stream, self.write_timeout);
-        let stream = TokioIo::new(Patient::new(stream, self.write_timeout));
+        let stream = TokioIo::new(WriteDeadline::new(stream, self.write_timeout));
         let router = self.router.clone();
         let service = service_fn(move |request: hyper::Request<Incoming>| {
             let mut request = request.map(Body::new);
@@ -142,7 +148,7 @@ impl House {
         });
     }
 
-    async fn empty(&self, drain_timeout: Duration) {
+    async fn drain(&self, drain_timeout: Duration) {
         self.stopping.cancel();
         self.connections.close();
         if tokio::time::timeout(drain_timeout, self.connections.wait()).await.is_err() {
@@ -195,13 +201,13 @@ fn prepare(stream: &TcpStream, timeout: Duration) {
 }
 
 /// What is said on a connection that is one too many.
-pub(crate) fn too_many_connections() -> Problem {
+pub(crate) fn too_many_connections() -> HttpProblem {
     let error = "there are as many connections as this server takes, in all or from one address; close some";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, code::TOO_MANY_CONNECTIONS, error)
+    HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, code::TOO_MANY_CONNECTIONS, error)
 }
 
 /// The whole answer to a connection that is one too many, and of which nothing is read.
-fn turned_away() -> Vec<u8> {
+fn rejected() -> Vec<u8> {
     let body = too_many_connections().json();
     let mut answer = format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\n\
@@ -214,7 +220,7 @@ fn turned_away() -> Vec<u8> {
 }
 
 /// Says why and closes, without waiting: there is no place to wait in.
-fn turn_away(stream: TcpStream, answer: &[u8]) {
+fn reject(stream: TcpStream, answer: &[u8]) {
     let told = stream.into_std().and_then(|mut stream| stream.write(answer));
     if let Err(error) = told {
         tracing::debug!(%error, "cannot say that there are too many connections");

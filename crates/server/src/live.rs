@@ -21,7 +21,7 @@ const TOLD_MAX: usize = 10_000;
 
 /// What is told.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum LiveUpdate {
     /// A run has changed: its workflow, and its summary, ready to be sent.
     Run { workflow: String, json: String },
     /// More changed than could be told one by one.
@@ -30,22 +30,22 @@ pub(crate) enum News {
 
 /// Hears of runs, and tells their summaries. Costs nothing while there is no subscriber.
 #[derive(Clone)]
-pub(crate) struct Live(Arc<Inner>);
+pub(crate) struct LiveRuns(Arc<LiveRunsInner>);
 
-struct Inner {
-    changed: Mutex<Changed>,
+struct LiveRunsInner {
+    changed: Mutex<ChangedRuns>,
     notify: Notify,
-    sender: broadcast::Sender<Arc<News>>,
+    sender: broadcast::Sender<Arc<LiveUpdate>>,
 }
 
 /// Runs that have changed, each once, in the order in which they did.
 #[derive(Default)]
-struct Changed {
+struct ChangedRuns {
     order: Vec<RunId>,
     known: HashSet<RunId>,
 }
 
-impl Changed {
+impl ChangedRuns {
     fn add(&mut self, run: &RunId) {
         if self.known.insert(run.clone()) {
             self.order.push(run.clone());
@@ -53,17 +53,17 @@ impl Changed {
     }
 }
 
-impl Live {
+impl LiveRuns {
     /// Hears of everything that this engine does from now on.
     pub(crate) fn of(engine: &Engine) -> Self {
         let sender = broadcast::Sender::new(BEHIND_MAX);
-        let live = Self(Arc::new(Inner { changed: Mutex::default(), notify: Notify::new(), sender }));
+        let live = Self(Arc::new(LiveRunsInner { changed: Mutex::default(), notify: Notify::new(), sender }));
         engine.observe(Arc::new(live.clone()));
         tokio::spawn(live.clone().tell(engine.clone()));
         live
     }
 
-    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Arc<News>> {
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Arc<LiveUpdate>> {
         self.0.sender.subscribe()
     }
 
@@ -73,14 +73,14 @@ impl Live {
         }
         let mut changed = self.0.changed.lock().unwrap_or_else(PoisonError::into_inner);
         if changed.order.len() >= CHANGED_MAX {
-            *changed = Changed::default();
-            self.send(News::Reset);
+            *changed = ChangedRuns::default();
+            self.send(LiveUpdate::Reset);
         }
         changed.add(run);
         self.0.notify.notify_one();
     }
 
-    fn send(&self, news: News) {
+    fn send(&self, news: LiveUpdate) {
         // An error means that no client follows.
         let _ = self.0.sender.send(Arc::new(news));
     }
@@ -104,7 +104,7 @@ impl Live {
                 }
                 let summary = RunSummary::from(row);
                 let json = serde_json::to_string(&summary).expect("a summary has only string keys");
-                self.send(News::Run { workflow: summary.workflow, json });
+                self.send(LiveUpdate::Run { workflow: summary.workflow, json });
             }
             if told.len() > TOLD_MAX {
                 told.clear();
@@ -113,7 +113,7 @@ impl Live {
     }
 }
 
-impl Observer for Live {
+impl Observer for LiveRuns {
     fn started(&self, run: &RunId, _workflow: &str, _at: Time) {
         self.changed(run);
     }

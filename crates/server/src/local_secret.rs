@@ -16,26 +16,26 @@ pub(crate) const PREFIX: &str = "rvl_local_";
 #[derive(Debug)]
 pub(crate) struct LocalSecret {
     path: PathBuf,
-    shown: Shown,
+    shown: LocalSecretFile,
 }
 
 /// What the file of a server says.
 #[derive(Clone, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Shown {
+pub struct LocalSecretFile {
     /// Where the server listens: a client sends the secret to this address only.
     pub listen: SocketAddr,
     /// To be sent as a bearer token.
     pub secret: String,
 }
 
-impl std::fmt::Debug for Shown {
+impl std::fmt::Debug for LocalSecretFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shown").field("listen", &self.listen).finish_non_exhaustive()
     }
 }
 
 /// What a server's file says; `None` if there is none, or it is no such file.
-pub fn read(path: &Path) -> Option<Shown> {
+pub fn read(path: &Path) -> Option<LocalSecretFile> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
@@ -45,7 +45,7 @@ impl LocalSecret {
         let mut random = [0_u8; 32];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let hex: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let shown = Shown { listen, secret: format!("{PREFIX}{hex}") };
+        let shown = LocalSecretFile { listen, secret: format!("{PREFIX}{hex}") };
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

@@ -5,21 +5,21 @@ use axum::http::StatusCode;
 use axum::response::Html;
 use axum::routing::get;
 
-use crate::problem::{Problem, code};
-use crate::routes::{Routes, open};
+use crate::problem::{HttpProblem, code};
+use crate::routes::{RouteBuilder, open};
 
 /// Each code with its page, in order of codes.
 const PAGES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/errors.rs"));
 
 /// Adds the pages that `type` of a problem names.
-pub(crate) fn errors<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {
+pub(crate) fn errors<S: Clone + Send + Sync + 'static>(routes: RouteBuilder<S>) -> RouteBuilder<S> {
     routes.page(open(), "/errors/{code}", get(show))
 }
 
-async fn show(Path(asked): Path<String>) -> Result<Html<String>, Problem> {
+async fn show(Path(asked): Path<String>) -> Result<Html<String>, HttpProblem> {
     match PAGES.binary_search_by_key(&asked.as_str(), |(code, _)| code) {
         Ok(place) => Ok(Html(html(PAGES[place].0, PAGES[place].1))),
-        Err(_) => Err(Problem::new(
+        Err(_) => Err(HttpProblem::new(
             StatusCode::NOT_FOUND,
             code::NOT_FOUND,
             format!("no error has the code `{asked}`"),

@@ -12,14 +12,14 @@ use tokio::time::Sleep;
 /// Fails when nothing could be written for too long: the peer does not read. Without it a client that opens streams and
 /// reads none of them would hold their memory for as long as it likes.
 #[derive(Debug)]
-pub(crate) struct Patient {
+pub(crate) struct WriteDeadline {
     stream: TcpStream,
     timeout: Duration,
     /// Runs while the peer lets us wait.
     patience: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
+impl WriteDeadline {
     pub(crate) fn new(stream: TcpStream, timeout: Duration) -> Self {
         Self { stream, timeout, patience: None }
     }
@@ -37,7 +37,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for WriteDeadline {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -47,7 +47,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for WriteDeadline {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -86,10 +86,10 @@ mod tests {
 
     use super::*;
 
-    async fn pair(timeout: Duration) -> (Patient, TcpStream) {
+    async fn pair(timeout: Duration) -> (WriteDeadline, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let peer = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        (Patient::new(listener.accept().await.unwrap().0, timeout), peer)
+        (WriteDeadline::new(listener.accept().await.unwrap().0, timeout), peer)
     }
 
     #[tokio::test]

@@ -47,7 +47,7 @@ pub mod code {
 
 /// A refusal or a failure, as it is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct HttpProblem {
     /// The HTTP status.
     pub status: StatusCode,
     /// A stable word for programs: one of [`code`], or one of the engine or the store.
@@ -55,7 +55,7 @@ pub struct Problem {
     /// One sentence for people.
     pub error: String,
     /// What is wrong, one by one, where that is more than one thing.
-    pub errors: Vec<Violation>,
+    pub errors: Vec<ViolationReply>,
     /// Under which id the same request can be made again without harm, where it is not known what became of it.
     pub repeat: Option<Repeat>,
 }
@@ -71,20 +71,21 @@ pub enum Repeat {
 
 /// One thing that is wrong with what was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Violation {
+#[schema(as = Violation)]
+pub struct ViolationReply {
     /// Where, as a JSON pointer; empty for the whole.
     pub path: String,
     /// What is wrong there.
     pub message: String,
 }
 
-impl From<rival_engine::Violation> for Violation {
+impl From<rival_engine::Violation> for ViolationReply {
     fn from(violation: rival_engine::Violation) -> Self {
         Self { path: violation.path, message: violation.message }
     }
 }
 
-impl Problem {
+impl HttpProblem {
     /// A problem with one sentence.
     pub fn new(status: StatusCode, code: &'static str, error: impl Into<String>) -> Self {
         Self { status, code, error: error.into(), errors: Vec::new(), repeat: None }
@@ -128,7 +129,7 @@ impl Problem {
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for HttpProblem {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.json()));
         *response.status_mut() = self.status;
@@ -164,7 +165,7 @@ struct ProblemBody<'a> {
     /// What is wrong, one by one, where that is more than one thing.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(required = false)]
-    errors: &'a [Violation],
+    errors: &'a [ViolationReply],
     /// The id of the run that the request would have started. It is not known whether it did: starting it again under
     /// this id is harmless.
     #[serde(rename = "runId", skip_serializing_if = "Option::is_none")]
@@ -176,13 +177,13 @@ struct ProblemBody<'a> {
     signal_id: Option<&'a str>,
 }
 
-impl utoipa::PartialSchema for Problem {
+impl utoipa::PartialSchema for HttpProblem {
     fn schema() -> RefOr<Schema> {
         ProblemBody::schema()
     }
 }
 
-impl ToSchema for Problem {
+impl ToSchema for HttpProblem {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         ProblemBody::schemas(schemas);
     }

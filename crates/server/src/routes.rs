@@ -13,25 +13,25 @@ use utoipa::openapi::{ComponentsBuilder, Content, OpenApi, Ref, RefOr, Response,
 use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
-use crate::auth::Scope;
-use crate::problem::{Problem, code};
+use crate::auth::AccessScope;
+use crate::problem::{HttpProblem, code};
 
 /// The name of the bearer tokens in the OpenAPI document.
 const SCHEME: &str = "token";
 
 /// What a route needs and takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    pub(crate) scope: Option<Scope>,
+pub struct RouteAccess {
+    pub(crate) scope: Option<AccessScope>,
     pub(crate) payload: bool,
     pub(crate) stream: bool,
-    pub(crate) waits: Waits,
+    pub(crate) waits: RouteWaits,
     pub(crate) probe: bool,
 }
 
 /// Whether requests wait for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waits {
+pub(crate) enum RouteWaits {
     Never,
     Always,
     /// If the query has this key.
@@ -39,26 +39,26 @@ pub(crate) enum Waits {
 }
 
 /// For everyone, without a token.
-pub const fn open() -> Access {
-    Access { scope: None, payload: false, stream: false, waits: Waits::Never, probe: false }
+pub const fn open() -> RouteAccess {
+    RouteAccess { scope: None, payload: false, stream: false, waits: RouteWaits::Never, probe: false }
 }
 
 /// For tokens that may read.
-pub const fn read() -> Access {
-    Access { scope: Some(Scope::Read), ..open() }
+pub const fn read() -> RouteAccess {
+    RouteAccess { scope: Some(AccessScope::Read), ..open() }
 }
 
 /// For tokens that may start runs and steer them.
-pub const fn run() -> Access {
-    Access { scope: Some(Scope::Run), ..open() }
+pub const fn run() -> RouteAccess {
+    RouteAccess { scope: Some(AccessScope::Run), ..open() }
 }
 
 /// For tokens that may do everything.
-pub const fn admin() -> Access {
-    Access { scope: Some(Scope::Admin), ..open() }
+pub const fn admin() -> RouteAccess {
+    RouteAccess { scope: Some(AccessScope::Admin), ..open() }
 }
 
-impl Access {
+impl RouteAccess {
     /// The body carries a payload, so it may be larger than those of other routes.
     #[must_use]
     pub const fn payload(self) -> Self {
@@ -74,13 +74,13 @@ impl Access {
     /// The answer takes its time; so many requests may wait at once.
     #[must_use]
     pub const fn waits(self) -> Self {
-        Self { waits: Waits::Always, ..self }
+        Self { waits: RouteWaits::Always, ..self }
     }
 
     /// The answer takes its time if the query has this key.
     #[must_use]
     pub const fn waits_if(self, key: &'static str) -> Self {
-        Self { waits: Waits::If(key), ..self }
+        Self { waits: RouteWaits::If(key), ..self }
     }
 
     /// A monitoring system asks this: it is answered whatever other clients do, and not counted against their rate.
@@ -96,25 +96,25 @@ impl Access {
             pairs.any(|pair| pair.split('=').next() == Some(key))
         };
         match self.waits {
-            Waits::Never => false,
-            Waits::Always => true,
-            Waits::If(key) => has(key),
+            RouteWaits::Never => false,
+            RouteWaits::Always => true,
+            RouteWaits::If(key) => has(key),
         }
     }
 }
 
 /// What each method of each path needs. A path that is not in it needs everything; a method that is not is refused.
 #[derive(Clone, Debug, Default)]
-pub struct Rules(HashMap<String, Vec<(Method, Access)>>);
+pub struct RouteRules(HashMap<String, Vec<(Method, RouteAccess)>>);
 
-impl Rules {
-    fn add(&mut self, path: &str, method: Method, access: Access) {
+impl RouteRules {
+    fn add(&mut self, path: &str, method: Method, access: RouteAccess) {
         self.0.entry(path.to_owned()).or_default().push((method, access));
     }
 
     /// What a request for the route with this path needs, or else the methods that the path takes. HEAD is answered by
     /// what answers GET. No rule says what any other method needs, so no handler gets such a request.
-    pub(crate) fn of(&self, method: &Method, path: &str) -> Result<Access, String> {
+    pub(crate) fn of(&self, method: &Method, path: &str) -> Result<RouteAccess, String> {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let Some(rules) = self.0.get(path) else { return Ok(admin()) };
         let rule = rules.iter().find(|(of, _)| of == method);
@@ -123,7 +123,7 @@ impl Rules {
 }
 
 /// The methods that these rules are about, as the header Allow lists them.
-fn taken(rules: &[(Method, Access)]) -> String {
+fn taken(rules: &[(Method, RouteAccess)]) -> String {
     let names: Vec<&str> = rules
         .iter()
         .map(|(method, _)| if method == Method::GET { "GET,HEAD" } else { method.as_str() })
@@ -132,32 +132,32 @@ fn taken(rules: &[(Method, Access)]) -> String {
 }
 
 /// Routes in the making: axum's, their OpenAPI document, and what they need. Paths are whole: `/api/runs/{id}`.
-pub struct Routes<S = ()> {
+pub struct RouteBuilder<S = ()> {
     router: OpenApiRouter<S>,
-    rules: Rules,
+    rules: RouteRules,
 }
 
-impl<S> std::fmt::Debug for Routes<S> {
+impl<S> std::fmt::Debug for RouteBuilder<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Routes").field("rules", &self.rules).finish_non_exhaustive()
     }
 }
 
-impl<S: Clone + Send + Sync + 'static> Routes<S> {
+impl<S: Clone + Send + Sync + 'static> RouteBuilder<S> {
     /// No routes yet, and what the document says besides routes.
     pub fn new(mut document: OpenApi) -> Self {
         let components = document.components.get_or_insert_with(|| ComponentsBuilder::new().build());
         let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
         components.add_security_scheme(SCHEME, SecurityScheme::Http(scheme));
-        let mut schemas = vec![(Problem::name().into_owned(), Problem::schema())];
-        Problem::schemas(&mut schemas);
+        let mut schemas = vec![(HttpProblem::name().into_owned(), HttpProblem::schema())];
+        HttpProblem::schemas(&mut schemas);
         components.schemas.extend(schemas);
-        Self { router: OpenApiRouter::with_openapi(document), rules: Rules::default() }
+        Self { router: OpenApiRouter::with_openapi(document), rules: RouteRules::default() }
     }
 
     /// Adds documented handlers of one path, as `routes!` gives them.
     #[must_use]
-    pub fn routes(mut self, access: Access, mut routes: UtoipaMethodRouter<S>) -> Self {
+    pub fn routes(mut self, access: RouteAccess, mut routes: UtoipaMethodRouter<S>) -> Self {
         for (path, item) in &mut routes.1.paths {
             for (method, operation) in operations(item) {
                 document(operation, &method, access);
@@ -169,7 +169,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
 
     /// Adds a handler of GET requests that is not in the document: a page, the document itself.
     #[must_use]
-    pub fn page<T: 'static>(mut self, access: Access, path: &str, handler: impl Handler<T, S>) -> Self {
+    pub fn page<T: 'static>(mut self, access: RouteAccess, path: &str, handler: impl Handler<T, S>) -> Self {
         self.rules.add(path, Method::GET, access);
         Self { router: self.router.route(path, get(handler)), rules: self.rules }
     }
@@ -181,20 +181,20 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
 
     /// Gives the handlers what they ask for.
     #[must_use]
-    pub fn with_state<S2>(self, state: S) -> Routes<S2> {
-        Routes { router: self.router.with_state(state), rules: self.rules }
+    pub fn with_state<S2>(self, state: S) -> RouteBuilder<S2> {
+        RouteBuilder { router: self.router.with_state(state), rules: self.rules }
     }
 
     /// Axum's router and what its routes need, for [`secure`](crate::secure::secure).
-    pub(crate) fn split(self) -> (Router<S>, Rules) {
+    pub(crate) fn split(self) -> (Router<S>, RouteRules) {
         let router = self.router.split_for_parts().0;
         (router.fallback(no_such_path), self.rules)
     }
 }
 
-async fn no_such_path(uri: Uri) -> Problem {
+async fn no_such_path(uri: Uri) -> HttpProblem {
     let error = format!("there is nothing at `{}`; the API is described at /api/docs", uri.path());
-    Problem::new(StatusCode::NOT_FOUND, code::NOT_FOUND, error)
+    HttpProblem::new(StatusCode::NOT_FOUND, code::NOT_FOUND, error)
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
@@ -209,7 +209,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operati
 }
 
 /// Says in the document what holds for every route: the scope that it needs, and how it refuses.
-fn document(operation: &mut Operation, method: &Method, access: Access) {
+fn document(operation: &mut Operation, method: &Method, access: RouteAccess) {
     operation.security = access.scope.map(|scope| vec![SecurityRequirement::new(SCHEME, [scope.as_str()])]);
     deny_null(operation);
     let responses = &mut operation.responses.responses;
@@ -266,7 +266,7 @@ fn is_null(schema: &RefOr<Schema>) -> bool {
 
 /// What any route of this kind may answer, whatever it does. Each is named: a reader of the document, or a test
 /// that uses it, knows that there is nothing else.
-fn refusals(method: &Method, access: Access) -> Vec<(&'static str, &'static str)> {
+fn refusals(method: &Method, access: RouteAccess) -> Vec<(&'static str, &'static str)> {
     let mut refusals = vec![
         ("400", "It cannot be read, or something in it is wrong"),
         ("403", "The host, the origin or the token may not do this"),

@@ -13,15 +13,15 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 
-use crate::auth::{Anonymous, Caller};
-use crate::flight::{Flight, Room};
-use crate::guard::{self, Guard, GuardError, Said};
-use crate::keyring::Keyring;
-use crate::limit::{self, Bodies, Client, Place, Placed, Places, Rates};
+use crate::auth::{AnonymousRights, ApiCaller};
+use crate::flight::{ByteQuota, BytesInFlight};
+use crate::guard::{self, DeclaredBody, GuardError, OriginGuard};
+use crate::keyring::TokenKeyring;
+use crate::limit::{self, BodyLimits, ClientKey, PermitBody, PermitPool, RateLimiter, RequestPermit};
 use crate::listen::{self, ProbesOnly};
 use crate::local_secret::LocalSecret;
-use crate::problem::{Problem, code};
-use crate::routes::{self, Access, Routes, Rules};
+use crate::problem::{HttpProblem, code};
+use crate::routes::{self, RouteAccess, RouteBuilder, RouteRules};
 use crate::settings::Settings;
 use crate::token::{TokenError, TokenFile};
 
@@ -52,9 +52,9 @@ pub enum SecureError {
 ///
 /// # Errors
 /// If the settings are wrong, the token file cannot be read, or tokens are needed and there is none.
-pub fn secure(routes: Routes, settings: &Settings) -> Result<Router, SecureError> {
+pub fn secure(routes: RouteBuilder, settings: &Settings) -> Result<Router, SecureError> {
     let (router, rules) = routes.split();
-    let gate = Arc::new(Gate::new(rules, settings)?);
+    let gate = Arc::new(RequestGate::new(rules, settings)?);
     // The gate reads bodies, with limits of its own.
     let router = router.layer(DefaultBodyLimit::disable());
     Ok(router.layer(middleware::from_fn_with_state(gate, pass)))
@@ -62,9 +62,9 @@ pub fn secure(routes: Routes, settings: &Settings) -> Result<Router, SecureError
 
 /// What requests without a token may do. A server that cannot write its secret serves all the same: only admins need
 /// a token then.
-fn anonymous(settings: &Settings) -> Anonymous {
+fn anonymous(settings: &Settings) -> AnonymousRights {
     if settings.needs_token() {
-        return Anonymous::Refused;
+        return AnonymousRights::Refused;
     }
     let write = |path: &std::path::PathBuf| {
         LocalSecret::write(path, settings.listen)
@@ -73,7 +73,7 @@ fn anonymous(settings: &Settings) -> Anonymous {
             )
             .ok()
     };
-    Anonymous::Allowed {
+    AnonymousRights::Allowed {
         scope: settings.anonymous_scope,
         secret: settings.local_secret.as_ref().and_then(write),
     }
@@ -86,64 +86,64 @@ fn waits_max(settings: &Settings) -> usize {
 
 /// What requests are judged by.
 #[derive(Debug)]
-struct Gate {
-    guard: Guard,
-    keyring: Keyring,
-    anonymous: Anonymous,
-    rules: Rules,
-    rates: Rates,
+struct RequestGate {
+    guard: OriginGuard,
+    keyring: TokenKeyring,
+    anonymous: AnonymousRights,
+    rules: RouteRules,
+    rates: RateLimiter,
     requests_per_second: u32,
-    streams: Arc<Places>,
-    waits: Arc<Places>,
-    flight: Arc<Flight>,
-    bodies: Bodies,
+    streams: Arc<PermitPool>,
+    waits: Arc<PermitPool>,
+    flight: Arc<BytesInFlight>,
+    bodies: BodyLimits,
 }
 
 /// A request that may go on, and what is known about it.
-struct Admitted {
-    caller: Caller,
-    access: Access,
-    said: Said,
-    place: Option<Place>,
+struct AdmittedRequest {
+    caller: ApiCaller,
+    access: RouteAccess,
+    said: DeclaredBody,
+    place: Option<RequestPermit>,
     /// Held until there is an answer.
-    waits: Option<Place>,
-    room: Room,
+    waits: Option<RequestPermit>,
+    room: ByteQuota,
 }
 
 /// Why a request goes no further.
-enum Stop {
+enum RequestRefusal {
     /// It asked only whether it might come.
     Preflight,
-    Refused(Problem),
+    Refused(HttpProblem),
     /// The path does not take the method; these it does.
     NoSuchMethod(String),
-    Wait(limit::Wait),
+    Wait(limit::RateExceeded),
 }
 
-impl From<Problem> for Stop {
-    fn from(problem: Problem) -> Self {
+impl From<HttpProblem> for RequestRefusal {
+    fn from(problem: HttpProblem) -> Self {
         Self::Refused(problem)
     }
 }
 
-impl Gate {
-    fn new(rules: Rules, settings: &Settings) -> Result<Self, SecureError> {
-        let keyring = Keyring::open(TokenFile::new(&settings.tokens), settings.tokens_max_age)?;
+impl RequestGate {
+    fn new(rules: RouteRules, settings: &Settings) -> Result<Self, SecureError> {
+        let keyring = TokenKeyring::open(TokenFile::new(&settings.tokens), settings.tokens_max_age)?;
         let needs_token = settings.needs_token();
         if needs_token && keyring.is_empty() {
             return Err(SecureError::NoTokens { listen: settings.listen, tokens: settings.tokens.clone() });
         }
         Ok(Self {
-            guard: Guard::new(settings)?,
+            guard: OriginGuard::new(settings)?,
             keyring,
             anonymous: anonymous(settings),
             rules,
-            rates: Rates::new(settings.requests_per_second),
+            rates: RateLimiter::new(settings.requests_per_second),
             requests_per_second: settings.requests_per_second,
-            streams: Arc::new(Places::of_streams(settings.streams_max)),
-            waits: Arc::new(Places::of_waits(waits_max(settings))),
-            flight: Flight::new(settings.answers_max_bytes),
-            bodies: Bodies::new(settings),
+            streams: Arc::new(PermitPool::of_streams(settings.streams_max)),
+            waits: Arc::new(PermitPool::of_waits(waits_max(settings))),
+            flight: BytesInFlight::new(settings.answers_max_bytes),
+            bodies: BodyLimits::new(settings),
         })
     }
 
@@ -154,20 +154,20 @@ impl Gate {
         request: &Request,
         peer: IpAddr,
         shared_with: &mut Option<HeaderValue>,
-    ) -> Result<Admitted, Stop> {
+    ) -> Result<AdmittedRequest, RequestRefusal> {
         let visit = self.guard.check(request).map_err(|problem| self.refuse(problem, peer))?;
         *shared_with = visit.shared_with;
-        let caller = Caller::identify(request.headers(), &self.keyring, &self.anonymous)
+        let caller = ApiCaller::identify(request.headers(), &self.keyring, &self.anonymous)
             .map_err(|problem| self.refuse(problem, peer))?;
-        let client = Client::of(&caller, peer);
+        let client = ClientKey::of(&caller, peer);
         let access = self.access(request);
-        if !matches!(access, Ok(Access { probe: true, .. })) {
-            self.rates.take(client.clone()).map_err(Stop::Wait)?;
+        if !matches!(access, Ok(RouteAccess { probe: true, .. })) {
+            self.rates.take(client.clone()).map_err(RequestRefusal::Wait)?;
         }
         if visit.is_preflight {
-            return Err(Stop::Preflight);
+            return Err(RequestRefusal::Preflight);
         }
-        let access = access.map_err(Stop::NoSuchMethod)?;
+        let access = access.map_err(RequestRefusal::NoSuchMethod)?;
         if !access.probe && request.extensions().get::<ProbesOnly>().is_some() {
             return Err(listen::too_many_connections().into());
         }
@@ -176,30 +176,35 @@ impl Gate {
         let waits = access.waits_with(request.uri().query());
         let waits = if waits { Some(self.waits.take(client.clone())?) } else { None };
         let place = if access.stream { Some(self.streams.take(client.clone())?) } else { None };
-        let room = Room::new(&self.flight, client);
-        Ok(Admitted { caller, access, said, place, waits, room })
+        let room = ByteQuota::new(&self.flight, client);
+        Ok(AdmittedRequest { caller, access, said, place, waits, room })
     }
 
     /// A refusal counts against the address, or else one could ask for ever who is let in.
-    fn refuse(&self, problem: Problem, peer: IpAddr) -> Stop {
-        match self.rates.take(Client::at(peer)) {
-            Ok(()) => Stop::Refused(problem),
-            Err(wait) => Stop::Wait(wait),
+    fn refuse(&self, problem: HttpProblem, peer: IpAddr) -> RequestRefusal {
+        match self.rates.take(ClientKey::at(peer)) {
+            Ok(()) => RequestRefusal::Refused(problem),
+            Err(wait) => RequestRefusal::Wait(wait),
         }
     }
 
     /// What the route needs. Where there is no route, there is nothing but the answer that says so.
-    fn access(&self, request: &Request) -> Result<Access, String> {
+    fn access(&self, request: &Request) -> Result<RouteAccess, String> {
         match request.extensions().get::<MatchedPath>() {
             Some(path) => self.rules.of(request.method(), path.as_str()),
             None => Ok(routes::open()),
         }
     }
 
-    fn stopped(&self, stop: Stop, line: &Line, shared_with: Option<&HeaderValue>) -> Response {
+    fn stopped(
+        &self,
+        stop: RequestRefusal,
+        line: &RequestLogLine,
+        shared_with: Option<&HeaderValue>,
+    ) -> Response {
         match stop {
-            Stop::Preflight => preflight(shared_with),
-            Stop::Refused(problem) => {
+            RequestRefusal::Preflight => preflight(shared_with),
+            RequestRefusal::Refused(problem) => {
                 line.refused(&problem);
                 let later = match problem.code {
                     code::TOO_MANY_STREAMS | code::TOO_MANY_WAITS => Some("5"),
@@ -212,12 +217,12 @@ impl Gate {
                     None => response,
                 }
             }
-            Stop::NoSuchMethod(taken) => {
+            RequestRefusal::NoSuchMethod(taken) => {
                 let problem = line.no_such_method();
                 line.refused(&problem);
                 ([(header::ALLOW, taken)], problem).into_response()
             }
-            Stop::Wait(wait) => {
+            RequestRefusal::Wait(wait) => {
                 let problem = limit::rate_limited(self.requests_per_second);
                 if wait.is_news {
                     line.refused(&problem);
@@ -229,11 +234,11 @@ impl Gate {
 }
 
 /// The middleware.
-async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
-    let line = Line::of(&request);
+async fn pass(State(gate): State<Arc<RequestGate>>, request: Request, next: Next) -> Response {
+    let line = RequestLogLine::of(&request);
     let mut shared_with = None;
     let mut response = match gate.admit(&request, line.peer.ip(), &mut shared_with) {
-        Ok(admitted) => go_on(&gate, admitted, request, next, &line).await,
+        Ok(admitted) => call_handler(&gate, admitted, request, next, &line).await,
         Err(stop) => gate.stopped(stop, &line, shared_with.as_ref()),
     };
     harden(response.headers_mut());
@@ -243,8 +248,14 @@ async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Re
     response
 }
 
-async fn go_on(gate: &Arc<Gate>, admitted: Admitted, request: Request, next: Next, line: &Line) -> Response {
-    let Admitted { caller, access, said, place, waits, room } = admitted;
+async fn call_handler(
+    gate: &Arc<RequestGate>,
+    admitted: AdmittedRequest,
+    request: Request,
+    next: Next,
+    line: &RequestLogLine,
+) -> Response {
+    let AdmittedRequest { caller, access, said, place, waits, room } = admitted;
     let mut request = match read_body(gate, request, access, said).await {
         Ok(request) => request,
         Err(problem) => {
@@ -262,14 +273,14 @@ async fn go_on(gate: &Arc<Gate>, admitted: Admitted, request: Request, next: Nex
         Some(place) if response.status().is_success() => {
             let (gate, caller) = (Arc::clone(gate), caller);
             let allowed = move || caller.is_still_known(&gate.keyring);
-            response.map(|body| Body::new(Placed::new(body, place, allowed)))
+            response.map(|body| Body::new(PermitBody::new(body, place, allowed)))
         }
         _ => loaded(response, &room, line),
     }
 }
 
 /// An answer waits in memory until its client reads it: there is room for so many bytes.
-fn loaded(response: Response, room: &Room, line: &Line) -> Response {
+fn loaded(response: Response, room: &ByteQuota, line: &RequestLogLine) -> Response {
     let (parts, body) = response.into_parts();
     match room.load(body) {
         Ok(body) => Response::from_parts(parts, body),
@@ -281,26 +292,26 @@ fn loaded(response: Response, room: &Room, line: &Line) -> Response {
 }
 
 /// A form's content type is refused even without a body: a web page could send that without a preflight request.
-fn check_body_type(request: &Request) -> Result<Said, Problem> {
+fn check_body_type(request: &Request) -> Result<DeclaredBody, HttpProblem> {
     let has_body = !http_body::Body::is_end_stream(request.body());
     if has_body || has_effect(request.method()) {
         guard::check_content_type(request.headers())
     } else {
-        Ok(Said::Nothing)
+        Ok(DeclaredBody::Nothing)
     }
 }
 
 /// Handlers get whole bodies, and never the secret that came with them.
 async fn read_body(
-    gate: &Gate,
+    gate: &RequestGate,
     mut request: Request,
-    access: Access,
-    said: Said,
-) -> Result<Request, Problem> {
+    access: RouteAccess,
+    said: DeclaredBody,
+) -> Result<Request, HttpProblem> {
     request.headers_mut().remove(header::AUTHORIZATION);
     let (parts, body) = request.into_parts();
     let bytes = gate.bodies.read(body, access.payload).await?;
-    if said == Said::Nothing && !bytes.is_empty() {
+    if said == DeclaredBody::Nothing && !bytes.is_empty() {
         return Err(guard::not_json());
     }
     Ok(Request::from_parts(parts, Body::from(bytes)))
@@ -315,19 +326,19 @@ async fn caught(response: impl Future<Output = Response>) -> Response {
             let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
             tracing::error!(panic = text.unwrap_or("?"), "a handler panicked");
             let error = "the server has a bug; its log says more";
-            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, code::INTERNAL_ERROR, error).into_response()
+            HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, code::INTERNAL_ERROR, error).into_response()
         }
     }
 }
 
 /// What the log says of a request.
-struct Line {
+struct RequestLogLine {
     peer: SocketAddr,
     method: Method,
     path: String,
 }
 
-impl Line {
+impl RequestLogLine {
     fn of(request: &Request) -> Self {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         let peer = peer.map_or((Ipv4Addr::UNSPECIFIED, 0).into(), |ConnectInfo(peer)| *peer);
@@ -338,20 +349,20 @@ impl Line {
         has_effect(&self.method)
     }
 
-    fn no_such_method(&self) -> Problem {
+    fn no_such_method(&self) -> HttpProblem {
         let Self { method, path, .. } = self;
         let error = format!("`{path}` does not take {method}; the header Allow says what it takes");
-        Problem::new(StatusCode::METHOD_NOT_ALLOWED, code::METHOD_NOT_ALLOWED, error)
+        HttpProblem::new(StatusCode::METHOD_NOT_ALLOWED, code::METHOD_NOT_ALLOWED, error)
     }
 
-    fn refused(&self, problem: &Problem) {
+    fn refused(&self, problem: &HttpProblem) {
         let Self { peer, method, path } = self;
         let status = problem.status.as_u16();
         tracing::info!(%peer, %method, path, status, code = problem.code, reason = problem.error, "refused");
     }
 
     /// The audit: who changed what.
-    fn acted(&self, caller: &Caller, status: StatusCode) {
+    fn acted(&self, caller: &ApiCaller, status: StatusCode) {
         let Self { peer, method, path } = self;
         tracing::info!(%peer, token = caller.name(), %method, path, status = status.as_u16(), "done");
     }

@@ -8,7 +8,7 @@ use rival_engine::Engine;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
+use crate::app::AppState;
 use crate::secure::{SecureError, secure};
 use crate::settings::Settings;
 use crate::{api, docs, listen, metrics, pages};
@@ -28,7 +28,7 @@ impl Server {
     /// If the settings are wrong, the token file cannot be read, or tokens are needed and there is none.
     pub fn new(engine: Engine, settings: Settings) -> Result<Self, SecureError> {
         let stop = CancellationToken::new();
-        let app = App::new(engine, stop.clone());
+        let app = AppState::new(engine, stop.clone());
         let metrics = Arc::clone(&app.metrics);
         let routes = pages::errors(docs::pages(api::routes())).with_state(app);
         // Outermost: what is refused counts too.

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::auth::Scope;
+use crate::auth::AccessScope;
 
 /// How the server listens and whom it trusts. The defaults are safe on a developer's machine.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct Settings {
     /// Whether every request needs a token. Unless said: not on loopback, yes anywhere else.
     pub require_token: Option<bool>,
     /// What requests without a token may do where none is needed.
-    pub anonymous_scope: Scope,
+    pub anonymous_scope: AccessScope,
     /// Where to put the secret that makes a person at this machine an admin without a token, where none is needed.
     pub local_secret: Option<PathBuf>,
     /// The file with the tokens.
@@ -66,7 +66,7 @@ impl Default for Settings {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             require_token: None,
-            anonymous_scope: Scope::Run,
+            anonymous_scope: AccessScope::Run,
             local_secret: None,
             tokens: PathBuf::from("tokens.json"),
             tokens_max_age: Duration::from_secs(1),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::auth::Scope;
+use crate::auth::AccessScope;
 
 /// The version of the file's format.
 const VERSION: u32 = 1;
@@ -21,13 +21,13 @@ const NAME_CHARS_MAX: usize = 100;
 /// A token as it is kept: everything but the secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Token {
+pub struct StoredToken {
     /// What finds it: a part of the token itself, and no secret.
     pub id: String,
     /// What people call it.
     pub name: String,
     /// What it may do.
-    pub scope: Scope,
+    pub scope: AccessScope,
     /// The SHA-256 of the whole token, in hex.
     pub sha256: String,
     /// When it was made.
@@ -37,7 +37,7 @@ pub struct Token {
     pub expires_at: Option<Time>,
 }
 
-impl Token {
+impl StoredToken {
     /// Whether this is the token that the request shows. Takes the same time whatever is shown.
     pub(crate) fn is(&self, shown: &str) -> bool {
         hash(shown).as_bytes().ct_eq(self.sha256.as_bytes()).into()
@@ -51,7 +51,7 @@ impl Token {
 /// A token that was just made: the only time that its secret is seen.
 pub struct NewToken {
     /// As it is kept.
-    pub token: Token,
+    pub token: StoredToken,
     /// The token itself, `rvl_<id>_<secret>`: what goes behind `Authorization: Bearer`.
     pub secret: String,
 }
@@ -127,9 +127,9 @@ pub struct TokenFile {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Content {
+struct TokenFileContent {
     version: u32,
-    tokens: Vec<Token>,
+    tokens: Vec<StoredToken>,
 }
 
 impl TokenFile {
@@ -150,7 +150,7 @@ impl TokenFile {
     pub fn create(
         &self,
         name: &str,
-        scope: Scope,
+        scope: AccessScope,
         now: Time,
         expires_at: Option<Time>,
     ) -> Result<NewToken, TokenError> {
@@ -172,7 +172,7 @@ impl TokenFile {
     ///
     /// # Errors
     /// If the file is there and cannot be read, or could be changed by others.
-    pub fn list(&self) -> Result<Vec<Token>, TokenError> {
+    pub fn list(&self) -> Result<Vec<StoredToken>, TokenError> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -187,7 +187,7 @@ impl TokenFile {
     ///
     /// # Errors
     /// If no token has this id, or the file cannot be read or written.
-    pub fn revoke(&self, id: &str) -> Result<Token, TokenError> {
+    pub fn revoke(&self, id: &str) -> Result<StoredToken, TokenError> {
         let _lock = self.lock()?;
         let mut tokens = self.list()?;
         let place = tokens.iter().position(|token| token.id == id);
@@ -196,9 +196,10 @@ impl TokenFile {
         Ok(revoked)
     }
 
-    fn parse(&self, text: &str) -> Result<Vec<Token>, TokenError> {
+    fn parse(&self, text: &str) -> Result<Vec<StoredToken>, TokenError> {
         let damaged = |message| TokenError::Damaged { path: self.path.clone(), message };
-        let content: Content = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+        let content: TokenFileContent =
+            serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
         match content.version {
             VERSION => Ok(content.tokens),
             other => Err(damaged(format!("it has version {other}, and this program reads {VERSION}"))),
@@ -233,8 +234,8 @@ impl TokenFile {
     }
 
     /// A reader sees the old file or the new one, also after a power cut.
-    fn write(&self, tokens: Vec<Token>) -> Result<(), TokenError> {
-        let content = Content { version: VERSION, tokens };
+    fn write(&self, tokens: Vec<StoredToken>) -> Result<(), TokenError> {
+        let content = TokenFileContent { version: VERSION, tokens };
         let text = serde_json::to_string_pretty(&content).expect("tokens are strings and numbers");
         let attempt = || {
             let temporary = self.beside(".new");
@@ -269,11 +270,11 @@ pub(crate) fn id_of(shown: &str) -> Option<&str> {
     (id.len() == ID_CHARS && secret.len() == 2 * SECRET_BYTES).then_some(id)
 }
 
-fn generate(name: &str, scope: Scope, now: Time, expires_at: Option<Time>) -> NewToken {
+fn generate(name: &str, scope: AccessScope, now: Time, expires_at: Option<Time>) -> NewToken {
     let id = base32(&random::<ID_CHARS>());
     let secret = format!("rvl_{id}_{}", hex(&random::<SECRET_BYTES>()));
     let sha256 = hash(&secret);
-    let token = Token { id, name: name.to_owned(), scope, sha256, created_at: now, expires_at };
+    let token = StoredToken { id, name: name.to_owned(), scope, sha256, created_at: now, expires_at };
     NewToken { token, secret }
 }
 

@@ -14,7 +14,7 @@ use axum::routing::get;
 use rival::prelude::*;
 use rival::testing::TestEngine;
 use rival::{Observer, RunId, RunStatus, Time, Value};
-use rival_server::metrics::{self, Metrics};
+use rival_server::metrics::{self, ServerMetrics};
 use tower::ServiceExt as _;
 
 #[step]
@@ -50,7 +50,7 @@ struct Page {
 }
 
 impl Page {
-    fn of(metrics: &Metrics, engine: &Engine) -> Self {
+    fn of(metrics: &ServerMetrics, engine: &Engine) -> Self {
         let text = metrics.render(engine);
         Self::read(&text).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
     }
@@ -197,10 +197,10 @@ fn check_family(name: &str, kind: &str, family: &[Sample]) -> Result<(), String>
     Ok(())
 }
 
-async fn lab(workflow: impl Into<rival::Definition>) -> (TestEngine, Arc<Metrics>) {
+async fn lab(workflow: impl Into<rival::Definition>) -> (TestEngine, Arc<ServerMetrics>) {
     let good: Workflow<(), u32> = Workflow::new("good").step(one).step(two).build().unwrap();
     let engine = TestEngine::builder().workflow(&good).workflow(workflow).build().await.unwrap();
-    let metrics = Arc::new(Metrics::default());
+    let metrics = Arc::new(ServerMetrics::default());
     engine.observe(metrics.clone());
     (engine, metrics)
 }
@@ -246,7 +246,7 @@ async fn a_call_that_times_out_counts_as_failed_and_took_its_time() {
     let slow: Workflow<(), ()> =
         Workflow::new("slow").step(endless.timeout(Duration::from_millis(1))).build().unwrap();
     let engine = Engine::builder().workflow(&slow).build().await.unwrap();
-    let metrics = Arc::new(Metrics::default());
+    let metrics = Arc::new(ServerMetrics::default());
     engine.observe(metrics.clone());
     let run = engine.run("slow", ()).await.unwrap();
     assert_eq!(run.wait().await.unwrap().status, RunStatus::Failed);

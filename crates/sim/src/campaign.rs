@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use crate::count::Counters;
-use crate::crash::{Fate, Side};
-use crate::lab::{BEGAN, Case, Kind};
+use crate::count::TrialCounters;
+use crate::crash::{CrashFate, CrashSide};
+use crate::lab::{BEGAN, SimCase, StoreKind};
 use crate::shrink::shrink;
-use crate::trial::{Trial, attempt, case, chance};
+use crate::trial::{TrialResult, attempt, case, chance};
 use crate::{plans, show};
 
 /// How seeds are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum CampaignMode {
     /// In memory, with crashes by chance.
     Chance,
     /// In memory, once for each side of each boundary, with a crash there.
@@ -24,7 +24,7 @@ pub enum Mode {
     Unmodelled,
 }
 
-impl Mode {
+impl CampaignMode {
     /// The option that asks for it.
     pub fn option(self) -> Option<&'static str> {
         match self {
@@ -35,10 +35,10 @@ impl Mode {
         }
     }
 
-    fn kind(self) -> Kind {
+    fn kind(self) -> StoreKind {
         match self {
-            Self::Chance | Self::Every | Self::Unmodelled => Kind::Memory,
-            Self::Sqlite => Kind::Sqlite,
+            Self::Chance | Self::Every | Self::Unmodelled => StoreKind::Memory,
+            Self::Sqlite => StoreKind::Sqlite,
         }
     }
 }
@@ -47,12 +47,12 @@ impl Mode {
 const TOLD: usize = 3;
 
 /// Tries seeds. Gives what was seen, and a report for each of the first seeds that fail.
-pub fn campaign(mode: Mode, seeds: Range<u64>) -> (Counters, Vec<String>) {
-    let mut counters = Counters::default();
+pub fn campaign(mode: CampaignMode, seeds: Range<u64>) -> (TrialCounters, Vec<String>) {
+    let mut counters = TrialCounters::default();
     let mut reports = Vec::new();
     let only_one = seeds.end.saturating_sub(seeds.start) == 1;
     for seed in seeds {
-        let case = case(seed, mode != Mode::Unmodelled);
+        let case = case(seed, mode != CampaignMode::Unmodelled);
         counters.plan(&case);
         for fate in fates(&case, mode) {
             let trial = attempt(&case, fate.clone(), mode.kind());
@@ -70,25 +70,33 @@ pub fn campaign(mode: Mode, seeds: Range<u64>) -> (Counters, Vec<String>) {
     (counters, reports)
 }
 
-fn fates(case: &Case, mode: Mode) -> Vec<Fate> {
+fn fates(case: &SimCase, mode: CampaignMode) -> Vec<CrashFate> {
     match mode {
-        Mode::Chance | Mode::Sqlite | Mode::Unmodelled => vec![chance(case.seed)],
-        Mode::Every => {
-            let spared = attempt(case, Fate::Spared, mode.kind());
+        CampaignMode::Chance | CampaignMode::Sqlite | CampaignMode::Unmodelled => vec![chance(case.seed)],
+        CampaignMode::Every => {
+            let spared = attempt(case, CrashFate::Spared, mode.kind());
             let boundaries = 0..spared.observed.boundaries;
-            boundaries.flat_map(|n| [Fate::At(n, Side::Before), Fate::At(n, Side::After)]).collect()
+            boundaries
+                .flat_map(|n| [CrashFate::At(n, CrashSide::Before), CrashFate::At(n, CrashSide::After)])
+                .collect()
         }
     }
 }
 
 /// What went wrong, in the smallest case that shows it, and how to see it again.
-fn report(case: &Case, fate: &Fate, mode: Mode, trial: &Trial) -> String {
+fn report(case: &SimCase, fate: &CrashFate, mode: CampaignMode, trial: &TrialResult) -> String {
     let about = trial.problems.first().map(|problem| problem.about.clone()).unwrap_or_default();
     let (small, fate, trial) = shrink(case, fate, mode.kind(), &about);
     told(case, &small, &fate, mode, &trial)
 }
 
-fn told(case: &Case, small: &Case, fate: &Fate, mode: Mode, trial: &Trial) -> String {
+fn told(
+    case: &SimCase,
+    small: &SimCase,
+    fate: &CrashFate,
+    mode: CampaignMode,
+    trial: &TrialResult,
+) -> String {
     let mut text = String::new();
     let verb = if trial.problems.is_empty() { "is tied" } else { "fails" };
     // Writing to a string cannot fail.
@@ -100,7 +108,7 @@ fn told(case: &Case, small: &Case, fate: &Fate, mode: Mode, trial: &Trial) -> St
     for action in &small.actions {
         let _ = writeln!(text, "  action  {action:?}");
     }
-    if !matches!(fate, Fate::Spared) {
+    if !matches!(fate, CrashFate::Spared) {
         for (at, place) in &trial.observed.crashes {
             let _ = writeln!(text, "  crash   at {}, {place:?}", at.ms_since(BEGAN));
         }
@@ -109,7 +117,7 @@ fn told(case: &Case, small: &Case, fate: &Fate, mode: Mode, trial: &Trial) -> St
         let _ = writeln!(text, "  problem {}", problem.text);
     }
     for event in trial.observed.histories.values().flatten() {
-        let json = serde_json::to_string(&event.event).unwrap_or_default();
+        let json = serde_json::to_string(&event.kind).unwrap_or_default();
         let _ = writeln!(text, "  {:>5} {:>9} {json}", event.seq.0, event.at.ms_since(BEGAN));
     }
     let option = mode.option().map(|option| format!(" ARGS={option}")).unwrap_or_default();
@@ -117,6 +125,6 @@ fn told(case: &Case, small: &Case, fate: &Fate, mode: Mode, trial: &Trial) -> St
     text
 }
 
-fn size(case: &Case) -> usize {
+fn size(case: &SimCase) -> usize {
     plans::size(&case.plan.block)
 }

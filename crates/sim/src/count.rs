@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use rival_core::event::{Kind, Role};
+use rival_core::event::{CallRole, EventKind};
 use rival_core::failure::code;
-use rival_core::plan::Block;
+use rival_core::plan::PlanBlock;
 
-use crate::crash::Place;
-use crate::lab::Case;
-use crate::trial::Trial;
+use crate::crash::CrashPlace;
+use crate::lab::SimCase;
+use crate::trial::TrialResult;
 
 /// How many seeds of each set of ties are told.
 const TOLD: usize = 5;
 
 /// Sums over the trials of a campaign.
 #[derive(Clone, Debug, Default)]
-pub struct Counters {
+pub struct TrialCounters {
     /// Different plans.
     pub plans: u64,
     /// Times that a plan was tried.
@@ -51,27 +51,27 @@ pub struct Counters {
     pub failing: BTreeMap<String, BTreeSet<u64>>,
 }
 
-impl Counters {
+impl TrialCounters {
     /// Notes a plan.
-    pub fn plan(&mut self, case: &Case) {
+    pub fn plan(&mut self, case: &SimCase) {
         self.plans += 1;
         self.block(&case.plan.block);
     }
 
-    fn block(&mut self, block: &Block) {
+    fn block(&mut self, block: &PlanBlock) {
         for node in &block.nodes {
             *self.nodes.entry(node.kind.word()).or_default() += 1;
             for (_, inner) in node.blocks() {
                 self.block(inner);
             }
         }
-        if block.order == rival_core::plan::Order::Graph {
+        if block.order == rival_core::plan::BlockOrder::Graph {
             *self.nodes.entry("graph").or_default() += 1;
         }
     }
 
     /// Notes a trial of a seed.
-    pub fn trial(&mut self, seed: u64, trial: &Trial) {
+    pub fn trial(&mut self, seed: u64, trial: &TrialResult) {
         let observed = &trial.observed;
         self.trials += 1;
         self.runs += observed.histories.len() as u64;
@@ -91,9 +91,9 @@ impl Counters {
         }
         for (_, place) in &observed.crashes {
             let word = match place {
-                Place::Boundary => "between",
-                Place::Function(part) => part.word(),
-                Place::Stop => "stops in order",
+                CrashPlace::Boundary => "between",
+                CrashPlace::Function(part) => part.word(),
+                CrashPlace::Stop => "stops in order",
             };
             *self.crashes.entry(word).or_default() += 1;
         }
@@ -101,30 +101,30 @@ impl Counters {
         *self.ends.entry(end).or_default() += 1;
         for event in observed.histories.values().flatten() {
             self.events += 1;
-            self.event(&event.event);
+            self.event(&event.kind);
         }
     }
 
-    fn event(&mut self, event: &Kind) {
+    fn event(&mut self, event: &EventKind) {
         let word = match event {
-            Kind::CallLost { .. } => {
+            EventKind::CallLost { .. } => {
                 self.lost += 1;
                 return;
             }
-            Kind::CancelRequested { .. } => "cancels",
-            Kind::RunPaused {} => "pauses",
-            Kind::CallFailed { failure, .. } if failure.code == code::TIMEOUT => "timeouts",
-            Kind::RunFailing { failure, .. } if failure.code == code::RUN_TIMEOUT => "run timeouts",
-            Kind::CallStarted { role: Role::OnError, .. } => "handler calls",
-            Kind::CallStarted { role: Role::Compensate, .. } => "compensation calls",
-            Kind::LaneStopping { .. } => "losers",
-            Kind::OpStarted { .. } => "operations",
-            Kind::ChildStarted { .. } => "children",
-            Kind::CallSuspended { .. } => "let go",
-            Kind::SignalReceived { .. } => "signals",
-            Kind::SignalTaken { .. } => "signals taken",
-            Kind::SignalTimedOut { .. } => "signal timeouts",
-            Kind::BlockFailing { .. } => "failing blocks",
+            EventKind::CancelRequested { .. } => "cancels",
+            EventKind::RunPaused {} => "pauses",
+            EventKind::CallFailed { failure, .. } if failure.code == code::TIMEOUT => "timeouts",
+            EventKind::RunFailing { failure, .. } if failure.code == code::RUN_TIMEOUT => "run timeouts",
+            EventKind::CallStarted { role: CallRole::OnError, .. } => "handler calls",
+            EventKind::CallStarted { role: CallRole::Compensate, .. } => "compensation calls",
+            EventKind::LaneStopping { .. } => "losers",
+            EventKind::OpStarted { .. } => "operations",
+            EventKind::ChildStarted { .. } => "children",
+            EventKind::CallSuspended { .. } => "let go",
+            EventKind::SignalReceived { .. } => "signals",
+            EventKind::SignalTaken { .. } => "signals taken",
+            EventKind::SignalTimedOut { .. } => "signal timeouts",
+            EventKind::BlockFailing { .. } => "failing blocks",
             _ => return,
         };
         *self.happened.entry(word).or_default() += 1;
@@ -160,7 +160,7 @@ impl Counters {
     }
 }
 
-impl fmt::Display for Counters {
+impl fmt::Display for TrialCounters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |counts: &BTreeMap<&'static str, u64>| {
             let words: Vec<String> = counts.iter().map(|(word, n)| format!("{word} {n}")).collect();

@@ -10,12 +10,12 @@ use std::task::{Poll, Waker};
 
 use rival_core::event::LostReason;
 
-use crate::dice::Dice;
-use crate::script::Part;
+use crate::dice::SeededDice;
+use crate::script::ScriptPart;
 
 /// Where the process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum CrashSide {
     /// What was to be written is not.
     Before,
     /// It is written, but the process dies before it hears of it.
@@ -24,7 +24,7 @@ pub enum Side {
 
 /// Where in a function the process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inside {
+pub enum CrashInside {
     /// When it was called.
     Beginning,
     /// When its work is done.
@@ -33,13 +33,13 @@ pub enum Inside {
 
 /// Which crashes there are to be.
 #[derive(Clone, Debug)]
-pub enum Fate {
+pub enum CrashFate {
     /// None.
     Spared,
     /// One, at the boundary with this number, from 0.
-    At(u64, Side),
+    At(u64, CrashSide),
     /// Some, by chance.
-    Chance(Dice),
+    Chance(SeededDice),
 }
 
 /// How many crashes chance brings to one run; more of them end in quarantine.
@@ -49,15 +49,15 @@ const BYSTANDERS_MOST: u32 = 10;
 
 /// The crashes of one run.
 #[derive(Debug)]
-pub struct Crashes {
-    state: Mutex<State>,
+pub struct CrashSchedule {
+    state: Mutex<CrashState>,
 }
 
 #[derive(Debug)]
-struct State {
-    fate: Fate,
+struct CrashState {
+    fate: CrashFate,
     /// Decides which calls lose what runs them.
-    losses: Option<Dice>,
+    losses: Option<SeededDice>,
     bystanders: u32,
     dead: bool,
     count: u32,
@@ -68,28 +68,28 @@ struct State {
     /// Who waits for rest, or for the end of this life.
     watcher: Option<Waker>,
     at_rest: bool,
-    place: Option<Place>,
+    place: Option<CrashPlace>,
 }
 
 /// Where a crash was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum CrashPlace {
     /// Between functions, at something that was to be written.
     Boundary,
     /// Inside of a function.
-    Function(Part),
+    Function(ScriptPart),
     /// Nowhere: the engine stopped in order, while calls were at work or not.
     Stop,
 }
 
-impl Crashes {
+impl CrashSchedule {
     /// The crashes that fate holds.
-    pub fn new(fate: Fate) -> Self {
+    pub fn new(fate: CrashFate) -> Self {
         let losses = match &fate {
-            Fate::Chance(dice) => Some(dice.branch("losses")),
-            Fate::Spared | Fate::At(..) => None,
+            CrashFate::Chance(dice) => Some(dice.branch("losses")),
+            CrashFate::Spared | CrashFate::At(..) => None,
         };
-        let state = State {
+        let state = CrashState {
             fate,
             losses,
             bystanders: 0,
@@ -104,7 +104,7 @@ impl Crashes {
         Self { state: Mutex::new(state) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CrashState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -127,16 +127,16 @@ impl Crashes {
     }
 
     /// Where the last crash was.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<CrashPlace> {
         self.state().place
     }
 
     /// The process dies inside of a function, if it is time for that.
-    pub(crate) async fn inside(&self, part: Part, at: Inside) {
+    pub(crate) async fn inside(&self, part: ScriptPart, at: CrashInside) {
         let dead = {
             let mut state = self.state();
             if !state.dead && state.falls_inside(part, at) {
-                state.die(Place::Function(part));
+                state.die(CrashPlace::Function(part));
             }
             state.dead
         };
@@ -166,34 +166,34 @@ impl Crashes {
     /// Whether the engine is to stop in order now.
     pub(crate) fn stops(&self) -> bool {
         let mut state = self.state();
-        let Fate::Chance(dice) = &mut state.fate else { return false };
+        let CrashFate::Chance(dice) = &mut state.fate else { return false };
         let stops = dice.percent(1) && state.count < MOST;
         if stops {
             state.count += 1;
-            state.place = Some(Place::Stop);
+            state.place = Some(CrashPlace::Stop);
         }
         stops
     }
 
     /// Something is to be written: on which side of it the process dies, if it does.
-    pub(crate) fn boundary(&self) -> Option<Side> {
+    pub(crate) fn boundary(&self) -> Option<CrashSide> {
         let mut state = self.state();
         let number = state.boundaries;
         state.boundaries += 1;
         match &mut state.fate {
-            Fate::Spared => None,
-            Fate::At(at, side) => (*at == number).then_some(*side),
-            Fate::Chance(dice) => {
+            CrashFate::Spared => None,
+            CrashFate::At(at, side) => (*at == number).then_some(*side),
+            CrashFate::Chance(dice) => {
                 let roll = dice.below(100);
                 let falls = roll < 8 && state.count < MOST;
-                falls.then_some(if roll < 4 { Side::Before } else { Side::After })
+                falls.then_some(if roll < 4 { CrashSide::Before } else { CrashSide::After })
             }
         }
     }
 
     /// The process dies at a boundary.
     pub(crate) async fn die<T>(&self) -> T {
-        self.state().die(Place::Boundary);
+        self.state().die(CrashPlace::Boundary);
         pending().await
     }
 
@@ -245,7 +245,7 @@ impl Crashes {
 }
 
 /// Something that the store is doing.
-pub(crate) struct InFlight<'a>(&'a Crashes);
+pub(crate) struct InFlight<'a>(&'a CrashSchedule);
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
@@ -254,8 +254,8 @@ impl Drop for InFlight<'_> {
     }
 }
 
-impl State {
-    fn die(&mut self, place: Place) {
+impl CrashState {
+    fn die(&mut self, place: CrashPlace) {
         self.dead = true;
         self.count += 1;
         self.place = Some(place);
@@ -268,13 +268,13 @@ impl State {
         }
     }
 
-    fn falls_inside(&mut self, part: Part, at: Inside) -> bool {
-        let Fate::Chance(dice) = &mut self.fate else { return false };
+    fn falls_inside(&mut self, part: ScriptPart, at: CrashInside) -> bool {
+        let CrashFate::Chance(dice) = &mut self.fate else { return false };
         let likely = match part {
-            Part::Handler | Part::Undo | Part::Once => 10,
+            ScriptPart::Handler | ScriptPart::Undo | ScriptPart::Once => 10,
             _ => 2,
         };
         let falls = dice.percent(likely) && self.count < MOST;
-        falls && (at == Inside::End || dice.percent(50))
+        falls && (at == CrashInside::End || dice.percent(50))
     }
 }

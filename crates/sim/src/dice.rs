@@ -2,9 +2,9 @@
 
 /// A stream of random numbers, for making plans and scripts.
 #[derive(Clone, Debug)]
-pub struct Dice(u64);
+pub struct SeededDice(u64);
 
-impl Dice {
+impl SeededDice {
     /// The stream of a seed; `what` keeps streams of one seed apart.
     pub fn new(seed: u64, what: &str) -> Self {
         Self(hash(seed, &[what.as_bytes()]))

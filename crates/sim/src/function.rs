@@ -7,36 +7,36 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use rival_core::{StepError, Value};
-use rival_engine::{CallContext, CallError, Function, Needs};
+use rival_engine::{CallContext, CallError, FunctionNeeds, UserFunction};
 
-use crate::crash::Inside;
+use crate::crash::CrashInside;
 use crate::ops::{self, CHILD};
-use crate::script::{Act, Before, CallKey, Does, Part, Seen, plainly};
-use crate::world::{Made, World};
+use crate::script::{CallKey, NodeBefore, ScriptPart, ScriptedCall, ScriptedEnd, SeenByCall, plainly};
+use crate::world::{MadeCall, SimWorld};
 
 /// All functions that random plans name.
-pub fn functions(world: &Arc<World>) -> BTreeMap<String, Arc<dyn Function>> {
+pub fn functions(world: &Arc<SimWorld>) -> BTreeMap<String, Arc<dyn UserFunction>> {
     let parts = [
-        ("step", Part::Step),
-        ("listening", Part::Step),
-        ("durable", Part::Step),
-        ("handler", Part::Handler),
-        ("input", Part::Input),
-        ("wait", Part::Wait),
-        ("choose", Part::Choose),
-        ("until", Part::Test),
-        ("while", Part::Test),
-        ("items", Part::Items),
-        ("finally", Part::Finally),
-        ("undo", Part::Undo),
+        ("step", ScriptPart::Step),
+        ("listening", ScriptPart::Step),
+        ("durable", ScriptPart::Step),
+        ("handler", ScriptPart::Handler),
+        ("input", ScriptPart::Input),
+        ("wait", ScriptPart::Wait),
+        ("choose", ScriptPart::Choose),
+        ("until", ScriptPart::Test),
+        ("while", ScriptPart::Test),
+        ("items", ScriptPart::Items),
+        ("finally", ScriptPart::Finally),
+        ("undo", ScriptPart::Undo),
     ];
-    let function = |(name, part): (&str, Part)| -> (String, Arc<dyn Function>) {
-        let needs = Needs {
+    let function = |(name, part): (&str, ScriptPart)| -> (String, Arc<dyn UserFunction>) {
+        let needs = FunctionNeeds {
             last_step: true,
             iteration: true,
             cancellation: name == "listening",
             durable: name == "durable",
-            ..Needs::default()
+            ..FunctionNeeds::default()
         };
         let after = name == "until";
         (name.to_owned(), Arc::new(Played { part, needs, after, world: Arc::clone(world) }))
@@ -46,18 +46,18 @@ pub fn functions(world: &Arc<World>) -> BTreeMap<String, Arc<dyn Function>> {
 
 /// A function that does what the script says.
 struct Played {
-    part: Part,
-    needs: Needs,
+    part: ScriptPart,
+    needs: FunctionNeeds,
     /// It is asked after an iteration.
     after: bool,
-    world: Arc<World>,
+    world: Arc<SimWorld>,
 }
 
 impl Played {
     /// A loop's questions are told apart by the iterations that are done.
     fn key(&self, context: &CallContext) -> CallKey {
         let index = context.iteration.as_ref().map_or(0, |iteration| iteration.index);
-        let turn = if self.part == Part::Test { index + u32::from(self.after) } else { 0 };
+        let turn = if self.part == ScriptPart::Test { index + u32::from(self.after) } else { 0 };
         let mut node = context.run.node.to_string();
         if &*context.run.workflow == CHILD {
             node = format!("{}:{node}", context.input.to_json().as_str().unwrap_or_default());
@@ -66,8 +66,8 @@ impl Played {
     }
 }
 
-impl Function for Played {
-    fn needs(&self) -> &Needs {
+impl UserFunction for Played {
+    fn needs(&self) -> &FunctionNeeds {
         &self.needs
     }
 
@@ -78,16 +78,16 @@ impl Function for Played {
 }
 
 async fn play(
-    world: &Arc<World>,
+    world: &Arc<SimWorld>,
     key: CallKey,
-    needs: &Needs,
+    needs: &FunctionNeeds,
     context: &CallContext,
 ) -> Result<Value, CallError> {
     let run = context.run.run_id.as_ref().map(ToString::to_string).unwrap_or_default();
-    let made = Made { run: run.clone(), key: key.clone(), call: context.run.call, at: world.clock.now() };
+    let made = MadeCall { run: run.clone(), key: key.clone(), call: context.run.call, at: world.clock.now() };
     let (first, _at_work) = world.begin(made.clone(), needs.cancellation);
     let act = world.script.act(&key);
-    world.crashes.inside(key.part, Inside::Beginning).await;
+    world.crashes.inside(key.part, CrashInside::Beginning).await;
     world.loses(&made)?;
     let mut seen = seen(context);
     if needs.durable {
@@ -104,33 +104,34 @@ async fn play(
     } else {
         work(world, &act, first).await;
     }
-    world.crashes.inside(key.part, Inside::End).await;
+    world.crashes.inside(key.part, CrashInside::End).await;
     world.loses(&made)?;
     match act.does {
         // Only what listens gets here, told to stop.
         None => Err(StepError::stop("told to stop").code("told").into()),
-        Some(Does::Fail(fails)) => Err(fails.error().into()),
-        Some(Does::Skip) => {
+        Some(ScriptedEnd::Fail(fails)) => Err(fails.error().into()),
+        Some(ScriptedEnd::Skip) => {
             context.state.set("skipped", serde_json::Value::Bool(true));
             Ok(Value::from(world.script.value(&key, &seen)))
         }
-        Some(Does::Return) => Ok(Value::from(world.script.value(&key, &seen))),
+        Some(ScriptedEnd::Return) => Ok(Value::from(world.script.value(&key, &seen))),
     }
 }
 
-async fn work(world: &World, act: &Act, first: rival_core::Time) {
+async fn work(world: &SimWorld, act: &ScriptedCall, first: rival_core::Time) {
     match act.does {
         None => pending().await,
         Some(_) => world.until(first.plus_ms(act.takes)).await,
     }
 }
 
-fn seen(context: &CallContext) -> Seen {
+fn seen(context: &CallContext) -> SeenByCall {
     let last = context.last_step.as_ref();
     let iteration = context.iteration.as_ref();
-    Seen {
+    SeenByCall {
         input: json(&context.input),
-        last: last.map(|last| Before::new(&last.name, last.result.as_ref().map(json), last.status.word())),
+        last: last
+            .map(|last| NodeBefore::new(&last.name, last.result.as_ref().map(json), last.status.word())),
         iteration: iteration.map(|at| (at.index, at.item.as_ref().map(json))),
         joined: context.joined.as_ref().map(json),
     }

@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rival_core::event::{Cause, Kind, Outside, Role, Verdict};
+use rival_core::event::{CallRole, EventCause, EventKind, ExternalCause, FailureVerdict};
 use rival_core::{Event, NodeStatus, Path, RunStatus, Time};
 use rival_engine::RunOutcome;
 
 use crate::lab::BEGAN;
-use crate::model::{Cut, CutFate, Cuts};
+use crate::model::{CutCall, CutCalls, CutFate};
 use crate::ops::CHILD;
-use crate::script::{CallKey, Part, plainly};
-use crate::summary::{NodeSummary, Summary};
+use crate::script::{CallKey, ScriptPart, plainly};
+use crate::summary::{NodeSummary, TrialSummary};
 
 /// What a run came to, by its history and by what the engine says of it.
-pub fn summary(events: &[Event], outcome: Option<&RunOutcome>) -> Summary {
-    let mut summary = Reader::new(events).read_all(events).summary;
+pub fn summary(events: &[Event], outcome: Option<&RunOutcome>) -> TrialSummary {
+    let mut summary = HistoryWalk::new(events).read_all(events).summary;
     if let Some(outcome) = outcome {
         summary.status = Some(outcome.status);
         summary.output = outcome.output.as_ref().map(|output| plainly(output.to_json()));
@@ -32,28 +32,28 @@ pub fn summary(events: &[Event], outcome: Option<&RunOutcome>) -> Summary {
 }
 
 /// The calls that were cut short: by crashes, or because they lost what ran them.
-pub fn cuts(events: &[Event], lost: Lost) -> Cuts {
-    Reader { lost_calls: lost, ..Reader::new(events) }.read_all(events).cuts
+pub fn cuts(events: &[Event], lost: LostCalls) -> CutCalls {
+    HistoryWalk { lost_calls: lost, ..HistoryWalk::new(events) }.read_all(events).cuts
 }
 
 /// Calls that lost what ran them: node, number, and when. A call that its run no longer waits for is not cut short.
-pub type Lost = BTreeSet<(String, u32, Time)>;
+pub type LostCalls = BTreeSet<(String, u32, Time)>;
 
 /// What a child was given; `None` for a run that is none.
 pub fn given(events: &[Event]) -> Option<String> {
-    match &events.first()?.event {
-        Kind::RunStarted { workflow, input, .. } if workflow == CHILD => input.decode().ok(),
+    match &events.first()?.kind {
+        EventKind::RunStarted { workflow, input, .. } if workflow == CHILD => input.decode().ok(),
         _ => None,
     }
 }
 
 #[derive(Default)]
-struct Reader {
+struct HistoryWalk {
     /// What the keys of its calls begin with.
     salt: String,
     now: u64,
-    summary: Summary,
-    cuts: Cuts,
+    summary: TrialSummary,
+    cuts: CutCalls,
     /// The call that is, or was last, at work.
     current: BTreeMap<String, CallKey>,
     /// How many iterations of a loop are done.
@@ -61,14 +61,14 @@ struct Reader {
     /// When nodes ended.
     ended: BTreeMap<String, u64>,
     /// Calls that lost what ran them.
-    lost_calls: Lost,
+    lost_calls: LostCalls,
     /// Lanes that lost.
     lost: Vec<Path>,
     /// Charged attempts of steps.
     attempts: BTreeMap<String, u32>,
 }
 
-impl Reader {
+impl HistoryWalk {
     fn new(events: &[Event]) -> Self {
         let salt = given(events).map(|given| format!("{given}:")).unwrap_or_default();
         Self { salt, ..Self::default() }
@@ -81,18 +81,19 @@ impl Reader {
 
     fn read(&mut self, event: &Event) {
         self.now = event.at.ms_since(BEGAN);
-        let recovery = matches!(event.cause, Cause::Outside(Outside::Recovery | Outside::Shutdown));
+        let recovery =
+            matches!(event.cause, EventCause::Outside(ExternalCause::Recovery | ExternalCause::Shutdown));
         let lost =
             |node: &Path, call: u32| self.lost_calls.contains(&(node.as_str().to_owned(), call, event.at));
         let cut = |node: &Path, call: u32| recovery || lost(node, call);
-        match &event.event {
-            Kind::CallStarted { node, role, attempt, .. } => {
+        match &event.kind {
+            EventKind::CallStarted { node, role, attempt, .. } => {
                 let key = self.key(node.as_str(), *role, *attempt);
-                if key.part == Part::Step {
+                if key.part == ScriptPart::Step {
                     self.attempts.insert(node.to_string(), *attempt);
                 }
-                let again = |call: &CallKey| (call.part, &call.node) == (Part::Undo, &key.node);
-                if key.part == Part::Undo && !self.summary.calls.iter().any(again) {
+                let again = |call: &CallKey| (call.part, &call.node) == (ScriptPart::Undo, &key.node);
+                if key.part == ScriptPart::Undo && !self.summary.calls.iter().any(again) {
                     let ended = self.ended.get(node.as_str()).copied().unwrap_or(0);
                     let lanes = self.lost.iter().filter(|lane| node.is_within(lane));
                     let lane = lanes.max_by_key(|lane| lane.as_str().len()).map(ToString::to_string);
@@ -105,77 +106,78 @@ impl Reader {
                 self.summary.calls.insert(key.clone());
                 self.current.insert(node.to_string(), key);
             }
-            Kind::CallSucceeded { node, result, skipped, .. }
-                if self.part(node.as_str()) == Some(Part::Step) =>
+            EventKind::CallSucceeded { node, result, skipped, .. }
+                if self.part(node.as_str()) == Some(ScriptPart::Step) =>
             {
                 let status = if *skipped { NodeStatus::Skipped } else { NodeStatus::Completed };
                 self.ended(node.as_str(), status, Some(result.to_json()));
             }
-            Kind::CallFailed { node, call, verdict, .. } => {
+            EventKind::CallFailed { node, call, verdict, .. } => {
                 if cut(node, *call) {
                     self.cut(node.as_str(), event, CutFate::Interrupted);
                 }
-                let handled = matches!(self.part(node.as_str()), Some(Part::Handler | Part::Undo));
-                if !handled && !matches!(verdict, Verdict::RetryAt(_)) {
+                let handled =
+                    matches!(self.part(node.as_str()), Some(ScriptPart::Handler | ScriptPart::Undo));
+                if !handled && !matches!(verdict, FailureVerdict::RetryAt(_)) {
                     self.ended(node.as_str(), NodeStatus::Failed, None);
                 }
             }
-            Kind::CallLost { node, .. } => {
+            EventKind::CallLost { node, .. } => {
                 self.cut(node.as_str(), event, CutFate::Again);
             }
-            Kind::RunCompleted { .. } => self.summary.status = Some(RunStatus::Completed),
-            Kind::RunFailed { .. } => self.summary.status = Some(RunStatus::Failed),
-            Kind::RunCancelled { .. } => self.summary.status = Some(RunStatus::Cancelled),
-            Kind::NodeHeld { node, .. } => self.held(node.as_str(), event),
-            Kind::CallCancelled { node, call, .. } => {
+            EventKind::RunCompleted { .. } => self.summary.status = Some(RunStatus::Completed),
+            EventKind::RunFailed { .. } => self.summary.status = Some(RunStatus::Failed),
+            EventKind::RunCancelled { .. } => self.summary.status = Some(RunStatus::Cancelled),
+            EventKind::NodeHeld { node, .. } => self.held(node.as_str(), event),
+            EventKind::CallCancelled { node, call, .. } => {
                 if cut(node, *call) {
                     self.cut(node.as_str(), event, CutFate::Cancelled);
                 }
-                if !matches!(self.part(node.as_str()), Some(Part::Handler | Part::Undo)) {
+                if !matches!(self.part(node.as_str()), Some(ScriptPart::Handler | ScriptPart::Undo)) {
                     self.ended(node.as_str(), NodeStatus::Cancelled, None);
                 }
             }
-            Kind::SignalTimedOut { node, op: None, failure: Some(_) } => {
+            EventKind::SignalTimedOut { node, op: None, failure: Some(_) } => {
                 self.ended(node.as_str(), NodeStatus::Failed, None);
             }
-            Kind::NodeCompleted { node, .. }
-            | Kind::SleepEnded { node }
-            | Kind::SignalTaken { node, op: None, .. }
-            | Kind::SignalTimedOut { node, op: None, .. } => {
+            EventKind::NodeCompleted { node, .. }
+            | EventKind::SleepEnded { node }
+            | EventKind::SignalTaken { node, op: None, .. }
+            | EventKind::SignalTimedOut { node, op: None, .. } => {
                 self.ended(node.as_str(), NodeStatus::Completed, None);
             }
-            Kind::LaneStopping { lane, .. } => self.lost.push(lane.clone()),
-            Kind::LaneEnded { lane, .. } => {
+            EventKind::LaneStopping { lane, .. } => self.lost.push(lane.clone()),
+            EventKind::LaneEnded { lane, .. } => {
                 if let Some((supervisor, _)) = lane.as_iteration() {
                     *self.turns.entry(supervisor.to_string()).or_default() += 1;
                 }
             }
-            Kind::NodeFailed { node, .. } => self.ended(node.as_str(), NodeStatus::Failed, None),
+            EventKind::NodeFailed { node, .. } => self.ended(node.as_str(), NodeStatus::Failed, None),
             // A handler that was still due is dropped so, and its node has ended before.
-            Kind::NodeCancelled { node } if !self.has_ended(node.as_str()) => {
+            EventKind::NodeCancelled { node } if !self.has_ended(node.as_str()) => {
                 self.ended(node.as_str(), NodeStatus::Cancelled, None);
             }
             _ => {}
         }
     }
 
-    fn key(&self, node: &str, role: Role, attempt: u32) -> CallKey {
+    fn key(&self, node: &str, role: CallRole, attempt: u32) -> CallKey {
         let part = match role {
-            Role::Step => Part::Step,
-            Role::OnError => Part::Handler,
-            Role::Input => Part::Input,
-            Role::Wait => Part::Wait,
-            Role::Choose => Part::Choose,
-            Role::Test => Part::Test,
-            Role::Items => Part::Items,
-            Role::Finally => Part::Finally,
-            Role::Compensate => Part::Undo,
+            CallRole::Step => ScriptPart::Step,
+            CallRole::OnError => ScriptPart::Handler,
+            CallRole::Input => ScriptPart::Input,
+            CallRole::Wait => ScriptPart::Wait,
+            CallRole::Choose => ScriptPart::Choose,
+            CallRole::Test => ScriptPart::Test,
+            CallRole::Items => ScriptPart::Items,
+            CallRole::Finally => ScriptPart::Finally,
+            CallRole::Compensate => ScriptPart::Undo,
         };
-        let turn = if part == Part::Test { self.turns.get(node).copied().unwrap_or(0) } else { 0 };
+        let turn = if part == ScriptPart::Test { self.turns.get(node).copied().unwrap_or(0) } else { 0 };
         CallKey { node: format!("{}{node}", self.salt), part, turn, attempt }
     }
 
-    fn part(&self, node: &str) -> Option<Part> {
+    fn part(&self, node: &str) -> Option<ScriptPart> {
         self.current.get(node).map(|key| key.part)
     }
 
@@ -202,7 +204,7 @@ impl Reader {
     fn cut(&mut self, node: &str, event: &Event, fate: CutFate) {
         if let Some(key) = self.current.get(node) {
             let at = event.at.ms_since(BEGAN);
-            self.cuts.entry(key.clone()).or_default().push(Cut { at, fate });
+            self.cuts.entry(key.clone()).or_default().push(CutCall { at, fate });
         }
     }
 }

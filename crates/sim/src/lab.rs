@@ -12,12 +12,12 @@ use rival_store::{MemoryStore, Page, RunFilter, Store};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::crash::{Crashes, Fate, Place};
+use crate::crash::{CrashFate, CrashPlace, CrashSchedule};
 use crate::function::functions;
-use crate::outside::{Action, What};
-use crate::script::Script;
+use crate::outside::{ActionKind, OutsideAction};
+use crate::script::SeedScript;
 use crate::store::MortalStore;
-use crate::world::{Made, World};
+use crate::world::{MadeCall, SimWorld};
 
 /// When runs begin.
 pub const BEGAN: Time = Time(1_700_000_000_000);
@@ -34,7 +34,7 @@ const LIFE_MAX: Duration = Duration::from_secs(60);
 
 /// Everything that a seed decides but the crashes.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct SimCase {
     /// The seed.
     pub seed: u64,
     /// The plan.
@@ -42,15 +42,15 @@ pub struct Case {
     /// The plan of its children.
     pub child: Plan,
     /// What their functions do.
-    pub script: Script,
+    pub script: SeedScript,
     /// What people do.
-    pub actions: Vec<Action>,
+    pub actions: Vec<OutsideAction>,
     /// The model knows what comes of it. Otherwise the engine has little room, and runs wait for it; and children are
     /// undone.
     pub modelled: bool,
 }
 
-impl Case {
+impl SimCase {
     /// What the run is given.
     pub fn input(&self) -> Value {
         json!({ "seed": self.seed })
@@ -59,7 +59,7 @@ impl Case {
 
 /// Where the run is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum StoreKind {
     /// In memory.
     Memory,
     /// In a file.
@@ -68,17 +68,17 @@ pub enum Kind {
 
 /// What was seen of a run.
 #[derive(Debug)]
-pub struct Observed {
+pub struct ObservedRun {
     /// How it ended; `None` if it got stuck, and then why.
     pub outcome: Result<RunOutcome, String>,
     /// The history of each run.
     pub histories: BTreeMap<RunId, Vec<Event>>,
     /// The calls that reached their functions.
-    pub made: Vec<Made>,
+    pub made: Vec<MadeCall>,
     /// The calls that lost what ran them.
-    pub lost: Vec<Made>,
+    pub lost: Vec<MadeCall>,
     /// When and where the process died.
-    pub crashes: Vec<(Time, Place)>,
+    pub crashes: Vec<(Time, CrashPlace)>,
     /// What was written, in all lives.
     pub boundaries: u64,
     /// What is wrong with the store.
@@ -86,12 +86,12 @@ pub struct Observed {
     /// Functions that still run although their run has ended.
     pub left_behind: Vec<String>,
     /// What people were told, by the number of what they did.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<ActionAnswer>,
 }
 
 /// What a user was told about an action.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct ActionAnswer {
     /// Which of the actions it was.
     pub action: usize,
     /// It was done: otherwise the run had ended.
@@ -101,10 +101,10 @@ pub struct Answer {
 }
 
 /// Runs a case.
-pub fn observe(case: &Case, fate: Fate, kind: Kind) -> Observed {
-    let crashes = Arc::new(Crashes::new(fate));
+pub fn observe(case: &SimCase, fate: CrashFate, kind: StoreKind) -> ObservedRun {
+    let crashes = Arc::new(CrashSchedule::new(fate));
     let clock = VirtualClock::at(BEGAN);
-    let world = World::new(case.script.clone(), clock, Arc::clone(&crashes));
+    let world = SimWorld::new(case.script.clone(), clock, Arc::clone(&crashes));
     let mut lab = Lab {
         case,
         world,
@@ -120,10 +120,10 @@ pub fn observe(case: &Case, fate: Fate, kind: Kind) -> Observed {
         if let Some(outcome) = lab.live() {
             break outcome;
         }
-        lab.deaths.push((lab.world.clock.now(), lab.crashes.place().unwrap_or(Place::Boundary)));
+        lab.deaths.push((lab.world.clock.now(), lab.crashes.place().unwrap_or(CrashPlace::Boundary)));
     };
     let (histories, breaches) = lab.examine();
-    Observed {
+    ObservedRun {
         outcome,
         histories,
         made: lab.world.made(),
@@ -143,10 +143,10 @@ enum Home {
 }
 
 impl Home {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: StoreKind) -> Self {
         match kind {
-            Kind::Memory => Self::Memory(Arc::default()),
-            Kind::Sqlite => Self::Folder(tempfile::tempdir().expect("a folder can be made")),
+            StoreKind::Memory => Self::Memory(Arc::default()),
+            StoreKind::Sqlite => Self::Folder(tempfile::tempdir().expect("a folder can be made")),
         }
     }
 
@@ -162,17 +162,17 @@ impl Home {
 }
 
 struct Lab<'a> {
-    case: &'a Case,
-    world: Arc<World>,
-    crashes: Arc<Crashes>,
+    case: &'a SimCase,
+    world: Arc<SimWorld>,
+    crashes: Arc<CrashSchedule>,
     home: Home,
     /// How many actions are done.
     acted: usize,
-    deaths: Vec<(Time, Place)>,
+    deaths: Vec<(Time, CrashPlace)>,
     left_behind: Vec<String>,
     /// How many actions were tried, in this life or an earlier one.
     tried: usize,
-    answers: Vec<Answer>,
+    answers: Vec<ActionAnswer>,
 }
 
 impl Lab<'_> {
@@ -254,7 +254,8 @@ impl Lab<'_> {
     async fn act(&mut self, engine: &Engine, run: &RunId) -> Result<bool, String> {
         let now = self.world.clock.now().ms_since(BEGAN);
         let due = self.case.actions[self.acted..].iter().take_while(|action| action.at <= now);
-        let signals = due.clone().take_while(|action| matches!(action.what, What::Signal { .. })).count();
+        let signals =
+            due.clone().take_while(|action| matches!(action.what, ActionKind::Signal { .. })).count();
         let count = if due.count() == 0 { 0 } else { signals.max(1) };
         let actions = &self.case.actions[self.acted..self.acted + count];
         let again = self.tried > self.acted;
@@ -266,7 +267,7 @@ impl Lab<'_> {
                 Err(RunError::Finished { .. }) => false,
                 Err(error) => return Err(text(error)),
             };
-            self.answers.push(Answer { action: self.acted + n, done, again });
+            self.answers.push(ActionAnswer { action: self.acted + n, done, again });
         }
         // Only now: a crash before this line repeats it.
         self.acted += count;
@@ -301,17 +302,17 @@ impl Lab<'_> {
     }
 }
 
-async fn perform(engine: &Engine, run: &RunId, what: &What) -> Result<(), RunError> {
+async fn perform(engine: &Engine, run: &RunId, what: &ActionKind) -> Result<(), RunError> {
     match what {
-        What::Cancel => engine.cancel(run, "asked").await.map(drop),
-        What::Kill => engine.kill(run, "asked").await.map(drop),
-        What::Pause => engine.pause(run).await.map(drop),
-        What::Resume => engine.resume(run).await.map(drop),
-        What::Signal { name, id, payload } => engine.signal(run, name, payload).id(id).await.map(drop),
+        ActionKind::Cancel => engine.cancel(run, "asked").await.map(drop),
+        ActionKind::Kill => engine.kill(run, "asked").await.map(drop),
+        ActionKind::Pause => engine.pause(run).await.map(drop),
+        ActionKind::Resume => engine.resume(run).await.map(drop),
+        ActionKind::Signal { name, id, payload } => engine.signal(run, name, payload).id(id).await.map(drop),
     }
 }
 
-fn runtime(crashes: &Arc<Crashes>) -> Runtime {
+fn runtime(crashes: &Arc<CrashSchedule>) -> Runtime {
     let crashes = Arc::clone(crashes);
     Builder::new_current_thread()
         .enable_time()

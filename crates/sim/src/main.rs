@@ -5,14 +5,14 @@
 use std::ops::Range;
 use std::process::ExitCode;
 
-use rival_sim::campaign::{Mode, campaign};
-use rival_sim::count::Counters;
+use rival_sim::campaign::{CampaignMode, campaign};
+use rival_sim::count::TrialCounters;
 
 fn main() -> ExitCode {
-    let mut mode = Mode::Chance;
+    let mut mode = CampaignMode::Chance;
     let mut seeds = None;
     for argument in std::env::args().skip(1) {
-        let chosen = [Mode::Every, Mode::Sqlite, Mode::Unmodelled]
+        let chosen = [CampaignMode::Every, CampaignMode::Sqlite, CampaignMode::Unmodelled]
             .into_iter()
             .find(|mode| mode.option() == Some(&argument));
         match (chosen, range(&argument)) {
@@ -46,12 +46,12 @@ fn range(text: &str) -> Option<Range<u64>> {
 }
 
 /// Cuts the seeds into pieces; each core takes the next one.
-fn on_all_cores(mode: Mode, seeds: Range<u64>) -> (Counters, Vec<String>) {
+fn on_all_cores(mode: CampaignMode, seeds: Range<u64>) -> (TrialCounters, Vec<String>) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     let piece = (seeds.end.saturating_sub(seeds.start) / (cores * 16)).max(1);
     let next = std::sync::atomic::AtomicU64::new(seeds.start);
     let work = || {
-        let (mut counters, mut reports) = (Counters::default(), Vec::new());
+        let (mut counters, mut reports) = (TrialCounters::default(), Vec::new());
         loop {
             let first = next.fetch_add(piece, std::sync::atomic::Ordering::Relaxed);
             if first >= seeds.end {
@@ -64,7 +64,7 @@ fn on_all_cores(mode: Mode, seeds: Range<u64>) -> (Counters, Vec<String>) {
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        let (mut counters, mut reports) = (Counters::default(), Vec::new());
+        let (mut counters, mut reports) = (TrialCounters::default(), Vec::new());
         for thread in threads {
             let (more, failed) = thread.join().expect("a campaign does not panic");
             counters.add(&more);

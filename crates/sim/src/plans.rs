@@ -1,12 +1,13 @@
 //! Random plans.
 
 use rival_core::plan::{
-    BackoffKind, Block, Branch, Compensation, ForEach, Join, Loop, LoopTest, NamedBlock, Nested, Node,
-    NodeKind, OnFailure, OnTimeout, Order, Parallel, Retry, Signal, Sleep, Step, Wait,
+    BackoffKind, BlockOrder, BranchNode, CompensationSpec, ForEachNode, Join, LoopNode, LoopTest, NamedBlock,
+    NestedNode, Node, NodeKind, OnFailure, OnTimeout, ParallelNode, PlanBlock, RetryPolicy, SignalNode,
+    SleepLength, SleepNode, StepNode,
 };
 use rival_core::{Plan, Time};
 
-use crate::dice::Dice;
+use crate::dice::SeededDice;
 use crate::ops::CHILD;
 
 /// How deep blocks nest.
@@ -45,7 +46,7 @@ enum Choice {
 
 /// The plan of a seed.
 pub fn plan(seed: u64, began: Time) -> Plan {
-    let mut dice = Dice::new(seed, "plan");
+    let mut dice = SeededDice::new(seed, "plan");
     // Small plans are common: what goes wrong in them is easy to see.
     let most = [4, 10, 25, NODES_MAX][usize::try_from(dice.below(4)).unwrap_or(0)];
     let budget = dice.range(1, most);
@@ -74,7 +75,7 @@ pub fn child(seed: u64, began: Time) -> Plan {
 
 /// The same plan with the compensations of its steps.
 pub fn undoable_child(seed: u64, began: Time) -> Plan {
-    let mut maker = Maker { dice: Dice::new(seed, "child"), budget: 0, made: 1_000, began };
+    let mut maker = Maker { dice: SeededDice::new(seed, "child"), budget: 0, made: 1_000, began };
     let nodes = (0..maker.dice.range(1, 3)).map(|_| {
         let mut node = if maker.dice.percent(70) { maker.step() } else { maker.sleep() };
         if let NodeKind::Step(step) = &mut node.kind {
@@ -85,12 +86,12 @@ pub fn undoable_child(seed: u64, began: Time) -> Plan {
         }
         node
     });
-    let block = Block::sequence(nodes.collect());
+    let block = PlanBlock::sequence(nodes.collect());
     Plan { workflow: CHILD.to_owned(), block, on_error: None, timeout_ms: None, max_retries: 0 }
 }
 
 struct Maker {
-    dice: Dice,
+    dice: SeededDice,
     budget: u64,
     made: u32,
     began: Time,
@@ -103,7 +104,7 @@ impl Maker {
     }
 
     /// At least one node, and at most what is left.
-    fn block(&mut self, depth: u32, outermost: bool) -> Block {
+    fn block(&mut self, depth: u32, outermost: bool) -> PlanBlock {
         let wish = if outermost { self.budget } else { self.dice.range(1, 4) };
         let mut nodes = vec![self.node(depth)];
         while (nodes.len() as u64) < wish && self.budget > 0 {
@@ -112,17 +113,17 @@ impl Maker {
         if nodes.len() > 1 && self.dice.percent(12) {
             return self.graph(nodes);
         }
-        Block::sequence(nodes)
+        PlanBlock::sequence(nodes)
     }
 
     /// Each node comes after some of those before it.
-    fn graph(&mut self, mut nodes: Vec<Node>) -> Block {
+    fn graph(&mut self, mut nodes: Vec<Node>) -> PlanBlock {
         let ids: Vec<String> = nodes.iter().map(|node| node.id.clone()).collect();
         for (n, node) in nodes.iter_mut().enumerate() {
             let earlier = ids[..n].iter().rev().take(4);
             node.after = earlier.filter(|_| self.dice.percent(40)).cloned().collect();
         }
-        Block { order: Order::Graph, nodes }
+        PlanBlock { order: BlockOrder::Graph, nodes }
     }
 
     fn node(&mut self, depth: u32) -> Node {
@@ -144,9 +145,9 @@ impl Maker {
         }
     }
 
-    fn retry(&mut self) -> Retry {
+    fn retry(&mut self) -> RetryPolicy {
         let dice = &mut self.dice;
-        Retry {
+        RetryPolicy {
             max_attempts: dice.percent(50).then(|| u32::try_from(dice.range(1, 4)).unwrap_or(1)),
             backoff: dice
                 .percent(30)
@@ -166,7 +167,7 @@ impl Maker {
             15..30 => "durable",
             _ => "step",
         };
-        let mut step = Step {
+        let mut step = StepNode {
             function: function.to_owned(),
             retry,
             timeout_ms: dice.percent(40).then(|| dice.timeout()),
@@ -174,7 +175,7 @@ impl Maker {
             on_error: dice.percent(30).then(|| "handler".to_owned()),
             continue_on_error: dice.percent(15),
             at_most_once: dice.percent(5),
-            compensate: dice.percent(35).then(|| Compensation {
+            compensate: dice.percent(35).then(|| CompensationSpec {
                 function: "undo".to_owned(),
                 retry: undo,
                 timeout_ms: dice.percent(50).then(|| dice.timeout()),
@@ -191,16 +192,16 @@ impl Maker {
     fn sleep(&mut self) -> Node {
         let id = self.id('z');
         let wait = match self.dice.below(4) {
-            0 => Wait::ForMs(self.dice.duration()),
-            1 => Wait::UntilMs(self.began.plus_ms(self.dice.duration()).0),
-            _ => Wait::Computed("wait".to_owned()),
+            0 => SleepLength::ForMs(self.dice.duration()),
+            1 => SleepLength::UntilMs(self.began.plus_ms(self.dice.duration()).0),
+            _ => SleepLength::Computed("wait".to_owned()),
         };
-        Node::new(id, NodeKind::Sleep(Sleep { wait }))
+        Node::new(id, NodeKind::Sleep(SleepNode { wait }))
     }
 
     fn signal(&mut self) -> Node {
         let id = self.id('g');
-        let signal = Signal {
+        let signal = SignalNode {
             signal: format!("signal{}", self.dice.below(3)),
             timeout_ms: Some(self.dice.duration() * 8),
             timeout_is_value: self.dice.percent(60),
@@ -210,7 +211,7 @@ impl Maker {
 
     fn nested(&mut self, depth: u32) -> Node {
         let id = self.id('w');
-        let nested = Nested {
+        let nested = NestedNode {
             workflow: format!("inner-{id}"),
             block: self.block(depth + 1, false),
             input: self.dice.percent(40).then(|| "input".to_owned()),
@@ -228,7 +229,7 @@ impl Maker {
             _ => &["red", "green", "blue"],
         };
         let by_case = names[0] == "red";
-        let branch = Branch {
+        let branch = BranchNode {
             choose: "choose".to_owned(),
             cases: self.named(names, depth),
             default: (by_case && self.dice.percent(50)).then(|| self.block(depth + 1, false)),
@@ -245,12 +246,12 @@ impl Maker {
         };
         let body = self.block(depth + 1, false);
         let max_iterations = u32::try_from(self.dice.range(1, 6)).unwrap_or(1);
-        Node::new(id, NodeKind::Loop(Loop { body, test, max_iterations }))
+        Node::new(id, NodeKind::Loop(LoopNode { body, test, max_iterations }))
     }
 
     fn for_each(&mut self, depth: u32) -> Node {
         let id = self.id('e');
-        let each = ForEach {
+        let each = ForEachNode {
             items: "items".to_owned(),
             body: self.block(depth + 1, false),
             concurrency: u32::try_from(self.dice.range(1, 4)).unwrap_or(1),
@@ -270,7 +271,7 @@ impl Maker {
             _ => Join::All,
         };
         let collect = join == Join::All && self.dice.percent(30);
-        let parallel = Parallel {
+        let parallel = ParallelNode {
             branches: self.named(names, depth),
             join,
             on_failure: if collect { OnFailure::Collect } else { OnFailure::Fail },
@@ -287,6 +288,6 @@ impl Maker {
 }
 
 /// How many nodes a block has, with those inside.
-pub fn size(block: &Block) -> usize {
+pub fn size(block: &PlanBlock) -> usize {
     block.nodes.iter().map(|node| 1 + node.blocks().iter().map(|(_, inner)| size(inner)).sum::<usize>()).sum()
 }

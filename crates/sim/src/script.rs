@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use rival_core::StepError;
-use rival_core::plan::{BackoffKind, Block, Branch, NodeKind, Plan};
+use rival_core::plan::{BackoffKind, BranchNode, NodeKind, Plan, PlanBlock};
 use serde_json::json;
 
 use crate::dice::{hash, spread};
 
 /// What a function does for its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
+pub enum ScriptPart {
     /// It is the step.
     Step,
     /// It handles a failure.
@@ -36,7 +36,7 @@ pub enum Part {
     Once,
 }
 
-impl Part {
+impl ScriptPart {
     /// A word for reports.
     pub fn word(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ pub struct CallKey {
     /// The path of the node; in a child after what the child was given and a colon.
     pub node: String,
     /// What the function does for it.
-    pub part: Part,
+    pub part: ScriptPart,
     /// Which of the loop's questions it is; 0 for everything but tests.
     pub turn: u32,
     /// The charged attempt.
@@ -76,9 +76,9 @@ impl fmt::Display for CallKey {
 
 /// What a call does.
 #[derive(Clone, Debug)]
-pub struct Act {
+pub struct ScriptedCall {
     /// How it ends; `None` if it never does.
-    pub does: Option<Does>,
+    pub does: Option<ScriptedEnd>,
     /// When, in milliseconds after it was first begun.
     pub takes: u64,
     /// How long it takes to end once it was told to stop, if it listens.
@@ -87,18 +87,18 @@ pub struct Act {
 
 /// How a call ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Does {
+pub enum ScriptedEnd {
     /// It returns.
     Return,
     /// It returns and asks to be skipped.
     Skip,
     /// It fails.
-    Fail(Fails),
+    Fail(ScriptedFailure),
 }
 
 /// How a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fails {
+pub enum ScriptedFailure {
     /// With any error.
     Plain,
     /// For good.
@@ -114,7 +114,7 @@ pub enum Fails {
     },
 }
 
-impl Fails {
+impl ScriptedFailure {
     /// The error as a function returns it.
     pub fn error(self) -> StepError {
         match self {
@@ -148,11 +148,11 @@ impl Fails {
 
 /// What a call sees of the run around it. Results are made of it, so that they show what was seen.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct SeenByCall {
     /// The workflow's input.
     pub input: serde_json::Value,
     /// The node before: its id, its result if it has one, its status.
-    pub last: Option<Before>,
+    pub last: Option<NodeBefore>,
     /// The nearest loop: index and item.
     pub iteration: Option<(u32, Option<serde_json::Value>)>,
     /// What a finally maps, and what a durable step was answered.
@@ -161,13 +161,13 @@ pub struct Seen {
 
 /// The node before another one, as functions see it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Before {
+pub struct NodeBefore {
     name: String,
     result: Option<serde_json::Value>,
     status: &'static str,
 }
 
-impl Before {
+impl NodeBefore {
     /// A node; a result of `null` is none.
     pub fn new(name: &str, result: Option<serde_json::Value>, status: &'static str) -> Self {
         Self { name: name.to_owned(), result: result.filter(|result| !result.is_null()), status }
@@ -176,18 +176,18 @@ impl Before {
 
 /// The world of one seed and plan.
 #[derive(Clone, Debug)]
-pub struct Script {
+pub struct SeedScript {
     seed: u64,
     /// How many of a hundred calls fail.
     failing: u64,
     /// How many of a hundred calls end at once.
     quick: u64,
-    branches: BTreeMap<String, Branch>,
+    branches: BTreeMap<String, BranchNode>,
     /// Steps with a timeout, and steps whose compensation has one: only these may never end.
-    timed: BTreeSet<(Part, String)>,
+    timed: BTreeSet<(ScriptPart, String)>,
 }
 
-impl Script {
+impl SeedScript {
     /// The script of a seed for a plan and that of its children.
     pub fn new(seed: u64, plans: [&Plan; 2]) -> Self {
         let roll = hash(seed, &[b"script"]);
@@ -207,7 +207,7 @@ impl Script {
         self.seed
     }
 
-    fn note(&mut self, block: &Block) {
+    fn note(&mut self, block: &PlanBlock) {
         for node in &block.nodes {
             match &node.kind {
                 NodeKind::Branch(branch) => {
@@ -216,8 +216,8 @@ impl Script {
                 NodeKind::Step(step) => {
                     let undo = step.compensate.as_ref();
                     let timed = [
-                        (Part::Step, step.timeout_ms.is_some()),
-                        (Part::Undo, undo.is_some_and(|undo| undo.timeout_ms.is_some())),
+                        (ScriptPart::Step, step.timeout_ms.is_some()),
+                        (ScriptPart::Undo, undo.is_some_and(|undo| undo.timeout_ms.is_some())),
                     ];
                     for (part, _) in timed.into_iter().filter(|(_, timed)| *timed) {
                         self.timed.insert((part, node.id.clone()));
@@ -238,66 +238,68 @@ impl Script {
     }
 
     /// What a call does, and when.
-    pub fn act(&self, key: &CallKey) -> Act {
+    pub fn act(&self, key: &CallKey) -> ScriptedCall {
         let quick = self.roll(key, "quick") % 100 < self.quick;
         let takes = if quick { 0 } else { spread(self.roll(key, "takes")) };
         let settles = 1 + self.roll(key, "settles") % 40_000;
         let mut does = self.does(key);
-        if key.part != Part::Handler && !self.timed.contains(&(key.part, id_of(&key.node).to_owned())) {
-            does = does.or(Some(Does::Fail(Fails::Plain)));
+        if key.part != ScriptPart::Handler && !self.timed.contains(&(key.part, id_of(&key.node).to_owned())) {
+            does = does.or(Some(ScriptedEnd::Fail(ScriptedFailure::Plain)));
         }
-        Act { does, takes, settles }
+        ScriptedCall { does, takes, settles }
     }
 
-    fn does(&self, key: &CallKey) -> Option<Does> {
+    fn does(&self, key: &CallKey) -> Option<ScriptedEnd> {
         let roll = self.roll(key, "does");
         let fails = roll % 100 < self.failing;
         let kind = (roll >> 20) % 100;
         match key.part {
-            Part::Step if fails => self.failure(key, kind),
-            Part::Step if kind < 5 => Some(Does::Skip),
-            Part::Handler | Part::Undo if fails && kind < 20 => None,
-            Part::Handler | Part::Undo if fails => Some(Does::Fail(Fails::Plain)),
+            ScriptPart::Step if fails => self.failure(key, kind),
+            ScriptPart::Step if kind < 5 => Some(ScriptedEnd::Skip),
+            ScriptPart::Handler | ScriptPart::Undo if fails && kind < 20 => None,
+            ScriptPart::Handler | ScriptPart::Undo if fails => {
+                Some(ScriptedEnd::Fail(ScriptedFailure::Plain))
+            }
             // A block that cannot begin is worth seeing, but what is inside should mostly run.
-            _ if fails && kind < 25 => Some(Does::Fail(Fails::Plain)),
-            _ => Some(Does::Return),
+            _ if fails && kind < 25 => Some(ScriptedEnd::Fail(ScriptedFailure::Plain)),
+            _ => Some(ScriptedEnd::Return),
         }
     }
 
-    fn failure(&self, key: &CallKey, kind: u64) -> Option<Does> {
+    fn failure(&self, key: &CallKey, kind: u64) -> Option<ScriptedEnd> {
         let roll = self.roll(key, "wish");
         let wanted = roll.is_multiple_of(2).then(|| u32::try_from(1 + (roll >> 8) % 4).unwrap_or(1));
         let backoff =
             (roll >> 16).is_multiple_of(3).then(|| ((roll >> 24).is_multiple_of(2), spread(roll >> 3)));
         match kind {
-            0..40 => Some(Does::Fail(Fails::Plain)),
-            40..50 => Some(Does::Fail(Fails::Stop)),
-            50..65 => Some(Does::Fail(Fails::Continue)),
-            65..85 => Some(Does::Fail(Fails::Retry { wanted, backoff })),
+            0..40 => Some(ScriptedEnd::Fail(ScriptedFailure::Plain)),
+            40..50 => Some(ScriptedEnd::Fail(ScriptedFailure::Stop)),
+            50..65 => Some(ScriptedEnd::Fail(ScriptedFailure::Continue)),
+            65..85 => Some(ScriptedEnd::Fail(ScriptedFailure::Retry { wanted, backoff })),
             _ => None,
         }
     }
 
     /// What a call that returns, returns.
-    pub fn value(&self, key: &CallKey, seen: &Seen) -> serde_json::Value {
+    pub fn value(&self, key: &CallKey, seen: &SeenByCall) -> serde_json::Value {
         let roll = self.roll(key, "value");
         match key.part {
-            Part::Step | Part::Input | Part::Finally => json!(format!(
+            ScriptPart::Step | ScriptPart::Input | ScriptPart::Finally => json!(format!(
                 "{}#{}~{:08x}",
                 key.node,
                 key.attempt,
                 hash(0, &[format!("{seen:?}").as_bytes()]) >> 32
             )),
-            Part::Handler | Part::Undo | Part::Once => serde_json::Value::Null,
-            Part::Wait => match roll % 10 {
+            ScriptPart::Handler | ScriptPart::Undo | ScriptPart::Once => serde_json::Value::Null,
+            ScriptPart::Wait => match roll % 10 {
                 0 => json!({ "forMs": 0 }),
                 1 => json!({ "untilMs": 0 }),
                 2 if self.failing > 0 => json!("soon"),
                 _ => json!({ "forMs": spread(roll >> 4) }),
             },
-            Part::Choose => self.choice(key, roll),
-            Part::Test => json!(roll % 5 < 2),
-            Part::Items => match roll % 24 {
+            ScriptPart::Choose => self.choice(key, roll),
+            ScriptPart::Test => json!(roll % 5 < 2),
+            ScriptPart::Items => match roll % 24 {
                 0 if self.failing > 0 => json!({ "not": "a list" }),
                 n => json!((0..n % 7).map(|n| format!("item{n}")).collect::<Vec<_>>()),
             },

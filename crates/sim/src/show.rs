@@ -1,15 +1,16 @@
 //! Plans in short, for people.
 
 use rival_core::plan::{
-    Block, Join, LoopTest, Node, NodeKind, OnFailure, OnTimeout, Order, Retry, Step, Wait,
+    BlockOrder, Join, LoopTest, Node, NodeKind, OnFailure, OnTimeout, PlanBlock, RetryPolicy, SleepLength,
+    StepNode,
 };
 
 /// A block on one line: nodes in order, what is inside of them in brackets.
-pub fn block(block: &Block) -> String {
+pub fn block(block: &PlanBlock) -> String {
     let nodes: Vec<String> = block.nodes.iter().map(node).collect();
     match block.order {
-        Order::Sequence => nodes.join(" "),
-        Order::Graph => format!("graph<{}>", nodes.join(" ")),
+        BlockOrder::Sequence => nodes.join(" "),
+        BlockOrder::Graph => format!("graph<{}>", nodes.join(" ")),
     }
 }
 
@@ -29,9 +30,9 @@ fn settings(kind: &NodeKind) -> String {
     match kind {
         NodeKind::Step(step) => step_words(step, &mut words),
         NodeKind::Sleep(sleep) => words.push(match &sleep.wait {
-            Wait::ForMs(ms) => format!("for={ms}"),
-            Wait::UntilMs(at) => format!("until={at}"),
-            Wait::Computed(_) => "computed".to_owned(),
+            SleepLength::ForMs(ms) => format!("for={ms}"),
+            SleepLength::UntilMs(at) => format!("until={at}"),
+            SleepLength::Computed(_) => "computed".to_owned(),
         }),
         NodeKind::Signal(signal) => {
             words.push(signal.signal.clone());
@@ -64,7 +65,7 @@ fn settings(kind: &NodeKind) -> String {
     if words.is_empty() { String::new() } else { format!("{{{}}}", words.join(", ")) }
 }
 
-fn step_words(step: &Step, words: &mut Vec<String>) {
+fn step_words(step: &StepNode, words: &mut Vec<String>) {
     words.extend((step.function != "step").then(|| step.function.clone()));
     retry_words(&step.retry, words);
     words.extend(step.timeout_ms.map(|ms| format!("timeout={ms}")));
@@ -79,7 +80,7 @@ fn step_words(step: &Step, words: &mut Vec<String>) {
     }
 }
 
-fn retry_words(retry: &Retry, words: &mut Vec<String>) {
+fn retry_words(retry: &RetryPolicy, words: &mut Vec<String>) {
     words.extend(retry.max_attempts.map(|n| format!("attempts={n}")));
     words.extend(retry.backoff.map(|kind| format!("{kind:?}").to_lowercase()));
     words.extend(retry.backoff_ms.map(|ms| format!("backoff={ms}")));

@@ -2,19 +2,24 @@
 
 use std::time::{Duration, Instant};
 
-use rival_core::plan::{Block, Node, NodeKind};
+use rival_core::plan::{Node, NodeKind, PlanBlock};
 
-use crate::crash::Fate;
-use crate::lab::{Case, Kind};
-use crate::trial::{Trial, attempt};
+use crate::crash::CrashFate;
+use crate::lab::{SimCase, StoreKind};
+use crate::trial::{TrialResult, attempt};
 
 /// How long to look for a smaller case.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// The smallest case that was found, with its crashes and what came of it.
-pub fn shrink(case: &Case, fate: &Fate, kind: Kind, about: &str) -> (Case, Fate, Trial) {
+pub fn shrink(
+    case: &SimCase,
+    fate: &CrashFate,
+    kind: StoreKind,
+    about: &str,
+) -> (SimCase, CrashFate, TrialResult) {
     let began = Instant::now();
-    let fails = |case: &Case, fate: &Fate| {
+    let fails = |case: &SimCase, fate: &CrashFate| {
         if began.elapsed() > PATIENCE {
             return None;
         }
@@ -23,8 +28,8 @@ pub fn shrink(case: &Case, fate: &Fate, kind: Kind, about: &str) -> (Case, Fate,
     };
     let (mut case, mut fate) = (case.clone(), fate.clone());
     let mut trial = fails(&case, &fate).unwrap_or_else(|| attempt(&case, fate.clone(), kind));
-    if let Some(without) = fails(&case, &Fate::Spared) {
-        (fate, trial) = (Fate::Spared, without);
+    if let Some(without) = fails(&case, &CrashFate::Spared) {
+        (fate, trial) = (CrashFate::Spared, without);
     }
     while let Some((smaller, smaller_trial)) = smaller(&case)
         .into_iter()
@@ -37,7 +42,7 @@ pub fn shrink(case: &Case, fate: &Fate, kind: Kind, about: &str) -> (Case, Fate,
 }
 
 /// The case with one thing less, in every way. What functions do depends on their paths, so the rest stays as it is.
-fn smaller(case: &Case) -> Vec<Case> {
+fn smaller(case: &SimCase) -> Vec<SimCase> {
     let mut cases = Vec::new();
     for n in 0..case.actions.len() {
         let mut smaller = case.clone();
@@ -62,7 +67,7 @@ fn smaller(case: &Case) -> Vec<Case> {
     cases
 }
 
-fn smaller_blocks(block: &Block) -> Vec<Block> {
+fn smaller_blocks(block: &PlanBlock) -> Vec<PlanBlock> {
     let mut blocks = Vec::new();
     if block.nodes.len() > 1 {
         for n in 0..block.nodes.len() {
@@ -79,7 +84,7 @@ fn smaller_blocks(block: &Block) -> Vec<Block> {
     blocks
 }
 
-fn without(block: &Block, n: usize) -> Block {
+fn without(block: &PlanBlock, n: usize) -> PlanBlock {
     let mut block = block.clone();
     let gone = block.nodes.remove(n);
     for node in &mut block.nodes {
@@ -93,7 +98,7 @@ fn smaller_nodes(node: &Node) -> Vec<Node> {
     match &node.kind {
         NodeKind::Step(step) => {
             let mut steps = Vec::new();
-            let mut plainer = |change: &dyn Fn(&mut rival_core::plan::Step)| {
+            let mut plainer = |change: &dyn Fn(&mut rival_core::plan::StepNode)| {
                 let mut plainer = step.clone();
                 change(&mut plainer);
                 if plainer != *step {
@@ -104,22 +109,22 @@ fn smaller_nodes(node: &Node) -> Vec<Node> {
             plainer(&|step| step.compensate = None);
             plainer(&|step| step.continue_on_error = false);
             plainer(&|step| step.at_most_once = false);
-            plainer(&|step| step.retry = rival_core::plan::Retry::default());
+            plainer(&|step| step.retry = rival_core::plan::RetryPolicy::default());
             plainer(&|step| step.function = "step".to_owned());
             steps
         }
         NodeKind::Sleep(_) | NodeKind::Signal(_) => Vec::new(),
         NodeKind::Workflow(nested) => smaller_blocks(&nested.block)
             .into_iter()
-            .map(|block| with(NodeKind::Workflow(rival_core::plan::Nested { block, ..nested.clone() })))
+            .map(|block| with(NodeKind::Workflow(rival_core::plan::NestedNode { block, ..nested.clone() })))
             .collect(),
         NodeKind::Loop(each) => smaller_blocks(&each.body)
             .into_iter()
-            .map(|body| with(NodeKind::Loop(rival_core::plan::Loop { body, ..each.clone() })))
+            .map(|body| with(NodeKind::Loop(rival_core::plan::LoopNode { body, ..each.clone() })))
             .collect(),
         NodeKind::ForEach(each) => smaller_blocks(&each.body)
             .into_iter()
-            .map(|body| with(NodeKind::ForEach(rival_core::plan::ForEach { body, ..each.clone() })))
+            .map(|body| with(NodeKind::ForEach(rival_core::plan::ForEachNode { body, ..each.clone() })))
             .collect(),
         NodeKind::Branch(branch) => {
             let mut nodes = Vec::new();

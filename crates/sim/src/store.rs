@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
-    Batch, Claim, Commit, CommitError, EngineId, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, Sent, Snapshot, Started, Store, StoreError,
+    Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
+    RunFilter, RunRow, SendResult, Snapshot, StartResult, Store, StoreError,
 };
 
-use crate::crash::{Crashes, Side};
+use crate::crash::{CrashSchedule, CrashSide};
 
 /// Another store, as a process sees it that may die.
 pub struct MortalStore {
     inner: Arc<dyn Store>,
-    crashes: Arc<Crashes>,
+    crashes: Arc<CrashSchedule>,
     engines: Mutex<Vec<EngineId>>,
 }
 
@@ -27,7 +27,7 @@ impl std::fmt::Debug for MortalStore {
 
 impl MortalStore {
     /// A store, and when its process dies.
-    pub fn new(inner: Arc<dyn Store>, crashes: Arc<Crashes>) -> Self {
+    pub fn new(inner: Arc<dyn Store>, crashes: Arc<CrashSchedule>) -> Self {
         Self { inner, crashes, engines: Mutex::default() }
     }
 
@@ -50,7 +50,7 @@ impl MortalStore {
     async fn write<T>(&self, writing: impl Future<Output = T>) -> T {
         let flight = self.crashes.enter().await;
         let side = self.crashes.boundary();
-        if side == Some(Side::Before) {
+        if side == Some(CrashSide::Before) {
             drop(flight);
             return self.crashes.die().await;
         }
@@ -76,7 +76,7 @@ impl Store for MortalStore {
         self.read(self.inner.leave(engine)).await
     }
 
-    async fn start(&self, run: NewRun) -> Result<Started, StoreError> {
+    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError> {
         self.write(self.inner.start(run)).await
     }
 
@@ -84,7 +84,7 @@ impl Store for MortalStore {
         self.write(self.inner.commit(commit)).await
     }
 
-    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError> {
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<SendResult, StoreError> {
         self.write(self.inner.send(run, message, now)).await
     }
 
@@ -112,7 +112,7 @@ impl Store for MortalStore {
         self.read(self.inner.wake_blocked(workflow, now)).await
     }
 
-    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>, StoreError> {
+    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<EventBatch>, StoreError> {
         self.read(self.inner.load(run, after, limit)).await
     }
 

@@ -9,7 +9,7 @@ use crate::script::CallKey;
 
 /// What a run came to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Summary {
+pub struct TrialSummary {
     /// How it ended; `None` if it did not.
     pub status: Option<RunStatus>,
     /// What it gave, if it completed.
@@ -40,7 +40,7 @@ pub struct NodeSummary {
 
 /// A way in which two summaries differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct SummaryDifference {
     /// What differs.
     pub what: String,
     /// What the model says.
@@ -49,9 +49,9 @@ pub struct Difference {
     pub got: String,
 }
 
-impl Summary {
+impl TrialSummary {
     /// Where `got` is not what this says.
-    pub fn differences(&self, got: &Self) -> Vec<Difference> {
+    pub fn differences(&self, got: &Self) -> Vec<SummaryDifference> {
         let mut found = Vec::new();
         compare(&mut found, "the run's status", &self.status, &got.status);
         compare(&mut found, "the run's output", &self.output, &got.output);
@@ -59,14 +59,14 @@ impl Summary {
         compare_maps(&mut found, "node", &self.nodes, &got.nodes);
         compare_maps(&mut found, "result of", &self.results, &got.results);
         for missing in self.calls.difference(&got.calls) {
-            found.push(Difference {
+            found.push(SummaryDifference {
                 what: missing.to_string(),
                 expected: "called".into(),
                 got: "not called".into(),
             });
         }
         for extra in got.calls.difference(&self.calls) {
-            found.push(Difference {
+            found.push(SummaryDifference {
                 what: extra.to_string(),
                 expected: "not called".into(),
                 got: "called".into(),
@@ -82,15 +82,20 @@ impl Summary {
     }
 }
 
-fn compare<T: PartialEq + std::fmt::Debug>(found: &mut Vec<Difference>, what: &str, expected: &T, got: &T) {
+fn compare<T: PartialEq + std::fmt::Debug>(
+    found: &mut Vec<SummaryDifference>,
+    what: &str,
+    expected: &T,
+    got: &T,
+) {
     if expected != got {
         let (expected, got) = (format!("{expected:?}"), format!("{got:?}"));
-        found.push(Difference { what: what.to_owned(), expected, got });
+        found.push(SummaryDifference { what: what.to_owned(), expected, got });
     }
 }
 
 fn compare_maps<T: PartialEq + std::fmt::Debug>(
-    found: &mut Vec<Difference>,
+    found: &mut Vec<SummaryDifference>,
     what: &str,
     expected: &BTreeMap<String, T>,
     got: &BTreeMap<String, T>,

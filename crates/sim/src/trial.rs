@@ -2,76 +2,76 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rival_core::event::Kind;
+use rival_core::event::EventKind;
 use rival_core::{Event, RunId};
 
-use crate::crash::Fate;
-use crate::dice::Dice;
+use crate::crash::CrashFate;
+use crate::dice::SeededDice;
 use crate::history;
-use crate::lab::{BEGAN, Case, Kind as StoreKind, Observed, observe};
-use crate::model::{Cuts, Prediction, Tie, predict};
-use crate::outside::{self, What};
+use crate::lab::{BEGAN, ObservedRun, SimCase, StoreKind, observe};
+use crate::model::{CutCalls, ModelPrediction, ModelTie, predict};
+use crate::outside::{self, ActionKind};
 use crate::plans;
-use crate::script::Script;
-use crate::summary::Summary;
+use crate::script::SeedScript;
+use crate::summary::TrialSummary;
 
 /// How many orders of what happens at one moment are tried before a trial counts as tied.
 const ORDERS: u64 = 40;
 
 /// What came of a case.
 #[derive(Debug)]
-pub struct Trial {
+pub struct TrialResult {
     /// What was seen.
-    pub observed: Observed,
+    pub observed: ObservedRun,
     /// What is wrong; empty if all is well.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<TrialProblem>,
     /// Why model and engine may differ, where they do: things happened at one moment in an order that nothing decides.
-    pub ties: BTreeSet<Tie>,
+    pub ties: BTreeSet<ModelTie>,
     /// Where they differ because of that.
-    pub tied: Vec<Problem>,
+    pub tied: Vec<TrialProblem>,
 }
 
 /// Something that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct TrialProblem {
     /// What kind of problem it is: shrinking keeps it.
     pub about: String,
     /// All of it.
     pub text: String,
 }
 
-impl Problem {
+impl TrialProblem {
     fn new(about: &str, text: impl Into<String>) -> Self {
         Self { about: about.to_owned(), text: text.into() }
     }
 }
 
 /// Everything that a seed decides.
-pub fn case(seed: u64, modelled: bool) -> Case {
+pub fn case(seed: u64, modelled: bool) -> SimCase {
     let plan = plans::plan(seed, BEGAN);
     let child = if modelled { plans::child(seed, BEGAN) } else { plans::undoable_child(seed, BEGAN) };
-    let script = Script::new(seed, [&plan, &child]);
+    let script = SeedScript::new(seed, [&plan, &child]);
     let actions = outside::actions(seed, &plan, modelled);
-    Case { seed, script, actions, plan, child, modelled }
+    SimCase { seed, script, actions, plan, child, modelled }
 }
 
 /// The crashes that a seed brings by chance.
-pub fn chance(seed: u64) -> Fate {
-    let mut dice = Dice::new(seed, "crashes");
-    if dice.percent(20) { Fate::Spared } else { Fate::Chance(dice) }
+pub fn chance(seed: u64) -> CrashFate {
+    let mut dice = SeededDice::new(seed, "crashes");
+    if dice.percent(20) { CrashFate::Spared } else { CrashFate::Chance(dice) }
 }
 
 /// Tries a case.
-pub fn attempt(case: &Case, fate: Fate, kind: StoreKind) -> Trial {
+pub fn attempt(case: &SimCase, fate: CrashFate, kind: StoreKind) -> TrialResult {
     let observed = observe(case, fate, kind);
-    let mut problems: Vec<Problem> =
-        observed.breaches.iter().map(|breach| Problem::new("breach", breach)).collect();
+    let mut problems: Vec<TrialProblem> =
+        observed.breaches.iter().map(|breach| TrialProblem::new("breach", breach)).collect();
     if let Err(stuck) = &observed.outcome {
         let about: Vec<&str> = stuck.split(' ').take(3).collect();
-        problems.push(Problem::new(&about.join(" "), stuck));
+        problems.push(TrialProblem::new(&about.join(" "), stuck));
     }
     for call in &observed.left_behind {
-        problems.push(Problem::new("left behind", format!("{call} still runs after the end")));
+        problems.push(TrialProblem::new("left behind", format!("{call} still runs after the end")));
     }
     problems.extend(check_answers(case, &observed));
     for (run, events) in &observed.histories {
@@ -87,12 +87,12 @@ pub fn attempt(case: &Case, fate: Fate, kind: StoreKind) -> Trial {
             tied = differences;
         }
     }
-    Trial { observed, problems, ties, tied }
+    TrialResult { observed, problems, ties, tied }
 }
 
 /// Holds what was seen against the model. Where things happen at one moment, it may be what comes of any order of them;
 /// if no order that was tried leads to it, `ties` are the kinds of such moments.
-fn compare(case: &Case, observed: &Observed, ties: &mut BTreeSet<Tie>) -> Vec<Problem> {
+fn compare(case: &SimCase, observed: &ObservedRun, ties: &mut BTreeSet<ModelTie>) -> Vec<TrialProblem> {
     let cuts = all_cuts(observed);
     let usual = prediction(case, &cuts, 0);
     let unlike = differences(&usual, observed);
@@ -104,8 +104,8 @@ fn compare(case: &Case, observed: &Observed, ties: &mut BTreeSet<Tie>) -> Vec<Pr
     unlike
 }
 
-fn all_cuts(observed: &Observed) -> Cuts {
-    let mut cuts = Cuts::new();
+fn all_cuts(observed: &ObservedRun) -> CutCalls {
+    let mut cuts = CutCalls::new();
     for (run, events) in &observed.histories {
         for (key, more) in cuts_of(run, events, observed) {
             cuts.entry(key).or_default().extend(more);
@@ -115,21 +115,21 @@ fn all_cuts(observed: &Observed) -> Cuts {
     cuts
 }
 
-fn prediction(case: &Case, cuts: &Cuts, order: u64) -> Prediction {
+fn prediction(case: &SimCase, cuts: &CutCalls, order: u64) -> ModelPrediction {
     predict([&case.plan, &case.child], &case.script, &case.input(), &case.actions, cuts, order)
 }
 
-fn cuts_of(run: &RunId, events: &[Event], observed: &Observed) -> Cuts {
+fn cuts_of(run: &RunId, events: &[Event], observed: &ObservedRun) -> CutCalls {
     let lost = observed.lost.iter().filter(|lost| lost.run == run.as_str());
     history::cuts(events, lost.map(|lost| (lost.node().to_owned(), lost.call, lost.at)).collect())
 }
 
-fn differences(prediction: &Prediction, observed: &Observed) -> Vec<Problem> {
+fn differences(prediction: &ModelPrediction, observed: &ObservedRun) -> Vec<TrialProblem> {
     let none = Vec::new();
     let events = observed.histories.get(&RunId::from("run")).unwrap_or(&none);
     let got = history::summary(events, observed.outcome.as_ref().ok());
     let mut problems = told("", &prediction.summary, &got);
-    let mut children: BTreeMap<String, Vec<(u64, Summary)>> = BTreeMap::new();
+    let mut children: BTreeMap<String, Vec<(u64, TrialSummary)>> = BTreeMap::new();
     for (run, events) in &observed.histories {
         if let Some(given) = history::given(events) {
             let number = run.as_str().rsplit("~c").next().and_then(|number| number.parse().ok()).unwrap_or(0);
@@ -145,68 +145,70 @@ fn differences(prediction: &Prediction, observed: &Observed) -> Vec<Problem> {
         let got = children.get(given).map(Vec::as_slice).unwrap_or_default();
         if expected.len() != got.len() {
             let text = format!("{} children for {given:?} expected, got {}", expected.len(), got.len());
-            problems.push(Problem::new("children", text));
+            problems.push(TrialProblem::new("children", text));
         }
         for (expected, (_, got)) in expected.iter().zip(got) {
             // Only the run that people wait for is asked for its outcome.
             let expected =
-                Summary { output: None, failed: None, results: BTreeMap::new(), ..expected.clone() };
+                TrialSummary { output: None, failed: None, results: BTreeMap::new(), ..expected.clone() };
             problems.extend(told(&format!("child {given}: "), &expected, got));
         }
     }
     problems
 }
 
-fn told(whose: &str, expected: &Summary, got: &Summary) -> Vec<Problem> {
-    let problem = |difference: &crate::summary::Difference| {
+fn told(whose: &str, expected: &TrialSummary, got: &TrialSummary) -> Vec<TrialProblem> {
+    let problem = |difference: &crate::summary::SummaryDifference| {
         let about = difference.what.split('`').next().unwrap_or_default();
         let (what, expected, got) = (&difference.what, &difference.expected, &difference.got);
-        Problem::new(about, format!("{whose}{what}: expected {expected}, got {got}"))
+        TrialProblem::new(about, format!("{whose}{what}: expected {expected}, got {got}"))
     };
     expected.differences(got).iter().map(problem).collect()
 }
 
 /// What is in the history was answered with yes, and nothing else was.
-fn check_answers(case: &Case, observed: &Observed) -> Vec<Problem> {
+fn check_answers(case: &SimCase, observed: &ObservedRun) -> Vec<TrialProblem> {
     let none = Vec::new();
     let events = observed.histories.get(&RunId::from("run")).unwrap_or(&none);
     let received: BTreeSet<&str> = events
         .iter()
-        .filter_map(|event| match &event.event {
-            Kind::SignalReceived { id, .. } => id.as_deref(),
+        .filter_map(|event| match &event.kind {
+            EventKind::SignalReceived { id, .. } => id.as_deref(),
             _ => None,
         })
         .collect();
-    let killed = events.iter().any(|event| matches!(event.event, Kind::CancelRequested { kill: true, .. }));
-    let cancelled = events.iter().any(|event| matches!(event.event, Kind::RunCancelled { .. }));
+    let killed =
+        events.iter().any(|event| matches!(event.kind, EventKind::CancelRequested { kill: true, .. }));
+    let cancelled = events.iter().any(|event| matches!(event.kind, EventKind::RunCancelled { .. }));
     let mut problems = Vec::new();
     for answer in &observed.answers {
         let fits = match &case.actions[answer.action].what {
-            What::Signal { id, .. } => answer.done == received.contains(id.as_str()),
+            ActionKind::Signal { id, .. } => answer.done == received.contains(id.as_str()),
             // To a cancelled run a kill is a yes: there is nothing left to end.
-            What::Kill if answer.done => killed || cancelled,
+            ActionKind::Kill if answer.done => killed || cancelled,
             // One that was recorded before a crash, and is asked for again, finds the run ended.
-            What::Kill => !killed || answer.again,
-            What::Cancel | What::Pause | What::Resume => true,
+            ActionKind::Kill => !killed || answer.again,
+            ActionKind::Cancel | ActionKind::Pause | ActionKind::Resume => true,
         };
         if !fits {
             let (what, yes) = (&case.actions[answer.action].what, answer.done);
-            problems.push(Problem::new("answers", format!("{what:?} was answered {yes}, and it is not so")));
+            problems
+                .push(TrialProblem::new("answers", format!("{what:?} was answered {yes}, and it is not so")));
         }
     }
     problems
 }
 
 /// Functions are called for what is in the history, once for each call there.
-fn check_calls(run: &RunId, events: &[Event], observed: &Observed) -> Vec<Problem> {
+fn check_calls(run: &RunId, events: &[Event], observed: &ObservedRun) -> Vec<TrialProblem> {
     let mut started = BTreeMap::new();
     let mut recorded = BTreeSet::new();
     for event in events {
-        match &event.event {
-            Kind::CallStarted { node, call, attempt, .. } => {
+        match &event.kind {
+            EventKind::CallStarted { node, call, attempt, .. } => {
                 started.insert((node.to_string(), *call), *attempt);
             }
-            Kind::CallSucceeded { node, call, .. } => {
+            EventKind::CallSucceeded { node, call, .. } => {
                 recorded.insert((node.to_string(), *call));
             }
             _ => {}
@@ -217,10 +219,11 @@ fn check_calls(run: &RunId, events: &[Event], observed: &Observed) -> Vec<Proble
     for call in observed.made.iter().filter(|call| call.run == run.as_str()) {
         let name = (call.node().to_owned(), call.call);
         if started.get(&name) != Some(&call.key.attempt) {
-            problems.push(Problem::new("calls", format!("{} was made, and is not recorded so", call.key)));
+            problems
+                .push(TrialProblem::new("calls", format!("{} was made, and is not recorded so", call.key)));
         }
         if !made.insert(name) {
-            problems.push(Problem::new("calls", format!("{} was made twice", call.key)));
+            problems.push(TrialProblem::new("calls", format!("{} was made twice", call.key)));
         }
     }
     // A run that undoes another begins with what that one had done.
@@ -228,17 +231,17 @@ fn check_calls(run: &RunId, events: &[Event], observed: &Observed) -> Vec<Proble
         return problems;
     }
     for (node, call) in recorded.difference(&made) {
-        problems.push(Problem::new("calls", format!("`{node}`#{call} succeeded and was never made")));
+        problems.push(TrialProblem::new("calls", format!("`{node}`#{call} succeeded and was never made")));
     }
     problems
 }
 
 /// Calls are cut short only when the process dies, or what runs them.
-fn check_cuts(run: &RunId, events: &[Event], observed: &Observed) -> Vec<Problem> {
+fn check_cuts(run: &RunId, events: &[Event], observed: &ObservedRun) -> Vec<TrialProblem> {
     let crashes = observed.crashes.iter().map(|(at, _)| at);
     let ends = crashes.chain(observed.lost.iter().map(|lost| &lost.at));
     let deaths: BTreeSet<u64> = ends.map(|at| at.ms_since(BEGAN)).collect();
     let cuts = cuts_of(run, events, observed);
     let odd = cuts.iter().filter(|(_, cuts)| cuts.iter().any(|cut| !deaths.contains(&cut.at)));
-    odd.map(|(key, _)| Problem::new("cuts", format!("{key} was cut short, and nobody died"))).collect()
+    odd.map(|(key, _)| TrialProblem::new("cuts", format!("{key} was cut short, and nobody died"))).collect()
 }

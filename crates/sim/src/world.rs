@@ -8,18 +8,18 @@ use std::task::{Poll, Waker};
 use rival_core::Time;
 use rival_engine::{CallError, VirtualClock};
 
-use crate::crash::Crashes;
-use crate::script::{CallKey, Script};
+use crate::crash::CrashSchedule;
+use crate::script::{CallKey, SeedScript};
 
 /// What a run's functions have in common.
 #[derive(Debug)]
-pub struct World {
+pub struct SimWorld {
     /// What they do.
-    pub script: Script,
+    pub script: SeedScript,
     /// The time.
     pub clock: VirtualClock,
     /// When the process dies.
-    pub crashes: Arc<Crashes>,
+    pub crashes: Arc<CrashSchedule>,
     memory: Mutex<Memory>,
 }
 
@@ -28,8 +28,8 @@ struct Memory {
     /// When each call was first begun: it ends at the same moment, however often the process dies.
     begun: BTreeMap<(String, CallKey), Time>,
     parts: BTreeMap<(String, CallKey, String), Time>,
-    made: Vec<Made>,
-    lost: Vec<Made>,
+    made: Vec<MadeCall>,
+    lost: Vec<MadeCall>,
     /// What is at work, and whether it listens when it is told to stop.
     at_work: BTreeMap<u64, (CallKey, bool)>,
     sleepers: BTreeMap<(Time, u64), Waker>,
@@ -38,7 +38,7 @@ struct Memory {
 
 /// A call that reached its function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct MadeCall {
     /// The run.
     pub run: String,
     /// Which it was.
@@ -49,16 +49,16 @@ pub struct Made {
     pub at: Time,
 }
 
-impl Made {
+impl MadeCall {
     /// The node, by its path in its own run.
     pub fn node(&self) -> &str {
         self.key.node.rsplit(':').next().unwrap_or_default()
     }
 }
 
-impl World {
+impl SimWorld {
     /// A world in which nothing has happened.
-    pub fn new(script: Script, clock: VirtualClock, crashes: Arc<Crashes>) -> Arc<Self> {
+    pub fn new(script: SeedScript, clock: VirtualClock, crashes: Arc<CrashSchedule>) -> Arc<Self> {
         Arc::new(Self { script, clock, crashes, memory: Mutex::default() })
     }
 
@@ -67,7 +67,7 @@ impl World {
     }
 
     /// A function is called. Gives when this call was first begun, and what marks it as at work.
-    pub(crate) fn begin(self: &Arc<Self>, made: Made, listens: bool) -> (Time, AtWork) {
+    pub(crate) fn begin(self: &Arc<Self>, made: MadeCall, listens: bool) -> (Time, AtWork) {
         let mut memory = self.memory();
         let place = (made.run.clone(), made.key.clone());
         let first = *memory.begun.entry(place).or_insert(made.at);
@@ -85,19 +85,19 @@ impl World {
     }
 
     /// The calls that reached their functions, in order.
-    pub fn made(&self) -> Vec<Made> {
+    pub fn made(&self) -> Vec<MadeCall> {
         self.memory().made.clone()
     }
 
     /// A call loses what runs it, if chance says so.
-    pub(crate) fn loses(&self, made: &Made) -> Result<(), CallError> {
+    pub(crate) fn loses(&self, made: &MadeCall) -> Result<(), CallError> {
         let Some(reason) = self.crashes.loses() else { return Ok(()) };
-        self.memory().lost.push(Made { at: self.clock.now(), ..made.clone() });
+        self.memory().lost.push(MadeCall { at: self.clock.now(), ..made.clone() });
         Err(CallError::Lost(reason))
     }
 
     /// The calls that lost what ran them, and when.
-    pub fn lost(&self) -> Vec<Made> {
+    pub fn lost(&self) -> Vec<MadeCall> {
         self.memory().lost.clone()
     }
 
@@ -130,7 +130,7 @@ impl World {
 
     /// Waits until a moment has come.
     pub(crate) async fn until(&self, at: Time) {
-        let mut place = Place { world: self, key: None };
+        let mut place = SleeperPlace { world: self, key: None };
         poll_fn(|context| {
             place.leave();
             if self.clock.now() >= at {
@@ -149,12 +149,12 @@ impl World {
 }
 
 /// A place among the sleepers, which is given back when the function is dropped.
-struct Place<'a> {
-    world: &'a World,
+struct SleeperPlace<'a> {
+    world: &'a SimWorld,
     key: Option<(Time, u64)>,
 }
 
-impl Place<'_> {
+impl SleeperPlace<'_> {
     fn leave(&mut self) {
         if let Some(key) = self.key.take() {
             self.world.memory().sleepers.remove(&key);
@@ -162,7 +162,7 @@ impl Place<'_> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for SleeperPlace<'_> {
     fn drop(&mut self) {
         self.leave();
     }
@@ -171,7 +171,7 @@ impl Drop for Place<'_> {
 /// A function is at work until this is dropped.
 #[derive(Debug)]
 pub(crate) struct AtWork {
-    world: Arc<World>,
+    world: Arc<SimWorld>,
     number: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Random plans on the real engine against the model: 20,000 in memory with crashes by chance, 500 with a crash at
 //! every boundary, 200 in files, and 4,000 with what the model does not know. `make sim SEEDS=...` tries others.
 
-use rival_sim::campaign::{Mode, campaign};
+use rival_sim::campaign::{CampaignMode, campaign};
 
 /// Cut into pieces that run side by side.
 macro_rules! pieces {
@@ -11,7 +11,7 @@ macro_rules! pieces {
 }
 
 #[expect(clippy::print_stdout, reason = "the figures, for a developer who asks to see them")]
-fn agrees(mode: Mode, seeds: std::ops::Range<u64>) {
+fn agrees(mode: CampaignMode, seeds: std::ops::Range<u64>) {
     let (counters, reports) = campaign(mode, seeds.clone());
     println!("{counters}");
     assert!(reports.is_empty(), "seeds {seeds:?}\n{}", reports.join("\n"));
@@ -20,7 +20,7 @@ fn agrees(mode: Mode, seeds: std::ops::Range<u64>) {
 mod memory {
     use super::*;
     pieces!(
-        Mode::Chance,
+        CampaignMode::Chance,
         2_500,
         seeds_0 = 0,
         seeds_1 = 1,
@@ -35,15 +35,15 @@ mod memory {
 
 mod every_boundary {
     use super::*;
-    pieces!(Mode::Every, 125, seeds_0 = 0, seeds_1 = 1, seeds_2 = 2, seeds_3 = 3);
+    pieces!(CampaignMode::Every, 125, seeds_0 = 0, seeds_1 = 1, seeds_2 = 2, seeds_3 = 3);
 }
 
 mod sqlite {
     use super::*;
-    pieces!(Mode::Sqlite, 50, seeds_0 = 0, seeds_1 = 1, seeds_2 = 2, seeds_3 = 3);
+    pieces!(CampaignMode::Sqlite, 50, seeds_0 = 0, seeds_1 = 1, seeds_2 = 2, seeds_3 = 3);
 }
 
 mod unmodelled {
     use super::*;
-    pieces!(Mode::Unmodelled, 1_000, seeds_0 = 0, seeds_1 = 1, seeds_2 = 2, seeds_3 = 3);
+    pieces!(CampaignMode::Unmodelled, 1_000, seeds_0 = 0, seeds_1 = 1, seeds_2 = 2, seeds_3 = 3);
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
 use rival_sqlite::SqliteStore;
-use rival_store::{Batch, Commit, EngineId, Epoch, NewRun, Standing, Store};
+use rival_store::{Commit, EngineId, Epoch, EventBatch, NewRun, RowUpdate, Store};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
@@ -118,8 +118,8 @@ async fn one_run(store: &SqliteStore, engine: EngineId, number: u64) {
     store.start(new_run(id.clone(), engine, now)).await.expect("the start is written");
     for step in 0..STEPS {
         let mut commit = Commit::new(id.clone(), Epoch(1), now);
-        commit.events = Some(Batch { first: Seq(3 + 2 * step), count: 2, body: vec![b'x'; 250] });
-        commit.standing = (step + 1 == STEPS).then(|| standing(RunStatus::Completed, Some(now)));
+        commit.events = Some(EventBatch { first: Seq(3 + 2 * step), count: 2, body: vec![b'x'; 250] });
+        commit.row_update = (step + 1 == STEPS).then(|| row_update(RunStatus::Completed, Some(now)));
         store.commit(commit).await.expect("the step is written");
     }
 }
@@ -134,14 +134,14 @@ fn new_run(id: RunId, engine: EngineId, now: Time) -> NewRun {
         parent: None,
         source: None,
         tags: Vec::new(),
-        events: Batch { first: Seq(1), count: 2, body: vec![b'x'; 300] },
-        standing: standing(RunStatus::Running, None),
+        events: EventBatch { first: Seq(1), count: 2, body: vec![b'x'; 300] },
+        row_update: row_update(RunStatus::Running, None),
         engine,
     }
 }
 
-fn standing(status: RunStatus, ended_at: Option<Time>) -> Standing {
-    Standing { status, keep: ended_at.is_none(), wake_at: None, ended_at, note: None }
+fn row_update(status: RunStatus, ended_at: Option<Time>) -> RowUpdate {
+    RowUpdate { status, keep: ended_at.is_none(), wake_at: None, ended_at, note: None }
 }
 
 /// Repeats the work in every task until the time is up; gives the rate.

@@ -2,17 +2,17 @@
 
 use rival_core::{RunId, Seq, Time};
 use rival_store::{
-    Batch, Commit, CommitError, Epoch, MessageNo, NewRun, Snapshot, Standing, Started, StoreError,
+    Commit, CommitError, Epoch, EventBatch, MessageNo, NewRun, RowUpdate, Snapshot, StartResult, StoreError,
 };
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
-use crate::fault::{Fault, Result};
+use crate::fault::{Result, SqliteFault};
 use crate::query;
 use crate::sum;
-use crate::tables::{Hot, Known, Tables};
+use crate::tables::{KnownRun, OwnedRun, WriterTables};
 
-/// A standing as its columns: an ended run has no owner and never wakes, an owned one is not waited for.
+/// A row update as its columns: an ended run has no owner and never wakes, an owned one is not waited for.
 struct Columns<'s> {
     status: &'static str,
     ended_at: Option<i64>,
@@ -23,7 +23,7 @@ struct Columns<'s> {
 
 impl<'s> Columns<'s> {
     /// The part of a row's sum that changes.
-    fn sum(&self, hot: &Hot) -> i64 {
+    fn sum(&self, hot: &OwnedRun) -> i64 {
         sum::of_values(&[
             ValueRef::Integer(hot.no),
             self.status.into(),
@@ -38,30 +38,30 @@ impl<'s> Columns<'s> {
         ])
     }
 
-    fn of(standing: &'s Standing, now: Time) -> Self {
-        let ended = standing.status.is_terminal();
-        let owned = standing.keep && !ended;
+    fn of(row_update: &'s RowUpdate, now: Time) -> Self {
+        let ended = row_update.status.is_terminal();
+        let owned = row_update.keep && !ended;
         Self {
-            status: standing.status.word(),
-            ended_at: ended.then(|| standing.ended_at.unwrap_or(now).0),
-            wake_at: standing.wake_at.filter(|_| !owned && !ended).map(|time| time.0),
+            status: row_update.status.word(),
+            ended_at: ended.then(|| row_update.ended_at.unwrap_or(now).0),
+            wake_at: row_update.wake_at.filter(|_| !owned && !ended).map(|time| time.0),
             owned,
-            note: standing.note.as_deref(),
+            note: row_update.note.as_deref(),
         }
     }
 }
 
-impl Tables<'_> {
-    pub(crate) fn start(&mut self, run: &NewRun) -> Result<std::result::Result<Started, StoreError>> {
+impl WriterTables<'_> {
+    pub(crate) fn start(&mut self, run: &NewRun) -> Result<std::result::Result<StartResult, StoreError>> {
         let refusal = misplaced(&run.id, Seq::ZERO, &run.events);
         if refusal.is_none() && self.create(run)? {
-            return Ok(Ok(Started::Created));
+            return Ok(Ok(StartResult::Created));
         }
         match (query::row_by_id(self.connection, &run.id)?, refusal) {
-            (Some(row), _) => Ok(Ok(Started::Exists(Box::new(row)))),
+            (Some(row), _) => Ok(Ok(StartResult::Exists(Box::new(row)))),
             (None, Some(CommitError::Store(error))) => Ok(Err(error)),
             (None, Some(refusal)) => Ok(Err(StoreError::Invalid(refusal.to_string()))),
-            (None, None) => Err(Fault::Damaged(format!("run `{}` is there and is not", run.id))),
+            (None, None) => Err(SqliteFault::Damaged(format!("run `{}` is there and is not", run.id))),
         }
     }
 
@@ -69,10 +69,17 @@ impl Tables<'_> {
     fn create(&mut self, run: &NewRun) -> Result<bool> {
         let no = self.next_run();
         let begun = sum::chain_begin(no, run.id.as_str());
-        let Batch { first, count, body } = &run.events;
+        let EventBatch { first, count, body } = &run.events;
         let tip = sum::chain_next(begun, first.0, *count, sum::of_body(body));
-        let mut hot =
-            Hot { no, epoch: 1, last: run.events.last(), tip, owner: run.engine.0, dropped: 0, changing: 0 };
+        let mut hot = OwnedRun {
+            no,
+            epoch: 1,
+            last: run.events.last(),
+            tip,
+            owner: run.engine.0,
+            dropped: 0,
+            changing: 0,
+        };
         if !self.insert_run(&mut hot, run)? {
             return Ok(false);
         }
@@ -80,22 +87,22 @@ impl Tables<'_> {
         for tag in &run.tags {
             self.sql("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?.execute(params![tag, no])?;
         }
-        if run.standing.keep && !run.standing.status.is_terminal() {
+        if run.row_update.keep && !run.row_update.status.is_terminal() {
             self.note_created(run, hot);
         }
         Ok(true)
     }
 
     /// A run of an engine that is gone can be claimed, and takes no commits until it is.
-    fn note_created(&mut self, run: &NewRun, hot: Hot) {
+    fn note_created(&mut self, run: &NewRun, hot: OwnedRun) {
         self.engines.note_owner(run.engine.0);
         if self.engines.alive.contains(&run.engine.0) {
             self.remember(&run.id, hot);
         }
     }
 
-    fn insert_run(&mut self, hot: &mut Hot, run: &NewRun) -> Result<bool> {
-        let columns = Columns::of(&run.standing, run.created_at);
+    fn insert_run(&mut self, hot: &mut OwnedRun, run: &NewRun) -> Result<bool> {
+        let columns = Columns::of(&run.row_update, run.created_at);
         let (workflow, plan) = (self.name(&run.workflow)?, self.name(run.plan.as_str())?);
         let (parent, source) =
             (run.parent.as_ref().map(RunId::as_str), run.source.as_ref().map(RunId::as_str));
@@ -134,8 +141,8 @@ impl Tables<'_> {
         Ok(inserted == 1)
     }
 
-    fn insert_batch(&mut self, run: i64, batch: &Batch, tip: i64) -> Result<()> {
-        let Batch { first, count, body } = batch;
+    fn insert_batch(&mut self, run: i64, batch: &EventBatch, tip: i64) -> Result<()> {
+        let EventBatch { first, count, body } = batch;
         let no = self.add_batch(run, tip);
         self.insert_event.execute(params![no, run, first.0.cast_signed(), count, tip, body])?;
         Ok(())
@@ -184,7 +191,7 @@ impl Tables<'_> {
             return Ok(Some(Err(refusal)));
         }
         hot.follow(batch, body);
-        let Hot { no, tip, .. } = *hot;
+        let OwnedRun { no, tip, .. } = *hot;
         self.insert_batch(no, batch, tip)?;
         Ok(Some(Ok(())))
     }
@@ -200,15 +207,15 @@ impl Tables<'_> {
         Ok(None)
     }
 
-    fn owned(&mut self, commit: &Commit) -> Result<std::result::Result<Hot, CommitError>> {
+    fn owned(&mut self, commit: &Commit) -> Result<std::result::Result<OwnedRun, CommitError>> {
         Ok(match self.known(&commit.run)? {
-            Known::Owned(hot) if Epoch(hot.epoch) == commit.epoch => Ok(hot),
-            Known::Owned(_) | Known::NotOwned => Err(fenced(commit)),
-            Known::Unknown => Err(CommitError::NotFound(commit.run.clone())),
+            KnownRun::Owned(hot) if Epoch(hot.epoch) == commit.epoch => Ok(hot),
+            KnownRun::Owned(_) | KnownRun::NotOwned => Err(fenced(commit)),
+            KnownRun::Unknown => Err(CommitError::NotFound(commit.run.clone())),
         })
     }
 
-    fn write_transition(&mut self, mut hot: Hot, commit: &Commit, body: u64) -> Result<()> {
+    fn write_transition(&mut self, mut hot: OwnedRun, commit: &Commit, body: u64) -> Result<()> {
         if let Some(batch) = &commit.events {
             hot.follow(batch, body);
             self.insert_batch(hot.no, batch, hot.tip)?;
@@ -223,21 +230,21 @@ impl Tables<'_> {
         for MessageNo(no) in &commit.refused {
             self.refuse(*no)?;
         }
-        if let Some(standing) = &commit.standing {
-            self.write_standing(hot, standing, commit)?;
+        if let Some(row_update) = &commit.row_update {
+            self.write_standing(hot, row_update, commit)?;
         }
         for run in &commit.runs {
             self.create(run)?;
         }
-        // After the new runs and the standing: a message may be for one of them, or for this very run.
+        // After the new runs and the row update: a message may be for one of them, or for this very run.
         for (receiver, message) in &commit.messages {
             self.send(receiver, message, commit.now)?;
         }
         self.append_logs(&commit.logs)
     }
 
-    fn write_standing(&mut self, mut hot: Hot, standing: &Standing, commit: &Commit) -> Result<()> {
-        let columns = Columns::of(standing, commit.now);
+    fn write_standing(&mut self, mut hot: OwnedRun, row_update: &RowUpdate, commit: &Commit) -> Result<()> {
+        let columns = Columns::of(row_update, commit.now);
         let (before, after) = (hot.changing, columns.sum(&hot));
         hot.changing = after;
         self.set_standing.execute(params![
@@ -256,7 +263,7 @@ impl Tables<'_> {
             return Ok(());
         }
         self.drop_hot(&commit.run);
-        self.settle_waiting(hot.no, standing.status, commit.now)
+        self.settle_waiting(hot.no, row_update.status, commit.now)
     }
 
     fn write_snapshot(&mut self, run: i64, snapshot: &Snapshot) -> Result<()> {
@@ -293,16 +300,16 @@ impl Tables<'_> {
     }
 }
 
-impl Hot {
+impl OwnedRun {
     /// Adds a batch to what is known of the run.
-    fn follow(&mut self, batch: &Batch, body: u64) {
+    fn follow(&mut self, batch: &EventBatch, body: u64) {
         self.tip = sum::chain_next(self.tip, batch.first.0, batch.count, body);
         self.last = batch.last();
     }
 }
 
 fn has_only_events(commit: &Commit) -> bool {
-    commit.standing.is_none()
+    commit.row_update.is_none()
         && commit.snapshot.is_none()
         && commit.consumed.is_empty()
         && commit.runs.is_empty()
@@ -315,7 +322,7 @@ fn fenced(commit: &Commit) -> CommitError {
 }
 
 /// Why a batch cannot come after the event `last`.
-fn misplaced(run: &RunId, last: Seq, batch: &Batch) -> Option<CommitError> {
+fn misplaced(run: &RunId, last: Seq, batch: &EventBatch) -> Option<CommitError> {
     let expected = last.next();
     if batch.first != expected {
         return Some(CommitError::Sequence { run: run.clone(), expected, actual: batch.first });

@@ -1,11 +1,11 @@
 //! Everything in the file against what was written: SQLite's own structures, and the checksums of all rows.
 
 use rival_core::RunId;
-use rival_store::Damage;
+use rival_store::StoreDamage;
 use rusqlite::{Connection, Row};
 
-use crate::fault::{Fault, Result};
-use crate::meta::Meta;
+use crate::fault::{Result, SqliteFault};
+use crate::meta::StoreMeta;
 use crate::schema;
 use crate::sum;
 
@@ -13,8 +13,8 @@ use crate::sum;
 const MANY: usize = 100;
 
 /// Gives what is wrong, a sentence each.
-pub(crate) fn check(connection: &Connection) -> Result<Vec<Damage>> {
-    let mut found = Found(Vec::new());
+pub(crate) fn check(connection: &Connection) -> Result<Vec<StoreDamage>> {
+    let mut found = CheckFindings(Vec::new());
     found.look(|found| found.structure(connection));
     found.look(|found| found.tables(connection));
     found.look(|found| found.meta(connection));
@@ -26,15 +26,15 @@ pub(crate) fn check(connection: &Connection) -> Result<Vec<Damage>> {
     Ok(found.0)
 }
 
-struct Found(Vec<Damage>);
+struct CheckFindings(Vec<StoreDamage>);
 
-impl Found {
+impl CheckFindings {
     fn say(&mut self, message: impl Into<String>) {
-        self.0.push(Damage { run: None, message: message.into() });
+        self.0.push(StoreDamage { run: None, message: message.into() });
     }
 
     fn say_of(&mut self, run: &str, message: impl Into<String>) {
-        self.0.push(Damage { run: Some(RunId::new(run)), message: message.into() });
+        self.0.push(StoreDamage { run: Some(RunId::new(run)), message: message.into() });
     }
 
     /// A look that breaks off, because pages cannot be read, has found something too.
@@ -65,7 +65,7 @@ impl Found {
     }
 
     fn meta(&mut self, connection: &Connection) -> Result<()> {
-        let meta = Meta::read(connection)?;
+        let meta = StoreMeta::read(connection)?;
         let given: (i64, i64, i64) = connection.query_row(
             "SELECT (SELECT coalesce(max(no), 0) FROM runs), (SELECT coalesce(max(no), 0) FROM messages),
                  (SELECT coalesce(max(owner), 0) FROM runs)",
@@ -98,7 +98,7 @@ impl Found {
             .prepare("SELECT first, count, chain, body FROM events WHERE run = ?1 ORDER BY first")?;
         let mut rows = runs.query([])?;
         while let Some(row) = rows.next()? {
-            let run = Run::decode(row)?;
+            let run = CheckedRun::decode(row)?;
             if let Some(broken) = run.broken(batches.query([run.no])?)? {
                 self.say_of(&run.id, broken);
             }
@@ -158,7 +158,7 @@ impl Found {
     }
 }
 
-struct Run {
+struct CheckedRun {
     no: i64,
     id: String,
     last: i64,
@@ -166,7 +166,7 @@ struct Run {
     owned: bool,
 }
 
-impl Run {
+impl CheckedRun {
     fn decode(row: &Row<'_>) -> Result<Self> {
         let (no, id, last, tip, owned) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
         Ok(Self { no, id, last, tip, owned })
@@ -197,5 +197,5 @@ impl Run {
 fn texts(connection: &Connection, sql: &str) -> Result<Vec<String>> {
     let mut statement = connection.prepare(sql)?;
     let texts = statement.query_map([], |row| row.get(0))?;
-    texts.collect::<rusqlite::Result<_>>().map_err(Fault::from)
+    texts.collect::<rusqlite::Result<_>>().map_err(SqliteFault::from)
 }

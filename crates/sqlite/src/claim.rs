@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use crate::fault::Result;
 use crate::query::{self, COLUMNS};
 use crate::sum;
-use crate::tables::Tables;
+use crate::tables::WriterTables;
 
 static TAKE: LazyLock<String> = LazyLock::new(|| {
     let changes = [("owner", "?2"), ("epoch", "?3"), ("wake_at", "NULL"), ("status", "?4")];
@@ -25,7 +25,7 @@ static WAKE_BLOCKED: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-impl Tables<'_> {
+impl WriterTables<'_> {
     /// Gives the next id, durably so that it is not given again. With `quietly`, on a disk that takes no writes, it is only
     /// remembered: nothing that is written can name an engine before its number is written with it.
     pub(crate) fn join(&mut self, quietly: bool) -> EngineId {

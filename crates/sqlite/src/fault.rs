@@ -9,16 +9,16 @@ use rusqlite::ffi;
 
 /// Why a job or a read did not come to an end.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
+pub(crate) enum SqliteFault {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     #[error("{0}")]
     Damaged(String),
 }
 
-pub(crate) type Result<T> = std::result::Result<T, Fault>;
+pub(crate) type Result<T> = std::result::Result<T, SqliteFault>;
 
-impl Fault {
+impl SqliteFault {
     /// Whether the job is to blame rather than the world: then only that job fails, not its group.
     pub(crate) fn is_of_one_job(&self) -> bool {
         match self {

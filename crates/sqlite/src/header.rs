@@ -16,7 +16,7 @@ const FRAME_HEADER: u64 = 24;
 
 /// What the first bytes of a file say.
 #[derive(Debug)]
-pub(crate) enum Header {
+pub(crate) enum FileHeader {
     /// Nothing is in it: it was created, and its first write never came.
     Empty,
     /// It is a store.
@@ -25,12 +25,12 @@ pub(crate) enum Header {
 
 /// Reads the header without SQLite, which would run recovery on a file that is not ours to touch.
 /// It is written before the first log exists, so it is never only in a log.
-pub(crate) fn check(mut file: &File, path: &Path) -> Result<Header, StoreError> {
+pub(crate) fn check(mut file: &File, path: &Path) -> Result<FileHeader, StoreError> {
     let mut header = Vec::with_capacity(100);
     let read = file.rewind().and_then(|()| file.take(100).read_to_end(&mut header));
     read.map_err(|error| fault::from_io(&error, path))?;
     if header.is_empty() {
-        return Ok(Header::Empty);
+        return Ok(FileHeader::Empty);
     }
     let refuse = |what: &str| {
         Err(StoreError::Open(format!("{} {what}; it was left as it is, choose another file", path.display())))
@@ -48,7 +48,7 @@ pub(crate) fn check(mut file: &File, path: &Path) -> Result<Header, StoreError> 
     if begun && !fits {
         return Err(StoreError::Damaged(format!("{}: its header is not as Rival writes it", path.display())));
     }
-    Ok(Header::Store)
+    Ok(FileHeader::Store)
 }
 
 /// Fails if pages of the database are neither in the file nor in its log: then the file was cut.

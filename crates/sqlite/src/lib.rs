@@ -44,18 +44,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
-    Batch, Claim, Commit, CommitError, Damage, EngineId, LogFilter, LogLine, Message, NewMessage, NewRun,
-    Page, RunFilter, RunRow, Sent, Snapshot, Started, Store, StoreError,
+    Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
+    RunFilter, RunRow, SendResult, Snapshot, StartResult, Store, StoreDamage, StoreError,
 };
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::lock::Lock;
-use crate::open::Opened;
-use crate::place::Place;
-use crate::reader::Read;
-use crate::tables::Tables;
-use crate::writer::{Counters, Job, Outfit, Task};
+use crate::lock::FileLock;
+use crate::open::OpenedFile;
+use crate::place::StoreFiles;
+use crate::reader::ReadJob;
+use crate::tables::WriterTables;
+use crate::writer::{WriteJob, WriteTask, WriterCounters, WriterParts};
 
 /// How often an idle store is looked for by its name, while a caller waits in `failed`.
 const LOOK: Duration = Duration::from_secs(1);
@@ -63,27 +63,27 @@ const LOOK: Duration = Duration::from_secs(1);
 /// A store in one SQLite file. Dropping it finishes what is queued, ends its threads and lets the file go.
 pub struct SqliteStore {
     path: PathBuf,
-    counters: Arc<Counters>,
+    counters: Arc<WriterCounters>,
     // Taken out when the store is dropped: without senders the threads end.
-    jobs: Option<mpsc::Sender<Box<dyn Job>>>,
-    reads: Option<mpsc::Sender<Read>>,
+    jobs: Option<mpsc::Sender<Box<dyn WriteJob>>>,
+    reads: Option<mpsc::Sender<ReadJob>>,
     closing: Arc<AtomicBool>,
     failed: watch::Receiver<Option<StoreError>>,
-    place: Place,
+    place: StoreFiles,
     distrust: Option<StoreError>,
-    held: Mutex<Held>,
+    held: Mutex<OpenStore>,
 }
 
 /// What a store holds until it is closed. The writer ends after the readers: the last connection to close moves the log
 /// into the file, and a reader cannot.
 #[derive(Default)]
-struct Held {
+struct OpenStore {
     readers: Vec<JoinHandle<()>>,
     writer: Option<JoinHandle<()>>,
-    lock: Option<Lock>,
+    lock: Option<FileLock>,
 }
 
-impl Held {
+impl OpenStore {
     /// Waits until the readers have ended. A thread that panicked has nothing left to finish.
     fn end_readers(&mut self) {
         for thread in self.readers.drain(..) {
@@ -102,7 +102,7 @@ impl Held {
 
 /// What a store has done since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stats {
+pub struct SqliteStats {
     /// Transactions that wrote something; each of them was synced.
     pub transactions: u64,
     /// Calls that went through the writer.
@@ -124,21 +124,21 @@ impl SqliteStore {
         Self::on(open::open(path.as_ref(), reader::READERS, true)?)
     }
 
-    fn on(opened: Opened) -> Result<Self, StoreError> {
-        let Opened { path, lock, writer, readers, marker, page_size, distrust } = opened;
-        let counters = Arc::new(Counters::default());
+    fn on(opened: OpenedFile) -> Result<Self, StoreError> {
+        let OpenedFile { path, lock, writer, readers, marker, page_size, distrust } = opened;
+        let counters = Arc::new(WriterCounters::default());
         let closing = Arc::new(AtomicBool::new(false));
         let (failing, failed) = watch::channel(None);
-        let outfit = Outfit {
+        let outfit = WriterParts {
             path: path.clone(),
             page_size,
-            place: Place::new(path.clone(), lock.identity()),
+            place: StoreFiles::new(path.clone(), lock.identity()),
             marker,
             counters: Arc::clone(&counters),
             closing: Arc::clone(&closing),
             failed: failing,
         };
-        let place = Place::new(path.clone(), lock.identity());
+        let place = StoreFiles::new(path.clone(), lock.identity());
         let (jobs, writer) = spawn_writer(writer, outfit)?;
         let (reads, readers) = spawn_readers(readers, &closing)?;
         Ok(Self {
@@ -150,7 +150,7 @@ impl SqliteStore {
             failed,
             place,
             distrust,
-            held: Mutex::new(Held { readers, writer: Some(writer), lock: Some(lock) }),
+            held: Mutex::new(OpenStore { readers, writer: Some(writer), lock: Some(lock) }),
         })
     }
 
@@ -179,8 +179,8 @@ impl SqliteStore {
     }
 
     /// What it has done so far.
-    pub fn stats(&self) -> Stats {
-        Stats {
+    pub fn stats(&self) -> SqliteStats {
+        SqliteStats {
             transactions: self.counters.transactions.load(Ordering::Relaxed),
             jobs: self.counters.jobs.load(Ordering::Relaxed),
         }
@@ -189,10 +189,10 @@ impl SqliteStore {
     /// Queues a job and waits until it is durable. A caller that goes away does not stop the job.
     async fn write<T: Send + 'static>(
         &self,
-        work: impl FnMut(&mut Tables<'_>) -> fault::Result<T> + Send + 'static,
+        work: impl FnMut(&mut WriterTables<'_>) -> fault::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let jobs = self.jobs.as_ref().ok_or(StoreError::Closed)?;
-        let (job, answer) = Task::new(work);
+        let (job, answer) = WriteTask::new(work);
         jobs.send(job).await.map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?.into_answer()
     }
@@ -224,8 +224,8 @@ fn in_one_view<T>(
 
 fn spawn_writer(
     connection: Connection,
-    outfit: Outfit,
-) -> Result<(mpsc::Sender<Box<dyn Job>>, JoinHandle<()>), StoreError> {
+    outfit: WriterParts,
+) -> Result<(mpsc::Sender<Box<dyn WriteJob>>, JoinHandle<()>), StoreError> {
     let (sender, queue) = mpsc::channel(writer::QUEUE);
     let thread = spawn("rival-sqlite-writer", move || writer::run(connection, outfit, queue))?;
     Ok((sender, thread))
@@ -234,7 +234,7 @@ fn spawn_writer(
 fn spawn_readers(
     connections: Vec<Connection>,
     closing: &Arc<AtomicBool>,
-) -> Result<(mpsc::Sender<Read>, Vec<JoinHandle<()>>), StoreError> {
+) -> Result<(mpsc::Sender<ReadJob>, Vec<JoinHandle<()>>), StoreError> {
     let (sender, queue) = mpsc::channel(writer::QUEUE);
     let queue = Arc::new(Mutex::new(queue));
     let threads = connections
@@ -288,7 +288,7 @@ impl Store for SqliteStore {
         .await
     }
 
-    async fn start(&self, run: NewRun) -> Result<Started, StoreError> {
+    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError> {
         self.write(move |tables| tables.start(&run)).await?
     }
 
@@ -297,7 +297,7 @@ impl Store for SqliteStore {
         self.write(move |tables| tables.commit(&commit, body)).await?
     }
 
-    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError> {
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<SendResult, StoreError> {
         let run = run.clone();
         self.write(move |tables| tables.send(&run, &message, now)).await
     }
@@ -334,12 +334,12 @@ impl Store for SqliteStore {
         self.write(move |tables| tables.wake_blocked(&workflow, now)).await
     }
 
-    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>, StoreError> {
+    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<EventBatch>, StoreError> {
         let run = run.clone();
         self.read(move |connection| query::batches(connection, &run, after, limit)).await
     }
 
-    async fn last_batch(&self, run: &RunId) -> Result<Option<Batch>, StoreError> {
+    async fn last_batch(&self, run: &RunId) -> Result<Option<EventBatch>, StoreError> {
         let run = run.clone();
         self.read(move |connection| query::last_batch(connection, &run)).await
     }
@@ -398,7 +398,7 @@ impl Store for SqliteStore {
         .await
     }
 
-    async fn check(&self) -> Result<Vec<Damage>, StoreError> {
+    async fn check(&self) -> Result<Vec<StoreDamage>, StoreError> {
         self.read(check::check).await
     }
 

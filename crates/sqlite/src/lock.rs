@@ -11,33 +11,33 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rival_store::StoreError;
 
 use crate::fault;
-use crate::mark::{self, Found, beside};
+use crate::mark::{self, FoundMark, beside};
 
 /// A file's identity, whatever it is called.
-pub(crate) type Identity = (u64, u64);
+pub(crate) type FileIdentity = (u64, u64);
 
 /// The files that this process has open as stores. Asked before a second handle of such a file is opened: closing
 /// that one would let go of the locks that SQLite holds on the file in this process
 /// (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
-static OPEN: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
+static OPEN: Mutex<BTreeSet<FileIdentity>> = Mutex::new(BTreeSet::new());
 
-fn open_files() -> MutexGuard<'static, BTreeSet<Identity>> {
+fn open_files() -> MutexGuard<'static, BTreeSet<FileIdentity>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Held while a store is open. The operating system lets it go when the process dies, however it dies.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub(crate) struct FileLock {
     /// The database file. Closed last, for the reason above.
     pub(crate) file: File,
     /// Whether the file, or what it is on, takes no writes.
     pub(crate) read_only: bool,
-    identity: Identity,
+    identity: FileIdentity,
     /// Where the file itself cannot be locked.
     _beside: Option<File>,
 }
 
-impl Lock {
+impl FileLock {
     /// Opens the database file, or creates it, and takes its lock, or says who has it.
     pub(crate) fn take(database: &Path) -> Result<Self, StoreError> {
         let mut open_files = open_files();
@@ -54,12 +54,12 @@ impl Lock {
         Ok(Self { file, read_only, identity, _beside: beside })
     }
 
-    pub(crate) fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> FileIdentity {
         self.identity
     }
 }
 
-impl Drop for Lock {
+impl Drop for FileLock {
     fn drop(&mut self) {
         open_files().remove(&self.identity);
     }
@@ -86,14 +86,14 @@ pub(crate) fn private(options: &mut OpenOptions) {
 }
 
 #[cfg(unix)]
-pub(crate) fn identity(_: &Path, meta: &std::fs::Metadata) -> Identity {
+pub(crate) fn identity(_: &Path, meta: &std::fs::Metadata) -> FileIdentity {
     use std::os::unix::fs::MetadataExt;
     (meta.dev(), meta.ino())
 }
 
 /// Where files have no identity that programs can see, their names are all there is.
 #[cfg(not(unix))]
-pub(crate) fn identity(path: &Path, _: &std::fs::Metadata) -> Identity {
+pub(crate) fn identity(path: &Path, _: &std::fs::Metadata) -> FileIdentity {
     (0, crate::sum::of_body(path.as_os_str().as_encoded_bytes()))
 }
 
@@ -142,7 +142,7 @@ fn refuse_older(_: &Path) -> Result<(), StoreError> {
 
 fn holder(database: &Path) -> String {
     match mark::read(database) {
-        Ok(Found::Mark(mark)) => format!("process {}", mark.holder),
+        Ok(FoundMark::Mark(mark)) => format!("process {}", mark.holder),
         _ => "another process".to_owned(),
     }
 }

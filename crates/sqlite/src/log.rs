@@ -5,11 +5,11 @@ use rival_store::{LOAD_MAX_BYTES, LogFilter, LogLevel, LogLine};
 use rusqlite::{Connection, Row, params};
 
 use crate::claim::as_limit;
-use crate::fault::{Fault, Result};
+use crate::fault::{Result, SqliteFault};
 use crate::message::decode_value;
-use crate::tables::Tables;
+use crate::tables::WriterTables;
 
-impl Tables<'_> {
+impl WriterTables<'_> {
     pub(crate) fn append_logs(&mut self, lines: &[LogLine]) -> Result<()> {
         for line in lines {
             if let Some(run) = self.number_of(&line.run)? {
@@ -70,7 +70,9 @@ pub(crate) fn read(connection: &Connection, run: &RunId, filter: &LogFilter) -> 
 fn decode(run: &RunId, row: &Row<'_>) -> Result<LogLine> {
     if !row.get::<_, bool>(8)? {
         let no: i64 = row.get(0)?;
-        return Err(Fault::Damaged(format!("line {no} in the log of run `{run}` is not as it was written")));
+        return Err(SqliteFault::Damaged(format!(
+            "line {no} in the log of run `{run}` is not as it was written"
+        )));
     }
     Ok(LogLine {
         no: row.get::<_, i64>(0)?.cast_unsigned(),
@@ -98,5 +100,5 @@ fn level_of(number: u8) -> Result<LogLevel> {
     [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error]
         .into_iter()
         .find(|level| number_of(*level) == number)
-        .ok_or_else(|| Fault::Damaged(format!("log level {number} is unknown")))
+        .ok_or_else(|| SqliteFault::Damaged(format!("log level {number} is unknown")))
 }

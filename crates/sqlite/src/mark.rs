@@ -19,7 +19,7 @@ const BEGIN: &str = "rival-mark-1";
 
 /// What the mark says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct StoreMark {
     /// The store's id.
     pub(crate) store: String,
     /// How many transactions were acknowledged.
@@ -32,8 +32,8 @@ pub(crate) struct Mark {
 
 /// What is found where the mark should be.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    Mark(Mark),
+pub(crate) enum FoundMark {
+    Mark(StoreMark),
     Nothing,
     /// It is there and does not read as a mark.
     Unreadable,
@@ -50,17 +50,17 @@ pub(crate) fn beside(database: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-pub(crate) fn read(database: &Path) -> std::io::Result<Found> {
+pub(crate) fn read(database: &Path) -> std::io::Result<FoundMark> {
     match std::fs::read(path_of(database)) {
-        Ok(bytes) => Ok(decode(&bytes).map_or(Found::Unreadable, Found::Mark)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Found::Nothing),
+        Ok(bytes) => Ok(decode(&bytes).map_or(FoundMark::Unreadable, FoundMark::Mark)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(FoundMark::Nothing),
         Err(error) => Err(error),
     }
 }
 
 /// By hand where a number changes with every commit: this is written before the answers.
-fn encode(mark: &Mark) -> [u8; LENGTH] {
-    let Mark { store, commits, digest, holder } = mark;
+fn encode(mark: &StoreMark) -> [u8; LENGTH] {
+    let StoreMark { store, commits, digest, holder } = mark;
     let mut line = [b' '; LENGTH];
     let mut rest = &mut line[..];
     // It fits: the id of a store is 36 characters, and each number has its width.
@@ -96,13 +96,13 @@ fn decimal(number: u32) -> [u8; 10] {
     digits
 }
 
-fn decode(bytes: &[u8]) -> Option<Mark> {
+fn decode(bytes: &[u8]) -> Option<StoreMark> {
     let line: &[u8; LENGTH] = bytes.try_into().ok()?;
     let text = std::str::from_utf8(line).ok()?;
     let mut words = text.split_ascii_whitespace();
     let number = |word: Option<&str>| Some(u64::from_str_radix(word?, 16).ok()?.cast_signed());
     let begin = words.next()?;
-    let mark = Mark {
+    let mark = StoreMark {
         store: words.next()?.to_owned(),
         commits: number(words.next())?,
         digest: number(words.next())?,
@@ -113,14 +113,14 @@ fn decode(bytes: &[u8]) -> Option<Mark> {
 
 /// The mark, open to be written.
 #[derive(Debug)]
-pub(crate) struct Marker {
+pub(crate) struct MarkWriter {
     file: File,
-    mark: Mark,
+    mark: StoreMark,
 }
 
-impl Marker {
+impl MarkWriter {
     /// Writes a mark, durably: it is there before anything that it speaks of.
-    pub(crate) fn create(database: &Path, mark: Mark) -> std::io::Result<Self> {
+    pub(crate) fn create(database: &Path, mark: StoreMark) -> std::io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
         private(&mut options);
@@ -138,9 +138,9 @@ impl Marker {
     }
 
     /// Takes up a mark that is there.
-    pub(crate) fn open(database: &Path, mark: Mark) -> std::io::Result<Self> {
+    pub(crate) fn open(database: &Path, mark: StoreMark) -> std::io::Result<Self> {
         let file = OpenOptions::new().write(true).open(path_of(database))?;
-        let mut marker = Self { file, mark: Mark { holder: std::process::id(), ..mark } };
+        let mut marker = Self { file, mark: StoreMark { holder: std::process::id(), ..mark } };
         // A full disk is no reason to refuse: a mark that cannot be written stays behind, which is safe.
         let _ = marker.write();
         Ok(marker)
@@ -170,9 +170,9 @@ impl Marker {
 mod tests {
     use super::*;
 
-    fn mark() -> Mark {
+    fn mark() -> StoreMark {
         let store = "0198d2a0-0000-7000-8000-000000000001".to_owned();
-        Mark { store, commits: 812, digest: -5, holder: 77 }
+        StoreMark { store, commits: 812, digest: -5, holder: 77 }
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use rival_core::{RunId, RunStatus, Time, Value};
-use rival_store::{Message, MessageNo, NewMessage, Sent};
+use rival_store::{Message, MessageNo, NewMessage, SendResult};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::fault::{Fault, Result};
+use crate::fault::{Result, SqliteFault};
 use crate::sum;
-use crate::tables::Tables;
+use crate::tables::WriterTables;
 
 static DROP: LazyLock<String> = LazyLock::new(|| sum::update("", &[("dropped", "dropped + ?2")], "no = ?1"));
 
@@ -18,19 +18,19 @@ static MAKE_DUE: LazyLock<String> = LazyLock::new(|| {
     sum::update("", &changes, "no = ?1 AND owner IS NULL AND status <> 'queued'")
 });
 
-impl Tables<'_> {
-    pub(crate) fn send(&mut self, run: &RunId, message: &NewMessage, now: Time) -> Result<Sent> {
-        let Some((no, ended)) = self.receiver(run)? else { return Ok(Sent::NotFound) };
+impl WriterTables<'_> {
+    pub(crate) fn send(&mut self, run: &RunId, message: &NewMessage, now: Time) -> Result<SendResult> {
+        let Some((no, ended)) = self.receiver(run)? else { return Ok(SendResult::NotFound) };
         if let Some(sent) = self.sent_before(no, message)? {
-            return Ok(Sent::Known(sent));
+            return Ok(SendResult::Known(sent));
         }
         if ended {
             self.sql(&DROP)?.execute([no, 1])?;
-            return Ok(Sent::Ended);
+            return Ok(SendResult::Ended);
         }
         let sent = self.insert_message(no, message, now)?;
         self.make_due(no, now)?;
-        Ok(Sent::Kept(sent))
+        Ok(SendResult::Kept(sent))
     }
 
     fn receiver(&self, run: &RunId) -> Result<Option<(i64, bool)>> {
@@ -128,7 +128,7 @@ pub(crate) fn waiting(connection: &Connection, run: &RunId) -> Result<Vec<Messag
 fn decode(run: &RunId, row: &Row<'_>) -> Result<Message> {
     if !row.get::<_, bool>(4)? {
         let no: i64 = row.get(0)?;
-        return Err(Fault::Damaged(format!("message {no} of run `{run}` is not as it was written")));
+        return Err(SqliteFault::Damaged(format!("message {no} of run `{run}` is not as it was written")));
     }
     Ok(Message {
         no: MessageNo(row.get(0)?),
@@ -139,5 +139,6 @@ fn decode(run: &RunId, row: &Row<'_>) -> Result<Message> {
 }
 
 pub(crate) fn decode_value(text: String) -> Result<Value> {
-    Value::from_json(text).map_err(|error| Fault::Damaged(format!("a stored value is no JSON: {error}")))
+    Value::from_json(text)
+        .map_err(|error| SqliteFault::Damaged(format!("a stored value is no JSON: {error}")))
 }

@@ -3,7 +3,7 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use crate::fault::{Fault, Result};
+use crate::fault::{Result, SqliteFault};
 use crate::sum::{RowSum, digest_next};
 
 /// Changes the one row of the table. Not written where the batches of a transaction tell the same by themselves, which
@@ -16,7 +16,7 @@ pub(crate) const UPDATE: &str = "UPDATE meta SET store = ?1, commits = ?2, diges
 const TAIL: &str = "SELECT no, run, chain FROM events WHERE no > ?1 ORDER BY no";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Meta {
+pub(crate) struct StoreMeta {
     pub(crate) store: String,
     /// Counts batches, each of which has its number, and transactions that wrote something and no batch.
     pub(crate) commits: i64,
@@ -27,7 +27,7 @@ pub(crate) struct Meta {
     pub(crate) last_engine: i64,
 }
 
-impl Meta {
+impl StoreMeta {
     /// Reads how far the store has come, or says that the row is not as it was written.
     pub(crate) fn read(connection: &Connection) -> Result<Self> {
         let mut meta = Self::read_row(connection)?;
@@ -106,6 +106,6 @@ impl Meta {
     }
 }
 
-fn damaged() -> Fault {
-    Fault::Damaged("what the store knows of itself (table `meta`) is not as it was written".to_owned())
+fn damaged() -> SqliteFault {
+    SqliteFault::Damaged("what the store knows of itself (table `meta`) is not as it was written".to_owned())
 }

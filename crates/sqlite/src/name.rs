@@ -6,12 +6,12 @@
 use rusqlite::OptionalExtension;
 
 use crate::fault::Result;
-use crate::tables::Tables;
+use crate::tables::WriterTables;
 
 /// How many are remembered; past that all are forgotten and looked up again.
 const REMEMBERED: usize = 4096;
 
-impl Tables<'_> {
+impl WriterTables<'_> {
     /// The number of a text, given on first use.
     pub(crate) fn name(&mut self, text: &str) -> Result<i64> {
         if let Some(no) = self.names.get(text) {

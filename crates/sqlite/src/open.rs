@@ -8,11 +8,11 @@ use rival_store::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 
-use crate::fault::{self, Fault};
-use crate::header::{self, Header};
-use crate::lock::Lock;
-use crate::mark::{self, Found, Mark, Marker, beside};
-use crate::meta::Meta;
+use crate::fault::{self, SqliteFault};
+use crate::header::{self, FileHeader};
+use crate::lock::FileLock;
+use crate::mark::{self, FoundMark, MarkWriter, StoreMark, beside};
+use crate::meta::StoreMeta;
 use crate::schema::{self, APPLICATION_ID, MARKED};
 use crate::sum;
 
@@ -32,13 +32,13 @@ const QUICK_CHECK_STEPS: i32 = 10_000;
 
 /// A file that is ours, with its connections.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedFile {
     pub(crate) path: PathBuf,
-    pub(crate) lock: Lock,
+    pub(crate) lock: FileLock,
     pub(crate) writer: Connection,
     pub(crate) readers: Vec<Connection>,
     /// None where it cannot be written.
-    pub(crate) marker: Option<Marker>,
+    pub(crate) marker: Option<MarkWriter>,
     pub(crate) page_size: u64,
     /// Why the store is not to be trusted, if it was opened to be examined.
     pub(crate) distrust: Option<StoreError>,
@@ -46,7 +46,7 @@ pub(crate) struct Opened {
 
 /// How SQLite gets at a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
+enum FileAccess {
     /// With an index of the log in shared memory, which is a file too. Other programs can look at the store meanwhile.
     Shared,
     /// With that index in this process only: on a full disk there is no room for the file. Other programs are kept out.
@@ -56,26 +56,26 @@ enum Access {
 }
 
 /// Opens a file, or creates it. With `examine`, one whose mark says that commits are lost is opened too, to be looked at.
-pub(crate) fn open(path: &Path, readers: usize, examine: bool) -> Result<Opened, StoreError> {
+pub(crate) fn open(path: &Path, readers: usize, examine: bool) -> Result<OpenedFile, StoreError> {
     check_library()?;
     let path = settle(path)?;
-    let lock = Lock::take(&path)?;
-    if matches!(header::check(&lock.file, &path)?, Header::Empty) {
+    let lock = FileLock::take(&path)?;
+    if matches!(header::check(&lock.file, &path)?, FileHeader::Empty) {
         refuse_remains(&path)?;
     }
     let opened = if lock.read_only {
-        connect(&path, &lock, readers, Access::Fixed, examine)
+        connect(&path, &lock, readers, FileAccess::Fixed, examine)
     } else {
-        let shared = connect(&path, &lock, readers, Access::Shared, examine);
+        let shared = connect(&path, &lock, readers, FileAccess::Shared, examine);
         match shared {
             Err(StoreError::Full(_) | StoreError::Io(_)) => {
-                connect(&path, &lock, readers, Access::Alone, examine)
+                connect(&path, &lock, readers, FileAccess::Alone, examine)
             }
             other => other,
         }
     };
     let Connections { writer, readers, marker, page_size, distrust } = opened?;
-    Ok(Opened { path, lock, writer, readers, marker, page_size, distrust })
+    Ok(OpenedFile { path, lock, writer, readers, marker, page_size, distrust })
 }
 
 fn check_library() -> Result<(), StoreError> {
@@ -118,11 +118,11 @@ fn refuse_remains(path: &Path) -> Result<(), StoreError> {
         format!("the log {} is, which may hold all of it", log.display())
     } else {
         match mark::read(path).map_err(|error| fault::from_io(&error, &mark))? {
-            Found::Mark(Mark { commits: 0, .. }) | Found::Nothing => return Ok(()),
-            Found::Mark(Mark { commits, .. }) => {
+            FoundMark::Mark(StoreMark { commits: 0, .. }) | FoundMark::Nothing => return Ok(()),
+            FoundMark::Mark(StoreMark { commits, .. }) => {
                 format!("the mark {} says that {commits} commits were made", mark.display())
             }
-            Found::Unreadable => format!("the mark {} is", mark.display()),
+            FoundMark::Unreadable => format!("the mark {} is", mark.display()),
         }
     };
     Err(StoreError::Open(format!(
@@ -134,27 +134,27 @@ fn refuse_remains(path: &Path) -> Result<(), StoreError> {
 struct Connections {
     writer: Connection,
     readers: Vec<Connection>,
-    marker: Option<Marker>,
+    marker: Option<MarkWriter>,
     page_size: u64,
     distrust: Option<StoreError>,
 }
 
 fn connect(
     path: &Path,
-    lock: &Lock,
+    lock: &FileLock,
     readers: usize,
-    access: Access,
+    access: FileAccess,
     examine: bool,
 ) -> Result<Connections, StoreError> {
-    if access == Access::Fixed {
+    if access == FileAccess::Fixed {
         refuse_log(path)?;
     }
-    let failed = |error: rusqlite::Error| Fault::from(error).to_store_error(path);
+    let failed = |error: rusqlite::Error| SqliteFault::from(error).to_store_error(path);
     let mut writer = access.open(path, true).map_err(failed)?;
     // Until the store is known to be whole: closing a connection must not move a log that is not this store's.
     keep_log_on_close(&writer, true);
     set_up_writer(&writer).map_err(failed)?;
-    if access != Access::Fixed {
+    if access != FileAccess::Fixed {
         begin_log(&writer, path)?;
     }
     let done = schema::version(&writer, path)?;
@@ -166,16 +166,16 @@ fn connect(
     header::check_length(&lock.file, path, page_size, pages)?;
     quick_check(&mut writer, path)?;
     let marker = match mark {
-        _ if access == Access::Fixed => None,
+        _ if access == FileAccess::Fixed => None,
         Some(mark) => {
             schema::migrate(&mut writer, path, done, &mark.store)?;
-            let opened = Marker::open(path, mark);
+            let opened = MarkWriter::open(path, mark);
             Some(opened.map_err(|error| fault::from_io(&error, &mark::path_of(path)))?)
         }
         None if distrust.is_some() => None,
         None => Some(begin(&mut writer, path, done)?),
     };
-    if access == Access::Fixed && done < schema::NEWEST {
+    if access == FileAccess::Fixed && done < schema::NEWEST {
         let text = format!("{} is of an older version and must be brought up to date", path.display());
         return Err(StoreError::ReadOnly(text));
     }
@@ -184,7 +184,7 @@ fn connect(
     Ok(Connections { writer, readers, marker, page_size, distrust })
 }
 
-impl Access {
+impl FileAccess {
     fn open(self, path: &Path, writes: bool) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
         match self {
@@ -228,7 +228,7 @@ fn judge(
     writer: &Connection,
     path: &Path,
     done: usize,
-) -> Result<(Option<Mark>, Option<StoreError>), StoreError> {
+) -> Result<(Option<StoreMark>, Option<StoreError>), StoreError> {
     let file = path.display();
     let mark = mark::path_of(path);
     let found = mark::read(path).map_err(|error| fault::from_io(&error, &mark))?;
@@ -236,13 +236,13 @@ fn judge(
         StoreError::Damaged(format!(
             "{file} is behind its mark: it has {has} commits, but {acknowledged} were acknowledged; its log \
              (-wal) was cut, removed or replaced, or the file is an older copy. Bring back the database file and its log as \
-             they were; or see what is there with `rival verify`, and take it as it is with `rival verify --accept`"
+             they were; or see what is there with `rival verify`, and take it is with `rival verify --accept`"
         ))
     };
     if done < MARKED {
         // Not to be examined either: there is nothing yet to judge it by.
         let refusal = match found {
-            Found::Mark(Mark { commits, .. }) if commits > 0 => Some(StoreError::Damaged(format!(
+            FoundMark::Mark(StoreMark { commits, .. }) if commits > 0 => Some(StoreError::Damaged(format!(
                 "{file} is of an older version or has nothing in it, but the mark {} says that {commits} commits \
                  were acknowledged; its log (-wal) was cut, removed or replaced, or the file is an older copy. Bring back the \
                  files that belong together, or move the mark away to take this one as it is",
@@ -252,8 +252,8 @@ fn judge(
         };
         return refusal.map_or(Ok((None, None)), Err);
     }
-    let failed = |fault: Fault| fault.to_store_error(path);
-    let meta = Meta::read(writer).map_err(failed)?;
+    let failed = |fault: SqliteFault| fault.to_store_error(path);
+    let meta = StoreMeta::read(writer).map_err(failed)?;
     let unmarked = |what: &str| {
         StoreError::Open(format!(
             "{file}: the mark {} {what}, so it cannot be told whether commits were lost. Bring it back; or, if \
@@ -263,11 +263,11 @@ fn judge(
         ))
     };
     let found = match found {
-        Found::Mark(found) => found,
-        Found::Nothing => return Ok((None, Some(unmarked("is missing")))),
-        Found::Unreadable => return Ok((None, Some(unmarked("is damaged")))),
+        FoundMark::Mark(found) => found,
+        FoundMark::Nothing => return Ok((None, Some(unmarked("is missing")))),
+        FoundMark::Unreadable => return Ok((None, Some(unmarked("is damaged")))),
     };
-    let then = Meta::read_at(writer, found.commits).map_err(failed)?;
+    let then = StoreMeta::read_at(writer, found.commits).map_err(failed)?;
     let distrust = if found.store != meta.store {
         Some(StoreError::Damaged(format!(
             "{file} (store {}) and its mark (store {}) are of two stores; its log (-wal) or its mark was \
@@ -286,25 +286,25 @@ fn judge(
         None
     };
     // A store may be ahead of its mark: the process died between a commit and its mark.
-    let mark = Mark { commits: meta.commits, digest: meta.digest, ..found };
+    let mark = StoreMark { commits: meta.commits, digest: meta.digest, ..found };
     Ok((Some(mark).filter(|_| distrust.is_none()), distrust))
 }
 
 /// Creates the tables, or brings them up to date. The mark is there first, and says that nothing was acknowledged.
-fn begin(writer: &mut Connection, path: &Path, done: usize) -> Result<Marker, StoreError> {
+fn begin(writer: &mut Connection, path: &Path, done: usize) -> Result<MarkWriter, StoreError> {
     let store = uuid::Uuid::now_v7().to_string();
-    let mark = Mark { store: store.clone(), commits: 0, digest: 0, holder: std::process::id() };
+    let mark = StoreMark { store: store.clone(), commits: 0, digest: 0, holder: std::process::id() };
     let failed = |error: std::io::Error| fault::from_io(&error, &mark::path_of(path));
-    let marker = Marker::create(path, mark).map_err(failed)?;
+    let marker = MarkWriter::create(path, mark).map_err(failed)?;
     schema::migrate(writer, path, done, &store)?;
     Ok(marker)
 }
 
 /// Makes a new mark for a store as it is.
-pub(crate) fn accept(connection: &Connection, path: &Path) -> fault::Result<std::io::Result<Marker>> {
-    let Meta { store, commits, digest, .. } = Meta::read(connection)?;
+pub(crate) fn accept(connection: &Connection, path: &Path) -> fault::Result<std::io::Result<MarkWriter>> {
+    let StoreMeta { store, commits, digest, .. } = StoreMeta::read(connection)?;
     let holder = std::process::id();
-    Ok(Marker::create(path, Mark { store, commits, digest, holder }))
+    Ok(MarkWriter::create(path, StoreMark { store, commits, digest, holder }))
 }
 
 fn set_up_writer(writer: &Connection) -> rusqlite::Result<()> {
@@ -327,7 +327,7 @@ fn set_up_writer(writer: &Connection) -> rusqlite::Result<()> {
 /// Has SQLite write to a log. Where it cannot, as on some network file systems, it says so and does something else.
 fn begin_log(writer: &Connection, path: &Path) -> Result<(), StoreError> {
     let mode = writer.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
-    match mode.map_err(|error| Fault::from(error).to_store_error(path))? {
+    match mode.map_err(|error| SqliteFault::from(error).to_store_error(path))? {
         mode if mode == "wal" => Ok(()),
         _ => Err(StoreError::Open(format!(
             "{}: SQLite can keep no log on this file system; choose a local disk",
@@ -344,7 +344,7 @@ fn measure(connection: &Connection) -> rusqlite::Result<(u64, u64)> {
 
 /// Lets SQLite look for damage in its structures, for a moment.
 fn quick_check(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let failed = |error: rusqlite::Error| Fault::from(error).to_store_error(path);
+    let failed = |error: rusqlite::Error| SqliteFault::from(error).to_store_error(path);
     let end = Instant::now() + QUICK_CHECK;
     let over = move || Instant::now() >= end;
     connection.progress_handler(QUICK_CHECK_STEPS, Some(over)).map_err(failed)?;
@@ -367,8 +367,8 @@ pub(crate) fn keep_log_on_close(connection: &Connection, keep: bool) {
     let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep);
 }
 
-fn open_reader(path: &Path, access: Access) -> Result<Connection, StoreError> {
-    let failed = |error| Fault::from(error).to_store_error(path);
+fn open_reader(path: &Path, access: FileAccess) -> Result<Connection, StoreError> {
+    let failed = |error| SqliteFault::from(error).to_store_error(path);
     let reader = access.open(path, false).map_err(failed)?;
     set_up_reader(&reader).map_err(failed)?;
     Ok(reader)

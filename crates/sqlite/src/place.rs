@@ -5,31 +5,31 @@ use std::path::{Path, PathBuf};
 
 use rival_store::StoreError;
 
-use crate::lock::{self, Identity};
+use crate::lock::{self, FileIdentity};
 use crate::mark::beside;
 
 /// A store's file and its log, by name and by identity.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct StoreFiles {
     database: PathBuf,
     log: PathBuf,
-    file: Identity,
+    file: FileIdentity,
     /// Known from the first commit on.
-    logged: Option<Log>,
+    logged: Option<OpenLog>,
 }
 
 /// A store's log. It stays while a store is open, and does not shrink.
 #[derive(Debug)]
-struct Log {
+struct OpenLog {
     /// SQLite has no locks on it, so another handle does no harm.
     file: File,
-    identity: Identity,
+    identity: FileIdentity,
     /// How many bytes it has at least.
     bytes: u64,
 }
 
-impl Place {
-    pub(crate) fn new(database: PathBuf, file: Identity) -> Self {
+impl StoreFiles {
+    pub(crate) fn new(database: PathBuf, file: FileIdentity) -> Self {
         let log = beside(&database, "-wal");
         Self { database, log, file, logged: None }
     }
@@ -65,7 +65,7 @@ impl Place {
             (None, there) => {
                 let opened = there.and_then(|(identity, _)| Ok((File::open(&self.log)?, identity)));
                 let (file, identity) = opened.map_err(|_| self.gone("its log (-wal) is missing"))?;
-                self.logged = Some(Log { file, identity, bytes });
+                self.logged = Some(OpenLog { file, identity, bytes });
             }
         }
         Ok(())
@@ -81,7 +81,7 @@ impl Place {
 /// Asked for without its times. Linux keeps the times of a file exactly once a program has read them: the next write
 /// changes them, and its sync has the inode to write too, through the journal of the file system.
 #[cfg(target_os = "linux")]
-fn at(path: &Path) -> std::io::Result<(Identity, u64)> {
+fn at(path: &Path) -> std::io::Result<(FileIdentity, u64)> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
     match statx(CWD, path, AtFlags::empty(), StatxFlags::INO | StatxFlags::SIZE) {
         Ok(found) => Ok(((makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino), found.stx_size)),
@@ -91,7 +91,7 @@ fn at(path: &Path) -> std::io::Result<(Identity, u64)> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn at(path: &Path) -> std::io::Result<(Identity, u64)> {
+fn at(path: &Path) -> std::io::Result<(FileIdentity, u64)> {
     by_metadata(path)
 }
 
@@ -110,7 +110,7 @@ fn length(file: &File) -> std::io::Result<u64> {
     Ok(file.metadata()?.len())
 }
 
-fn by_metadata(path: &Path) -> std::io::Result<(Identity, u64)> {
+fn by_metadata(path: &Path) -> std::io::Result<(FileIdentity, u64)> {
     let meta = path.metadata()?;
     Ok((lock::identity(path, &meta), meta.len()))
 }

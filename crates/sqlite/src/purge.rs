@@ -5,7 +5,7 @@ use rusqlite::params;
 
 use crate::claim::as_limit;
 use crate::fault::Result;
-use crate::tables::Tables;
+use crate::tables::WriterTables;
 
 /// What belongs to a run, by its number; the run itself comes last.
 const OWNED_ROWS: [&str; 6] = [
@@ -17,7 +17,7 @@ const OWNED_ROWS: [&str; 6] = [
     "DELETE FROM runs WHERE no = ?1",
 ];
 
-impl Tables<'_> {
+impl WriterTables<'_> {
     pub(crate) fn purge(&mut self, ended_before: Time, limit: usize) -> Result<u64> {
         let runs = self.expired(ended_before, limit)?;
         if runs.is_empty() {

@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
-use rival_store::{Batch, EngineId, Epoch, LOAD_MAX_BYTES, Page, RunFilter, RunRow, Snapshot};
+use rival_store::{EngineId, Epoch, EventBatch, LOAD_MAX_BYTES, Page, RunFilter, RunRow, Snapshot};
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use crate::claim::as_limit;
-use crate::fault::{Fault, Result};
+use crate::fault::{Result, SqliteFault};
 use crate::sum;
 
 /// A run's row, in the order in which [`decode_row`] reads it.
@@ -45,7 +45,7 @@ pub(crate) fn decode_row(row: &Row<'_>) -> Result<RunRow> {
 }
 
 fn decode_status(word: &str) -> Result<RunStatus> {
-    word.parse().map_err(|error: rival_core::UnknownStatus| Fault::Damaged(error.to_string()))
+    word.parse().map_err(|error: rival_core::UnknownStatus| SqliteFault::Damaged(error.to_string()))
 }
 
 /// No tags are no text: most runs have none.
@@ -56,7 +56,7 @@ pub(crate) fn encode_tags(tags: &[String]) -> Option<String> {
 
 fn decode_tags(text: Option<String>) -> Result<Vec<String>> {
     let Some(text) = text else { return Ok(Vec::new()) };
-    serde_json::from_str(&text).map_err(|error| Fault::Damaged(format!("tags are no list: {error}")))
+    serde_json::from_str(&text).map_err(|error| SqliteFault::Damaged(format!("tags are no list: {error}")))
 }
 
 /// A page of rows, the newest first.
@@ -169,8 +169,13 @@ fn source(filter: &RunFilter, statuses: &[RunStatus]) -> (&'static str, &'static
 }
 
 /// The batches that hold the events after `after`, checked against their chain.
-pub(crate) fn batches(connection: &Connection, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>> {
-    let Some(tip) = Tip::read(connection, run)? else { return Ok(Vec::new()) };
+pub(crate) fn batches(
+    connection: &Connection,
+    run: &RunId,
+    after: Seq,
+    limit: usize,
+) -> Result<Vec<EventBatch>> {
+    let Some(tip) = HistoryTip::read(connection, run)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
         "SELECT first, count, body, chain FROM events
          WHERE run = ?1 AND first + count > ?2 AND first >= coalesce(
@@ -180,7 +185,7 @@ pub(crate) fn batches(connection: &Connection, run: &RunId, after: Seq, limit: u
     // No number of an event is that large; saturating keeps "beyond the end" what it is.
     let next = i64::try_from(after.0).unwrap_or(i64::MAX).saturating_add(1);
     let mut rows = statement.query([tip.no, next])?;
-    let mut batches: Vec<Batch> = Vec::new();
+    let mut batches: Vec<EventBatch> = Vec::new();
     let mut links = None;
     let (mut events, mut bytes) = (0_usize, 0_usize);
     while let Some(row) = rows.next()? {
@@ -192,17 +197,17 @@ pub(crate) fn batches(connection: &Connection, run: &RunId, after: Seq, limit: u
         }
         let links = match &mut links {
             Some(links) => links,
-            none => none.insert(Links::before(connection, run, tip.no, batch.first)?),
+            none => none.insert(ChainLinks::before(connection, run, tip.no, batch.first)?),
         };
         links.add(run, &tip, &batch, row.get(3)?)?;
         batches.push(batch);
     }
-    let last = batches.last().map_or_else(|| after.min(tip.last), Batch::last);
+    let last = batches.last().map_or_else(|| after.min(tip.last), EventBatch::last);
     tip.check_end(run, last)?;
     Ok(batches)
 }
 
-pub(crate) fn last_batch(connection: &Connection, run: &RunId) -> Result<Option<Batch>> {
+pub(crate) fn last_batch(connection: &Connection, run: &RunId) -> Result<Option<EventBatch>> {
     let mut statement = connection.prepare_cached(
         "SELECT first, count, body FROM events WHERE run = (SELECT no FROM runs WHERE id = ?1)
          ORDER BY first DESC LIMIT 1",
@@ -212,7 +217,7 @@ pub(crate) fn last_batch(connection: &Connection, run: &RunId) -> Result<Option<
 }
 
 /// Where a run's history ends, as its row says. While the run is owned, more may follow.
-struct Tip {
+struct HistoryTip {
     no: i64,
     last: Seq,
     chain: i64,
@@ -223,7 +228,7 @@ static TIP: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT no, last, tip, owner IS NOT NULL, sum = {} FROM runs WHERE id = ?1", *sum::OF_RUN)
 });
 
-impl Tip {
+impl HistoryTip {
     fn read(connection: &Connection, run: &RunId) -> Result<Option<Self>> {
         let decode = |row: &Row<'_>| {
             let last = Seq(row.get::<_, i64>(1)?.cast_unsigned());
@@ -232,7 +237,7 @@ impl Tip {
         };
         match connection.prepare_cached(&TIP)?.query_row([run.as_str()], decode).optional()? {
             Some((_, false)) => {
-                Err(Fault::Damaged(format!("the row of run `{run}` is not as it was written")))
+                Err(SqliteFault::Damaged(format!("the row of run `{run}` is not as it was written")))
             }
             found => Ok(found.map(|(tip, _)| tip)),
         }
@@ -243,17 +248,19 @@ impl Tip {
             return Ok(());
         }
         let said = self.last;
-        Err(Fault::Damaged(format!("run `{run}`: its history ends with event {last}, its row says {said}")))
+        Err(SqliteFault::Damaged(format!(
+            "run `{run}`: its history ends with event {last}, its row says {said}"
+        )))
     }
 }
 
 /// The chain of a run, up to some batch.
-struct Links {
+struct ChainLinks {
     last: Seq,
     chain: i64,
 }
 
-impl Links {
+impl ChainLinks {
     /// The chain before the batch that begins with `first`.
     fn before(connection: &Connection, run: &RunId, no: i64, first: Seq) -> Result<Self> {
         let mut statement = connection.prepare_cached(
@@ -266,14 +273,14 @@ impl Links {
         Ok(found.unwrap_or_else(|| Self { last: Seq::ZERO, chain: sum::chain_begin(no, run.as_str()) }))
     }
 
-    fn add(&mut self, run: &RunId, tip: &Tip, batch: &Batch, chain: i64) -> Result<()> {
+    fn add(&mut self, run: &RunId, tip: &HistoryTip, batch: &EventBatch, chain: i64) -> Result<()> {
         let expected = sum::chain_next(self.chain, batch.first.0, batch.count, sum::of_body(&batch.body));
         let last = batch.last();
         let fits =
             batch.first == self.last.next() && chain == expected && (last != tip.last || chain == tip.chain);
         if !fits {
             let first = batch.first;
-            return Err(Fault::Damaged(format!(
+            return Err(SqliteFault::Damaged(format!(
                 "run `{run}`: its events {first} to {last} are not what was written after event {}",
                 self.last
             )));
@@ -283,8 +290,12 @@ impl Links {
     }
 }
 
-fn decode_batch(row: &Row<'_>) -> Result<Batch> {
-    Ok(Batch { first: Seq(row.get::<_, i64>(0)?.cast_unsigned()), count: row.get(1)?, body: row.get(2)? })
+fn decode_batch(row: &Row<'_>) -> Result<EventBatch> {
+    Ok(EventBatch {
+        first: Seq(row.get::<_, i64>(0)?.cast_unsigned()),
+        count: row.get(1)?,
+        body: row.get(2)?,
+    })
 }
 
 pub(crate) fn snapshot(connection: &Connection, run: &RunId) -> Result<Option<Snapshot>> {
@@ -303,7 +314,7 @@ pub(crate) fn snapshot(connection: &Connection, run: &RunId) -> Result<Option<Sn
     };
     match statement.query_row([run.as_str()], decode).optional()? {
         Some((_, false)) => {
-            Err(Fault::Damaged(format!("the snapshot of run `{run}` is not as it was written")))
+            Err(SqliteFault::Damaged(format!("the snapshot of run `{run}` is not as it was written")))
         }
         found => Ok(found.map(|(snapshot, _)| snapshot)),
     }
@@ -327,7 +338,7 @@ pub(crate) fn plans(connection: &Connection) -> Result<Vec<(PlanHash, String)>> 
 fn decode_plan(row: &Row<'_>) -> Result<(PlanHash, String)> {
     let hash = PlanHash::new(row.get::<_, String>(0)?);
     if !row.get::<_, bool>(2)? {
-        return Err(Fault::Damaged(format!("plan {hash} is not as it was written")));
+        return Err(SqliteFault::Damaged(format!("plan {hash} is not as it was written")));
     }
     Ok((hash, row.get(1)?))
 }

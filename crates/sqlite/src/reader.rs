@@ -10,20 +10,20 @@ use tokio::sync::mpsc;
 pub(crate) const READERS: usize = 2;
 
 /// Something to read; it sends its answer to the caller by itself.
-pub(crate) type Read = Box<dyn FnOnce(&Connection) + Send>;
+pub(crate) type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
 
 /// A queue from which several threads take.
-pub(crate) type Queue = Arc<Mutex<mpsc::Receiver<Read>>>;
+pub(crate) type ReadQueue = Arc<Mutex<mpsc::Receiver<ReadJob>>>;
 
 /// Runs until every sender is gone, or the store is to be closed, and the queue is empty.
-pub(crate) fn run(connection: &Connection, queue: &Queue, closing: &AtomicBool) {
+pub(crate) fn run(connection: &Connection, queue: &ReadQueue, closing: &AtomicBool) {
     while let Some(read) = next(queue, closing) {
         read(connection);
     }
 }
 
 /// Waiting with the lock held is fine: any other free reader thread waits for the lock, and so for its turn.
-fn next(queue: &Queue, closing: &AtomicBool) -> Option<Read> {
+fn next(queue: &ReadQueue, closing: &AtomicBool) -> Option<ReadJob> {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
     let read = queue.blocking_recv();
     if closing.load(Ordering::Acquire) {

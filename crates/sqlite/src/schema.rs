@@ -6,8 +6,8 @@ use std::path::Path;
 use rival_store::StoreError;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
-use crate::fault::{Fault, Result};
-use crate::meta::Meta;
+use crate::fault::{Result, SqliteFault};
+use crate::meta::StoreMeta;
 use crate::sum;
 
 /// Marks a file as ours, at a fixed place in its header: "RIVL".
@@ -35,7 +35,7 @@ struct Migration {
 /// How many migrations a file has had. One from a newer version is refused, because an older program cannot know what
 /// its rows mean.
 pub(crate) fn version(connection: &Connection, path: &Path) -> std::result::Result<usize, StoreError> {
-    let failed = |error| Fault::from(error).to_store_error(path);
+    let failed = |error| SqliteFault::from(error).to_store_error(path);
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
     // No version has a negative number; it is refused like a version that is too new.
     let done = usize::try_from(version).unwrap_or(usize::MAX);
@@ -71,7 +71,7 @@ fn apply(connection: &mut Connection, number: usize, migration: &Migration, stor
     transaction.execute_batch(migration.sql)?;
     (migration.then)(&transaction)?;
     if number == MARKED {
-        Meta::name(&transaction, store)?;
+        StoreMeta::name(&transaction, store)?;
     }
     transaction.execute_batch(&format!("PRAGMA user_version = {number}"))?;
     transaction.commit()?;
@@ -83,7 +83,7 @@ fn fill_sums(transaction: &Transaction<'_>) -> Result<()> {
     let mut tips = begin_chains(transaction)?;
     chain_batches(transaction, &mut tips)?;
     let mut set = transaction.prepare("UPDATE runs SET last = ?2, tip = ?3 WHERE no = ?1")?;
-    for (run, Tip { last, chain }) in tips {
+    for (run, ChainTip { last, chain }) in tips {
         set.execute([run, last, chain])?;
     }
     drop(set);
@@ -97,13 +97,13 @@ fn fill_sums(transaction: &Transaction<'_>) -> Result<()> {
 }
 
 /// Where the chain of a run has come to: its last event so far, and its chain.
-struct Tip {
+struct ChainTip {
     last: i64,
     chain: i64,
 }
 
 /// In the order of writing, which is that of the events of each run.
-fn chain_batches(transaction: &Transaction<'_>, tips: &mut HashMap<i64, Tip>) -> Result<()> {
+fn chain_batches(transaction: &Transaction<'_>, tips: &mut HashMap<i64, ChainTip>) -> Result<()> {
     let mut batches = transaction.prepare("SELECT no, run, first, count, body FROM events_1 ORDER BY no")?;
     let mut insert = transaction
         .prepare("INSERT INTO events (no, run, first, count, chain, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
@@ -113,7 +113,7 @@ fn chain_batches(transaction: &Transaction<'_>, tips: &mut HashMap<i64, Tip>) ->
         let count: u32 = row.get(3)?;
         let body = row.get_ref(4)?.as_blob().map_err(rusqlite::Error::from)?;
         let Some(tip) = tips.get_mut(&run) else {
-            return Err(Fault::Damaged(format!("batch {no} belongs to no run")));
+            return Err(SqliteFault::Damaged(format!("batch {no} belongs to no run")));
         };
         tip.chain = sum::chain_next(tip.chain, first.cast_unsigned(), count, sum::of_body(body));
         tip.last = first + i64::from(count) - 1;
@@ -122,11 +122,11 @@ fn chain_batches(transaction: &Transaction<'_>, tips: &mut HashMap<i64, Tip>) ->
     Ok(())
 }
 
-fn begin_chains(transaction: &Transaction<'_>) -> Result<HashMap<i64, Tip>> {
+fn begin_chains(transaction: &Transaction<'_>) -> Result<HashMap<i64, ChainTip>> {
     let mut runs = transaction.prepare("SELECT no, id FROM runs")?;
     let begun = runs.query_map([], |row| {
         let no = row.get(0)?;
-        Ok((no, Tip { last: 0, chain: sum::chain_begin(no, &row.get::<_, String>(1)?) }))
+        Ok((no, ChainTip { last: 0, chain: sum::chain_begin(no, &row.get::<_, String>(1)?) }))
     })?;
     Ok(begun.collect::<rusqlite::Result<_>>()?)
 }

@@ -7,18 +7,18 @@ use rival_core::{RunId, Seq};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Statement};
 
 use crate::fault::Result;
-use crate::meta::{self, Meta};
+use crate::meta::{self, StoreMeta};
 use crate::sum;
 
 /// How many runs are remembered; past that all are forgotten and read again as they are needed.
 const REMEMBERED: usize = 1 << 16;
 
-/// How many batches there may be after what the row of [`Meta`] says: they are read when a store is opened.
+/// How many batches there may be after what the row of [`StoreMeta`] says: they are read when a store is opened.
 const TAIL_MAX: i64 = 1_000;
 
 /// A run that a live engine owns, as the last commit left it. Lets a commit be checked without a read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hot {
+pub(crate) struct OwnedRun {
     pub(crate) no: i64,
     pub(crate) epoch: i64,
     pub(crate) last: Seq,
@@ -35,8 +35,8 @@ static READ_KNOWN: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// What a run id stands for.
-pub(crate) enum Known {
-    Owned(Hot),
+pub(crate) enum KnownRun {
+    Owned(OwnedRun),
     /// Ended, or not owned by a live engine.
     NotOwned,
     Unknown,
@@ -60,12 +60,12 @@ impl Engines {
 
 /// What a store that opens the file would read.
 struct Told {
-    meta: Meta,
+    meta: StoreMeta,
     /// How many commits the row itself knows of.
     row: i64,
 }
 
-pub(crate) struct Tables<'c> {
+pub(crate) struct WriterTables<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) insert_event: Statement<'c>,
     pub(crate) insert_run: Statement<'c>,
@@ -74,9 +74,9 @@ pub(crate) struct Tables<'c> {
     set_meta: Statement<'c>,
     pub(crate) engines: Engines,
     pub(crate) names: HashMap<String, i64>,
-    pub(crate) hot: HashMap<RunId, Hot>,
+    pub(crate) hot: HashMap<RunId, OwnedRun>,
     /// As it will be after this transaction.
-    pub(crate) meta: Meta,
+    pub(crate) meta: StoreMeta,
     /// What its row and the batches after it tell; none if the row must be written, whatever else is.
     told: Option<Told>,
     /// Whether this transaction has added a batch.
@@ -86,7 +86,7 @@ pub(crate) struct Tables<'c> {
     stale: bool,
 }
 
-impl<'c> Tables<'c> {
+impl<'c> WriterTables<'c> {
     pub(crate) fn new(connection: &'c Connection) -> Result<Self> {
         connection.set_prepared_statement_cache_capacity(64);
         Ok(Self {
@@ -110,7 +110,7 @@ impl<'c> Tables<'c> {
             engines: Engines::default(),
             names: HashMap::new(),
             hot: HashMap::new(),
-            meta: Meta::default(),
+            meta: StoreMeta::default(),
             told: None,
             added: false,
             dirty: false,
@@ -143,7 +143,7 @@ impl<'c> Tables<'c> {
         if !self.stale {
             return Ok(());
         }
-        self.meta = Meta::read(self.connection)?;
+        self.meta = StoreMeta::read(self.connection)?;
         // An engine may have joined while the disk was full.
         let joined = self.engines.alive.iter().copied().max().unwrap_or(0);
         self.meta.last_engine = self.meta.last_engine.max(joined);
@@ -215,18 +215,18 @@ impl<'c> Tables<'c> {
     }
 
     /// What a commit must know about its run; read at most once while an engine owns it.
-    pub(crate) fn known(&mut self, run: &RunId) -> Result<Known> {
+    pub(crate) fn known(&mut self, run: &RunId) -> Result<KnownRun> {
         if let Some(hot) = self.hot.get(run) {
-            return Ok(Known::Owned(*hot));
+            return Ok(KnownRun::Owned(*hot));
         }
         let known = self.read_known(run)?;
-        if let Known::Owned(hot) = &known {
+        if let KnownRun::Owned(hot) = &known {
             self.remember(run, *hot);
         }
         Ok(known)
     }
 
-    fn read_known(&self, run: &RunId) -> Result<Known> {
+    fn read_known(&self, run: &RunId) -> Result<KnownRun> {
         let found = self
             .sql(&READ_KNOWN)?
             .query_row([run.as_str()], |row| {
@@ -234,13 +234,13 @@ impl<'c> Tables<'c> {
             })
             .optional()?;
         match found {
-            None => Ok(Known::Unknown),
+            None => Ok(KnownRun::Unknown),
             Some((no, epoch, Some(owner), dropped, changing)) if self.engines.alive.contains(&owner) => {
                 let (last, tip) = self.read_last(no, run)?;
-                Ok(Known::Owned(Hot { no, epoch, last, tip, owner, dropped, changing }))
+                Ok(KnownRun::Owned(OwnedRun { no, epoch, last, tip, owner, dropped, changing }))
             }
             // One that has ended has no owner.
-            Some(_) => Ok(Known::NotOwned),
+            Some(_) => Ok(KnownRun::NotOwned),
         }
     }
 
@@ -253,7 +253,7 @@ impl<'c> Tables<'c> {
         Ok((Seq(last.cast_unsigned()), tip))
     }
 
-    pub(crate) fn remember(&mut self, run: &RunId, hot: Hot) {
+    pub(crate) fn remember(&mut self, run: &RunId, hot: OwnedRun) {
         if let Some(known) = self.hot.get_mut(run) {
             *known = hot;
             return;

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
 use rival_store::{
-    Batch, Commit, CommitError, EngineId, Epoch, NewMessage, NewRun, Page, RunFilter, Standing, Store,
+    Commit, CommitError, EngineId, Epoch, EventBatch, NewMessage, NewRun, Page, RowUpdate, RunFilter, Store,
     StoreError,
 };
 use rusqlite::ffi;
 
-use crate::fault::Fault;
-use crate::meta::Meta;
-use crate::{SqliteStore, Tables, fault};
+use crate::fault::SqliteFault;
+use crate::meta::StoreMeta;
+use crate::{SqliteStore, WriterTables, fault};
 
 struct Fixture {
     store: SqliteStore,
@@ -42,13 +42,13 @@ impl Fixture {
             source: None,
             tags: vec!["red".to_owned()],
             events: batch(1, 10),
-            standing: Standing { status, keep: true, wake_at: None, ended_at: None, note: None },
+            row_update: RowUpdate { status, keep: true, wake_at: None, ended_at: None, note: None },
             engine: self.engine,
         }
     }
 
     async fn fail_with(&self, code: i32) -> StoreError {
-        let fail = move |tables: &mut Tables<'_>| -> fault::Result<()> {
+        let fail = move |tables: &mut WriterTables<'_>| -> fault::Result<()> {
             // Something of it is written before it fails.
             tables.probe();
             tables.sql("UPDATE meta SET last_run = 77")?.execute([])?;
@@ -64,8 +64,8 @@ impl Drop for Fixture {
     }
 }
 
-fn batch(first: u64, bytes: usize) -> Batch {
-    Batch { first: Seq(first), count: 1, body: vec![b'x'; bytes] }
+fn batch(first: u64, bytes: usize) -> EventBatch {
+    EventBatch { first: Seq(first), count: 1, body: vec![b'x'; bytes] }
 }
 
 fn commit(id: &str, first: u64, bytes: usize) -> Commit {
@@ -74,8 +74,8 @@ fn commit(id: &str, first: u64, bytes: usize) -> Commit {
     commit
 }
 
-fn sqlite(code: i32) -> Fault {
-    Fault::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
+fn sqlite(code: i32) -> SqliteFault {
+    SqliteFault::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
 }
 
 #[test]
@@ -166,7 +166,7 @@ async fn a_transaction_that_writes_nothing_is_not_counted_as_synced() {
 async fn a_commit_after_a_rollback_is_checked_against_the_file() {
     let fixture = Fixture::new("forget").await;
     fixture.start("r", RunStatus::Running).await;
-    let fail = |tables: &mut Tables<'_>| -> fault::Result<()> {
+    let fail = |tables: &mut WriterTables<'_>| -> fault::Result<()> {
         tables.commit(&commit("r", 2, 10), 0)?.unwrap();
         Err(sqlite(ffi::SQLITE_IOERR_WRITE))
     };
@@ -181,7 +181,7 @@ async fn the_file_tells_how_far_the_store_has_come() {
     let store = &fixture.store;
     let agree = async || {
         let known = store.write(|tables| Ok(tables.meta.clone())).await.unwrap();
-        let told = store.read(Meta::read).await.unwrap();
+        let told = store.read(StoreMeta::read).await.unwrap();
         assert_eq!(told, known);
     };
     fixture.start("a", RunStatus::Running).await;
@@ -189,7 +189,7 @@ async fn the_file_tells_how_far_the_store_has_come() {
     fixture.start("b", RunStatus::Running).await;
     agree().await;
     let mut end = commit("b", 2, 10);
-    end.standing = Some(Standing {
+    end.row_update = Some(RowUpdate {
         status: RunStatus::Completed,
         keep: false,
         wake_at: None,
@@ -199,7 +199,7 @@ async fn the_file_tells_how_far_the_store_has_come() {
     store.commit(end).await.unwrap();
     agree().await;
     // The batches of the one that goes are among those that tell it.
-    let both = |tables: &mut Tables<'_>| {
+    let both = |tables: &mut WriterTables<'_>| {
         assert_eq!(tables.purge(Time(9), 10)?, 1);
         tables.commit(&commit("a", 2, 10), 0)
     };

@@ -13,12 +13,12 @@ use rival_store::StoreError;
 use rusqlite::{Connection, Statement};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::fault::{Fault, Result};
+use crate::fault::{Result, SqliteFault};
 use crate::header;
-use crate::mark::Marker;
+use crate::mark::MarkWriter;
 use crate::open::keep_log_on_close;
-use crate::place::Place;
-use crate::tables::Tables;
+use crate::place::StoreFiles;
+use crate::tables::WriterTables;
 
 /// How many jobs wait before callers do.
 pub(crate) const QUEUE: usize = 4096;
@@ -35,22 +35,22 @@ pub(crate) const CHECKPOINT_PAGES: i32 = 2000;
 const RESTART_PAGES: i32 = 16 * CHECKPOINT_PAGES;
 
 /// Something to write, with a caller that waits for the answer.
-pub(crate) trait Job: Send {
+pub(crate) trait WriteJob: Send {
     /// Writes. May be called again after a rollback.
-    fn perform(&mut self, tables: &mut Tables<'_>) -> Result<()>;
+    fn perform(&mut self, tables: &mut WriterTables<'_>) -> Result<()>;
     /// Answers: the commit returned, or the world failed and nothing was written.
     fn settle(self: Box<Self>, failure: Option<StoreError>);
 }
 
 /// A closure as a job. It goes back to the caller with its answer, to be freed where it was made: that
 /// is cheaper than here, and all callers wait for the writer thread.
-pub(crate) struct Task<F, T> {
+pub(crate) struct WriteTask<F, T> {
     work: F,
     answer: Option<std::result::Result<T, StoreError>>,
     reply: Option<oneshot::Sender<Box<Self>>>,
 }
 
-impl<F, T> Task<F, T> {
+impl<F, T> WriteTask<F, T> {
     pub(crate) fn new(work: F) -> (Box<Self>, oneshot::Receiver<Box<Self>>) {
         let (reply, answer) = oneshot::channel();
         (Box::new(Self { work, answer: None, reply: Some(reply) }), answer)
@@ -61,12 +61,12 @@ impl<F, T> Task<F, T> {
     }
 }
 
-impl<F, T> Job for Task<F, T>
+impl<F, T> WriteJob for WriteTask<F, T>
 where
-    F: FnMut(&mut Tables<'_>) -> Result<T> + Send,
+    F: FnMut(&mut WriterTables<'_>) -> Result<T> + Send,
     T: Send,
 {
-    fn perform(&mut self, tables: &mut Tables<'_>) -> Result<()> {
+    fn perform(&mut self, tables: &mut WriterTables<'_>) -> Result<()> {
         self.answer = Some(Ok((self.work)(tables)?));
         Ok(())
     }
@@ -84,18 +84,18 @@ where
 
 /// What the writer has done, for benchmarks.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub(crate) struct WriterCounters {
     pub(crate) transactions: AtomicU64,
     pub(crate) jobs: AtomicU64,
 }
 
 /// What the writer has beside its connection.
-pub(crate) struct Outfit {
+pub(crate) struct WriterParts {
     pub(crate) path: PathBuf,
     pub(crate) page_size: u64,
-    pub(crate) place: Place,
-    pub(crate) marker: Option<Marker>,
-    pub(crate) counters: Arc<Counters>,
+    pub(crate) place: StoreFiles,
+    pub(crate) marker: Option<MarkWriter>,
+    pub(crate) counters: Arc<WriterCounters>,
     /// Set when the store is to be closed; the queue is closed at the next turn.
     pub(crate) closing: Arc<AtomicBool>,
     /// Told when no more writes are taken, and why.
@@ -103,7 +103,11 @@ pub(crate) struct Outfit {
 }
 
 /// Runs until every sender is gone, or the store is to be closed, and the queue is empty.
-pub(crate) fn run(mut connection: Connection, outfit: Outfit, mut queue: mpsc::Receiver<Box<dyn Job>>) {
+pub(crate) fn run(
+    mut connection: Connection,
+    outfit: WriterParts,
+    mut queue: mpsc::Receiver<Box<dyn WriteJob>>,
+) {
     let wal_pages = Arc::new(AtomicI32::new(0));
     let (path, closing) = (outfit.path.clone(), Arc::clone(&outfit.closing));
     let ready = count_pages(&mut connection, wal_pages.clone());
@@ -146,24 +150,24 @@ fn count_pages(connection: &mut Connection, pages: Arc<AtomicI32>) -> Result<()>
 }
 
 struct Writer<'c> {
-    outfit: Outfit,
-    tables: Tables<'c>,
+    outfit: WriterParts,
+    tables: WriterTables<'c>,
     begin: Statement<'c>,
     commit: Statement<'c>,
     wal_pages: Arc<AtomicI32>,
     /// How long the log may grow before the next attempt to move it.
     checkpoint_at: i32,
     poison: Option<StoreError>,
-    done: Option<std_mpsc::Sender<Vec<Box<dyn Job>>>>,
+    done: Option<std_mpsc::Sender<Vec<Box<dyn WriteJob>>>>,
 }
 
 impl<'c> Writer<'c> {
-    fn new(connection: &'c Connection, outfit: Outfit, wal_pages: Arc<AtomicI32>) -> Result<Self> {
+    fn new(connection: &'c Connection, outfit: WriterParts, wal_pages: Arc<AtomicI32>) -> Result<Self> {
         // Where nothing can be written, a transaction that writes nothing must still be one.
         let begin = if connection.is_readonly(rusqlite::MAIN_DB)? { "BEGIN" } else { "BEGIN IMMEDIATE" };
         Ok(Self {
             outfit,
-            tables: Tables::new(connection)?,
+            tables: WriterTables::new(connection)?,
             begin: connection.prepare(begin)?,
             commit: connection.prepare("COMMIT")?,
             wal_pages,
@@ -173,7 +177,7 @@ impl<'c> Writer<'c> {
         })
     }
 
-    fn serve(&mut self, jobs: &mut Vec<Box<dyn Job>>) {
+    fn serve(&mut self, jobs: &mut Vec<Box<dyn WriteJob>>) {
         self.outfit.counters.jobs.fetch_add(jobs.len() as u64, Ordering::Relaxed);
         self.answer(jobs);
         // After the answers: callers prepare their next job meanwhile.
@@ -182,30 +186,30 @@ impl<'c> Writer<'c> {
         }
     }
 
-    fn answer(&mut self, jobs: &mut Vec<Box<dyn Job>>) {
+    fn answer(&mut self, jobs: &mut Vec<Box<dyn WriteJob>>) {
         if let Some(poison) = &self.poison {
             return settle_all(jobs, Some(poison));
         }
         match self.transact(jobs) {
             Ok(()) => self.acknowledge(jobs),
             // Whichever it was, the others must not suffer for it.
-            Err(Refusal::Fault(fault)) if jobs.len() > 1 && fault.is_of_one_job() => {
+            Err(GroupRefusal::Fault(fault)) if jobs.len() > 1 && fault.is_of_one_job() => {
                 for job in std::mem::take(jobs) {
                     self.answer(&mut vec![job]);
                 }
             }
-            Err(Refusal::Fault(fault)) => {
+            Err(GroupRefusal::Fault(fault)) => {
                 let error = self.judge(&fault);
                 settle_all(jobs, Some(&error));
             }
-            Err(Refusal::Gone(error)) => {
+            Err(GroupRefusal::Gone(error)) => {
                 self.give_up(error.clone());
                 settle_all(jobs, Some(&error));
             }
         }
     }
 
-    fn acknowledge(&self, jobs: &mut Vec<Box<dyn Job>>) {
+    fn acknowledge(&self, jobs: &mut Vec<Box<dyn WriteJob>>) {
         match &self.done {
             Some(done) if jobs.len() >= MANY => {
                 let group = std::mem::replace(jobs, Vec::with_capacity(GROUP));
@@ -216,23 +220,23 @@ impl<'c> Writer<'c> {
         }
     }
 
-    fn transact(&mut self, jobs: &mut [Box<dyn Job>]) -> std::result::Result<(), Refusal> {
-        self.outfit.place.look_before_commit().map_err(Refusal::Gone)?;
+    fn transact(&mut self, jobs: &mut [Box<dyn WriteJob>]) -> std::result::Result<(), GroupRefusal> {
+        self.outfit.place.look_before_commit().map_err(GroupRefusal::Gone)?;
         match self.write(jobs) {
             Ok(false) => Ok(()),
             Ok(true) => {
                 self.outfit.counters.transactions.fetch_add(1, Ordering::Relaxed);
-                self.note_durable().map_err(Refusal::Gone)
+                self.note_durable().map_err(GroupRefusal::Gone)
             }
             Err(fault) => {
                 self.undo();
-                Err(Refusal::Fault(fault))
+                Err(GroupRefusal::Fault(fault))
             }
         }
     }
 
     /// Whether anything was written.
-    fn write(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<bool> {
+    fn write(&mut self, jobs: &mut [Box<dyn WriteJob>]) -> Result<bool> {
         self.begin.execute([])?;
         self.tables.refresh()?;
         let before = self.tables.connection.total_changes();
@@ -278,7 +282,7 @@ impl<'c> Writer<'c> {
         }
     }
 
-    fn judge(&mut self, fault: &Fault) -> StoreError {
+    fn judge(&mut self, fault: &SqliteFault) -> StoreError {
         let error = fault.to_store_error(&self.outfit.path);
         if fault.is_failed_sync() {
             self.give_up(error.clone());
@@ -310,26 +314,26 @@ impl<'c> Writer<'c> {
             Ok(false) => self.checkpoint_at = pages.saturating_add(CHECKPOINT_PAGES),
             Err(error) => {
                 self.checkpoint_at = pages.saturating_add(CHECKPOINT_PAGES);
-                self.judge(&Fault::from(error));
+                self.judge(&SqliteFault::from(error));
             }
         }
     }
 }
 
 /// Why a group was not acknowledged.
-enum Refusal {
-    Fault(Fault),
+enum GroupRefusal {
+    Fault(SqliteFault),
     /// Its name does not lead to the file any more: what was written, if it was, is not where the next store looks.
     Gone(StoreError),
 }
 
-fn give_answers(groups: &std_mpsc::Receiver<Vec<Box<dyn Job>>>) {
+fn give_answers(groups: &std_mpsc::Receiver<Vec<Box<dyn WriteJob>>>) {
     while let Ok(mut jobs) = groups.recv() {
         settle_all(&mut jobs, None);
     }
 }
 
-fn settle_all(jobs: &mut Vec<Box<dyn Job>>, failure: Option<&StoreError>) {
+fn settle_all(jobs: &mut Vec<Box<dyn WriteJob>>, failure: Option<&StoreError>) {
     for job in jobs.drain(..) {
         job.settle(failure.cloned());
     }

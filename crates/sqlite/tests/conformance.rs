@@ -4,11 +4,11 @@ mod common;
 
 use common::Folder;
 use rival_sqlite::SqliteStore;
-use rival_store::conformance::Harness;
+use rival_store::conformance::StoreHarness;
 
 struct Sqlite(Folder);
 
-impl Harness for Sqlite {
+impl StoreHarness for Sqlite {
     type Store = SqliteStore;
 
     async fn open(&self) -> SqliteStore {

@@ -9,11 +9,11 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use common::{Folder, batch, commit, new_run, standing};
+use common::{Folder, batch, commit, new_run, row_update};
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time, Value};
 use rival_sqlite::SqliteStore;
 use rival_store::{
-    Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, NewMessage, NewRun, Snapshot, Standing, Store,
+    Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, NewMessage, NewRun, RowUpdate, Snapshot, Store,
     StoreError,
 };
 use rusqlite::Connection;
@@ -77,14 +77,14 @@ async fn live(store: &SqliteStore, id: &str, dice: &mut Dice) {
     let mut end = Commit::new(run.clone(), Epoch(1), Time(4));
     end.events = Some(batch(last.0 + 1, 80));
     end.snapshot = Some(Snapshot { seq: last, fold: 1, plan: PlanHash::new("p"), body: vec![b's'; 300] });
-    end.standing = match dice.below(4) {
-        0 => Some(Standing { wake_at: Some(Time(77)), ..standing(RunStatus::Waiting, false) }),
-        1 => Some(Standing {
+    end.row_update = match dice.below(4) {
+        0 => Some(RowUpdate { wake_at: Some(Time(77)), ..row_update(RunStatus::Waiting, false) }),
+        1 => Some(RowUpdate {
             note: Some("it broke".into()),
             ended_at: Some(Time(4)),
-            ..standing(RunStatus::Failed, false)
+            ..row_update(RunStatus::Failed, false)
         }),
-        2 => Some(standing(RunStatus::Completed, false)),
+        2 => Some(row_update(RunStatus::Completed, false)),
         _ => None,
     };
     store.commit(end).await.unwrap();
@@ -465,7 +465,7 @@ async fn damage_is_not_hidden_by_the_next_write() {
     let store = SqliteStore::open(folder.file()).unwrap();
     let engine = store.join().await.unwrap();
     store
-        .start(NewRun { standing: standing(RunStatus::Queued, false), ..new_run("r", engine) })
+        .start(NewRun { row_update: row_update(RunStatus::Queued, false), ..new_run("r", engine) })
         .await
         .unwrap();
     drop(store);
@@ -477,7 +477,7 @@ async fn damage_is_not_hidden_by_the_next_write() {
     let claims = store.claim_queued(engine, 10).await.unwrap();
     let mut end = Commit::new(RunId::from("r"), claims[0].epoch, Time(9));
     end.events = Some(batch(2, 10));
-    end.standing = Some(standing(RunStatus::Completed, false));
+    end.row_update = Some(row_update(RunStatus::Completed, false));
     store.commit(end).await.unwrap();
     assert_eq!(store.check().await.unwrap().len(), 1);
     assert!(matches!(store.load(&RunId::from("r"), Seq(0), 10).await, Err(StoreError::Damaged(_))));

@@ -18,8 +18,8 @@ use rival_core::{PlanHash, RunId, Seq, Time};
 pub use error::{CommitError, StoreError};
 pub use memory::MemoryStore;
 pub use types::{
-    Batch, Claim, Commit, Damage, EngineId, Epoch, LogFilter, LogLevel, LogLine, Message, MessageNo,
-    NewMessage, NewRun, Page, RunFilter, RunRow, Sent, Snapshot, Standing, Started,
+    Claim, Commit, EngineId, Epoch, EventBatch, LogFilter, LogLevel, LogLine, Message, MessageNo, NewMessage,
+    NewRun, Page, RowUpdate, RunFilter, RunRow, SendResult, Snapshot, StartResult, StoreDamage,
 };
 
 /// About how many bytes of events or log lines are read at once: what holds a page holds no more than that, and one batch
@@ -40,8 +40,8 @@ pub trait Store: Send + Sync + 'static {
     async fn leave(&self, engine: EngineId) -> Result<(), StoreError>;
 
     /// Creates a run with its first events. A run id that exists is no error: the row that is there is
-    /// returned as [`Started::Exists`] and nothing is written.
-    async fn start(&self, run: NewRun) -> Result<Started, StoreError>;
+    /// returned as [`StartResult::Exists`] and nothing is written.
+    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError>;
 
     /// Writes one transition of a run, whole or not at all.
     ///
@@ -54,11 +54,11 @@ pub trait Store: Send + Sync + 'static {
     /// wakes at `now` or earlier. An owned run is left to its owner, and a queued one stays where it is in the
     /// queue.
     ///
-    /// A message whose `id` the run knows is not kept twice: nothing changes, and it is [`Sent::Known`], also after the
+    /// A message whose `id` the run knows is not kept twice: nothing changes, and it is [`SendResult::Known`], also after the
     /// run has ended. A run knows the ids of the messages that wait for it, and of those that it has acted on; not of
     /// those that were refused, or dropped at its end. So a sender that repeats an id learns what became of the
     /// first message.
-    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError>;
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<SendResult, StoreError>;
 
     /// The messages that wait for a run, oldest first.
     async fn messages(&self, run: &RunId) -> Result<Vec<Message>, StoreError>;
@@ -87,13 +87,13 @@ pub trait Store: Send + Sync + 'static {
     /// [`LOAD_MAX_BYTES`] at most (always at least one batch if there is one). The first batch may begin before
     /// `after + 1`.
     /// Unknown runs have no events.
-    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>, StoreError>;
+    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<EventBatch>, StoreError>;
 
     /// The batch that holds a run's last event.
-    async fn last_batch(&self, run: &RunId) -> Result<Option<Batch>, StoreError> {
-        let mut last: Option<Batch> = None;
+    async fn last_batch(&self, run: &RunId) -> Result<Option<EventBatch>, StoreError> {
+        let mut last: Option<EventBatch> = None;
         loop {
-            let after = last.as_ref().map_or(Seq::ZERO, Batch::last);
+            let after = last.as_ref().map_or(Seq::ZERO, EventBatch::last);
             match self.load(run, after, 10_000).await?.pop() {
                 Some(batch) => last = Some(batch),
                 None => return Ok(last),
@@ -136,7 +136,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// Looks at everything that is kept, and gives what is not as it was written. A store that has no way to tell finds
     /// nothing.
-    async fn check(&self) -> Result<Vec<Damage>, StoreError> {
+    async fn check(&self) -> Result<Vec<StoreDamage>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -25,7 +25,7 @@ pub struct MessageNo(pub i64);
 
 /// Events that were written together, as bytes that a store does not look into.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Batch {
+pub struct EventBatch {
     /// The first event's number.
     pub first: Seq,
     /// How many there are; at least one.
@@ -34,7 +34,7 @@ pub struct Batch {
     pub body: Vec<u8>,
 }
 
-impl Batch {
+impl EventBatch {
     /// The last event's number.
     pub fn last(&self) -> Seq {
         Seq(self.first.0 + u64::from(self.count) - 1)
@@ -46,7 +46,7 @@ impl Batch {
 ///
 /// A run with a terminal status has neither owner nor wake-up, whatever `keep` and `wake_at` say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct RowUpdate {
     /// The run's status.
     pub status: RunStatus,
     /// Whether the committing engine keeps the run. If not, the run has no owner afterwards.
@@ -82,16 +82,16 @@ pub struct NewRun {
     /// Its first events; the first one's number is 1. Anything else is refused: by a commit with
     /// [`CommitError::Sequence`](crate::CommitError::Sequence), by a start with
     /// [`StoreError::Invalid`](crate::StoreError::Invalid).
-    pub events: Batch,
+    pub events: EventBatch,
     /// Where it stands after them.
-    pub standing: Standing,
-    /// Who owns it when `standing.keep` is set. If that engine is gone, the run can be claimed at once.
+    pub row_update: RowUpdate,
+    /// Who owns it when `row_update.keep` is set. If that engine is gone, the run can be claimed at once.
     pub engine: EngineId,
 }
 
 /// What became of a start.
 #[derive(Clone, Debug)]
-pub enum Started {
+pub enum StartResult {
     /// The run was created, with epoch 1.
     Created,
     /// A run with this id was there already.
@@ -100,7 +100,7 @@ pub enum Started {
 
 /// One transition of a run.
 ///
-/// Written in this order: `events`, `snapshot` and `consumed`, `standing`, `runs`, `messages`, `logs`. So a run
+/// Written in this order: `events`, `snapshot` and `consumed`, `row_update`, `runs`, `messages`, `logs`. So a run
 /// that is started here can be sent a message here.
 #[derive(Clone, Debug)]
 pub struct Commit {
@@ -109,12 +109,12 @@ pub struct Commit {
     /// The epoch at which the caller owns it.
     pub epoch: Epoch,
     /// New events, if any.
-    pub events: Option<Batch>,
+    pub events: Option<EventBatch>,
     /// Where the run stands now, if its row changes. While messages other than the consumed ones wait, a run
     /// that is released is due at `now` or earlier: they came too late for this writer to see, and no other engine would
     /// look. Not if it is queued, because its turn will come, nor if it is blocked, because looking at it does not
     /// help; the sender of the message checks on its own. At its end, they are dropped and counted.
-    pub standing: Option<Standing>,
+    pub row_update: Option<RowUpdate>,
     /// Messages to other runs, with the rules of [`Store::send`](crate::Store::send): those to runs that have
     /// ended, or do not exist, are dropped.
     pub messages: Vec<(RunId, NewMessage)>,
@@ -140,7 +140,7 @@ impl Commit {
             run,
             epoch,
             events: None,
-            standing: None,
+            row_update: None,
             messages: Vec::new(),
             consumed: Vec::new(),
             refused: Vec::new(),
@@ -172,7 +172,7 @@ pub struct NewMessage {
 
 /// What became of a message that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub enum SendResult {
     /// It waits for the run, under this number.
     Kept(MessageNo),
     /// The run knows a message with this id, under this number: it waits, or the run has acted on it.
@@ -183,7 +183,7 @@ pub enum Sent {
     NotFound,
 }
 
-impl Sent {
+impl SendResult {
     /// The number of the message, if the run has it or had it.
     pub fn no(self) -> Option<MessageNo> {
         match self {
@@ -361,7 +361,7 @@ impl LogLine {
 
 /// Something that a store found wrong with what it keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damage {
+pub struct StoreDamage {
     /// The run that it is about, if it is about one.
     pub run: Option<RunId>,
     /// What is wrong, in a sentence.

@@ -1,11 +1,11 @@
 //! The memory store does what every store must do.
 
 use rival_store::MemoryStore;
-use rival_store::conformance::Harness;
+use rival_store::conformance::StoreHarness;
 
 struct Memory;
 
-impl Harness for Memory {
+impl StoreHarness for Memory {
     type Store = MemoryStore;
 
     async fn open(&self) -> MemoryStore {

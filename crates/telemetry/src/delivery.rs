@@ -11,18 +11,18 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
 /// The exporter, and how many spans it has delivered: the queue does not say how many it has dropped.
 #[derive(Debug)]
-pub(crate) struct Delivery {
+pub(crate) struct SpanDelivery {
     exporter: Otlp,
     delivered: Arc<AtomicU64>,
 }
 
-impl Delivery {
+impl SpanDelivery {
     pub(crate) fn new(exporter: Otlp, delivered: Arc<AtomicU64>) -> Self {
         Self { exporter, delivered }
     }
 }
 
-impl SpanExporter for Delivery {
+impl SpanExporter for SpanDelivery {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let count = u64::try_from(batch.len()).unwrap_or(u64::MAX);
         let result = self.exporter.export(batch).await;

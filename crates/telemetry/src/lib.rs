@@ -36,7 +36,7 @@ use opentelemetry_otlp::{ExporterBuildError, SpanExporter};
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanData, SpanProcessor as _};
 use rival_engine::{Called, Committed, Observer};
 
-use delivery::Delivery;
+use delivery::SpanDelivery;
 
 /// Sends spans until it is shut down.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Spans {
     fn start() -> Result<Self, ExporterBuildError> {
         let delivered = Arc::default();
         let exporter = SpanExporter::builder().with_http().build()?;
-        let exporter = Delivery::new(exporter, Arc::clone(&delivered));
+        let exporter = SpanDelivery::new(exporter, Arc::clone(&delivered));
         let mut processor = BatchSpanProcessor::builder(exporter).build();
         processor.set_resource(&environment::resource());
         let scope = InstrumentationScope::builder("rival").with_version(env!("CARGO_PKG_VERSION")).build();

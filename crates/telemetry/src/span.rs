@@ -11,7 +11,7 @@ use rival_engine::{Called, Committed};
 /// The span of a run, if this commit ends it: from its start, in whatever process that was. `None` too if the
 /// caller that started it does not record the trace.
 pub(crate) fn of_run(commit: &Committed<'_>, scope: &InstrumentationScope) -> Option<SpanData> {
-    let last = commit.events.last().filter(|event| event.event.is_terminal())?;
+    let last = commit.events.last().filter(|event| event.kind.is_terminal())?;
     let state = commit.state;
     let at = TraceParent::of_run(commit.run, state.trace);
     if !at.sampled {
@@ -26,7 +26,7 @@ pub(crate) fn of_run(commit: &Committed<'_>, scope: &InstrumentationScope) -> Op
     for (name, run) in runs {
         attributes.extend(run.as_ref().map(|run| KeyValue::new(name, run.to_string())));
     }
-    let problem = last.event.failure().map(|failure| (failure.code.as_str(), failure.message.as_str()));
+    let problem = last.kind.failure().map(|failure| (failure.code.as_str(), failure.message.as_str()));
     Some(SpanData {
         parent_span_id: state.trace.map_or(SpanId::INVALID, |starter| SpanId::from_bytes(starter.span_id)),
         parent_span_is_remote: state.trace.is_some(),

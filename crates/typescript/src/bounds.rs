@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 /// Folders that hold workflow files. What these import lies beneath one of them, or in the `node_modules` of one or of a
 /// folder above it. Links are followed first.
 #[derive(Clone, Debug, Default)]
-pub struct Bounds(Vec<PathBuf>);
+pub struct ModuleBounds(Vec<PathBuf>);
 
-impl Bounds {
+impl ModuleBounds {
     /// Beneath these folders; of a file, beneath the folder that it is in.
     pub fn beneath<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
         let folder = |path: P| {

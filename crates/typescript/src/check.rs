@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::module::{By, Kind, Link, Module, Request, in_package};
+use crate::module::{FileKind, ModuleLink, ModuleRequest, RequestedBy, SourceModule, in_package};
 use crate::nearest::nearest;
-use crate::place::Place;
+use crate::place::TextPosition;
 use crate::problem::Problem;
-use crate::program::Modules;
+use crate::program::ModuleTable;
 use crate::resolve::common_js;
 
 /// All problems between files, by the file that they are shown at.
-pub(crate) fn check(modules: &Modules) -> Vec<Problem> {
+pub(crate) fn check(modules: &ModuleTable) -> Vec<Problem> {
     let mut problems = Vec::new();
     for module in modules.values() {
         for request in &module.requests {
             let Some(target) = module.file(request).and_then(|path| modules.get(path)) else { continue };
-            if target.kind == Kind::CommonJs && in_package(&target.path) {
+            if target.kind == FileKind::CommonJs && in_package(&target.path) {
                 let (message, advice) = common_js(&request.specifier);
                 problems.push(Problem::new(&module.path, request.place, message).advise(advice));
             } else {
@@ -29,8 +29,8 @@ pub(crate) fn check(modules: &Modules) -> Vec<Problem> {
 }
 
 /// Names that are taken from a module that Rival brings, and that it does not export.
-pub(crate) fn missing_from(modules: &Modules, builtin: &str, exports: &BTreeSet<&str>) -> Vec<Problem> {
-    let link = Link::Builtin(builtin.to_owned());
+pub(crate) fn missing_from(modules: &ModuleTable, builtin: &str, exports: &BTreeSet<&str>) -> Vec<Problem> {
+    let link = ModuleLink::Builtin(builtin.to_owned());
     let mut problems = Vec::new();
     for module in modules.values() {
         for request in
@@ -44,19 +44,24 @@ pub(crate) fn missing_from(modules: &Modules, builtin: &str, exports: &BTreeSet<
 }
 
 /// Names that a request takes and its module does not export.
-fn missing(modules: &Modules, module: &Module, request: &Request, target: &Module) -> Vec<Problem> {
+fn missing(
+    modules: &ModuleTable,
+    module: &SourceModule,
+    request: &ModuleRequest,
+    target: &SourceModule,
+) -> Vec<Problem> {
     let Some(exports) = exports(modules, target) else { return Vec::new() };
     let gone = request.names.iter().filter(|(name, _)| !exports.contains(name.as_str()));
     gone.map(|(name, place)| absent(module, request, Some(target), &exports, name, *place)).collect()
 }
 
 fn absent(
-    module: &Module,
-    request: &Request,
-    target: Option<&Module>,
+    module: &SourceModule,
+    request: &ModuleRequest,
+    target: Option<&SourceModule>,
     exports: &BTreeSet<&str>,
     name: &str,
-    place: Place,
+    place: TextPosition,
 ) -> Problem {
     let specifier = &request.specifier;
     let message = match name {
@@ -65,7 +70,7 @@ fn absent(
     };
     let advice = if target.is_some_and(|it| it.types.contains(name)) {
         format!("`{name}` is a type: write `import type` or `export type`.")
-    } else if target.is_some_and(|it| it.kind == Kind::Json) {
+    } else if target.is_some_and(|it| it.kind == FileKind::Json) {
         format!("A JSON file has a default export only: `import data from '{specifier}'`.")
     } else if let Some(other) = nearest(name, exports.iter().copied()) {
         format!("Did you mean `{other}`?")
@@ -86,7 +91,7 @@ fn list(names: &BTreeSet<&str>) -> String {
 }
 
 /// All names that a module exports, its `export *` included; none if they cannot be known.
-fn exports<'m>(modules: &'m Modules, module: &'m Module) -> Option<BTreeSet<&'m str>> {
+fn exports<'m>(modules: &'m ModuleTable, module: &'m SourceModule) -> Option<BTreeSet<&'m str>> {
     let mut names = BTreeSet::new();
     let mut seen = BTreeSet::from([module.path.as_path()]);
     let mut open = vec![module];
@@ -106,7 +111,7 @@ fn exports<'m>(modules: &'m Modules, module: &'m Module) -> Option<BTreeSet<&'m 
 }
 
 /// One problem for each group of files that import each other. Packages do that, and know how.
-fn circles(modules: &Modules) -> Vec<Problem> {
+fn circles(modules: &ModuleTable) -> Vec<Problem> {
     let mut settled = BTreeSet::new();
     let mut problems = Vec::new();
     for path in modules.keys().filter(|path| !in_package(path)) {
@@ -122,18 +127,22 @@ fn circles(modules: &Modules) -> Vec<Problem> {
 }
 
 /// The files that a file imports when it is loaded.
-fn imports<'m>(modules: &'m Modules, path: &Path) -> impl Iterator<Item = (&'m Request, &'m PathBuf)> {
+fn imports<'m>(
+    modules: &'m ModuleTable,
+    path: &Path,
+) -> impl Iterator<Item = (&'m ModuleRequest, &'m PathBuf)> {
     let module = modules.get(path).map(AsRef::as_ref);
-    let requests =
-        module.into_iter().flat_map(|module: &Module| module.requests.iter().map(move |it| (module, it)));
-    let requests = requests.filter(|(_, request)| request.by == By::Import);
+    let requests = module
+        .into_iter()
+        .flat_map(|module: &SourceModule| module.requests.iter().map(move |it| (module, it)));
+    let requests = requests.filter(|(_, request)| request.by == RequestedBy::Import);
     requests
         .filter_map(|(module, request)| Some((request, module.file(request)?)))
         .filter(|(_, target)| !in_package(target))
 }
 
 /// The shortest way from a file back to itself.
-fn shortest_circle<'m>(modules: &'m Modules, start: &'m Path) -> Option<Vec<&'m Path>> {
+fn shortest_circle<'m>(modules: &'m ModuleTable, start: &'m Path) -> Option<Vec<&'m Path>> {
     let mut came_from: BTreeMap<&Path, &Path> = BTreeMap::new();
     let mut open = std::collections::VecDeque::from([start]);
     while let Some(path) = open.pop_front() {
@@ -153,7 +162,7 @@ fn shortest_circle<'m>(modules: &'m Modules, start: &'m Path) -> Option<Vec<&'m 
     None
 }
 
-fn circular(modules: &Modules, circle: &[&Path]) -> Option<Problem> {
+fn circular(modules: &ModuleTable, circle: &[&Path]) -> Option<Problem> {
     let first = *circle.first()?;
     let next = circle.get(1).copied().unwrap_or(first);
     let (request, _) = imports(modules, first).find(|(_, target)| *target == next)?;

@@ -11,8 +11,8 @@ use oxc::semantic::{Scoping, SemanticBuilder};
 use oxc::span::SourceType;
 use oxc::transformer::{TransformOptions, Transformer};
 
-use crate::module::{Kind, Module, in_package};
-use crate::place::{Lines, Place, number};
+use crate::module::{FileKind, SourceModule, in_package};
+use crate::place::{LineIndex, TextPosition, number};
 use crate::problem::Problem;
 use crate::roomy::roomy;
 use crate::scan::scan;
@@ -23,22 +23,25 @@ use crate::statics;
 const MOST_FAULTS: usize = 10;
 
 /// The file without its types. What is wrong with it is in its `faults`.
-pub(crate) fn compile(path: &Path, source: String) -> Module {
+pub(crate) fn compile(path: &Path, source: String) -> SourceModule {
     let compiled = roomy(&source, || match path.extension().and_then(|it| it.to_str()) {
         Some("json") => json(path, &source),
         _ => script(path, &source),
     });
     let mut module = compiled.unwrap_or_else(|| {
-        let fault = Problem::new(path, Place::START, "the compiler cannot deal with this file");
-        Module { faults: vec![fault.advise("Write it more simply, and report this.")], ..Module::empty(path) }
+        let fault = Problem::new(path, TextPosition::START, "the compiler cannot deal with this file");
+        SourceModule {
+            faults: vec![fault.advise("Write it more simply, and report this.")],
+            ..SourceModule::empty(path)
+        }
     });
     module.source = Some(source);
     module
 }
 
 /// A JSON file as a module with a default export.
-fn json(path: &Path, source: &str) -> Module {
-    let mut module = Module { kind: Kind::Json, ..Module::empty(path) };
+fn json(path: &Path, source: &str) -> SourceModule {
+    let mut module = SourceModule { kind: FileKind::Json, ..SourceModule::empty(path) };
     match serde_json::from_str::<&serde_json::value::RawValue>(source) {
         Ok(_) => {
             // As a string: in an object literal, the key `__proto__` would mean something else.
@@ -47,7 +50,7 @@ fn json(path: &Path, source: &str) -> Module {
             module.exports.insert("default".to_owned());
         }
         Err(error) => {
-            let place = Place { line: number(error.line()), column: number(error.column()) };
+            let place = TextPosition { line: number(error.line()), column: number(error.column()) };
             let problem = Problem::new(path, place, format!("this is not JSON: {error}"));
             module.faults.push(problem.advise("JSON has no comments, and its keys are in double quotes."));
         }
@@ -55,10 +58,10 @@ fn json(path: &Path, source: &str) -> Module {
     module
 }
 
-fn script(path: &Path, source: &str) -> Module {
+fn script(path: &Path, source: &str) -> SourceModule {
     let allocator = Allocator::default();
-    let lines = Lines::new(source);
-    let mut module = Module::empty(path);
+    let lines = LineIndex::new(source);
+    let mut module = SourceModule::empty(path);
     let (mut program, scoping) = match parse(&allocator, path, source) {
         Ok(parsed) => parsed,
         Err(diagnostics) => {
@@ -71,8 +74,8 @@ fn script(path: &Path, source: &str) -> Module {
     let transformed = Transformer::new(&allocator, path, &TransformOptions::default())
         .build_with_scoping(scoping, &mut program);
     module.faults = faults(path, &lines, &transformed.diagnostics);
-    let statics = statics::Statics::of(&mut program, &lines);
-    module.kind = if found.common_js && !statics.is_es { Kind::CommonJs } else { Kind::Es };
+    let statics = statics::ModuleStatics::of(&mut program, &lines);
+    module.kind = if found.common_js && !statics.is_es { FileKind::CommonJs } else { FileKind::Es };
     if !in_package(path) {
         module.faults.extend(found.faults);
     }
@@ -134,15 +137,15 @@ pub(crate) fn print(program: &Program<'_>) -> (String, SourceMap) {
 }
 
 /// What the parser found, as problems of a file.
-pub(crate) fn faults(path: &Path, lines: &Lines<'_>, diagnostics: &Diagnostics) -> Vec<Problem> {
+pub(crate) fn faults(path: &Path, lines: &LineIndex<'_>, diagnostics: &Diagnostics) -> Vec<Problem> {
     diagnostics.errors().take(MOST_FAULTS).map(|diagnostic| fault(path, lines, diagnostic)).collect()
 }
 
-fn fault(path: &Path, lines: &Lines<'_>, diagnostic: &OxcDiagnostic) -> Problem {
+fn fault(path: &Path, lines: &LineIndex<'_>, diagnostic: &OxcDiagnostic) -> Problem {
     // Of two declarations, the second is the mistake.
     let twice = diagnostic.message.ends_with("has already been declared");
     let label = if twice { diagnostic.labels.last() } else { diagnostic.labels.first() };
-    let place = label.map_or(Place::START, |label| lines.place(label.span().start));
+    let place = label.map_or(TextPosition::START, |label| lines.place(label.span().start));
     let problem = Problem::new(path, place, diagnostic.message.to_string());
     match (&diagnostic.help, lines.text(place.line).trim()) {
         (Some(help), _) => problem.advise(help.to_string()),

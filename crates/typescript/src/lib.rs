@@ -1,6 +1,6 @@
 //! TypeScript for Rival: module graphs without types, what functions use, schemas of interfaces.
 //!
-//! [`Program::load`] reads files and everything that they import, takes the types away and says what is wrong, with file,
+//! [`ScriptProgram::load`] reads files and everything that they import, takes the types away and says what is wrong, with file,
 //! line and advice. Nothing here runs a script, and nothing fails as a whole: a broken file has [`Problem`]s, the others
 //! load.
 
@@ -21,10 +21,10 @@ mod statics;
 mod transform;
 mod usage;
 
-pub use bounds::Bounds;
-pub use module::{Link, Module};
+pub use bounds::ModuleBounds;
+pub use module::{ModuleLink, SourceModule};
 pub use problem::Problem;
-pub use program::Program;
+pub use program::ScriptProgram;
 pub use schema::interface_schema;
 pub use transform::{Transform, transform};
-pub use usage::{StepsUse, Usage, outer_names, usage};
+pub use usage::{ContextUsage, StepsUse, outer_names, usage};

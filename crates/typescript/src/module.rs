@@ -3,31 +3,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-use crate::place::Place;
+use crate::place::TextPosition;
 use crate::problem::Problem;
 use crate::stack::SourceMap;
 
 /// A file, without its types.
 #[derive(Clone, Debug)]
-pub struct Module {
+pub struct SourceModule {
     /// Where it is: absolute, without symbolic links.
     pub path: PathBuf,
     /// JavaScript; empty if the file is broken.
     pub code: String,
     /// What the specifiers in it mean.
-    pub links: BTreeMap<String, Link>,
+    pub links: BTreeMap<String, ModuleLink>,
     /// The identifiers in its exported `steps`, where an element is one; empty if `steps` is no list.
     pub step_names: Vec<Option<String>>,
     /// The names that it exports itself, without those of `export *`.
     pub exports: BTreeSet<String>,
     /// None if it cannot be read.
     pub(crate) source: Option<String>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FileKind,
     pub(crate) map: SourceMap,
-    pub(crate) requests: Vec<Request>,
-    pub(crate) export_places: BTreeMap<String, Place>,
+    pub(crate) requests: Vec<ModuleRequest>,
+    pub(crate) export_places: BTreeMap<String, TextPosition>,
     /// Of the elements of the exported `steps`.
-    pub(crate) step_places: Vec<Place>,
+    pub(crate) step_places: Vec<TextPosition>,
     /// Names that exist for the type checker only.
     pub(crate) types: BTreeSet<String>,
     /// What its text alone shows.
@@ -36,7 +36,7 @@ pub struct Module {
 
 /// What a specifier means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Link {
+pub enum ModuleLink {
     /// A module of the program.
     File(PathBuf),
     /// A module that Rival brings: `rival`, `rival/test`, `zod`.
@@ -45,7 +45,7 @@ pub enum Link {
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     Es,
     CommonJs,
     Json,
@@ -53,19 +53,19 @@ pub(crate) enum Kind {
 
 /// A mention of another module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Request {
+pub(crate) struct ModuleRequest {
     pub(crate) specifier: String,
-    pub(crate) by: By,
-    pub(crate) place: Place,
+    pub(crate) by: RequestedBy,
+    pub(crate) place: TextPosition,
     /// The names that it takes.
-    pub(crate) names: Vec<(String, Place)>,
+    pub(crate) names: Vec<(String, TextPosition)>,
     /// It hands on all names: `export *`.
     pub(crate) star: bool,
 }
 
 /// How another module is mentioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum By {
+pub(crate) enum RequestedBy {
     /// `import`, `export from`.
     Import,
     /// `import('./x.ts')`.
@@ -76,16 +76,16 @@ pub(crate) enum By {
     Registration,
 }
 
-impl Module {
+impl SourceModule {
     pub(crate) fn empty(path: &Path) -> Self {
-        Module {
+        SourceModule {
             path: path.to_owned(),
             code: String::new(),
             links: BTreeMap::new(),
             step_names: Vec::new(),
             exports: BTreeSet::new(),
             source: None,
-            kind: Kind::Es,
+            kind: FileKind::Es,
             map: SourceMap::default(),
             requests: Vec::new(),
             export_places: BTreeMap::new(),
@@ -106,10 +106,10 @@ impl Module {
     }
 
     /// The file that a request of this module leads to.
-    pub(crate) fn file(&self, request: &Request) -> Option<&PathBuf> {
+    pub(crate) fn file(&self, request: &ModuleRequest) -> Option<&PathBuf> {
         match self.links.get(&request.specifier)? {
-            Link::File(path) => Some(path),
-            Link::Builtin(_) => None,
+            ModuleLink::File(path) => Some(path),
+            ModuleLink::Builtin(_) => None,
         }
     }
 

@@ -2,34 +2,34 @@
 
 /// A place in a text, both numbers from 1; columns in UTF-16 units, as editors and source maps count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct TextPosition {
     pub(crate) line: u32,
     pub(crate) column: u32,
 }
 
-impl Place {
+impl TextPosition {
     /// For what is wrong with a file as a whole.
-    pub(crate) const START: Place = Place { line: 1, column: 1 };
+    pub(crate) const START: TextPosition = TextPosition { line: 1, column: 1 };
 }
 
 /// Where the lines of a text begin.
-pub(crate) struct Lines<'a> {
+pub(crate) struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineIndex<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         let after_breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        Lines { text, starts: std::iter::once(0).chain(after_breaks).collect() }
+        LineIndex { text, starts: std::iter::once(0).chain(after_breaks).collect() }
     }
 
     /// The place of a byte.
-    pub(crate) fn place(&self, offset: u32) -> Place {
+    pub(crate) fn place(&self, offset: u32) -> TextPosition {
         let offset = (offset as usize).min(self.text.len());
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = self.starts[line - 1];
-        Place { line: number(line), column: number(utf16(&self.text.as_bytes()[start..offset]) + 1) }
+        TextPosition { line: number(line), column: number(utf16(&self.text.as_bytes()[start..offset]) + 1) }
     }
 
     /// A line, cut to what is pleasant to read.

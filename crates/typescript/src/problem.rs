@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::place::Place;
+use crate::place::TextPosition;
 
 /// Something wrong in a file. Shown as `file:line:column: message`, with the advice on a line of its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, thiserror::Error)]
@@ -22,7 +22,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(file: &Path, place: Place, message: impl Into<String>) -> Self {
+    pub(crate) fn new(file: &Path, place: TextPosition, message: impl Into<String>) -> Self {
         Problem {
             file: file.to_owned(),
             line: place.line,

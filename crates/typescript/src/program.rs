@@ -4,35 +4,35 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::bounds::Bounds;
+use crate::bounds::ModuleBounds;
 use crate::check::{check, missing_from};
 use crate::compile::compile;
-use crate::module::{By, Link, Module, in_package};
-use crate::place::{Lines, Place, number};
+use crate::module::{ModuleLink, RequestedBy, SourceModule, in_package};
+use crate::place::{LineIndex, TextPosition, number};
 use crate::problem::Problem;
-use crate::resolve::{Finder, out_of_bounds};
+use crate::resolve::{ModuleFinder, out_of_bounds};
 use crate::stack;
 
-pub(crate) type Modules = BTreeMap<PathBuf, Arc<Module>>;
+pub(crate) type ModuleTable = BTreeMap<PathBuf, Arc<SourceModule>>;
 
 /// All modules that entry files lead to.
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct ScriptProgram {
     /// By their path: absolute, without symbolic links.
-    pub modules: BTreeMap<PathBuf, Arc<Module>>,
+    pub modules: BTreeMap<PathBuf, Arc<SourceModule>>,
     /// The paths of entries, as they were given.
     entries: BTreeMap<PathBuf, PathBuf>,
     /// What is wrong between files, by the file that it is shown at.
     problems: BTreeMap<PathBuf, Vec<Problem>>,
 }
 
-impl Program {
+impl ScriptProgram {
     /// Reads files and all that they lead to, and takes the types away. A module that is the same as in the program before
-    /// is that very one. Nothing fails as a whole: ask for the [`Program::problems`] of each entry.
+    /// is that very one. Nothing fails as a whole: ask for the [`ScriptProgram::problems`] of each entry.
     ///
     /// What lies out of bounds is not read: an entry or import that leads there is a problem.
-    pub fn load(entries: &[PathBuf], bounds: &Bounds, before: Option<&Program>) -> Program {
-        Loader { before, finder: Finder::new(bounds), program: Program::default() }.load(entries)
+    pub fn load(entries: &[PathBuf], bounds: &ModuleBounds, before: Option<&ScriptProgram>) -> ScriptProgram {
+        Loader { before, finder: ModuleFinder::new(bounds), program: ScriptProgram::default() }.load(entries)
     }
 
     /// Makes problems of names that are imported from a module that Rival brings and that it does not export.
@@ -42,7 +42,7 @@ impl Program {
         }
     }
 
-    /// The path that an entry has in [`Program::modules`].
+    /// The path that an entry has in [`ScriptProgram::modules`].
     pub fn path<'a>(&'a self, entry: &'a Path) -> &'a Path {
         self.entries.get(entry).map_or(entry, PathBuf::as_path)
     }
@@ -64,7 +64,7 @@ impl Program {
         let mut open = vec![self.path(entry)];
         while let Some(module) = open.pop().and_then(|path| self.modules.get(path)) {
             if found.insert(module.path.clone()) {
-                let needed = module.requests.iter().filter(|request| request.by != By::Registration);
+                let needed = module.requests.iter().filter(|request| request.by != RequestedBy::Registration);
                 open.extend(needed.filter_map(|request| module.file(request)).map(PathBuf::as_path));
             }
         }
@@ -128,20 +128,20 @@ fn shown(path: &Path) -> String {
 
 /// A program in the making.
 struct Loader<'b> {
-    before: Option<&'b Program>,
-    finder: Finder<'b>,
-    program: Program,
+    before: Option<&'b ScriptProgram>,
+    finder: ModuleFinder<'b>,
+    program: ScriptProgram,
 }
 
 impl Loader<'_> {
-    fn load(mut self, entries: &[PathBuf]) -> Program {
+    fn load(mut self, entries: &[PathBuf]) -> ScriptProgram {
         let mut open: VecDeque<PathBuf> = entries.iter().map(|entry| self.enter(entry)).collect();
         while let Some(path) = open.pop_front() {
             if !self.program.modules.contains_key(&path) {
                 let module = self.module(&path);
                 open.extend(module.links.values().filter_map(|link| match link {
-                    Link::File(path) => Some(path.clone()),
-                    Link::Builtin(_) => None,
+                    ModuleLink::File(path) => Some(path.clone()),
+                    ModuleLink::Builtin(_) => None,
                 }));
                 self.program.modules.insert(path, module);
             }
@@ -161,10 +161,10 @@ impl Loader<'_> {
     }
 
     /// A module with its links. Texts are compiled once; what names mean is asked each time, as other files may be new.
-    fn module(&mut self, path: &Path) -> Arc<Module> {
+    fn module(&mut self, path: &Path) -> Arc<SourceModule> {
         let mut module = match self.read(path) {
             Ok(source) => self.known(path, &source).unwrap_or_else(|| Arc::new(compile(path, source))),
-            Err(fault) => Arc::new(Module { faults: vec![fault], ..Module::empty(path) }),
+            Err(fault) => Arc::new(SourceModule { faults: vec![fault], ..SourceModule::empty(path) }),
         };
         let links = self.links(&module);
         if module.links != links {
@@ -179,15 +179,15 @@ impl Loader<'_> {
             return read(path);
         }
         let (message, advice) = out_of_bounds(&path.display().to_string(), self.finder.bounds);
-        Err(Problem::new(path, Place::START, message).advise(advice))
+        Err(Problem::new(path, TextPosition::START, message).advise(advice))
     }
 
-    fn known(&self, path: &Path, source: &str) -> Option<Arc<Module>> {
+    fn known(&self, path: &Path, source: &str) -> Option<Arc<SourceModule>> {
         let known = self.before?.modules.get(path)?;
         (known.source.as_deref() == Some(source)).then(|| Arc::clone(known))
     }
 
-    fn links(&mut self, module: &Module) -> BTreeMap<String, Link> {
+    fn links(&mut self, module: &SourceModule) -> BTreeMap<String, ModuleLink> {
         let mut links = BTreeMap::new();
         for request in &module.requests {
             match self.finder.find(&module.path, request) {
@@ -206,13 +206,13 @@ impl Loader<'_> {
 /// The text of a file.
 fn read(path: &Path) -> Result<String, Problem> {
     let bytes = std::fs::read(path).map_err(|error| {
-        Problem::new(path, Place::START, format!("the file cannot be read: {error}"))
+        Problem::new(path, TextPosition::START, format!("the file cannot be read: {error}"))
             .advise("Check that it exists and that you may read it.")
     })?;
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
         let before = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
-        let place = Lines::new(&before).place(number(good));
+        let place = LineIndex::new(&before).place(number(good));
         Problem::new(path, place, "the file is not text in UTF-8").advise("Save it in UTF-8.")
     })?;
     if text.starts_with('\u{feff}') {

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use oxc_resolver::{ResolveError, ResolveOptions, Resolver};
 
-use crate::bounds::Bounds;
-use crate::module::{By, Link, Request, in_package};
+use crate::bounds::ModuleBounds;
+use crate::module::{ModuleLink, ModuleRequest, RequestedBy, in_package};
 use crate::nearest::nearest;
 
 /// Finds modules: files beside the importing one, and packages that ship ES modules.
-pub(crate) struct Finder<'b> {
-    pub(crate) bounds: &'b Bounds,
+pub(crate) struct ModuleFinder<'b> {
+    pub(crate) bounds: &'b ModuleBounds,
     files: Resolver,
     packages: Resolver,
 }
@@ -18,8 +18,8 @@ pub(crate) struct Finder<'b> {
 /// Why a module cannot be had: a message and an advice.
 pub(crate) type Refusal = (String, String);
 
-impl<'b> Finder<'b> {
-    pub(crate) fn new(bounds: &'b Bounds) -> Self {
+impl<'b> ModuleFinder<'b> {
+    pub(crate) fn new(bounds: &'b ModuleBounds) -> Self {
         let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         let alias = |from: &str, to: &[&str]| (from.to_owned(), words(to));
         let packages = ResolveOptions {
@@ -33,11 +33,11 @@ impl<'b> Finder<'b> {
         // TypeScript's own way: `./x.js` is what `x.ts` will become.
         let extension_alias = vec![alias(".js", &[".ts", ".js"]), alias(".mjs", &[".mts", ".mjs"])];
         let files = ResolveOptions { extension_alias, ..packages.clone() };
-        Finder { bounds, files: Resolver::new(files), packages: Resolver::new(packages) }
+        ModuleFinder { bounds, files: Resolver::new(files), packages: Resolver::new(packages) }
     }
 
     /// What a request of a file means.
-    pub(crate) fn find(&self, from: &Path, request: &Request) -> Result<Link, Refusal> {
+    pub(crate) fn find(&self, from: &Path, request: &ModuleRequest) -> Result<ModuleLink, Refusal> {
         let specifier = request.specifier.as_str();
         if let Some(link) = builtin(specifier)? {
             return Ok(link);
@@ -45,7 +45,7 @@ impl<'b> Finder<'b> {
         let resolver = if in_package(from) { &self.packages } else { &self.files };
         let folder = from.parent().unwrap_or(Path::new("/"));
         match resolver.resolve(folder, specifier) {
-            Ok(found) => self.allowed(specifier, found.into_path_buf()).map(Link::File),
+            Ok(found) => self.allowed(specifier, found.into_path_buf()).map(ModuleLink::File),
             Err(ResolveError::Builtin { .. }) => Err(of_node(specifier)),
             Err(error) if is_path(specifier) => Err(no_file(folder, request, &error)),
             Err(error) => Err(no_package(specifier, &error)),
@@ -53,7 +53,7 @@ impl<'b> Finder<'b> {
     }
 }
 
-impl Finder<'_> {
+impl ModuleFinder<'_> {
     /// Links were followed: the path is where the file really is.
     fn allowed(&self, specifier: &str, path: PathBuf) -> Result<PathBuf, Refusal> {
         if self.bounds.allow(&path) {
@@ -65,7 +65,7 @@ impl Finder<'_> {
 }
 
 /// What lies elsewhere may be anything that this process can read: keys, tokens, the files of others.
-pub(crate) fn out_of_bounds(specifier: &str, bounds: &Bounds) -> Refusal {
+pub(crate) fn out_of_bounds(specifier: &str, bounds: &ModuleBounds) -> Refusal {
     let advice = format!(
         "Imports stay beneath {} and in node_modules. Move the file there, or allow its folder with `script_imports`.",
         bounds.shown()
@@ -74,7 +74,7 @@ pub(crate) fn out_of_bounds(specifier: &str, bounds: &Bounds) -> Refusal {
 }
 
 /// Modules that Rival brings.
-fn builtin(specifier: &str) -> Result<Option<Link>, Refusal> {
+fn builtin(specifier: &str) -> Result<Option<ModuleLink>, Refusal> {
     let name = match specifier {
         "rival" | "rival/test" | "zod" => specifier,
         "zod/v4" => "zod",
@@ -84,7 +84,7 @@ fn builtin(specifier: &str) -> Result<Option<Link>, Refusal> {
         }
         _ => return Ok(None),
     };
-    Ok(Some(Link::Builtin(name.to_owned())))
+    Ok(Some(ModuleLink::Builtin(name.to_owned())))
 }
 
 fn is_path(specifier: &str) -> bool {
@@ -136,17 +136,17 @@ fn of_node(specifier: &str) -> Refusal {
     (format!("'{specifier}' is part of Node.js, which is not here"), advice.to_owned())
 }
 
-fn no_file(folder: &Path, request: &Request, error: &ResolveError) -> Refusal {
+fn no_file(folder: &Path, request: &ModuleRequest, error: &ResolveError) -> Refusal {
     let specifier = &request.specifier;
     let message = format!("cannot find '{specifier}'");
     let advice = match similar(folder, specifier) {
         Some(name) => format!("Did you mean '{name}'?"),
         None if matches!(error, ResolveError::NotFound(_) | ResolveError::ExtensionAlias(..)) => {
             match request.by {
-                By::Workflow | By::Registration => {
+                RequestedBy::Workflow | RequestedBy::Registration => {
                     "There is no such file. The path is from this file.".to_owned()
                 }
-                By::Import | By::Call => {
+                RequestedBy::Import | RequestedBy::Call => {
                     "There is no such file. Paths are from the file that imports.".to_owned()
                 }
             }

@@ -14,24 +14,29 @@ use oxc::ast_visit::{Visit, walk};
 use oxc::semantic::{Scoping, SymbolId};
 use oxc::span::{GetSpan, Span};
 
-use crate::module::{By, Request};
-use crate::place::{Lines, Place};
+use crate::module::{ModuleRequest, RequestedBy};
+use crate::place::{LineIndex, TextPosition};
 use crate::problem::Problem;
 
 /// What was found.
 #[derive(Default)]
-pub(crate) struct Found {
-    pub(crate) requests: Vec<Request>,
+pub(crate) struct ScanResult {
+    pub(crate) requests: Vec<ModuleRequest>,
     /// The elements of the exported `steps`: identifiers, and where they are.
-    pub(crate) steps: Vec<(Option<String>, Place)>,
+    pub(crate) steps: Vec<(Option<String>, TextPosition)>,
     pub(crate) faults: Vec<Problem>,
     /// It uses what only CommonJS modules have.
     pub(crate) common_js: bool,
 }
 
 /// Looks through a program.
-pub(crate) fn scan(program: &Program<'_>, scoping: &Scoping, path: &Path, lines: &Lines<'_>) -> Found {
-    let mut scan = Scan { found: Found::default(), scoping, path, lines, rival: rival_names(program) };
+pub(crate) fn scan(
+    program: &Program<'_>,
+    scoping: &Scoping,
+    path: &Path,
+    lines: &LineIndex<'_>,
+) -> ScanResult {
+    let mut scan = Scan { found: ScanResult::default(), scoping, path, lines, rival: rival_names(program) };
     scan.visit_program(program);
     let free = scoping.root_unresolved_references();
     scan.found.common_js = ["require", "module", "exports"].iter().any(|name| free.contains_key(*name));
@@ -40,10 +45,10 @@ pub(crate) fn scan(program: &Program<'_>, scoping: &Scoping, path: &Path, lines:
 }
 
 struct Scan<'s> {
-    found: Found,
+    found: ScanResult,
     scoping: &'s Scoping,
     path: &'s Path,
-    lines: &'s Lines<'s>,
+    lines: &'s LineIndex<'s>,
     /// What names imported from `rival` mean; `*` is the whole module.
     rival: BTreeMap<SymbolId, String>,
 }
@@ -53,9 +58,9 @@ impl Scan<'_> {
         self.found.faults.push(Problem::new(self.path, self.lines.place(span.start), message).advise(advice));
     }
 
-    fn request(&mut self, specifier: &str, by: By, span: Span) {
+    fn request(&mut self, specifier: &str, by: RequestedBy, span: Span) {
         let place = self.lines.place(span.start);
-        self.found.requests.push(Request {
+        self.found.requests.push(ModuleRequest {
             specifier: specifier.to_owned(),
             by,
             place,
@@ -94,8 +99,8 @@ impl Scan<'_> {
     fn rival_call(&mut self, call: &CallExpression<'_>) {
         let Some((name, sure)) = self.called(call) else { return };
         let by = match name {
-            "workflow" => By::Workflow,
-            "registerWorkflowFile" => By::Registration,
+            "workflow" => RequestedBy::Workflow,
+            "registerWorkflowFile" => RequestedBy::Registration,
             _ => return,
         };
         let name = name.to_owned();
@@ -142,7 +147,7 @@ impl<'a> Visit<'a> for Scan<'_> {
 
     fn visit_import_expression(&mut self, import: &ImportExpression<'a>) {
         match literal(Some(&import.source)) {
-            Some((path, span)) => self.request(&path, By::Call, span),
+            Some((path, span)) => self.request(&path, RequestedBy::Call, span),
             None => self.fault(
                 import.span,
                 "`import()` takes the name of a module, written out",
@@ -209,7 +214,7 @@ fn rival_names(program: &Program<'_>) -> BTreeMap<SymbolId, String> {
 }
 
 /// The list that is exported as `steps`.
-fn steps(program: &Program<'_>, lines: &Lines<'_>) -> Vec<(Option<String>, Place)> {
+fn steps(program: &Program<'_>, lines: &LineIndex<'_>) -> Vec<(Option<String>, TextPosition)> {
     let local = program.body.iter().find_map(|statement| match statement {
         Statement::ExportNamedDeclaration(export) => {
             export.specifiers.iter().find(|it| it.exported.name() == "steps").map(|it| it.local.name())

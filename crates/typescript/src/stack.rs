@@ -3,26 +3,26 @@
 use std::path::{Path, PathBuf};
 
 use crate::module::in_package;
-use crate::place::{Place, number, utf16};
-use crate::program::Program;
+use crate::place::{TextPosition, number, utf16};
+use crate::program::ScriptProgram;
 
 /// Where pieces of generated code come from, in the order of the generated code.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceMap {
-    pieces: Vec<(Place, Place)>,
+    pieces: Vec<(TextPosition, TextPosition)>,
 }
 
 impl SourceMap {
     /// From the generator's table, whose lines and columns begin with 0: generated line and column, then the origin's.
     pub(crate) fn new(pieces: impl Iterator<Item = [u32; 4]>) -> Self {
-        let place = |line: u32, column: u32| Place { line: line + 1, column: column + 1 };
+        let place = |line: u32, column: u32| TextPosition { line: line + 1, column: column + 1 };
         SourceMap {
             pieces: pieces.map(|[line, column, from, at]| (place(line, column), place(from, at))).collect(),
         }
     }
 
     /// The origin of the piece that a place is in, or of the first on its line.
-    pub(crate) fn origin(&self, generated: Place) -> Option<Place> {
+    pub(crate) fn origin(&self, generated: TextPosition) -> Option<TextPosition> {
         let after = self.pieces.partition_point(|(place, _)| *place <= generated);
         let near = [after.checked_sub(1), Some(after)];
         let mut found = near.into_iter().flatten().filter_map(|at| self.pieces.get(at));
@@ -31,26 +31,26 @@ impl SourceMap {
 }
 
 /// A place in generated code with its column in UTF-16 units; QuickJS counts bytes.
-pub(crate) fn from_bytes(code: &str, line: u32, column: u32) -> Place {
+pub(crate) fn from_bytes(code: &str, line: u32, column: u32) -> TextPosition {
     let text = code.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default().as_bytes();
     let before = &text[..text.len().min(column.saturating_sub(1) as usize)];
-    Place { line, column: number(utf16(before) + 1) }
+    TextPosition { line, column: number(utf16(before) + 1) }
 }
 
 /// A stack trace of generated code as one of TypeScript.
-pub(crate) fn map(program: &Program, stack: &str, root: &Path) -> String {
+pub(crate) fn map(program: &ScriptProgram, stack: &str, root: &Path) -> String {
     let lines: Vec<String> = stack.lines().filter_map(|line| map_line(program, line, root)).collect();
     lines.join("\n")
 }
 
 /// The first frame of a stack trace that lies in a file of the author.
-pub(crate) fn first_place(program: &Program, stack: &str) -> Option<(PathBuf, u32, u32)> {
+pub(crate) fn first_place(program: &ScriptProgram, stack: &str) -> Option<(PathBuf, u32, u32)> {
     let mut places = stack.lines().filter_map(frame).filter_map(|(_, place)| origin(program, place));
     places.find(|(path, ..)| !in_package(path))
 }
 
 /// A line of a stack trace; none if it is a frame of code that is not the author's.
-fn map_line(program: &Program, line: &str, root: &Path) -> Option<String> {
+fn map_line(program: &ScriptProgram, line: &str, root: &Path) -> Option<String> {
     let Some((function, place)) = frame(line) else { return Some(line.to_owned()) };
     if place == "native" {
         return Some(line.to_owned());
@@ -73,7 +73,7 @@ fn frame(line: &str) -> Option<(Option<&str>, &str)> {
 }
 
 /// A place in the code of a module as one in TypeScript.
-fn origin(program: &Program, place: &str) -> Option<(PathBuf, u32, u32)> {
+fn origin(program: &ScriptProgram, place: &str) -> Option<(PathBuf, u32, u32)> {
     let (module, line, column) = split(place)?;
     let module = program.modules.get(Path::new(module))?;
     let (line, column) = program.origin(&module.path, line, column).unwrap_or((line, column));

@@ -8,30 +8,30 @@ use oxc::ast::ast::{
 };
 use oxc::span::GetSpan;
 
-use crate::module::{By, Request};
-use crate::place::{Lines, Place};
+use crate::module::{ModuleRequest, RequestedBy};
+use crate::place::{LineIndex, TextPosition};
 
 /// The static part of a module.
 #[derive(Default)]
-pub(crate) struct Statics {
-    pub(crate) requests: Vec<Request>,
+pub(crate) struct ModuleStatics {
+    pub(crate) requests: Vec<ModuleRequest>,
     /// With where each is named.
-    pub(crate) exports: BTreeMap<String, Place>,
+    pub(crate) exports: BTreeMap<String, TextPosition>,
     /// It imports or exports something.
     pub(crate) is_es: bool,
 }
 
-impl Statics {
+impl ModuleStatics {
     /// Reads a program without types; import attributes go, as modules are data when they reach a script host.
-    pub(crate) fn of(program: &mut Program<'_>, lines: &Lines<'_>) -> Self {
-        let mut statics = Statics::default();
+    pub(crate) fn of(program: &mut Program<'_>, lines: &LineIndex<'_>) -> Self {
+        let mut statics = ModuleStatics::default();
         for statement in &mut program.body {
             statics.statement(statement, lines);
         }
         statics
     }
 
-    fn statement(&mut self, statement: &mut Statement<'_>, lines: &Lines<'_>) {
+    fn statement(&mut self, statement: &mut Statement<'_>, lines: &LineIndex<'_>) {
         match statement {
             Statement::ImportDeclaration(import) => {
                 import.with_clause = None;
@@ -64,16 +64,16 @@ impl Statics {
     fn request(
         &mut self,
         source: &StringLiteral<'_>,
-        names: Vec<(String, Place)>,
+        names: Vec<(String, TextPosition)>,
         star: bool,
-        lines: &Lines<'_>,
+        lines: &LineIndex<'_>,
     ) {
         let (specifier, place) = (source.value.to_string(), lines.place(source.span.start));
-        self.requests.push(Request { specifier, by: By::Import, place, names, star });
+        self.requests.push(ModuleRequest { specifier, by: RequestedBy::Import, place, names, star });
     }
 }
 
-fn imported(import: &ImportDeclaration<'_>, lines: &Lines<'_>) -> Vec<(String, Place)> {
+fn imported(import: &ImportDeclaration<'_>, lines: &LineIndex<'_>) -> Vec<(String, TextPosition)> {
     let specifiers = import.specifiers.iter().flatten();
     let names = specifiers.filter_map(|specifier| match specifier {
         ImportDeclarationSpecifier::ImportSpecifier(it) => Some(named(&it.imported, lines)),
@@ -85,12 +85,12 @@ fn imported(import: &ImportDeclaration<'_>, lines: &Lines<'_>) -> Vec<(String, P
     names.collect()
 }
 
-fn named(name: &ModuleExportName<'_>, lines: &Lines<'_>) -> (String, Place) {
+fn named(name: &ModuleExportName<'_>, lines: &LineIndex<'_>) -> (String, TextPosition) {
     (name.name().to_string(), lines.place(name.span().start))
 }
 
 /// The names that a declaration brings.
-fn declared(declaration: &Declaration<'_>, lines: &Lines<'_>) -> Vec<(String, Place)> {
+fn declared(declaration: &Declaration<'_>, lines: &LineIndex<'_>) -> Vec<(String, TextPosition)> {
     names(declaration).into_iter().map(|id| (id.name.to_string(), lines.place(id.span.start))).collect()
 }
 

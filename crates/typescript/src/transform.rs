@@ -15,10 +15,10 @@ use oxc::transformer::{TransformOptions, Transformer};
 use serde_json::Value;
 
 use crate::compile::{faults, parse, print};
-use crate::place::Lines;
+use crate::place::LineIndex;
 use crate::problem::Problem;
 use crate::roomy::{LONGEST_SAFE, roomy};
-use crate::schema::{Declared, Emitter, NAME, nowhere, too_much};
+use crate::schema::{DeclaredTypes, NAME, SchemaEmitter, nowhere, too_much};
 use crate::stack::{SourceMap, from_bytes};
 
 /// A transform, ready to run.
@@ -53,14 +53,14 @@ pub fn transform(source: &str) -> Result<Transform, Vec<Problem>> {
 
 fn read(source: &str) -> Result<Transform, Vec<Problem>> {
     let allocator = Allocator::default();
-    let (path, lines) = (Path::new(NAME), Lines::new(source));
+    let (path, lines) = (Path::new(NAME), LineIndex::new(source));
     let (mut program, scoping) =
         parse(&allocator, path, source).map_err(|found| faults(path, &lines, &found))?;
     let mut purity = Purity { scoping: &scoping, path, lines: &lines, problems: Vec::new() };
     purity.program(&program);
     let mut problems = purity.problems;
-    let declared = Declared::of(&program, &scoping, source);
-    let mut schema = |name| match Emitter::new(&declared, &lines, path).root(name) {
+    let declared = DeclaredTypes::of(&program, &scoping, source);
+    let mut schema = |name| match SchemaEmitter::new(&declared, &lines, path).root(name) {
         Ok(schema) => schema,
         Err(found) => {
             problems.extend(found);
@@ -85,7 +85,7 @@ fn read(source: &str) -> Result<Transform, Vec<Problem>> {
 struct Purity<'s> {
     scoping: &'s Scoping,
     path: &'s Path,
-    lines: &'s Lines<'s>,
+    lines: &'s LineIndex<'s>,
     problems: Vec<Problem>,
 }
 

@@ -18,7 +18,7 @@ use crate::roomy::roomy;
 
 /// What a function uses of its context.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Usage {
+pub struct ContextUsage {
     /// Earlier results.
     pub steps: StepsUse,
     /// `lastStep`.
@@ -44,10 +44,10 @@ pub enum StepsUse {
     Any,
 }
 
-impl Usage {
+impl ContextUsage {
     /// It uses everything, as far as can be told.
     fn everything() -> Self {
-        Usage {
+        ContextUsage {
             steps: StepsUse::Any,
             last_step: true,
             iteration: true,
@@ -58,7 +58,7 @@ impl Usage {
     }
 
     fn nothing() -> Self {
-        Usage {
+        ContextUsage {
             steps: StepsUse::None,
             last_step: false,
             iteration: false,
@@ -70,11 +70,11 @@ impl Usage {
 }
 
 /// What a function, as `Function.prototype.toString` shows it, uses of its first parameter.
-pub fn usage(function_source: &str) -> Usage {
+pub fn usage(function_source: &str) -> ContextUsage {
     // A function expression, or else a method.
     let texts = [format!("({function_source}\n)"), format!("({{{function_source}\n}})")];
     let read = || texts.iter().find_map(|text| read(text));
-    roomy(function_source, read).flatten().unwrap_or_else(Usage::everything)
+    roomy(function_source, read).flatten().unwrap_or_else(ContextUsage::everything)
 }
 
 /// The names that a function uses and neither makes itself nor finds in every script: what they mean depends on where
@@ -144,7 +144,7 @@ fn free_names(text: &str) -> Option<BTreeSet<String>> {
     Some(names.collect())
 }
 
-fn read(text: &str) -> Option<Usage> {
+fn read(text: &str) -> Option<ContextUsage> {
     let allocator = Allocator::default();
     let options = ParseOptions { preserve_parens: false, ..ParseOptions::default() };
     let parsed = Parser::new(&allocator, text, SourceType::mjs()).with_options(options).parse();
@@ -153,8 +153,12 @@ fn read(text: &str) -> Option<Usage> {
     }
     let semantic = SemanticBuilder::new().with_build_nodes(true).build(&parsed.program).semantic;
     let parameters = parameters(&parsed.program)?;
-    let mut uses =
-        Uses { semantic: &semantic, usage: Usage::nothing(), names: BTreeSet::new(), seen: BTreeSet::new() };
+    let mut uses = Uses {
+        semantic: &semantic,
+        usage: ContextUsage::nothing(),
+        names: BTreeSet::new(),
+        seen: BTreeSet::new(),
+    };
     uses.function(parameters);
     let mut usage = uses.usage;
     if usage.steps == StepsUse::None && !uses.names.is_empty() {
@@ -182,7 +186,7 @@ fn parameters<'p>(program: &'p Program<'_>) -> Option<&'p FormalParameters<'p>> 
 
 /// What a value in the function is.
 #[derive(Clone, Copy)]
-enum Kind {
+enum ValueKind {
     Context,
     Steps,
     Loop,
@@ -192,7 +196,7 @@ enum Kind {
 /// Follows the context through a function.
 struct Uses<'s, 'a> {
     semantic: &'s Semantic<'a>,
-    usage: Usage,
+    usage: ContextUsage,
     names: BTreeSet<String>,
     seen: BTreeSet<SymbolId>,
 }
@@ -202,48 +206,48 @@ impl Uses<'_, '_> {
         let free = self.semantic.scoping().root_unresolved_references();
         let hidden = ["arguments", "eval"].iter().any(|name| free.contains_key(*name));
         match parameters.items.first() {
-            _ if hidden => self.escape(Kind::Context),
-            Some(parameter) => self.pattern(Kind::Context, &parameter.pattern),
-            None if parameters.rest.is_some() => self.escape(Kind::Context),
+            _ if hidden => self.escape(ValueKind::Context),
+            Some(parameter) => self.pattern(ValueKind::Context, &parameter.pattern),
+            None if parameters.rest.is_some() => self.escape(ValueKind::Context),
             None => {}
         }
     }
 
     /// A value goes where it cannot be followed.
-    fn escape(&mut self, kind: Kind) {
+    fn escape(&mut self, kind: ValueKind) {
         match kind {
-            Kind::Context => self.usage = Usage::everything(),
-            Kind::Steps => self.usage.steps = StepsUse::Any,
-            Kind::Loop => self.usage.items = true,
-            Kind::Run => self.usage.abort = true,
+            ValueKind::Context => self.usage = ContextUsage::everything(),
+            ValueKind::Steps => self.usage.steps = StepsUse::Any,
+            ValueKind::Loop => self.usage.items = true,
+            ValueKind::Run => self.usage.abort = true,
         }
     }
 
     /// A property is read; what it is, if that is to be followed.
-    fn property(&mut self, kind: Kind, name: &str) -> Option<Kind> {
+    fn property(&mut self, kind: ValueKind, name: &str) -> Option<ValueKind> {
         match (kind, name) {
-            (Kind::Context, "steps") => return Some(Kind::Steps),
+            (ValueKind::Context, "steps") => return Some(ValueKind::Steps),
             // What error handlers are given.
-            (Kind::Context, "workflowState") => return Some(Kind::Context),
-            (Kind::Context, "run") => return Some(Kind::Run),
-            (Kind::Context, "loop") => {
+            (ValueKind::Context, "workflowState") => return Some(ValueKind::Context),
+            (ValueKind::Context, "run") => return Some(ValueKind::Run),
+            (ValueKind::Context, "loop") => {
                 self.usage.iteration = true;
-                return Some(Kind::Loop);
+                return Some(ValueKind::Loop);
             }
-            (Kind::Context, "lastStep") => self.usage.last_step = true,
-            (Kind::Context, "durable") => self.usage.durable = true,
-            (Kind::Steps, _) => {
+            (ValueKind::Context, "lastStep") => self.usage.last_step = true,
+            (ValueKind::Context, "durable") => self.usage.durable = true,
+            (ValueKind::Steps, _) => {
                 self.names.insert(name.to_owned());
             }
-            (Kind::Loop, "items") => self.usage.items = true,
-            (Kind::Run, "abortSignal") => self.usage.abort = true,
+            (ValueKind::Loop, "items") => self.usage.items = true,
+            (ValueKind::Run, "abortSignal") => self.usage.abort = true,
             _ => {}
         }
         None
     }
 
     /// A value is bound to names.
-    fn pattern(&mut self, kind: Kind, pattern: &BindingPattern<'_>) {
+    fn pattern(&mut self, kind: ValueKind, pattern: &BindingPattern<'_>) {
         match pattern {
             BindingPattern::BindingIdentifier(identifier) => match identifier.symbol_id.get() {
                 Some(symbol) => self.symbol(kind, symbol),
@@ -255,7 +259,7 @@ impl Uses<'_, '_> {
         }
     }
 
-    fn object_pattern(&mut self, kind: Kind, object: &ObjectPattern<'_>) {
+    fn object_pattern(&mut self, kind: ValueKind, object: &ObjectPattern<'_>) {
         for property in &object.properties {
             match property.key.static_name() {
                 Some(name) => {
@@ -269,14 +273,14 @@ impl Uses<'_, '_> {
         if let Some(rest) = &object.rest {
             // The rest of a context is one, with less in it; the rest of other things is all of it.
             match kind {
-                Kind::Context => self.pattern(kind, &rest.argument),
+                ValueKind::Context => self.pattern(kind, &rest.argument),
                 _ => self.escape(kind),
             }
         }
     }
 
     /// A value is known by a name: look at each mention of it.
-    fn symbol(&mut self, kind: Kind, symbol: SymbolId) {
+    fn symbol(&mut self, kind: ValueKind, symbol: SymbolId) {
         if !self.seen.insert(symbol) {
             return;
         }
@@ -292,7 +296,7 @@ impl Uses<'_, '_> {
     }
 
     /// What becomes of a value at a place in the function.
-    fn value(&mut self, kind: Kind, node: NodeId) {
+    fn value(&mut self, kind: ValueKind, node: NodeId) {
         let nodes = self.semantic.nodes();
         let parent = nodes.parent_id(node);
         let span = nodes.kind(node).span();

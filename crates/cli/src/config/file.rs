@@ -4,20 +4,20 @@ use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
-use super::keys::{self, KEYS, Key};
+use super::keys::{self, KEYS, SettingKey};
 use super::suggest;
 
 /// What the file says about one setting.
 #[derive(Debug)]
-pub(super) struct Line {
-    pub(super) key: &'static Key,
+pub(super) struct FileSetting {
+    pub(super) key: &'static SettingKey,
     pub(super) number: usize,
     /// As a flag would say it.
     pub(super) text: String,
 }
 
 /// Reads the whole file, or says everything that is wrong with it.
-pub(super) fn read(path: &Path) -> Result<Vec<Line>, Vec<String>> {
+pub(super) fn read(path: &Path) -> Result<Vec<FileSetting>, Vec<String>> {
     let file = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| vec![format!("cannot read the settings in {file}: {error}")])?;
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Line>, Vec<String>> {
         let name: &str = key.get_ref();
         match keys::find(name) {
             Some(key) => match plain(value.get_ref()) {
-                Some(text) => lines.push(Line { key, number, text }),
+                Some(text) => lines.push(FileSetting { key, number, text }),
                 None => {
                     wrong.push(format!("{file}:{number}: `{name}` must be {}", key.kind.expected()));
                 }

@@ -5,14 +5,14 @@ use std::marker::PhantomData;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-use super::keys::{KEYS, Key, Kind, Place};
+use super::keys::{FlagScope, KEYS, SettingKey, SettingKind};
 
 /// What the flags said, by the setting's name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Given(BTreeMap<&'static str, String>);
+pub(crate) struct GivenFlags(BTreeMap<&'static str, String>);
 
-impl Given {
-    pub(super) fn get(&self, key: &Key) -> Option<&str> {
+impl GivenFlags {
+    pub(super) fn get(&self, key: &SettingKey) -> Option<&str> {
         self.0.get(key.name).map(String::as_str)
     }
 
@@ -23,66 +23,66 @@ impl Given {
 }
 
 /// Which settings a group of flags is for.
-pub(crate) trait Group {
+pub(crate) trait FlagGroup {
     const HEADING: &str;
     const GLOBAL: bool = false;
 
-    fn has(place: Place) -> bool;
+    fn has(place: FlagScope) -> bool;
 }
 
 /// Flags that every command has.
 #[derive(Clone, Debug)]
-pub(crate) struct Everywhere;
+pub(crate) struct GlobalGroup;
 
-impl Group for Everywhere {
+impl FlagGroup for GlobalGroup {
     const HEADING: &str = "Global options";
     const GLOBAL: bool = true;
 
-    fn has(place: Place) -> bool {
-        place == Place::Everywhere
+    fn has(place: FlagScope) -> bool {
+        place == FlagScope::Everywhere
     }
 }
 
 /// Flags of commands that start a server.
 #[derive(Clone, Debug)]
-pub(crate) struct Server;
+pub(crate) struct ServerGroup;
 
-impl Group for Server {
+impl FlagGroup for ServerGroup {
     const HEADING: &str = "Settings";
 
-    fn has(place: Place) -> bool {
-        matches!(place, Place::Server | Place::Tokens)
+    fn has(place: FlagScope) -> bool {
+        matches!(place, FlagScope::Server | FlagScope::Tokens)
     }
 }
 
 /// Flags of commands that deal with tokens.
 #[derive(Clone, Debug)]
-pub(crate) struct Tokens;
+pub(crate) struct TokenGroup;
 
-impl Group for Tokens {
+impl FlagGroup for TokenGroup {
     const HEADING: &str = "Settings";
 
-    fn has(place: Place) -> bool {
-        place == Place::Tokens
+    fn has(place: FlagScope) -> bool {
+        place == FlagScope::Tokens
     }
 }
 
 /// The flags of a group.
 #[derive(Clone, Debug)]
-pub(crate) struct Flags<G> {
-    pub(crate) given: Given,
+pub(crate) struct GroupFlags<G> {
+    pub(crate) given: GivenFlags,
     group: PhantomData<G>,
 }
 
-pub(crate) type GlobalFlags = Flags<Everywhere>;
-pub(crate) type ServerFlags = Flags<Server>;
-pub(crate) type TokenFlags = Flags<Tokens>;
+pub(crate) type GlobalFlags = GroupFlags<GlobalGroup>;
+pub(crate) type ServerFlags = GroupFlags<ServerGroup>;
+pub(crate) type TokenFlags = GroupFlags<TokenGroup>;
 
-fn keys<G: Group>() -> impl Iterator<Item = &'static Key> {
+fn keys<G: FlagGroup>() -> impl Iterator<Item = &'static SettingKey> {
     KEYS.iter().filter(|key| G::has(key.place))
 }
 
-fn argument<G: Group>(key: &'static Key) -> Arg {
+fn argument<G: FlagGroup>(key: &'static SettingKey) -> Arg {
     let argument = Arg::new(key.name)
         .long(key.flag())
         .value_name(key.kind.placeholder())
@@ -90,12 +90,12 @@ fn argument<G: Group>(key: &'static Key) -> Arg {
         .help_heading(G::HEADING)
         .global(G::GLOBAL);
     match key.kind {
-        Kind::Switch => argument.num_args(0..=1).require_equals(true).default_missing_value("true"),
+        SettingKind::Switch => argument.num_args(0..=1).require_equals(true).default_missing_value("true"),
         _ => argument,
     }
 }
 
-impl<G: Group> Args for Flags<G> {
+impl<G: FlagGroup> Args for GroupFlags<G> {
     fn augment_args(command: Command) -> Command {
         command.args(keys::<G>().map(argument::<G>))
     }
@@ -105,14 +105,14 @@ impl<G: Group> Args for Flags<G> {
     }
 }
 
-impl<G: Group> FromArgMatches for Flags<G> {
+impl<G: FlagGroup> FromArgMatches for GroupFlags<G> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = keys::<G>().filter_map(|key| {
             // Flags of a group are only there where the group is.
             let value = matches.try_get_one::<String>(key.name).ok().flatten()?;
             Some((key.name, value.clone()))
         });
-        Ok(Self { given: Given(given.collect()), group: PhantomData })
+        Ok(Self { given: GivenFlags(given.collect()), group: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

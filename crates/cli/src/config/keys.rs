@@ -2,7 +2,7 @@
 
 /// What a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SettingKind {
     /// An address with a port.
     Address,
     /// A file.
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
     Secret,
 }
 
-impl Kind {
+impl SettingKind {
     /// What is expected, for messages.
     pub(crate) fn expected(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Kind {
 
 /// Which commands have a flag for a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum FlagScope {
     /// All.
     Everywhere,
     /// Those that start a server, and those that look at how it would start.
@@ -84,17 +84,17 @@ pub(crate) enum Place {
 
 /// One setting.
 #[derive(Debug)]
-pub(crate) struct Key {
+pub(crate) struct SettingKey {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SettingKind,
     /// As it would be written in the file; `None` if it depends on something else.
     pub(crate) default: Option<&'static str>,
-    pub(crate) place: Place,
+    pub(crate) place: FlagScope,
     /// One line, also the help of its flag.
     pub(crate) doc: &'static str,
 }
 
-impl Key {
+impl SettingKey {
     /// Its environment variable: `RIVAL_LISTEN`.
     pub(crate) fn variable(&self) -> String {
         format!("{PREFIX}{}", self.name.to_ascii_uppercase())
@@ -113,43 +113,43 @@ pub(crate) const FILE_VARIABLE: &str = "RIVAL_CONFIG";
 
 const fn key(
     name: &'static str,
-    kind: Kind,
+    kind: SettingKind,
     default: Option<&'static str>,
-    place: Place,
+    place: FlagScope,
     doc: &'static str,
-) -> Key {
-    Key { name, kind, default, place, doc }
+) -> SettingKey {
+    SettingKey { name, kind, default, place, doc }
 }
 
 /// All settings, in the order in which they are shown.
 #[rustfmt::skip]
-pub(crate) const KEYS: [Key; 23] = [
-    key("listen", Kind::Address, Some("127.0.0.1:7878"), Place::Server, "Where the server listens"),
-    key("store", Kind::File, Some("data/rival.db"), Place::Everywhere, "The store: one SQLite file"),
-    key("tokens", Kind::File, None, Place::Tokens, "The file of tokens; tokens.json beside the store unless told otherwise"),
-    key("require_token", Kind::Switch, None, Place::Server, "Whether requests need a token; unless told otherwise only where others can connect"),
-    key("allowed_hosts", Kind::List, Some(""), Place::Server, "Further names under which the server may be called"),
-    key("allowed_origins", Kind::List, Some(""), Place::Server, "Web pages of other origins that may call the server"),
-    key("body_max_bytes", Kind::Bytes, Some("1MiB"), Place::Server, "The largest request, but for inputs, signals and imports"),
-    key("requests_per_second", Kind::Limit, Some("1000"), Place::Server, "How many requests a client may make; 0 for any number"),
-    key("stream_clients_max", Kind::Count, Some("1000"), Place::Server, "How many clients may follow live events at a time"),
-    key("connections_max", Kind::Count, Some("16384"), Place::Server, "How many connections may be open; fewer where the system has fewer file handles"),
-    key("max_live_runs", Kind::Count, Some("1000"), Place::Server, "How many runs may be in memory at a time; others are queued"),
-    key("max_payload_bytes", Kind::Bytes, Some("16MiB"), Place::Server, "The largest input, result or signal"),
-    key("workflows", Kind::List, Some(""), Place::Arguments, "Files and folders of workflows, where a command names none"),
-    key("script_env", Kind::List, Some(""), Place::Server, "Environment variables that scripts may see in process.env"),
-    key("script_hosts", Kind::Count, None, Place::Server, "How many processes run scripts; one for each core, and two at least, unless told otherwise"),
-    key("script_imports", Kind::List, Some(""), Place::Server, "Folders that workflow files may import from, besides their own and node_modules"),
-    key("script_memory", Kind::Bytes, Some("512MiB"), Place::Server, "How much the scripts of one such process may hold"),
-    key("outgoing_allow", Kind::Networks, Some(""), Place::Server, "Addresses besides public ones that steps may send requests to"),
-    key("shutdown_grace", Kind::Duration, Some("30s"), Place::Server, "How long steps at work may take to finish when the server stops"),
-    key("log", Kind::Filter, Some("info"), Place::Server, "What the server logs"),
-    key("log_format", Kind::LogFormat, None, Place::Server, "text or json; unless told otherwise json where there is no terminal"),
-    key("url", Kind::Url, None, Place::Everywhere, "The server to talk to; the one at `listen` unless told otherwise"),
-    key("token", Kind::Secret, None, Place::Everywhere, "The token to show it; better given as RIVAL_TOKEN, which others cannot see"),
+pub(crate) const KEYS: [SettingKey; 23] = [
+    key("listen", SettingKind::Address, Some("127.0.0.1:7878"), FlagScope::Server, "Where the server listens"),
+    key("store", SettingKind::File, Some("data/rival.db"), FlagScope::Everywhere, "The store: one SQLite file"),
+    key("tokens", SettingKind::File, None, FlagScope::Tokens, "The file of tokens; tokens.json beside the store unless told otherwise"),
+    key("require_token", SettingKind::Switch, None, FlagScope::Server, "Whether requests need a token; unless told otherwise only where others can connect"),
+    key("allowed_hosts", SettingKind::List, Some(""), FlagScope::Server, "Further names under which the server may be called"),
+    key("allowed_origins", SettingKind::List, Some(""), FlagScope::Server, "Web pages of other origins that may call the server"),
+    key("body_max_bytes", SettingKind::Bytes, Some("1MiB"), FlagScope::Server, "The largest request, but for inputs, signals and imports"),
+    key("requests_per_second", SettingKind::Limit, Some("1000"), FlagScope::Server, "How many requests a client may make; 0 for any number"),
+    key("stream_clients_max", SettingKind::Count, Some("1000"), FlagScope::Server, "How many clients may follow live events at a time"),
+    key("connections_max", SettingKind::Count, Some("16384"), FlagScope::Server, "How many connections may be open; fewer where the system has fewer file handles"),
+    key("max_live_runs", SettingKind::Count, Some("1000"), FlagScope::Server, "How many runs may be in memory at a time; others are queued"),
+    key("max_payload_bytes", SettingKind::Bytes, Some("16MiB"), FlagScope::Server, "The largest input, result or signal"),
+    key("workflows", SettingKind::List, Some(""), FlagScope::Arguments, "Files and folders of workflows, where a command names none"),
+    key("script_env", SettingKind::List, Some(""), FlagScope::Server, "Environment variables that scripts may see in process.env"),
+    key("script_hosts", SettingKind::Count, None, FlagScope::Server, "How many processes run scripts; one for each core, and two at least, unless told otherwise"),
+    key("script_imports", SettingKind::List, Some(""), FlagScope::Server, "Folders that workflow files may import from, besides their own and node_modules"),
+    key("script_memory", SettingKind::Bytes, Some("512MiB"), FlagScope::Server, "How much the scripts of one such process may hold"),
+    key("outgoing_allow", SettingKind::Networks, Some(""), FlagScope::Server, "Addresses besides public ones that steps may send requests to"),
+    key("shutdown_grace", SettingKind::Duration, Some("30s"), FlagScope::Server, "How long steps at work may take to finish when the server stops"),
+    key("log", SettingKind::Filter, Some("info"), FlagScope::Server, "What the server logs"),
+    key("log_format", SettingKind::LogFormat, None, FlagScope::Server, "text or json; unless told otherwise json where there is no terminal"),
+    key("url", SettingKind::Url, None, FlagScope::Everywhere, "The server to talk to; the one at `listen` unless told otherwise"),
+    key("token", SettingKind::Secret, None, FlagScope::Everywhere, "The token to show it; better given as RIVAL_TOKEN, which others cannot see"),
 ];
 
 /// The key of a name.
-pub(crate) fn find(name: &str) -> Option<&'static Key> {
+pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
     KEYS.iter().find(|key| key.name == name)
 }

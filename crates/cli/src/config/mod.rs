@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use rival_script::{OutgoingPolicy, ScriptSettings};
 
-use crate::exit::Failed;
-use keys::{FILE_VARIABLE, KEYS, Key, PREFIX};
-use value::Value;
+use crate::exit::ExitError;
+use keys::{FILE_VARIABLE, KEYS, PREFIX, SettingKey};
+use value::SettingValue;
 
-pub(crate) use flags::{Given, GlobalFlags, ServerFlags, TokenFlags};
+pub(crate) use flags::{GivenFlags, GlobalFlags, ServerFlags, TokenFlags};
 pub(crate) use print::print;
 pub(crate) use suggest::did_you_mean;
 
@@ -27,14 +27,14 @@ const FILE: &str = "rival.toml";
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum SettingOrigin {
     Flag(String),
     Variable(String),
     File { file: PathBuf, line: usize },
     Default,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(flag) => write!(f, "--{flag}"),
@@ -47,28 +47,28 @@ impl fmt::Display for Origin {
 
 /// One setting as it stands.
 #[derive(Debug)]
-struct Entry {
-    key: &'static Key,
+struct SettingEntry {
+    key: &'static SettingKey,
     /// `None`: not set, and what follows from that is decided where it is used.
-    value: Option<Value>,
-    origin: Origin,
+    value: Option<SettingValue>,
+    origin: SettingOrigin,
 }
 
 /// All settings as they stand, in the order of [`KEYS`].
 #[derive(Debug)]
-pub(crate) struct Config {
-    entries: Vec<Entry>,
+pub(crate) struct ResolvedConfig {
+    entries: Vec<SettingEntry>,
     /// What is odd about the environment.
     pub(crate) warnings: Vec<String>,
 }
 
-impl Config {
+impl ResolvedConfig {
     /// Puts the settings together. What is wrong is said all at once.
     pub(crate) fn load(
         named: Option<&Path>,
-        given: &Given,
+        given: &GivenFlags,
         environment: &[(String, String)],
-    ) -> Result<Self, Failed> {
+    ) -> Result<Self, ExitError> {
         let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         let named = named.map(Path::to_path_buf).or_else(|| variable(FILE_VARIABLE).map(PathBuf::from));
         let file = named.or_else(|| Path::new(FILE).exists().then(|| PathBuf::from(FILE)));
@@ -81,16 +81,17 @@ impl Config {
         for key in &KEYS {
             let in_file = lines.iter().find(|line| line.key.name == key.name);
             let in_file = in_file.zip(file.as_ref()).map(|(line, file)| {
-                (line.text.clone(), Origin::File { file: file.clone(), line: line.number })
+                (line.text.clone(), SettingOrigin::File { file: file.clone(), line: line.number })
             });
             let said = given
                 .get(key)
-                .map(|text| (text.to_owned(), Origin::Flag(key.flag())))
+                .map(|text| (text.to_owned(), SettingOrigin::Flag(key.flag())))
                 .or_else(|| {
-                    variable(&key.variable()).map(|text| (text.clone(), Origin::Variable(key.variable())))
+                    variable(&key.variable())
+                        .map(|text| (text.clone(), SettingOrigin::Variable(key.variable())))
                 })
                 .or(in_file)
-                .or_else(|| key.default.map(|text| (text.to_owned(), Origin::Default)));
+                .or_else(|| key.default.map(|text| (text.to_owned(), SettingOrigin::Default)));
             match entry(key, said) {
                 Ok(entry) => entries.push(entry),
                 Err(error) => errors.push(error),
@@ -103,52 +104,52 @@ impl Config {
         }
     }
 
-    fn entry(&self, name: &str) -> &Entry {
+    fn entry(&self, name: &str) -> &SettingEntry {
         self.entries.iter().find(|entry| entry.key.name == name).expect("every key has an entry")
     }
 
-    fn value(&self, name: &str) -> Option<&Value> {
+    fn value(&self, name: &str) -> Option<&SettingValue> {
         self.entry(name).value.as_ref()
     }
 
     fn number(&self, name: &str) -> usize {
         match self.value(name) {
-            Some(Value::Number(number)) => usize::try_from(*number).unwrap_or(usize::MAX),
+            Some(SettingValue::Number(number)) => usize::try_from(*number).unwrap_or(usize::MAX),
             other => unreachable!("`{name}` is a number with a default, not {other:?}"),
         }
     }
 
     fn list(&self, name: &str) -> Vec<String> {
         match self.value(name) {
-            Some(Value::List(words)) => words.clone(),
+            Some(SettingValue::List(words)) => words.clone(),
             other => unreachable!("`{name}` is a list with a default, not {other:?}"),
         }
     }
 
     fn text(&self, name: &str) -> Option<&str> {
         match self.value(name)? {
-            Value::Text(text) | Value::Secret(text) => Some(text),
+            SettingValue::Text(text) | SettingValue::Secret(text) => Some(text),
             other => unreachable!("`{name}` is a text, not {other:?}"),
         }
     }
 
     pub(crate) fn listen(&self) -> SocketAddr {
         match self.value("listen") {
-            Some(Value::Address(address)) => *address,
+            Some(SettingValue::Address(address)) => *address,
             other => unreachable!("`listen` is an address with a default, not {other:?}"),
         }
     }
 
     pub(crate) fn store(&self) -> &Path {
         match self.value("store") {
-            Some(Value::File(file)) => file,
+            Some(SettingValue::File(file)) => file,
             other => unreachable!("`store` is a file with a default, not {other:?}"),
         }
     }
 
     pub(crate) fn tokens(&self) -> PathBuf {
         match self.value("tokens") {
-            Some(Value::File(file)) => file.clone(),
+            Some(SettingValue::File(file)) => file.clone(),
             _ => self.store().with_file_name("tokens.json"),
         }
     }
@@ -160,7 +161,7 @@ impl Config {
 
     pub(crate) fn require_token(&self) -> Option<bool> {
         match self.value("require_token") {
-            Some(Value::Switch(on)) => Some(*on),
+            Some(SettingValue::Switch(on)) => Some(*on),
             _ => None,
         }
     }
@@ -213,7 +214,7 @@ impl Config {
     /// How scripts are run, and where they may send requests.
     pub(crate) fn scripts(&self, outgoing: OutgoingPolicy) -> ScriptSettings {
         let mut settings = ScriptSettings { outgoing, ..ScriptSettings::default() };
-        if let Some(Value::Number(hosts)) = self.value("script_hosts") {
+        if let Some(SettingValue::Number(hosts)) = self.value("script_hosts") {
             settings.hosts = usize::try_from(*hosts).unwrap_or(usize::MAX);
         }
         settings.memory_limit = self.number("script_memory");
@@ -225,14 +226,14 @@ impl Config {
 
     pub(crate) fn shutdown_grace(&self) -> Duration {
         match self.value("shutdown_grace") {
-            Some(Value::Duration(time)) => *time,
+            Some(SettingValue::Duration(time)) => *time,
             other => unreachable!("`shutdown_grace` is a time with a default, not {other:?}"),
         }
     }
 
     /// What is logged, and whether a setting chooses it.
     pub(crate) fn log(&self) -> (&str, bool) {
-        let chosen = self.entry("log").origin != Origin::Default;
+        let chosen = self.entry("log").origin != SettingOrigin::Default;
         (self.text("log").unwrap_or("info"), chosen)
     }
 
@@ -263,12 +264,14 @@ pub(crate) fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-fn entry(key: &'static Key, said: Option<(String, Origin)>) -> Result<Entry, String> {
-    let Some((text, origin)) = said else { return Ok(Entry { key, value: None, origin: Origin::Default }) };
-    match Value::parse(key.kind, &text) {
-        Some(value) => Ok(Entry { key, value: Some(value), origin }),
+fn entry(key: &'static SettingKey, said: Option<(String, SettingOrigin)>) -> Result<SettingEntry, String> {
+    let Some((text, origin)) = said else {
+        return Ok(SettingEntry { key, value: None, origin: SettingOrigin::Default });
+    };
+    match SettingValue::parse(key.kind, &text) {
+        Some(value) => Ok(SettingEntry { key, value: Some(value), origin }),
         None => {
-            let shown = if key.kind == keys::Kind::Secret { "(not shown)" } else { text.as_str() };
+            let shown = if key.kind == keys::SettingKind::Secret { "(not shown)" } else { text.as_str() };
             let (name, expected) = (key.name, key.kind.expected());
             Err(format!("{origin}: `{shown}` is no value for `{name}`: expected {expected}"))
         }
@@ -277,7 +280,8 @@ fn entry(key: &'static Key, said: Option<(String, Origin)>) -> Result<Entry, Str
 
 /// Variables that look like ours and are not.
 fn unknown(environment: &[(String, String)]) -> Vec<String> {
-    let known: Vec<String> = KEYS.iter().map(Key::variable).chain([FILE_VARIABLE.to_owned()]).collect();
+    let known: Vec<String> =
+        KEYS.iter().map(SettingKey::variable).chain([FILE_VARIABLE.to_owned()]).collect();
     let ours = environment.iter().map(|(name, _)| name).filter(|name| name.starts_with(PREFIX));
     let strange = ours.filter(|name| !known.contains(name));
     let mut warnings: Vec<String> = strange
@@ -290,8 +294,8 @@ fn unknown(environment: &[(String, String)]) -> Vec<String> {
     warnings
 }
 
-fn wrong(errors: &[String]) -> Failed {
-    Failed::usage(errors.join("\n")).hint("`rival serve --help` lists the settings")
+fn wrong(errors: &[String]) -> ExitError {
+    ExitError::usage(errors.join("\n")).hint("`rival serve --help` lists the settings")
 }
 
 #[cfg(test)]
@@ -302,10 +306,10 @@ mod tests {
     fn defaults_are_values_of_their_kind_and_names_are_in_order() {
         for key in &KEYS {
             if let Some(default) = key.default {
-                assert!(Value::parse(key.kind, default).is_some(), "{}", key.name);
+                assert!(SettingValue::parse(key.kind, default).is_some(), "{}", key.name);
             }
         }
-        let config = Config::load(None, &Given::default(), &[]).unwrap();
+        let config = ResolvedConfig::load(None, &GivenFlags::default(), &[]).unwrap();
         assert_eq!(config.url(), ("http://127.0.0.1:7878".to_owned(), false));
         assert_eq!(config.tokens(), Path::new("data/tokens.json"));
     }

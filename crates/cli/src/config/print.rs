@@ -3,24 +3,24 @@
 use anyhow::Result;
 use serde_json::json;
 
-use super::{Config, Entry, Origin};
-use crate::out::{Format, Out, Table};
+use super::{ResolvedConfig, SettingEntry, SettingOrigin};
+use crate::out::{DataOutput, OutputFormat, TextTable};
 
 /// Shows every setting, its value and where it comes from.
-pub(crate) fn print(config: &Config, out: &Out) -> Result<()> {
+pub(crate) fn print(config: &ResolvedConfig, out: &DataOutput) -> Result<()> {
     match out.format {
-        Format::Table => {
-            let mut table = Table::new(&["KEY", "VALUE", "FROM"]);
+        OutputFormat::Table => {
+            let mut table = TextTable::new(&["KEY", "VALUE", "FROM"]);
             for entry in &config.entries {
                 table.row([entry.key.name.to_owned(), shown(config, entry), entry.origin.to_string()]);
             }
             out.table(&table)
         }
-        Format::Json => {
+        OutputFormat::Json => {
             let entries = config.entries.iter().map(|entry| {
                 json!({
                     "key": entry.key.name,
-                    "value": entry.value.as_ref().map(super::value::Value::json),
+                    "value": entry.value.as_ref().map(super::value::SettingValue::json),
                     "from": entry.origin.to_string(),
                     "variable": entry.key.variable(),
                     "about": entry.key.doc,
@@ -28,16 +28,16 @@ pub(crate) fn print(config: &Config, out: &Out) -> Result<()> {
             });
             out.json(&json!(entries.collect::<Vec<_>>()).to_string())
         }
-        Format::Ids => config.entries.iter().try_for_each(|entry| out.line(entry.key.name)),
+        OutputFormat::Ids => config.entries.iter().try_for_each(|entry| out.line(entry.key.name)),
     }
 }
 
 /// The value; for what is not set, what follows from that.
-fn shown(config: &Config, entry: &Entry) -> String {
+fn shown(config: &ResolvedConfig, entry: &SettingEntry) -> String {
     if let Some(value) = &entry.value {
         return value.show();
     }
-    debug_assert_eq!(entry.origin, Origin::Default);
+    debug_assert_eq!(entry.origin, SettingOrigin::Default);
     match entry.key.name {
         "tokens" => config.tokens().display().to_string(),
         "require_token" => {

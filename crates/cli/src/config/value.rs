@@ -7,12 +7,12 @@ use std::time::Duration;
 use rival_script::OutgoingPolicy;
 use serde_json::json;
 
-use super::keys::Kind;
+use super::keys::SettingKind;
 use crate::duration;
 
 /// A value of some kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Value {
+pub(crate) enum SettingValue {
     Address(SocketAddr),
     File(PathBuf),
     Switch(bool),
@@ -23,33 +23,33 @@ pub(crate) enum Value {
     Secret(String),
 }
 
-impl Value {
+impl SettingValue {
     /// Reads a value; `None` if it is not what is expected.
-    pub(crate) fn parse(kind: Kind, text: &str) -> Option<Self> {
+    pub(crate) fn parse(kind: SettingKind, text: &str) -> Option<Self> {
         match kind {
-            Kind::Address => text.parse().ok().map(Self::Address),
-            Kind::File => (!text.is_empty()).then(|| Self::File(PathBuf::from(text))),
-            Kind::Switch => text.parse().ok().map(Self::Switch),
-            Kind::Networks => {
-                let list = Self::parse(Kind::List, text)?;
+            SettingKind::Address => text.parse().ok().map(Self::Address),
+            SettingKind::File => (!text.is_empty()).then(|| Self::File(PathBuf::from(text))),
+            SettingKind::Switch => text.parse().ok().map(Self::Switch),
+            SettingKind::Networks => {
+                let list = Self::parse(SettingKind::List, text)?;
                 let Self::List(entries) = &list else { return None };
                 let all_are = entries.iter().all(|entry| OutgoingPolicy::public().allow(entry).is_ok());
                 all_are.then_some(list)
             }
-            Kind::List => {
+            SettingKind::List => {
                 let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
                 Some(Self::List(words.map(str::to_owned).collect()))
             }
-            Kind::Count => text.parse().ok().filter(|count| *count > 0).map(Self::Number),
-            Kind::Limit => text.parse().ok().map(Self::Number),
-            Kind::Bytes => bytes(text).map(Self::Number),
-            Kind::Duration => duration::parse(text).map(Self::Duration),
-            Kind::Filter => {
+            SettingKind::Count => text.parse().ok().filter(|count| *count > 0).map(Self::Number),
+            SettingKind::Limit => text.parse().ok().map(Self::Number),
+            SettingKind::Bytes => bytes(text).map(Self::Number),
+            SettingKind::Duration => duration::parse(text).map(Self::Duration),
+            SettingKind::Filter => {
                 tracing_subscriber::EnvFilter::try_new(text).ok().map(|_| Self::Text(text.to_owned()))
             }
-            Kind::LogFormat => matches!(text, "text" | "json").then(|| Self::Text(text.to_owned())),
-            Kind::Url => url(text).map(Self::Text),
-            Kind::Secret => (!text.is_empty()).then(|| Self::Secret(text.to_owned())),
+            SettingKind::LogFormat => matches!(text, "text" | "json").then(|| Self::Text(text.to_owned())),
+            SettingKind::Url => url(text).map(Self::Text),
+            SettingKind::Secret => (!text.is_empty()).then(|| Self::Secret(text.to_owned())),
         }
     }
 

@@ -11,19 +11,19 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use futures::StreamExt;
-use rival::event::Kind;
+use rival::event::EventKind;
 use rival::prelude::*;
 use rival::{
     Event, LogFilter, NodeStatus, Page, RunFilter, RunId, RunOutcome, RunStatus, Seq, SqliteStore,
     StepMetrics, StoreError, Time,
 };
 
-use screen::Screen;
+use screen::DemoScreen;
 
 use crate::examples::order::{Order, Shipped};
 use crate::examples::{self, order};
-use crate::lines::Teller;
-use crate::style::Style;
+use crate::lines::EventNarrator;
+use crate::style::TextStyle;
 use crate::text::{clock, length};
 use crate::{exit, signals};
 
@@ -35,7 +35,7 @@ const FRAME: Duration = Duration::from_millis(100);
 /// Runs the demo: goes on with an order that is under way, or takes a new one.
 pub(crate) async fn run(data: &Path, pace: Duration) -> Result<ExitCode> {
     let terminal = std::io::stdout().is_terminal();
-    let style = Style::of(terminal);
+    let style = TextStyle::of(terminal);
     std::fs::create_dir_all(data).with_context(|| format!("cannot make the folder {}", data.display()))?;
     let file = data.join("rival.db");
     let workflow = order::workflow(pace)?;
@@ -47,8 +47,8 @@ pub(crate) async fn run(data: &Path, pace: Duration) -> Result<ExitCode> {
     println!("{}  store {}", style.bold("rival demo"), file.display());
 
     let demo = match under_way(&engine).await? {
-        Some(run) => Demo::found(engine, run, nodes(&workflow), start, style).await?,
-        None => Demo::started(engine, &workflow, start, style).await?,
+        Some(run) => DemoRun::found(engine, run, nodes(&workflow), start, style).await?,
+        None => DemoRun::started(engine, &workflow, start, style).await?,
     };
     println!("{}\n", style.dim(hint(terminal)));
     let end = tokio::select! {
@@ -91,10 +91,10 @@ async fn under_way(engine: &Engine) -> Result<Option<RunId>> {
 }
 
 /// A run that is being watched.
-struct Demo {
+struct DemoRun {
     engine: Engine,
     run: RunId,
-    style: Style,
+    style: TextStyle,
     /// The ids of the workflow's nodes, in order.
     nodes: Vec<String>,
     /// When this start began.
@@ -105,12 +105,12 @@ struct Demo {
     before: BTreeSet<String>,
 }
 
-impl Demo {
+impl DemoRun {
     async fn started(
         engine: Engine,
         workflow: &Workflow<Order, Shipped>,
         start: Time,
-        style: Style,
+        style: TextStyle,
     ) -> Result<Self> {
         let run = engine.run(workflow, Order::sample()).await?.id().clone();
         println!("new run {}", style.cyan(&run));
@@ -130,7 +130,7 @@ impl Demo {
         run: RunId,
         nodes: Vec<String>,
         start: Time,
-        style: Style,
+        style: TextStyle,
     ) -> Result<Self> {
         let history = engine.history(&run).await?;
         // The engine goes on at once, so some of these may be of this start.
@@ -153,7 +153,7 @@ impl Demo {
     }
 
     async fn watch_screen(&self) -> Result<()> {
-        let mut screen = Screen::new(self.style, self.nodes.clone(), self.before.clone());
+        let mut screen = DemoScreen::new(self.style, self.nodes.clone(), self.before.clone());
         loop {
             let view = self.engine.get(&self.run).await?;
             let logs = self.engine.logs(&self.run, &LogFilter::default()).await?;
@@ -167,7 +167,7 @@ impl Demo {
 
     async fn watch_lines(&self) -> Result<()> {
         let mut events = self.engine.subscribe(&self.run, self.seen);
-        let (mut shown, mut teller) = (0, Teller::default());
+        let (mut shown, mut teller) = (0, EventNarrator::default());
         while let Some(event) = events.next().await {
             let event = event?;
             // What a step wrote is stored with its outcome, so it is there before the outcome is shown.
@@ -175,7 +175,7 @@ impl Demo {
             let new = logs.iter().skip(shown).filter(|line| line.at >= self.start);
             new.for_each(|line| println!("{}  {}: | {}", clock(line.at), line.node, line.message));
             shown = logs.len();
-            if let Some(line) = teller.tell(&event.event, event.at) {
+            if let Some(line) = teller.tell(&event.kind, event.at) {
                 println!("{}  {line}", clock(event.at));
             }
         }
@@ -254,9 +254,9 @@ fn next<'a>(nodes: &'a [String], done: &BTreeSet<String>) -> &'a str {
 
 /// The step that ended with this event and will not be called again.
 fn ended(event: &Event) -> Option<String> {
-    let node = match &event.event {
-        Kind::CallSucceeded { node, .. } | Kind::SleepEnded { node } => node,
-        Kind::CallFailed { node, verdict: rival::event::Verdict::Continue, .. } => node,
+    let node = match &event.kind {
+        EventKind::CallSucceeded { node, .. } | EventKind::SleepEnded { node } => node,
+        EventKind::CallFailed { node, verdict: rival::event::FailureVerdict::Continue, .. } => node,
         _ => return None,
     };
     Some(node.to_string())

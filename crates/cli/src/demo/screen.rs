@@ -4,22 +4,22 @@ use std::collections::BTreeSet;
 
 use rival::{LogLine, NodeStatus, RunView, StepMetrics, Time};
 
-use crate::style::Style;
+use crate::style::TextStyle;
 use crate::text::length;
 
 /// A table of the run's steps, drawn over itself.
 #[derive(Debug)]
-pub(super) struct Screen {
-    style: Style,
+pub(super) struct DemoScreen {
+    style: TextStyle,
     /// The steps that were done before this start.
     before: BTreeSet<String>,
     names: Vec<String>,
-    lines: crate::screen::Screen,
+    lines: crate::screen::LiveScreen,
 }
 
-impl Screen {
-    pub(super) fn new(style: Style, names: Vec<String>, before: BTreeSet<String>) -> Self {
-        Self { style, before, names, lines: crate::screen::Screen::on_stdout(style) }
+impl DemoScreen {
+    pub(super) fn new(style: TextStyle, names: Vec<String>, before: BTreeSet<String>) -> Self {
+        Self { style, before, names, lines: crate::screen::LiveScreen::on_stdout(style) }
     }
 
     /// Draws the run as it is now over what was drawn before.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 const INVOICES: [u32; 7] = [120, 80, 0, 45, 300, 10, 95];
 
 #[derive(Serialize, Deserialize)]
-struct Page {
+struct RowPage {
     invoices: Vec<u32>,
     next: Option<usize>,
 }
@@ -22,10 +22,10 @@ struct Progress {
 }
 
 #[step]
-async fn fetch_page(LastIteration(last): LastIteration<Progress>) -> Result<Page, StepError> {
+async fn fetch_page(LastIteration(last): LastIteration<Progress>) -> Result<RowPage, StepError> {
     let from = last.and_then(|last| last.next).unwrap_or(0);
     let end = (from + 3).min(INVOICES.len());
-    Ok(Page { invoices: INVOICES[from..end].to_vec(), next: (end < INVOICES.len()).then_some(end) })
+    Ok(RowPage { invoices: INVOICES[from..end].to_vec(), next: (end < INVOICES.len()).then_some(end) })
 }
 
 #[step]

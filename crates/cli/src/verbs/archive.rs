@@ -7,17 +7,17 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use rival::Archive;
 
-use super::{Context, page};
+use super::{VerbContext, page};
 use crate::args::{self, ExportFormat};
-use crate::client::{Client, Need, segment};
-use crate::exit::{self, Failed};
-use crate::out::{Format, note};
-use crate::shape::Standing;
+use crate::client::{ApiClient, OfflineNeed, segment};
+use crate::exit::{self, ExitError};
+use crate::out::{OutputFormat, note};
+use crate::shape::RunStatusJson;
 
 /// The largest archive that is read.
 const ARCHIVE_MAX_BYTES: u64 = 1 << 30;
 
-pub(crate) async fn export(context: &Context, args: &args::Export) -> Result<()> {
+pub(crate) async fn export(context: &VerbContext, args: &args::ExportArgs) -> Result<()> {
     let (client, run) = context.client_for(&args.run).await?;
     let text = client.get(&format!("/api/runs/{}/export", segment(&run))).await?.text;
     let html = args
@@ -29,9 +29,9 @@ pub(crate) async fn export(context: &Context, args: &args::Export) -> Result<()>
         // As it came: what was recorded stays as it is to the byte.
         ExportFormat::Json => text + "\n",
         ExportFormat::Html => {
-            let archive = Archive::from_json(&text).map_err(|error| Failed::error(error.to_string()))?;
+            let archive = Archive::from_json(&text).map_err(|error| ExitError::error(error.to_string()))?;
             // Looked at through the same API as any other run, but offline.
-            page::render(&Client::of_archive(&archive).await?, &archive).await?
+            page::render(&ApiClient::of_archive(&archive).await?, &archive).await?
         }
     };
     match &args.file {
@@ -55,8 +55,8 @@ fn write(file: &Path, text: &str) -> std::io::Result<()> {
     options.open(file)?.write_all(text.as_bytes())
 }
 
-pub(crate) async fn import(context: &Context, args: &args::Import) -> Result<()> {
-    let client = context.client(Need::Workflows).await?;
+pub(crate) async fn import(context: &VerbContext, args: &args::ImportArgs) -> Result<()> {
+    let client = context.client(OfflineNeed::Workflows).await?;
     let mut failed = None;
     for file in &args.files {
         if let Err(error) = import_one(context, &client, file).await {
@@ -64,29 +64,29 @@ pub(crate) async fn import(context: &Context, args: &args::Import) -> Result<()>
                 return Err(error);
             }
             note(format_args!("error: {error:#}"));
-            failed.get_or_insert(error.downcast_ref::<Failed>().map_or(exit::ERROR, |failed| failed.exit));
+            failed.get_or_insert(error.downcast_ref::<ExitError>().map_or(exit::ERROR, |failed| failed.exit));
         }
     }
-    failed.map_or(Ok(()), |exit| Err(Failed::told(exit).into()))
+    failed.map_or(Ok(()), |exit| Err(ExitError::told(exit).into()))
 }
 
-async fn import_one(context: &Context, client: &Client, file: &Path) -> Result<()> {
+async fn import_one(context: &VerbContext, client: &ApiClient, file: &Path) -> Result<()> {
     let archive = read(file).await?;
     let answer = client.post_text("/api/runs/import", serde_json::to_string(&archive)?).await;
-    let answer = answer.map_err(|error| match error.downcast::<Failed>() {
-        Ok(failed) => Failed { message: format!("{}: {failed}", file.display()), ..failed }.into(),
+    let answer = answer.map_err(|error| match error.downcast::<ExitError>() {
+        Ok(failed) => ExitError { message: format!("{}: {failed}", file.display()), ..failed }.into(),
         Err(other) => other,
     })?;
-    let standing: Standing = answer.read()?;
+    let reply: RunStatusJson = answer.read()?;
     let out = &context.out;
     match out.format {
-        Format::Json => out.json(&answer.text)?,
-        Format::Ids => out.line(&standing.run_id)?,
-        Format::Table => {
-            out.line(format_args!("{}  {}", standing.run_id, out.style.status(standing.status.word())))?;
+        OutputFormat::Json => out.json(&answer.text)?,
+        OutputFormat::Ids => out.line(&reply.run_id)?,
+        OutputFormat::Table => {
+            out.line(format_args!("{}  {}", reply.run_id, out.style.status(reply.status.word())))?;
         }
     }
-    if answer.status != axum::http::StatusCode::CREATED && out.format == Format::Table {
+    if answer.status != axum::http::StatusCode::CREATED && out.format == OutputFormat::Table {
         note("it was there already");
     }
     Ok(())
@@ -95,12 +95,13 @@ async fn import_one(context: &Context, client: &Client, file: &Path) -> Result<(
 /// Reads a file that `export` wrote, a page or only the data.
 pub(crate) async fn read(file: &Path) -> Result<Archive> {
     let text = crate::read::text(file, ARCHIVE_MAX_BYTES).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Failed::not_found(format!("there is no file {}", file.display())),
-        _ => Failed::error(format!("cannot read {}: {error}", file.display())),
+        std::io::ErrorKind::NotFound => ExitError::not_found(format!("there is no file {}", file.display())),
+        _ => ExitError::error(format!("cannot read {}: {error}", file.display())),
     })?;
     let archive = match page::embedded(&text) {
         Some(embedded) => Archive::from_embedded(embedded),
         None => Archive::from_json(&text),
     };
-    archive.map_err(|error| Failed::error(format!("{}: {error}", file.display())).code(error.code()).into())
+    archive
+        .map_err(|error| ExitError::error(format!("{}: {error}", file.display())).code(error.code()).into())
 }

@@ -4,22 +4,22 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use super::start::RECORDED;
-use super::{Context, each};
+use super::{VerbContext, each};
 use crate::args;
-use crate::client::{Answer, Client, Need, segment};
-use crate::out::{Format, Out, note};
-use crate::shape::Standing;
+use crate::client::{ApiAnswer, ApiClient, OfflineNeed, segment};
+use crate::out::{DataOutput, OutputFormat, note};
+use crate::shape::RunStatusJson;
 
 /// What is asked of a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Ask {
+pub(crate) enum ControlRequest {
     Cancel,
     Kill,
     Pause,
     Resume,
 }
 
-impl Ask {
+impl ControlRequest {
     fn word(self) -> &'static str {
         match self {
             Self::Cancel => "cancel",
@@ -31,8 +31,13 @@ impl Ask {
 }
 
 /// Asks something of each run.
-pub(crate) async fn ask(context: &Context, ask: Ask, runs: &[String], reason: Option<&str>) -> Result<()> {
-    let client = context.client(Need::Store).await?;
+pub(crate) async fn ask(
+    context: &VerbContext,
+    ask: ControlRequest,
+    runs: &[String],
+    reason: Option<&str>,
+) -> Result<()> {
+    let client = context.client(OfflineNeed::Store).await?;
     let body = reason.map_or_else(|| json!({}), |reason| json!({ "reason": reason }));
     each(&context.out, runs, async |run| {
         let answer = client.post(&format!("/api/runs/{}/{}", segment(run), ask.word()), &body).await?;
@@ -42,23 +47,23 @@ pub(crate) async fn ask(context: &Context, ask: Ask, runs: &[String], reason: Op
 }
 
 /// Says where the run stands that was asked.
-fn asked(out: &Out, client: &Client, answer: &Answer) -> Result<()> {
-    let standing: Standing = answer.read()?;
+fn asked(out: &DataOutput, client: &ApiClient, answer: &ApiAnswer) -> Result<()> {
+    let reply: RunStatusJson = answer.read()?;
     match out.format {
-        Format::Json => out.json(&answer.text)?,
-        Format::Ids => out.line(&standing.run_id)?,
-        Format::Table => {
-            out.line(format_args!("{}  {}", standing.run_id, out.style.status(standing.status.word())))?;
+        OutputFormat::Json => out.json(&answer.text)?,
+        OutputFormat::Ids => out.line(&reply.run_id)?,
+        OutputFormat::Table => {
+            out.line(format_args!("{}  {}", reply.run_id, out.style.status(reply.status.word())))?;
         }
     }
-    if client.is_passive() && !standing.status.is_terminal() {
+    if client.is_passive() && !reply.status.is_terminal() {
         note(RECORDED);
     }
     Ok(())
 }
 
-pub(crate) async fn retry(context: &Context, args: &args::Runs) -> Result<()> {
-    let client = context.client(Need::Workflows).await?;
+pub(crate) async fn retry(context: &VerbContext, args: &args::RunsArgs) -> Result<()> {
+    let client = context.client(OfflineNeed::Workflows).await?;
     each(&context.out, &args.runs, async |run| {
         let answer = client.post(&format!("/api/runs/{}/retry", segment(run)), &json!({})).await?;
         began(&context.out, &client, &answer)
@@ -66,7 +71,7 @@ pub(crate) async fn retry(context: &Context, args: &args::Runs) -> Result<()> {
     .await
 }
 
-pub(crate) async fn fork(context: &Context, args: &args::Fork) -> Result<()> {
+pub(crate) async fn fork(context: &VerbContext, args: &args::ForkArgs) -> Result<()> {
     let mut body = Map::new();
     if let Some(from) = &args.from {
         body.insert("from".to_owned(), json!(from));
@@ -77,27 +82,27 @@ pub(crate) async fn fork(context: &Context, args: &args::Fork) -> Result<()> {
     if let Some(id) = &args.id {
         body.insert("runId".to_owned(), json!(id));
     }
-    let client = context.client(Need::Workflows).await?;
+    let client = context.client(OfflineNeed::Workflows).await?;
     let answer = client.post(&format!("/api/runs/{}/fork", segment(&args.run)), &Value::Object(body)).await?;
     began(&context.out, &client, &answer)
 }
 
 /// Says which run began.
-fn began(out: &Out, client: &Client, answer: &Answer) -> Result<()> {
-    let standing: Standing = answer.read()?;
+fn began(out: &DataOutput, client: &ApiClient, answer: &ApiAnswer) -> Result<()> {
+    let reply: RunStatusJson = answer.read()?;
     match out.format {
-        Format::Json => out.json(&answer.text)?,
-        Format::Table | Format::Ids => out.line(&standing.run_id)?,
+        OutputFormat::Json => out.json(&answer.text)?,
+        OutputFormat::Table | OutputFormat::Ids => out.line(&reply.run_id)?,
     }
     if client.is_passive() {
         note(RECORDED);
-    } else if out.format == Format::Table {
-        note(format_args!("{}; `rival watch {}` shows what it does", standing.status, standing.run_id));
+    } else if out.format == OutputFormat::Table {
+        note(format_args!("{}; `rival watch {}` shows what it does", reply.status, reply.run_id));
     }
     Ok(())
 }
 
-pub(crate) async fn signal(context: &Context, args: &args::Signal) -> Result<()> {
+pub(crate) async fn signal(context: &VerbContext, args: &args::SignalArgs) -> Result<()> {
     let mut body = Map::new();
     if let Some(payload) = &args.payload {
         body.insert("payload".to_owned(), super::json(payload, "payload").await?);
@@ -106,7 +111,7 @@ pub(crate) async fn signal(context: &Context, args: &args::Signal) -> Result<()>
         body.insert("id".to_owned(), json!(id));
     }
     // Loads the workflows too, so that the payload is checked even if no server runs this store.
-    let client = context.client(Need::Workflows).await?;
+    let client = context.client(OfflineNeed::Workflows).await?;
     let path = format!("/api/runs/{}/signals/{}", segment(&args.run), segment(&args.name));
     let answer = client.post(&path, &Value::Object(body)).await?;
     asked(&context.out, &client, &answer)

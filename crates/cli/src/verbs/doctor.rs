@@ -10,10 +10,10 @@ use rival_server::token::TokenFile;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Context;
-use crate::client::Client;
-use crate::exit::Failed;
-use crate::out::{Format, Table, clean};
+use super::VerbContext;
+use crate::client::ApiClient;
+use crate::exit::ExitError;
+use crate::out::{OutputFormat, TextTable, clean};
 use crate::text::length;
 use crate::workflow_files::{WorkflowFiles, near};
 
@@ -26,13 +26,13 @@ const OLDEST: Time = Time(1_767_225_600_000);
 
 /// How much it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
+enum FindingLevel {
     Good,
     Odd,
     Bad,
 }
 
-impl Level {
+impl FindingLevel {
     fn word(self) -> &'static str {
         match self {
             Self::Good => "ok",
@@ -44,7 +44,7 @@ impl Level {
 
 struct Finding {
     about: &'static str,
-    level: Level,
+    level: FindingLevel,
     text: String,
 }
 
@@ -52,17 +52,21 @@ struct Finding {
 struct Findings(Vec<Finding>);
 
 impl Findings {
-    fn add(&mut self, about: &'static str, level: Level, text: impl Into<String>) {
+    fn add(&mut self, about: &'static str, level: FindingLevel, text: impl Into<String>) {
         self.0.push(Finding { about, level, text: text.into() });
     }
 }
 
-pub(crate) async fn doctor(context: &Context) -> Result<()> {
+pub(crate) async fn doctor(context: &VerbContext) -> Result<()> {
     let mut findings = Findings::default();
     let config = &context.config;
     match config.warnings.is_empty() {
-        true => findings.add("settings", Level::Good, "they read well; `rival config print` shows them"),
-        false => config.warnings.iter().for_each(|warning| findings.add("settings", Level::Odd, warning)),
+        true => {
+            findings.add("settings", FindingLevel::Good, "they read well; `rival config print` shows them")
+        }
+        false => {
+            config.warnings.iter().for_each(|warning| findings.add("settings", FindingLevel::Odd, warning))
+        }
     }
     let served = server(context, &mut findings).await;
     store(config.store(), served, &mut findings).await;
@@ -73,19 +77,19 @@ pub(crate) async fn doctor(context: &Context) -> Result<()> {
 }
 
 /// Whether a server answers.
-async fn server(context: &Context, findings: &mut Findings) -> bool {
+async fn server(context: &VerbContext, findings: &mut Findings) -> bool {
     let (url, named) = context.config.url();
-    let client = match Client::to_configured(&context.config) {
+    let client = match ApiClient::to_configured(&context.config) {
         Ok(client) => client,
         Err(error) => {
-            findings.add("server", Level::Bad, format!("{error:#}"));
+            findings.add("server", FindingLevel::Bad, format!("{error:#}"));
             return false;
         }
     };
     let answer = match client.get("/version").await {
         Ok(answer) => answer,
         Err(error) => {
-            let level = if named { Level::Bad } else { Level::Good };
+            let level = if named { FindingLevel::Bad } else { FindingLevel::Good };
             let text = if named {
                 format!("{error:#}")
             } else {
@@ -98,20 +102,20 @@ async fn server(context: &Context, findings: &mut Findings) -> bool {
     };
     let version: serde_json::Value = answer.read().unwrap_or_default();
     if version["name"] != "rival" {
-        findings.add("server", Level::Bad, format!("what answers at {url} is not Rival"));
+        findings.add("server", FindingLevel::Bad, format!("what answers at {url} is not Rival"));
         return false;
     }
     let (theirs, ours) = (version["version"].as_str().unwrap_or_default(), env!("CARGO_PKG_VERSION"));
-    let level = if theirs == ours { Level::Good } else { Level::Odd };
+    let level = if theirs == ours { FindingLevel::Good } else { FindingLevel::Odd };
     findings.add("server", level, format!("{url} runs version {theirs}, this command is {ours}"));
     match client.get("/readyz").await {
-        Ok(_) => findings.add("server", Level::Good, "it takes work"),
-        Err(error) => findings.add("server", Level::Bad, format!("it takes no work: {error:#}")),
+        Ok(_) => findings.add("server", FindingLevel::Good, "it takes work"),
+        Err(error) => findings.add("server", FindingLevel::Bad, format!("it takes no work: {error:#}")),
     }
     match client.get("/api/runs?limit=1").await {
-        Ok(_) => findings.add("server", Level::Good, "it lets this command in"),
+        Ok(_) => findings.add("server", FindingLevel::Good, "it lets this command in"),
         Err(error) => {
-            findings.add("server", Level::Bad, format!("it does not let this command in: {error:#}"));
+            findings.add("server", FindingLevel::Bad, format!("it does not let this command in: {error:#}"));
         }
     }
     clock(answer.date, findings);
@@ -150,7 +154,7 @@ fn steps(clock: &ServerClock, findings: &mut Findings) {
             1 => format!("the server's was set once since it began: {last}"),
             times => format!("the server's was set {times} times since it began, {last}"),
         };
-        findings.add("clock", Level::Odd, text);
+        findings.add("clock", FindingLevel::Odd, text);
     }
     let off = Duration::from_millis(clock.ahead_ms.unsigned_abs());
     if off > SKEW_MAX {
@@ -159,14 +163,14 @@ fn steps(clock: &ServerClock, findings: &mut Findings) {
             "the server's time is {} {side} its wall clock, and comes to it by itself",
             length(clock.ahead_ms.unsigned_abs())
         );
-        findings.add("clock", Level::Odd, text);
+        findings.add("clock", FindingLevel::Odd, text);
     }
 }
 
 fn clock(server: Option<SystemTime>, findings: &mut Findings) {
     let now = Clock::System.now();
     if now < OLDEST {
-        findings.add("clock", Level::Bad, format!("it says {now}, which cannot be"));
+        findings.add("clock", FindingLevel::Bad, format!("it says {now}, which cannot be"));
         return;
     }
     let here = SystemTime::now();
@@ -174,16 +178,20 @@ fn clock(server: Option<SystemTime>, findings: &mut Findings) {
     match skew {
         Some(skew) if skew > SKEW_MAX => {
             let s = skew.as_secs();
-            findings.add("clock", Level::Odd, format!("the server's clock and this one differ by {s} s"));
+            findings.add(
+                "clock",
+                FindingLevel::Odd,
+                format!("the server's clock and this one differ by {s} s"),
+            );
         }
-        Some(_) => findings.add("clock", Level::Good, "the server's and this one agree"),
-        None => findings.add("clock", Level::Good, format!("it says {now}")),
+        Some(_) => findings.add("clock", FindingLevel::Good, "the server's and this one agree"),
+        None => findings.add("clock", FindingLevel::Good, format!("it says {now}")),
     }
 }
 
 async fn store(file: &Path, served: bool, findings: &mut Findings) {
     if !file.exists() {
-        let level = if served { Level::Odd } else { Level::Good };
+        let level = if served { FindingLevel::Odd } else { FindingLevel::Good };
         let text = format!("there is none at {} yet; a server makes it", file.display());
         findings.add("store", level, text);
     } else {
@@ -198,32 +206,32 @@ async fn open(file: &Path, served: bool, findings: &mut Findings) {
     match SqliteStore::open(file) {
         Ok(_) if served => {
             let text = format!("{shown} can be opened, so it is not the store of the server that answers");
-            findings.add("store", Level::Odd, text);
+            findings.add("store", FindingLevel::Odd, text);
         }
         Ok(store) => match store.check_writable().await {
             Ok(()) => {
                 let size = file.metadata().map_or(0, |meta| meta.len());
                 let text = format!("{shown} can be read and written ({})", bytes(size));
-                findings.add("store", Level::Good, text);
+                findings.add("store", FindingLevel::Good, text);
             }
-            Err(error) => findings.add("store", Level::Bad, format!("it can be read, but {error}")),
+            Err(error) => findings.add("store", FindingLevel::Bad, format!("it can be read, but {error}")),
         },
         Err(StoreError::Locked(_)) if served => {
-            findings.add("store", Level::Good, format!("{shown} is in use by a server"));
+            findings.add("store", FindingLevel::Good, format!("{shown} is in use by a server"));
         }
         Err(StoreError::Locked(who)) => {
             findings.add(
                 "store",
-                Level::Bad,
+                FindingLevel::Bad,
                 format!("{who}, and no server answers: --url may name the wrong one"),
             );
         }
-        Err(error) => findings.add("store", Level::Bad, error.to_string()),
+        Err(error) => findings.add("store", FindingLevel::Bad, error.to_string()),
     }
 }
 
 /// What is wrong in workflow files: in those of the server, or without one in those of the settings.
-async fn files(context: &Context, served: bool, findings: &mut Findings) {
+async fn files(context: &VerbContext, served: bool, findings: &mut Findings) {
     let paths = context.config.workflows();
     let problems = match (served, paths.is_empty()) {
         (true, _) => problems_there(context).await,
@@ -231,35 +239,41 @@ async fn files(context: &Context, served: bool, findings: &mut Findings) {
         (false, false) => problems_here(context, paths).await,
     };
     match problems {
-        Err(error) => findings.add("workflows", Level::Bad, format!("{error:#}")),
+        Err(error) => findings.add("workflows", FindingLevel::Bad, format!("{error:#}")),
         Ok(problems) if problems.is_empty() => {
-            findings.add("workflows", Level::Good, "no file has a problem");
+            findings.add("workflows", FindingLevel::Good, "no file has a problem");
         }
         Ok(problems) => {
-            problems.iter().for_each(|problem| findings.add("workflows", Level::Bad, shown(problem)));
+            problems.iter().for_each(|problem| findings.add("workflows", FindingLevel::Bad, shown(problem)));
         }
     }
 }
 
 /// What the kernel keeps script hosts from on this machine.
-async fn scripts(context: &Context, findings: &mut Findings) {
+async fn scripts(context: &VerbContext, findings: &mut Findings) {
     match rival_script::confinement(&context.config.scripts(context.config.outgoing())).await {
         Ok(Some(confinement)) => {
             if !confinement.in_force.is_empty() {
                 findings.add(
                     "scripts",
-                    Level::Good,
+                    FindingLevel::Good,
                     format!("confined: {}", confinement.in_force.join(", ")),
                 );
             }
             for missing in confinement.missing {
-                findings.add("scripts", Level::Odd, format!("not confined by {missing}"));
+                findings.add("scripts", FindingLevel::Odd, format!("not confined by {missing}"));
             }
         }
         Ok(None) => {
-            findings.add("scripts", Level::Odd, "script hosts are threads of this program, and not confined");
+            findings.add(
+                "scripts",
+                FindingLevel::Odd,
+                "script hosts are threads of this program, and not confined",
+            );
         }
-        Err(error) => findings.add("scripts", Level::Bad, format!("no script host can be started: {error}")),
+        Err(error) => {
+            findings.add("scripts", FindingLevel::Bad, format!("no script host can be started: {error}"))
+        }
     }
 }
 
@@ -269,17 +283,17 @@ fn shown(problem: &SourceProblem) -> String {
     format!("{}:{line}:{column}: {message}{advice}", near(Path::new(file)))
 }
 
-async fn problems_there(context: &Context) -> Result<Vec<SourceProblem>> {
+async fn problems_there(context: &VerbContext) -> Result<Vec<SourceProblem>> {
     #[derive(Deserialize)]
-    struct Listed {
+    struct ListedProblems {
         problems: Vec<SourceProblem>,
     }
-    let client = Client::to_configured(&context.config)?;
-    Ok(client.get("/api/workflows").await?.read::<Listed>()?.problems)
+    let client = ApiClient::to_configured(&context.config)?;
+    Ok(client.get("/api/workflows").await?.read::<ListedProblems>()?.problems)
 }
 
 /// Loads the files into a passive engine that runs nothing.
-async fn problems_here(context: &Context, paths: Vec<PathBuf>) -> Result<Vec<SourceProblem>> {
+async fn problems_here(context: &VerbContext, paths: Vec<PathBuf>) -> Result<Vec<SourceProblem>> {
     let engine = Engine::builder().passive().build().await?;
     // Nothing but the loading of files happens here.
     let outgoing = context.config.outgoing();
@@ -296,7 +310,7 @@ fn mode(file: &Path, findings: &mut Findings) {
     let mode = meta.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         let text = format!("others may read {} (mode {mode:03o}); `chmod 600` it", file.display());
-        findings.add("store", Level::Odd, text);
+        findings.add("store", FindingLevel::Odd, text);
     }
 }
 
@@ -312,7 +326,7 @@ fn space(file: &Path, findings: &mut Findings) {
     let Some(folder) = there.into_iter().find(|folder| folder.exists()) else { return };
     let Ok(disk) = rustix::fs::statvfs(folder) else { return };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    let level = if free < FREE_MIN { Level::Odd } else { Level::Good };
+    let level = if free < FREE_MIN { FindingLevel::Odd } else { FindingLevel::Good };
     findings.add("disk", level, format!("{} free", bytes(free)));
 }
 
@@ -327,7 +341,7 @@ fn bytes(count: u64) -> String {
     }
 }
 
-fn tokens(context: &Context, findings: &mut Findings) {
+fn tokens(context: &VerbContext, findings: &mut Findings) {
     let config = &context.config;
     let needed = config.require_token().unwrap_or(!config.listen().ip().is_loopback());
     match TokenFile::new(config.tokens()).list() {
@@ -336,7 +350,7 @@ fn tokens(context: &Context, findings: &mut Findings) {
                 "a server on {} needs one, and there is none: `rival token create NAME`",
                 config.listen()
             );
-            findings.add("tokens", Level::Bad, text);
+            findings.add("tokens", FindingLevel::Bad, text);
         }
         Ok(tokens) => {
             let now = Clock::System.now();
@@ -345,40 +359,40 @@ fn tokens(context: &Context, findings: &mut Findings) {
             let need = if needed { "requests need one" } else { "requests need none" };
             findings.add(
                 "tokens",
-                Level::Good,
+                FindingLevel::Good,
                 format!("{} in {}{expired}; {need}", tokens.len(), config.tokens().display()),
             );
         }
-        Err(error) => findings.add("tokens", Level::Bad, error.to_string()),
+        Err(error) => findings.add("tokens", FindingLevel::Bad, error.to_string()),
     }
 }
 
-fn show(context: &Context, findings: &Findings) -> Result<()> {
+fn show(context: &VerbContext, findings: &Findings) -> Result<()> {
     let out = &context.out;
     match out.format {
-        Format::Json => {
+        OutputFormat::Json => {
             let all = findings.0.iter().map(|finding| {
                 json!({ "about": finding.about, "result": finding.level.word(), "text": finding.text })
             });
             out.json(&json!(all.collect::<Vec<_>>()).to_string())?;
         }
-        Format::Ids => {
-            let bad = findings.0.iter().filter(|finding| finding.level == Level::Bad);
+        OutputFormat::Ids => {
+            let bad = findings.0.iter().filter(|finding| finding.level == FindingLevel::Bad);
             bad.into_iter().try_for_each(|finding| out.line(finding.about))?;
         }
-        Format::Table => {
-            let mut table = Table::new(&["ABOUT", "RESULT", "WHAT"]);
+        OutputFormat::Table => {
+            let mut table = TextTable::new(&["ABOUT", "RESULT", "WHAT"]);
             for Finding { about, level, text } in &findings.0 {
                 let word = match level {
-                    Level::Good => out.style.green(level.word()),
-                    Level::Odd => out.style.yellow(level.word()),
-                    Level::Bad => out.style.red(level.word()),
+                    FindingLevel::Good => out.style.green(level.word()),
+                    FindingLevel::Odd => out.style.yellow(level.word()),
+                    FindingLevel::Bad => out.style.red(level.word()),
                 };
                 table.row([(*about).to_owned(), word, clean(text)]);
             }
             out.table(&table)?;
         }
     }
-    let bad = findings.0.iter().filter(|finding| finding.level == Level::Bad).count();
-    if bad == 0 { Ok(()) } else { Err(Failed::error(format!("{bad} of these must be mended")).into()) }
+    let bad = findings.0.iter().filter(|finding| finding.level == FindingLevel::Bad).count();
+    if bad == 0 { Ok(()) } else { Err(ExitError::error(format!("{bad} of these must be mended")).into()) }
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use crate::exit::Failed;
-use crate::out::Out;
+use crate::exit::ExitError;
+use crate::out::DataOutput;
 
 /// What is written, in the order in which it is shown.
 const FILES: [(&str, &str); 10] = [
@@ -23,7 +23,7 @@ const FILES: [(&str, &str); 10] = [
     (".rival/types/zod.d.ts", rival_script::types::ZOD),
 ];
 
-pub(crate) fn init(out: &Out, folder: &Path) -> Result<()> {
+pub(crate) fn init(out: &DataOutput, folder: &Path) -> Result<()> {
     let there: Vec<&str> =
         FILES.iter().map(|(name, _)| *name).filter(|name| folder.join(name).exists()).collect();
     if !there.is_empty() {
@@ -33,7 +33,7 @@ pub(crate) fn init(out: &Out, folder: &Path) -> Result<()> {
             String::new()
         };
         let message = format!("{} has {}{more} already: nothing was written", folder.display(), there[0]);
-        return Err(Failed::error(message).hint("name another folder: `rival init my-workflows`").into());
+        return Err(ExitError::error(message).hint("name another folder: `rival init my-workflows`").into());
     }
     for (name, text) in FILES {
         write(&folder.join(name), text)?;
@@ -52,7 +52,7 @@ fn write(file: &Path, text: &str) -> Result<()> {
     written().with_context(|| format!("cannot write {}", file.display()))
 }
 
-fn greet(out: &Out, folder: &Path) -> Result<()> {
+fn greet(out: &DataOutput, folder: &Path) -> Result<()> {
     let style = out.style;
     let here = folder == Path::new(".");
     let shown = FILES.iter().map(|(name, _)| *name).filter(|name| !name.starts_with(".rival/"));

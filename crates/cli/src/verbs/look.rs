@@ -1,17 +1,17 @@
 //! Looking at runs: `list`, `show`, `history`, `logs`, `explain`.
 
 use anyhow::Result;
-use rival::event::Kind;
+use rival::event::EventKind;
 use rival::{Clock, Time};
 use serde_json::value::RawValue;
 
-use super::{Context, each, is_archive};
+use super::{VerbContext, each, is_archive};
 use crate::args;
-use crate::client::{Client, Need, query, segment};
-use crate::lines::Teller;
-use crate::out::{Format, Out, Table, clean, note, short};
-use crate::shape::{Event, EventPage, LogLine, LogPage, Page, Run, Step, Summary};
-use crate::style::Style;
+use crate::client::{ApiClient, OfflineNeed, query, segment};
+use crate::lines::EventNarrator;
+use crate::out::{DataOutput, OutputFormat, TextTable, clean, note, short};
+use crate::shape::{EventJson, EventPage, LogLineJson, LogPage, RunJson, RunListJson, StepJson, SummaryJson};
+use crate::style::TextStyle;
 use crate::text::{clock, length, moment};
 
 /// The most runs in a page.
@@ -21,8 +21,8 @@ const LOG_PAGE: usize = 5_000;
 /// How much of a text a table shows.
 const CELL: usize = 72;
 
-pub(crate) async fn list(context: &Context, args: &args::List) -> Result<()> {
-    let client = context.client(Need::Store).await?;
+pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result<()> {
+    let client = context.client(OfflineNeed::Store).await?;
     let mut left = if args.all { u32::MAX } else { args.limit };
     let mut cursor: Option<String> = None;
     let mut runs: Vec<Box<RawValue>> = Vec::new();
@@ -38,7 +38,7 @@ pub(crate) async fn list(context: &Context, args: &args::List) -> Result<()> {
             ("limit", Some(left.min(PAGE).to_string())),
             ("cursor", cursor),
         ]);
-        let page: Page = client.get(&format!("/api/runs{filters}")).await?.read()?;
+        let page: RunListJson = client.get(&format!("/api/runs{filters}")).await?.read()?;
         left = left.saturating_sub(u32::try_from(page.runs.len()).unwrap_or(u32::MAX));
         runs.extend(page.runs);
         cursor = page.cursor;
@@ -47,31 +47,32 @@ pub(crate) async fn list(context: &Context, args: &args::List) -> Result<()> {
         }
     }
     show_list(&context.out, &runs)?;
-    if cursor.is_some() && context.out.format == Format::Table {
+    if cursor.is_some() && context.out.format == OutputFormat::Table {
         note("there are more: --all shows them, --limit more of them");
     }
     Ok(())
 }
 
-fn show_list(out: &Out, runs: &[Box<RawValue>]) -> Result<()> {
-    if out.format == Format::Json {
+fn show_list(out: &DataOutput, runs: &[Box<RawValue>]) -> Result<()> {
+    if out.format == OutputFormat::Json {
         return out.json(&array(runs));
     }
-    let runs = runs.iter().map(|run| serde_json::from_str(run.get())).collect::<Result<Vec<Summary>, _>>()?;
-    if out.format == Format::Ids {
+    let runs =
+        runs.iter().map(|run| serde_json::from_str(run.get())).collect::<Result<Vec<SummaryJson>, _>>()?;
+    if out.format == OutputFormat::Ids {
         return runs.iter().try_for_each(|run| out.line(&run.run_id));
     }
     if runs.is_empty() {
         note("no runs");
         return Ok(());
     }
-    let mut table = Table::new(&["RUN", "WORKFLOW", "STATUS", "STARTED (UTC)", "TOOK", "NOTE"]);
+    let mut table = TextTable::new(&["RUN", "WORKFLOW", "STATUS", "STARTED (UTC)", "TOOK", "NOTE"]);
     runs.iter().for_each(|run| table.row(summary(run, out.style)));
     out.table(&table)
 }
 
 /// A run as a row of a list.
-pub(crate) fn summary(run: &Summary, style: Style) -> [String; 6] {
+pub(crate) fn summary(run: &SummaryJson, style: TextStyle) -> [String; 6] {
     let took = run.ended_at.map_or_else(|| "-".to_owned(), |end| length(end.ms_since(run.created_at)));
     [
         run.run_id.clone(),
@@ -88,24 +89,24 @@ fn array(items: &[Box<RawValue>]) -> String {
     format!("[{}]", items.join(","))
 }
 
-pub(crate) async fn show(context: &Context, args: &args::Runs) -> Result<()> {
+pub(crate) async fn show(context: &VerbContext, args: &args::RunsArgs) -> Result<()> {
     let mut first = true;
     each(&context.out, &args.runs, async |run| {
         let (client, run) = context.client_for(run).await?;
         let answer = client.get(&format!("/api/runs/{}", segment(&run))).await?;
-        if context.out.format == Format::Table && !std::mem::take(&mut first) {
+        if context.out.format == OutputFormat::Table && !std::mem::take(&mut first) {
             context.out.line("")?;
         }
         match context.out.format {
-            Format::Json => context.out.json(&answer.text),
-            Format::Ids => context.out.line(answer.read::<Run>()?.run_id),
-            Format::Table => show_run(&context.out, &answer.read()?),
+            OutputFormat::Json => context.out.json(&answer.text),
+            OutputFormat::Ids => context.out.line(answer.read::<RunJson>()?.run_id),
+            OutputFormat::Table => show_run(&context.out, &answer.read()?),
         }
     })
     .await
 }
 
-fn show_run(out: &Out, run: &Run) -> Result<()> {
+fn show_run(out: &DataOutput, run: &RunJson) -> Result<()> {
     for (name, value) in facts(out.style, run, Clock::System.now()) {
         out.line(format_args!("{} {value}", out.style.dim(format_args!("{name:<9}"))))?;
     }
@@ -113,12 +114,12 @@ fn show_run(out: &Out, run: &Run) -> Result<()> {
         return Ok(());
     }
     out.line("")?;
-    let mut table = Table::new(&["STEP", "STATUS", "TOOK", "ATTEMPTS", "DETAIL"]);
+    let mut table = TextTable::new(&["STEP", "STATUS", "TOOK", "ATTEMPTS", "DETAIL"]);
     run.steps.iter().for_each(|step| table.row(step_row(step, out.style)));
     out.table(&table)
 }
 
-fn facts(style: Style, run: &Run, now: Time) -> Vec<(&'static str, String)> {
+fn facts(style: TextStyle, run: &RunJson, now: Time) -> Vec<(&'static str, String)> {
     let json = |value: &serde_json::Value| short(&clean(&value.to_string()), 2 * CELL);
     let mut facts = vec![
         ("run", run.run_id.clone()),
@@ -155,14 +156,14 @@ fn facts(style: Style, run: &Run, now: Time) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn step_row(step: &Step, style: Style) -> [String; 5] {
+fn step_row(step: &StepJson, style: TextStyle) -> [String; 5] {
     let took = step.duration.map_or_else(|| "-".to_owned(), length);
     let attempts = if step.kind == "step" { (step.retry_count + 1).to_string() } else { String::new() };
     [clean(&step.path), style.status(&step.status), took, attempts, short(&detail(step), CELL)]
 }
 
 /// What there is to say about a step in a few words.
-pub(crate) fn detail(step: &Step) -> String {
+pub(crate) fn detail(step: &StepJson) -> String {
     let error = step.error.as_ref().map(|error| error.message.clone());
     let operations =
         step.operations.iter().filter(|operation| !operation.children.is_empty()).map(|operation| {
@@ -181,20 +182,22 @@ pub(crate) fn detail(step: &Step) -> String {
     clean(&said.into_iter().chain(operations).chain(waits).collect::<Vec<_>>().join("; "))
 }
 
-pub(crate) async fn history(context: &Context, args: &args::History) -> Result<()> {
+pub(crate) async fn history(context: &VerbContext, args: &args::HistoryArgs) -> Result<()> {
     let (client, run) = context.client_for(&args.run).await?;
     let events = events(&client, &run, args.after).await?;
     let out = &context.out;
-    if out.format == Format::Json {
+    if out.format == OutputFormat::Json {
         return out.json(&array(&events));
     }
-    let events =
-        events.iter().map(|event| serde_json::from_str(event.get())).collect::<Result<Vec<Event>, _>>()?;
-    if out.format == Format::Ids {
+    let events = events
+        .iter()
+        .map(|event| serde_json::from_str(event.get()))
+        .collect::<Result<Vec<EventJson>, _>>()?;
+    if out.format == OutputFormat::Ids {
         return events.iter().try_for_each(|event| out.line(event.seq));
     }
-    let mut table = Table::new(&["SEQ", "TIME (UTC)", "EVENT", "NODE", "WHAT IT MEANS"]);
-    let mut teller = Teller::default();
+    let mut table = TextTable::new(&["SEQ", "TIME (UTC)", "EVENT", "NODE", "WHAT IT MEANS"]);
+    let mut teller = EventNarrator::default();
     for event in &events {
         let means = kind(event).and_then(|kind| teller.tell(&kind, event.at)).unwrap_or_default();
         // The node has a column of its own.
@@ -212,7 +215,7 @@ pub(crate) async fn history(context: &Context, args: &args::History) -> Result<(
 }
 
 /// All events of a run after one of them.
-pub(crate) async fn events(client: &Client, run: &str, after: u64) -> Result<Vec<Box<RawValue>>> {
+pub(crate) async fn events(client: &ApiClient, run: &str, after: u64) -> Result<Vec<Box<RawValue>>> {
     let (mut all, mut after) = (Vec::new(), Some(after));
     while let Some(from) = after {
         let path = format!("/api/runs/{}/events?after={from}&limit=5000", segment(run));
@@ -224,13 +227,13 @@ pub(crate) async fn events(client: &Client, run: &str, after: u64) -> Result<Vec
 }
 
 /// The event as the engine knows it; `None` if a newer server knows more kinds than this command.
-pub(crate) fn kind(event: &Event) -> Option<Kind> {
+pub(crate) fn kind(event: &EventJson) -> Option<EventKind> {
     let mut tagged = serde_json::Map::new();
     tagged.insert(event.kind.clone(), event.data.clone());
     serde_json::from_str(&serde_json::Value::Object(tagged).to_string()).ok()
 }
 
-pub(crate) async fn logs(context: &Context, args: &args::Logs) -> Result<()> {
+pub(crate) async fn logs(context: &VerbContext, args: &args::LogsArgs) -> Result<()> {
     let (client, run) = context.client_for(&args.run).await?;
     let printer = LogPrinter::new(&context.out, args);
     if !args.follow || client.is_passive() {
@@ -250,10 +253,10 @@ pub(crate) async fn logs(context: &Context, args: &args::Logs) -> Result<()> {
 
 /// All lines of a run, of one step and of a level if they are given.
 pub(crate) async fn all_logs(
-    client: &Client,
+    client: &ApiClient,
     run: &str,
     step: Option<&str>,
-    level: Option<args::Level>,
+    level: Option<args::LevelArg>,
 ) -> Result<Vec<Box<RawValue>>> {
     let level = level.map(|level| LEVELS[level as usize].to_owned());
     let (mut all, mut after) = (Vec::new(), Some(0));
@@ -274,7 +277,7 @@ pub(crate) async fn all_logs(
 
 /// Prints the lines that are wanted.
 struct LogPrinter<'a> {
-    out: &'a Out,
+    out: &'a DataOutput,
     step: Option<&'a str>,
     level: usize,
 }
@@ -282,27 +285,27 @@ struct LogPrinter<'a> {
 const LEVELS: [&str; 4] = ["debug", "info", "warn", "error"];
 
 impl<'a> LogPrinter<'a> {
-    fn new(out: &'a Out, args: &'a args::Logs) -> Self {
+    fn new(out: &'a DataOutput, args: &'a args::LogsArgs) -> Self {
         Self { out, step: args.step.as_deref(), level: args.level.map_or(0, |level| level as usize) }
     }
 
     fn print(&self, line: &str) -> Result<()> {
-        let read: LogLine = serde_json::from_str(line)?;
+        let read: LogLineJson = serde_json::from_str(line)?;
         let level = LEVELS.iter().position(|level| *level == read.level).unwrap_or(LEVELS.len());
         if level < self.level || self.step.is_some_and(|step| step != read.step_name) {
             return Ok(());
         }
         match self.out.format {
             // One line each, so that a program can read them as they come.
-            Format::Json => self.out.line(line),
-            Format::Ids => Ok(()),
-            Format::Table => self.out.line(log_line(&read, self.out.style)),
+            OutputFormat::Json => self.out.line(line),
+            OutputFormat::Ids => Ok(()),
+            OutputFormat::Table => self.out.line(log_line(&read, self.out.style)),
         }
     }
 }
 
 /// A line that a step wrote, for people.
-pub(crate) fn log_line(line: &LogLine, style: Style) -> String {
+pub(crate) fn log_line(line: &LogLineJson, style: TextStyle) -> String {
     let level = format!("{:<5}", line.level);
     let level = match line.level.as_str() {
         "error" => style.red(level),
@@ -316,18 +319,18 @@ pub(crate) fn log_line(line: &LogLine, style: Style) -> String {
     format!("{at}  {level}  {step}{attempt}: {}{fields}", clean(&line.message))
 }
 
-async fn ended(client: &Client, run: &str) -> Result<bool> {
-    Ok(client.get(&format!("/api/runs/{}", segment(run))).await?.read::<Run>()?.status.is_terminal())
+async fn ended(client: &ApiClient, run: &str) -> Result<bool> {
+    Ok(client.get(&format!("/api/runs/{}", segment(run))).await?.read::<RunJson>()?.status.is_terminal())
 }
 
-pub(crate) async fn explain(context: &Context, args: &args::Runs) -> Result<()> {
+pub(crate) async fn explain(context: &VerbContext, args: &args::RunsArgs) -> Result<()> {
     each(&context.out, &args.runs, async |given| {
         let (client, run) = context.client_for(given).await?;
         let answer = client.get(&format!("/api/runs/{}/explain", segment(&run))).await?;
         match context.out.format {
-            Format::Json => context.out.json(&answer.text),
-            Format::Ids => context.out.line(&run),
-            Format::Table => {
+            OutputFormat::Json => context.out.json(&answer.text),
+            OutputFormat::Ids => context.out.line(&run),
+            OutputFormat::Table => {
                 let answer: serde_json::Value = answer.read()?;
                 context.out.line(clean(answer["explanation"].as_str().unwrap_or_default()))?;
                 if client.is_passive() && !is_archive(given) && !ended(&client, &run).await? {

@@ -20,22 +20,22 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use tokio::sync::OnceCell;
 
-use crate::client::{Client, Need};
-use crate::config::Config;
-use crate::exit::{self, Failed};
-use crate::out::{Format, Out, note};
+use crate::client::{ApiClient, OfflineNeed};
+use crate::config::ResolvedConfig;
+use crate::exit::{self, ExitError};
+use crate::out::{DataOutput, OutputFormat, note};
 use crate::read;
 
 /// What every verb is given.
 #[derive(Debug)]
-pub(crate) struct Context {
-    pub(crate) config: Config,
-    pub(crate) out: Out,
-    client: OnceCell<Arc<Client>>,
+pub(crate) struct VerbContext {
+    pub(crate) config: ResolvedConfig,
+    pub(crate) out: DataOutput,
+    client: OnceCell<Arc<ApiClient>>,
 }
 
-impl Context {
-    pub(crate) fn new(config: Config, out: Out) -> Self {
+impl VerbContext {
+    pub(crate) fn new(config: ResolvedConfig, out: DataOutput) -> Self {
         Self { config, out, client: OnceCell::new() }
     }
 
@@ -45,8 +45,8 @@ impl Context {
     }
 
     /// The client of this command; the first use decides what it can do.
-    pub(crate) async fn client(&self, need: Need) -> Result<Arc<Client>> {
-        let connect = async || Client::connect(&self.config, need).await.map(Arc::new);
+    pub(crate) async fn client(&self, need: OfflineNeed) -> Result<Arc<ApiClient>> {
+        let connect = async || ApiClient::connect(&self.config, need).await.map(Arc::new);
         self.client.get_or_try_init(connect).await.cloned()
     }
 
@@ -58,12 +58,12 @@ impl Context {
     }
 
     /// A client for a run, with the run's id: `run` may also be a file that `export` wrote.
-    pub(crate) async fn client_for(&self, run: &str) -> Result<(Arc<Client>, String)> {
+    pub(crate) async fn client_for(&self, run: &str) -> Result<(Arc<ApiClient>, String)> {
         if !is_archive(run) {
-            return Ok((self.client(Need::Store).await?, run.to_owned()));
+            return Ok((self.client(OfflineNeed::Store).await?, run.to_owned()));
         }
         let archive = archive::read(Path::new(run)).await?;
-        Ok((Arc::new(Client::of_archive(&archive).await?), archive.run.run_id.to_string()))
+        Ok((Arc::new(ApiClient::of_archive(&archive).await?), archive.run.run_id.to_string()))
     }
 }
 
@@ -94,7 +94,7 @@ pub(crate) async fn expand(runs: &[String]) -> Result<Vec<String>> {
 
 /// Does something for each run, also if it does not work for one of them.
 pub(crate) async fn each(
-    out: &Out,
+    out: &DataOutput,
     runs: &[String],
     mut act: impl AsyncFnMut(&str) -> Result<()>,
 ) -> Result<()> {
@@ -110,7 +110,7 @@ pub(crate) async fn each(
             if exit::broken_pipe(&error) {
                 return Err(error);
             }
-            let known = error.downcast_ref::<Failed>();
+            let known = error.downcast_ref::<ExitError>();
             let exit = known.map_or(exit::ERROR, |known| known.exit);
             if !error.to_string().is_empty() {
                 note(format_args!("error: {error:#}"));
@@ -118,7 +118,7 @@ pub(crate) async fn each(
             failed.get_or_insert(exit);
         }
     }
-    failed.map_or(Ok(()), |exit| Err(Failed::told(exit).into()))
+    failed.map_or(Ok(()), |exit| Err(ExitError::told(exit).into()))
 }
 
 /// JSON from an argument: itself, `@FILE`, or `-` for stdin.
@@ -131,28 +131,28 @@ pub(crate) async fn json(given: &str, what: &str) -> Result<serde_json::Value> {
         Some(file) => {
             let text = read::text(Path::new(file), GIVEN_MAX_BYTES)
                 .await
-                .map_err(|error| Failed::usage(format!("cannot read the {what} from {file}: {error}")))?;
+                .map_err(|error| ExitError::usage(format!("cannot read the {what} from {file}: {error}")))?;
             (text, file.to_owned())
         }
         None => (given.to_owned(), "the command line".to_owned()),
     };
     serde_json::from_str(&text).map_err(|error| {
-        Failed::usage(format!("the {what} from {source} is not JSON: {error}"))
+        ExitError::usage(format!("the {what} from {source} is not JSON: {error}"))
             .hint(format!("write the {what} as JSON in single quotes, or as @FILE, or as - for stdin"))
             .into()
     })
 }
 
 /// `version`: of this command, and of the server if one runs.
-pub(crate) async fn version(context: &Context) -> Result<()> {
+pub(crate) async fn version(context: &VerbContext) -> Result<()> {
     let (out, ours) = (&context.out, env!("CARGO_PKG_VERSION"));
-    let server = Client::to_configured(&context.config)?.get("/version").await.ok();
+    let server = ApiClient::to_configured(&context.config)?.get("/version").await.ok();
     let server = server.and_then(|answer| answer.read::<serde_json::Value>().ok());
     let theirs = server.as_ref().and_then(|server| server["version"].as_str());
     match out.format {
-        Format::Json => out.json(&serde_json::json!({ "version": ours, "server": theirs }).to_string()),
-        Format::Ids => out.line(ours),
-        Format::Table => {
+        OutputFormat::Json => out.json(&serde_json::json!({ "version": ours, "server": theirs }).to_string()),
+        OutputFormat::Ids => out.line(ours),
+        OutputFormat::Table => {
             out.line(format_args!("rival {ours}"))?;
             theirs.map_or(Ok(()), |theirs| {
                 out.line(format_args!("server {theirs} at {}", context.config.url().0))

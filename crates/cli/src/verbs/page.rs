@@ -8,9 +8,9 @@ use rival::{Archive, Time};
 use serde_json::Value;
 
 use super::look::{self, kind};
-use crate::client::{Client, segment};
-use crate::lines::Teller;
-use crate::shape::{Event, LogLine, Run, Step};
+use crate::client::{ApiClient, segment};
+use crate::lines::EventNarrator;
+use crate::shape::{EventJson, LogLineJson, RunJson, StepJson};
 use crate::text::{clock, length, moment};
 
 const STYLE: &str = include_str!("page.css");
@@ -75,27 +75,30 @@ fn after<'a>(text: &'a str, end: &str) -> &'a str {
 }
 
 /// Writes the page of an archived run, as `client` shows it.
-pub(crate) async fn render(client: &Client, archive: &Archive) -> Result<String> {
+pub(crate) async fn render(client: &ApiClient, archive: &Archive) -> Result<String> {
     let id = archive.run.run_id.as_str();
-    let run: Run = client.get(&format!("/api/runs/{}", segment(id))).await?.read()?;
+    let run: RunJson = client.get(&format!("/api/runs/{}", segment(id))).await?.read()?;
     let events = look::events(client, id, 0).await?;
-    let events =
-        events.iter().map(|event| serde_json::from_str(event.get())).collect::<Result<Vec<Event>, _>>()?;
+    let events = events
+        .iter()
+        .map(|event| serde_json::from_str(event.get()))
+        .collect::<Result<Vec<EventJson>, _>>()?;
     let logs = look::all_logs(client, id, None, None).await?;
     let logs =
-        logs.iter().map(|line| serde_json::from_str(line.get())).collect::<Result<Vec<LogLine>, _>>()?;
-    Ok(Page { run: &run, until: run.ended_at.unwrap_or(archive.exported_at), archive }.html(&events, &logs))
+        logs.iter().map(|line| serde_json::from_str(line.get())).collect::<Result<Vec<LogLineJson>, _>>()?;
+    Ok(ExportPage { run: &run, until: run.ended_at.unwrap_or(archive.exported_at), archive }
+        .html(&events, &logs))
 }
 
-struct Page<'a> {
-    run: &'a Run,
+struct ExportPage<'a> {
+    run: &'a RunJson,
     archive: &'a Archive,
     /// Where the picture ends.
     until: Time,
 }
 
-impl Page<'_> {
-    fn html(&self, events: &[Event], logs: &[LogLine]) -> String {
+impl ExportPage<'_> {
+    fn html(&self, events: &[EventJson], logs: &[LogLineJson]) -> String {
         let run = self.run;
         let mut html =
             String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -196,7 +199,7 @@ impl Page<'_> {
         format!("<h2>Steps</h2>\n<div class=\"card\">\n{steps}</div>\n")
     }
 
-    fn step(&self, step: &Step) -> String {
+    fn step(&self, step: &StepJson) -> String {
         let depth = step.path.matches('/').count();
         let calls =
             if step.calls > 1 { format!("<small>{} calls</small>", step.calls) } else { String::new() };
@@ -214,7 +217,7 @@ impl Page<'_> {
     }
 
     /// Where in the run's time the step was.
-    fn bar(&self, step: &Step) -> String {
+    fn bar(&self, step: &StepJson) -> String {
         let whole = self.until.ms_since(self.run.created_at).max(1);
         let Some(start) = step.started_at else { return "<span class=\"track\"></span>".to_owned() };
         // Parts of a thousand, because shares of a run's time are small.
@@ -232,7 +235,7 @@ impl Page<'_> {
     }
 }
 
-fn inside(step: &Step) -> String {
+fn inside(step: &StepJson) -> String {
     let mut html = String::new();
     if let Some(description) = step.description() {
         html += &format!("<p>{}</p>", text(description));
@@ -259,7 +262,7 @@ fn inside(step: &Step) -> String {
     if html.is_empty() { "<p>Nothing was recorded.</p>".to_owned() } else { html }
 }
 
-fn log_table(logs: &[LogLine]) -> String {
+fn log_table(logs: &[LogLineJson]) -> String {
     if logs.is_empty() {
         return String::new();
     }
@@ -287,8 +290,8 @@ fn log_table(logs: &[LogLine]) -> String {
     html + "</table></div>\n"
 }
 
-fn event_table(events: &[Event]) -> String {
-    let mut teller = Teller::default();
+fn event_table(events: &[EventJson]) -> String {
+    let mut teller = EventNarrator::default();
     let mut html = String::from(
         "<h2>Everything that happened</h2>\n<div class=\"card scroll\"><table><tr><th>#</th><th>Time (UTC)</th><th>Event</th><th>Node</th><th>What it means</th></tr>\n",
     );

@@ -15,10 +15,10 @@ use rival_telemetry::Telemetry;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::Context;
-use crate::exit::Failed;
-use crate::lines::Teller;
-use crate::out::Out;
+use super::VerbContext;
+use crate::exit::ExitError;
+use crate::lines::EventNarrator;
+use crate::out::DataOutput;
 use crate::sample::sample;
 use crate::workflow_files::{self, WorkflowFiles};
 use crate::{examples, server, signals};
@@ -28,7 +28,7 @@ const TELEMETRY_GRACE: Duration = Duration::from_secs(5);
 
 /// What a server offers.
 #[derive(Debug)]
-pub(crate) struct Offer {
+pub(crate) struct ServerOffer {
     /// Files and folders of workflows.
     pub(crate) paths: Vec<PathBuf>,
     /// The example workflows.
@@ -39,7 +39,7 @@ pub(crate) struct Offer {
 }
 
 /// Serves until a signal comes, then stops in order.
-pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
+pub(crate) async fn serve(context: &VerbContext, offer: ServerOffer) -> Result<ExitCode> {
     let config = &context.config;
     // The address first: a process that uses it probably uses the store too, and this error says more.
     let listener =
@@ -81,7 +81,10 @@ pub(crate) async fn serve(context: &Context, offer: Offer) -> Result<ExitCode> {
         telemetry.shutdown(TELEMETRY_GRACE).await;
     }
     if let Some(error) = failed {
-        return Err(Failed::error(error.to_string()).code(error.code()).hint(after_failure(&error)).into());
+        return Err(ExitError::error(error.to_string())
+            .code(error.code())
+            .hint(after_failure(&error))
+            .into());
     }
     tracing::info!("stopped; runs that have not ended go on at the next start");
     Ok(ExitCode::SUCCESS)
@@ -99,8 +102,8 @@ fn after_failure(error: &StoreError) -> &'static str {
 
 /// Registers what is in files, lets runs go on, and puts the engine behind routes.
 async fn prepare(
-    context: &Context,
-    offer: &Offer,
+    context: &VerbContext,
+    offer: &ServerOffer,
     engine: &Engine,
     address: SocketAddr,
 ) -> Result<(Server, Option<Watching>)> {
@@ -117,11 +120,11 @@ async fn prepare(
     }
     engine.begin().await;
     let server = Server::new(engine.clone(), server::settings(config, address));
-    Ok((server.map_err(|error| Failed::error(error.to_string()))?, watching))
+    Ok((server.map_err(|error| ExitError::error(error.to_string()))?, watching))
 }
 
-fn in_use(listen: SocketAddr, error: &std::io::Error) -> Failed {
-    let failed = Failed::error(format!("cannot listen on {listen}: {error}"));
+fn in_use(listen: SocketAddr, error: &std::io::Error) -> ExitError {
+    let failed = ExitError::error(format!("cannot listen on {listen}: {error}"));
     match error.kind() {
         std::io::ErrorKind::AddrInUse => {
             failed.hint("another server runs there; stop it, or choose another address with --listen")
@@ -130,7 +133,7 @@ fn in_use(listen: SocketAddr, error: &std::io::Error) -> Failed {
     }
 }
 
-async fn engine(context: &Context, offer: &Offer, telemetry: Option<&Telemetry>) -> Result<Engine> {
+async fn engine(context: &VerbContext, offer: &ServerOffer, telemetry: Option<&Telemetry>) -> Result<Engine> {
     let config = &context.config;
     let file = config.store();
     let store = SqliteStore::open(file).map_err(|error| opening(&error, file))?;
@@ -150,8 +153,8 @@ async fn engine(context: &Context, offer: &Offer, telemetry: Option<&Telemetry>)
     Ok(builder.prepare().await?)
 }
 
-fn opening(error: &StoreError, file: &Path) -> Failed {
-    let failed = Failed::error(error.to_string()).code(error.code());
+fn opening(error: &StoreError, file: &Path) -> ExitError {
+    let failed = ExitError::error(error.to_string()).code(error.code());
     match error {
         StoreError::Locked(_) => {
             failed.hint("one server per store: stop the other, or give this one another file with --store")
@@ -161,7 +164,13 @@ fn opening(error: &StoreError, file: &Path) -> Failed {
     }
 }
 
-fn greet(out: &Out, url: &str, store: &Path, offer: &Offer, workflows: &[WorkflowInfo]) -> Result<()> {
+fn greet(
+    out: &DataOutput,
+    url: &str,
+    store: &Path,
+    offer: &ServerOffer,
+    workflows: &[WorkflowInfo],
+) -> Result<()> {
     let style = out.style;
     // As it was called, so that it can be copied.
     let rival = std::env::args().next().filter(|_| !which("rival")).unwrap_or_else(|| "rival".to_owned());
@@ -182,7 +191,7 @@ fn greet(out: &Out, url: &str, store: &Path, offer: &Offer, workflows: &[Workflo
 }
 
 /// What to try first.
-fn first_commands(offer: &Offer, workflows: &[WorkflowInfo]) -> Result<Vec<(String, &'static str)>> {
+fn first_commands(offer: &ServerOffer, workflows: &[WorkflowInfo]) -> Result<Vec<(String, &'static str)>> {
     let wait = "start a run and wait for its result";
     if offer.examples {
         let sample = serde_json::to_string(&examples::order::Order::sample())?;
@@ -210,7 +219,7 @@ fn which(name: &str) -> bool {
 /// Logs what happens in runs, in words.
 #[derive(Default)]
 struct DevLog {
-    tellers: Mutex<HashMap<RunId, Teller>>,
+    tellers: Mutex<HashMap<RunId, EventNarrator>>,
 }
 
 impl Observer for DevLog {
@@ -218,7 +227,7 @@ impl Observer for DevLog {
         let mut tellers = self.tellers.lock().unwrap_or_else(PoisonError::into_inner);
         let teller = tellers.entry(commit.run.clone()).or_default();
         let lines: Vec<String> =
-            commit.events.iter().filter_map(|event| teller.tell(&event.event, event.at)).collect();
+            commit.events.iter().filter_map(|event| teller.tell(&event.kind, event.at)).collect();
         if commit.status.is_terminal() {
             tellers.remove(commit.run);
         }

@@ -6,13 +6,13 @@ use anyhow::Result;
 use rival::RunStatus;
 use serde_json::{Map, Value, json};
 
-use super::{Context, each, expand, watch};
+use super::{VerbContext, each, expand, watch};
 use crate::args;
-use crate::client::{Client, Need, segment};
-use crate::exit::Failed;
-use crate::out::{Format, Out, clean, note, pretty};
-use crate::screen::Screen;
-use crate::shape::{Outcome, Run, Standing};
+use crate::client::{ApiClient, OfflineNeed, segment};
+use crate::exit::ExitError;
+use crate::out::{DataOutput, OutputFormat, clean, note, pretty};
+use crate::screen::LiveScreen;
+use crate::shape::{OutcomeJson, RunJson, RunStatusJson};
 
 /// How long one request waits; asked again, it waits on.
 const LOOK: Duration = Duration::from_secs(60);
@@ -20,33 +20,33 @@ const LOOK: Duration = Duration::from_secs(60);
 /// What the command says when it has left a request in a store that no server runs yet.
 pub(crate) const RECORDED: &str = "recorded; it is acted on when a server runs this store";
 
-pub(crate) async fn run(context: &Context, args: &args::Run) -> Result<()> {
-    let need = if args.wait.is_some() { Need::Engine } else { Need::Workflows };
+pub(crate) async fn run(context: &VerbContext, args: &args::RunArgs) -> Result<()> {
+    let need = if args.wait.is_some() { OfflineNeed::Engine } else { OfflineNeed::Workflows };
     let body = body(args).await?;
     let client = context.client(need).await?;
     let answer = client.post(&format!("/api/workflows/{}/runs", segment(&args.workflow)), &body).await?;
-    let started: Standing = answer.read()?;
+    let started: RunStatusJson = answer.read()?;
     let out = &context.out;
     let Some(time) = args.wait else {
         match out.format {
-            Format::Json => out.json(&answer.text)?,
-            Format::Table | Format::Ids => out.line(&started.run_id)?,
+            OutputFormat::Json => out.json(&answer.text)?,
+            OutputFormat::Table | OutputFormat::Ids => out.line(&started.run_id)?,
         }
         if client.is_passive() {
             note(RECORDED);
-        } else if out.format == Format::Table {
+        } else if out.format == OutputFormat::Table {
             note(format_args!("{}; `rival watch {}` shows what it does", started.status, started.run_id));
         }
         return Ok(());
     };
-    if out.format == Format::Table {
+    if out.format == OutputFormat::Table {
         note(format_args!("run {}", started.run_id));
     }
     let outcome = wait_for(context, &client, &started.run_id, time).await?;
     print(out, &outcome, true)
 }
 
-async fn body(args: &args::Run) -> Result<Value> {
+async fn body(args: &args::RunArgs) -> Result<Value> {
     let mut body = Map::new();
     if let Some(input) = &args.input {
         body.insert("input".to_owned(), super::json(input, "input").await?);
@@ -66,8 +66,8 @@ async fn body(args: &args::Run) -> Result<Value> {
     Ok(Value::Object(body))
 }
 
-pub(crate) async fn wait(context: &Context, args: &args::Wait) -> Result<()> {
-    let client = context.client(Need::Store).await?;
+pub(crate) async fn wait(context: &VerbContext, args: &args::WaitArgs) -> Result<()> {
+    let client = context.client(OfflineNeed::Store).await?;
     let runs = expand(&args.runs.runs).await?;
     let alone = runs.len() == 1;
     each(&context.out, &runs, async |run| {
@@ -81,20 +81,25 @@ pub(crate) async fn wait(context: &Context, args: &args::Wait) -> Result<()> {
 }
 
 /// Without a server nothing ends: only a run that has can be waited for.
-async fn ended(client: &Client, run: &str) -> Result<()> {
-    let run: Run = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
+async fn ended(client: &ApiClient, run: &str) -> Result<()> {
+    let run: RunJson = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
     if run.status.is_terminal() {
         return Ok(());
     }
     let message = format!("run `{}` is {}, and no server runs this store", run.run_id, run.status);
-    Err(Failed::error(message).hint("start one with `rival serve` or `rival dev`, and wait again").into())
+    Err(ExitError::error(message).hint("start one with `rival serve` or `rival dev`, and wait again").into())
 }
 
 /// How a run ended, as the API answers it. Meanwhile draws the run's steps, if stderr is a terminal.
-async fn wait_for(context: &Context, client: &Client, run: &str, time: Option<Duration>) -> Result<String> {
+async fn wait_for(
+    context: &VerbContext,
+    client: &ApiClient,
+    run: &str,
+    time: Option<Duration>,
+) -> Result<String> {
     let deadline = time.map(|time| Instant::now() + time);
     let waiting = outcome_of(client, run, deadline);
-    let screen = Screen::on_stderr().filter(|_| context.out.format == Format::Table);
+    let screen = LiveScreen::on_stderr().filter(|_| context.out.format == OutputFormat::Table);
     let Some(screen) = screen else { return waiting.await };
     tokio::pin!(waiting);
     let watching = watch::watch_screen(client, run, screen);
@@ -113,7 +118,7 @@ async fn wait_for(context: &Context, client: &Client, run: &str, time: Option<Du
 }
 
 /// Also when the server is started again meanwhile: a run outlives it.
-async fn outcome_of(client: &Client, run: &str, deadline: Option<Instant>) -> Result<String> {
+async fn outcome_of(client: &ApiClient, run: &str, deadline: Option<Instant>) -> Result<String> {
     let mut tries = 0;
     loop {
         let left = deadline.map_or(LOOK, |deadline| deadline.saturating_duration_since(Instant::now()));
@@ -130,18 +135,18 @@ async fn outcome_of(client: &Client, run: &str, deadline: Option<Instant>) -> Re
 }
 
 fn is_timeout(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Failed>().is_some_and(|failed| failed.code.as_deref() == Some("wait_timeout"))
+    error.downcast_ref::<ExitError>().is_some_and(|failed| failed.code.as_deref() == Some("wait_timeout"))
 }
 
 /// Prints how a run ended. One that did not complete is an error.
-fn print(out: &Out, text: &str, alone: bool) -> Result<()> {
-    let outcome: Outcome = serde_json::from_str(text)?;
+fn print(out: &DataOutput, text: &str, alone: bool) -> Result<()> {
+    let outcome: OutcomeJson = serde_json::from_str(text)?;
     let output = outcome.output.as_ref().map(|output| output.get());
     match out.format {
-        Format::Json => out.json(text)?,
-        Format::Ids => out.line(&outcome.run_id)?,
-        Format::Table if alone => output.map_or(Ok(()), |output| out.line(pretty(output)))?,
-        Format::Table => {
+        OutputFormat::Json => out.json(text)?,
+        OutputFormat::Ids => out.line(&outcome.run_id)?,
+        OutputFormat::Table if alone => output.map_or(Ok(()), |output| out.line(pretty(output)))?,
+        OutputFormat::Table => {
             let status = out.style.status(outcome.status.word());
             out.line(
                 format_args!("{}  {status}  {}", outcome.run_id, output.unwrap_or_default())
@@ -154,14 +159,14 @@ fn print(out: &Out, text: &str, alone: bool) -> Result<()> {
 }
 
 /// Tells how a run that has ended did so: one that did not complete is an error.
-pub(crate) async fn conclude(client: &Client, run: &str) -> Result<()> {
-    let outcome: Outcome =
+pub(crate) async fn conclude(client: &ApiClient, run: &str) -> Result<()> {
+    let outcome: OutcomeJson =
         client.get(&format!("/api/runs/{}/wait?timeout=10s", segment(run))).await?.read()?;
     if outcome.status == RunStatus::Completed { Ok(()) } else { Err(not_completed(&outcome).into()) }
 }
 
-fn not_completed(outcome: &Outcome) -> Failed {
-    let Outcome { run_id, status, error, failed_step, reason, retried_as, .. } = outcome;
+fn not_completed(outcome: &OutcomeJson) -> ExitError {
+    let OutcomeJson { run_id, status, error, failed_step, reason, retried_as, .. } = outcome;
     let at = failed_step.as_ref().map_or_else(String::new, |at| format!(" at `{}`", at.path));
     let why = match (error, reason) {
         (Some(error), _) => format!(": {} ({})", error.message, error.code),
@@ -169,7 +174,7 @@ fn not_completed(outcome: &Outcome) -> Failed {
         (None, None) => String::new(),
     };
     let was = if error.is_some() { "" } else { "was " };
-    let failed = Failed::error(clean(&format!("run `{run_id}` {was}{status}{at}{why}")));
+    let failed = ExitError::error(clean(&format!("run `{run_id}` {was}{status}{at}{why}")));
     match retried_as {
         Some(next) => failed.hint(format!("run `{next}` goes on in its place")),
         None => failed,

@@ -4,32 +4,35 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use rival::{SqliteStore, StoreError};
-use rival_engine::verify::{self, Report};
+use rival_engine::verify::{self, VerifyReport};
 use serde_json::json;
 
-use super::Context;
-use crate::exit::Failed;
-use crate::out::{Format, Out, clean, note};
+use super::VerbContext;
+use crate::exit::ExitError;
+use crate::out::{DataOutput, OutputFormat, clean, note};
 
-pub(crate) async fn verify(context: &Context, accept: bool) -> Result<()> {
+pub(crate) async fn verify(context: &VerbContext, accept: bool) -> Result<()> {
     let (out, file) = (&context.out, context.config.store());
     if !file.exists() {
-        return Err(Failed::not_found(format!("there is no store at {}", file.display())).into());
+        return Err(ExitError::not_found(format!("there is no store at {}", file.display())).into());
     }
     let store = SqliteStore::examine(file).map_err(|error| match error {
-        StoreError::Locked(who) => Failed::error(who).hint(
+        StoreError::Locked(who) => ExitError::error(who).hint(
             "verify looks at a store that nobody uses; or copy it with the files beside it, and name the copy with --store",
         ),
-        other => Failed::error(other.to_string()).code(other.code()),
+        other => ExitError::error(other.to_string()).code(other.code()),
     })?;
     let report = verify::check_store(&store).await?;
     let distrust = store.distrust();
     show(out, &report, distrust)?;
     if !report.is_sound() {
         let count = report.breaches.len() + report.damage.len();
-        return Err(Failed::error(format!("{count} things are not as they must be in {}", file.display()))
-            .hint("keep a copy of the file as it is, and report this: it is a bug of Rival or of the disk")
-            .into());
+        return Err(ExitError::error(format!(
+            "{count} things are not as they must be in {}",
+            file.display()
+        ))
+        .hint("keep a copy of the file as it is, and report this: it is a bug of Rival or of the disk")
+        .into());
     }
     match distrust {
         None => Ok(()),
@@ -38,14 +41,14 @@ pub(crate) async fn verify(context: &Context, accept: bool) -> Result<()> {
             note(format_args!("the store is taken as it is, and has a new mark"));
             Ok(())
         }
-        Some(distrust) => Err(Failed::error(distrust.to_string()).code(distrust.code()).into()),
+        Some(distrust) => Err(ExitError::error(distrust.to_string()).code(distrust.code()).into()),
     }
 }
 
-fn show(out: &Out, report: &Report, distrust: Option<&StoreError>) -> Result<()> {
+fn show(out: &DataOutput, report: &VerifyReport, distrust: Option<&StoreError>) -> Result<()> {
     let holds = report.is_sound() && distrust.is_none();
     match out.format {
-        Format::Json => {
+        OutputFormat::Json => {
             let breaches = report.breaches.iter().map(|breach| {
                 json!({ "runId": breach.run, "invariant": breach.invariant.number(), "message": breach.message })
             });
@@ -59,11 +62,11 @@ fn show(out: &Out, report: &Report, distrust: Option<&StoreError>) -> Result<()>
             });
             out.json(&report.to_string())
         }
-        Format::Ids => {
+        OutputFormat::Ids => {
             let runs: BTreeSet<_> = report.breaches.iter().map(|breach| &breach.run).collect();
             runs.into_iter().try_for_each(|run| out.line(run))
         }
-        Format::Table => {
+        OutputFormat::Table => {
             let runs: Vec<String> =
                 report.runs.iter().map(|(status, count)| format!("{count} {status}")).collect();
             let runs = if runs.is_empty() { String::new() } else { format!(" ({})", runs.join(", ")) };

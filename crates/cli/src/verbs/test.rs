@@ -5,47 +5,47 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use rival_script::Problem;
-use rival_script::testing::{self, TestFailure, TestNews, Tested};
+use rival_script::testing::{self, TestFailure, TestNews, TestResult};
 use serde_json::json;
 
-use super::Context;
+use super::VerbContext;
 use crate::args;
-use crate::exit::{self, Failed};
-use crate::out::{Format, Out, clean, note};
+use crate::exit::{self, ExitError};
+use crate::out::{DataOutput, OutputFormat, clean, note};
 use crate::workflow_files::near;
 
-pub(crate) async fn test(context: &Context, args: &args::Test) -> Result<()> {
-    let files = testing::find(&args.paths).map_err(|error| Failed::not_found(error.to_string()))?;
+pub(crate) async fn test(context: &VerbContext, args: &args::TestArgs) -> Result<()> {
+    let files = testing::find(&args.paths).map_err(|error| ExitError::not_found(error.to_string()))?;
     if files.is_empty() {
         let named: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
-        return Err(Failed::not_found(format!("there are no tests in {}", named.join(", ")))
+        return Err(ExitError::not_found(format!("there are no tests in {}", named.join(", ")))
             .hint("tests are in files that end in .test.ts")
             .into());
     }
-    let mut report = Report::new(&context.out);
+    let mut report = TestReport::new(&context.out);
     // Tests ask servers that they, or the person who runs them, have started.
     let settings = context.config.scripts(context.config.outgoing().allow_loopback());
     testing::run(settings, &files, &args.only, |news| report.tell(&news))
         .await
-        .map_err(|error| Failed::error(error.to_string()))?;
+        .map_err(|error| ExitError::error(error.to_string()))?;
     report.conclude()
 }
 
 /// What is printed while tests run, and at their end.
-struct Report<'a> {
-    out: &'a Out,
+struct TestReport<'a> {
+    out: &'a DataOutput,
     began: Instant,
     /// The file that the last line was about.
     file: Option<PathBuf>,
     passed: usize,
-    failed: Vec<Tested>,
+    failed: Vec<TestResult>,
     problems: Vec<Problem>,
     /// The reader is gone.
     broken: Option<anyhow::Error>,
 }
 
-impl<'a> Report<'a> {
-    fn new(out: &'a Out) -> Self {
+impl<'a> TestReport<'a> {
+    fn new(out: &'a DataOutput) -> Self {
         out.several.set(true);
         let (began, passed) = (Instant::now(), 0);
         Self { out, began, file: None, passed, failed: Vec::new(), problems: Vec::new(), broken: None }
@@ -64,15 +64,15 @@ impl<'a> Report<'a> {
 
     fn line(&mut self, news: &TestNews) -> Result<()> {
         match (news, self.out.format) {
-            (TestNews::Tested(tested), Format::Json) => self.out.json(&json_of(tested)),
-            (TestNews::Tested(tested), Format::Ids) => self.out.line(clean(&tested.name)),
-            (TestNews::Tested(tested), Format::Table) => self.show(tested),
+            (TestNews::Tested(tested), OutputFormat::Json) => self.out.json(&json_of(tested)),
+            (TestNews::Tested(tested), OutputFormat::Ids) => self.out.line(clean(&tested.name)),
+            (TestNews::Tested(tested), OutputFormat::Table) => self.show(tested),
             // With what is wrong elsewhere, at the end.
             (TestNews::Problem(_), _) => Ok(()),
         }
     }
 
-    fn show(&mut self, tested: &Tested) -> Result<()> {
+    fn show(&mut self, tested: &TestResult) -> Result<()> {
         let (out, style) = (self.out, self.out.style);
         if self.file.as_ref() != Some(&tested.file) {
             out.line(style.bold(near(&tested.file)))?;
@@ -90,7 +90,7 @@ impl<'a> Report<'a> {
             return Err(broken);
         }
         let style = self.out.style;
-        for Tested { file, name, failure, .. } in &self.failed {
+        for TestResult { file, name, failure, .. } in &self.failed {
             let Some(TestFailure { message, stack }) = failure else { continue };
             note(format_args!("\n{} {}: {}", style.red("FAIL"), near(file), clean(name)));
             message.lines().chain(stack.lines()).for_each(|line| note(format_args!("    {}", clean(line))));
@@ -104,10 +104,10 @@ impl<'a> Report<'a> {
             }
         }
         let wrong = self.failed.len() + self.problems.len();
-        if self.out.format == Format::Table {
+        if self.out.format == OutputFormat::Table {
             self.out.line(format_args!("\n{}", self.sum(self.began.elapsed())))?;
         }
-        if wrong == 0 { Ok(()) } else { Err(Failed::told(exit::ERROR).into()) }
+        if wrong == 0 { Ok(()) } else { Err(ExitError::told(exit::ERROR).into()) }
     }
 
     fn sum(&self, took: Duration) -> String {
@@ -124,8 +124,8 @@ impl<'a> Report<'a> {
     }
 }
 
-fn json_of(tested: &Tested) -> String {
-    let Tested { file, name, took, failure, lines } = tested;
+fn json_of(tested: &TestResult) -> String {
+    let TestResult { file, name, took, failure, lines } = tested;
     let failure =
         failure.as_ref().map(|TestFailure { message, stack }| json!({ "message": message, "stack": stack }));
     let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);

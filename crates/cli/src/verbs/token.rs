@@ -2,17 +2,17 @@
 
 use anyhow::Result;
 use rival::Clock;
-use rival_server::auth::Scope;
-use rival_server::token::{Token, TokenError, TokenFile};
+use rival_server::auth::AccessScope;
+use rival_server::token::{StoredToken, TokenError, TokenFile};
 use serde_json::json;
 
-use super::Context;
+use super::VerbContext;
 use crate::args::{TokenScope, TokenVerb};
-use crate::exit::Failed;
-use crate::out::{Format, Out, Table, clean, note};
+use crate::exit::ExitError;
+use crate::out::{DataOutput, OutputFormat, TextTable, clean, note};
 use crate::text::moment;
 
-pub(crate) fn token(context: &Context, verb: &TokenVerb) -> Result<()> {
+pub(crate) fn token(context: &VerbContext, verb: &TokenVerb) -> Result<()> {
     let file = TokenFile::new(context.config.tokens());
     let out = &context.out;
     match verb {
@@ -22,7 +22,7 @@ pub(crate) fn token(context: &Context, verb: &TokenVerb) -> Result<()> {
                 expires.map(|time| now.plus_ms(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)));
             let new = file.create(name, (*scope).into(), now, expires).map_err(refused)?;
             match out.format {
-                Format::Json => {
+                OutputFormat::Json => {
                     let token = &new.token;
                     let token = json!({
                         "id": token.id, "name": token.name, "scope": token.scope, "createdAt": token.created_at,
@@ -30,7 +30,7 @@ pub(crate) fn token(context: &Context, verb: &TokenVerb) -> Result<()> {
                     });
                     out.json(&token.to_string())?;
                 }
-                Format::Table | Format::Ids => out.line(&new.secret)?,
+                OutputFormat::Table | OutputFormat::Ids => out.line(&new.secret)?,
             }
             note(format_args!(
                 "this is the only time it is shown; clients give it as RIVAL_TOKEN (written to {})",
@@ -47,10 +47,10 @@ pub(crate) fn token(context: &Context, verb: &TokenVerb) -> Result<()> {
     }
 }
 
-fn list(out: &Out, tokens: &[Token]) -> Result<()> {
+fn list(out: &DataOutput, tokens: &[StoredToken]) -> Result<()> {
     match out.format {
-        Format::Ids => tokens.iter().try_for_each(|token| out.line(&token.id)),
-        Format::Json => {
+        OutputFormat::Ids => tokens.iter().try_for_each(|token| out.line(&token.id)),
+        OutputFormat::Json => {
             let tokens = tokens.iter().map(|token| {
                 json!({
                     "id": token.id, "name": token.name, "scope": token.scope, "createdAt": token.created_at,
@@ -59,12 +59,12 @@ fn list(out: &Out, tokens: &[Token]) -> Result<()> {
             });
             out.json(&json!(tokens.collect::<Vec<_>>()).to_string())
         }
-        Format::Table if tokens.is_empty() => {
+        OutputFormat::Table if tokens.is_empty() => {
             note("no tokens; `rival token create NAME` makes one");
             Ok(())
         }
-        Format::Table => {
-            let mut table = Table::new(&["ID", "NAME", "SCOPE", "CREATED (UTC)", "EXPIRES (UTC)"]);
+        OutputFormat::Table => {
+            let mut table = TextTable::new(&["ID", "NAME", "SCOPE", "CREATED (UTC)", "EXPIRES (UTC)"]);
             for token in tokens {
                 let scope = json!(token.scope);
                 let scope = scope.as_str().unwrap_or_default().to_owned();
@@ -77,16 +77,16 @@ fn list(out: &Out, tokens: &[Token]) -> Result<()> {
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
-fn refused(error: TokenError) -> Failed {
+fn refused(error: TokenError) -> ExitError {
     let failed = match &error {
-        TokenError::Unknown(_) => Failed::not_found(error.to_string()),
-        TokenError::InvalidName => Failed::usage(error.to_string()),
-        _ => Failed::error(error.to_string()),
+        TokenError::Unknown(_) => ExitError::not_found(error.to_string()),
+        TokenError::InvalidName => ExitError::usage(error.to_string()),
+        _ => ExitError::error(error.to_string()),
     };
     failed.code(error.code())
 }
 
-impl From<TokenScope> for Scope {
+impl From<TokenScope> for AccessScope {
     fn from(scope: TokenScope) -> Self {
         match scope {
             TokenScope::Read => Self::Read,

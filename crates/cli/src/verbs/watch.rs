@@ -7,15 +7,15 @@ use anyhow::Result;
 use rival::Clock;
 
 use super::look::{self, kind, log_line};
-use super::{Context, start};
+use super::{VerbContext, start};
 use crate::args;
-use crate::client::{Client, Need, query, segment};
-use crate::exit::Failed;
-use crate::lines::Teller;
-use crate::out::{Format, Out, Table, note};
-use crate::screen::Screen;
-use crate::shape::{Event, Graph, LogLine, Page, Run, Summary};
-use crate::sse::{Events, Message};
+use crate::client::{ApiClient, OfflineNeed, query, segment};
+use crate::exit::ExitError;
+use crate::lines::EventNarrator;
+use crate::out::{DataOutput, OutputFormat, TextTable, note};
+use crate::screen::LiveScreen;
+use crate::shape::{EventJson, GraphJson, LogLineJson, RunJson, RunListJson, SummaryJson};
+use crate::sse::{SseMessage, SseStream};
 use crate::text::clock;
 use crate::tree;
 
@@ -29,14 +29,14 @@ const MISSED: &str = "some changes may be missing here; `rival list` shows how r
 /// How many of all runs are shown.
 const NEWEST: usize = 20;
 
-pub(crate) async fn watch(context: &Context, args: &args::Watch) -> Result<()> {
+pub(crate) async fn watch(context: &VerbContext, args: &args::WatchArgs) -> Result<()> {
     let Some(run) = &args.run else { return watch_all(context, args.workflow.as_deref()).await };
     let (client, run) = context.client_for(run).await?;
     if client.is_passive() {
         return show_what_there_is(context, &client, &run).await;
     }
-    if context.out.terminal && context.out.format == Format::Table {
-        watch_screen(&client, &run, Screen::on_stdout(context.out.style)).await?;
+    if context.out.terminal && context.out.format == OutputFormat::Table {
+        watch_screen(&client, &run, LiveScreen::on_stdout(context.out.style)).await?;
     } else {
         watch_lines(context, &client, &run).await?;
     }
@@ -44,21 +44,21 @@ pub(crate) async fn watch(context: &Context, args: &args::Watch) -> Result<()> {
 }
 
 /// Nothing happens on a store that no engine has: tell what happened so far.
-async fn show_what_there_is(context: &Context, client: &Client, run: &str) -> Result<()> {
-    let mut printer = Printer::new(&context.out);
+async fn show_what_there_is(context: &VerbContext, client: &ApiClient, run: &str) -> Result<()> {
+    let mut printer = RunPrinter::new(&context.out);
     for event in look::events(client, run, 0).await? {
         printer.event(event.get())?;
     }
-    let run_now: Run = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
+    let run_now: RunJson = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
     if run_now.status.is_terminal() {
         return start::conclude(client, run).await;
     }
     let message = format!("run `{run}` is {}, and no server runs this store", run_now.status);
-    Err(Failed::error(message).hint("start one with `rival serve` or `rival dev`, and it goes on").into())
+    Err(ExitError::error(message).hint("start one with `rival serve` or `rival dev`, and it goes on").into())
 }
 
-async fn watch_lines(context: &Context, client: &Client, run: &str) -> Result<()> {
-    let mut printer = Printer::new(&context.out);
+async fn watch_lines(context: &VerbContext, client: &ApiClient, run: &str) -> Result<()> {
+    let mut printer = RunPrinter::new(&context.out);
     follow(client, run, true, async |message| match message.event.as_str() {
         "log" => printer.log(&message.data),
         _ => printer.event(&message.data),
@@ -67,24 +67,24 @@ async fn watch_lines(context: &Context, client: &Client, run: &str) -> Result<()
 }
 
 /// Prints what happens, a line each.
-struct Printer<'a> {
-    out: &'a Out,
-    teller: Teller,
+struct RunPrinter<'a> {
+    out: &'a DataOutput,
+    teller: EventNarrator,
     /// What steps wrote, until an event shows when: lines come with the outcome of their step, and before it.
-    lines: VecDeque<LogLine>,
+    lines: VecDeque<LogLineJson>,
 }
 
-impl<'a> Printer<'a> {
-    fn new(out: &'a Out) -> Self {
-        Self { out, teller: Teller::default(), lines: VecDeque::new() }
+impl<'a> RunPrinter<'a> {
+    fn new(out: &'a DataOutput) -> Self {
+        Self { out, teller: EventNarrator::default(), lines: VecDeque::new() }
     }
 
     fn event(&mut self, json: &str) -> Result<()> {
         match self.out.format {
-            Format::Json => self.out.line(json),
-            Format::Ids => Ok(()),
-            Format::Table => {
-                let event: Event = serde_json::from_str(json)?;
+            OutputFormat::Json => self.out.line(json),
+            OutputFormat::Ids => Ok(()),
+            OutputFormat::Table => {
+                let event: EventJson = serde_json::from_str(json)?;
                 self.lines_before(&event)?;
                 let Some(text) = kind(&event).and_then(|kind| self.teller.tell(&kind, event.at)) else {
                     return Ok(());
@@ -95,7 +95,7 @@ impl<'a> Printer<'a> {
     }
 
     fn log(&mut self, json: &str) -> Result<()> {
-        if self.out.format == Format::Table {
+        if self.out.format == OutputFormat::Table {
             self.lines.push_back(serde_json::from_str(json)?);
         }
         Ok(())
@@ -103,9 +103,9 @@ impl<'a> Printer<'a> {
 
     /// Lines of an earlier moment, and of the same moment those of the call that ends with this event: it wrote them
     /// before. Nothing comes after a run's end.
-    fn lines_before(&mut self, event: &Event) -> Result<()> {
+    fn lines_before(&mut self, event: &EventJson) -> Result<()> {
         let ended = event.data["call"].as_u64().filter(|_| event.kind != "callStarted");
-        let before = |line: &mut LogLine| {
+        let before = |line: &mut LogLineJson| {
             let of_node = event.node.as_deref() == Some(line.step_name.as_str());
             let of_call = of_node && ended == Some(u64::from(line.call));
             line.timestamp < event.at || of_call || is_end(&event.kind)
@@ -119,10 +119,10 @@ impl<'a> Printer<'a> {
 
 /// Follows a run to its end, also when the server is started again meanwhile.
 pub(crate) async fn follow(
-    client: &Client,
+    client: &ApiClient,
     run: &str,
     logs: bool,
-    mut heard: impl AsyncFnMut(&Message) -> Result<()>,
+    mut heard: impl AsyncFnMut(&SseMessage) -> Result<()>,
 ) -> Result<()> {
     let path = format!("/api/runs/{}/stream?logs={logs}", segment(run));
     let mut last: Option<String> = None;
@@ -161,7 +161,7 @@ pub(crate) async fn follow(
 pub(super) async fn try_again(tries: &mut u32) -> Result<()> {
     *tries += 1;
     if *tries > TRIES_MAX {
-        return Err(Failed::error("the server went away").into());
+        return Err(ExitError::error("the server went away").into());
     }
     if *tries == 2 {
         note("the connection broke off; trying again");
@@ -172,7 +172,7 @@ pub(super) async fn try_again(tries: &mut u32) -> Result<()> {
 
 /// Whether the server has answered, and will not answer otherwise.
 pub(super) fn refused(error: &anyhow::Error) -> bool {
-    let code = error.downcast_ref::<Failed>().and_then(|failed| failed.code.as_deref());
+    let code = error.downcast_ref::<ExitError>().and_then(|failed| failed.code.as_deref());
     code.is_some_and(|code| code != "shutting_down")
 }
 
@@ -188,16 +188,16 @@ fn line_number(json: &str) -> u64 {
 }
 
 /// Draws a run until it has ended: at every event, and now and then because time passes.
-pub(crate) async fn watch_screen(client: &Client, run: &str, mut screen: Screen) -> Result<()> {
+pub(crate) async fn watch_screen(client: &ApiClient, run: &str, mut screen: LiveScreen) -> Result<()> {
     let id = segment(run);
-    let graph: Graph = client.get(&format!("/api/runs/{id}/graph?format=json")).await?.read()?;
+    let graph: GraphJson = client.get(&format!("/api/runs/{id}/graph?format=json")).await?.read()?;
     let (told, mut news) = tokio::sync::watch::channel(());
     let following = follow(client, run, false, async |_| {
         told.send_replace(());
         Ok(())
     });
     let drawing = async {
-        let mut seen: Option<Run> = None;
+        let mut seen: Option<RunJson> = None;
         loop {
             if seen.is_none() || news.has_changed().unwrap_or(true) {
                 news.mark_unchanged();
@@ -223,16 +223,16 @@ pub(crate) async fn watch_screen(client: &Client, run: &str, mut screen: Screen)
     }
 }
 
-async fn watch_all(context: &Context, workflow: Option<&str>) -> Result<()> {
-    let client = context.client(Need::Store).await?;
+async fn watch_all(context: &VerbContext, workflow: Option<&str>) -> Result<()> {
+    let client = context.client(OfflineNeed::Store).await?;
     if client.is_passive() {
-        return Err(Failed::error("no server runs this store: there is nothing to watch")
+        return Err(ExitError::error("no server runs this store: there is nothing to watch")
             .hint("start one with `rival serve` or `rival dev`; `rival list` shows what there is")
             .into());
     }
     let path = format!("/api/stream{}", query(&[("workflow", workflow.map(str::to_owned))]));
     let out = &context.out;
-    let live = out.terminal && out.format == Format::Table;
+    let live = out.terminal && out.format == OutputFormat::Table;
     let mut board = live.then(|| Board::new(out, &client, workflow));
     let mut tries = 0;
     loop {
@@ -254,7 +254,11 @@ async fn watch_all(context: &Context, workflow: Option<&str>) -> Result<()> {
 }
 
 /// Shows what a stream of all runs says, for as long as it lasts.
-async fn watch_stream(mut stream: Events, out: &Out, mut board: Option<&mut Board<'_>>) -> Result<()> {
+async fn watch_stream(
+    mut stream: SseStream,
+    out: &DataOutput,
+    mut board: Option<&mut Board<'_>>,
+) -> Result<()> {
     if let Some(board) = &mut board {
         board.list().await?;
     }
@@ -269,11 +273,11 @@ async fn watch_stream(mut stream: Events, out: &Out, mut board: Option<&mut Boar
     Ok(())
 }
 
-fn change(out: &Out, run: &Summary, json: &str) -> Result<()> {
+fn change(out: &DataOutput, run: &SummaryJson, json: &str) -> Result<()> {
     match out.format {
-        Format::Json => out.line(json),
-        Format::Ids => out.line(&run.run_id),
-        Format::Table => {
+        OutputFormat::Json => out.line(json),
+        OutputFormat::Ids => out.line(&run.run_id),
+        OutputFormat::Table => {
             let at = out.style.dim(clock(Clock::System.now()));
             out.line(format_args!(
                 "{at}  {}  {}  {}",
@@ -287,26 +291,26 @@ fn change(out: &Out, run: &Summary, json: &str) -> Result<()> {
 
 /// The newest runs on a terminal.
 struct Board<'a> {
-    out: &'a Out,
-    client: &'a Client,
+    out: &'a DataOutput,
+    client: &'a ApiClient,
     workflow: Option<&'a str>,
-    screen: Screen,
-    runs: Vec<Summary>,
+    screen: LiveScreen,
+    runs: Vec<SummaryJson>,
 }
 
 impl<'a> Board<'a> {
-    fn new(out: &'a Out, client: &'a Client, workflow: Option<&'a str>) -> Self {
-        Self { out, client, workflow, screen: Screen::on_stdout(out.style), runs: Vec::new() }
+    fn new(out: &'a DataOutput, client: &'a ApiClient, workflow: Option<&'a str>) -> Self {
+        Self { out, client, workflow, screen: LiveScreen::on_stdout(out.style), runs: Vec::new() }
     }
 
     async fn list(&mut self) -> Result<()> {
         let filter = [("workflow", self.workflow.map(str::to_owned)), ("limit", Some(NEWEST.to_string()))];
-        let page: Page = self.client.get(&format!("/api/runs{}", query(&filter))).await?.read()?;
+        let page: RunListJson = self.client.get(&format!("/api/runs{}", query(&filter))).await?.read()?;
         self.runs = page.runs.iter().map(|run| serde_json::from_str(run.get())).collect::<Result<_, _>>()?;
         self.draw()
     }
 
-    fn put(&mut self, run: Summary) -> Result<()> {
+    fn put(&mut self, run: SummaryJson) -> Result<()> {
         match self.runs.iter_mut().find(|known| known.run_id == run.run_id) {
             Some(known) => *known = run,
             None => self.runs.insert(0, run),
@@ -320,7 +324,7 @@ impl<'a> Board<'a> {
         if self.runs.is_empty() {
             return Ok(self.screen.draw(&[style.dim("no runs yet; Ctrl-C ends this")])?);
         }
-        let mut table = Table::new(&["RUN", "WORKFLOW", "STATUS", "STARTED (UTC)", "TOOK", "NOTE"]);
+        let mut table = TextTable::new(&["RUN", "WORKFLOW", "STATUS", "STARTED (UTC)", "TOOK", "NOTE"]);
         self.runs.iter().for_each(|run| table.row(look::summary(run, style)));
         let lines: Vec<String> = table.show(style).lines().map(str::to_owned).collect();
         Ok(self.screen.draw(&lines)?)

@@ -8,56 +8,56 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::Context;
-use crate::args::{self, Drawing};
-use crate::client::{Need, Violation, segment};
-use crate::exit::Failed;
-use crate::out::{Format, Out, Table, clean, short};
+use super::VerbContext;
+use crate::args::{self, DrawingArg};
+use crate::client::{OfflineNeed, ViolationJson, segment};
+use crate::exit::ExitError;
+use crate::out::{DataOutput, OutputFormat, TextTable, clean, short};
 use crate::sample::sample;
-use crate::shape::{Graph, Run, Workflow};
-use crate::style::Style;
+use crate::shape::{GraphJson, RunJson, WorkflowJson};
+use crate::style::TextStyle;
 use crate::tree;
 use crate::workflow_files::note_problems;
 
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct ListedWorkflows {
     workflows: Vec<Box<RawValue>>,
     #[serde(default)]
     problems: Vec<SourceProblem>,
 }
 
-pub(crate) async fn workflows(context: &Context, args: &args::Workflows) -> Result<()> {
-    let client = context.client(Need::Workflows).await?;
+pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs) -> Result<()> {
+    let client = context.client(OfflineNeed::Workflows).await?;
     let out = &context.out;
     if let Some(name) = &args.name {
         let answer = client.get(&format!("/api/workflows/{}", segment(name))).await?;
         return match out.format {
-            Format::Json => out.json(&answer.text),
-            Format::Ids => out.line(answer.read::<Workflow>()?.name),
-            Format::Table => show(out, &answer.read()?),
+            OutputFormat::Json => out.json(&answer.text),
+            OutputFormat::Ids => out.line(answer.read::<WorkflowJson>()?.name),
+            OutputFormat::Table => show(out, &answer.read()?),
         };
     }
-    let listed: Listed = client.get("/api/workflows").await?.read()?;
+    let listed: ListedWorkflows = client.get("/api/workflows").await?.read()?;
     if client.is_served() {
-        note_problems(&listed.problems, Style::of(std::io::stderr().is_terminal()));
+        note_problems(&listed.problems, TextStyle::of(std::io::stderr().is_terminal()));
     }
-    if out.format == Format::Json {
+    if out.format == OutputFormat::Json {
         let all: Vec<&str> = listed.workflows.iter().map(|workflow| workflow.get()).collect();
         return out.json(&format!("[{}]", all.join(",")));
     }
-    let mut table = Table::new(&["WORKFLOW", "STEPS", "PLAN", "ABOUT"]);
+    let mut table = TextTable::new(&["WORKFLOW", "STEPS", "PLAN", "ABOUT"]);
     for workflow in &listed.workflows {
-        let workflow: Workflow = serde_json::from_str(workflow.get())?;
-        if out.format == Format::Ids {
+        let workflow: WorkflowJson = serde_json::from_str(workflow.get())?;
+        if out.format == OutputFormat::Ids {
             out.line(&workflow.name)?;
         }
         let about = clean(workflow.description.as_deref().unwrap_or_default());
         table.row([workflow.name, workflow.step_count.to_string(), short(&workflow.plan_hash, 12), about]);
     }
-    if out.format == Format::Table { out.table(&table) } else { Ok(()) }
+    if out.format == OutputFormat::Table { out.table(&table) } else { Ok(()) }
 }
 
-fn show(out: &Out, workflow: &Workflow) -> Result<()> {
+fn show(out: &DataOutput, workflow: &WorkflowJson) -> Result<()> {
     let fact = |name: &str, value: String| {
         out.line(format_args!("{} {value}", out.style.dim(format_args!("{name:<9}"))))
     };
@@ -103,24 +103,24 @@ fn schema(schema: Option<&serde_json::Value>) -> String {
 #[derive(Debug, Deserialize)]
 struct Validated {
     valid: bool,
-    errors: Vec<Violation>,
+    errors: Vec<ViolationJson>,
 }
 
-pub(crate) async fn validate(context: &Context, args: &args::Validate) -> Result<()> {
+pub(crate) async fn validate(context: &VerbContext, args: &args::ValidateArgs) -> Result<()> {
     let input = match &args.input {
         Some(input) => super::json(input, "input").await?,
         None => serde_json::Value::Null,
     };
-    let client = context.client(Need::Workflows).await?;
+    let client = context.client(OfflineNeed::Workflows).await?;
     let path = format!("/api/workflows/{}/validate", segment(&args.workflow));
     let answer = client.post(&path, &json!({ "input": input })).await?;
     let validated: Validated = answer.read()?;
     let out = &context.out;
     match out.format {
-        Format::Json => out.json(&answer.text)?,
-        Format::Ids => {}
-        Format::Table if validated.valid => out.line("valid")?,
-        Format::Table => {
+        OutputFormat::Json => out.json(&answer.text)?,
+        OutputFormat::Ids => {}
+        OutputFormat::Table if validated.valid => out.line("valid")?,
+        OutputFormat::Table => {
             for error in &validated.errors {
                 let path = if error.path.is_empty() { "the input" } else { &error.path };
                 out.line(clean(&format!("{path}: {}", error.message)))?;
@@ -130,16 +130,16 @@ pub(crate) async fn validate(context: &Context, args: &args::Validate) -> Result
     if validated.valid {
         return Ok(());
     }
-    Err(Failed::error(format!("the input does not fit workflow `{}`", args.workflow)).into())
+    Err(ExitError::error(format!("the input does not fit workflow `{}`", args.workflow)).into())
 }
 
-pub(crate) async fn graph(context: &Context, args: &args::Graph) -> Result<()> {
-    let client = context.client(Need::Workflows).await?;
+pub(crate) async fn graph(context: &VerbContext, args: &args::GraphArgs) -> Result<()> {
+    let client = context.client(OfflineNeed::Workflows).await?;
     let format = match args.format {
-        _ if context.out.format == Format::Json => "json",
-        Drawing::Text | Drawing::Json => "json",
-        Drawing::Mermaid => "mermaid",
-        Drawing::Dot => "dot",
+        _ if context.out.format == OutputFormat::Json => "json",
+        DrawingArg::Text | DrawingArg::Json => "json",
+        DrawingArg::Mermaid => "mermaid",
+        DrawingArg::Dot => "dot",
     };
     let name = segment(&args.name);
     let workflow = client.get(&format!("/api/workflows/{name}/graph?format={format}")).await;
@@ -147,7 +147,9 @@ pub(crate) async fn graph(context: &Context, args: &args::Graph) -> Result<()> {
         Err(error) if is_not_found(&error) => {
             let run = client.get(&format!("/api/runs/{name}/graph?format={format}")).await;
             let neither = |error: anyhow::Error| match is_not_found(&error) {
-                true => Failed::not_found(format!("no workflow and no run is called `{}`", args.name)).into(),
+                true => {
+                    ExitError::not_found(format!("no workflow and no run is called `{}`", args.name)).into()
+                }
                 false => error,
             };
             (run.map_err(neither)?, true)
@@ -155,12 +157,12 @@ pub(crate) async fn graph(context: &Context, args: &args::Graph) -> Result<()> {
         other => (other?, false),
     };
     let out = &context.out;
-    if args.format != Drawing::Text || context.out.format == Format::Json {
+    if args.format != DrawingArg::Text || context.out.format == OutputFormat::Json {
         return if format == "json" { out.json(&answer.text) } else { out.line(answer.text.trim_end()) };
     }
-    let graph: Graph = answer.read()?;
+    let graph: GraphJson = answer.read()?;
     let lines = if of_run {
-        let run: Run = client.get(&format!("/api/runs/{name}")).await?.read()?;
+        let run: RunJson = client.get(&format!("/api/runs/{name}")).await?.read()?;
         tree::draw(&run, &graph, out.style, 0, rival::Clock::System.now())
     } else {
         tree::draw_plan(&graph, out.style)
@@ -169,5 +171,5 @@ pub(crate) async fn graph(context: &Context, args: &args::Graph) -> Result<()> {
 }
 
 fn is_not_found(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Failed>().is_some_and(|failed| failed.exit == crate::exit::NOT_FOUND)
+    error.downcast_ref::<ExitError>().is_some_and(|failed| failed.exit == crate::exit::NOT_FOUND)
 }

@@ -3,13 +3,19 @@
 use crate::failure::StepError;
 use crate::ids::RunId;
 use crate::path::Path;
-use crate::plan::{BackoffKind, Retry};
+use crate::plan::{BackoffKind, RetryPolicy};
 
 const BASE_MS: u64 = 1_000;
 const MAX_MS: u64 = 300_000;
 
 /// The delay after failed attempt `n`. The error's own wish wins over the step's setting.
-pub(super) fn delay_ms(retry: &Retry, error: Option<&StepError>, n: u32, run: &RunId, node: &Path) -> u64 {
+pub(super) fn delay_ms(
+    retry: &RetryPolicy,
+    error: Option<&StepError>,
+    n: u32,
+    run: &RunId,
+    node: &Path,
+) -> u64 {
     let kind = error.and_then(|error| error.backoff).or(retry.backoff).unwrap_or_default();
     let base = error.and_then(|error| error.backoff_ms).or(retry.backoff_ms).unwrap_or(BASE_MS);
     let factor = match kind {
@@ -36,19 +42,22 @@ fn jitter(most: u64, run: &RunId, node: &Path, n: u32) -> u64 {
 mod tests {
     use super::*;
 
-    fn delays(retry: &Retry, error: Option<&StepError>) -> Vec<u64> {
+    fn delays(retry: &RetryPolicy, error: Option<&StepError>) -> Vec<u64> {
         (1..=4).map(|n| delay_ms(retry, error, n, &RunId::from("r"), &Path::from("a"))).collect()
     }
 
     #[test]
     fn linear_is_the_default_with_one_second() {
-        assert_eq!(delays(&Retry::default(), None), [1_000, 2_000, 3_000, 4_000]);
+        assert_eq!(delays(&RetryPolicy::default(), None), [1_000, 2_000, 3_000, 4_000]);
     }
 
     #[test]
     fn exponential_doubles_up_to_five_minutes() {
-        let retry =
-            Retry { backoff: Some(BackoffKind::Exponential), backoff_ms: Some(100_000), ..Retry::default() };
+        let retry = RetryPolicy {
+            backoff: Some(BackoffKind::Exponential),
+            backoff_ms: Some(100_000),
+            ..RetryPolicy::default()
+        };
         assert_eq!(delays(&retry, None), [100_000, 200_000, 300_000, 300_000]);
     }
 
@@ -56,12 +65,12 @@ mod tests {
     fn the_errors_own_backoff_wins() {
         let error =
             StepError::retry("busy").backoff(BackoffKind::Exponential, std::time::Duration::from_millis(10));
-        assert_eq!(delays(&Retry::default(), Some(&error)), [10, 20, 40, 80]);
+        assert_eq!(delays(&RetryPolicy::default(), Some(&error)), [10, 20, 40, 80]);
     }
 
     #[test]
     fn jitter_takes_up_to_half_and_is_repeatable() {
-        let retry = Retry { jitter: true, ..Retry::default() };
+        let retry = RetryPolicy { jitter: true, ..RetryPolicy::default() };
         let first = delays(&retry, None);
         assert_eq!(first, delays(&retry, None));
         for (n, delay) in (1..).zip(&first) {

@@ -13,11 +13,11 @@
 //! | | otherwise, in a graph | see `graph` |
 //! | a block completes, or fails | | its lane's supervisor hears of it |
 
-use super::{Machine, Todo};
-use crate::event::{Due, Kind, Role};
+use super::{Machine, MachineTask};
+use crate::event::{CallRole, DueCall, EventKind};
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{NodeKind, Order};
+use crate::plan::{BlockOrder, NodeKind};
 use crate::status::NodeStatus;
 
 impl Machine<'_> {
@@ -29,7 +29,7 @@ impl Machine<'_> {
             return self.start_root(cause);
         }
         if self.state.node(path).is_some_and(|node| node.imported) {
-            self.todo.push_back(Todo::Ended(path.clone(), cause));
+            self.todo.push_back(MachineTask::Ended(path.clone(), cause));
             return;
         }
         // In a graph, two that end in one turn both find that nothing else keeps a third from starting.
@@ -38,7 +38,7 @@ impl Machine<'_> {
         }
         let Some(node) = self.plan.node(path) else { return };
         match &node.node().kind {
-            NodeKind::Step(_) => self.begin_call(path, Due { role: Role::Step, attempt: 1 }, cause),
+            NodeKind::Step(_) => self.begin_call(path, DueCall { role: CallRole::Step, attempt: 1 }, cause),
             NodeKind::Sleep(sleep) => self.start_sleep(path, sleep, cause),
             NodeKind::Workflow(nested) => self.start_nested(path, nested, cause),
             NodeKind::Branch(branch) => self.start_branch(path, branch, cause),
@@ -62,13 +62,16 @@ impl Machine<'_> {
     }
 
     pub(super) fn node_started(&mut self, node: &Path, cause: Seq) -> Seq {
-        self.follow(Kind::NodeStarted { node: node.clone(), case: None, count: None, window: None }, cause)
+        self.follow(
+            EventKind::NodeStarted { node: node.clone(), case: None, count: None, window: None },
+            cause,
+        )
     }
 
     pub(super) fn start_block(&mut self, lane: &Path, cause: Seq) {
         let Some(block) = self.plan.block(lane) else { return };
         for node in block.first() {
-            self.todo.push_back(Todo::Start(lane.child(&node.id), cause));
+            self.todo.push_back(MachineTask::Start(lane.child(&node.id), cause));
         }
     }
 
@@ -81,12 +84,12 @@ impl Machine<'_> {
         if self.lane_is_over(path) {
             return;
         }
-        let order = self.plan.block(&lane).map_or(Order::Sequence, |block| block.order());
+        let order = self.plan.block(&lane).map_or(BlockOrder::Sequence, |block| block.order());
         match ended.status {
             NodeStatus::Failed if !ended.soft => self.node_failed(path, &lane, order, cause),
             NodeStatus::Completed | NodeStatus::Skipped | NodeStatus::Failed => match order {
-                Order::Sequence => self.next_in_sequence(path, &lane, cause),
-                Order::Graph => self.next_in_graph(path, &lane, cause),
+                BlockOrder::Sequence => self.next_in_sequence(path, &lane, cause),
+                BlockOrder::Graph => self.next_in_graph(path, &lane, cause),
             },
             NodeStatus::Cancelled
             | NodeStatus::Pending
@@ -112,7 +115,7 @@ impl Machine<'_> {
 
     fn next_in_sequence(&mut self, path: &Path, lane: &Path, cause: Seq) {
         match self.plan.node(path).and_then(|node| node.next()) {
-            Some(next) => self.todo.push_back(Todo::Start(lane.child(&next.id), cause)),
+            Some(next) => self.todo.push_back(MachineTask::Start(lane.child(&next.id), cause)),
             None => {
                 let result = self.state.node(path).and_then(|node| node.result);
                 self.lane_completed(lane, result, cause);
@@ -120,11 +123,11 @@ impl Machine<'_> {
         }
     }
 
-    fn node_failed(&mut self, path: &Path, lane: &Path, order: Order, cause: Seq) {
+    fn node_failed(&mut self, path: &Path, lane: &Path, order: BlockOrder, cause: Seq) {
         match order {
-            Order::Sequence => self.lane_failed(lane, path, cause),
+            BlockOrder::Sequence => self.lane_failed(lane, path, cause),
             // Others of the graph may be at work.
-            Order::Graph => self.fail_when_settled(lane, path, None, cause),
+            BlockOrder::Graph => self.fail_when_settled(lane, path, None, cause),
         }
     }
 }

@@ -11,24 +11,25 @@
 //! | the block fails | | `NodeFailed` |
 
 use super::Machine;
-use crate::event::{Due, Kind, Role};
-use crate::failure::{Failure, code};
+use crate::event::{CallRole, DueCall, EventKind};
+use crate::failure::{FailureRecord, code};
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{Branch, DEFAULT_CASE};
+use crate::plan::{BranchNode, DEFAULT_CASE};
 use crate::value::Value;
 
 impl Machine<'_> {
-    pub(super) fn start_branch(&mut self, path: &Path, branch: &Branch, cause: Seq) {
+    pub(super) fn start_branch(&mut self, path: &Path, branch: &BranchNode, cause: Seq) {
         match self.state.node(path).and_then(|node| node.decision.clone()) {
             // Taken over from another run.
             Some(decision) => self.branch_chosen(path, branch.known_case(decision.case), cause),
-            None => self.begin_call(path, Due { role: Role::Choose, attempt: 1 }, cause),
+            None => self.begin_call(path, DueCall { role: CallRole::Choose, attempt: 1 }, cause),
         }
     }
 
     pub(super) fn branch_chosen(&mut self, path: &Path, case: Option<String>, cause: Seq) {
-        let event = Kind::NodeStarted { node: path.clone(), case: case.clone(), count: None, window: None };
+        let event =
+            EventKind::NodeStarted { node: path.clone(), case: case.clone(), count: None, window: None };
         let started = self.follow(event, cause);
         match case {
             Some(case) => self.start_block(&path.child(&case), started),
@@ -37,9 +38,9 @@ impl Machine<'_> {
     }
 }
 
-impl Branch {
+impl BranchNode {
     /// The case that an answer means; `None` if none applies and none has to.
-    pub(super) fn case_of(&self, node: &Path, answer: &Value) -> Result<Option<String>, Failure> {
+    pub(super) fn case_of(&self, node: &Path, answer: &Value) -> Result<Option<String>, FailureRecord> {
         let answer = answer.to_json();
         let (name, must_exist) = match &answer {
             serde_json::Value::Bool(true) => ("then", false),
@@ -48,7 +49,7 @@ impl Branch {
             other => {
                 let message =
                     format!("`{node}` must be answered with true, false or the name of a case, not {other}");
-                return Err(Failure::new(code::BAD_ANSWER, message));
+                return Err(FailureRecord::new(code::BAD_ANSWER, message));
             }
         };
         if self.cases.iter().any(|case| case.name == name) {
@@ -59,7 +60,7 @@ impl Branch {
             let known: Vec<String> = self.cases.iter().map(|case| format!("`{}`", case.name)).collect();
             let known = known.join(", ");
             let message = format!("`{node}` has no case `{name}` and no default; its cases are {known}");
-            Err(Failure::new(code::NO_CASE, message))
+            Err(FailureRecord::new(code::NO_CASE, message))
         } else {
             Ok(None)
         }

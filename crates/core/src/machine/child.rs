@@ -13,9 +13,9 @@
 //! | the grace period is over | children are open | `OpEnded` as left: they go on cancelling alone |
 //! | the run is killed | children are open, also if they are cancelling | they are killed; `OpEnded` as left |
 
-use super::{Errand, Machine, NewChild, Todo};
+use super::{CommitExtra, Machine, MachineTask, NewChild};
 use crate::durable::{ChildOutcome, OpKind, OpOutcome};
-use crate::event::{Cause, Kind, NotUndone, Outside};
+use crate::event::{EventCause, EventKind, ExternalCause, NotUndone};
 use crate::ids::{RunId, Seq};
 use crate::path::{self, Path};
 use crate::state::ChildRef;
@@ -25,7 +25,7 @@ impl Machine<'_> {
     pub(super) fn start_children(&mut self, node: &Path, op: u32, cause: Seq) {
         while let Some(index) = self.next_child(node, op) {
             let child = self.env.run.child(self.state.children_started + 1);
-            let event = Kind::ChildStarted { node: node.clone(), op, index, child: child.clone() };
+            let event = EventKind::ChildStarted { node: node.clone(), op, index, child: child.clone() };
             self.follow(event, cause);
             let Some(state) = self.state.op(node, op) else { return };
             let new = NewChild {
@@ -34,7 +34,7 @@ impl Machine<'_> {
                 asked: state.started,
                 index: (state.key.kind == OpKind::Map).then_some(index),
             };
-            self.turn.errands.push(Errand::Start(new));
+            self.turn.extras.push(CommitExtra::Start(new));
         }
         self.end_when_all_ended(node, op, cause);
     }
@@ -72,8 +72,9 @@ impl Machine<'_> {
         }
         self.keep_deadline();
         let Some(ChildRef { node, op, index }) = self.state.children.get(&child).cloned() else { return };
-        let event = Kind::ChildEnded { node: node.clone(), op, index, child, outcome, undoable, not_undone };
-        let seq = self.emit(event, Cause::Outside(Outside::Child));
+        let event =
+            EventKind::ChildEnded { node: node.clone(), op, index, child, outcome, undoable, not_undone };
+        let seq = self.emit(event, EventCause::Outside(ExternalCause::Child));
         self.child_is_gone(&node, seq);
         let Some(state) = self.state.op(&node, op) else { return };
         if state.end.is_some() {
@@ -83,7 +84,7 @@ impl Machine<'_> {
             children.failed.is_some() && !children.collect && !children.stopping && !children.open.is_empty()
         });
         if failed {
-            self.stop_children(&node, op, seq);
+            self.cancel_children(&node, op, seq);
         } else {
             self.start_children(&node, op, seq);
         }
@@ -92,7 +93,7 @@ impl Machine<'_> {
     /// A node that waits for a child to end before it can end itself may go on.
     fn child_is_gone(&mut self, node: &Path, cause: Seq) {
         if self.state.is_ending(node) {
-            self.todo.push_back(Todo::Settled(node.clone(), cause));
+            self.todo.push_back(MachineTask::Settled(node.clone(), cause));
         } else if self.state.parents.is_empty() {
             self.complete_run_if_done();
         }
@@ -107,39 +108,39 @@ impl Machine<'_> {
         if state.end.is_none() && state.key.kind == OpKind::Map && children.open.is_empty() && all_begun {
             let stopped = children.begun < children.count && !fails;
             let outcome = if stopped { OpOutcome::Stopped {} } else { OpOutcome::Done {} };
-            self.end_op(node, op, outcome, Cause::Event(cause));
+            self.end_op(node, op, outcome, EventCause::Event(cause));
         }
     }
 
     pub(super) fn child_retried(&mut self, child: RunId, next: RunId) {
         let Some(ChildRef { node, op, index }) = self.state.children.get(&child).cloned() else { return };
-        let event = Kind::ChildRetried { node: node.clone(), op, index, child, next: next.clone() };
-        self.emit(event, Cause::Outside(Outside::Child));
+        let event = EventKind::ChildRetried { node: node.clone(), op, index, child, next: next.clone() };
+        self.emit(event, EventCause::Outside(ExternalCause::Child));
         let stopping = self.state.op(&node, op).and_then(|op| op.children.as_ref());
         // The cancel went to the run that had failed by then.
         if stopping.is_some_and(|children| children.stopping) {
-            self.turn.errands.push(Errand::Cancel(next));
+            self.turn.extras.push(CommitExtra::Cancel(next));
         }
     }
 
     /// Cancels the children of an operation.
-    pub(super) fn stop_children(&mut self, node: &Path, op: u32, cause: Seq) {
-        self.follow(Kind::OpStopping { node: node.clone(), op }, cause);
+    pub(super) fn cancel_children(&mut self, node: &Path, op: u32, cause: Seq) {
+        self.follow(EventKind::OpStopping { node: node.clone(), op }, cause);
         let Some(children) = self.state.op(node, op).and_then(|op| op.children.as_ref()) else { return };
-        let open = children.open.values().cloned().map(Errand::Cancel);
-        self.turn.errands.extend(open);
+        let open = children.open.values().cloned().map(CommitExtra::Cancel);
+        self.turn.extras.extend(open);
     }
 
     /// Cancels the children of calls that have ended without waiting for them.
-    pub(super) fn stop_abandoned(&mut self) {
+    pub(super) fn cancel_orphaned_children(&mut self) {
         while let Some((node, op)) = self.state.stopping.first().cloned() {
             let cause = self.state.seq;
-            self.stop_children(&node, op, cause);
+            self.cancel_children(&node, op, cause);
         }
     }
 
     /// The grace period of a scope is over: children that have not ended are left behind.
-    pub(super) fn leave_children_behind(&mut self, scope: &Path) {
+    pub(super) fn force_end_children(&mut self, scope: &Path) {
         let mut parents: Vec<Path> = path::within(&self.state.parents, scope).cloned().collect();
         parents.extend(self.state.parents.get(scope).cloned());
         for node in parents {
@@ -148,7 +149,7 @@ impl Machine<'_> {
                 ops.iter().filter(|(_, op)| op.children.as_ref().is_some_and(|it| !it.open.is_empty()));
             let open: Vec<u32> = open.map(|(op, _)| op).collect();
             for op in open {
-                self.end_op(&node, op, OpOutcome::Left {}, Cause::Outside(Outside::Clock));
+                self.end_op(&node, op, OpOutcome::Left {}, EventCause::Outside(ExternalCause::Clock));
             }
             self.child_is_gone(&node, self.state.seq);
         }

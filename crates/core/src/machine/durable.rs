@@ -19,13 +19,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{Effect, Errand, Machine};
+use super::{CommitExtra, Effect, Machine};
 use crate::durable::{OpBody, OpOutcome};
-use crate::event::{Cause, Kind, Outside};
-use crate::failure::Failure;
+use crate::event::{EventCause, EventKind, ExternalCause};
+use crate::failure::FailureRecord;
 use crate::ids::Seq;
 use crate::path::{self, Path};
-use crate::state::{Op, OpenCall};
+use crate::state::{OpState, OpenCall};
 use crate::value::Value;
 
 /// An operation that a function asks for, and that is not recorded.
@@ -51,7 +51,7 @@ pub struct AskedOp {
 #[derive(Clone, Debug)]
 pub enum AskedBody {
     /// It did something, and this came of it.
-    Once(Result<Value, Failure>),
+    Once(Result<Value, FailureRecord>),
     /// It began to do something, and gave it up.
     OnceDropped,
     /// To sleep for so many milliseconds.
@@ -68,7 +68,7 @@ pub enum AskedBody {
         /// What it is given.
         input: Value,
         /// Why it cannot be started.
-        refused: Option<Failure>,
+        refused: Option<FailureRecord>,
     },
     /// A child for each item, or the reason why there can be none.
     Map {
@@ -79,7 +79,7 @@ pub enum AskedBody {
         /// Let all end, whatever becomes of some.
         collect: bool,
         /// Why they cannot be started.
-        refused: Option<Failure>,
+        refused: Option<FailureRecord>,
     },
 }
 
@@ -88,7 +88,7 @@ impl Machine<'_> {
         let AskedOp { node, call, name, occurrence, hash, after, what } = asked;
         let open = self.state.node(&node).and_then(|node| node.call.as_ref());
         let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
-        let op = self.state.ops.get(&node).map_or(1, crate::state::Ops::next);
+        let op = self.state.ops.get(&node).map_or(1, crate::state::StepOps::next);
         let now = self.env.now;
         let gives_up = matches!(what, AskedBody::OnceDropped);
         let (what, outcome) = match what {
@@ -105,12 +105,13 @@ impl Machine<'_> {
                 (OpBody::Map { items, concurrency, collect }, refused.map(OpOutcome::Failed))
             }
         };
-        let event = Kind::OpStarted { node: node.clone(), op, call, name, occurrence, hash, after, what };
+        let event =
+            EventKind::OpStarted { node: node.clone(), op, call, name, occurrence, hash, after, what };
         let seq = self.follow(event, started);
         match outcome {
-            Some(outcome) => self.end_op(&node, op, outcome, Cause::Event(seq)),
+            Some(outcome) => self.end_op(&node, op, outcome, EventCause::Event(seq)),
             None if gives_up => {
-                self.follow(Kind::OpDropped { node, op, call }, seq);
+                self.follow(EventKind::OpDropped { node, op, call }, seq);
             }
             None if self.state.is_ending(&node) => self.stop_op(&node, op, seq),
             None => self.begin_op(&node, op, seq),
@@ -127,7 +128,7 @@ impl Machine<'_> {
             return self.take_signals(&name);
         }
         if begun.until.is_some_and(|until| until <= self.env.now) {
-            self.end_op(node, op, OpOutcome::Done {}, Cause::Event(cause));
+            self.end_op(node, op, OpOutcome::Done {}, EventCause::Event(cause));
         }
     }
 
@@ -137,12 +138,12 @@ impl Machine<'_> {
         if due.awaited.is_some() {
             self.signal_timed_out(node, Some(op));
         } else {
-            self.end_op(node, op, OpOutcome::Done {}, Cause::Outside(Outside::Clock));
+            self.end_op(node, op, OpOutcome::Done {}, EventCause::Outside(ExternalCause::Clock));
         }
     }
 
-    pub(super) fn end_op(&mut self, node: &Path, op: u32, outcome: OpOutcome, cause: Cause) {
-        let seq = self.emit(Kind::OpEnded { node: node.clone(), op, outcome }, cause);
+    pub(super) fn end_op(&mut self, node: &Path, op: u32, outcome: OpOutcome, cause: EventCause) {
+        let seq = self.emit(EventKind::OpEnded { node: node.clone(), op, outcome }, cause);
         self.op_answered(node, op, seq);
     }
 
@@ -159,7 +160,7 @@ impl Machine<'_> {
                 self.turn.effects.push(Effect::Answer { node: node.clone(), call, op });
             }
             None if state.suspended && self.state.waits.contains(node) => {
-                self.make_due_call(node, Cause::Event(cause));
+                self.make_due_call(node, EventCause::Event(cause));
             }
             None => {}
         }
@@ -174,7 +175,7 @@ impl Machine<'_> {
         if self.state.ending.is_some() {
             return;
         }
-        self.follow(Kind::OpDropped { node: node.clone(), op: number, call }, started);
+        self.follow(EventKind::OpDropped { node: node.clone(), op: number, call }, started);
         self.take_signals(&name);
     }
 
@@ -191,7 +192,7 @@ impl Machine<'_> {
             let used = used.iter().copied().filter(|op| fresh.remove(op)).collect();
             let told = fresh.into_iter().collect();
             let state = self.env.states.written(node, call);
-            self.follow(Kind::CallSuspended { node: node.clone(), call, used, told, state }, started);
+            self.follow(EventKind::CallSuspended { node: node.clone(), call, used, told, state }, started);
         }
     }
 
@@ -200,17 +201,17 @@ impl Machine<'_> {
     pub(super) fn give_answers(&mut self) {
         let waits = self.state.waits.iter().filter(|node| self.state.has_answers_to_give(node));
         for node in waits.cloned().collect::<Vec<_>>() {
-            self.make_due_call(&node, Cause::Outside(Outside::Recovery));
+            self.make_due_call(&node, EventCause::Outside(ExternalCause::Recovery));
         }
     }
 
     /// A call that waited was cut off: that is no interruption, and it is made again.
-    pub(super) fn waiting_call_was_lost(&mut self, node: &Path, open: &OpenCall, cause: Cause) {
+    pub(super) fn waiting_call_was_lost(&mut self, node: &Path, open: &OpenCall, cause: EventCause) {
         let (used, told, call) = (Vec::new(), Vec::new(), open.number);
         let state = self.env.states.written(node, call);
-        let event = Kind::CallSuspended { node: node.clone(), call, used, told, state };
+        let event = EventKind::CallSuspended { node: node.clone(), call, used, told, state };
         let seq = self.emit(event, cause);
-        self.make_due_call(node, Cause::Event(seq));
+        self.make_due_call(node, EventCause::Event(seq));
     }
 
     /// Stops the operations of the nodes in a scope, and of the scope itself: sleeps and waits for signals end,
@@ -225,7 +226,7 @@ impl Machine<'_> {
         let mut open = Vec::new();
         let nodes = path::keys_within(&self.state.ops, scope).chain(self.state.ops.get_key_value(scope));
         for (node, ops) in nodes {
-            let is_open = |op: &Op| op.end.is_none() && (!op.dropped || op.has_children());
+            let is_open = |op: &OpState| op.end.is_none() && (!op.dropped || op.has_children());
             let of_node = ops.iter().filter(|(_, op)| is_open(op)).map(|(op, _)| (node.clone(), op));
             open.extend(of_node);
         }
@@ -239,10 +240,10 @@ impl Machine<'_> {
             Some(children) if children.stopping => {
                 let open =
                     if self.state.killed { children.open.values().cloned().collect() } else { Vec::new() };
-                self.turn.errands.extend(open.into_iter().map(Errand::Cancel));
+                self.turn.extras.extend(open.into_iter().map(CommitExtra::Cancel));
             }
-            Some(children) if !children.open.is_empty() => self.stop_children(node, number, cause),
-            Some(_) | None => self.end_op(node, number, OpOutcome::Stopped {}, Cause::Event(cause)),
+            Some(children) if !children.open.is_empty() => self.cancel_children(node, number, cause),
+            Some(_) | None => self.end_op(node, number, OpOutcome::Stopped {}, EventCause::Event(cause)),
         }
     }
 }

@@ -15,12 +15,12 @@
 //! | the last node has ended | lanes that lost, or children without a waiter, have not settled | nothing until they have |
 
 use super::{Effect, GRACE_MS, Machine, StopReason};
-use crate::event::{Cause, Due, Kind, Outside, Role};
-use crate::failure::{Failure, code};
+use crate::event::{CallRole, DueCall, EventCause, EventKind, ExternalCause};
+use crate::failure::{FailureRecord, code};
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{Node, Order};
-use crate::state::{Ending, HardFailure, TimerKind};
+use crate::plan::{BlockOrder, Node};
+use crate::state::{HardFailure, RunEnding, TimerKind};
 
 impl Machine<'_> {
     /// A node of the outermost block failed, so the run fails. The node that began it may lie deeper.
@@ -37,7 +37,7 @@ impl Machine<'_> {
         if settled {
             self.run_failed(failure, node, cause);
         } else {
-            self.fail_run(failure, node, Cause::Event(cause));
+            self.fail_run(failure, node, EventCause::Event(cause));
         }
     }
 
@@ -47,13 +47,13 @@ impl Machine<'_> {
         let due = self.state.due_timers(self.env.now);
         let Some(timer) = due.into_iter().find(|timer| timer.kind == TimerKind::RunDeadline) else { return };
         let ms = timer.at.ms_since(self.state.started_at);
-        let failure = Failure::new(code::RUN_TIMEOUT, format!("the run took longer than {ms} ms"));
-        self.fail_run(failure, None, Cause::Outside(Outside::Clock));
+        let failure = FailureRecord::new(code::RUN_TIMEOUT, format!("the run took longer than {ms} ms"));
+        self.fail_run(failure, None, EventCause::Outside(ExternalCause::Clock));
     }
 
-    fn fail_run(&mut self, failure: Failure, node: Option<Path>, cause: Cause) {
+    fn fail_run(&mut self, failure: FailureRecord, node: Option<Path>, cause: EventCause) {
         let force_at = self.env.now.plus_ms(GRACE_MS);
-        let seq = self.emit(Kind::RunFailing { failure, node, force_at }, cause);
+        let seq = self.emit(EventKind::RunFailing { failure, node, force_at }, cause);
         self.stop_within(&Path::root(), seq);
     }
 
@@ -62,35 +62,35 @@ impl Machine<'_> {
             return;
         }
         let force_at = self.env.now.plus_ms(GRACE_MS);
-        let cause = Cause::Outside(Outside::Request);
-        let seq = self.emit(Kind::CancelRequested { reason, force_at, kill: false }, cause);
+        let cause = EventCause::Outside(ExternalCause::Request);
+        let seq = self.emit(EventKind::CancelRequested { reason, force_at, kill: false }, cause);
         self.stop_within(&Path::root(), seq);
         // What a pause held and is not cancelled belongs to the end: compensations.
         self.release_held(seq);
     }
 
     pub(super) fn kill(&mut self, reason: Option<String>) {
-        let event = Kind::CancelRequested { reason, force_at: self.env.now, kill: true };
-        let seq = self.emit(event, Cause::Outside(Outside::Request));
+        let event = EventKind::CancelRequested { reason, force_at: self.env.now, kill: true };
+        let seq = self.emit(event, EventCause::Outside(ExternalCause::Request));
         self.stop_within(&Path::root(), seq);
-        self.leave_calls_behind(&Path::root());
-        self.leave_handler_behind();
+        self.force_end_calls(&Path::root());
+        self.force_end_handler();
     }
 
-    fn leave_handler_behind(&mut self) {
+    fn force_end_handler(&mut self) {
         let root = Path::root();
         let Some(open) = self.state.node(&root).and_then(|node| node.call.clone()) else { return };
         let (call, why) = (open.number, StopReason::Ending);
         self.turn.effects.push(Effect::Stop { node: root.clone(), call, why });
-        let event = Kind::CallCancelled { node: root, call, forced: true, state: None };
-        self.emit(event, Cause::Outside(Outside::Request));
+        let event = EventKind::CallCancelled { node: root, call, forced: true, state: None };
+        self.emit(event, EventCause::Outside(ExternalCause::Request));
     }
 
     /// The run's own block is through.
     pub(super) fn run_block_completed(&mut self, output: Option<Seq>, cause: Seq) {
         if self.state.scopes.is_empty() && self.nothing_open() {
             let not_undone = self.state.undo.failed().to_vec();
-            self.follow(Kind::RunCompleted { output, not_undone }, cause);
+            self.follow(EventKind::RunCompleted { output, not_undone }, cause);
         }
     }
 
@@ -105,11 +105,11 @@ impl Machine<'_> {
             self.is_done(&path).then(|| self.state.node(&path).and_then(|node| node.result))
         };
         let output = match block.order() {
-            Order::Sequence => block.last().and_then(ended),
-            Order::Graph if block.sinks().any(|node| ended(node).is_none()) => None,
-            Order::Graph if block.sinks().len() == 1 => block.sinks().next().and_then(ended),
+            BlockOrder::Sequence => block.last().and_then(ended),
+            BlockOrder::Graph if block.sinks().any(|node| ended(node).is_none()) => None,
+            BlockOrder::Graph if block.sinks().len() == 1 => block.sinks().next().and_then(ended),
             // Not joined yet: the end of the last of them is still to be told, and completes the run.
-            Order::Graph => self.state.node(&Path::root()).and_then(|root| root.joined).map(Some),
+            BlockOrder::Graph => self.state.node(&Path::root()).and_then(|root| root.joined).map(Some),
         };
         if let Some(output) = output {
             self.run_block_completed(output, self.state.seq);
@@ -117,7 +117,7 @@ impl Machine<'_> {
     }
 
     /// Takes the next step towards an end that is coming. Gives whether there was one to take.
-    pub(super) fn come_to_an_end(&mut self) -> bool {
+    pub(super) fn end_run(&mut self) -> bool {
         if self.state.is_terminal() || !self.nothing_open() {
             return false;
         }
@@ -133,13 +133,13 @@ impl Machine<'_> {
         }
         match self.state.ending.clone() {
             None => false,
-            Some(Ending::Cancelling { reason }) => {
+            Some(RunEnding::Cancelling { reason }) => {
                 self.end_supervisors(&Path::root(), cause);
                 let not_undone = self.state.undo.failed().to_vec();
-                self.follow(Kind::RunCancelled { reason, not_undone }, cause);
+                self.follow(EventKind::RunCancelled { reason, not_undone }, cause);
                 true
             }
-            Some(Ending::Failing { failure, node }) => {
+            Some(RunEnding::Failing { failure, node }) => {
                 let root = self.state.node(&Path::root());
                 let waits = root.is_some_and(|root| root.due.is_some());
                 let handled = root.is_some_and(|root| root.calls > 0);
@@ -147,7 +147,7 @@ impl Machine<'_> {
                     return false;
                 }
                 if self.plan.plan().on_error.is_some() && !handled && !self.state.killed {
-                    self.begin_call(&Path::root(), Due { role: Role::OnError, attempt: 1 }, cause);
+                    self.begin_call(&Path::root(), DueCall { role: CallRole::OnError, attempt: 1 }, cause);
                     return true;
                 }
                 self.end_supervisors(&Path::root(), cause);
@@ -159,12 +159,12 @@ impl Machine<'_> {
 
     /// The terminal event. A run with automatic retries left names the run that goes on; the engine starts
     /// that run in the same commit.
-    fn run_failed(&mut self, failure: Failure, node: Option<Path>, cause: Seq) {
+    fn run_failed(&mut self, failure: FailureRecord, node: Option<Path>, cause: Seq) {
         // A step that must not be called again may have acted: whether to go on is for people to say.
         let retry = self.state.retries_left > 0 && failure.code != code::INTERRUPTED && !self.state.killed;
         let retried_as = retry.then(|| self.env.run.next_retry());
         let not_undone = self.state.undo.failed().to_vec();
-        self.follow(Kind::RunFailed { failure, node, retried_as, not_undone }, cause);
+        self.follow(EventKind::RunFailed { failure, node, retried_as, not_undone }, cause);
     }
 
     fn nothing_open(&self) -> bool {

@@ -14,25 +14,25 @@
 use serde_json::value::RawValue;
 
 use super::Machine;
-use crate::event::{Due, Kind, LaneOutcome, Part, Parts, Role};
-use crate::failure::{Failure, code};
+use crate::event::{CallRole, DueCall, EventKind, LaneOutcome, ResultPart, ResultParts};
+use crate::failure::{FailureRecord, code};
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::ForEach;
+use crate::plan::ForEachNode;
 use crate::value::Value;
 
 impl Machine<'_> {
-    pub(super) fn start_for_each(&mut self, path: &Path, each: &ForEach, cause: Seq) {
+    pub(super) fn start_for_each(&mut self, path: &Path, each: &ForEachNode, cause: Seq) {
         match self.state.node(path).and_then(|node| node.decision.as_ref()).and_then(|taken| taken.count) {
             // Taken over from another run.
             Some(count) => self.items_listed(path, each, count, cause),
-            None => self.begin_call(path, Due { role: Role::Items, attempt: 1 }, cause),
+            None => self.begin_call(path, DueCall { role: CallRole::Items, attempt: 1 }, cause),
         }
     }
 
-    pub(super) fn items_listed(&mut self, path: &Path, each: &ForEach, count: u32, cause: Seq) {
+    pub(super) fn items_listed(&mut self, path: &Path, each: &ForEachNode, count: u32, cause: Seq) {
         let window = Some(each.concurrency).filter(|window| *window < count);
-        let event = Kind::NodeStarted { node: path.clone(), case: None, count: Some(count), window };
+        let event = EventKind::NodeStarted { node: path.clone(), case: None, count: Some(count), window };
         let started = self.follow(event, cause);
         if count == 0 {
             return self.join_items(path, started);
@@ -69,26 +69,27 @@ impl Machine<'_> {
 
     fn join_items(&mut self, path: &Path, cause: Seq) {
         let lanes = self.state.node(path).and_then(|node| node.lanes.as_ref());
-        let parts: Vec<Part> =
+        let parts: Vec<ResultPart> =
             lanes.map_or_else(Vec::new, |lanes| lanes.slots.iter().map(|slot| slot.part()).collect());
-        let joined = self.follow(Kind::Joined { node: path.clone(), parts: Parts::List(parts) }, cause);
+        let joined =
+            self.follow(EventKind::Joined { node: path.clone(), parts: ResultParts::List(parts) }, cause);
         self.complete(path, Some(joined), joined);
     }
 }
 
-impl ForEach {
+impl ForEachNode {
     /// How many items there are, or why the answer is no list of them.
-    pub(super) fn count_of(&self, node: &Path, answer: &Value) -> Result<u32, Failure> {
+    pub(super) fn count_of(&self, node: &Path, answer: &Value) -> Result<u32, FailureRecord> {
         let Ok(items) = answer.decode::<Vec<&RawValue>>() else {
             let message = format!("the items of `{node}` must be a list");
-            return Err(Failure::new(code::BAD_ANSWER, message));
+            return Err(FailureRecord::new(code::BAD_ANSWER, message));
         };
         let max = self.max_iterations.unwrap_or(u32::MAX);
         match u32::try_from(items.len()) {
             Ok(count) if count <= max => Ok(count),
             Ok(_) | Err(_) => {
                 let message = format!("`{node}` has {} items, more than its limit of {max}", items.len());
-                Err(Failure::new(code::MAX_ITERATIONS, message))
+                Err(FailureRecord::new(code::MAX_ITERATIONS, message))
             }
         }
     }

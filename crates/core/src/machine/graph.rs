@@ -8,8 +8,8 @@
 //! | a node fails | others are at work | `BlockFailing`: nothing new starts, calls settle, then the block fails |
 //! | | nothing else is open | the block fails |
 
-use super::{Machine, Todo};
-use crate::event::{Kind, Part, Parts};
+use super::{Machine, MachineTask};
+use crate::event::{EventKind, ResultPart, ResultParts};
 use crate::ids::Seq;
 use crate::path::Path;
 use crate::plan::Node;
@@ -20,7 +20,7 @@ impl Machine<'_> {
         let done = |node: &Node| self.is_done(&lane.child(&node.id));
         let completed = node.is_sink() && block.sinks_ended(node, done);
         for next in node.released(done) {
-            self.todo.push_back(Todo::Start(lane.child(&next.id), cause));
+            self.todo.push_back(MachineTask::Start(lane.child(&next.id), cause));
         }
         if completed {
             self.graph_completed(lane, cause);
@@ -35,8 +35,9 @@ impl Machine<'_> {
             let result = sinks.next().and_then(result);
             return self.lane_completed(lane, result, cause);
         }
-        let parts = sinks.map(|node| (node.id.clone(), Part::from(result(node)))).collect();
-        let joined = self.follow(Kind::Joined { node: lane.clone(), parts: Parts::Map(parts) }, cause);
+        let parts = sinks.map(|node| (node.id.clone(), ResultPart::from(result(node)))).collect();
+        let joined =
+            self.follow(EventKind::Joined { node: lane.clone(), parts: ResultParts::Map(parts) }, cause);
         self.lane_completed(lane, Some(joined), joined);
     }
 }

@@ -10,8 +10,8 @@
 //! | | the step is at most once | `CallFailed` with code `interrupted`, as after a crash |
 //! | | the run is ending | `CallCancelled`: it was told to stop |
 
-use super::{Machine, Todo};
-use crate::event::{Cause, Due, Kind, LostReason, Outside};
+use super::{Machine, MachineTask};
+use crate::event::{DueCall, EventCause, EventKind, ExternalCause, LostReason};
 use crate::ids::Seq;
 use crate::path::Path;
 use crate::state::OpenCall;
@@ -22,16 +22,16 @@ impl Machine<'_> {
     }
 
     /// Holds a node if nothing new may start now. Gives whether it did.
-    pub(super) fn hold(&mut self, node: &Path, due: Option<Due>, cause: Seq) -> bool {
+    pub(super) fn hold(&mut self, node: &Path, due: Option<DueCall>, cause: Seq) -> bool {
         if self.holding() {
-            self.follow(Kind::NodeHeld { node: node.clone(), due }, cause);
+            self.follow(EventKind::NodeHeld { node: node.clone(), due }, cause);
         }
         self.holding()
     }
 
     pub(super) fn pause(&mut self) {
         if !self.state.paused && self.state.ending.is_none() {
-            self.emit(Kind::RunPaused {}, Cause::Outside(Outside::Request));
+            self.emit(EventKind::RunPaused {}, EventCause::Outside(ExternalCause::Request));
         }
     }
 
@@ -39,7 +39,7 @@ impl Machine<'_> {
         if !self.state.paused && self.state.blocked.is_empty() {
             return;
         }
-        let seq = self.emit(Kind::RunResumed {}, Cause::Outside(Outside::Request));
+        let seq = self.emit(EventKind::RunResumed {}, EventCause::Outside(ExternalCause::Request));
         self.keep_deadline();
         self.unblock(seq, |_| true);
         self.release_held(seq);
@@ -56,7 +56,7 @@ impl Machine<'_> {
         }
         for node in self.state.held.clone() {
             match self.state.node(&node).and_then(|node| node.due) {
-                Some(due) => self.start_call(&node, due, Cause::Event(cause)),
+                Some(due) => self.start_call(&node, due, EventCause::Event(cause)),
                 None => self.release_node(node, cause),
             }
         }
@@ -68,24 +68,24 @@ impl Machine<'_> {
         if self.state.node(&node).is_some_and(|node| node.input.is_some()) {
             self.start_nested_block(&node, cause);
         } else {
-            self.todo.push_back(Todo::Start(node, cause));
+            self.todo.push_back(MachineTask::Start(node, cause));
         }
     }
 
-    fn let_go_of(&mut self, node: Path, open: &OpenCall) {
-        let cause = Cause::Outside(Outside::Shutdown);
-        if self.is_given_up(&node, open.role) {
-            self.give_up(&node, open, false, cause);
+    fn release_call(&mut self, node: Path, open: &OpenCall) {
+        let cause = EventCause::Outside(ExternalCause::Shutdown);
+        if self.is_call_ending(&node, open.role) {
+            self.cancel_unfinished(&node, open, false, cause);
         } else if self.state.is_waiting(&node) {
             self.waiting_call_was_lost(&node, open, cause);
         } else if self.must_not_be_called_again(&node, open) {
             self.interrupted_for_good(&node, open, cause);
         } else {
-            self.emit(Kind::CallLost { node, call: open.number, reason: LostReason::Shutdown }, cause);
+            self.emit(EventKind::CallLost { node, call: open.number, reason: LostReason::Shutdown }, cause);
         }
     }
 
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn release_calls(&mut self) {
         // Whatever follows from letting go is held: an engine that stops starts nothing.
         self.env.admit = false;
         // Those that end now come first, as after a crash: what is around them may fail with them, and then nothing of
@@ -94,7 +94,7 @@ impl Machine<'_> {
             for node in self.state.calls.clone() {
                 let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
                 if all || self.is_over(&node, &open) {
-                    self.let_go_of(node, &open);
+                    self.release_call(node, &open);
                     self.settle();
                 }
             }

@@ -8,28 +8,28 @@
 //! | `poll[3]`, `items[17]` | a loop, a forEach | see `looping`, `for_each` | see there |
 //! | `setup/db` | a parallel | see `parallel` | see there |
 
-use super::{Machine, Todo};
-use crate::event::{Kind, LaneOutcome};
-use crate::failure::Failure;
+use super::{Machine, MachineTask};
+use crate::event::{EventKind, LaneOutcome};
+use crate::failure::FailureRecord;
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{NodeKind, Parallel};
-use crate::state::Slot;
+use crate::plan::{NodeKind, ParallelNode};
+use crate::state::LaneSlot;
 
 /// A supervisor and which of its lanes is meant.
-enum Supervisor<'a> {
+enum LaneRef<'a> {
     Run,
     Nested,
     Branch(Path),
     Loop(Path),
     ForEach(Path, u32),
-    Parallel(Path, &'a Parallel, u32),
+    Parallel(Path, &'a ParallelNode, u32),
 }
 
 impl<'a> Machine<'a> {
-    fn supervisor(&self, lane: &Path) -> Option<Supervisor<'a>> {
+    fn supervisor(&self, lane: &Path) -> Option<LaneRef<'a>> {
         if lane.is_root() {
-            return Some(Supervisor::Run);
+            return Some(LaneRef::Run);
         }
         let iteration = lane.as_iteration();
         let (node, planned, index) = if let Some((node, index)) = iteration {
@@ -40,11 +40,11 @@ impl<'a> Machine<'a> {
             (lane.clone(), self.plan.node(lane)?, 0)
         };
         Some(match &planned.node().kind {
-            NodeKind::Workflow(_) => Supervisor::Nested,
-            NodeKind::Branch(_) => Supervisor::Branch(node),
-            NodeKind::Loop(_) => Supervisor::Loop(node),
-            NodeKind::ForEach(_) => Supervisor::ForEach(node, index),
-            NodeKind::Parallel(parallel) => Supervisor::Parallel(node, parallel, index),
+            NodeKind::Workflow(_) => LaneRef::Nested,
+            NodeKind::Branch(_) => LaneRef::Branch(node),
+            NodeKind::Loop(_) => LaneRef::Loop(node),
+            NodeKind::ForEach(_) => LaneRef::ForEach(node, index),
+            NodeKind::Parallel(parallel) => LaneRef::Parallel(node, parallel, index),
             NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_) => return None,
         })
     }
@@ -53,10 +53,10 @@ impl<'a> Machine<'a> {
     pub(super) fn lane_is_over(&self, node: &Path) -> bool {
         let Some(lane) = node.parent() else { return false };
         let (supervisor, index) = match self.supervisor(&lane) {
-            None | Some(Supervisor::Run) => return false,
-            Some(Supervisor::Nested) => (lane, None),
-            Some(Supervisor::Branch(node)) => (node, None),
-            Some(Supervisor::Loop(node)) => {
+            None | Some(LaneRef::Run) => return false,
+            Some(LaneRef::Nested) => (lane, None),
+            Some(LaneRef::Branch(node)) => (node, None),
+            Some(LaneRef::Loop(node)) => {
                 let index = lane.as_iteration().map(|(_, index)| index);
                 let next =
                     self.state.node(&node).and_then(|node| node.lanes.as_ref()).map_or(0, |it| it.next);
@@ -65,24 +65,23 @@ impl<'a> Machine<'a> {
                 }
                 (node, None)
             }
-            Some(Supervisor::ForEach(node, index) | Supervisor::Parallel(node, _, index)) => {
-                (node, Some(index))
-            }
+            Some(LaneRef::ForEach(node, index) | LaneRef::Parallel(node, _, index)) => (node, Some(index)),
         };
         let Some(state) = self.state.node(&supervisor) else { return false };
-        let ended = index.zip(state.lanes.as_ref()).is_some_and(|(index, it)| it.slot(index) != Slot::Open);
+        let ended =
+            index.zip(state.lanes.as_ref()).is_some_and(|(index, it)| it.slot(index) != LaneSlot::Open);
         ended || state.status.is_terminal()
     }
 
     pub(super) fn lane_completed(&mut self, lane: &Path, result: Option<Seq>, cause: Seq) {
         match self.supervisor(lane) {
             None => {}
-            Some(Supervisor::Run) => self.run_block_completed(result, cause),
-            Some(Supervisor::Nested) => self.complete(lane, result, cause),
-            Some(Supervisor::Branch(node)) => self.complete(&node, result, cause),
-            Some(Supervisor::Loop(node)) => self.iteration_completed(&node, lane, result, cause),
-            Some(Supervisor::ForEach(node, index)) => self.item_completed(&node, lane, index, result, cause),
-            Some(Supervisor::Parallel(node, parallel, index)) => {
+            Some(LaneRef::Run) => self.run_block_completed(result, cause),
+            Some(LaneRef::Nested) => self.complete(lane, result, cause),
+            Some(LaneRef::Branch(node)) => self.complete(&node, result, cause),
+            Some(LaneRef::Loop(node)) => self.iteration_completed(&node, lane, result, cause),
+            Some(LaneRef::ForEach(node, index)) => self.item_completed(&node, lane, index, result, cause),
+            Some(LaneRef::Parallel(node, parallel, index)) => {
                 self.branch_completed(&node, parallel, lane, index, result, cause);
             }
         }
@@ -91,11 +90,11 @@ impl<'a> Machine<'a> {
     pub(super) fn lane_failed(&mut self, lane: &Path, child: &Path, cause: Seq) {
         match self.supervisor(lane) {
             None => {}
-            Some(Supervisor::Run) => self.node_fails_run(child, cause),
-            Some(Supervisor::Nested) => self.nested_failed(lane, child, cause),
-            Some(Supervisor::Branch(node) | Supervisor::Loop(node)) => self.fail(&node, child, None, cause),
-            Some(Supervisor::ForEach(node, index)) => self.item_failed(&node, lane, index, child, cause),
-            Some(Supervisor::Parallel(node, parallel, index)) => {
+            Some(LaneRef::Run) => self.node_fails_run(child, cause),
+            Some(LaneRef::Nested) => self.nested_failed(lane, child, cause),
+            Some(LaneRef::Branch(node) | LaneRef::Loop(node)) => self.fail(&node, child, None, cause),
+            Some(LaneRef::ForEach(node, index)) => self.item_failed(&node, lane, index, child, cause),
+            Some(LaneRef::Parallel(node, parallel, index)) => {
                 self.branch_failed(&node, parallel, lane, index, child, cause);
             }
         }
@@ -109,19 +108,19 @@ impl<'a> Machine<'a> {
         result: Option<Seq>,
         cause: Seq,
     ) -> Seq {
-        self.follow(Kind::LaneEnded { lane: lane.clone(), index, outcome, result }, cause)
+        self.follow(EventKind::LaneEnded { lane: lane.clone(), index, outcome, result }, cause)
     }
 
     /// A supervisor has its result.
     pub(super) fn complete(&mut self, node: &Path, result: Option<Seq>, cause: Seq) {
-        let completed = self.follow(Kind::NodeCompleted { node: node.clone(), result }, cause);
-        self.todo.push_back(Todo::Ended(node.clone(), completed));
+        let completed = self.follow(EventKind::NodeCompleted { node: node.clone(), result }, cause);
+        self.todo.push_back(MachineTask::Ended(node.clone(), completed));
     }
 
     /// A supervisor fails because a node inside did.
-    pub(super) fn fail(&mut self, node: &Path, child: &Path, failure: Option<Failure>, cause: Seq) {
-        let event = Kind::NodeFailed { node: node.clone(), child: child.clone(), failure };
+    pub(super) fn fail(&mut self, node: &Path, child: &Path, failure: Option<FailureRecord>, cause: Seq) {
+        let event = EventKind::NodeFailed { node: node.clone(), child: child.clone(), failure };
         let failed = self.follow(event, cause);
-        self.todo.push_back(Todo::Ended(node.clone(), failed));
+        self.todo.push_back(MachineTask::Ended(node.clone(), failed));
     }
 }

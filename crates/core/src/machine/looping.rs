@@ -12,16 +12,16 @@
 //! | an iteration fails | | `NodeFailed` |
 
 use super::Machine;
-use crate::event::{Due, LaneOutcome, Role};
-use crate::failure::{Failure, code};
+use crate::event::{CallRole, DueCall, LaneOutcome};
+use crate::failure::{FailureRecord, code};
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{Loop, LoopTest};
+use crate::plan::{LoopNode, LoopTest};
 use crate::state::TakenIteration;
 use crate::value::Value;
 
 impl Machine<'_> {
-    pub(super) fn start_loop(&mut self, path: &Path, each: &Loop, cause: Seq) {
+    pub(super) fn start_loop(&mut self, path: &Path, each: &LoopNode, cause: Seq) {
         let started = self.node_started(path, cause);
         // Iterations taken over from another run: the loop goes on after the last of them.
         let lanes = self.state.node(path).and_then(|node| node.lanes.as_ref());
@@ -46,7 +46,7 @@ impl Machine<'_> {
     }
 
     fn test_loop(&mut self, path: &Path, cause: Seq) {
-        self.begin_call(path, Due { role: Role::Test, attempt: 1 }, cause);
+        self.begin_call(path, DueCall { role: CallRole::Test, attempt: 1 }, cause);
     }
 
     pub(super) fn iteration_completed(&mut self, path: &Path, lane: &Path, result: Option<Seq>, cause: Seq) {
@@ -56,10 +56,15 @@ impl Machine<'_> {
     }
 
     /// Whether the loop goes on, or why the test's answer is none.
-    pub(super) fn loop_goes_on(&self, path: &Path, each: &Loop, answer: &Value) -> Result<bool, Failure> {
+    pub(super) fn loop_goes_on(
+        &self,
+        path: &Path,
+        each: &LoopNode,
+        answer: &Value,
+    ) -> Result<bool, FailureRecord> {
         let Ok(answer) = answer.decode::<bool>() else {
             let message = format!("the test of `{path}` must answer true or false, not {answer:?}");
-            return Err(Failure::new(code::BAD_ANSWER, message));
+            return Err(FailureRecord::new(code::BAD_ANSWER, message));
         };
         let goes_on = match each.test {
             LoopTest::Until(_) => !answer,
@@ -68,7 +73,7 @@ impl Machine<'_> {
         if goes_on && self.next_iteration(path) >= each.max_iterations {
             let message =
                 format!("`{path}` is not done after {} iterations, which is its limit", each.max_iterations);
-            return Err(Failure::new(code::MAX_ITERATIONS, message));
+            return Err(FailureRecord::new(code::MAX_ITERATIONS, message));
         }
         Ok(goes_on)
     }

@@ -38,13 +38,15 @@ pub use durable::{AskedBody, AskedOp};
 pub use signal::{SIGNALS_MAX, SentSignal};
 
 use crate::durable::ChildOutcome;
-use crate::event::{BlockedReason, Cause, Event, Kind, LostReason, NotUndone, Outside, Role};
+use crate::event::{
+    BlockedReason, CallRole, Event, EventCause, EventKind, ExternalCause, LostReason, NotUndone,
+};
 use crate::failure::StepError;
-use crate::fork::Import;
+use crate::fork::ForkImport;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
 use crate::plan::IndexedPlan;
-use crate::state::State;
+use crate::state::RunState;
 use crate::trace::TraceParent;
 use crate::value::Value;
 
@@ -57,9 +59,9 @@ pub const INTERRUPTIONS_MAX: u32 = 5;
 
 /// Something that happened outside of the machine.
 #[derive(Clone, Debug)]
-pub enum Input {
+pub enum MachineInput {
     /// The run begins.
-    Start(Start),
+    Start(RunStart),
     /// The run was loaded from its history: deal with what a crash or an orderly stop left behind.
     Activate {
         /// The last event that was loaded. Calls started after this event belong to this process and are not recovered.
@@ -72,7 +74,7 @@ pub enum Input {
         /// The call; any but the current one is ignored.
         call: u32,
         /// How it ended.
-        outcome: Outcome,
+        outcome: CallOutcome,
     },
     /// The clock that wrote the run's last events was ahead of the wall clock, which is to be trusted again. Without
     /// effect if time has come to the last event meanwhile.
@@ -94,7 +96,7 @@ pub enum Input {
     /// A request to resume.
     Resume,
     /// The engine stops in order: let go of what still runs.
-    LetGo,
+    ReleaseNow,
     /// A signal arrived.
     Signal(SentSignal),
     /// A function asks for an operation that is not recorded.
@@ -141,7 +143,7 @@ pub enum Input {
 
 /// What a run begins with.
 #[derive(Clone, Debug)]
-pub struct Start {
+pub struct RunStart {
     /// What it was given.
     pub input: Value,
     /// Overrides the plan's timeout.
@@ -155,10 +157,10 @@ pub struct Start {
     /// The span, here or elsewhere, that it is started in.
     pub trace: Option<TraceParent>,
     /// What is taken over from its source.
-    pub imports: Vec<Import>,
+    pub imports: Vec<ForkImport>,
 }
 
-impl Start {
+impl RunStart {
     /// A plain start.
     pub fn new(input: Value) -> Self {
         Self {
@@ -175,7 +177,7 @@ impl Start {
 
 /// How a call ended.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// With a result.
     Success {
         /// What it returned.
@@ -207,7 +209,7 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Call this function.
-    Call(Call),
+    Call(NewCall),
     /// Tell this call to stop; its outcome no longer counts unless it settles before it is left behind.
     Stop {
         /// The node.
@@ -230,7 +232,7 @@ pub enum Effect {
 
 /// Something for the engine to put into the commit that makes the events durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Errand {
+pub enum CommitExtra {
     /// Create this run.
     Start(NewChild),
     /// Send this child a request to cancel.
@@ -259,13 +261,13 @@ pub struct NewChild {
 
 /// A call to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct NewCall {
     /// The node.
     pub node: Path,
     /// The call's number.
     pub number: u32,
     /// What the function does for the node.
-    pub role: Role,
+    pub role: CallRole,
     /// The function's name.
     pub function: String,
     /// Which charged attempt it is.
@@ -283,7 +285,7 @@ pub enum StopReason {
 
 /// What the engine brings to a decision.
 #[derive(Clone, Copy, Debug)]
-pub struct Env<'a> {
+pub struct DecisionEnv<'a> {
     /// The run's id: it decides jitter, so that the same history gives the same delays.
     pub run: &'a RunId,
     /// The time.
@@ -291,12 +293,12 @@ pub struct Env<'a> {
     /// Whether new calls may start; an engine that stops in order, or has no room, says no.
     pub admit: bool,
     /// What the calls at work have put into their state so far.
-    pub states: &'a dyn States,
+    pub states: &'a dyn LiveStates,
 }
 
 /// What the calls at work have put into their state so far. It is recorded when a call ends without a word of its
 /// function.
-pub trait States: std::fmt::Debug {
+pub trait LiveStates: std::fmt::Debug {
     /// The state of a call; `None` if it has put nothing there, or nothing is known of it.
     fn written(&self, node: &Path, call: u32) -> Option<Value>;
 }
@@ -305,7 +307,7 @@ pub trait States: std::fmt::Debug {
 #[derive(Clone, Copy, Debug)]
 pub struct NoStates;
 
-impl States for NoStates {
+impl LiveStates for NoStates {
     fn written(&self, _: &Path, _: u32) -> Option<Value> {
         None
     }
@@ -313,29 +315,39 @@ impl States for NoStates {
 
 /// What an input led to.
 #[derive(Debug, Default)]
-pub struct Turn {
+pub struct Decision {
     /// New events, already folded into the state.
     pub events: Vec<Event>,
     /// What to do once they are durable.
     pub effects: Vec<Effect>,
     /// What becomes durable with them.
-    pub errands: Vec<Errand>,
+    pub extras: Vec<CommitExtra>,
     /// A signal was refused: the run keeps too many already.
     pub refused: bool,
 }
 
 /// Decides what an input leads to. The state is ahead of the store until the events are committed: if
 /// they cannot be, throw the state away.
-pub fn decide(plan: &IndexedPlan, state: &mut State, input: Input, env: Env<'_>) -> Turn {
+pub fn decide(
+    plan: &IndexedPlan,
+    state: &mut RunState,
+    input: MachineInput,
+    env: DecisionEnv<'_>,
+) -> Decision {
     // A run starts once, nothing happens before that, and nothing after its end.
-    let starts = matches!(input, Input::Start(_));
+    let starts = matches!(input, MachineInput::Start(_));
     if state.is_terminal() || starts != (state.seq == Seq::ZERO) {
-        return Turn::default();
+        return Decision::default();
     }
-    let is_set_back = matches!(input, Input::ClockSetBack);
+    let is_set_back = matches!(input, MachineInput::ClockSetBack);
     let now = if is_set_back { env.now } else { env.now.max(state.at) };
-    let mut machine =
-        Machine { plan, state, env: Env { now, ..env }, turn: Turn::default(), todo: VecDeque::new() };
+    let mut machine = Machine {
+        plan,
+        state,
+        env: DecisionEnv { now, ..env },
+        turn: Decision::default(),
+        todo: VecDeque::new(),
+    };
     machine.take(input);
     machine.settle();
     machine.turn
@@ -344,14 +356,14 @@ pub fn decide(plan: &IndexedPlan, state: &mut State, input: Input, env: Env<'_>)
 /// One decision in the making.
 struct Machine<'a> {
     plan: &'a IndexedPlan,
-    state: &'a mut State,
-    env: Env<'a>,
-    turn: Turn,
+    state: &'a mut RunState,
+    env: DecisionEnv<'a>,
+    turn: Decision,
     /// What follows, as a queue and not as recursion: a plan of 100,000 nodes may fall through at once.
-    todo: VecDeque<Todo>,
+    todo: VecDeque<MachineTask>,
 }
 
-enum Todo {
+enum MachineTask {
     /// A node's turn has come.
     Start(Path, Seq),
     /// A node has ended; its supervisor must hear of it.
@@ -361,26 +373,26 @@ enum Todo {
 }
 
 impl Machine<'_> {
-    fn take(&mut self, input: Input) {
+    fn take(&mut self, input: MachineInput) {
         match input {
-            Input::Start(start) => self.start_run(start),
-            Input::Activate { loaded } => self.activate(loaded),
-            Input::CallFinished { node, call, outcome } => self.call_finished(&node, call, outcome),
-            Input::ClockSetBack => self.set_clock_back(),
-            Input::Tick => self.tick(),
-            Input::Cancel { reason } => self.cancel(reason),
-            Input::Kill { reason } => self.kill(reason),
-            Input::Pause => self.pause(),
-            Input::Resume => self.resume(),
-            Input::LetGo => self.let_go(),
-            Input::Signal(signal) => self.signal_arrived(signal),
-            Input::Op(asked) => self.op_asked(asked),
-            Input::ChildEnded { child, outcome, undoable, not_undone } => {
+            MachineInput::Start(start) => self.start_run(start),
+            MachineInput::Activate { loaded } => self.activate(loaded),
+            MachineInput::CallFinished { node, call, outcome } => self.call_finished(&node, call, outcome),
+            MachineInput::ClockSetBack => self.set_clock_back(),
+            MachineInput::Tick => self.tick(),
+            MachineInput::Cancel { reason } => self.cancel(reason),
+            MachineInput::Kill { reason } => self.kill(reason),
+            MachineInput::Pause => self.pause(),
+            MachineInput::Resume => self.resume(),
+            MachineInput::ReleaseNow => self.release_calls(),
+            MachineInput::Signal(signal) => self.signal_arrived(signal),
+            MachineInput::Op(asked) => self.op_asked(asked),
+            MachineInput::ChildEnded { child, outcome, undoable, not_undone } => {
                 self.child_ended(child, outcome, undoable, not_undone);
             }
-            Input::Suspend { node, call, used, told } => self.suspend(&node, call, &used, &told),
-            Input::OpDropped { node, call, op } => self.op_dropped(&node, call, op),
-            Input::ChildRetried { child, next } => self.child_retried(child, next),
+            MachineInput::Suspend { node, call, used, told } => self.suspend(&node, call, &used, &told),
+            MachineInput::OpDropped { node, call, op } => self.op_dropped(&node, call, op),
+            MachineInput::ChildRetried { child, next } => self.child_retried(child, next),
         }
     }
 
@@ -392,22 +404,22 @@ impl Machine<'_> {
                     break;
                 }
                 match todo {
-                    Todo::Start(node, cause) => self.start_node(&node, cause),
-                    Todo::Ended(node, cause) => self.node_ended(&node, cause),
-                    Todo::Settled(scope, cause) => self.settled_within(&scope, cause),
+                    MachineTask::Start(node, cause) => self.start_node(&node, cause),
+                    MachineTask::Ended(node, cause) => self.node_ended(&node, cause),
+                    MachineTask::Settled(scope, cause) => self.settled_within(&scope, cause),
                 }
             }
-            self.stop_abandoned();
-            if !self.come_to_an_end() {
+            self.cancel_orphaned_children();
+            if !self.end_run() {
                 break;
             }
         }
     }
 
-    fn start_run(&mut self, start: Start) {
+    fn start_run(&mut self, start: RunStart) {
         let plan = self.plan.plan();
         let timeout_ms = start.timeout_ms.or(plan.timeout_ms);
-        let event = Kind::RunStarted {
+        let event = EventKind::RunStarted {
             workflow: plan.workflow.clone(),
             plan: self.plan.hash().clone(),
             input: start.input,
@@ -417,25 +429,25 @@ impl Machine<'_> {
             parent: start.parent,
             trace: start.trace,
         };
-        let started = self.emit(event, Cause::Outside(Outside::Request));
+        let started = self.emit(event, EventCause::Outside(ExternalCause::Request));
         for import in start.imports {
             self.follow(import.into_event(), started);
         }
-        self.todo.push_back(Todo::Start(Path::root(), started));
+        self.todo.push_back(MachineTask::Start(Path::root(), started));
     }
 
     /// Writes an event and folds it in.
-    fn emit(&mut self, mut kind: Kind, cause: Cause) -> Seq {
+    fn emit(&mut self, mut kind: EventKind, cause: EventCause) -> Seq {
         kind.bound();
         let seq = self.state.seq.next();
-        let event = Event { v: kind.version(), seq, at: self.env.now, cause, event: kind };
+        let event = Event { v: kind.version(), seq, at: self.env.now, cause, kind };
         self.state.apply(&event);
         self.turn.events.push(event);
         seq
     }
 
     /// Writes an event that another event led to.
-    fn follow(&mut self, kind: Kind, cause: Seq) -> Seq {
-        self.emit(kind, Cause::Event(cause))
+    fn follow(&mut self, kind: EventKind, cause: Seq) -> Seq {
+        self.emit(kind, EventCause::Event(cause))
     }
 }

@@ -7,17 +7,17 @@
 //! | its block completes | `NodeCompleted` with the last node's result |
 //! | its block fails | `NodeFailed`, its own handler is called, then it counts as ended |
 
-use super::{Machine, Todo};
-use crate::event::{Due, Kind, Role};
+use super::{Machine, MachineTask};
+use crate::event::{CallRole, DueCall, EventKind};
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{Nested, NodeKind};
+use crate::plan::{NestedNode, NodeKind};
 
 impl Machine<'_> {
-    pub(super) fn start_nested(&mut self, path: &Path, nested: &Nested, cause: Seq) {
+    pub(super) fn start_nested(&mut self, path: &Path, nested: &NestedNode, cause: Seq) {
         let taken = self.state.node(path).is_some_and(|node| node.decision.is_some());
         if nested.input.is_some() && !taken {
-            self.begin_call(path, Due { role: Role::Input, attempt: 1 }, cause);
+            self.begin_call(path, DueCall { role: CallRole::Input, attempt: 1 }, cause);
         } else if !self.hold(path, None, cause) {
             self.start_nested_block(path, cause);
         }
@@ -29,15 +29,15 @@ impl Machine<'_> {
     }
 
     pub(super) fn nested_failed(&mut self, path: &Path, child: &Path, cause: Seq) {
-        let event = Kind::NodeFailed { node: path.clone(), child: child.clone(), failure: None };
+        let event = EventKind::NodeFailed { node: path.clone(), child: child.clone(), failure: None };
         let failed = self.follow(event, cause);
         let handled = self.plan.node(path).is_some_and(
             |node| matches!(&node.node().kind, NodeKind::Workflow(nested) if nested.on_error.is_some()),
         );
         if handled && !self.state.is_ending(path) {
-            self.begin_call(path, Due { role: Role::OnError, attempt: 1 }, failed);
+            self.begin_call(path, DueCall { role: CallRole::OnError, attempt: 1 }, failed);
         } else {
-            self.todo.push_back(Todo::Ended(path.clone(), failed));
+            self.todo.push_back(MachineTask::Ended(path.clone(), failed));
         }
     }
 }

@@ -13,18 +13,19 @@
 //! | a branch that lost has settled | it did things to undo | its compensations are called, the last first |
 //! | | nothing is left to undo | `LaneEnded`, cancelled |
 
-use super::{GRACE_MS, Machine, Todo};
-use crate::event::{Due, Kind, LaneOutcome, Part, Parts, Role};
-use crate::failure::{Failure, code};
+use super::{GRACE_MS, Machine, MachineTask};
+use crate::event::{CallRole, DueCall, EventKind, LaneOutcome, ResultPart, ResultParts};
+use crate::failure::{FailureRecord, code};
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{Join, OnFailure, Parallel};
-use crate::state::{Lanes, Slot};
+use crate::plan::{Join, OnFailure, ParallelNode};
+use crate::state::{LaneProgress, LaneSlot};
 
 impl Machine<'_> {
-    pub(super) fn start_parallel(&mut self, path: &Path, parallel: &Parallel, cause: Seq) {
+    pub(super) fn start_parallel(&mut self, path: &Path, parallel: &ParallelNode, cause: Seq) {
         let count = u32::try_from(parallel.branches.len()).unwrap_or(u32::MAX);
-        let event = Kind::NodeStarted { node: path.clone(), case: None, count: Some(count), window: None };
+        let event =
+            EventKind::NodeStarted { node: path.clone(), case: None, count: Some(count), window: None };
         let started = self.follow(event, cause);
         for branch in &parallel.branches {
             self.start_block(&path.child(&branch.name), started);
@@ -34,7 +35,7 @@ impl Machine<'_> {
     pub(super) fn branch_completed(
         &mut self,
         path: &Path,
-        parallel: &Parallel,
+        parallel: &ParallelNode,
         lane: &Path,
         index: u32,
         result: Option<Seq>,
@@ -47,7 +48,7 @@ impl Machine<'_> {
     pub(super) fn branch_failed(
         &mut self,
         path: &Path,
-        parallel: &Parallel,
+        parallel: &ParallelNode,
         lane: &Path,
         index: u32,
         child: &Path,
@@ -73,11 +74,11 @@ impl Machine<'_> {
             "`{path}` needs {wanted} of its {} branches, and only {left} can still complete; `{last}` failed last: {why}",
             lanes.count
         );
-        let failure = Failure::new(code::JOIN_UNREACHABLE, message);
+        let failure = FailureRecord::new(code::JOIN_UNREACHABLE, message);
         self.fail_when_settled(path, child, Some(failure), cause);
     }
 
-    fn join_if_enough(&mut self, path: &Path, parallel: &Parallel, cause: Seq) {
+    fn join_if_enough(&mut self, path: &Path, parallel: &ParallelNode, cause: Seq) {
         let Some(lanes) = self.lanes_of(path) else { return };
         let enough = match parallel.wanted() {
             None => lanes.ended == lanes.count,
@@ -87,53 +88,56 @@ impl Machine<'_> {
             return;
         }
         let parts = self.branch_parts(path, parallel);
-        let joined = self.follow(Kind::Joined { node: path.clone(), parts: Parts::Map(parts) }, cause);
+        let joined =
+            self.follow(EventKind::Joined { node: path.clone(), parts: ResultParts::Map(parts) }, cause);
         if parallel.wanted().is_some() {
             self.stop_losers(path, parallel, joined);
         }
         if parallel.finally.is_some() {
-            self.begin_call(path, Due { role: Role::Finally, attempt: 1 }, joined);
+            self.begin_call(path, DueCall { role: CallRole::Finally, attempt: 1 }, joined);
         } else {
             self.complete(path, Some(joined), joined);
         }
     }
 
     /// What the branches left: all of them, or under `first` and `n` those that completed.
-    fn branch_parts(&self, path: &Path, parallel: &Parallel) -> Vec<(String, Part)> {
+    fn branch_parts(&self, path: &Path, parallel: &ParallelNode) -> Vec<(String, ResultPart)> {
         let lanes = self.lanes_of(path);
         let all = (0..).zip(&parallel.branches).map(|(index, branch)| {
-            (branch.name.clone(), lanes.map_or(Slot::Open, |lanes| lanes.slot(index)))
+            (branch.name.clone(), lanes.map_or(LaneSlot::Open, |lanes| lanes.slot(index)))
         });
-        let counts =
-            |slot: Slot| parallel.wanted().is_none() || matches!(slot, Slot::Nothing | Slot::Value(_));
+        let counts = |slot: LaneSlot| {
+            parallel.wanted().is_none() || matches!(slot, LaneSlot::Nothing | LaneSlot::Value(_))
+        };
         all.filter(|(_, slot)| counts(*slot)).map(|(name, slot)| (name, slot.part())).collect()
     }
 
-    fn stop_losers(&mut self, path: &Path, parallel: &Parallel, cause: Seq) {
+    fn stop_losers(&mut self, path: &Path, parallel: &ParallelNode, cause: Seq) {
         let force_at = self.env.now.plus_ms(GRACE_MS);
         for (index, branch) in (0..).zip(&parallel.branches) {
             let lane = path.child(&branch.name);
             let loses = match self.lanes_of(path).map(|lanes| lanes.slot(index)) {
-                Some(Slot::Open) => true,
+                Some(LaneSlot::Open) => true,
                 // It failed before a lane won, and what it had done is not wanted either.
-                Some(Slot::Failure(_)) => self.state.undo.any_within(&lane),
-                Some(Slot::Stopped | Slot::Nothing | Slot::Value(_)) | None => false,
+                Some(LaneSlot::Failure(_)) => self.state.undo.any_within(&lane),
+                Some(LaneSlot::Stopped | LaneSlot::Nothing | LaneSlot::Value(_)) | None => false,
             };
             if !loses {
                 continue;
             }
-            let stopping = self.follow(Kind::LaneStopping { lane: lane.clone(), index, force_at }, cause);
+            let stopping =
+                self.follow(EventKind::LaneStopping { lane: lane.clone(), index, force_at }, cause);
             self.stop_within(&lane, stopping);
-            self.todo.push_back(Todo::Settled(lane, stopping));
+            self.todo.push_back(MachineTask::Settled(lane, stopping));
         }
     }
 
-    fn lanes_of(&self, path: &Path) -> Option<&Lanes> {
+    fn lanes_of(&self, path: &Path) -> Option<&LaneProgress> {
         self.state.node(path)?.lanes.as_deref()
     }
 }
 
-impl Parallel {
+impl ParallelNode {
     /// How many branches have to complete; `None` means all.
     pub(super) fn wanted(&self) -> Option<u32> {
         match self.join {

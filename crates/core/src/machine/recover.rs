@@ -16,8 +16,10 @@
 //! | a timer that is due | | it acts |
 
 use super::{INTERRUPTIONS_MAX, Machine};
-use crate::event::{BlockedReason, Cause, Kind, LostReason, Outside, Role, Verdict};
-use crate::failure::{Failure, code};
+use crate::event::{
+    BlockedReason, CallRole, EventCause, EventKind, ExternalCause, FailureVerdict, LostReason,
+};
+use crate::failure::{FailureRecord, code};
 use crate::ids::Seq;
 use crate::path::Path;
 use crate::state::OpenCall;
@@ -31,7 +33,7 @@ impl Machine<'_> {
                 let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
                 let legacy = open.started <= loaded;
                 if legacy && (all || self.is_over(&node, &open)) {
-                    let cause = Cause::Outside(Outside::Recovery);
+                    let cause = EventCause::Outside(ExternalCause::Recovery);
                     self.call_cut_short(&node, &open, LostReason::Crash, cause);
                     self.settle();
                 }
@@ -55,9 +57,15 @@ impl Machine<'_> {
     }
 
     /// A call has ended without a word of its function.
-    pub(super) fn call_cut_short(&mut self, node: &Path, open: &OpenCall, reason: LostReason, cause: Cause) {
-        if self.is_given_up(node, open.role) {
-            self.give_up(node, open, false, cause);
+    pub(super) fn call_cut_short(
+        &mut self,
+        node: &Path,
+        open: &OpenCall,
+        reason: LostReason,
+        cause: EventCause,
+    ) {
+        if self.is_call_ending(node, open.role) {
+            self.cancel_unfinished(node, open, false, cause);
         } else if self.state.is_waiting(node) {
             self.waiting_call_was_lost(node, open, cause);
         } else {
@@ -67,9 +75,9 @@ impl Machine<'_> {
 
     /// The process that ran a function is gone, while the run is live.
     pub(super) fn lost_what_ran_it(&mut self, node: &Path, open: &OpenCall, reason: LostReason) {
-        let cause = Cause::Event(open.started);
+        let cause = EventCause::Event(open.started);
         // What was more than a bystander did something, whatever else it waited for: it must not go round for ever.
-        if reason == LostReason::Crash && !self.is_given_up(node, open.role) {
+        if reason == LostReason::Crash && !self.is_call_ending(node, open.role) {
             self.call_was_lost(node, open, reason, cause);
         } else {
             self.call_cut_short(node, open, reason, cause);
@@ -77,35 +85,35 @@ impl Machine<'_> {
     }
 
     /// The call says nothing about its function: make it again, unless that is not allowed.
-    fn call_was_lost(&mut self, node: &Path, open: &OpenCall, reason: LostReason, cause: Cause) {
+    fn call_was_lost(&mut self, node: &Path, open: &OpenCall, reason: LostReason, cause: EventCause) {
         if self.must_not_be_called_again(node, open) {
             return self.interrupted_for_good(node, open, cause);
         }
-        let event = Kind::CallLost { node: node.clone(), call: open.number, reason };
+        let event = EventKind::CallLost { node: node.clone(), call: open.number, reason };
         let lost = self.emit(event, cause);
         let interruptions = self.state.node(node).map_or(0, |node| node.interruptions);
         if interruptions >= INTERRUPTIONS_MAX {
             let reason = BlockedReason::Quarantined { interruptions };
-            self.follow(Kind::NodeBlocked { node: node.clone(), reason }, lost);
+            self.follow(EventKind::NodeBlocked { node: node.clone(), reason }, lost);
         } else {
-            self.make_due_call(node, Cause::Event(lost));
+            self.make_due_call(node, EventCause::Event(lost));
         }
     }
 
     /// Whether a call that is cut short now ends its node.
     pub(super) fn is_over(&self, node: &Path, open: &OpenCall) -> bool {
-        self.is_given_up(node, open.role) || self.must_not_be_called_again(node, open)
+        self.is_call_ending(node, open.role) || self.must_not_be_called_again(node, open)
     }
 
     pub(super) fn must_not_be_called_again(&self, node: &Path, open: &OpenCall) -> bool {
-        open.role == Role::Step && self.step(node).is_some_and(|step| step.at_most_once)
+        open.role == CallRole::Step && self.step(node).is_some_and(|step| step.at_most_once)
     }
 
-    pub(super) fn interrupted_for_good(&mut self, node: &Path, open: &OpenCall, cause: Cause) {
+    pub(super) fn interrupted_for_good(&mut self, node: &Path, open: &OpenCall, cause: EventCause) {
         let message = format!("`{node}` was interrupted and must not be called again; it may have acted");
-        let failure = Failure::new(code::INTERRUPTED, message);
+        let failure = FailureRecord::new(code::INTERRUPTED, message);
         let proceed = self.step(node).is_some_and(|step| step.continue_on_error);
-        let verdict = if proceed { Verdict::Continue } else { Verdict::Fail };
+        let verdict = if proceed { FailureVerdict::Continue } else { FailureVerdict::Fail };
         let state = self.env.states.written(node, open.number);
         self.call_failed(node, open, failure, state, verdict, cause);
     }
@@ -117,7 +125,7 @@ impl Machine<'_> {
                 continue;
             }
             let due = state.due;
-            let seq = self.follow(Kind::NodeUnblocked { node: node.clone() }, cause);
+            let seq = self.follow(EventKind::NodeUnblocked { node: node.clone() }, cause);
             if let Some(due) = due {
                 self.begin_call(&node, due, seq);
             }

@@ -11,13 +11,13 @@
 //! | a block that fails | something around it is ending | nothing: it is cancelled with what is around it |
 //! | any | the run itself is ending | nothing: that end takes care of everything |
 
-use super::{Effect, Machine, StopReason, Todo};
-use crate::event::{Cause, Kind, LaneOutcome, Outside, Role};
-use crate::failure::Failure;
+use super::{Effect, Machine, MachineTask, StopReason};
+use crate::event::{CallRole, EventCause, EventKind, ExternalCause, LaneOutcome};
+use crate::failure::FailureRecord;
 use crate::ids::Seq;
 use crate::path::{self, Path};
 use crate::plan::NodeKind;
-use crate::state::Scope;
+use crate::state::EndingScope;
 
 impl Machine<'_> {
     /// A node inside of a block has failed for good: so does the block, once what is at work in it has settled.
@@ -25,21 +25,21 @@ impl Machine<'_> {
         &mut self,
         block: &Path,
         child: &Path,
-        failure: Option<Failure>,
+        failure: Option<FailureRecord>,
         cause: Seq,
     ) {
         if !self.state.is_open_within(block) {
             return self.block_failed(block, child, failure, cause);
         }
-        let event = Kind::BlockFailing { node: block.clone(), child: child.clone(), failure };
+        let event = EventKind::BlockFailing { node: block.clone(), child: child.clone(), failure };
         let failing = self.follow(event, cause);
         self.cancel_waits_within(block, failing);
         self.stop_ops_within(block, failing);
-        self.todo.push_back(Todo::Settled(block.clone(), failing));
+        self.todo.push_back(MachineTask::Settled(block.clone(), failing));
     }
 
     /// A lane of a graph tells its supervisor; a supervisor fails itself.
-    fn block_failed(&mut self, block: &Path, child: &Path, failure: Option<Failure>, cause: Seq) {
+    fn block_failed(&mut self, block: &Path, child: &Path, failure: Option<FailureRecord>, cause: Seq) {
         let kind = self.plan.node(block).map(|node| &node.node().kind);
         let supervisor = matches!(kind, Some(NodeKind::ForEach(_) | NodeKind::Parallel(_)));
         if supervisor && block.as_iteration().is_none() {
@@ -54,7 +54,7 @@ impl Machine<'_> {
         let calls: Vec<Path> = path::within(&self.state.calls, scope).cloned().collect();
         for node in calls.into_iter().rev() {
             let Some(call) = self.state.node(&node).and_then(|node| node.call.as_ref()) else { continue };
-            if call.role != Role::Compensate {
+            if call.role != CallRole::Compensate {
                 let (call, why) = (call.number, StopReason::Ending);
                 self.turn.effects.push(Effect::Stop { node, call, why });
             }
@@ -71,22 +71,22 @@ impl Machine<'_> {
         let goes_on = |node: &Path| state.undo.is_under_way_at(node) && !state.killed;
         let idle: Vec<Path> = idle.filter(|node| !goes_on(node)).cloned().collect();
         for node in idle.into_iter().rev() {
-            let cancelled = self.follow(Kind::NodeCancelled { node: node.clone() }, cause);
-            self.todo.push_back(Todo::Ended(node, cancelled));
+            let cancelled = self.follow(EventKind::NodeCancelled { node: node.clone() }, cause);
+            self.todo.push_back(MachineTask::Ended(node, cancelled));
         }
     }
 
     /// The grace period is over.
-    pub(super) fn leave_calls_behind(&mut self, scope: &Path) {
+    pub(super) fn force_end_calls(&mut self, scope: &Path) {
         let calls: Vec<Path> = path::within(&self.state.calls, scope).cloned().collect();
         for node in calls.into_iter().rev() {
             let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
-            if open.role == Role::Compensate && !self.state.killed {
+            if open.role == CallRole::Compensate && !self.state.killed {
                 continue;
             }
-            self.give_up(&node, &open, true, Cause::Outside(Outside::Clock));
+            self.cancel_unfinished(&node, &open, true, EventCause::Outside(ExternalCause::Clock));
         }
-        self.leave_children_behind(scope);
+        self.force_end_children(scope);
     }
 
     /// Something inside of one or more scopes has ended: from the inside out, each may have settled now.
@@ -109,12 +109,12 @@ impl Machine<'_> {
         }
         match scope {
             // What is around it is ending, too, and takes it along.
-            Scope::Failing { .. } if self.is_in_another_scope(path) => {}
-            Scope::Failing { child, failure } => {
+            EndingScope::Failing { .. } if self.is_in_another_scope(path) => {}
+            EndingScope::Failing { child, failure } => {
                 self.end_supervisors(path, cause);
                 self.block_failed(path, &child, failure, cause);
             }
-            Scope::Stopping { index, .. } => {
+            EndingScope::Stopping { index, .. } => {
                 if self.undo_next(path, cause) {
                     return false;
                 }
@@ -134,7 +134,7 @@ impl Machine<'_> {
     pub(super) fn end_supervisors(&mut self, scope: &Path, cause: Seq) {
         let open: Vec<Path> = path::within(&self.state.supervising, scope).cloned().collect();
         for node in open.into_iter().rev() {
-            self.follow(Kind::NodeCancelled { node }, cause);
+            self.follow(EventKind::NodeCancelled { node }, cause);
         }
     }
 }

@@ -14,13 +14,13 @@
 //! What decides between a signal and a deadline is when the signal was sent, not when the run was there to see it. So
 //! the engine gives the machine the signals that wait before it ticks.
 
-use super::{Machine, Todo};
-use crate::event::{Cause, Kind, Outside};
-use crate::failure::{Failure, code};
+use super::{Machine, MachineTask};
+use crate::event::{EventCause, EventKind, ExternalCause};
+use crate::failure::{FailureRecord, code};
 use crate::ids::{Seq, Time};
 use crate::path::Path;
-use crate::plan::{NodeKind, Signal};
-use crate::state::SignalWait;
+use crate::plan::{NodeKind, SignalNode};
+use crate::state::SignalWaiter;
 use crate::value::Value;
 
 /// How many signals that were not taken a run keeps.
@@ -40,13 +40,13 @@ pub struct SentSignal {
 }
 
 impl Machine<'_> {
-    pub(super) fn start_signal(&mut self, path: &Path, signal: &Signal, cause: Seq) {
+    pub(super) fn start_signal(&mut self, path: &Path, signal: &SignalNode, cause: Seq) {
         if self.hold(path, None, cause) {
             return;
         }
         let until = signal.timeout_ms.map(|ms| self.env.now.plus_ms(ms));
         let name = signal.signal.clone();
-        self.follow(Kind::SignalAwaited { node: path.clone(), name: name.clone(), until }, cause);
+        self.follow(EventKind::SignalAwaited { node: path.clone(), name: name.clone(), until }, cause);
         self.take_signals(&name);
     }
 
@@ -59,8 +59,8 @@ impl Machine<'_> {
         let SentSignal { name, id, payload, sent_at } = signal;
         // A clock that was ahead may have dated it.
         let sent_at = sent_at.min(self.env.now);
-        let event = Kind::SignalReceived { name: name.clone(), id, payload, sent_at };
-        self.emit(event, Cause::Outside(Outside::Request));
+        let event = EventKind::SignalReceived { name: name.clone(), id, payload, sent_at };
+        self.emit(event, EventCause::Outside(ExternalCause::Request));
         self.take_signals(&name);
     }
 
@@ -74,14 +74,14 @@ impl Machine<'_> {
     pub(super) fn take_signals(&mut self, name: &str) {
         while !self.holding() && self.state.ending.is_none() {
             let Some((signal, sent_at, since, wait)) = self.state.signals.pair(name) else { return };
-            let SignalWait { node, op, until } = wait.clone();
+            let SignalWaiter { node, op, until } = wait.clone();
             // One that was there when the wait began is in time, also for a wait of no time at all.
             let came_later = signal > since;
             if came_later && until.is_some_and(|until| until <= sent_at.min(self.env.now)) {
                 self.signal_timed_out(&node, op);
                 continue;
             }
-            let taken = self.follow(Kind::SignalTaken { node: node.clone(), op, signal }, signal);
+            let taken = self.follow(EventKind::SignalTaken { node: node.clone(), op, signal }, signal);
             self.wait_is_over(&node, op, taken);
         }
     }
@@ -89,19 +89,19 @@ impl Machine<'_> {
     /// The deadline of a wait has come, and no signal that was sent before it is there.
     pub(super) fn signal_timed_out(&mut self, node: &Path, op: Option<u32>) {
         let failure = self.timeout_failure(node, op);
-        let event = Kind::SignalTimedOut { node: node.clone(), op, failure };
-        let seq = self.emit(event, Cause::Outside(Outside::Clock));
+        let event = EventKind::SignalTimedOut { node: node.clone(), op, failure };
+        let seq = self.emit(event, EventCause::Outside(ExternalCause::Clock));
         self.wait_is_over(node, op, seq);
     }
 
     fn wait_is_over(&mut self, node: &Path, op: Option<u32>, cause: Seq) {
         match op {
             Some(op) => self.op_answered(node, op, cause),
-            None => self.todo.push_back(Todo::Ended(node.clone(), cause)),
+            None => self.todo.push_back(MachineTask::Ended(node.clone(), cause)),
         }
     }
 
-    fn timeout_failure(&self, node: &Path, op: Option<u32>) -> Option<Failure> {
+    fn timeout_failure(&self, node: &Path, op: Option<u32>) -> Option<FailureRecord> {
         let (name, is_value) = match op {
             Some(op) => {
                 let op = self.state.op(node, op)?;
@@ -113,6 +113,6 @@ impl Machine<'_> {
             },
         };
         let message = || format!("`{node}` waited for the signal `{name}`, and none came in time");
-        (!is_value).then(|| Failure::new(code::SIGNAL_TIMEOUT, message()))
+        (!is_value).then(|| FailureRecord::new(code::SIGNAL_TIMEOUT, message()))
     }
 }

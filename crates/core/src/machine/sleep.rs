@@ -9,18 +9,18 @@
 
 use serde::Deserialize;
 
-use super::{Machine, Todo};
-use crate::event::{Cause, Due, Kind, Outside, Role};
-use crate::failure::{Failure, code};
+use super::{Machine, MachineTask};
+use crate::event::{CallRole, DueCall, EventCause, EventKind, ExternalCause};
+use crate::failure::{FailureRecord, code};
 use crate::ids::{Seq, Time};
 use crate::path::Path;
-use crate::plan::{Sleep, Wait};
+use crate::plan::{SleepLength, SleepNode};
 use crate::value::Value;
 
 /// What a function that computes a wait answers.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-enum Answer {
+enum SleepAnswer {
     ForMs(u64),
     UntilMs(i64),
 }
@@ -35,11 +35,13 @@ pub(super) enum SleepEnd {
 }
 
 impl Machine<'_> {
-    pub(super) fn start_sleep(&mut self, path: &Path, sleep: &Sleep, cause: Seq) {
+    pub(super) fn start_sleep(&mut self, path: &Path, sleep: &SleepNode, cause: Seq) {
         let end = match &sleep.wait {
-            Wait::Computed(_) => return self.begin_call(path, Due { role: Role::Wait, attempt: 1 }, cause),
-            Wait::ForMs(ms) => SleepEnd::After(*ms),
-            Wait::UntilMs(at) => SleepEnd::At(Time(*at)),
+            SleepLength::Computed(_) => {
+                return self.begin_call(path, DueCall { role: CallRole::Wait, attempt: 1 }, cause);
+            }
+            SleepLength::ForMs(ms) => SleepEnd::After(*ms),
+            SleepLength::UntilMs(at) => SleepEnd::At(Time(*at)),
         };
         if !self.hold(path, None, cause) {
             self.sleep_until(path, end, cause);
@@ -51,19 +53,19 @@ impl Machine<'_> {
             SleepEnd::After(ms) => (self.env.now.plus_ms(ms), false),
             SleepEnd::At(at) => (at, true),
         };
-        let started = self.follow(Kind::SleepStarted { node: path.clone(), until, absolute }, cause);
+        let started = self.follow(EventKind::SleepStarted { node: path.clone(), until, absolute }, cause);
         // While the run is paused, or the engine stops, it ends like any timer that falls due meanwhile: afterwards.
         if until <= self.env.now && !self.holding() {
-            self.end_sleep(path, Cause::Event(started));
+            self.end_sleep(path, EventCause::Event(started));
         }
     }
 
     /// When a computed sleep ends, or why its answer is none.
-    pub(super) fn computed_wait(answer: &Value) -> Result<SleepEnd, Failure> {
+    pub(super) fn computed_wait(answer: &Value) -> Result<SleepEnd, FailureRecord> {
         match answer.decode() {
-            Ok(Answer::ForMs(ms)) => Ok(SleepEnd::After(ms)),
-            Ok(Answer::UntilMs(at)) => Ok(SleepEnd::At(Time(at))),
-            Err(_) => Err(Failure::new(
+            Ok(SleepAnswer::ForMs(ms)) => Ok(SleepEnd::After(ms)),
+            Ok(SleepAnswer::UntilMs(at)) => Ok(SleepEnd::At(Time(at))),
+            Err(_) => Err(FailureRecord::new(
                 code::NOT_JSON,
                 r#"a computed sleep must answer {"forMs": milliseconds} or {"untilMs": milliseconds since 1970}"#,
             )),
@@ -71,11 +73,11 @@ impl Machine<'_> {
     }
 
     pub(super) fn sleep_is_over(&mut self, path: &Path) {
-        self.end_sleep(path, Cause::Outside(Outside::Clock));
+        self.end_sleep(path, EventCause::Outside(ExternalCause::Clock));
     }
 
-    fn end_sleep(&mut self, path: &Path, cause: Cause) {
-        let ended = self.emit(Kind::SleepEnded { node: path.clone() }, cause);
-        self.todo.push_back(Todo::Ended(path.clone(), ended));
+    fn end_sleep(&mut self, path: &Path, cause: EventCause) {
+        let ended = self.emit(EventKind::SleepEnded { node: path.clone() }, cause);
+        self.todo.push_back(MachineTask::Ended(path.clone(), ended));
     }
 }

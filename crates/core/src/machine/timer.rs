@@ -4,7 +4,7 @@
 //! late or for nothing does no harm.
 
 use super::Machine;
-use crate::event::{Cause, Kind, Outside};
+use crate::event::{EventCause, EventKind, ExternalCause};
 use crate::state::{Timer, TimerKind};
 
 impl Machine<'_> {
@@ -14,7 +14,7 @@ impl Machine<'_> {
             self.env.now = self.env.now.max(self.state.at);
             return;
         }
-        self.emit(Kind::ClockSetBack { by_ms }, Cause::Outside(Outside::Clock));
+        self.emit(EventKind::ClockSetBack { by_ms }, EventCause::Outside(ExternalCause::Clock));
     }
 
     pub(super) fn tick(&mut self) {
@@ -32,12 +32,12 @@ impl Machine<'_> {
     fn fire(&mut self, timer: &Timer) {
         match timer.kind {
             TimerKind::Timeout(call) => self.call_timed_out(&timer.node, call),
-            TimerKind::Retry => self.make_due_call(&timer.node, Cause::Outside(Outside::Clock)),
+            TimerKind::Retry => self.make_due_call(&timer.node, EventCause::Outside(ExternalCause::Clock)),
             TimerKind::Sleep | TimerKind::Alarm => self.sleep_is_over(&timer.node),
             TimerKind::Signal => self.signal_timed_out(&timer.node, None),
             TimerKind::Op(op) => self.op_is_due(&timer.node, op),
             TimerKind::RunDeadline => self.keep_deadline(),
-            TimerKind::Force => self.leave_calls_behind(&timer.node),
+            TimerKind::Force => self.force_end_calls(&timer.node),
         }
     }
 }

@@ -12,13 +12,13 @@
 //! | | a cancel is asked for | nothing: it is not interrupted |
 //! | | the run is killed | it is left behind, and nothing else is undone |
 
-use super::{Errand, Machine, Todo};
+use super::{CommitExtra, Machine, MachineTask};
 use crate::durable::ChildOutcome;
-use crate::event::{Cause, Due, Kind, Outside, Role};
+use crate::event::{CallRole, DueCall, EventCause, EventKind, ExternalCause};
 use crate::ids::{RunId, Seq};
 use crate::path::Path;
-use crate::plan::{Compensation, Retry};
-use crate::state::{Undo, left_undone};
+use crate::plan::{CompensationSpec, RetryPolicy};
+use crate::state::{UndoEntry, left_undone};
 
 /// How often a compensation is tried if it does not say.
 const ATTEMPTS: u32 = 3;
@@ -29,11 +29,11 @@ impl Machine<'_> {
         if self.state.killed {
             return false;
         }
-        let Some(Undo { node, child, .. }) = self.state.undo.last_within(scope).cloned() else {
+        let Some(UndoEntry { node, child, .. }) = self.state.undo.last_within(scope).cloned() else {
             return false;
         };
         match child {
-            None => self.begin_call(&node, Due { role: Role::Compensate, attempt: 1 }, cause),
+            None => self.begin_call(&node, DueCall { role: CallRole::Compensate, attempt: 1 }, cause),
             Some(child) => self.undo_child(node, child, cause),
         }
         true
@@ -42,8 +42,8 @@ impl Machine<'_> {
     /// Starts the run that undoes a child. Also while nothing else may start here: it does not run here.
     fn undo_child(&mut self, node: Path, child: RunId, cause: Seq) {
         let undo = child.undo();
-        self.follow(Kind::ChildUndoing { node, child: child.clone(), undo: undo.clone() }, cause);
-        self.turn.errands.push(Errand::Undo { child, undo });
+        self.follow(EventKind::ChildUndoing { node, child: child.clone(), undo: undo.clone() }, cause);
+        self.turn.extras.push(CommitExtra::Undo { child, undo });
     }
 
     pub(super) fn child_undone(&mut self, node: Path, child: RunId, undo: RunId, outcome: ChildOutcome) {
@@ -52,19 +52,19 @@ impl Machine<'_> {
             ChildOutcome::Failed { failure, .. } => Some(failure),
             ChildOutcome::Completed(_) => None,
         };
-        let event = Kind::ChildUndone { node: node.clone(), child, undo, failure };
-        let seq = self.emit(event, Cause::Outside(Outside::Child));
-        self.todo.push_back(Todo::Settled(node, seq));
+        let event = EventKind::ChildUndone { node: node.clone(), child, undo, failure };
+        let seq = self.emit(event, EventCause::Outside(ExternalCause::Child));
+        self.todo.push_back(MachineTask::Settled(node, seq));
     }
 
-    pub(super) fn compensation(&self, node: &Path) -> Option<&Compensation> {
+    pub(super) fn compensation(&self, node: &Path) -> Option<&CompensationSpec> {
         self.step(node)?.compensate.as_ref()
     }
 }
 
-impl Compensation {
+impl CompensationSpec {
     /// When and how often it is tried.
-    pub(super) fn tried(&self) -> Retry {
-        Retry { max_attempts: self.retry.max_attempts.or(Some(ATTEMPTS)), ..self.retry.clone() }
+    pub(super) fn compensation_retry(&self) -> RetryPolicy {
+        RetryPolicy { max_attempts: self.retry.max_attempts.or(Some(ATTEMPTS)), ..self.retry.clone() }
     }
 }

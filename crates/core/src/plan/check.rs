@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{Block, Branch, Join, NamedBlock, Node, NodeKind, OnFailure, Order, Parallel, Plan, Retry, Step};
+use super::{
+    BlockOrder, BranchNode, Join, NamedBlock, Node, NodeKind, OnFailure, ParallelNode, Plan, PlanBlock,
+    RetryPolicy, StepNode,
+};
 use super::{DEFAULT_CASE, cycle, join};
 
 /// One thing that is wrong with a plan.
@@ -166,7 +169,7 @@ fn check_name(
 impl Plan {
     /// Everything that is wrong with the plan; empty if it can run.
     pub fn check(&self) -> Vec<PlanError> {
-        let mut check = Check { workflow: &self.workflow, errors: Vec::new() };
+        let mut check = PlanCheck { workflow: &self.workflow, errors: Vec::new() };
         check.errors.extend(check_id("a workflow", &self.workflow).err());
         check.at_least_one(&self.workflow, "timeout", self.timeout_ms);
         check.block(&self.block, "");
@@ -174,12 +177,12 @@ impl Plan {
     }
 }
 
-struct Check<'a> {
+struct PlanCheck<'a> {
     workflow: &'a str,
     errors: Vec<PlanError>,
 }
 
-impl Check<'_> {
+impl PlanCheck<'_> {
     fn name_of(&self, path: &str) -> BlockName {
         if path.is_empty() {
             BlockName::Workflow(self.workflow.to_owned())
@@ -194,7 +197,7 @@ impl Check<'_> {
         }
     }
 
-    fn block(&mut self, block: &Block, path: &str) {
+    fn block(&mut self, block: &PlanBlock, path: &str) {
         if block.nodes.is_empty() {
             self.errors.push(PlanError::Empty { block: self.name_of(path) });
         }
@@ -211,13 +214,13 @@ impl Check<'_> {
     }
 
     /// In a graph, dependencies are there and do not go round; in a sequence there are none.
-    fn order(&mut self, block: &Block, path: &str, ids: &BTreeSet<&str>) {
+    fn order(&mut self, block: &PlanBlock, path: &str, ids: &BTreeSet<&str>) {
         for node in &block.nodes {
             let at = || join(path, &node.id);
             match block.order {
-                Order::Sequence if node.after.is_empty() => {}
-                Order::Sequence => self.errors.push(PlanError::AfterInSequence { node: at() }),
-                Order::Graph => {
+                BlockOrder::Sequence if node.after.is_empty() => {}
+                BlockOrder::Sequence => self.errors.push(PlanError::AfterInSequence { node: at() }),
+                BlockOrder::Graph => {
                     for after in node.after.iter().filter(|after| !ids.contains(after.as_str())) {
                         let block = self.name_of(path);
                         self.errors.push(PlanError::AfterUnknown { node: at(), after: after.clone(), block });
@@ -225,7 +228,7 @@ impl Check<'_> {
                 }
             }
         }
-        if block.order == Order::Graph
+        if block.order == BlockOrder::Graph
             && let Some(ids) = cycle::find(&block.nodes)
         {
             self.errors.push(PlanError::Cycle { block: self.name_of(path), ids });
@@ -259,7 +262,7 @@ impl Check<'_> {
         }
     }
 
-    fn step(&mut self, step: &Step, path: &str) {
+    fn step(&mut self, step: &StepNode, path: &str) {
         self.at_least_one(path, "timeout", step.timeout_ms);
         self.retry(&step.retry, path);
         if let Some(compensation) = &step.compensate {
@@ -268,11 +271,11 @@ impl Check<'_> {
         }
     }
 
-    fn retry(&mut self, retry: &Retry, path: &str) {
+    fn retry(&mut self, retry: &RetryPolicy, path: &str) {
         self.at_least_one(path, "maxAttempts", retry.max_attempts.map(u64::from));
     }
 
-    fn parallel(&mut self, parallel: &Parallel, path: &str) {
+    fn parallel(&mut self, parallel: &ParallelNode, path: &str) {
         self.lanes(path, ["a branch", "branches"], &parallel.branches);
         let wanted = match parallel.join {
             Join::All => return,
@@ -289,7 +292,7 @@ impl Check<'_> {
         }
     }
 
-    fn branch(&mut self, branch: &Branch, path: &str) {
+    fn branch(&mut self, branch: &BranchNode, path: &str) {
         self.lanes(path, ["a case", "cases"], &branch.cases);
         // Both would have the path `…/default`.
         if branch.default.is_some() && branch.cases.iter().any(|case| case.name == DEFAULT_CASE) {

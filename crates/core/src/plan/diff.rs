@@ -8,7 +8,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Block, Node, Order, Plan, join};
+use super::{BlockOrder, Node, Plan, PlanBlock, join};
 
 /// What changed between two plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -125,7 +125,7 @@ impl PlanDiff {
 
     /// In a sequence, the fewest nodes whose move explains the new order.
     fn find_reordered(&mut self, before: &Flat<'_>, after: &Flat<'_>) {
-        let mut blocks: BTreeMap<&str, Vec<(&String, &Place<'_>)>> = BTreeMap::new();
+        let mut blocks: BTreeMap<&str, Vec<(&String, &PlacedNode<'_>)>> = BTreeMap::new();
         for (path, place) in after.iter().filter(|(path, place)| place.ordered && before.contains_key(*path))
         {
             blocks.entry(&place.block).or_default().push((path, place));
@@ -161,10 +161,10 @@ fn longest_rise(values: &[usize]) -> BTreeSet<usize> {
 }
 
 /// Nodes by path.
-type Flat<'a> = BTreeMap<String, Place<'a>>;
+type Flat<'a> = BTreeMap<String, PlacedNode<'a>>;
 
 /// A node in its place.
-struct Place<'a> {
+struct PlacedNode<'a> {
     node: &'a Node,
     block: String,
     /// Whether its block is a sequence.
@@ -173,7 +173,7 @@ struct Place<'a> {
     previous: Option<String>,
 }
 
-impl Place<'_> {
+impl PlacedNode<'_> {
     fn name(&self, path: &str) -> NodeName {
         NodeName { path: path.to_owned(), kind: self.node.kind.word().to_owned() }
     }
@@ -184,13 +184,13 @@ impl Place<'_> {
     }
 }
 
-fn flat(block: &Block) -> Flat<'_> {
+fn flat(block: &PlanBlock) -> Flat<'_> {
     let mut flat = Flat::new();
     add(block, "", &mut flat);
     flat
 }
 
-fn add<'a>(block: &'a Block, at: &str, flat: &mut Flat<'a>) {
+fn add<'a>(block: &'a PlanBlock, at: &str, flat: &mut Flat<'a>) {
     for (position, node) in block.nodes.iter().enumerate() {
         let path = join(at, &node.id);
         let previous = position.checked_sub(1).map(|previous| block.nodes[previous].id.clone());
@@ -198,8 +198,8 @@ fn add<'a>(block: &'a Block, at: &str, flat: &mut Flat<'a>) {
             let path = segment.map_or_else(|| path.clone(), |segment| join(&path, segment));
             add(inner, &path, flat);
         }
-        let ordered = block.order == Order::Sequence;
-        flat.insert(path, Place { node, block: at.to_owned(), ordered, position, previous });
+        let ordered = block.order == BlockOrder::Sequence;
+        flat.insert(path, PlacedNode { node, block: at.to_owned(), ordered, position, previous });
     }
 }
 
@@ -246,7 +246,7 @@ fn shape(block: Value) -> Option<(String, Value)> {
     object(block).remove("order").map(|order| ("order".to_owned(), order))
 }
 
-fn changed(path: &str, was: &Place<'_>, is: &Place<'_>) -> Option<NodeChange> {
+fn changed(path: &str, was: &PlacedNode<'_>, is: &PlacedNode<'_>) -> Option<NodeChange> {
     if was.node == is.node {
         return None;
     }
@@ -269,7 +269,7 @@ fn settings(was: &Map<String, Value>, is: &Map<String, Value>) -> Vec<SettingCha
 }
 
 /// The node, unless the one around it is new or gone as well.
-fn outermost(path: &str, place: &Place<'_>, other: &Flat<'_>, own: &Flat<'_>) -> Option<NodeName> {
+fn outermost(path: &str, place: &PlacedNode<'_>, other: &Flat<'_>, own: &Flat<'_>) -> Option<NodeName> {
     let mut around = place.block.as_str();
     while !around.is_empty() {
         // A lane is no node: look further out.

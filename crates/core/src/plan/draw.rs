@@ -8,7 +8,7 @@ use super::graph::{Graph, GraphNode};
 impl Graph {
     /// As a Mermaid flowchart, for Markdown.
     pub fn to_mermaid(&self) -> String {
-        let mut out = Drawing::new(self, Mermaid);
+        let mut out = GraphDrawing::new(self, Mermaid);
         out.line("flowchart TD");
         out.nodes(&self.nodes);
         out.edges();
@@ -17,7 +17,7 @@ impl Graph {
 
     /// In the language of Graphviz.
     pub fn to_dot(&self) -> String {
-        let mut out = Drawing::new(self, Dot);
+        let mut out = GraphDrawing::new(self, Dot);
         out.line(&format!("digraph {} {{", quoted(&self.workflow)));
         out.depth += 1;
         // Edges between blocks are drawn between their first and last nodes, and clipped at the blocks.
@@ -48,7 +48,7 @@ struct Drawn<'a> {
     last: String,
 }
 
-struct Drawing<'a, L> {
+struct GraphDrawing<'a, L> {
     graph: &'a Graph,
     language: L,
     text: String,
@@ -56,7 +56,7 @@ struct Drawing<'a, L> {
     drawn: BTreeMap<&'a str, Drawn<'a>>,
 }
 
-impl<'a, L: Language> Drawing<'a, L> {
+impl<'a, L: Language> GraphDrawing<'a, L> {
     fn new(graph: &'a Graph, language: L) -> Self {
         Self { graph, language, text: String::new(), depth: 0, drawn: BTreeMap::new() }
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Block, Join, LoopTest, Node, NodeKind, Order, Plan, TEXT_MARK, Wait, join};
+use super::{BlockOrder, Join, LoopTest, Node, NodeKind, Plan, PlanBlock, SleepLength, TEXT_MARK, join};
 
 /// A plan for drawing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -56,13 +56,13 @@ impl Plan {
     }
 }
 
-fn nodes(block: &Block, path: &str, edges: &mut Vec<GraphEdge>) -> Vec<GraphNode> {
+fn nodes(block: &PlanBlock, path: &str, edges: &mut Vec<GraphEdge>) -> Vec<GraphNode> {
     let edge = |from: &str, to: &str| GraphEdge { from: join(path, from), to: join(path, to) };
     match block.order {
-        Order::Sequence => {
+        BlockOrder::Sequence => {
             edges.extend(block.nodes.windows(2).map(|pair| edge(&pair[0].id, &pair[1].id)));
         }
-        Order::Graph => {
+        BlockOrder::Graph => {
             let pairs = block.nodes.iter().flat_map(|node| node.after.iter().map(move |id| (id, &node.id)));
             edges.extend(pairs.map(|(from, to)| edge(from, to)));
         }
@@ -98,9 +98,11 @@ fn label(node: &Node) -> String {
     let what = match &node.kind {
         NodeKind::Step(step) => named(&step.function).filter(|function| function != id).unwrap_or_default(),
         NodeKind::Sleep(sleep) => match &sleep.wait {
-            Wait::ForMs(ms) => format!("for {ms} ms"),
-            Wait::UntilMs(ms) => format!("until {ms}"),
-            Wait::Computed(function) => named(function).filter(|function| function != id).unwrap_or_default(),
+            SleepLength::ForMs(ms) => format!("for {ms} ms"),
+            SleepLength::UntilMs(ms) => format!("until {ms}"),
+            SleepLength::Computed(function) => {
+                named(function).filter(|function| function != id).unwrap_or_default()
+            }
         },
         NodeKind::Signal(signal) => format!("signal {}", signal.signal),
         NodeKind::Branch(branch) => named(&branch.choose).map_or_else(String::new, |name| format!("{name}?")),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Block, Node, NodeKind, Order, Plan, PlanHash, join};
+use super::{BlockOrder, Node, NodeKind, Plan, PlanBlock, PlanHash, join};
 use crate::path::Path;
 
 /// A plan, flattened: nodes by number, numbers by path. Built once per plan and shared by its runs,
@@ -11,7 +11,7 @@ use crate::path::Path;
 pub struct IndexedPlan {
     plan: Plan,
     hash: PlanHash,
-    nodes: Vec<Entry>,
+    nodes: Vec<IndexEntry>,
     by_path: BTreeMap<Box<str>, usize>,
     /// Blocks by the path of the lane that runs them.
     blocks: BTreeMap<Box<str>, BlockEntry>,
@@ -22,7 +22,7 @@ pub struct IndexedPlan {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct IndexEntry {
     node: Node,
     /// Path of the block that contains it: the parent's path, with the branch name where there is one.
     block: Box<str>,
@@ -37,7 +37,7 @@ struct Entry {
 /// The nodes of a block.
 #[derive(Debug)]
 struct BlockEntry {
-    order: Order,
+    order: BlockOrder,
     nodes: Vec<usize>,
     /// In a graph: the nodes without dependents; their results are the block's.
     sinks: Vec<usize>,
@@ -68,13 +68,13 @@ impl IndexedPlan {
         index
     }
 
-    fn add(&mut self, block: &Block, at: &str) {
+    fn add(&mut self, block: &PlanBlock, at: &str) {
         let mut numbers: Vec<usize> = Vec::with_capacity(block.nodes.len());
         for (position, node) in block.nodes.iter().enumerate() {
             let number = self.nodes.len();
             let path = join(at, &node.id);
             // In a graph nothing is before or after but what is declared.
-            let previous = numbers.last().copied().filter(|_| block.order == Order::Sequence);
+            let previous = numbers.last().copied().filter(|_| block.order == BlockOrder::Sequence);
             if let Some(previous) = previous {
                 self.nodes[previous].next = Some(number);
             }
@@ -84,7 +84,7 @@ impl IndexedPlan {
             }
             self.by_path.insert(path.as_str().into(), number);
             let shallow = Node { id: node.id.clone(), after: node.after.clone(), kind: shallow(&node.kind) };
-            self.nodes.push(Entry {
+            self.nodes.push(IndexEntry {
                 node: shallow,
                 block: at.into(),
                 position,
@@ -106,12 +106,12 @@ impl IndexedPlan {
                 }
             }
         }
-        let sinks = if block.order == Order::Graph { self.connect(block, &numbers) } else { Vec::new() };
+        let sinks = if block.order == BlockOrder::Graph { self.connect(block, &numbers) } else { Vec::new() };
         self.blocks.insert(at.into(), BlockEntry { order: block.order, nodes: numbers, sinks });
     }
 
     /// Notes the dependents of each node in a graph; gives the nodes without any.
-    fn connect(&mut self, block: &Block, numbers: &[usize]) -> Vec<usize> {
+    fn connect(&mut self, block: &PlanBlock, numbers: &[usize]) -> Vec<usize> {
         let by_id: BTreeMap<&str, usize> =
             block.nodes.iter().zip(numbers).map(|(node, &number)| (node.id.as_str(), number)).collect();
         for (node, &number) in block.nodes.iter().zip(numbers) {
@@ -237,7 +237,7 @@ impl IndexedPlan {
 
     /// Whether a node is part of a graph.
     fn is_graph(&self, number: usize) -> bool {
-        self.blocks.get(&self.nodes[number].block).is_some_and(|block| block.order == Order::Graph)
+        self.blocks.get(&self.nodes[number].block).is_some_and(|block| block.order == BlockOrder::Graph)
     }
 
     /// Whether, in a graph, one node must end before the other starts.
@@ -291,7 +291,7 @@ pub struct BlockRef<'a> {
 
 impl<'a> BlockRef<'a> {
     /// How its nodes follow each other.
-    pub fn order(&self) -> Order {
+    pub fn order(&self) -> BlockOrder {
         self.block.order
     }
 
@@ -299,8 +299,8 @@ impl<'a> BlockRef<'a> {
     pub fn first(&self) -> impl Iterator<Item = &'a Node> + use<'a> {
         let (plan, order) = (self.plan, self.block.order);
         let starts = move |at: usize, number: usize| match order {
-            Order::Sequence => at == 0,
-            Order::Graph => plan.nodes[number].after.is_empty(),
+            BlockOrder::Sequence => at == 0,
+            BlockOrder::Graph => plan.nodes[number].after.is_empty(),
         };
         let numbers = self.block.nodes.iter().enumerate();
         numbers.filter(move |&(at, &number)| starts(at, number)).map(move |(_, &n)| &plan.nodes[n].node)
@@ -378,15 +378,15 @@ fn shallow(kind: &NodeKind) -> NodeKind {
     match &mut kind {
         NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_) => {}
         NodeKind::Branch(branch) => {
-            branch.cases.iter_mut().for_each(|case| case.block = Block::default());
-            branch.default = branch.default.as_ref().map(|_| Block::default());
+            branch.cases.iter_mut().for_each(|case| case.block = PlanBlock::default());
+            branch.default = branch.default.as_ref().map(|_| PlanBlock::default());
         }
-        NodeKind::Loop(each) => each.body = Block::default(),
-        NodeKind::ForEach(each) => each.body = Block::default(),
+        NodeKind::Loop(each) => each.body = PlanBlock::default(),
+        NodeKind::ForEach(each) => each.body = PlanBlock::default(),
         NodeKind::Parallel(parallel) => {
-            parallel.branches.iter_mut().for_each(|branch| branch.block = Block::default());
+            parallel.branches.iter_mut().for_each(|branch| branch.block = PlanBlock::default());
         }
-        NodeKind::Workflow(nested) => nested.block = Block::default(),
+        NodeKind::Workflow(nested) => nested.block = PlanBlock::default(),
     }
     kind
 }

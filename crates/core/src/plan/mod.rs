@@ -43,7 +43,7 @@ pub struct Plan {
     /// The workflow's name.
     pub workflow: String,
     /// What runs.
-    pub block: Block,
+    pub block: PlanBlock,
     /// Called once when a run fails, before its terminal event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_error: Option<FunctionName>,
@@ -58,10 +58,10 @@ pub struct Plan {
 /// Nodes in order, or a graph of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Block {
+pub struct PlanBlock {
     /// How the nodes follow each other.
-    #[serde(default, skip_serializing_if = "Order::is_sequence")]
-    pub order: Order,
+    #[serde(default, skip_serializing_if = "BlockOrder::is_sequence")]
+    pub order: BlockOrder,
     /// The nodes.
     pub nodes: Vec<Node>,
 }
@@ -69,7 +69,7 @@ pub struct Block {
 /// How the nodes of a block follow each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Order {
+pub enum BlockOrder {
     /// One after the other.
     #[default]
     Sequence,
@@ -77,7 +77,7 @@ pub enum Order {
     Graph,
 }
 
-impl Order {
+impl BlockOrder {
     fn is_sequence(&self) -> bool {
         matches!(self, Self::Sequence)
     }
@@ -102,21 +102,21 @@ pub struct Node {
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum NodeKind {
     /// Calls a function.
-    Step(Step),
+    Step(StepNode),
     /// Waits for a time.
-    Sleep(Sleep),
+    Sleep(SleepNode),
     /// Waits for a message from outside.
-    Signal(Signal),
+    Signal(SignalNode),
     /// Runs one of several blocks.
-    Branch(Branch),
+    Branch(BranchNode),
     /// Runs a block again and again.
-    Loop(Loop),
+    Loop(LoopNode),
     /// Runs a block for each item of a list.
-    ForEach(ForEach),
+    ForEach(ForEachNode),
     /// Runs blocks side by side.
-    Parallel(Parallel),
+    Parallel(ParallelNode),
     /// Runs another workflow's block in place.
-    Workflow(Nested),
+    Workflow(NestedNode),
 }
 
 impl NodeKind {
@@ -138,12 +138,12 @@ impl NodeKind {
 /// A leaf that calls a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Step {
+pub struct StepNode {
     /// The function.
     pub function: FunctionName,
     /// When and how often it is tried.
     #[serde(flatten)]
-    pub retry: Retry,
+    pub retry: RetryPolicy,
     /// Longest time one attempt may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
@@ -161,18 +161,18 @@ pub struct Step {
     pub at_most_once: bool,
     /// Undoes the step when the run fails or is cancelled later.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub compensate: Option<Compensation>,
+    pub compensate: Option<CompensationSpec>,
 }
 
 /// How a step is undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Compensation {
+pub struct CompensationSpec {
     /// The function.
     pub function: FunctionName,
     /// When and how often it is tried.
     #[serde(flatten)]
-    pub retry: Retry,
+    pub retry: RetryPolicy,
     /// Longest time one attempt may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
@@ -181,7 +181,7 @@ pub struct Compensation {
 /// When and how often a function is tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Retry {
+pub struct RetryPolicy {
     /// Total attempts; absent means one, and lets an error's own wish decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempts: Option<u32>,
@@ -221,15 +221,15 @@ pub enum OnTimeout {
 /// A wait for a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Sleep {
+pub struct SleepNode {
     /// How long, or until when.
-    pub wait: Wait,
+    pub wait: SleepLength,
 }
 
 /// How long a sleep lasts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Wait {
+pub enum SleepLength {
     /// This many milliseconds.
     ForMs(u64),
     /// Until this moment, in milliseconds since the Unix epoch.
@@ -241,7 +241,7 @@ pub enum Wait {
 /// A wait for a message from outside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Signal {
+pub struct SignalNode {
     /// The signal's name.
     pub signal: String,
     /// How long to wait.
@@ -258,14 +258,14 @@ pub const DEFAULT_CASE: &str = "default";
 /// A choice between blocks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Branch {
+pub struct BranchNode {
     /// Says which case applies; `true` and `false` mean the cases `then` and `else`.
     pub choose: FunctionName,
     /// The cases in the order they were written.
     pub cases: Vec<NamedBlock>,
     /// Runs when no case applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub default: Option<Block>,
+    pub default: Option<PlanBlock>,
 }
 
 /// A block with a name.
@@ -275,15 +275,15 @@ pub struct NamedBlock {
     /// The branch's or case's name.
     pub name: String,
     /// What it runs.
-    pub block: Block,
+    pub block: PlanBlock,
 }
 
 /// A block that runs again and again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Loop {
+pub struct LoopNode {
     /// What is repeated.
-    pub body: Block,
+    pub body: PlanBlock,
     /// When to stop.
     pub test: LoopTest,
     /// More iterations than this are an error.
@@ -303,11 +303,11 @@ pub enum LoopTest {
 /// A block that runs for each item of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ForEach {
+pub struct ForEachNode {
     /// Gives the list.
     pub items: FunctionName,
     /// What runs for each.
-    pub body: Block,
+    pub body: PlanBlock,
     /// How many items run at a time; one means in order.
     pub concurrency: u32,
     /// More items than this are an error.
@@ -318,7 +318,7 @@ pub struct ForEach {
 /// Blocks that run side by side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Parallel {
+pub struct ParallelNode {
     /// The branches, in definition order.
     pub branches: Vec<NamedBlock>,
     /// What it waits for.
@@ -359,11 +359,11 @@ pub enum OnFailure {
 /// Another workflow's block, run in place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Nested {
+pub struct NestedNode {
     /// The nested workflow's name.
     pub workflow: String,
     /// What it runs.
-    pub block: Block,
+    pub block: PlanBlock,
     /// Gives the nested input; absent means the parent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<FunctionName>,
@@ -425,10 +425,10 @@ impl Plan {
     }
 }
 
-impl Block {
+impl PlanBlock {
     /// A sequence of nodes.
     pub fn sequence(nodes: Vec<Node>) -> Self {
-        Self { order: Order::Sequence, nodes }
+        Self { order: BlockOrder::Sequence, nodes }
     }
 
     fn step_count(&self) -> usize {
@@ -443,7 +443,7 @@ impl Node {
     }
 
     /// The blocks inside this node, each with the path segment it adds (none for a plain body).
-    pub fn blocks(&self) -> Vec<(Option<&str>, &Block)> {
+    pub fn blocks(&self) -> Vec<(Option<&str>, &PlanBlock)> {
         match &self.kind {
             NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_) => Vec::new(),
             NodeKind::Branch(branch) => {
@@ -467,8 +467,8 @@ impl Node {
                 std::iter::once(&step.function).chain(&step.on_error).chain(undo).collect()
             }
             NodeKind::Sleep(sleep) => match &sleep.wait {
-                Wait::ForMs(_) | Wait::UntilMs(_) => Vec::new(),
-                Wait::Computed(function) => vec![function],
+                SleepLength::ForMs(_) | SleepLength::UntilMs(_) => Vec::new(),
+                SleepLength::Computed(function) => vec![function],
             },
             NodeKind::Signal(_) => Vec::new(),
             NodeKind::Branch(branch) => vec![&branch.choose],

@@ -3,10 +3,10 @@
 //! What was left of each wait, timeout and deadline when the run's last event was written is left now. Only sleeps
 //! until a moment of the wall clock stay where they are. When things began stays as it was recorded.
 
-use super::{Ops, Scope, State, Timer, TimerKind};
+use super::{EndingScope, RunState, StepOps, Timer, TimerKind};
 use crate::ids::Time;
 
-impl State {
+impl RunState {
     pub(super) fn set_clock_back(&mut self, by_ms: u64, now: Time) {
         self.at = now;
         let back = |time: &mut Option<Time>| *time = time.map(|time| time.minus_ms(by_ms));
@@ -34,12 +34,12 @@ impl State {
                 node.wake_at = Some(at.minus_ms(by_ms));
             }
         }
-        for op in self.ops.values_mut().flat_map(Ops::iter_mut) {
+        for op in self.ops.values_mut().flat_map(StepOps::iter_mut) {
             back(&mut op.until);
             op.taken = op.taken.map(|sent_at| sent_at.min(now));
         }
         for scope in self.scopes.values_mut() {
-            if let Scope::Stopping { force_at, .. } = scope {
+            if let EndingScope::Stopping { force_at, .. } = scope {
                 *force_at = force_at.minus_ms(by_ms);
             }
         }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::signal::{Awaited, SignalWait};
-use super::{OpenCall, State, Timer, TimerKind};
+use super::signal::{AwaitedSignal, SignalWaiter};
+use super::{OpenCall, RunState, Timer, TimerKind};
 use crate::durable::{OpBody, OpKey, OpKind, OpOutcome};
-use crate::event::{Due, Kind};
+use crate::event::{DueCall, EventKind};
 use crate::ids::{RunId, Seq, Time};
 use crate::path::{self, Path};
 use crate::status::NodeStatus;
@@ -15,9 +15,9 @@ use crate::status::NodeStatus;
 /// The durable operations of one step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Ops {
+pub struct StepOps {
     /// By number.
-    all: BTreeMap<u32, Op>,
+    all: BTreeMap<u32, OpState>,
     /// Those that a call can ask for again.
     by_key: BTreeMap<String, u32>,
     /// The last number that was given.
@@ -34,7 +34,7 @@ pub struct Ops {
 
 /// A durable operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Op {
+pub struct OpState {
     /// Which one it is.
     pub key: OpKey,
     /// Names its arguments.
@@ -65,10 +65,10 @@ pub struct Op {
     pub timeout_is_value: bool,
     /// The wait for a signal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub awaited: Option<Awaited>,
+    pub awaited: Option<AwaitedSignal>,
     /// The children of a run or map.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub children: Option<Children>,
+    pub children: Option<OpChildren>,
 }
 
 /// How an operation ended.
@@ -82,7 +82,7 @@ pub struct OpEnd {
 
 /// The children of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Children {
+pub struct OpChildren {
     /// How many there will be.
     pub count: u32,
     /// How many may run at a time.
@@ -110,7 +110,7 @@ pub struct ChildRef {
     pub index: u32,
 }
 
-impl Children {
+impl OpChildren {
     /// Whether another one may start.
     pub(crate) fn has_room(&self) -> bool {
         let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
@@ -119,23 +119,23 @@ impl Children {
     }
 }
 
-impl Ops {
+impl StepOps {
     /// All operations by number.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, &Op)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, &OpState)> {
         self.all.iter().map(|(number, op)| (*number, op))
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Op> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut OpState> {
         self.all.values_mut()
     }
 
     /// An operation by number.
-    pub fn get(&self, number: u32) -> Option<&Op> {
+    pub fn get(&self, number: u32) -> Option<&OpState> {
         self.all.get(&number)
     }
 
     /// An operation that a call can ask for again.
-    pub fn find(&self, key: &OpKey) -> Option<(u32, &Op)> {
+    pub fn find(&self, key: &OpKey) -> Option<(u32, &OpState)> {
         let number = *self.by_key.get(&word(key))?;
         Some((number, self.all.get(&number)?))
     }
@@ -148,8 +148,9 @@ impl Ops {
     /// The operations of an attempt that have ended and whose answers the function has not used, as far as the history
     /// says.
     pub fn unused(&self, attempt: u32) -> impl Iterator<Item = u32> {
-        let unused =
-            move |op: &Op| op.attempt == attempt && op.end.is_some() && op.used_no.is_none() && !op.dropped;
+        let unused = move |op: &OpState| {
+            op.attempt == attempt && op.end.is_some() && op.used_no.is_none() && !op.dropped
+        };
         self.iter().filter(move |(_, op)| unused(op)).map(|(number, _)| number)
     }
 
@@ -212,7 +213,7 @@ impl Ops {
     }
 }
 
-impl Op {
+impl OpState {
     /// Whether a function waits for it without working.
     fn waits(&self) -> bool {
         self.end.is_none() && !self.dropped && self.key.kind != OpKind::Once
@@ -220,7 +221,7 @@ impl Op {
 
     /// Whether a child could start that has not: the run was paused, or its engine was stopping.
     pub(crate) fn has_children_to_start(&self) -> bool {
-        self.end.is_none() && !self.dropped && self.children.as_ref().is_some_and(Children::has_room)
+        self.end.is_none() && !self.dropped && self.children.as_ref().is_some_and(OpChildren::has_room)
     }
 
     pub(crate) fn has_children(&self) -> bool {
@@ -239,7 +240,7 @@ fn word(key: &OpKey) -> String {
     format!("{}#{}/{}", key.kind.word(), key.occurrence, key.name)
 }
 
-impl State {
+impl RunState {
     /// Whether children could start that have not.
     pub fn has_children_to_start(&self) -> bool {
         self.ops.values().any(|ops| ops.iter().any(|(_, op)| op.has_children_to_start()))
@@ -248,7 +249,7 @@ impl State {
     /// Whether a step was let go, and an operation of it has ended that it may not have been told of.
     pub fn has_answers_to_give(&self, node: &Path) -> bool {
         let suspended = self.node(node).is_some_and(|node| node.suspended);
-        suspended && self.waits.contains(node) && self.ops.get(node).is_some_and(Ops::has_fresh)
+        suspended && self.waits.contains(node) && self.ops.get(node).is_some_and(StepOps::has_fresh)
     }
 
     /// How many answers an attempt of a step has been given, or could be: a call that goes its way again has that much
@@ -266,11 +267,11 @@ impl State {
     }
 
     /// An operation of a step.
-    pub fn op(&self, node: &Path, op: u32) -> Option<&Op> {
+    pub fn op(&self, node: &Path, op: u32) -> Option<&OpState> {
         self.ops.get(node)?.get(op)
     }
 
-    fn op_mut(&mut self, node: &Path, op: u32) -> Option<&mut Op> {
+    fn op_mut(&mut self, node: &Path, op: u32) -> Option<&mut OpState> {
         self.ops.get_mut(node)?.all.get_mut(&op)
     }
 
@@ -280,9 +281,9 @@ impl State {
     }
 
     /// Folds the events of operations and children in.
-    pub(super) fn apply_durable(&mut self, kind: &Kind, seq: Seq, at: Time) {
+    pub(super) fn apply_durable(&mut self, kind: &EventKind, seq: Seq, at: Time) {
         match kind {
-            Kind::OpStarted { node, op, call, name, occurrence, hash, after, what } => {
+            EventKind::OpStarted { node, op, call, name, occurrence, hash, after, what } => {
                 if what.kind() != OpKind::Once {
                     self.call_comes_to_something_new(node, *call);
                 }
@@ -291,7 +292,7 @@ impl State {
                 let ops = self.ops.entry(node.clone()).or_default();
                 after.iter().for_each(|used| ops.used(*used, Some(*op)));
             }
-            Kind::OpEnded { node, op, outcome } => match outcome {
+            EventKind::OpEnded { node, op, outcome } => match outcome {
                 OpOutcome::Done {} => {
                     // A map in which a child failed is asked for again by the next attempt, unless it collects.
                     let children = self.op(node, *op).and_then(|op| op.children.as_ref());
@@ -305,15 +306,17 @@ impl State {
                     self.op_ended(node, *op, seq, false, at);
                 }
             },
-            Kind::OpDropped { node, op, .. } => self.op_dropped(node, *op, at),
-            Kind::OpStopping { node, op } => {
+            EventKind::OpDropped { node, op, .. } => self.op_dropped(node, *op, at),
+            EventKind::OpStopping { node, op } => {
                 self.stopping.remove(&(node.clone(), *op));
                 if let Some(children) = self.op_mut(node, *op).and_then(|op| op.children.as_mut()) {
                     children.stopping = true;
                 }
             }
-            Kind::ChildStarted { node, op, index, child } => self.child_started(node, *op, *index, child),
-            Kind::ChildRetried { node, op, index, child, next } => {
+            EventKind::ChildStarted { node, op, index, child } => {
+                self.child_started(node, *op, *index, child)
+            }
+            EventKind::ChildRetried { node, op, index, child, next } => {
                 if let Some(owner) = self.children.remove(child) {
                     self.children.insert(next.clone(), owner);
                 }
@@ -321,7 +324,7 @@ impl State {
                     children.open.insert(*index, next.clone());
                 }
             }
-            Kind::ChildEnded { node, op, index, child, outcome, undoable, not_undone } => {
+            EventKind::ChildEnded { node, op, index, child, outcome, undoable, not_undone } => {
                 self.undo.child_left(node, child, outcome.not_undone());
                 self.undo.child_left(node, child, not_undone);
                 if *undoable {
@@ -329,15 +332,15 @@ impl State {
                 }
                 self.child_ended(node, *op, *index, child, outcome.is_completed(), seq, at);
             }
-            Kind::ChildUndoing { child, undo, .. } => self.undo.child_begun(child, undo),
-            Kind::ChildUndone { node, undo, failure, .. } => {
+            EventKind::ChildUndoing { child, undo, .. } => self.undo.child_begun(child, undo),
+            EventKind::ChildUndone { node, undo, failure, .. } => {
                 self.undo.child_ended(undo, failure.as_ref());
                 // What it returned no longer holds, so a run that goes on from here does not take it over.
                 if let Some(state) = self.nodes.get_mut(node).filter(|_| failure.is_none()) {
                     state.undone = true;
                 }
             }
-            Kind::CallSuspended { node, used, told, state, .. } => {
+            EventKind::CallSuspended { node, used, told, state, .. } => {
                 if let Some(ops) = self.ops.get_mut(node) {
                     used.iter().for_each(|number| ops.used(*number, None));
                     ops.fresh.retain(|number| !told.contains(number));
@@ -353,7 +356,7 @@ impl State {
 
     fn op_started(&mut self, node: &Path, number: u32, key: OpKey, hash: &str, what: &OpBody, seq: Seq) {
         let attempt = self.node(node).map_or(1, |node| node.attempts);
-        let mut op = Op {
+        let mut op = OpState {
             key,
             hash: hash.to_owned(),
             attempt,
@@ -374,16 +377,18 @@ impl State {
             OpBody::Signal { until, timeout_is_value } => {
                 op.until = *until;
                 op.timeout_is_value = *timeout_is_value;
-                let awaited = Awaited { name: op.key.name.clone(), since: seq };
+                let awaited = AwaitedSignal { name: op.key.name.clone(), since: seq };
                 self.signals
-                    .wait(&awaited, SignalWait { node: node.clone(), op: Some(number), until: *until });
+                    .wait(&awaited, SignalWaiter { node: node.clone(), op: Some(number), until: *until });
                 op.awaited = Some(awaited);
             }
-            OpBody::Run { .. } => op.children = Some(Children { count: 1, window: 1, ..Children::default() }),
+            OpBody::Run { .. } => {
+                op.children = Some(OpChildren { count: 1, window: 1, ..OpChildren::default() })
+            }
             OpBody::Map { items, concurrency, collect } => {
                 let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
                 let (window, collect) = (*concurrency, *collect);
-                op.children = Some(Children { count, window, collect, ..Children::default() });
+                op.children = Some(OpChildren { count, window, collect, ..OpChildren::default() });
             }
         }
         if let Some(at) = op.until {
@@ -611,7 +616,7 @@ impl State {
         let over = self.node(node).is_none_or(|node| node.status.is_terminal());
         let Some(ops) = self.ops.get_mut(node) else { return };
         let hidden = ops.all.get(&number).is_some_and(|op| ops.by_key.get(&word(&op.key)) != Some(&number));
-        let open = ops.all.get(&number).is_some_and(Op::has_children);
+        let open = ops.all.get(&number).is_some_and(OpState::has_children);
         if (over || hidden) && !open {
             ops.remove(number);
         }
@@ -625,7 +630,7 @@ impl State {
         self.waiting.remove(node);
         self.waits.insert(node.clone());
         let state = self.entry(node);
-        state.due = Some(Due { role: call.role, attempt: call.attempt });
+        state.due = Some(DueCall { role: call.role, attempt: call.attempt });
         state.suspended = true;
         state.acted |= call.undoable;
         state.status = NodeStatus::Waiting;

@@ -1,25 +1,29 @@
 //! How each event changes the state.
 
 use super::{
-    Decision, End, Ending, HardFailure, NodeState, OpenCall, Scope, State, TakenIteration, Timer, TimerKind,
-    UndoList,
+    EndingScope, HardFailure, NodeState, OpenCall, RunEnd, RunEnding, RunState, TakenDecision,
+    TakenIteration, Timer, TimerKind, UndoList,
 };
 use crate::durable::OpOutcome;
-use crate::event::{BlockedReason, Due, Event, ImportedStatus, Kind, LostReason, Role, Verdict};
-use crate::failure::{Failure, code};
+use crate::event::{
+    BlockedReason, CallRole, DueCall, Event, EventKind, FailureVerdict, ImportedStatus, LostReason,
+};
+use crate::failure::{FailureRecord, code};
 use crate::ids::{Seq, Time};
 use crate::path::Path;
 use crate::status::{NodeStatus, RunStatus};
 
-impl State {
+impl RunState {
     /// Folds one event in. Events come in order, without gaps.
     pub fn apply(&mut self, event: &Event) {
         debug_assert_eq!(event.seq, self.seq.next(), "events are folded in order");
         self.seq = event.seq;
         self.at = self.at.max(event.at);
         let (seq, at) = (event.seq, event.at);
-        match &event.event {
-            Kind::RunStarted { workflow, plan, deadline, retries_left, source, parent, trace, .. } => {
+        match &event.kind {
+            EventKind::RunStarted {
+                workflow, plan, deadline, retries_left, source, parent, trace, ..
+            } => {
                 self.workflow.clone_from(workflow);
                 self.plan = Some(plan.clone());
                 self.started_at = at;
@@ -31,7 +35,9 @@ impl State {
                     self.timers.insert(Timer { at: *at, node: Path::root(), kind: TimerKind::RunDeadline });
                 }
             }
-            Kind::NodeImported { node, status, state, failure, started_at, ended_at, undoable, .. } => {
+            EventKind::NodeImported {
+                node, status, state, failure, started_at, ended_at, undoable, ..
+            } => {
                 let imported =
                     imported(seq, *status, state.is_some(), failure.is_some(), *started_at, *ended_at);
                 self.nodes.insert(node.clone(), imported);
@@ -39,19 +45,19 @@ impl State {
                     self.note_undo(node, seq);
                 }
             }
-            Kind::DecisionImported { node, case, count, .. } => {
+            EventKind::DecisionImported { node, case, count, .. } => {
                 let state = self.entry(node);
                 state.input = (case.is_none() && count.is_none()).then_some(seq);
                 state.items = count.map(|_| seq);
-                state.decision = Some(Box::new(Decision { case: case.clone(), count: *count }));
+                state.decision = Some(Box::new(TakenDecision { case: case.clone(), count: *count }));
             }
-            Kind::LaneImported { lane, index, tested, .. } => {
+            EventKind::LaneImported { lane, index, tested, .. } => {
                 if let Some((node, _)) = lane.as_iteration() {
                     let taken = TakenIteration { index: *index, result: seq, tested: *tested };
                     self.lanes(&node).imported = Some(taken);
                 }
             }
-            Kind::CallStarted { node, call, role, attempt, deadline, limit_ms, undoable } => {
+            EventKind::CallStarted { node, call, role, attempt, deadline, limit_ms, undoable } => {
                 let open = OpenCall {
                     number: *call,
                     role: *role,
@@ -66,17 +72,19 @@ impl State {
                 };
                 self.call_started(node, open);
             }
-            Kind::CallSucceeded { node, state, skipped, .. } => {
+            EventKind::CallSucceeded { node, state, skipped, .. } => {
                 self.call_succeeded(node, seq, at, state.is_some(), *skipped);
             }
-            Kind::CallFailed { node, failure, state, verdict, told, .. } => {
+            EventKind::CallFailed { node, failure, state, verdict, told, .. } => {
                 // It may have acted before its time was up, before it was cut short, and before it was told to stop.
                 let unknown = *told || failure.code == code::TIMEOUT || failure.code == code::INTERRUPTED;
                 self.call_failed(node, seq, at, state.is_some(), failure, *verdict, unknown);
             }
-            Kind::CallLost { node, reason, .. } => self.call_lost(node, *reason),
-            Kind::CallCancelled { node, state, .. } => self.call_cancelled(node, seq, at, state.is_some()),
-            Kind::NodeStarted { node, case, count, window } => {
+            EventKind::CallLost { node, reason, .. } => self.call_lost(node, *reason),
+            EventKind::CallCancelled { node, state, .. } => {
+                self.call_cancelled(node, seq, at, state.is_some())
+            }
+            EventKind::NodeStarted { node, case, count, window } => {
                 self.held.remove(node);
                 self.supervising.insert(node.clone());
                 let state = self.begin(node, at);
@@ -87,26 +95,26 @@ impl State {
                     self.lanes_started(node, *count, *window);
                 }
             }
-            Kind::LaneEnded { lane, index, outcome, result } => {
+            EventKind::LaneEnded { lane, index, outcome, result } => {
                 self.lane_ended(lane, *index, outcome, *result);
             }
-            Kind::BlockFailing { node, child, failure } => {
-                let scope = Scope::Failing { child: child.clone(), failure: failure.clone() };
+            EventKind::BlockFailing { node, child, failure } => {
+                let scope = EndingScope::Failing { child: child.clone(), failure: failure.clone() };
                 self.scopes.insert(node.clone(), scope);
             }
-            Kind::LaneStopping { lane, index, force_at } => self.lane_stopping(lane, *index, *force_at),
-            Kind::Joined { node, .. } => {
+            EventKind::LaneStopping { lane, index, force_at } => self.lane_stopping(lane, *index, *force_at),
+            EventKind::Joined { node, .. } => {
                 // The lane of a graph is no node; its result goes on with its end.
                 if node.is_root() || self.nodes.contains_key(node) {
                     self.entry(node).joined = Some(seq);
                 }
             }
-            Kind::NodeCompleted { node, result } => {
+            EventKind::NodeCompleted { node, result } => {
                 self.supervising.remove(node);
                 self.end_node(node, NodeStatus::Completed, at);
                 self.entry(node).result = *result;
             }
-            Kind::NodeFailed { node, child, failure: own } => {
+            EventKind::NodeFailed { node, child, failure: own } => {
                 self.supervising.remove(node);
                 self.close_scope(node);
                 // The lane of a graph that had to settle first.
@@ -127,7 +135,7 @@ impl State {
                     state.hard = Some(HardFailure { failure: own.clone(), origin });
                 }
             }
-            Kind::NodeCancelled { node } => {
+            EventKind::NodeCancelled { node } => {
                 // One that had ended before, and whose handler was waited for, has been noted then.
                 let unknown = |node: &NodeState| (node.unknown || node.acted) && !node.status.is_terminal();
                 let undoable = self.nodes.get(node).is_some_and(unknown);
@@ -143,13 +151,13 @@ impl State {
                 }
                 self.close_ops(node);
             }
-            Kind::NodeHeld { node, due } => {
+            EventKind::NodeHeld { node, due } => {
                 self.stop_waiting(node);
                 if node.is_root() && due.is_some() {
                     self.all_settled();
                 }
                 self.held.insert(node.clone());
-                if due.is_some_and(|due| due.role == Role::Compensate) {
+                if due.is_some_and(|due| due.role == CallRole::Compensate) {
                     self.undo.begun(node);
                 }
                 let state = self.entry(node);
@@ -158,8 +166,8 @@ impl State {
                     state.status = NodeStatus::Pending;
                 }
             }
-            Kind::NodeBlocked { node, reason } => self.block(node, reason),
-            Kind::NodeUnblocked { node } => {
+            EventKind::NodeBlocked { node, reason } => self.block(node, reason),
+            EventKind::NodeUnblocked { node } => {
                 self.blocked.remove(node);
                 let state = self.entry(node);
                 state.blocked = None;
@@ -168,67 +176,67 @@ impl State {
                     state.status = NodeStatus::Pending;
                 }
             }
-            Kind::SleepStarted { node, until, absolute } => {
+            EventKind::SleepStarted { node, until, absolute } => {
                 self.held.remove(node);
                 self.begin(node, at);
                 let kind = if *absolute { TimerKind::Alarm } else { TimerKind::Sleep };
                 self.wait(node, *until, kind, NodeStatus::Waiting);
             }
-            Kind::SleepEnded { node } => {
+            EventKind::SleepEnded { node } => {
                 self.stop_waiting(node);
                 self.end_node(node, NodeStatus::Completed, at);
             }
-            Kind::SignalReceived { .. }
-            | Kind::SignalAwaited { .. }
-            | Kind::SignalTaken { .. }
-            | Kind::SignalTimedOut { .. } => self.apply_signal(&event.event, seq, at),
-            Kind::OpEnded { node, outcome: OpOutcome::Stopped {} | OpOutcome::Left {}, .. }
-            | Kind::OpStopping { node, .. } => {
+            EventKind::SignalReceived { .. }
+            | EventKind::SignalAwaited { .. }
+            | EventKind::SignalTaken { .. }
+            | EventKind::SignalTimedOut { .. } => self.apply_signal(&event.kind, seq, at),
+            EventKind::OpEnded { node, outcome: OpOutcome::Stopped {} | OpOutcome::Left {}, .. }
+            | EventKind::OpStopping { node, .. } => {
                 let ending = self.is_ending(node);
                 if let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) {
                     call.told |= ending;
                 }
-                self.apply_durable(&event.event, seq, at);
+                self.apply_durable(&event.kind, seq, at);
             }
-            Kind::OpStarted { .. }
-            | Kind::OpEnded { .. }
-            | Kind::OpDropped { .. }
-            | Kind::ChildStarted { .. }
-            | Kind::ChildRetried { .. }
-            | Kind::ChildEnded { .. }
-            | Kind::ChildUndoing { .. }
-            | Kind::ChildUndone { .. }
-            | Kind::CallSuspended { .. } => self.apply_durable(&event.event, seq, at),
-            Kind::CancelRequested { reason, force_at, kill } => {
+            EventKind::OpStarted { .. }
+            | EventKind::OpEnded { .. }
+            | EventKind::OpDropped { .. }
+            | EventKind::ChildStarted { .. }
+            | EventKind::ChildRetried { .. }
+            | EventKind::ChildEnded { .. }
+            | EventKind::ChildUndoing { .. }
+            | EventKind::ChildUndone { .. }
+            | EventKind::CallSuspended { .. } => self.apply_durable(&event.kind, seq, at),
+            EventKind::CancelRequested { reason, force_at, kill } => {
                 self.killed |= kill;
                 // A cancel does not wait for a resume.
                 self.paused = false;
                 if self.ending.is_none() {
-                    self.ending = Some(Ending::Cancelling { reason: reason.clone() });
+                    self.ending = Some(RunEnding::Cancelling { reason: reason.clone() });
                 }
                 self.force(*force_at);
             }
-            Kind::RunPaused {} => self.paused = true,
-            Kind::RunResumed {} => self.paused = false,
-            Kind::ClockSetBack { by_ms } => self.set_clock_back(*by_ms, at),
-            Kind::RunFailing { failure, node, force_at } => {
+            EventKind::RunPaused {} => self.paused = true,
+            EventKind::RunResumed {} => self.paused = false,
+            EventKind::ClockSetBack { by_ms } => self.set_clock_back(*by_ms, at),
+            EventKind::RunFailing { failure, node, force_at } => {
                 self.close_scope(&Path::root());
-                self.ending = Some(Ending::Failing { failure: failure.clone(), node: node.clone() });
+                self.ending = Some(RunEnding::Failing { failure: failure.clone(), node: node.clone() });
                 self.force(*force_at);
             }
-            Kind::RunCompleted { output, not_undone } => {
+            EventKind::RunCompleted { output, not_undone } => {
                 let end = self.finish(RunStatus::Completed, at);
                 end.output = *output;
                 end.not_undone.clone_from(not_undone);
             }
-            Kind::RunFailed { failure, node, retried_as, not_undone } => {
+            EventKind::RunFailed { failure, node, retried_as, not_undone } => {
                 let end = self.finish(RunStatus::Failed, at);
                 end.failure = Some(failure.clone());
                 end.failed.clone_from(node);
                 end.retried_as.clone_from(retried_as);
                 end.not_undone.clone_from(not_undone);
             }
-            Kind::RunCancelled { reason, not_undone } => {
+            EventKind::RunCancelled { reason, not_undone } => {
                 let end = self.finish(RunStatus::Cancelled, at);
                 end.reason.clone_from(reason);
                 end.not_undone.clone_from(not_undone);
@@ -257,7 +265,7 @@ impl State {
         if let Some(at) = call.deadline {
             self.timers.insert(Timer { at, node: node.clone(), kind: TimerKind::Timeout(call.number) });
         }
-        if call.role == Role::Compensate {
+        if call.role == CallRole::Compensate {
             self.undo.begun(node);
         }
         let state = self.begin(node, call.started_at);
@@ -265,15 +273,20 @@ impl State {
         state.due = None;
         let is_new_attempt = state.attempts != call.attempt;
         match call.role {
-            Role::Step => {
+            CallRole::Step => {
                 state.attempts = call.attempt;
                 state.status = NodeStatus::Running;
             }
-            Role::Input | Role::Wait | Role::Choose | Role::Test | Role::Items | Role::Finally => {
+            CallRole::Input
+            | CallRole::Wait
+            | CallRole::Choose
+            | CallRole::Test
+            | CallRole::Items
+            | CallRole::Finally => {
                 state.status = NodeStatus::Running;
             }
             // These run after their node has ended; the node keeps its status.
-            Role::OnError | Role::Compensate => {}
+            CallRole::OnError | CallRole::Compensate => {}
         }
         state.suspended = false;
         let attempt = call.attempt;
@@ -296,7 +309,7 @@ impl State {
         let Some(call) = self.close_call(node) else { return };
         self.entry(node).interruptions = 0;
         match call.role {
-            Role::Step => {
+            CallRole::Step => {
                 self.entry(node).acted = false;
                 let status = if skipped { NodeStatus::Skipped } else { NodeStatus::Completed };
                 self.end_node(node, status, at);
@@ -308,13 +321,13 @@ impl State {
                 }
                 self.close_ops(node);
             }
-            Role::Input => self.entry(node).input = Some(seq),
-            Role::Items => self.entry(node).items = Some(seq),
-            Role::Compensate => {
+            CallRole::Input => self.entry(node).input = Some(seq),
+            CallRole::Items => self.entry(node).items = Some(seq),
+            CallRole::Compensate => {
                 self.entry(node).undone = true;
                 self.undo.ended(node, None);
             }
-            Role::Wait | Role::OnError | Role::Choose | Role::Test | Role::Finally => {}
+            CallRole::Wait | CallRole::OnError | CallRole::Choose | CallRole::Test | CallRole::Finally => {}
         }
     }
 
@@ -325,14 +338,14 @@ impl State {
         seq: Seq,
         at: Time,
         has_state: bool,
-        failure: &Failure,
-        verdict: Verdict,
+        failure: &FailureRecord,
+        verdict: FailureVerdict,
         unknown: bool,
     ) {
         let Some(call) = self.close_call(node) else { return };
         match call.role {
-            Role::OnError => return,
-            Role::Compensate => return self.compensation_failed(node, &call, failure, verdict),
+            CallRole::OnError => return,
+            CallRole::Compensate => return self.compensation_failed(node, &call, failure, verdict),
             _ => {}
         }
         let state = self.entry(node);
@@ -342,43 +355,49 @@ impl State {
         state.failure = Some(seq);
         state.state = has_state.then_some(seq);
         match verdict {
-            Verdict::RetryAt(when) => {
-                state.due = Some(Due { role: call.role, attempt: call.attempt + 1 });
+            FailureVerdict::RetryAt(when) => {
+                state.due = Some(DueCall { role: call.role, attempt: call.attempt + 1 });
                 self.wait(node, when, TimerKind::Retry, NodeStatus::WaitingRetry);
             }
-            Verdict::Fail => {
+            FailureVerdict::Fail => {
                 state.hard = Some(HardFailure { failure: failure.clone(), origin: node.clone() });
                 // A supervisor may have begun before its function failed.
                 self.supervising.remove(node);
                 self.end_node(node, NodeStatus::Failed, at);
             }
-            Verdict::Continue => {
+            FailureVerdict::Continue => {
                 state.soft = true;
                 self.end_node(node, NodeStatus::Failed, at);
             }
         }
-        if call.undoable && !matches!(verdict, Verdict::RetryAt(_)) {
+        if call.undoable && !matches!(verdict, FailureVerdict::RetryAt(_)) {
             self.note_undo(node, seq);
         }
         self.close_ops(node);
     }
 
     /// The node failed without a call, and what is around it fails too.
-    pub(super) fn fail_node(&mut self, node: &Path, seq: Seq, at: Time, failure: &Failure) {
+    pub(super) fn fail_node(&mut self, node: &Path, seq: Seq, at: Time, failure: &FailureRecord) {
         let state = self.entry(node);
         state.failure = Some(seq);
         state.hard = Some(HardFailure { failure: failure.clone(), origin: node.clone() });
         self.end_node(node, NodeStatus::Failed, at);
     }
 
-    fn compensation_failed(&mut self, node: &Path, call: &OpenCall, failure: &Failure, verdict: Verdict) {
+    fn compensation_failed(
+        &mut self,
+        node: &Path,
+        call: &OpenCall,
+        failure: &FailureRecord,
+        verdict: FailureVerdict,
+    ) {
         // Whatever it did before it failed: the step's result is worth nothing any more.
         self.entry(node).undone = true;
-        let Verdict::RetryAt(when) = verdict else { return self.undo.ended(node, Some(failure)) };
+        let FailureVerdict::RetryAt(when) = verdict else { return self.undo.ended(node, Some(failure)) };
         self.waits.insert(node.clone());
         self.timers.insert(Timer { at: when, node: node.clone(), kind: TimerKind::Retry });
         let state = self.entry(node);
-        state.due = Some(Due { role: call.role, attempt: call.attempt + 1 });
+        state.due = Some(DueCall { role: call.role, attempt: call.attempt + 1 });
         state.wake_at = Some(when);
     }
 
@@ -388,7 +407,7 @@ impl State {
         let state = self.entry(node);
         state.unknown |= undoable;
         // A handler or a compensation has no state of its own: that of its step stays.
-        if call.as_ref().is_some_and(|call| call.role == Role::Step) {
+        if call.as_ref().is_some_and(|call| call.role == CallRole::Step) {
             state.state = has_state.then_some(seq);
         }
         self.supervising.remove(node);
@@ -398,7 +417,7 @@ impl State {
             self.note_undo(node, seq);
         }
         // A compensation is left behind only when the run is killed.
-        if call.is_some_and(|call| call.role == Role::Compensate) {
+        if call.is_some_and(|call| call.role == CallRole::Compensate) {
             self.undo.ended(node, None);
         }
     }
@@ -406,7 +425,7 @@ impl State {
     fn call_lost(&mut self, node: &Path, reason: LostReason) {
         let Some(call) = self.close_call(node) else { return };
         let state = self.entry(node);
-        state.due = Some(Due { role: call.role, attempt: call.attempt });
+        state.due = Some(DueCall { role: call.role, attempt: call.attempt });
         state.unknown |= call.undoable;
         match reason {
             LostReason::Crash => state.interruptions += 1,
@@ -420,7 +439,7 @@ impl State {
 
     fn block(&mut self, node: &Path, reason: &BlockedReason) {
         let call = self.close_call(node);
-        let due = call.as_ref().map(|call| Due { role: call.role, attempt: call.attempt });
+        let due = call.as_ref().map(|call| DueCall { role: call.role, attempt: call.attempt });
         self.held.remove(node);
         self.blocked.insert(node.clone());
         let state = self.entry(node);
@@ -479,7 +498,7 @@ impl State {
         self.timers.retain(|timer| timer.kind != TimerKind::Force);
     }
 
-    fn finish(&mut self, status: RunStatus, at: Time) -> &mut End {
+    fn finish(&mut self, status: RunStatus, at: Time) -> &mut RunEnd {
         self.timers.clear();
         self.calls.clear();
         self.waits.clear();
@@ -492,7 +511,7 @@ impl State {
         self.undo = UndoList::default();
         self.paused = false;
         self.ending = None;
-        self.end.insert(End {
+        self.end.insert(RunEnd {
             status,
             at,
             output: None,

@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Lanes, Slot, State, Timer, TimerKind};
+use super::{LaneProgress, LaneSlot, RunState, Timer, TimerKind};
 use crate::event::LaneOutcome;
-use crate::failure::Failure;
+use crate::failure::FailureRecord;
 use crate::ids::{Seq, Time};
 use crate::path::{self, Path};
 
 /// A part of a run that is ending while the rest goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Scope {
+pub enum EndingScope {
     /// A node inside has failed; calls settle, then the block fails.
     Failing {
         /// The node.
         child: Path,
         /// Why the block fails, if it is not the child's own failure.
-        failure: Option<Failure>,
+        failure: Option<FailureRecord>,
     },
     /// The others have won; calls are told to stop, and what the lane did is undone.
     Stopping {
@@ -27,7 +27,7 @@ pub enum Scope {
     },
 }
 
-impl State {
+impl RunState {
     pub(super) fn lanes_started(&mut self, node: &Path, count: u32, window: Option<u32>) {
         let lanes = self.lanes(node);
         lanes.count = count;
@@ -38,18 +38,18 @@ impl State {
         self.close_scope(lane);
         self.close_scopes_within(lane);
         let slot = match outcome {
-            LaneOutcome::Completed => result.map_or(Slot::Nothing, Slot::Value),
+            LaneOutcome::Completed => result.map_or(LaneSlot::Nothing, LaneSlot::Value),
             LaneOutcome::Failed(node) => {
-                self.node(node).and_then(|node| node.failure).map_or(Slot::Nothing, Slot::Failure)
+                self.node(node).and_then(|node| node.failure).map_or(LaneSlot::Nothing, LaneSlot::Failure)
             }
-            LaneOutcome::Cancelled => Slot::Stopped,
+            LaneOutcome::Cancelled => LaneSlot::Stopped,
         };
         let iteration = lane.as_iteration().map(|(node, _)| node);
         let node = iteration.or_else(|| lane.parent()).unwrap_or_else(Path::root);
         let whole = self.whole;
         let lanes = self.lanes(&node);
         // A branch that had failed and was undone later ends for the second time.
-        if lanes.slot(index) != Slot::Open {
+        if lanes.slot(index) != LaneSlot::Open {
             return;
         }
         lanes.ended += 1;
@@ -60,7 +60,7 @@ impl State {
         if lanes.count > 0 || whole {
             let at = usize::try_from(index).unwrap_or(usize::MAX);
             if lanes.slots.len() <= at {
-                lanes.slots.resize(at + 1, Slot::Open);
+                lanes.slots.resize(at + 1, LaneSlot::Open);
             }
             lanes.slots[at] = slot;
         }
@@ -78,7 +78,7 @@ impl State {
         let Some((node, index)) = lane.as_iteration() else { return };
         let Some(lanes) = self.node(&node).and_then(|node| node.lanes.as_ref()) else { return };
         if lanes.count > 0 {
-            if matches!(lanes.slot(index), Slot::Nothing | Slot::Value(_)) {
+            if matches!(lanes.slot(index), LaneSlot::Nothing | LaneSlot::Value(_)) {
                 self.forget_lane(lane);
             }
         } else if let Some(before) = index.checked_sub(1)
@@ -102,7 +102,7 @@ impl State {
 
     /// Whether a node is in a lane that lost, and was told to stop.
     pub(crate) fn is_in_lost_lane(&self, node: &Path) -> bool {
-        let stops = |path: &Path| matches!(self.scopes.get(path), Some(Scope::Stopping { .. }));
+        let stops = |path: &Path| matches!(self.scopes.get(path), Some(EndingScope::Stopping { .. }));
         !self.scopes.is_empty() && node.around().any(|path| stops(&path))
     }
 
@@ -121,12 +121,12 @@ impl State {
     }
 
     pub(super) fn lane_stopping(&mut self, lane: &Path, index: u32, force_at: Time) {
-        self.scopes.insert(lane.clone(), Scope::Stopping { index, force_at });
+        self.scopes.insert(lane.clone(), EndingScope::Stopping { index, force_at });
         self.timers.insert(Timer { at: force_at, node: lane.clone(), kind: TimerKind::Force });
     }
 
     pub(super) fn close_scope(&mut self, path: &Path) {
-        if let Some(Scope::Stopping { force_at, .. }) = self.scopes.remove(path) {
+        if let Some(EndingScope::Stopping { force_at, .. }) = self.scopes.remove(path) {
             self.timers.remove(&Timer { at: force_at, node: path.clone(), kind: TimerKind::Force });
         }
     }
@@ -134,12 +134,12 @@ impl State {
     /// Blocks inside of one that has failed were failing with it, and have no end of their own. Lanes that lost do.
     pub(super) fn close_scopes_within(&mut self, path: &Path) {
         let inside = path::keys_within(&self.scopes, path);
-        let failing = inside.filter(|(_, scope)| matches!(scope, Scope::Failing { .. }));
+        let failing = inside.filter(|(_, scope)| matches!(scope, EndingScope::Failing { .. }));
         let failing: Vec<Path> = failing.map(|(scope, _)| scope.clone()).collect();
         failing.iter().for_each(|scope| self.close_scope(scope));
     }
 
-    pub(super) fn lanes(&mut self, node: &Path) -> &mut Lanes {
+    pub(super) fn lanes(&mut self, node: &Path) -> &mut LaneProgress {
         self.entry(node).lanes.get_or_insert_default()
     }
 }

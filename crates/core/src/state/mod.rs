@@ -1,6 +1,6 @@
 //! The state of a run, folded from its events.
 //!
-//! [`State::apply`] is total: it takes any event that the machine wrote. The state holds results by
+//! [`RunState::apply`] is total: it takes any event that the machine wrote. The state holds results by
 //! reference to the event that recorded them, so that its size is that of the plan, not of the data.
 
 mod clock;
@@ -15,15 +15,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-pub use durable::{ChildRef, Children, Op, OpEnd, Ops};
-pub use lane::Scope;
-pub use node::{Decision, HardFailure, Lanes, NodeState, OpenCall, Slot, TakenIteration};
-pub use signal::{Awaited, SignalWait, Signals};
+pub use durable::{ChildRef, OpChildren, OpEnd, OpState, StepOps};
+pub use lane::EndingScope;
+pub use node::{HardFailure, LaneProgress, LaneSlot, NodeState, OpenCall, TakenDecision, TakenIteration};
+pub use signal::{AwaitedSignal, SignalQueues, SignalWaiter};
 pub(crate) use undo::left_undone;
-pub use undo::{Undo, UndoList};
+pub use undo::{UndoEntry, UndoList};
 
 use crate::event::{Event, NotUndone};
-use crate::failure::Failure;
+use crate::failure::FailureRecord;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::{self, Path};
 use crate::plan::PlanHash;
@@ -31,15 +31,15 @@ use crate::status::RunStatus;
 use crate::trace::TraceParent;
 
 /// The version of the fold. A snapshot of another version is ignored and the history folded again, so
-/// raise it whenever the meaning or shape of [`State`] changes.
+/// raise it whenever the meaning or shape of [`RunState`] changes.
 pub const FOLD_VERSION: u32 = 4;
 
 /// Where a run stands after its last event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
+pub struct RunState {
     /// The last event.
     pub seq: Seq,
-    /// When it was decided. Only [`Kind::ClockSetBack`](crate::event::Kind::ClockSetBack) takes it back.
+    /// When it was decided. Only [`EventKind::ClockSetBack`](crate::event::EventKind::ClockSetBack) takes it back.
     pub at: Time,
     /// The workflow's name.
     pub workflow: String,
@@ -71,9 +71,9 @@ pub struct State {
     /// Nodes that cannot go on without help.
     pub blocked: BTreeSet<Path>,
     /// Signals, and waits for them.
-    pub signals: Signals,
+    pub signals: SignalQueues,
     /// The durable operations of steps.
-    pub ops: BTreeMap<Path, Ops>,
+    pub ops: BTreeMap<Path, StepOps>,
     /// Nodes with a function at work that waits inside an operation.
     pub waiting: BTreeSet<Path>,
     /// Children that have not ended.
@@ -85,7 +85,7 @@ pub struct State {
     /// Operations without a waiter, with children that are to be cancelled.
     pub stopping: BTreeSet<(Path, u32)>,
     /// Parts of the run that are ending while the rest goes on, by the path under which everything ends.
-    pub scopes: BTreeMap<Path, Scope>,
+    pub scopes: BTreeMap<Path, EndingScope>,
     /// What has to be undone if the run fails or is cancelled.
     pub undo: UndoList,
     /// The run is paused.
@@ -96,9 +96,9 @@ pub struct State {
     #[serde(skip)]
     pub whole: bool,
     /// The run is on its way to an end that is not completion.
-    pub ending: Option<Ending>,
+    pub ending: Option<RunEnding>,
     /// How the run ended.
-    pub end: Option<End>,
+    pub end: Option<RunEnd>,
 }
 
 /// A moment that matters to a run.
@@ -145,7 +145,7 @@ impl TimerKind {
 
 /// An end that is coming.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ending {
+pub enum RunEnding {
     /// A request asks to cancel the run.
     Cancelling {
         /// The reason that the request gives.
@@ -154,7 +154,7 @@ pub enum Ending {
     /// A node failed, or the run timed out.
     Failing {
         /// Why.
-        failure: Failure,
+        failure: FailureRecord,
         /// The node.
         node: Option<Path>,
     },
@@ -162,7 +162,7 @@ pub enum Ending {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct End {
+pub struct RunEnd {
     /// The terminal status.
     pub status: RunStatus,
     /// When.
@@ -170,7 +170,7 @@ pub struct End {
     /// The event that holds the output.
     pub output: Option<Seq>,
     /// Why it failed.
-    pub failure: Option<Failure>,
+    pub failure: Option<FailureRecord>,
     /// The node that failed.
     pub failed: Option<Path>,
     /// Why it was cancelled.
@@ -185,7 +185,7 @@ pub struct End {
     pub undoable: bool,
 }
 
-impl State {
+impl RunState {
     /// Nothing yet, of a run all of whose events are going to be applied.
     pub fn for_whole_run() -> Self {
         Self { whole: true, ..Self::default() }
@@ -211,8 +211,8 @@ impl State {
             return if stuck { RunStatus::Blocked } else { RunStatus::Compensating };
         }
         let failing = match &self.ending {
-            Some(Ending::Cancelling { .. }) => return RunStatus::Cancelling,
-            Some(Ending::Failing { .. }) => true,
+            Some(RunEnding::Cancelling { .. }) => return RunStatus::Cancelling,
+            Some(RunEnding::Failing { .. }) => true,
             None => false,
         };
         if self.calls.len() > self.waiting.len() {
@@ -264,7 +264,7 @@ impl State {
     }
 
     /// The innermost scope that a node is in.
-    pub(crate) fn scope_of(&self, node: &Path) -> Option<(Path, &Scope)> {
+    pub(crate) fn scope_of(&self, node: &Path) -> Option<(Path, &EndingScope)> {
         node.around().find_map(|path| self.scopes.get(&path).map(|scope| (path, scope)))
     }
 

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::signal::Awaited;
-use crate::event::{BlockedReason, Due, Part, Role};
-use crate::failure::Failure;
+use super::signal::AwaitedSignal;
+use crate::event::{BlockedReason, CallRole, DueCall, ResultPart};
+use crate::failure::FailureRecord;
 use crate::ids::{Seq, Time};
 use crate::path::Path;
 use crate::status::NodeStatus;
@@ -35,7 +35,7 @@ pub struct NodeState {
     pub call: Option<OpenCall>,
     /// The call to make next, for a node that waits, is held or is blocked.
     #[serde(skip_serializing_if = "is_default")]
-    pub due: Option<Due>,
+    pub due: Option<DueCall>,
     /// The event that holds its result.
     #[serde(skip_serializing_if = "is_default")]
     pub result: Option<Seq>,
@@ -59,13 +59,13 @@ pub struct NodeState {
     pub case: Option<String>,
     /// What was decided for it in another run.
     #[serde(skip_serializing_if = "is_default")]
-    pub decision: Option<Box<Decision>>,
+    pub decision: Option<Box<TakenDecision>>,
     /// For a forEach, a parallel, and a nested workflow or run that is a graph: the event that joined its parts.
     #[serde(skip_serializing_if = "is_default")]
     pub joined: Option<Seq>,
     /// For a loop, forEach or parallel: how far its lanes are.
     #[serde(skip_serializing_if = "is_default")]
-    pub lanes: Option<Box<Lanes>>,
+    pub lanes: Option<Box<LaneProgress>>,
     /// A step with a compensation: some call of it ended without telling what it did.
     #[serde(skip_serializing_if = "is_default")]
     pub unknown: bool,
@@ -84,7 +84,7 @@ pub struct NodeState {
     pub wake_at: Option<Time>,
     /// The signal that it waits for.
     #[serde(skip_serializing_if = "is_default")]
-    pub awaited: Option<Awaited>,
+    pub awaited: Option<AwaitedSignal>,
     /// Its call was let go inside an operation; the due one starts when an answer is there.
     #[serde(skip_serializing_if = "is_default")]
     pub suspended: bool,
@@ -99,7 +99,7 @@ pub struct NodeState {
 /// How far the lanes of a loop, forEach or parallel are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Lanes {
+pub struct LaneProgress {
     /// How many there are; a loop does not know.
     pub count: u32,
     /// How many go on at a time.
@@ -109,7 +109,7 @@ pub struct Lanes {
     /// How many of them ended well.
     pub succeeded: u32,
     /// What each lane left, by its place. A loop, which knows no count, keeps none.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<LaneSlot>,
     /// In a loop: which iteration is next.
     pub next: u32,
     /// In a loop: the result of the last iteration.
@@ -118,9 +118,9 @@ pub struct Lanes {
     pub imported: Option<TakenIteration>,
 }
 
-impl Lanes {
+impl LaneProgress {
     /// What the lane at this place left.
-    pub fn slot(&self, index: u32) -> Slot {
+    pub fn slot(&self, index: u32) -> LaneSlot {
         usize::try_from(index).ok().and_then(|at| self.slots.get(at)).copied().unwrap_or_default()
     }
 }
@@ -138,7 +138,7 @@ pub struct TakenIteration {
 
 /// What a lane left. Short names, because a snapshot may have 100,000 of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Slot {
+pub enum LaneSlot {
     /// It has not ended.
     #[default]
     #[serde(rename = "o")]
@@ -157,20 +157,20 @@ pub enum Slot {
     Failure(Seq),
 }
 
-impl Slot {
+impl LaneSlot {
     /// The slot as a part of the joined result.
-    pub fn part(self) -> Part {
+    pub fn part(self) -> ResultPart {
         match self {
-            Self::Open | Self::Stopped | Self::Nothing => Part::Absent,
-            Self::Value(seq) => Part::Value(seq),
-            Self::Failure(failure) => Part::Failure { failure },
+            Self::Open | Self::Stopped | Self::Nothing => ResultPart::Absent,
+            Self::Value(seq) => ResultPart::Value(seq),
+            Self::Failure(failure) => ResultPart::Failure { failure },
         }
     }
 }
 
 /// A decision of a supervisor that was taken over from another run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
+pub struct TakenDecision {
     /// The case of a branch.
     pub case: Option<String>,
     /// How many items a forEach has.
@@ -181,7 +181,7 @@ pub struct Decision {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HardFailure {
     /// What went wrong.
-    pub failure: Failure,
+    pub failure: FailureRecord,
     /// The node that failed first.
     pub origin: Path,
 }
@@ -192,7 +192,7 @@ pub struct OpenCall {
     /// Its number.
     pub number: u32,
     /// What the function does for the node.
-    pub role: Role,
+    pub role: CallRole,
     /// Which charged attempt it is.
     pub attempt: u32,
     /// The event that started it.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{State, Timer, TimerKind};
-use crate::event::Kind;
+use super::{RunState, Timer, TimerKind};
+use crate::event::EventKind;
 use crate::ids::{Seq, Time};
 use crate::path::Path;
 use crate::status::NodeStatus;
@@ -13,18 +13,18 @@ use crate::status::NodeStatus;
 /// Signals and the waits for them, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Signals {
+pub struct SignalQueues {
     /// Signals that were not taken, the oldest first: their events, and when they were sent.
     kept: BTreeMap<String, BTreeMap<Seq, Time>>,
     /// Waits that have taken nothing, the oldest first, by the event that began them.
-    waits: BTreeMap<String, BTreeMap<Seq, SignalWait>>,
+    waits: BTreeMap<String, BTreeMap<Seq, SignalWaiter>>,
     /// How many signals are kept, under all names.
     count: usize,
 }
 
 /// Who waits for a signal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SignalWait {
+pub struct SignalWaiter {
     /// The node.
     pub node: Path,
     /// The operation of it, if it is a step.
@@ -35,14 +35,14 @@ pub struct SignalWait {
 
 /// A wait for a signal, as its node or operation knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Awaited {
+pub struct AwaitedSignal {
     /// The signal's name.
     pub name: String,
     /// The event that began the wait.
     pub since: Seq,
 }
 
-impl Signals {
+impl SignalQueues {
     /// How many signals were not taken.
     pub fn kept(&self) -> usize {
         self.count
@@ -54,7 +54,7 @@ impl Signals {
     }
 
     /// The oldest signal and the oldest wait of a name, with the event that began it, if there are both.
-    pub(crate) fn pair(&self, name: &str) -> Option<(Seq, Time, Seq, &SignalWait)> {
+    pub(crate) fn pair(&self, name: &str) -> Option<(Seq, Time, Seq, &SignalWaiter)> {
         let (signal, sent_at) = self.kept.get(name)?.first_key_value()?;
         let (since, wait) = self.waits.get(name)?.first_key_value()?;
         Some((*signal, *sent_at, *since, wait))
@@ -82,11 +82,11 @@ impl Signals {
         Some(sent_at)
     }
 
-    pub(super) fn wait(&mut self, awaited: &Awaited, wait: SignalWait) {
+    pub(super) fn wait(&mut self, awaited: &AwaitedSignal, wait: SignalWaiter) {
         self.waits.entry(awaited.name.clone()).or_default().insert(awaited.since, wait);
     }
 
-    pub(super) fn stop(&mut self, awaited: &Awaited) {
+    pub(super) fn stop(&mut self, awaited: &AwaitedSignal) {
         remove(&mut self.waits, &awaited.name, awaited.since);
     }
 
@@ -112,7 +112,7 @@ fn remove<T>(map: &mut BTreeMap<String, BTreeMap<Seq, T>>, name: &str, seq: Seq)
     removed
 }
 
-impl State {
+impl RunState {
     /// Whether a signal is there for a wait that could take it.
     fn has_signals_to_take(&self) -> bool {
         self.ending.is_none() && self.signals.has_pair()
@@ -129,15 +129,15 @@ impl State {
     }
 
     /// Folds the events of signals in.
-    pub(super) fn apply_signal(&mut self, kind: &Kind, seq: Seq, at: Time) {
+    pub(super) fn apply_signal(&mut self, kind: &EventKind, seq: Seq, at: Time) {
         match kind {
-            Kind::SignalReceived { name, sent_at, .. } => self.signals.keep(name, seq, *sent_at),
-            Kind::SignalAwaited { node, name, until } => {
+            EventKind::SignalReceived { name, sent_at, .. } => self.signals.keep(name, seq, *sent_at),
+            EventKind::SignalAwaited { node, name, until } => {
                 self.held.remove(node);
                 self.begin(node, at);
-                self.await_signal(node, Awaited { name: name.clone(), since: seq }, *until);
+                self.await_signal(node, AwaitedSignal { name: name.clone(), since: seq }, *until);
             }
-            Kind::SignalTaken { node, op, signal } => {
+            EventKind::SignalTaken { node, op, signal } => {
                 let name = self.awaited(node, *op).map(|awaited| awaited.name.clone());
                 let sent_at = name.and_then(|name| self.signals.take(&name, *signal));
                 match op {
@@ -152,7 +152,7 @@ impl State {
                     }
                 }
             }
-            Kind::SignalTimedOut { node, op, failure } => match op {
+            EventKind::SignalTimedOut { node, op, failure } => match op {
                 Some(op) => self.op_ended(node, *op, seq, failure.is_none(), at),
                 None => {
                     self.stop_waiting(node);
@@ -169,19 +169,19 @@ impl State {
         }
     }
 
-    fn awaited(&self, node: &Path, op: Option<u32>) -> Option<&Awaited> {
+    fn awaited(&self, node: &Path, op: Option<u32>) -> Option<&AwaitedSignal> {
         match op {
             Some(op) => self.op(node, op)?.awaited.as_ref(),
             None => self.node(node)?.awaited.as_ref(),
         }
     }
 
-    fn await_signal(&mut self, node: &Path, awaited: Awaited, until: Option<Time>) {
+    fn await_signal(&mut self, node: &Path, awaited: AwaitedSignal, until: Option<Time>) {
         self.waits.insert(node.clone());
         if let Some(at) = until {
             self.timers.insert(Timer { at, node: node.clone(), kind: TimerKind::Signal });
         }
-        self.signals.wait(&awaited, SignalWait { node: node.clone(), op: None, until });
+        self.signals.wait(&awaited, SignalWaiter { node: node.clone(), op: None, until });
         let state = self.entry(node);
         state.status = NodeStatus::Waiting;
         state.wake_at = until;

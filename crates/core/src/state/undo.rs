@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{NodeState, State};
+use super::{NodeState, RunState};
 use crate::event::NotUndone;
-use crate::failure::{Failure, code};
+use crate::failure::{FailureRecord, code};
 use crate::ids::{RunId, Seq};
 use crate::path::{self, Path};
 use crate::status::NodeStatus;
@@ -19,7 +19,7 @@ const RECENT: usize = 64;
 #[serde(default)]
 pub struct UndoList {
     /// By the event that ended the step or child.
-    entries: BTreeMap<Seq, Undo>,
+    entries: BTreeMap<Seq, UndoEntry>,
     /// The steps by node.
     by_node: BTreeMap<Path, Seq>,
     /// The children by the step that had started them.
@@ -34,7 +34,7 @@ pub struct UndoList {
 
 /// A step to undo, or a child.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Undo {
+pub struct UndoEntry {
     /// The step, or the one that had started the child.
     pub node: Path,
     /// Whether it completed; else its outcome is unknown.
@@ -49,18 +49,18 @@ impl UndoList {
         if let Some(before) = self.by_node.insert(node.clone(), seq) {
             self.entries.remove(&before);
         }
-        self.entries.insert(seq, Undo { node: node.clone(), completed, child: None });
+        self.entries.insert(seq, UndoEntry { node: node.clone(), completed, child: None });
     }
 
     /// A child has completed with this event.
     pub(super) fn add_child(&mut self, seq: Seq, node: &Path, child: &RunId) {
         self.children.entry(node.clone()).or_default().insert(seq);
         let child = Some(child.clone());
-        self.entries.insert(seq, Undo { node: node.clone(), completed: true, child });
+        self.entries.insert(seq, UndoEntry { node: node.clone(), completed: true, child });
     }
 
     /// What was done last inside of a scope.
-    pub(crate) fn last_within(&self, scope: &Path) -> Option<&Undo> {
+    pub(crate) fn last_within(&self, scope: &Path) -> Option<&UndoEntry> {
         if scope.is_root() {
             return self.entries.last_key_value().map(|(_, undo)| undo);
         }
@@ -112,9 +112,9 @@ impl UndoList {
         }
     }
 
-    pub(super) fn child_ended(&mut self, undo: &RunId, failure: Option<&Failure>) {
+    pub(super) fn child_ended(&mut self, undo: &RunId, failure: Option<&FailureRecord>) {
         let Some(seq) = self.undoing.remove(undo) else { return };
-        let Some(Undo { node, .. }) = self.entries.remove(&seq) else { return };
+        let Some(UndoEntry { node, .. }) = self.entries.remove(&seq) else { return };
         if let Some(ended) = self.children.get_mut(&node) {
             ended.remove(&seq);
             if ended.is_empty() {
@@ -145,7 +145,7 @@ impl UndoList {
         self.under_way.remove(node);
     }
 
-    pub(super) fn ended(&mut self, node: &Path, failure: Option<&Failure>) {
+    pub(super) fn ended(&mut self, node: &Path, failure: Option<&FailureRecord>) {
         self.under_way.remove(node);
         if let Some(seq) = self.by_node.remove(node) {
             self.entries.remove(&seq);
@@ -168,17 +168,17 @@ impl UndoList {
 }
 
 /// What a child, or the run that undoes one, left as it was.
-pub(crate) fn left_undone(child: &RunId, not_undone: &[NotUndone]) -> Option<Failure> {
+pub(crate) fn left_undone(child: &RunId, not_undone: &[NotUndone]) -> Option<FailureRecord> {
     let first = not_undone.first()?;
     let more = match not_undone.len() {
         1 => String::new(),
         several => format!(", and {} more", several - 1),
     };
     let message = format!("`{}` of run `{child}` could not be undone: {}{more}", first.node, first.failure);
-    Some(Failure::new(code::NOT_UNDONE, message))
+    Some(FailureRecord::new(code::NOT_UNDONE, message))
 }
 
-impl State {
+impl RunState {
     /// A step with a compensation has ended with this event.
     pub(super) fn note_undo(&mut self, node: &Path, seq: Seq) {
         let Some(NodeState { status, unknown, .. }) = self.nodes.get(node) else { return };

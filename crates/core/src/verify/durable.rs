@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Rule, Violation};
+use super::{HistoryRule, RuleViolation};
 use crate::durable::{OpBody, OpOutcome};
-use crate::event::{Event, Kind};
+use crate::event::{Event, EventKind};
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
 
-pub(super) fn check(events: &[Event], violations: &mut Vec<Violation>) {
-    let mut history = Durable { violations, facts: Facts::default() };
+pub(super) fn check(events: &[Event], violations: &mut Vec<RuleViolation>) {
+    let mut history = DurableChecker { violations, facts: DurableFacts::default() };
     for event in events {
-        history.happened(event);
+        history.check_event(event);
     }
     history.rests(events.last().map_or(Seq::ZERO, |event| event.seq));
 }
@@ -20,17 +20,17 @@ pub(super) fn check(events: &[Event], violations: &mut Vec<Violation>) {
 const SAYS_WHAT_IT_USED: u32 = 5;
 
 /// Who waits for a signal or does an operation: a node, or an operation of it.
-type Who = (Path, Option<u32>);
+type WaitOwner = (Path, Option<u32>);
 
 /// The signal that an operation took: its event, its name and when it was sent.
-type Taken = Option<(Seq, String, Time)>;
+type TakenSignal = Option<(Seq, String, Time)>;
 
 #[derive(Default)]
-struct Facts {
+struct DurableFacts {
     /// Signals that were not taken: name and when they were sent.
     kept: BTreeMap<Seq, (String, Time)>,
     /// Waits for signals: since when, name, deadline.
-    waits: BTreeMap<Who, (Seq, String, Option<Time>)>,
+    waits: BTreeMap<WaitOwner, (Seq, String, Option<Time>)>,
     /// Operations that have not ended, with the moment of a sleep.
     open: BTreeMap<(Path, u32), Option<Time>>,
     /// Operations with one child.
@@ -38,11 +38,11 @@ struct Facts {
     /// Operations that were given up.
     dropped: BTreeSet<(Path, u32)>,
     /// Operations that have ended and whose answers their step has not used, with the signal that they took.
-    unused: BTreeMap<(Path, u32), Taken>,
+    unused: BTreeMap<(Path, u32), TakenSignal>,
     /// Operations that ended well, which later attempts of their step find again, with the signal that they took.
-    good: BTreeMap<(Path, u32), Taken>,
+    good: BTreeMap<(Path, u32), TakenSignal>,
     /// Those of them that the attempt at work has neither used nor given up.
-    found: BTreeMap<(Path, u32), Taken>,
+    found: BTreeMap<(Path, u32), TakenSignal>,
     /// The attempt that a step has come to.
     attempts: BTreeMap<Path, u32>,
     /// Operations whose answers were given before their step was let go.
@@ -61,7 +61,7 @@ struct Facts {
     paused: bool,
 }
 
-impl Facts {
+impl DurableFacts {
     fn set_clock_back(&mut self, by_ms: u64, now: Time) {
         self.kept.values_mut().for_each(|(_, sent_at)| *sent_at = (*sent_at).min(now));
         let answers = [&mut self.unused, &mut self.good, &mut self.found];
@@ -86,37 +86,37 @@ impl Facts {
     }
 }
 
-struct Durable<'a> {
-    violations: &'a mut Vec<Violation>,
-    facts: Facts,
+struct DurableChecker<'a> {
+    violations: &'a mut Vec<RuleViolation>,
+    facts: DurableFacts,
 }
 
-impl Durable<'_> {
-    fn require(&mut self, holds: bool, seq: Seq, rule: Rule, message: impl FnOnce() -> String) {
+impl DurableChecker<'_> {
+    fn require(&mut self, holds: bool, seq: Seq, rule: HistoryRule, message: impl FnOnce() -> String) {
         if !holds {
-            self.violations.push(Violation { seq, rule, message: message() });
+            self.violations.push(RuleViolation { seq, rule, message: message() });
         }
     }
 
-    fn happened(&mut self, event: &Event) {
+    fn check_event(&mut self, event: &Event) {
         let (seq, at) = (event.seq, event.at);
-        match &event.event {
-            Kind::SignalReceived { name, sent_at, .. } => {
+        match &event.kind {
+            EventKind::SignalReceived { name, sent_at, .. } => {
                 self.facts.kept.insert(seq, (name.clone(), *sent_at));
             }
-            Kind::SignalAwaited { node, name, until } => {
+            EventKind::SignalAwaited { node, name, until } => {
                 self.facts.waits.insert((node.clone(), None), (seq, name.clone(), *until));
             }
-            Kind::SignalTaken { node, op, signal } => self.taken(node, *op, *signal, seq),
-            Kind::SignalTimedOut { node, op, failure } => {
+            EventKind::SignalTaken { node, op, signal } => self.taken(node, *op, *signal, seq),
+            EventKind::SignalTimedOut { node, op, failure } => {
                 let wait = self.facts.waits.remove(&(node.clone(), *op));
                 let late = wait.and_then(|(_, _, until)| until).is_some_and(|until| until <= at);
-                self.require(late, seq, Rule::Signals, || {
+                self.require(late, seq, HistoryRule::Signals, || {
                     format!("`{node}` stops waiting for a signal too early")
                 });
                 self.end(node, *op, failure.is_none().then_some(None), seq);
             }
-            Kind::OpStarted { node, op, call, name, after, what, .. } => {
+            EventKind::OpStarted { node, op, call, name, after, what, .. } => {
                 self.op_started(node, *op, *call, seq);
                 self.used(node, after);
                 self.facts.open.insert((node.clone(), *op), None);
@@ -133,23 +133,25 @@ impl Durable<'_> {
                     OpBody::Once {} | OpBody::Map { .. } => {}
                 }
             }
-            Kind::OpDropped { node, op, call } => self.op_dropped(node, *op, *call, seq),
-            Kind::OpEnded { node, op, outcome } => self.op_ended(node, *op, outcome, event),
-            Kind::OpStopping { node, op } => {
+            EventKind::OpDropped { node, op, call } => self.op_dropped(node, *op, *call, seq),
+            EventKind::OpEnded { node, op, outcome } => self.op_ended(node, *op, outcome, event),
+            EventKind::OpStopping { node, op } => {
                 let children = self.facts.has_children(node, *op);
-                self.require(children, seq, Rule::Children, || {
+                self.require(children, seq, HistoryRule::Children, || {
                     format!("operation {op} of `{node}` has no children to stop")
                 });
             }
-            Kind::ChildStarted { node, op, child, .. } => self.child_started(node, *op, child, seq),
-            Kind::ChildRetried { child, next, .. } => {
+            EventKind::ChildStarted { node, op, child, .. } => self.child_started(node, *op, child, seq),
+            EventKind::ChildRetried { child, next, .. } => {
                 let owner = self.facts.children.remove(child);
-                self.require(owner.is_some(), seq, Rule::Children, || format!("run `{child}` is no child"));
+                self.require(owner.is_some(), seq, HistoryRule::Children, || {
+                    format!("run `{child}` is no child")
+                });
                 self.facts.children.extend(owner.map(|owner| (next.clone(), owner)));
             }
-            Kind::ChildEnded { child, outcome, .. } => {
+            EventKind::ChildEnded { child, outcome, .. } => {
                 let owner = self.facts.children.remove(child);
-                self.require(owner.is_some(), seq, Rule::Children, || {
+                self.require(owner.is_some(), seq, HistoryRule::Children, || {
                     format!("run `{child}` is no child, or ended before")
                 });
                 let Some(owner) = owner else { return };
@@ -160,30 +162,30 @@ impl Durable<'_> {
                     self.answered(owner, outcome.is_completed().then_some(None));
                 }
             }
-            Kind::ChildUndoing { undo, .. } => {
+            EventKind::ChildUndoing { undo, .. } => {
                 let new = self.facts.undoing.insert(undo.clone());
-                self.require(new, seq, Rule::Children, || format!("run `{undo}` is started twice"));
+                self.require(new, seq, HistoryRule::Children, || format!("run `{undo}` is started twice"));
             }
-            Kind::ChildUndone { undo, .. } => {
+            EventKind::ChildUndone { undo, .. } => {
                 let known = self.facts.undoing.remove(undo);
-                self.require(known, seq, Rule::Children, || format!("run `{undo}` undoes no child"));
+                self.require(known, seq, HistoryRule::Children, || format!("run `{undo}` undoes no child"));
             }
-            Kind::CallStarted { node, call, attempt, .. } => {
+            EventKind::CallStarted { node, call, attempt, .. } => {
                 self.facts.begin_attempt(node, *attempt);
                 self.facts.asleep.remove(node);
                 self.facts.at_work.insert(node.clone(), *call);
             }
-            Kind::NodeHeld { node, .. } | Kind::NodeBlocked { node, .. } => {
+            EventKind::NodeHeld { node, .. } | EventKind::NodeBlocked { node, .. } => {
                 self.facts.asleep.remove(node);
             }
-            Kind::CallSucceeded { node, .. }
-            | Kind::CallFailed { node, .. }
-            | Kind::CallCancelled { node, .. }
-            | Kind::NodeCancelled { node } => self.call_over(node),
-            Kind::CallLost { node, .. } => {
+            EventKind::CallSucceeded { node, .. }
+            | EventKind::CallFailed { node, .. }
+            | EventKind::CallCancelled { node, .. }
+            | EventKind::NodeCancelled { node } => self.call_over(node),
+            EventKind::CallLost { node, .. } => {
                 self.facts.at_work.remove(node);
             }
-            Kind::CallSuspended { node, used, told, .. } => {
+            EventKind::CallSuspended { node, used, told, .. } => {
                 self.facts.at_work.remove(node);
                 self.used(node, used);
                 let says = event.v >= SAYS_WHAT_IT_USED;
@@ -192,19 +194,19 @@ impl Durable<'_> {
                 self.facts.told.extend(told.iter().map(|op| (node.clone(), *op)));
                 self.facts.asleep.insert(node.clone(), unheard);
             }
-            Kind::CancelRequested { kill: true, .. } => {
+            EventKind::CancelRequested { kill: true, .. } => {
                 self.facts.ending = true;
                 // A killed run does not wait for the runs that undo its children.
                 self.facts.undoing.clear();
             }
-            Kind::CancelRequested { .. } | Kind::RunFailing { .. } => self.facts.ending = true,
-            Kind::ClockSetBack { by_ms } => self.facts.set_clock_back(*by_ms, at),
-            Kind::RunPaused {} => self.facts.paused = true,
-            Kind::RunResumed {} => self.facts.paused = false,
-            Kind::RunCompleted { .. } | Kind::RunFailed { .. } | Kind::RunCancelled { .. } => {
+            EventKind::CancelRequested { .. } | EventKind::RunFailing { .. } => self.facts.ending = true,
+            EventKind::ClockSetBack { by_ms } => self.facts.set_clock_back(*by_ms, at),
+            EventKind::RunPaused {} => self.facts.paused = true,
+            EventKind::RunResumed {} => self.facts.paused = false,
+            EventKind::RunCompleted { .. } | EventKind::RunFailed { .. } | EventKind::RunCancelled { .. } => {
                 self.facts.asleep.clear();
                 let open = self.facts.children.keys().chain(&self.facts.undoing).next().cloned();
-                self.require(open.is_none(), seq, Rule::Children, || {
+                self.require(open.is_none(), seq, HistoryRule::Children, || {
                     format!("run `{}` is left alone", open.map(|run| run.to_string()).unwrap_or_default())
                 });
             }
@@ -216,18 +218,18 @@ impl Durable<'_> {
         let wait = self.facts.waits.remove(&(node.clone(), op));
         let kept = self.facts.kept.remove(&signal);
         let (Some((since, name, until)), Some((sent, sent_at))) = (wait, kept) else {
-            return self.require(false, seq, Rule::Signals, || {
+            return self.require(false, seq, HistoryRule::Signals, || {
                 format!("`{node}` takes {signal}, which is no signal, or taken, or not waited for")
             });
         };
         let in_time = until.is_none_or(|until| sent_at < until || signal < since);
-        self.require(name == sent && in_time, seq, Rule::Signals, || {
+        self.require(name == sent && in_time, seq, HistoryRule::Signals, || {
             format!("`{node}` takes a signal that is not the one, or came too late")
         });
         let older = |(other, (word, _)): (&Seq, &(String, Time))| *other < signal && *word == name;
         let passed_over = self.facts.kept.iter().any(older);
         let waiting = self.facts.waits.values().any(|(other, word, _)| *other < since && *word == name);
-        self.require(!passed_over && !waiting, seq, Rule::Signals, || {
+        self.require(!passed_over && !waiting, seq, HistoryRule::Signals, || {
             format!("an older signal or wait for `{name}` is passed over")
         });
         self.end(node, op, Some(Some((signal, sent, sent_at))), seq);
@@ -236,7 +238,7 @@ impl Durable<'_> {
     fn op_dropped(&mut self, node: &Path, op: u32, call: u32, seq: Seq) {
         let owner = (node.clone(), op);
         let at_work = self.facts.at_work.get(node) == Some(&call);
-        self.require(at_work, seq, Rule::Operations, || {
+        self.require(at_work, seq, HistoryRule::Operations, || {
             format!("call {call} of `{node}` is not at work and gives something up")
         });
         self.facts.waits.remove(&(node.clone(), Some(op)));
@@ -244,7 +246,7 @@ impl Durable<'_> {
         let unused = self.facts.unused.remove(&owner).or(found);
         let known = unused.is_some() || self.facts.open.contains_key(&owner);
         let first = self.facts.dropped.insert(owner.clone());
-        self.require(known && first, seq, Rule::Operations, || {
+        self.require(known && first, seq, HistoryRule::Operations, || {
             format!("`{node}` gives up operation {op}, which it has not, has used, or gave up before")
         });
         if let Some((signal, name, sent_at)) = unused.flatten() {
@@ -271,7 +273,7 @@ impl Durable<'_> {
 
     /// An operation has ended, and there is an answer for its function. A good one, with the signal that it took, is
     /// found by later attempts too.
-    fn answered(&mut self, owner: (Path, u32), good: Option<Taken>) {
+    fn answered(&mut self, owner: (Path, u32), good: Option<TakenSignal>) {
         if let Some(taken) = &good {
             self.facts.good.insert(owner.clone(), taken.clone());
         }
@@ -287,7 +289,7 @@ impl Durable<'_> {
     /// No step sleeps through an answer that is there.
     fn rests(&mut self, last: Seq) {
         for (node, unheard) in std::mem::take(&mut self.facts.asleep) {
-            self.require(unheard.is_empty(), last, Rule::Operations, || {
+            self.require(unheard.is_empty(), last, HistoryRule::Operations, || {
                 format!("`{node}` was let go and is not told that operations {unheard:?} have ended")
             });
         }
@@ -295,12 +297,12 @@ impl Durable<'_> {
 
     fn op_started(&mut self, node: &Path, op: u32, call: u32, seq: Seq) {
         let at_work = self.facts.at_work.get(node) == Some(&call);
-        self.require(at_work, seq, Rule::Operations, || {
+        self.require(at_work, seq, HistoryRule::Operations, || {
             format!("call {call} of `{node}` is not at work and asks for something")
         });
         let last = self.facts.last.insert(node.clone(), op).unwrap_or(0);
         // A step that has ended starts again at 1 only in another iteration, which has another path.
-        self.require(op == last + 1, seq, Rule::Operations, || {
+        self.require(op == last + 1, seq, HistoryRule::Operations, || {
             format!("`{node}` should do operation {}", last + 1)
         });
     }
@@ -318,35 +320,41 @@ impl Durable<'_> {
         let open = self.facts.open.remove(&owner);
         let good = matches!(outcome, OpOutcome::Done {} | OpOutcome::Value(_));
         self.answered(owner, good.then_some(None));
-        self.require(open.is_some(), seq, Rule::Operations, || {
+        self.require(open.is_some(), seq, HistoryRule::Operations, || {
             format!("operation {op} of `{node}` ends and was not open")
         });
         let early =
             matches!(outcome, OpOutcome::Done {}) && open.flatten().is_some_and(|until| until > event.at);
-        self.require(!early, seq, Rule::Timers, || format!("operation {op} of `{node}` wakes up too early"));
+        self.require(!early, seq, HistoryRule::Timers, || {
+            format!("operation {op} of `{node}` wakes up too early")
+        });
         let children = self.facts.has_children(node, op);
-        self.require(!children, seq, Rule::Children, || {
+        self.require(!children, seq, HistoryRule::Children, || {
             format!("operation {op} of `{node}` ends before its children")
         });
     }
 
     fn child_started(&mut self, node: &Path, op: u32, child: &RunId, seq: Seq) {
         let open = self.facts.open.contains_key(&(node.clone(), op));
-        self.require(open, seq, Rule::Operations, || format!("`{node}` has no operation {op} under way"));
+        self.require(open, seq, HistoryRule::Operations, || {
+            format!("`{node}` has no operation {op} under way")
+        });
         let new = self.facts.known.insert(child.clone());
-        self.require(new, seq, Rule::Children, || format!("run `{child}` is started twice"));
+        self.require(new, seq, HistoryRule::Children, || format!("run `{child}` is started twice"));
         let (ending, paused) = (self.facts.ending, self.facts.paused);
-        self.require(!ending, seq, Rule::Ending, || "a child starts although the run is ending".into());
-        self.require(!paused, seq, Rule::Holding, || "a child starts while the run is paused".into());
+        self.require(!ending, seq, HistoryRule::Ending, || {
+            "a child starts although the run is ending".into()
+        });
+        self.require(!paused, seq, HistoryRule::Holding, || "a child starts while the run is paused".into());
         self.facts.children.insert(child.clone(), (node.clone(), op));
         *self.facts.open_children.entry((node.clone(), op)).or_default() += 1;
     }
 
-    fn end(&mut self, node: &Path, op: Option<u32>, good: Option<Taken>, seq: Seq) {
+    fn end(&mut self, node: &Path, op: Option<u32>, good: Option<TakenSignal>, seq: Seq) {
         let Some(op) = op else { return };
         let open = self.facts.open.remove(&(node.clone(), op)).is_some();
         self.answered((node.clone(), op), good);
-        self.require(open, seq, Rule::Operations, || {
+        self.require(open, seq, HistoryRule::Operations, || {
             format!("operation {op} of `{node}` ends and was not open")
         });
     }
@@ -358,7 +366,7 @@ impl Durable<'_> {
         self.facts.waits.retain(|(waiting, _), _| waiting != node);
         self.facts.unused.retain(|(of, _), _| of != node);
         self.facts.found.retain(|(of, _), _| of != node);
-        let Facts { open, open_children, .. } = &mut self.facts;
+        let DurableFacts { open, open_children, .. } = &mut self.facts;
         let parent = |owner: &(Path, u32)| open_children.get(owner).is_some_and(|open| *open > 0);
         open.retain(|owner, _| owner.0 != *node || parent(owner));
     }

@@ -2,30 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use super::{Rule, Violation};
+use super::{HistoryRule, RuleViolation};
 use crate::event::{
-    Cause, Due, Event, ImportedStatus, Kind, LostReason, Outside, Part, Parts, Role, Verdict,
+    CallRole, DueCall, Event, EventCause, EventKind, ExternalCause, FailureVerdict, ImportedStatus,
+    LostReason, ResultPart, ResultParts,
 };
-use crate::failure::Failure;
+use crate::failure::FailureRecord;
 use crate::ids::{Seq, Time};
 use crate::machine::INTERRUPTIONS_MAX;
 use crate::path::Path;
 
-pub(super) fn check(events: &[Event], violations: &mut Vec<Violation>) {
-    let mut history = History { events, at: Time(i64::MIN), ..History::empty(violations) };
+pub(super) fn check(events: &[Event], violations: &mut Vec<RuleViolation>) {
+    let mut history = HistoryChecker { events, at: Time(i64::MIN), ..HistoryChecker::empty(violations) };
     for (event, seq) in events.iter().zip(1..) {
         history.position(event, Seq(seq));
-        history.happened(event);
+        history.check_event(event);
     }
 }
 
 /// What a node has been through so far.
 #[derive(Default)]
-struct Node {
-    call: Option<Open>,
+struct SeenNode {
+    call: Option<SeenCall>,
     calls: u32,
     /// What the next call must be, after a retry, a loss or a block.
-    due: Option<Due>,
+    due: Option<DueCall>,
     retry_at: Option<Time>,
     sleeps_until: Option<Time>,
     /// Until a moment of the wall clock, which stays where it is when the clock is set back.
@@ -35,21 +36,21 @@ struct Node {
     held: bool,
     blocked: bool,
     interruptions: u32,
-    outcome: Option<Outcome>,
-    handler: Handler,
+    outcome: Option<SeenOutcome>,
+    handler: SeenHandler,
     mapped: bool,
     undone: bool,
 }
 
-struct Open {
+struct SeenCall {
     number: u32,
-    role: Role,
+    role: CallRole,
     attempt: u32,
     deadline: Option<Time>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum SeenOutcome {
     Good,
     Failed,
     Cancelled,
@@ -57,16 +58,17 @@ enum Outcome {
 
 /// Where the handler of a node stands.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Handler {
+enum SeenHandler {
     #[default]
     None,
     Due,
     Done,
 }
 
-impl Node {
+impl SeenNode {
     fn is_open(&self) -> bool {
-        let handler_due = self.handler == Handler::Due && (self.call.is_some() || self.held || self.blocked);
+        let handler_due =
+            self.handler == SeenHandler::Due && (self.call.is_some() || self.held || self.blocked);
         let begun = self.call.is_some()
             || self.due.is_some()
             || self.started
@@ -79,14 +81,14 @@ impl Node {
     }
 }
 
-struct History<'a> {
+struct HistoryChecker<'a> {
     events: &'a [Event],
-    violations: &'a mut Vec<Violation>,
+    violations: &'a mut Vec<RuleViolation>,
     at: Time,
-    nodes: BTreeMap<Path, Node>,
+    nodes: BTreeMap<Path, SeenNode>,
     deadline: Option<Time>,
     paused: bool,
-    ending: Option<Ending<'a>>,
+    ending: Option<SeenEnding<'a>>,
     /// Blocks that fail and lanes that lost, with the time at which their calls are left behind.
     scopes: BTreeMap<Path, Option<Time>>,
     killed: bool,
@@ -95,13 +97,13 @@ struct History<'a> {
     ended: bool,
 }
 
-enum Ending<'a> {
+enum SeenEnding<'a> {
     Cancelling { force_at: Time },
-    Failing { failure: &'a Failure, force_at: Time },
+    Failing { failure: &'a FailureRecord, force_at: Time },
 }
 
-impl<'a> History<'a> {
-    fn empty(violations: &'a mut Vec<Violation>) -> Self {
+impl<'a> HistoryChecker<'a> {
+    fn empty(violations: &'a mut Vec<RuleViolation>) -> Self {
         Self {
             events: &[],
             violations,
@@ -117,9 +119,9 @@ impl<'a> History<'a> {
         }
     }
 
-    fn require(&mut self, holds: bool, seq: Seq, rule: Rule, message: impl FnOnce() -> String) {
+    fn require(&mut self, holds: bool, seq: Seq, rule: HistoryRule, message: impl FnOnce() -> String) {
         if !holds {
-            self.violations.push(Violation { seq, rule, message: message() });
+            self.violations.push(RuleViolation { seq, rule, message: message() });
         }
     }
 
@@ -137,271 +139,308 @@ impl<'a> History<'a> {
             }
         }
         self.scopes.values_mut().for_each(back);
-        if let Some(Ending::Cancelling { force_at } | Ending::Failing { force_at, .. }) = &mut self.ending {
+        if let Some(SeenEnding::Cancelling { force_at } | SeenEnding::Failing { force_at, .. }) =
+            &mut self.ending
+        {
             *force_at = force_at.minus_ms(by_ms);
         }
     }
 
     fn position(&mut self, event: &Event, expected: Seq) {
         let seq = event.seq;
-        self.require(seq == expected, seq, Rule::Sequence, || format!("it should have number {expected}"));
+        self.require(seq == expected, seq, HistoryRule::Sequence, || {
+            format!("it should have number {expected}")
+        });
         let before = self.at;
-        if let Kind::ClockSetBack { by_ms } = event.event {
+        if let EventKind::ClockSetBack { by_ms } = event.kind {
             let fits = by_ms > 0 && event.at.plus_ms(by_ms) == before;
-            self.require(fits, seq, Rule::Sequence, || "the clock is set back by another length".into());
+            self.require(fits, seq, HistoryRule::Sequence, || {
+                "the clock is set back by another length".into()
+            });
             self.set_clock_back(by_ms);
             self.at = event.at;
         } else {
-            self.require(event.at >= before, seq, Rule::Sequence, || "time goes backwards".into());
+            self.require(event.at >= before, seq, HistoryRule::Sequence, || "time goes backwards".into());
             self.at = before.max(event.at);
         }
-        if let Cause::Event(cause) = event.cause {
+        if let EventCause::Event(cause) = event.cause {
             let earlier = Seq::ZERO < cause && cause < seq;
-            self.require(earlier, seq, Rule::Sequence, || format!("its cause, {cause}, is not before it"));
+            self.require(earlier, seq, HistoryRule::Sequence, || {
+                format!("its cause, {cause}, is not before it")
+            });
         }
         let first = expected == Seq(1);
-        let starts = matches!(event.event, Kind::RunStarted { .. });
-        self.require(first == starts, seq, Rule::Ends, || "a run starts with its first event, once".into());
+        let starts = matches!(event.kind, EventKind::RunStarted { .. });
+        self.require(first == starts, seq, HistoryRule::Ends, || {
+            "a run starts with its first event, once".into()
+        });
         let after_end = self.ended;
-        self.require(!after_end, seq, Rule::Ends, || "it comes after the run's end".into());
+        self.require(!after_end, seq, HistoryRule::Ends, || "it comes after the run's end".into());
         let import = matches!(
-            event.event,
-            Kind::NodeImported { .. } | Kind::DecisionImported { .. } | Kind::LaneImported { .. }
+            event.kind,
+            EventKind::NodeImported { .. }
+                | EventKind::DecisionImported { .. }
+                | EventKind::LaneImported { .. }
         );
-        self.begun |= !import && !matches!(event.event, Kind::RunStarted { .. });
+        self.begun |= !import && !matches!(event.kind, EventKind::RunStarted { .. });
     }
 
-    fn happened(&mut self, event: &'a Event) {
+    fn check_event(&mut self, event: &'a Event) {
         let seq = event.seq;
-        let by_clock = event.cause == Cause::Outside(Outside::Clock);
-        match &event.event {
-            Kind::RunStarted { deadline, .. } => self.deadline = *deadline,
-            Kind::NodeImported { node, status, .. } => {
+        let by_clock = event.cause == EventCause::Outside(ExternalCause::Clock);
+        match &event.kind {
+            EventKind::RunStarted { deadline, .. } => self.deadline = *deadline,
+            EventKind::NodeImported { node, status, .. } => {
                 let early = !self.begun;
-                self.require(early, seq, Rule::Ends, || "imports follow the start of the run".into());
+                self.require(early, seq, HistoryRule::Ends, || "imports follow the start of the run".into());
                 let outcome = match status {
-                    ImportedStatus::Completed | ImportedStatus::Skipped => Outcome::Good,
-                    ImportedStatus::Failed => Outcome::Failed,
+                    ImportedStatus::Completed | ImportedStatus::Skipped => SeenOutcome::Good,
+                    ImportedStatus::Failed => SeenOutcome::Failed,
                 };
                 self.end(node, outcome, seq);
             }
-            Kind::DecisionImported { .. } | Kind::LaneImported { .. } => {
+            EventKind::DecisionImported { .. } | EventKind::LaneImported { .. } => {
                 let early = !self.begun;
-                self.require(early, seq, Rule::Ends, || "imports follow the start of the run".into());
+                self.require(early, seq, HistoryRule::Ends, || "imports follow the start of the run".into());
             }
-            Kind::CallStarted { node, call, role, attempt, deadline, .. } => {
-                let open = Open { number: *call, role: *role, attempt: *attempt, deadline: *deadline };
+            EventKind::CallStarted { node, call, role, attempt, deadline, .. } => {
+                let open = SeenCall { number: *call, role: *role, attempt: *attempt, deadline: *deadline };
                 self.call_started(node, open, event);
             }
-            Kind::CallSucceeded { node, call, .. } => {
+            EventKind::CallSucceeded { node, call, .. } => {
                 let Some(open) = self.close(node, *call, seq) else { return };
                 self.node(node).interruptions = 0;
                 match open.role {
-                    Role::Step => self.end(node, Outcome::Good, seq),
-                    Role::OnError => self.node(node).handler = Handler::Done,
-                    Role::Compensate => self.node(node).undone = true,
-                    Role::Input | Role::Wait | Role::Choose | Role::Test | Role::Items | Role::Finally => {
+                    CallRole::Step => self.end(node, SeenOutcome::Good, seq),
+                    CallRole::OnError => self.node(node).handler = SeenHandler::Done,
+                    CallRole::Compensate => self.node(node).undone = true,
+                    CallRole::Input
+                    | CallRole::Wait
+                    | CallRole::Choose
+                    | CallRole::Test
+                    | CallRole::Items
+                    | CallRole::Finally => {
                         self.node(node).mapped = true;
                     }
                 }
             }
-            Kind::CallFailed { node, call, verdict, .. } => {
+            EventKind::CallFailed { node, call, verdict, .. } => {
                 let Some(open) = self.close(node, *call, seq) else { return };
                 self.node(node).interruptions = 0;
                 if by_clock {
                     let late = open.deadline.is_some_and(|deadline| deadline <= event.at);
-                    self.require(late, seq, Rule::Timers, || "the call times out before its deadline".into());
+                    self.require(late, seq, HistoryRule::Timers, || {
+                        "the call times out before its deadline".into()
+                    });
                 }
                 self.call_failed(node, &open, *verdict, seq);
             }
-            Kind::CallLost { node, call, reason } => {
+            EventKind::CallLost { node, call, reason } => {
                 let Some(open) = self.close(node, *call, seq) else { return };
                 let state = self.node(node);
-                state.due = Some(Due { role: open.role, attempt: open.attempt });
+                state.due = Some(DueCall { role: open.role, attempt: open.attempt });
                 state.held = true;
                 match reason {
                     LostReason::Crash => state.interruptions += 1,
                     LostReason::Shutdown | LostReason::Bystander => {}
                 }
             }
-            Kind::CallCancelled { node, call, forced, .. } => {
+            EventKind::CallCancelled { node, call, forced, .. } => {
                 let Some(open) = self.close(node, *call, seq) else { return };
                 self.stopped(node, seq, "a call is cancelled");
                 if *forced {
                     self.forced(node, event);
                 }
                 match open.role {
-                    Role::OnError => self.node(node).handler = Handler::Done,
-                    Role::Compensate => {
+                    CallRole::OnError => self.node(node).handler = SeenHandler::Done,
+                    CallRole::Compensate => {
                         let killed = self.killed;
-                        self.require(killed, seq, Rule::Ending, || "a compensation is cancelled".into());
+                        self.require(killed, seq, HistoryRule::Ending, || {
+                            "a compensation is cancelled".into()
+                        });
                     }
-                    _ => self.end(node, Outcome::Cancelled, seq),
+                    _ => self.end(node, SeenOutcome::Cancelled, seq),
                 }
             }
-            Kind::LaneEnded { lane, result, .. } => {
+            EventKind::LaneEnded { lane, result, .. } => {
                 self.holds_value(*result, seq);
                 self.scopes.remove(lane);
             }
-            Kind::BlockFailing { node, child, .. } => {
+            EventKind::BlockFailing { node, child, .. } => {
                 self.has_failed(child, seq);
                 self.scopes.insert(node.clone(), None);
             }
-            Kind::LaneStopping { lane, force_at, .. } => {
+            EventKind::LaneStopping { lane, force_at, .. } => {
                 self.scopes.insert(lane.clone(), Some(*force_at));
             }
-            Kind::Joined { parts, .. } => self.parts_hold_values(parts, seq),
-            Kind::NodeStarted { node, .. } => {
+            EventKind::Joined { parts, .. } => self.parts_hold_values(parts, seq),
+            EventKind::NodeStarted { node, .. } => {
                 let again = self.node(node).started;
-                self.require(!again, seq, Rule::Outcomes, || format!("{} starts again", name(node)));
+                self.require(!again, seq, HistoryRule::Outcomes, || format!("{} starts again", name(node)));
                 // Also while the run is paused: what is inside of it is held.
                 let ending = self.ending.is_some() || self.in_scope(node);
-                self.require(!ending, seq, Rule::Ending, || "a block starts although all is ending".into());
+                self.require(!ending, seq, HistoryRule::Ending, || {
+                    "a block starts although all is ending".into()
+                });
                 let state = self.node(node);
                 state.started = true;
                 state.held = false;
             }
-            Kind::NodeCompleted { node, result } => {
+            EventKind::NodeCompleted { node, result } => {
                 self.supervised(node, seq);
                 self.holds_value(*result, seq);
-                self.end(node, Outcome::Good, seq);
+                self.end(node, SeenOutcome::Good, seq);
             }
-            Kind::NodeFailed { node, child, .. } => {
+            EventKind::NodeFailed { node, child, .. } => {
                 self.scopes.remove(node);
                 child.parent().and_then(|lane| self.scopes.remove(&lane));
                 self.supervised(node, seq);
                 self.has_failed(child, seq);
-                self.end(node, Outcome::Failed, seq);
+                self.end(node, SeenOutcome::Failed, seq);
             }
-            Kind::NodeCancelled { node } => self.node_cancelled(node, seq),
-            Kind::NodeHeld { node, due } => {
+            EventKind::NodeCancelled { node } => self.node_cancelled(node, seq),
+            EventKind::NodeHeld { node, due } => {
                 self.retry_is_due(node, event);
                 let state = self.node(node);
                 state.held = true;
-                if due.is_some_and(|due| due.role == Role::OnError) {
-                    state.handler = Handler::Due;
+                if due.is_some_and(|due| due.role == CallRole::OnError) {
+                    state.handler = SeenHandler::Due;
                 }
                 if state.due.is_some() && state.due != *due {
                     let message = format!("{} is held with another call than the due one", name(node));
-                    self.violations.push(Violation { seq, rule: Rule::Attempts, message });
+                    self.violations.push(RuleViolation { seq, rule: HistoryRule::Attempts, message });
                 } else {
                     state.due = *due;
                 }
             }
-            Kind::NodeBlocked { node, .. } => {
+            EventKind::NodeBlocked { node, .. } => {
                 let state = self.node(node);
                 if let Some(open) = state.call.take() {
-                    state.due = Some(Due { role: open.role, attempt: open.attempt });
+                    state.due = Some(DueCall { role: open.role, attempt: open.attempt });
                 }
                 state.held = false;
                 state.blocked = true;
                 let callable = state.due.is_some();
-                self.require(callable, seq, Rule::Calls, || format!("{} blocks without a call", name(node)));
+                self.require(callable, seq, HistoryRule::Calls, || {
+                    format!("{} blocks without a call", name(node))
+                });
             }
-            Kind::NodeUnblocked { node } => {
+            EventKind::NodeUnblocked { node } => {
                 let state = self.node(node);
                 state.interruptions = 0;
                 let was = std::mem::take(&mut state.blocked);
                 state.held = true;
-                self.require(was, seq, Rule::Outcomes, || format!("{} was not blocked", name(node)));
+                self.require(was, seq, HistoryRule::Outcomes, || format!("{} was not blocked", name(node)));
             }
-            Kind::SleepStarted { node, until, absolute } => {
+            EventKind::SleepStarted { node, until, absolute } => {
                 let state = self.node(node);
                 state.sleeps_absolutely = *absolute;
                 let again = state.sleeps_until.is_some() || state.outcome.is_some() || state.call.is_some();
                 state.sleeps_until = Some(*until);
                 state.held = false;
-                self.require(!again, seq, Rule::Timers, || format!("{} sleeps again", name(node)));
+                self.require(!again, seq, HistoryRule::Timers, || format!("{} sleeps again", name(node)));
                 let ending = self.ending.is_some();
-                self.require(!ending, seq, Rule::Ending, || "a sleep starts although the run ends".into());
+                self.require(!ending, seq, HistoryRule::Ending, || {
+                    "a sleep starts although the run ends".into()
+                });
             }
-            Kind::SleepEnded { node } => {
+            EventKind::SleepEnded { node } => {
                 let until = self.node(node).sleeps_until.take();
                 let due = until.is_some_and(|until| until <= event.at);
-                self.require(due, seq, Rule::Timers, || format!("{} wakes up before its time", name(node)));
-                self.end(node, Outcome::Good, seq);
+                self.require(due, seq, HistoryRule::Timers, || {
+                    format!("{} wakes up before its time", name(node))
+                });
+                self.end(node, SeenOutcome::Good, seq);
             }
-            Kind::SignalAwaited { node, .. } => {
+            EventKind::SignalAwaited { node, .. } => {
                 let state = self.node(node);
                 let again = state.awaits || state.outcome.is_some() || state.call.is_some();
                 state.awaits = true;
                 state.held = false;
-                self.require(!again, seq, Rule::Signals, || format!("{} waits again", name(node)));
+                self.require(!again, seq, HistoryRule::Signals, || format!("{} waits again", name(node)));
                 self.starts(node, seq, "a wait for a signal starts");
             }
-            Kind::SignalTaken { node, op: None, .. } => {
+            EventKind::SignalTaken { node, op: None, .. } => {
                 self.node(node).awaits = false;
-                self.end(node, Outcome::Good, seq);
+                self.end(node, SeenOutcome::Good, seq);
             }
-            Kind::SignalTimedOut { node, op: None, failure } => {
+            EventKind::SignalTimedOut { node, op: None, failure } => {
                 self.node(node).awaits = false;
-                self.end(node, if failure.is_some() { Outcome::Failed } else { Outcome::Good }, seq);
+                self.end(node, if failure.is_some() { SeenOutcome::Failed } else { SeenOutcome::Good }, seq);
             }
-            Kind::CallSuspended { node, call, .. } => {
+            EventKind::CallSuspended { node, call, .. } => {
                 let Some(open) = self.close(node, *call, seq) else { return };
-                self.node(node).due = Some(Due { role: open.role, attempt: open.attempt });
+                self.node(node).due = Some(DueCall { role: open.role, attempt: open.attempt });
             }
             // Judged in `durable`.
-            Kind::SignalReceived { .. }
-            | Kind::SignalTaken { .. }
-            | Kind::SignalTimedOut { .. }
-            | Kind::OpStarted { .. }
-            | Kind::OpEnded { .. }
-            | Kind::OpDropped { .. }
-            | Kind::OpStopping { .. }
-            | Kind::ChildStarted { .. }
-            | Kind::ChildRetried { .. }
-            | Kind::ChildEnded { .. }
-            | Kind::ChildUndoing { .. }
-            | Kind::ChildUndone { .. } => {}
-            Kind::CancelRequested { force_at, kill, .. } => {
+            EventKind::SignalReceived { .. }
+            | EventKind::SignalTaken { .. }
+            | EventKind::SignalTimedOut { .. }
+            | EventKind::OpStarted { .. }
+            | EventKind::OpEnded { .. }
+            | EventKind::OpDropped { .. }
+            | EventKind::OpStopping { .. }
+            | EventKind::ChildStarted { .. }
+            | EventKind::ChildRetried { .. }
+            | EventKind::ChildEnded { .. }
+            | EventKind::ChildUndoing { .. }
+            | EventKind::ChildUndone { .. } => {}
+            EventKind::CancelRequested { force_at, kill, .. } => {
                 if !kill {
                     self.ends_once(seq);
                 }
                 self.killed |= kill;
                 self.paused = false;
                 match &mut self.ending {
-                    Some(Ending::Cancelling { force_at: at } | Ending::Failing { force_at: at, .. }) => {
+                    Some(
+                        SeenEnding::Cancelling { force_at: at } | SeenEnding::Failing { force_at: at, .. },
+                    ) => {
                         *at = *force_at;
                     }
-                    None => self.ending = Some(Ending::Cancelling { force_at: *force_at }),
+                    None => self.ending = Some(SeenEnding::Cancelling { force_at: *force_at }),
                 }
             }
-            Kind::ClockSetBack { .. } => {}
-            Kind::RunPaused {} => {
+            EventKind::ClockSetBack { .. } => {}
+            EventKind::RunPaused {} => {
                 let fits = !self.paused && self.ending.is_none();
-                self.require(fits, seq, Rule::Holding, || "the run is paused or ending already".into());
+                self.require(fits, seq, HistoryRule::Holding, || {
+                    "the run is paused or ending already".into()
+                });
                 self.paused = true;
             }
-            Kind::RunResumed {} => {
+            EventKind::RunResumed {} => {
                 let fits = self.paused || self.nodes.values().any(|node| node.blocked);
-                self.require(fits, seq, Rule::Holding, || "the run was neither paused nor blocked".into());
+                self.require(fits, seq, HistoryRule::Holding, || {
+                    "the run was neither paused nor blocked".into()
+                });
                 self.paused = false;
             }
-            Kind::RunFailing { failure, node, force_at } => {
+            EventKind::RunFailing { failure, node, force_at } => {
                 self.ends_once(seq);
                 if by_clock {
                     let late = self.deadline.is_some_and(|deadline| deadline <= event.at);
-                    self.require(late, seq, Rule::Timers, || "the run times out before its deadline".into());
+                    self.require(late, seq, HistoryRule::Timers, || {
+                        "the run times out before its deadline".into()
+                    });
                 }
                 if let Some(node) = node {
                     self.has_failed(node, seq);
                 }
-                self.ending = Some(Ending::Failing { failure, force_at: *force_at });
+                self.ending = Some(SeenEnding::Failing { failure, force_at: *force_at });
             }
-            Kind::RunCompleted { output, .. } => {
+            EventKind::RunCompleted { output, .. } => {
                 let plain = self.ending.is_none();
-                self.require(plain, seq, Rule::Ending, || "a run that was ending completes".into());
+                self.require(plain, seq, HistoryRule::Ending, || "a run that was ending completes".into());
                 self.holds_value(*output, seq);
                 self.run_ended(seq);
             }
-            Kind::RunFailed { failure, node, .. } => {
+            EventKind::RunFailed { failure, node, .. } => {
                 let fits = match &self.ending {
                     None => true,
-                    Some(Ending::Failing { failure: before, .. }) => *before == failure,
-                    Some(Ending::Cancelling { .. }) => false,
+                    Some(SeenEnding::Failing { failure: before, .. }) => *before == failure,
+                    Some(SeenEnding::Cancelling { .. }) => false,
                 };
-                self.require(fits, seq, Rule::Ending, || {
+                self.require(fits, seq, HistoryRule::Ending, || {
                     "the run fails in another way than it was to".into()
                 });
                 if let Some(node) = node {
@@ -409,19 +448,19 @@ impl<'a> History<'a> {
                 }
                 self.run_ended(seq);
             }
-            Kind::RunCancelled { .. } => {
-                let asked = matches!(self.ending, Some(Ending::Cancelling { .. }));
-                self.require(asked, seq, Rule::Ending, || "nobody asked to cancel the run".into());
+            EventKind::RunCancelled { .. } => {
+                let asked = matches!(self.ending, Some(SeenEnding::Cancelling { .. }));
+                self.require(asked, seq, HistoryRule::Ending, || "nobody asked to cancel the run".into());
                 self.run_ended(seq);
             }
         }
     }
 
-    fn node(&mut self, node: &Path) -> &mut Node {
+    fn node(&mut self, node: &Path) -> &mut SeenNode {
         self.nodes.entry(node.clone()).or_default()
     }
 
-    fn call_started(&mut self, node: &Path, open: Open, event: &Event) {
+    fn call_started(&mut self, node: &Path, open: SeenCall, event: &Event) {
         let seq = event.seq;
         self.retry_is_due(node, event);
         let state = self.node(node);
@@ -433,43 +472,55 @@ impl<'a> History<'a> {
         state.held = false;
         state.calls = open.number;
         let (number, role, attempt) = (open.number, open.role, open.attempt);
-        if role == Role::OnError {
-            state.handler = Handler::Due;
+        if role == CallRole::OnError {
+            state.handler = SeenHandler::Due;
         }
         state.call = Some(open);
         let who = name(node);
-        self.require(number == next, seq, Rule::Calls, || format!("{who} should make call {next}"));
-        self.require(!busy, seq, Rule::Calls, || format!("{who} is called while it is busy"));
-        let expected = due.unwrap_or(Due { role, attempt: 1 });
-        let fits = expected == Due { role, attempt };
-        self.require(fits, seq, Rule::Attempts, || format!("{who} should make attempt {}", expected.attempt));
+        self.require(number == next, seq, HistoryRule::Calls, || format!("{who} should make call {next}"));
+        self.require(!busy, seq, HistoryRule::Calls, || format!("{who} is called while it is busy"));
+        let expected = due.unwrap_or(DueCall { role, attempt: 1 });
+        let fits = expected == DueCall { role, attempt };
+        self.require(fits, seq, HistoryRule::Attempts, || {
+            format!("{who} should make attempt {}", expected.attempt)
+        });
         let fits = match role {
-            Role::Compensate => outcome.is_some() && !undone,
-            Role::Step
-            | Role::Input
-            | Role::Wait
-            | Role::Choose
-            | Role::Test
-            | Role::Items
-            | Role::Finally => outcome.is_none(),
-            Role::OnError if node.is_root() => handler != Handler::Done,
-            Role::OnError => outcome == Some(Outcome::Failed) && handler != Handler::Done,
+            CallRole::Compensate => outcome.is_some() && !undone,
+            CallRole::Step
+            | CallRole::Input
+            | CallRole::Wait
+            | CallRole::Choose
+            | CallRole::Test
+            | CallRole::Items
+            | CallRole::Finally => outcome.is_none(),
+            CallRole::OnError if node.is_root() => handler != SeenHandler::Done,
+            CallRole::OnError => outcome == Some(SeenOutcome::Failed) && handler != SeenHandler::Done,
         };
-        self.require(fits, seq, Rule::Outcomes, || {
+        self.require(fits, seq, HistoryRule::Outcomes, || {
             format!("{who} is called after it ended, or handled twice")
         });
         let within = spent < INTERRUPTIONS_MAX;
-        self.require(within, seq, Rule::Interruptions, || format!("{who} was cut short {spent} times"));
+        self.require(within, seq, HistoryRule::Interruptions, || {
+            format!("{who} was cut short {spent} times")
+        });
         if node.is_root() {
-            let failing = matches!(self.ending, Some(Ending::Failing { .. }));
-            self.require(failing, seq, Rule::Ending, || "the run's handler is called too early".into());
+            let failing = matches!(self.ending, Some(SeenEnding::Failing { .. }));
+            self.require(failing, seq, HistoryRule::Ending, || {
+                "the run's handler is called too early".into()
+            });
             let open = self.open_nodes(true);
-            self.require(open.is_empty(), seq, Rule::Ending, || format!("{open} did not settle first"));
+            self.require(open.is_empty(), seq, HistoryRule::Ending, || {
+                format!("{open} did not settle first")
+            });
             let paused = self.paused;
-            self.require(!paused, seq, Rule::Holding, || "a call starts while the run is paused".into());
-        } else if role == Role::Compensate {
+            self.require(!paused, seq, HistoryRule::Holding, || {
+                "a call starts while the run is paused".into()
+            });
+        } else if role == CallRole::Compensate {
             let ending = self.ending.is_some() || self.in_scope(node);
-            self.require(ending, seq, Rule::Ending, || format!("{who} is undone although nothing ends"));
+            self.require(ending, seq, HistoryRule::Ending, || {
+                format!("{who} is undone although nothing ends")
+            });
         } else {
             self.starts(node, seq, "a call starts");
         }
@@ -483,14 +534,14 @@ impl<'a> History<'a> {
     /// Something new starts.
     fn starts(&mut self, node: &Path, seq: Seq, what: &str) {
         let (paused, ending) = (self.paused, self.ending.is_some() || self.in_scope(node));
-        self.require(!paused, seq, Rule::Holding, || format!("{what} while the run is paused"));
-        self.require(!ending, seq, Rule::Ending, || format!("{what} although the run is ending"));
+        self.require(!paused, seq, HistoryRule::Holding, || format!("{what} while the run is paused"));
+        self.require(!ending, seq, HistoryRule::Ending, || format!("{what} although the run is ending"));
     }
 
     /// Something is stopped, which happens only inside of what is ending.
     fn stopped(&mut self, node: &Path, seq: Seq, what: &str) {
         let ending = self.ending.is_some() || self.in_scope(node);
-        self.require(ending, seq, Rule::Ending, || format!("{what} although the run is not ending"));
+        self.require(ending, seq, HistoryRule::Ending, || format!("{what} although the run is not ending"));
     }
 
     fn forced(&mut self, node: &Path, event: &Event) {
@@ -498,43 +549,47 @@ impl<'a> History<'a> {
         let around = || self.scopes.iter().filter(|(scope, _)| node.is_within(scope));
         let lane = || around().filter_map(|(_, at)| *at).min();
         let force_at = match &self.ending {
-            Some(Ending::Cancelling { force_at } | Ending::Failing { force_at, .. }) => Some(*force_at),
+            Some(SeenEnding::Cancelling { force_at } | SeenEnding::Failing { force_at, .. }) => {
+                Some(*force_at)
+            }
             None => lane(),
         };
         let Some(force_at) = force_at else { return };
         let late = event.at >= force_at;
-        self.require(late, event.seq, Rule::Timers, || "the call is left behind before its time".into());
+        self.require(late, event.seq, HistoryRule::Timers, || {
+            "the call is left behind before its time".into()
+        });
     }
 
     /// The open call, which must be the one that the event names.
-    fn close(&mut self, node: &Path, call: u32, seq: Seq) -> Option<Open> {
+    fn close(&mut self, node: &Path, call: u32, seq: Seq) -> Option<SeenCall> {
         let open = self.node(node).call.take().filter(|open| open.number == call);
-        self.require(open.is_some(), seq, Rule::Calls, || {
+        self.require(open.is_some(), seq, HistoryRule::Calls, || {
             format!("{}#{call} ends but was not at work", name(node))
         });
         open
     }
 
-    fn call_failed(&mut self, node: &Path, open: &Open, verdict: Verdict, seq: Seq) {
+    fn call_failed(&mut self, node: &Path, open: &SeenCall, verdict: FailureVerdict, seq: Seq) {
         match (open.role, verdict) {
-            (Role::OnError, _) => self.node(node).handler = Handler::Done,
-            (Role::Compensate, Verdict::RetryAt(at)) => {
+            (CallRole::OnError, _) => self.node(node).handler = SeenHandler::Done,
+            (CallRole::Compensate, FailureVerdict::RetryAt(at)) => {
                 let state = self.node(node);
-                state.due = Some(Due { role: open.role, attempt: open.attempt + 1 });
+                state.due = Some(DueCall { role: open.role, attempt: open.attempt + 1 });
                 state.retry_at = Some(at);
             }
-            (Role::Compensate, _) => self.node(node).undone = true,
-            (_, Verdict::RetryAt(at)) => {
+            (CallRole::Compensate, _) => self.node(node).undone = true,
+            (_, FailureVerdict::RetryAt(at)) => {
                 let ending = self.ending.is_some() || self.in_scope(node);
-                self.require(!ending, seq, Rule::Ending, || {
+                self.require(!ending, seq, HistoryRule::Ending, || {
                     "a retry is planned although the run ends".into()
                 });
                 let state = self.node(node);
-                state.due = Some(Due { role: open.role, attempt: open.attempt + 1 });
+                state.due = Some(DueCall { role: open.role, attempt: open.attempt + 1 });
                 state.retry_at = Some(at);
             }
-            (_, Verdict::Fail | Verdict::Continue) => {
-                self.end(node, Outcome::Failed, seq);
+            (_, FailureVerdict::Fail | FailureVerdict::Continue) => {
+                self.end(node, SeenOutcome::Failed, seq);
             }
         }
     }
@@ -542,7 +597,9 @@ impl<'a> History<'a> {
     fn retry_is_due(&mut self, node: &Path, event: &Event) {
         let retry_at = self.node(node).retry_at.take();
         let due = retry_at.is_none_or(|at| at <= event.at);
-        self.require(due, event.seq, Rule::Timers, || format!("{} is tried again too early", name(node)));
+        self.require(due, event.seq, HistoryRule::Timers, || {
+            format!("{} is tried again too early", name(node))
+        });
     }
 
     fn node_cancelled(&mut self, node: &Path, seq: Seq) {
@@ -550,37 +607,39 @@ impl<'a> History<'a> {
         let state = self.node(node);
         let at_work = state.call.is_some();
         // A handler that was due when the run began to end is dropped; its node has ended before.
-        let handler = state.handler == Handler::Due && (state.held || state.blocked);
+        let handler = state.handler == SeenHandler::Due && (state.held || state.blocked);
         // So is a compensation that waited for its next attempt, or was held, when the run was killed.
-        let undo = state.due.is_some_and(|due| due.role == Role::Compensate);
+        let undo = state.due.is_some_and(|due| due.role == CallRole::Compensate);
         state.held = false;
         state.blocked = false;
         state.sleeps_until = None;
         state.awaits = false;
         state.retry_at = None;
         state.due = None;
-        self.require(!at_work, seq, Rule::Calls, || format!("{} has a call at work", name(node)));
+        self.require(!at_work, seq, HistoryRule::Calls, || format!("{} has a call at work", name(node)));
         if handler {
-            self.node(node).handler = Handler::Done;
+            self.node(node).handler = SeenHandler::Done;
         } else if undo {
             let killed = self.killed;
-            self.require(killed, seq, Rule::Ending, || "a compensation is cancelled".into());
+            self.require(killed, seq, HistoryRule::Ending, || "a compensation is cancelled".into());
         } else {
-            self.end(node, Outcome::Cancelled, seq);
+            self.end(node, SeenOutcome::Cancelled, seq);
         }
     }
 
-    fn end(&mut self, node: &Path, outcome: Outcome, seq: Seq) {
+    fn end(&mut self, node: &Path, outcome: SeenOutcome, seq: Seq) {
         let state = self.node(node);
         let again = state.outcome.is_some();
         state.outcome.get_or_insert(outcome);
         state.due = None;
-        self.require(!again, seq, Rule::Outcomes, || format!("{} ends twice", name(node)));
+        self.require(!again, seq, HistoryRule::Outcomes, || format!("{} ends twice", name(node)));
     }
 
     fn supervised(&mut self, node: &Path, seq: Seq) {
         let started = self.node(node).started;
-        self.require(started, seq, Rule::Outcomes, || format!("{} ends but did not start", name(node)));
+        self.require(started, seq, HistoryRule::Outcomes, || {
+            format!("{} ends but did not start", name(node))
+        });
         let inside = format!("{node}/");
         let nodes = self.nodes.range(Path::new(inside.as_str())..);
         let mut nodes = nodes.take_while(|(path, _)| path.as_str().starts_with(&inside));
@@ -590,37 +649,41 @@ impl<'a> History<'a> {
             .find(|(path, node)| node.is_open() && !lost(path))
             .map(|(path, _)| name(path))
             .unwrap_or_default();
-        self.require(open.is_empty(), seq, Rule::Outcomes, || format!("{open} inside it has not ended"));
+        self.require(open.is_empty(), seq, HistoryRule::Outcomes, || {
+            format!("{open} inside it has not ended")
+        });
     }
 
     fn has_failed(&mut self, node: &Path, seq: Seq) {
-        let failed = self.node(node).outcome == Some(Outcome::Failed);
-        self.require(failed, seq, Rule::References, || format!("{} has not failed", name(node)));
+        let failed = self.node(node).outcome == Some(SeenOutcome::Failed);
+        self.require(failed, seq, HistoryRule::References, || format!("{} has not failed", name(node)));
     }
 
     fn holds_value(&mut self, holder: Option<Seq>, seq: Seq) {
         let Some(holder) = holder else { return };
         let events = self.events;
         let holds =
-            |event: &Event| event.event.value().is_some() || matches!(event.event, Kind::Joined { .. });
+            |event: &Event| event.kind.value().is_some() || matches!(event.kind, EventKind::Joined { .. });
         let held = holder < seq && events.get(index(holder)).is_some_and(holds);
-        self.require(held, seq, Rule::References, || format!("event {holder} holds no value"));
+        self.require(held, seq, HistoryRule::References, || format!("event {holder} holds no value"));
     }
 
-    fn parts_hold_values(&mut self, parts: &Parts, seq: Seq) {
-        let parts: Vec<Part> = match parts {
-            Parts::List(parts) => parts.clone(),
-            Parts::Map(parts) => parts.iter().map(|(_, part)| *part).collect(),
+    fn parts_hold_values(&mut self, parts: &ResultParts, seq: Seq) {
+        let parts: Vec<ResultPart> = match parts {
+            ResultParts::List(parts) => parts.clone(),
+            ResultParts::Map(parts) => parts.iter().map(|(_, part)| *part).collect(),
         };
         for part in parts {
             match part {
-                Part::Absent => {}
-                Part::Value(holder) => self.holds_value(Some(holder), seq),
-                Part::Failure { failure } => {
+                ResultPart::Absent => {}
+                ResultPart::Value(holder) => self.holds_value(Some(holder), seq),
+                ResultPart::Failure { failure } => {
                     let events = self.events;
                     let held = failure < seq
-                        && events.get(index(failure)).is_some_and(|event| event.event.failure().is_some());
-                    self.require(held, seq, Rule::References, || format!("event {failure} holds no failure"));
+                        && events.get(index(failure)).is_some_and(|event| event.kind.failure().is_some());
+                    self.require(held, seq, HistoryRule::References, || {
+                        format!("event {failure} holds no failure")
+                    });
                 }
             }
         }
@@ -628,13 +691,13 @@ impl<'a> History<'a> {
 
     fn ends_once(&mut self, seq: Seq) {
         let ending = self.ending.is_some();
-        self.require(!ending, seq, Rule::Ending, || "the run is ending already".into());
+        self.require(!ending, seq, HistoryRule::Ending, || "the run is ending already".into());
     }
 
     fn run_ended(&mut self, seq: Seq) {
         self.ended = true;
         let open = self.open_nodes(false);
-        self.require(open.is_empty(), seq, Rule::Outcomes, || format!("{open} left open"));
+        self.require(open.is_empty(), seq, HistoryRule::Outcomes, || format!("{open} left open"));
     }
 
     /// The nodes that have begun and not ended. The run itself counts as open only through its handler;

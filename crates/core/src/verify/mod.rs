@@ -5,23 +5,23 @@
 //!
 //! | rule | what it says |
 //! | --- | --- |
-//! | [`Rule::Sequence`] | numbers are 1, 2, 3 …; time never goes backwards; a cause comes before its event |
-//! | [`Rule::Ends`] | the first event starts the run, at most one ends it, and it is the last |
-//! | [`Rule::Calls`] | a call starts before its outcome, one at a time per node, numbered without gaps |
-//! | [`Rule::Attempts`] | attempts are 1, 2, 3 …; a call that was lost is made again under the same attempt |
-//! | [`Rule::Outcomes`] | a node ends once; only its handler is called after that, once; none is left open |
-//! | [`Rule::Interruptions`] | a node that crashes too often is blocked instead of called again |
-//! | [`Rule::Timers`] | nothing happens before its time; what waits ends once |
-//! | [`Rule::Holding`] | nothing new starts while the run is paused |
-//! | [`Rule::Ending`] | after a cancel or a failure only the run's handler starts, and the end is that end |
-//! | [`Rule::References`] | results, outputs and failures name events and nodes that have them |
-//! | [`Rule::Signals`] | the oldest wait takes the oldest signal, one each, and in time |
-//! | [`Rule::Operations`] | a step's operations are numbered without gaps, asked for by a call at work, and end once |
-//! | [`Rule::Children`] | a child is started once and ends before its operation, its step's run last of all |
-//! | [`Rule::Order`] | a node starts after the one before it has ended, inside a block that has started |
-//! | [`Rule::Results`] | what a node, a lane and the run give is what the plan says: its last node's, its parts' |
-//! | [`Rule::Undo`] | what completed, or may have acted, is undone in reverse order when the run fails or is cancelled, or its lane loses |
-//! | [`Rule::Settings`] | calls keep to what the plan allows: attempts, at most once, handlers |
+//! | [`HistoryRule::Sequence`] | numbers are 1, 2, 3 …; time never goes backwards; a cause comes before its event |
+//! | [`HistoryRule::Ends`] | the first event starts the run, at most one ends it, and it is the last |
+//! | [`HistoryRule::Calls`] | a call starts before its outcome, one at a time per node, numbered without gaps |
+//! | [`HistoryRule::Attempts`] | attempts are 1, 2, 3 …; a call that was lost is made again under the same attempt |
+//! | [`HistoryRule::Outcomes`] | a node ends once; only its handler is called after that, once; none is left open |
+//! | [`HistoryRule::Interruptions`] | a node that crashes too often is blocked instead of called again |
+//! | [`HistoryRule::Timers`] | nothing happens before its time; what waits ends once |
+//! | [`HistoryRule::Holding`] | nothing new starts while the run is paused |
+//! | [`HistoryRule::Ending`] | after a cancel or a failure only the run's handler starts, and the end is that end |
+//! | [`HistoryRule::References`] | results, outputs and failures name events and nodes that have them |
+//! | [`HistoryRule::Signals`] | the oldest wait takes the oldest signal, one each, and in time |
+//! | [`HistoryRule::Operations`] | a step's operations are numbered without gaps, asked for by a call at work, and end once |
+//! | [`HistoryRule::Children`] | a child is started once and ends before its operation, its step's run last of all |
+//! | [`HistoryRule::Order`] | a node starts after the one before it has ended, inside a block that has started |
+//! | [`HistoryRule::Results`] | what a node, a lane and the run give is what the plan says: its last node's, its parts' |
+//! | [`HistoryRule::Undo`] | what completed, or may have acted, is undone in reverse order when the run fails or is cancelled, or its lane loses |
+//! | [`HistoryRule::Settings`] | calls keep to what the plan allows: attempts, at most once, handlers |
 
 mod durable;
 mod history;
@@ -38,7 +38,7 @@ use crate::plan::IndexedPlan;
 /// A rule that every history keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Rule {
+pub enum HistoryRule {
     /// Numbers, times and causes.
     Sequence,
     /// The first and the last event.
@@ -75,7 +75,7 @@ pub enum Rule {
     Undo,
 }
 
-impl Rule {
+impl HistoryRule {
     /// The rule's name.
     pub fn word(self) -> &'static str {
         match self {
@@ -102,23 +102,23 @@ impl Rule {
 
 /// A place where a history breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
+pub struct RuleViolation {
     /// The event that breaks it.
     pub seq: Seq,
     /// The rule.
-    pub rule: Rule,
+    pub rule: HistoryRule,
     /// What is wrong.
     pub message: String,
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for RuleViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "event {}: {}: {}", self.seq, self.rule.word(), self.message)
     }
 }
 
 /// Everything that is wrong with a history, as far as the events tell. An unfinished history is fine.
-pub fn check_history(events: &[Event]) -> Vec<Violation> {
+pub fn check_history(events: &[Event]) -> Vec<RuleViolation> {
     let mut violations = Vec::new();
     history::check(events, &mut violations);
     durable::check(events, &mut violations);
@@ -127,7 +127,7 @@ pub fn check_history(events: &[Event]) -> Vec<Violation> {
 }
 
 /// Everything that is wrong with a history of a run of this plan.
-pub fn check_run(plan: &IndexedPlan, events: &[Event]) -> Vec<Violation> {
+pub fn check_run(plan: &IndexedPlan, events: &[Event]) -> Vec<RuleViolation> {
     let mut violations = check_history(events);
     planned::check(plan, events, &mut violations);
     violations.sort_by_key(|violation| violation.seq);

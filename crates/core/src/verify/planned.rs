@@ -2,47 +2,49 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::results::Results;
-use super::undo::{Done, UndoList};
-use super::{Rule, Violation};
-use crate::event::{Event, Kind, LaneOutcome, Role, Verdict};
+use super::results::SeenResults;
+use super::undo::{DoneStep, ExpectedUndo};
+use super::{HistoryRule, RuleViolation};
+use crate::event::{CallRole, Event, EventKind, FailureVerdict, LaneOutcome};
 use crate::failure::code;
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{Block, IndexedPlan, Join, LoopTest, Node, NodeKind, Order, Parallel, Wait};
+use crate::plan::{
+    BlockOrder, IndexedPlan, Join, LoopTest, Node, NodeKind, ParallelNode, PlanBlock, SleepLength,
+};
 
 /// How often a compensation is tried that does not say.
 const COMPENSATIONS_MAX: u32 = 3;
 
-pub(super) fn check(plan: &IndexedPlan, events: &[Event], violations: &mut Vec<Violation>) {
-    let mut planned = Planned {
+pub(super) fn check(plan: &IndexedPlan, events: &[Event], violations: &mut Vec<RuleViolation>) {
+    let mut planned = PlannedChecker {
         plan,
         places: BTreeMap::new(),
-        facts: Facts::default(),
-        undo: UndoList::default(),
-        results: Results::default(),
+        facts: PlannedFacts::default(),
+        undo: ExpectedUndo::default(),
+        results: SeenResults::default(),
         violations,
     };
-    planned.place(&plan.plan().block, &Path::root(), Lane::Run);
+    planned.place(&plan.plan().block, &Path::root(), LaneKind::Run);
     for event in events {
         planned.gives(event);
-        planned.happened(event);
-        let role = event.event.node().and_then(|node| planned.facts.roles.get(node).copied());
+        planned.check_event(event);
+        let role = event.kind.node().and_then(|node| planned.facts.roles.get(node).copied());
         planned.results.note(event, role);
     }
 }
 
 /// Where a node is in the plan.
-struct Place<'a> {
+struct PlanPosition<'a> {
     node: &'a Node,
     /// The ids of the nodes of its block that come before it.
     before: Vec<&'a str>,
-    lane: Lane<'a>,
+    lane: LaneKind<'a>,
 }
 
 /// What kind of lane a block runs in.
 #[derive(Clone, Copy)]
-enum Lane<'a> {
+enum LaneKind<'a> {
     Run,
     Nested,
     Iteration,
@@ -50,7 +52,7 @@ enum Lane<'a> {
 }
 
 /// What a supervisor was started with, and what became of its lanes.
-struct Lanes {
+struct SeenLanes {
     case: Option<String>,
     count: Option<u32>,
     window: Option<u32>,
@@ -59,9 +61,9 @@ struct Lanes {
 }
 
 #[derive(Default)]
-struct Facts {
+struct PlannedFacts {
     ended: BTreeSet<Path>,
-    started: BTreeMap<Path, Lanes>,
+    started: BTreeMap<Path, SeenLanes>,
     /// How many iterations of a loop were taken over without a word about their end.
     imported: BTreeMap<Path, u32>,
     lost: BTreeSet<Path>,
@@ -70,7 +72,7 @@ struct Facts {
     /// Steps whose call was let go while it waited.
     let_go: BTreeSet<Path>,
     handler_owed: BTreeSet<Path>,
-    roles: BTreeMap<Path, Role>,
+    roles: BTreeMap<Path, CallRole>,
     /// Blocks that fail and lanes that lost.
     scopes: BTreeSet<Path>,
     ending: bool,
@@ -78,48 +80,48 @@ struct Facts {
     killed: bool,
 }
 
-impl Facts {
+impl PlannedFacts {
     fn is_ending(&self, node: &Path) -> bool {
         self.ending || node.around().skip(1).any(|around| self.scopes.contains(&around))
     }
 }
 
-struct Planned<'a> {
+struct PlannedChecker<'a> {
     plan: &'a IndexedPlan,
     /// By the path in the plan.
-    places: BTreeMap<String, Place<'a>>,
-    facts: Facts,
-    undo: UndoList,
-    results: Results,
-    violations: &'a mut Vec<Violation>,
+    places: BTreeMap<String, PlanPosition<'a>>,
+    facts: PlannedFacts,
+    undo: ExpectedUndo,
+    results: SeenResults,
+    violations: &'a mut Vec<RuleViolation>,
 }
 
-impl<'a> Planned<'a> {
-    fn place(&mut self, block: &'a Block, owner: &Path, lane: Lane<'a>) {
+impl<'a> PlannedChecker<'a> {
+    fn place(&mut self, block: &'a PlanBlock, owner: &Path, lane: LaneKind<'a>) {
         let mut previous = None;
         for node in &block.nodes {
             let path = owner.child(&node.id);
             let before = match block.order {
-                Order::Sequence => previous.into_iter().collect(),
-                Order::Graph => node.after.iter().map(String::as_str).collect(),
+                BlockOrder::Sequence => previous.into_iter().collect(),
+                BlockOrder::Graph => node.after.iter().map(String::as_str).collect(),
             };
             for (name, inner) in node.blocks() {
                 match name {
-                    Some(name) => self.place(inner, &path.child(name), Lane::Named(name)),
+                    Some(name) => self.place(inner, &path.child(name), LaneKind::Named(name)),
                     None if matches!(node.kind, NodeKind::Workflow(_)) => {
-                        self.place(inner, &path, Lane::Nested);
+                        self.place(inner, &path, LaneKind::Nested);
                     }
-                    None => self.place(inner, &path, Lane::Iteration),
+                    None => self.place(inner, &path, LaneKind::Iteration),
                 }
             }
-            self.places.insert(path.as_str().to_owned(), Place { node, before, lane });
+            self.places.insert(path.as_str().to_owned(), PlanPosition { node, before, lane });
             previous = Some(node.id.as_str());
         }
     }
 
-    fn require(&mut self, holds: bool, seq: Seq, rule: Rule, message: impl FnOnce() -> String) {
+    fn require(&mut self, holds: bool, seq: Seq, rule: HistoryRule, message: impl FnOnce() -> String) {
         if !holds {
-            self.violations.push(Violation { seq, rule, message: message() });
+            self.violations.push(RuleViolation { seq, rule, message: message() });
         }
     }
 
@@ -127,188 +129,192 @@ impl<'a> Planned<'a> {
         self.places.get(&*node.in_plan()).map(|place| &place.node.kind)
     }
 
-    fn happened(&mut self, event: &Event) {
+    fn check_event(&mut self, event: &Event) {
         let seq = event.seq;
-        match &event.event {
-            Kind::RunStarted { plan: hash, .. } => {
+        match &event.kind {
+            EventKind::RunStarted { plan: hash, .. } => {
                 let same = hash == self.plan.hash();
-                self.require(same, seq, Rule::Settings, || "the run has another plan".into());
+                self.require(same, seq, HistoryRule::Settings, || "the run has another plan".into());
             }
-            Kind::NodeImported { node, .. } => {
+            EventKind::NodeImported { node, .. } => {
                 self.facts.ended.insert(node.clone());
             }
-            Kind::LaneImported { lane, index, .. } => {
+            EventKind::LaneImported { lane, index, .. } => {
                 if let Some((supervisor, _)) = lane.as_iteration() {
                     self.facts.imported.insert(supervisor, *index);
                 }
             }
-            Kind::ChildEnded { node, child, undoable, .. } => {
+            EventKind::ChildEnded { node, child, undoable, .. } => {
                 if *undoable {
-                    self.undo.completed(Done::child(node, child));
+                    self.undo.completed(DoneStep::child(node, child));
                 }
             }
-            Kind::ChildUndoing { node, child, .. } => {
-                let done = Done::child(node, child);
+            EventKind::ChildUndoing { node, child, .. } => {
+                let done = DoneStep::child(node, child);
                 let owed = self.undo.has(&done);
-                self.require(owed, seq, Rule::Undo, || format!("{done} is undone and was not to be"));
+                self.require(owed, seq, HistoryRule::Undo, || format!("{done} is undone and was not to be"));
                 self.undoes(&done, seq);
             }
-            Kind::CallStarted { node, role, attempt, .. } => {
+            EventKind::CallStarted { node, role, attempt, .. } => {
                 self.facts.roles.insert(node.clone(), *role);
                 self.facts.let_go.remove(node);
-                if *role == Role::Compensate {
-                    self.undoes(&Done::step(node), seq);
+                if *role == CallRole::Compensate {
+                    self.undoes(&DoneStep::step(node), seq);
                 } else {
                     self.begins(node, seq);
                 }
                 self.call_is_allowed(node, *role, *attempt, seq);
             }
-            Kind::CallSucceeded { node, skipped, .. } => match self.facts.roles.get(node) {
-                Some(Role::Step) => {
+            EventKind::CallSucceeded { node, skipped, .. } => match self.facts.roles.get(node) {
+                Some(CallRole::Step) => {
                     let undoable =
                         matches!(self.kind(node), Some(NodeKind::Step(step)) if step.compensate.is_some());
                     if undoable && !skipped {
-                        self.undo.completed(Done::step(node));
+                        self.undo.completed(DoneStep::step(node));
                     }
                     self.settle(node);
                 }
-                Some(Role::OnError) => self.settle(node),
+                Some(CallRole::OnError) => self.settle(node),
                 _ => {}
             },
-            Kind::CallFailed { node, verdict, failure, told, .. } => {
+            EventKind::CallFailed { node, verdict, failure, told, .. } => {
                 let by_word = failure.code == code::TIMEOUT || failure.code == code::INTERRUPTED;
                 self.step_failed(node, *verdict, *told || by_word);
                 self.call_failed(node, *verdict);
             }
-            Kind::CallLost { node, .. } => {
-                if self.facts.roles.get(node) == Some(&Role::Step) {
+            EventKind::CallLost { node, .. } => {
+                if self.facts.roles.get(node) == Some(&CallRole::Step) {
                     self.facts.lost.insert(node.clone());
                     self.facts.unknown.insert(node.clone());
                 }
             }
-            Kind::CallCancelled { node, .. } => {
-                if self.facts.roles.get(node) == Some(&Role::Step) {
+            EventKind::CallCancelled { node, .. } => {
+                if self.facts.roles.get(node) == Some(&CallRole::Step) {
                     self.facts.unknown.insert(node.clone());
                     self.may_have_acted(node);
                 }
                 self.settle(node);
             }
-            Kind::NodeCancelled { node } => {
+            EventKind::NodeCancelled { node } => {
                 if !self.facts.ended.contains(node) {
                     self.may_have_acted(node);
                 }
                 self.settle(node);
             }
-            Kind::CallSuspended { node, .. } => {
+            EventKind::CallSuspended { node, .. } => {
                 self.facts.let_go.insert(node.clone());
             }
-            Kind::NodeStarted { node, case, count, window } => {
+            EventKind::NodeStarted { node, case, count, window } => {
                 self.begins(node, seq);
                 let (case, count, window) = (case.clone(), *count, *window);
                 let ended = (0..self.facts.imported.get(node).copied().unwrap_or(0)).collect();
-                self.facts.started.insert(node.clone(), Lanes { case, count, window, ended, completed: 0 });
+                self.facts
+                    .started
+                    .insert(node.clone(), SeenLanes { case, count, window, ended, completed: 0 });
             }
-            Kind::LaneEnded { lane, index, outcome, .. } => self.lane_ended(lane, *index, outcome, seq),
-            Kind::LaneStopping { lane, .. } => {
+            EventKind::LaneEnded { lane, index, outcome, .. } => self.lane_ended(lane, *index, outcome, seq),
+            EventKind::LaneStopping { lane, .. } => {
                 self.may_lose(lane, seq);
                 self.facts.scopes.insert(lane.clone());
                 self.undo.lost(lane);
             }
-            Kind::BlockFailing { node, child, .. } => {
+            EventKind::BlockFailing { node, child, .. } => {
                 let inside = child.is_within(node);
-                self.require(inside, seq, Rule::Order, || format!("`{child}` is not inside of `{node}`"));
+                self.require(inside, seq, HistoryRule::Order, || {
+                    format!("`{child}` is not inside of `{node}`")
+                });
                 self.facts.scopes.insert(node.clone());
             }
-            Kind::NodeCompleted { node, .. } => {
+            EventKind::NodeCompleted { node, .. } => {
                 self.is_done(node, seq);
                 self.settle(node);
             }
-            Kind::NodeFailed { node, .. } => {
+            EventKind::NodeFailed { node, .. } => {
                 self.facts.ended.insert(node.clone());
                 if self.has_handler(node) && !self.facts.is_ending(node) {
                     self.facts.handler_owed.insert(node.clone());
                 }
             }
-            Kind::SleepStarted { node, .. }
-            | Kind::SignalAwaited { node, .. }
-            | Kind::NodeHeld { node, .. } => self.begins(node, seq),
-            Kind::SleepEnded { node }
-            | Kind::SignalTaken { node, op: None, .. }
-            | Kind::SignalTimedOut { node, op: None, .. } => self.settle(node),
-            Kind::CancelRequested { kill, .. } => {
+            EventKind::SleepStarted { node, .. }
+            | EventKind::SignalAwaited { node, .. }
+            | EventKind::NodeHeld { node, .. } => self.begins(node, seq),
+            EventKind::SleepEnded { node }
+            | EventKind::SignalTaken { node, op: None, .. }
+            | EventKind::SignalTimedOut { node, op: None, .. } => self.settle(node),
+            EventKind::CancelRequested { kill, .. } => {
                 self.facts.ending = true;
                 if *kill {
                     self.facts.killed = true;
                     self.undo.forget();
                 }
             }
-            Kind::RunFailing { .. } => self.facts.ending = true,
-            Kind::RunCompleted { .. } => {
+            EventKind::RunFailing { .. } => self.facts.ending = true,
+            EventKind::RunCompleted { .. } => {
                 let block = &self.plan.plan().block;
                 let open = block.nodes.iter().map(|node| Path::root().child(&node.id));
                 let open = open.into_iter().find(|path| !self.facts.ended.contains(path));
-                self.require(open.is_none(), seq, Rule::Order, || {
+                self.require(open.is_none(), seq, HistoryRule::Order, || {
                     format!("`{}` has not ended", open.unwrap_or_else(Path::root))
                 });
                 self.undo.keep();
                 self.nothing_is_owed(seq);
             }
-            Kind::RunFailed { .. } => {
+            EventKind::RunFailed { .. } => {
                 self.nothing_is_owed(seq);
                 // A kill ends a run that is failing without its handler.
                 let owed = self.plan.plan().on_error.is_some()
                     && !self.facts.killed
                     && !self.facts.roles.contains_key(&Path::root());
-                self.require(!owed, seq, Rule::Settings, || "the run's handler was not called".into());
+                self.require(!owed, seq, HistoryRule::Settings, || "the run's handler was not called".into());
             }
-            Kind::RunCancelled { .. } => self.nothing_is_owed(seq),
-            Kind::DecisionImported { .. }
-            | Kind::NodeBlocked { .. }
-            | Kind::NodeUnblocked { .. }
-            | Kind::SignalReceived { .. }
-            | Kind::SignalTaken { .. }
-            | Kind::SignalTimedOut { .. }
-            | Kind::OpStarted { .. }
-            | Kind::OpEnded { .. }
-            | Kind::OpDropped { .. }
-            | Kind::OpStopping { .. }
-            | Kind::ChildStarted { .. }
-            | Kind::ChildRetried { .. }
-            | Kind::ChildUndone { .. }
-            | Kind::ClockSetBack { .. }
-            | Kind::RunPaused {}
-            | Kind::RunResumed {}
-            | Kind::Joined { .. } => {}
+            EventKind::RunCancelled { .. } => self.nothing_is_owed(seq),
+            EventKind::DecisionImported { .. }
+            | EventKind::NodeBlocked { .. }
+            | EventKind::NodeUnblocked { .. }
+            | EventKind::SignalReceived { .. }
+            | EventKind::SignalTaken { .. }
+            | EventKind::SignalTimedOut { .. }
+            | EventKind::OpStarted { .. }
+            | EventKind::OpEnded { .. }
+            | EventKind::OpDropped { .. }
+            | EventKind::OpStopping { .. }
+            | EventKind::ChildStarted { .. }
+            | EventKind::ChildRetried { .. }
+            | EventKind::ChildUndone { .. }
+            | EventKind::ClockSetBack { .. }
+            | EventKind::RunPaused {}
+            | EventKind::RunResumed {}
+            | EventKind::Joined { .. } => {}
         }
     }
 
     /// What is given is what the plan says.
     fn gives(&mut self, event: &Event) {
-        let (whose, wrong) = match &event.event {
-            Kind::RunCompleted { output, .. } => {
+        let (whose, wrong) = match &event.kind {
+            EventKind::RunCompleted { output, .. } => {
                 ("the run".to_owned(), self.results.of_block(&self.plan.plan().block, &Path::root(), *output))
             }
-            Kind::NodeCompleted { node, result } => {
+            EventKind::NodeCompleted { node, result } => {
                 let lanes = self.facts.started.get(node);
                 let (case, count) = lanes.map_or((None, None), |lanes| (lanes.case.as_deref(), lanes.count));
                 let kind = self.kind(node);
                 let wrong = kind.and_then(|kind| self.results.of_node(kind, node, case, count, *result));
                 (format!("`{node}`"), wrong)
             }
-            Kind::LaneEnded { lane, outcome: LaneOutcome::Completed, result, .. } => {
+            EventKind::LaneEnded { lane, outcome: LaneOutcome::Completed, result, .. } => {
                 let block = self.block_of(lane);
                 let wrong = block.and_then(|block| self.results.of_block(block, lane, *result));
                 (format!("`{lane}`"), wrong)
             }
             _ => return,
         };
-        self.require(wrong.is_none(), event.seq, Rule::Results, || {
+        self.require(wrong.is_none(), event.seq, HistoryRule::Results, || {
             format!("{whose} gives what is not its result: {}", wrong.unwrap_or_default())
         });
     }
 
     /// The block of an iteration or a branch.
-    fn block_of(&self, lane: &Path) -> Option<&'a Block> {
+    fn block_of(&self, lane: &Path) -> Option<&'a PlanBlock> {
         if let Some((supervisor, _)) = lane.as_iteration() {
             return match self.kind(&supervisor)? {
                 NodeKind::Loop(each) => Some(&each.body),
@@ -325,9 +331,9 @@ impl<'a> Planned<'a> {
         }
     }
 
-    fn undoes(&mut self, done: &Done, seq: Seq) {
+    fn undoes(&mut self, done: &DoneStep, seq: Seq) {
         let before = self.undo.begin(done);
-        self.require(before.is_none(), seq, Rule::Undo, || {
+        self.require(before.is_none(), seq, HistoryRule::Undo, || {
             format!("{} is to be undone before {done}", before.unwrap_or_default())
         });
     }
@@ -339,14 +345,14 @@ impl<'a> Planned<'a> {
     }
 
     /// A step's call failed, and it is or is not known what it did.
-    fn step_failed(&mut self, node: &Path, verdict: Verdict, unknown: bool) {
-        if self.facts.roles.get(node) != Some(&Role::Step) {
+    fn step_failed(&mut self, node: &Path, verdict: FailureVerdict, unknown: bool) {
+        if self.facts.roles.get(node) != Some(&CallRole::Step) {
             return;
         }
         if unknown {
             self.facts.unknown.insert(node.clone());
         }
-        if !matches!(verdict, Verdict::RetryAt(_)) {
+        if !matches!(verdict, FailureVerdict::RetryAt(_)) {
             self.may_have_acted(node);
         }
     }
@@ -358,16 +364,16 @@ impl<'a> Planned<'a> {
             && !self.facts.killed
             && (self.facts.unknown.contains(node) || self.facts.let_go.contains(node))
         {
-            self.undo.completed(Done::step(node));
+            self.undo.completed(DoneStep::step(node));
         }
     }
 
-    fn call_failed(&mut self, node: &Path, verdict: Verdict) {
-        if matches!(verdict, Verdict::RetryAt(_)) {
+    fn call_failed(&mut self, node: &Path, verdict: FailureVerdict) {
+        if matches!(verdict, FailureVerdict::RetryAt(_)) {
             return;
         }
         match self.facts.roles.get(node) {
-            Some(Role::Step) if self.has_handler(node) && !self.facts.is_ending(node) => {
+            Some(CallRole::Step) if self.has_handler(node) && !self.facts.is_ending(node) => {
                 self.facts.ended.insert(node.clone());
                 self.facts.handler_owed.insert(node.clone());
             }
@@ -387,28 +393,28 @@ impl<'a> Planned<'a> {
     fn begins(&mut self, node: &Path, seq: Seq) {
         let Some(lane) = node.parent() else { return };
         let Some(place) = self.places.get(&*node.in_plan()) else {
-            return self.require(false, seq, Rule::Order, || format!("`{node}` is not in the plan"));
+            return self.require(false, seq, HistoryRule::Order, || format!("`{node}` is not in the plan"));
         };
         let facts = &self.facts;
         let over = |path: &Path| facts.ended.contains(path) && !facts.handler_owed.contains(path);
         let mut before = place.before.iter().map(|id| lane.child(id));
         let missing = before.find(|before| !over(before));
         let around = self.turn_of(place.lane, &lane);
-        self.require(missing.is_none(), seq, Rule::Order, || {
+        self.require(missing.is_none(), seq, HistoryRule::Order, || {
             format!("`{}` comes before `{node}`", missing.unwrap_or_else(Path::root))
         });
-        self.require(around.is_none(), seq, Rule::Order, || {
+        self.require(around.is_none(), seq, HistoryRule::Order, || {
             format!("`{node}` begins, but {}", around.unwrap_or_default())
         });
     }
 
     /// Why it is not a lane's turn.
-    fn turn_of(&self, kind: Lane<'_>, lane: &Path) -> Option<String> {
+    fn turn_of(&self, kind: LaneKind<'_>, lane: &Path) -> Option<String> {
         let not_started = |node: &Path| format!("`{node}`, around it, has not started");
         match kind {
-            Lane::Run => None,
-            Lane::Nested => (!self.facts.started.contains_key(lane)).then(|| not_started(lane)),
-            Lane::Named(name) => {
+            LaneKind::Run => None,
+            LaneKind::Nested => (!self.facts.started.contains_key(lane)).then(|| not_started(lane)),
+            LaneKind::Named(name) => {
                 let supervisor = lane.parent()?;
                 let Some(started) = self.facts.started.get(&supervisor) else {
                     return Some(not_started(&supervisor));
@@ -417,7 +423,7 @@ impl<'a> Planned<'a> {
                 let branch = matches!(self.kind(&supervisor), Some(NodeKind::Branch(_)));
                 (branch && chosen != Some(name)).then(|| format!("`{supervisor}` chose {chosen:?}"))
             }
-            Lane::Iteration => {
+            LaneKind::Iteration => {
                 let (supervisor, index) = lane.as_iteration()?;
                 let Some(started) = self.facts.started.get(&supervisor) else {
                     return Some(not_started(&supervisor));
@@ -443,7 +449,7 @@ impl<'a> Planned<'a> {
             lanes.completed += u32::from(*outcome == LaneOutcome::Completed);
             lanes.ended.insert(index) || lost
         });
-        self.require(first, seq, Rule::Outcomes, || format!("`{lane}` ends twice, or did not begin"));
+        self.require(first, seq, HistoryRule::Outcomes, || format!("`{lane}` ends twice, or did not begin"));
     }
 
     /// A lane is stopped only where others can win, and have.
@@ -456,14 +462,14 @@ impl<'a> Planned<'a> {
             }
             _ => false,
         };
-        self.require(won, seq, Rule::Ending, || format!("`{lane}` is stopped, and nobody has won"));
+        self.require(won, seq, HistoryRule::Ending, || format!("`{lane}` is stopped, and nobody has won"));
     }
 
     /// A supervisor completes when what it waits for is there.
     fn is_done(&mut self, node: &Path, seq: Seq) {
         let Some(lanes) = self.facts.started.get(node) else { return };
         let ended = u32::try_from(lanes.ended.len()).unwrap_or(u32::MAX);
-        let all = |block: &Block, lane: &Path| {
+        let all = |block: &PlanBlock, lane: &Path| {
             block.nodes.iter().all(|inner| self.facts.ended.contains(&lane.child(&inner.id)))
         };
         let done = match self.kind(node) {
@@ -480,48 +486,56 @@ impl<'a> Planned<'a> {
             },
             _ => true,
         };
-        self.require(done, seq, Rule::Order, || format!("`{node}` completes before what is inside of it"));
+        self.require(done, seq, HistoryRule::Order, || {
+            format!("`{node}` completes before what is inside of it")
+        });
     }
 
-    fn call_is_allowed(&mut self, node: &Path, role: Role, attempt: u32, seq: Seq) {
+    fn call_is_allowed(&mut self, node: &Path, role: CallRole, attempt: u32, seq: Seq) {
         let kind = self.kind(node);
         let (fits, most) = match (role, kind) {
-            (Role::OnError, _) if node.is_root() => (self.plan.plan().on_error.is_some(), 1),
-            (Role::OnError, _) => (self.has_handler(node), 1),
-            (Role::Step, Some(NodeKind::Step(step))) => (true, step.retry.max_attempts.unwrap_or(u32::MAX)),
-            (Role::Compensate, Some(NodeKind::Step(step))) => {
+            (CallRole::OnError, _) if node.is_root() => (self.plan.plan().on_error.is_some(), 1),
+            (CallRole::OnError, _) => (self.has_handler(node), 1),
+            (CallRole::Step, Some(NodeKind::Step(step))) => {
+                (true, step.retry.max_attempts.unwrap_or(u32::MAX))
+            }
+            (CallRole::Compensate, Some(NodeKind::Step(step))) => {
                 let most = step.compensate.as_ref().map(|undo| undo.retry.max_attempts);
                 (most.is_some(), most.flatten().unwrap_or(COMPENSATIONS_MAX))
             }
-            (Role::Input, Some(NodeKind::Workflow(nested))) => (nested.input.is_some(), 1),
-            (Role::Wait, Some(NodeKind::Sleep(sleep))) => (matches!(sleep.wait, Wait::Computed(_)), 1),
-            (Role::Choose, Some(NodeKind::Branch(_)))
-            | (Role::Test, Some(NodeKind::Loop(_)))
-            | (Role::Items, Some(NodeKind::ForEach(_))) => (true, 1),
-            (Role::Finally, Some(NodeKind::Parallel(parallel))) => (parallel.finally.is_some(), 1),
+            (CallRole::Input, Some(NodeKind::Workflow(nested))) => (nested.input.is_some(), 1),
+            (CallRole::Wait, Some(NodeKind::Sleep(sleep))) => {
+                (matches!(sleep.wait, SleepLength::Computed(_)), 1)
+            }
+            (CallRole::Choose, Some(NodeKind::Branch(_)))
+            | (CallRole::Test, Some(NodeKind::Loop(_)))
+            | (CallRole::Items, Some(NodeKind::ForEach(_))) => (true, 1),
+            (CallRole::Finally, Some(NodeKind::Parallel(parallel))) => (parallel.finally.is_some(), 1),
             _ => (false, 1),
         };
-        self.require(fits, seq, Rule::Settings, || format!("`{node}` has no function for {role:?}"));
-        self.require(attempt <= most, seq, Rule::Settings, || {
+        self.require(fits, seq, HistoryRule::Settings, || format!("`{node}` has no function for {role:?}"));
+        self.require(attempt <= most, seq, HistoryRule::Settings, || {
             format!("attempt {attempt} of `{node}`, which allows {most}")
         });
         let once = matches!(kind, Some(NodeKind::Step(step)) if step.at_most_once);
-        let again = role == Role::Step && once && self.facts.lost.contains(node);
-        self.require(!again, seq, Rule::Settings, || format!("`{node}` is at most once and is called again"));
+        let again = role == CallRole::Step && once && self.facts.lost.contains(node);
+        self.require(!again, seq, HistoryRule::Settings, || {
+            format!("`{node}` is at most once and is called again")
+        });
     }
 
     /// Every handler and compensation that was to be called has been, or was dropped because all was ending.
     fn nothing_is_owed(&mut self, seq: Seq) {
         let owed = self.facts.handler_owed.first().map(|node| format!("`{node}`")).unwrap_or_default();
-        self.require(owed.is_empty(), seq, Rule::Settings, || {
+        self.require(owed.is_empty(), seq, HistoryRule::Settings, || {
             format!("the handler of {owed} was not called")
         });
         let owed = self.undo.first().map(ToString::to_string).unwrap_or_default();
-        self.require(owed.is_empty(), seq, Rule::Undo, || format!("{owed} was not undone"));
+        self.require(owed.is_empty(), seq, HistoryRule::Undo, || format!("{owed} was not undone"));
     }
 }
 
-fn wanted(parallel: &Parallel) -> u32 {
+fn wanted(parallel: &ParallelNode) -> u32 {
     match parallel.join {
         Join::All => u32::try_from(parallel.branches.len()).unwrap_or(u32::MAX),
         Join::First => 1,

@@ -2,64 +2,66 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Event, ImportedStatus, Kind, LaneOutcome, Part, Parts, Role, Verdict};
+use crate::event::{
+    CallRole, Event, EventKind, FailureVerdict, ImportedStatus, LaneOutcome, ResultPart, ResultParts,
+};
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{Block, NodeKind, Order, Parallel};
+use crate::plan::{BlockOrder, NodeKind, ParallelNode, PlanBlock};
 
 /// What has been left so far.
 #[derive(Default)]
-pub(super) struct Results {
+pub(super) struct SeenResults {
     /// The event that holds what a node left; `None` for a node that ended without a result.
     nodes: BTreeMap<Path, Option<Seq>>,
     /// What was put together last, by node or lane.
-    joined: BTreeMap<Path, (Seq, Parts)>,
+    joined: BTreeMap<Path, (Seq, ResultParts)>,
     /// How lanes ended, and what they left.
-    lanes: BTreeMap<Path, Lane>,
+    lanes: BTreeMap<Path, LaneResult>,
     /// The last iteration of a loop that ended.
     last: BTreeMap<Path, Path>,
     /// The call of a parallel block's `finally` that answered.
     mapped: BTreeMap<Path, Seq>,
 }
 
-struct Lane {
+struct LaneResult {
     completed: bool,
     result: Option<Seq>,
 }
 
-impl Results {
+impl SeenResults {
     /// Notes what an event leaves; `role` is that of the node's last call.
-    pub(super) fn note(&mut self, event: &Event, role: Option<Role>) {
+    pub(super) fn note(&mut self, event: &Event, role: Option<CallRole>) {
         let seq = event.seq;
-        match &event.event {
-            Kind::CallSucceeded { node, .. } => match role {
-                Some(Role::Step) => self.left(node, Some(seq)),
-                Some(Role::Finally) => {
+        match &event.kind {
+            EventKind::CallSucceeded { node, .. } => match role {
+                Some(CallRole::Step) => self.left(node, Some(seq)),
+                Some(CallRole::Finally) => {
                     self.mapped.insert(node.clone(), seq);
                 }
                 _ => {}
             },
-            Kind::CallFailed { node, verdict: Verdict::Continue, .. } => self.left(node, None),
-            Kind::NodeImported { node, status, .. } => {
+            EventKind::CallFailed { node, verdict: FailureVerdict::Continue, .. } => self.left(node, None),
+            EventKind::NodeImported { node, status, .. } => {
                 self.left(node, (*status != ImportedStatus::Failed).then_some(seq));
             }
-            Kind::LaneImported { lane, .. } => {
-                self.lanes.insert(lane.clone(), Lane { completed: true, result: Some(seq) });
+            EventKind::LaneImported { lane, .. } => {
+                self.lanes.insert(lane.clone(), LaneResult { completed: true, result: Some(seq) });
             }
-            Kind::NodeCompleted { node, result } => self.left(node, *result),
-            Kind::SleepEnded { node } => self.left(node, None),
-            Kind::SignalTaken { node, op: None, signal } => self.left(node, Some(*signal)),
-            Kind::SignalTimedOut { node, op: None, failure: None } => self.left(node, Some(seq)),
-            Kind::Joined { node, parts } => {
+            EventKind::NodeCompleted { node, result } => self.left(node, *result),
+            EventKind::SleepEnded { node } => self.left(node, None),
+            EventKind::SignalTaken { node, op: None, signal } => self.left(node, Some(*signal)),
+            EventKind::SignalTimedOut { node, op: None, failure: None } => self.left(node, Some(seq)),
+            EventKind::Joined { node, parts } => {
                 self.joined.insert(node.clone(), (seq, parts.clone()));
             }
-            Kind::LaneEnded { lane, outcome, result, .. } => {
+            EventKind::LaneEnded { lane, outcome, result, .. } => {
                 let completed = *outcome == LaneOutcome::Completed;
                 if let Some((supervisor, _)) = lane.as_iteration() {
                     self.last.insert(supervisor, lane.clone());
                 }
                 // A lane that had failed when another won ends once more; what counts is how it ended first.
-                self.lanes.entry(lane.clone()).or_insert(Lane { completed, result: *result });
+                self.lanes.entry(lane.clone()).or_insert(LaneResult { completed, result: *result });
             }
             _ => {}
         }
@@ -70,7 +72,7 @@ impl Results {
     }
 
     /// Why this is not what a block gives.
-    pub(super) fn of_block(&self, block: &Block, lane: &Path, given: Option<Seq>) -> Option<String> {
+    pub(super) fn of_block(&self, block: &PlanBlock, lane: &Path, given: Option<Seq>) -> Option<String> {
         if let Some(taken) = self.lanes.get(lane).filter(|_| lane.as_iteration().is_some()) {
             // Taken over from another run.
             return differs(taken.result, given);
@@ -78,16 +80,16 @@ impl Results {
         let left = |id: &str| self.nodes.get(&lane.child(id)).copied().flatten();
         let is_sink = |id: &str| !block.nodes.iter().any(|node| node.after.iter().any(|after| after == id));
         match block.order {
-            Order::Sequence => differs(block.nodes.last().and_then(|last| left(&last.id)), given),
-            Order::Graph => {
+            BlockOrder::Sequence => differs(block.nodes.last().and_then(|last| left(&last.id)), given),
+            BlockOrder::Graph => {
                 let sinks: Vec<&str> =
                     block.nodes.iter().map(|node| node.id.as_str()).filter(|id| is_sink(id)).collect();
                 if let [only] = sinks.as_slice() {
                     return differs(left(only), given);
                 }
-                let parts: Vec<(String, Part)> =
-                    sinks.into_iter().map(|id| (id.to_owned(), Part::from(left(id)))).collect();
-                self.is_joined(lane, &Parts::Map(parts), given)
+                let parts: Vec<(String, ResultPart)> =
+                    sinks.into_iter().map(|id| (id.to_owned(), ResultPart::from(left(id)))).collect();
+                self.is_joined(lane, &ResultParts::Map(parts), given)
             }
         }
     }
@@ -115,8 +117,8 @@ impl Results {
             }
             NodeKind::ForEach(_) => {
                 let lanes = (0..count.unwrap_or(0)).map(|index| self.lanes.get(&node.iteration(index)));
-                let parts = lanes.map(|lane| Part::from(lane.and_then(|lane| lane.result))).collect();
-                self.is_joined(node, &Parts::List(parts), given)
+                let parts = lanes.map(|lane| ResultPart::from(lane.and_then(|lane| lane.result))).collect();
+                self.is_joined(node, &ResultParts::List(parts), given)
             }
             NodeKind::Parallel(parallel) if parallel.finally.is_some() => {
                 differs(self.mapped.get(node).copied(), given)
@@ -127,8 +129,8 @@ impl Results {
     }
 
     /// The parts of all branches that completed by now, in their order. A failed branch is shown by its failure.
-    fn of_parallel(&self, parallel: &Parallel, node: &Path, given: Option<Seq>) -> Option<String> {
-        let Some((_, Parts::Map(joined))) = self.joined.get(node) else {
+    fn of_parallel(&self, parallel: &ParallelNode, node: &Path, given: Option<Seq>) -> Option<String> {
+        let Some((_, ResultParts::Map(joined))) = self.joined.get(node) else {
             return Some(format!("`{node}` was not put together"));
         };
         let shown = |name: &str| joined.iter().find(|(other, _)| other == name).map(|(_, part)| *part);
@@ -137,16 +139,16 @@ impl Results {
             let lane = self.lanes.get(&node.child(&branch.name));
             match (lane, shown(&branch.name)) {
                 (Some(lane), _) if lane.completed => {
-                    parts.push((branch.name.clone(), Part::from(lane.result)));
+                    parts.push((branch.name.clone(), ResultPart::from(lane.result)));
                 }
-                (_, Some(failed @ Part::Failure { .. })) => parts.push((branch.name.clone(), failed)),
+                (_, Some(failed @ ResultPart::Failure { .. })) => parts.push((branch.name.clone(), failed)),
                 _ => {}
             }
         }
-        self.is_joined(node, &Parts::Map(parts), given)
+        self.is_joined(node, &ResultParts::Map(parts), given)
     }
 
-    fn is_joined(&self, node: &Path, parts: &Parts, given: Option<Seq>) -> Option<String> {
+    fn is_joined(&self, node: &Path, parts: &ResultParts, given: Option<Seq>) -> Option<String> {
         match self.joined.get(node) {
             Some((seq, joined)) if joined == parts => differs(Some(*seq), given),
             Some((seq, _)) => Some(format!("event {seq} puts together something else")),

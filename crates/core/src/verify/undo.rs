@@ -6,19 +6,19 @@ use crate::path::Path;
 /// Steps with a compensation and children with something to undo that have completed or may have acted, in the order of
 /// their ends, and the lanes that lost.
 #[derive(Default)]
-pub(super) struct UndoList {
-    completed: Vec<Done>,
+pub(super) struct ExpectedUndo {
+    completed: Vec<DoneStep>,
     lost: Vec<Path>,
 }
 
 /// A step that has completed, or a child of it.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Done {
+pub(super) struct DoneStep {
     pub(super) node: Path,
     pub(super) child: Option<RunId>,
 }
 
-impl Done {
+impl DoneStep {
     pub(super) fn step(node: &Path) -> Self {
         Self { node: node.clone(), child: None }
     }
@@ -28,7 +28,7 @@ impl Done {
     }
 }
 
-impl std::fmt::Display for Done {
+impl std::fmt::Display for DoneStep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.child {
             Some(child) => write!(f, "run `{child}`"),
@@ -37,13 +37,13 @@ impl std::fmt::Display for Done {
     }
 }
 
-impl UndoList {
-    pub(super) fn completed(&mut self, done: Done) {
+impl ExpectedUndo {
+    pub(super) fn completed(&mut self, done: DoneStep) {
         self.completed.push(done);
     }
 
     /// Whether it is still to be undone.
-    pub(super) fn has(&self, done: &Done) -> bool {
+    pub(super) fn has(&self, done: &DoneStep) -> bool {
         self.completed.contains(done)
     }
 
@@ -53,7 +53,7 @@ impl UndoList {
 
     /// Something is being undone. Gives what should have been undone before it. A lane that lost is undone by itself,
     /// beside everything else.
-    pub(super) fn begin(&mut self, done: &Done) -> Option<String> {
+    pub(super) fn begin(&mut self, done: &DoneStep) -> Option<String> {
         let place = self.completed.iter().rposition(|completed| completed == done)?;
         let mut later = self.completed[place + 1..].iter();
         let lane = self.lane_of(&done.node);
@@ -79,7 +79,7 @@ impl UndoList {
         self.completed.clear();
     }
 
-    pub(super) fn first(&self) -> Option<&Done> {
+    pub(super) fn first(&self) -> Option<&DoneStep> {
         self.completed.last()
     }
 }

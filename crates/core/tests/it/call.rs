@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use expect_test::expect;
 use rival_core::failure::StepError;
-use rival_core::machine::{Input, Outcome};
-use rival_core::plan::{BackoffKind, OnTimeout, Retry};
+use rival_core::machine::{CallOutcome, MachineInput};
+use rival_core::plan::{BackoffKind, OnTimeout, RetryPolicy};
 use rival_core::{NodeStatus, Path, RunStatus, Value};
 use serde_json::json as j;
 
@@ -282,7 +282,7 @@ fn an_error_that_asks_for_a_retry_without_numbers_gets_one_attempt_by_default() 
 #[test]
 fn the_errors_own_backoff_decides_the_delay() {
     let configured = step_with("a", |step| {
-        step.retry = Retry { backoff_ms: Some(50), ..attempts(3) };
+        step.retry = RetryPolicy { backoff_ms: Some(50), ..attempts(3) };
     });
     let error = StepError::retry("busy").backoff(BackoffKind::Exponential, Duration::from_millis(7));
     Case::of(vec![configured])
@@ -650,10 +650,10 @@ fn a_call_that_stops_although_nobody_told_it_to_was_lost() {
 fn state_is_recorded_with_success_and_failure_and_null_is_a_state() {
     let mut case = Case::of(vec![tried("a", 2)]).start();
     let state = Some(Value::null());
-    let outcome = Outcome::Failure { error: StepError::new("no").details(Value::null()), state };
+    let outcome = CallOutcome::Failure { error: StepError::new("no").details(Value::null()), state };
     case = case.finish("a", 1, "fails with state", outcome).tick_after(1_000);
     let state = Some(json(j!({"seen": 1})));
-    let outcome = Outcome::Success { result: json(j!(1)), state, skipped: false };
+    let outcome = CallOutcome::Success { result: json(j!(1)), state, skipped: false };
     case = case.finish("a", 2, "returns with state", outcome);
     let node = case.state.node(&Path::from("a")).expect("a ran");
     assert_eq!(node.state, node.result);
@@ -664,15 +664,15 @@ fn state_is_recorded_with_success_and_failure_and_null_is_a_state() {
 fn nothing_happens_before_the_start_and_a_run_starts_once() {
     let mut case = Case::of(vec![step("a")]);
     for input in [
-        Input::Tick,
-        Input::Pause,
-        Input::Resume,
-        Input::Activate { loaded: rival_core::Seq::ZERO },
-        Input::LetGo,
+        MachineInput::Tick,
+        MachineInput::Pause,
+        MachineInput::Resume,
+        MachineInput::Activate { loaded: rival_core::Seq::ZERO },
+        MachineInput::ReleaseNow,
     ] {
         assert!(case.decide(input).events.is_empty());
     }
-    assert!(case.decide(Input::Cancel { reason: None }).events.is_empty());
+    assert!(case.decide(MachineInput::Cancel { reason: None }).events.is_empty());
     case.start().start().then(expect![[r#"
         > start, at 0
            1 request   run started

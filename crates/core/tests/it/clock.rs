@@ -1,10 +1,10 @@
 //! A clock that was ahead and is set back: `machine/timer.rs`, `state/clock.rs`.
 
 use expect_test::expect;
-use rival_core::event::Kind;
+use rival_core::event::EventKind;
 use rival_core::failure::StepError;
 use rival_core::machine::AskedBody;
-use rival_core::plan::{Node, Wait};
+use rival_core::plan::{Node, SleepLength};
 use rival_core::{RunStatus, Time, verify};
 use serde_json::json as j;
 
@@ -17,7 +17,7 @@ fn ahead(nodes: Vec<(&str, Vec<Node>)>) -> Case {
 
 #[test]
 fn what_was_left_of_a_sleep_is_left_after_it() {
-    Case::of(vec![sleep("z", Wait::ForMs(500))])
+    Case::of(vec![sleep("z", SleepLength::ForMs(500))])
         .after(1_000_000)
         .start()
         .next_timer(Some(1_000_500))
@@ -41,7 +41,7 @@ fn what_was_left_of_a_sleep_is_left_after_it() {
 
 #[test]
 fn a_sleep_until_a_moment_stays_where_it_is() {
-    Case::of(vec![sleep("z", Wait::UntilMs(1_001_000))])
+    Case::of(vec![sleep("z", SleepLength::UntilMs(1_001_000))])
         .after(1_000_000)
         .start()
         .clock_set_back(999_000)
@@ -51,7 +51,7 @@ fn a_sleep_until_a_moment_stays_where_it_is() {
 #[test]
 fn the_answer_of_a_computed_sleep_says_which_it_is() {
     for (answer, next) in [(j!({"forMs": 500}), 1_500), (j!({"untilMs": 1_000_500}), 1_000_500)] {
-        let case = Case::of(vec![sleep("z", Wait::Computed("f".into()))]).after(1_000_000).start();
+        let case = Case::of(vec![sleep("z", SleepLength::Computed("f".into()))]).after(1_000_000).start();
         case.gives("z", 1, answer).clock_set_back(999_000).next_timer(Some(next)).crash().check();
     }
 }
@@ -127,7 +127,7 @@ fn signals_that_the_wrong_clock_dated_are_taken() {
 
 #[test]
 fn a_clock_that_is_not_behind_the_run_changes_nothing() {
-    let case = Case::of(vec![sleep("z", Wait::ForMs(500))]).start().after(10).clock_set_back(0);
+    let case = Case::of(vec![sleep("z", SleepLength::ForMs(500))]).start().after(10).clock_set_back(0);
     assert_eq!(case.events.len(), 2);
     case.next_timer(Some(500)).check();
 }
@@ -135,8 +135,8 @@ fn a_clock_that_is_not_behind_the_run_changes_nothing() {
 #[test]
 fn the_state_is_the_same_after_a_restart() {
     let case = ahead(vec![
-        ("a", vec![sleep("for", Wait::ForMs(500))]),
-        ("b", vec![sleep("until", Wait::UntilMs(1_000_700))]),
+        ("a", vec![sleep("for", SleepLength::ForMs(500))]),
+        ("b", vec![sleep("until", SleepLength::UntilMs(1_000_700))]),
         ("c", vec![signal("s", "go", Some(400), true)]),
     ]);
     let case = case.clock_set_back(999_000);
@@ -146,9 +146,10 @@ fn the_state_is_the_same_after_a_restart() {
 
 #[test]
 fn verify_sees_a_clock_that_is_set_back_by_another_length() {
-    let case = Case::of(vec![sleep("z", Wait::ForMs(500))]).after(1_000_000).start().clock_set_back(999_000);
+    let case =
+        Case::of(vec![sleep("z", SleepLength::ForMs(500))]).after(1_000_000).start().clock_set_back(999_000);
     let mut events = case.events.clone();
-    let Some(Kind::ClockSetBack { by_ms }) = events.last_mut().map(|event| &mut event.event) else {
+    let Some(EventKind::ClockSetBack { by_ms }) = events.last_mut().map(|event| &mut event.kind) else {
         panic!("the last event is the clock's");
     };
     *by_ms += 1;

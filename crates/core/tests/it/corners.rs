@@ -2,8 +2,8 @@
 
 use rival_core::event::ImportedStatus;
 use rival_core::failure::StepError;
-use rival_core::machine::Start;
-use rival_core::plan::{Compensation, Join, LoopTest, Node, OnFailure, Wait};
+use rival_core::machine::RunStart;
+use rival_core::plan::{CompensationSpec, Join, LoopTest, Node, OnFailure, SleepLength};
 use rival_core::{Plan, RunStatus, Value};
 use serde_json::json as j;
 
@@ -51,8 +51,8 @@ fn a_retry_of_a_graph_starts_the_node_after_two_imported_ones_once() {
 #[test]
 fn two_sleeps_that_are_over_at_once_start_the_node_after_them_once() {
     let plan = graph_plan(vec![
-        (sleep("a", Wait::UntilMs(-1)), &[]),
-        (sleep("b", Wait::UntilMs(-1)), &[]),
+        (sleep("a", SleepLength::UntilMs(-1)), &[]),
+        (sleep("b", SleepLength::UntilMs(-1)), &[]),
         (step("c"), &["a", "b"]),
     ]);
     let case = Case::with(plan, |_| {}).start();
@@ -76,7 +76,7 @@ fn a_graph_of_imported_nodes_completes_once() {
     let imports =
         vec![import("a", ImportedStatus::Completed, j!(1)), import("b", ImportedStatus::Completed, j!(1))];
     let plan = graph_plan(vec![(step("a"), &[]), (step("b"), &[])]);
-    let case = Case::with(plan, |_| {}).start_with(Start { imports, ..Start::new(Value::null()) });
+    let case = Case::with(plan, |_| {}).start_with(RunStart { imports, ..RunStart::new(Value::null()) });
     times(&case, "run completed", 1);
 }
 
@@ -141,7 +141,7 @@ fn a_run_whose_last_block_is_a_race_completes_once() {
     let case = Case::of(vec![joining(
         "p",
         Join::First,
-        vec![("x", vec![step("a")]), ("y", vec![sleep("s", Wait::ForMs(1000))])],
+        vec![("x", vec![step("a")]), ("y", vec![sleep("s", SleepLength::ForMs(1000))])],
     )])
     .start()
     .ok("p/x/a", 1);
@@ -150,7 +150,7 @@ fn a_run_whose_last_block_is_a_race_completes_once() {
 
 #[test]
 fn nothing_starts_in_a_lane_that_has_lost_in_the_same_turn() {
-    let over = |id| sleep(id, Wait::UntilMs(-1));
+    let over = |id| sleep(id, SleepLength::UntilMs(-1));
     let mut p = joining("p", Join::First, vec![("x", vec![over("s")]), ("y", vec![])]);
     if let rival_core::plan::NodeKind::Parallel(it) = &mut p.kind {
         it.branches[1].block =
@@ -230,7 +230,7 @@ fn a_step_that_timed_out_is_undone_once_when_its_held_handler_is_cancelled() {
         step.timeout_ms = Some(100);
         step.on_error = Some("h".into());
         step.compensate =
-            Some(Compensation { function: "undo".into(), retry: attempts(1), timeout_ms: None });
+            Some(CompensationSpec { function: "undo".into(), retry: attempts(1), timeout_ms: None });
     });
     let case = Case::of(vec![a]).start().pause().tick_after(100).cancel();
     times(&case, "a#2 called: compensate", 1);
@@ -368,10 +368,10 @@ fn a_nested_graph_does_not_complete_while_the_handler_of_a_failed_node_is_at_wor
 fn no_timer_is_left_behind_by_a_node_of_a_graph() {
     let c = step_with("c", |step| step.timeout_ms = Some(100));
     let plan = graph_plan(vec![
-        (sleep("a", Wait::UntilMs(-1)), &[]),
-        (sleep("b", Wait::UntilMs(-1)), &[]),
+        (sleep("a", SleepLength::UntilMs(-1)), &[]),
+        (sleep("b", SleepLength::UntilMs(-1)), &[]),
         (c, &["a", "b"]),
-        (sleep("d", Wait::ForMs(1_000_000)), &["c"]),
+        (sleep("d", SleepLength::ForMs(1_000_000)), &["c"]),
     ]);
     let case = Case::with(plan, |_| {}).start().ok("c", 1).ok("c", 2).tick_after(200);
     case.next_timer(Some(1_000_000));
@@ -401,8 +401,8 @@ fn interruptions_of_a_step_do_not_count_against_its_compensation() {
 
 #[test]
 fn interruptions_of_a_loop_s_tests_do_not_add_up_over_its_iterations() {
-    let each = rival_core::plan::Loop {
-        body: rival_core::plan::Block::sequence(vec![step("a")]),
+    let each = rival_core::plan::LoopNode {
+        body: rival_core::plan::PlanBlock::sequence(vec![step("a")]),
         test: LoopTest::Until("t".into()),
         max_iterations: 20,
     };
@@ -468,7 +468,7 @@ fn odd_names_are_refused() {
 fn a_step_that_must_not_be_called_again_and_was_interrupted_is_undone() {
     let a = step_with("a", |step| {
         step.at_most_once = true;
-        step.compensate = Some(Compensation { function: "undo".into(), ..Compensation::default() });
+        step.compensate = Some(CompensationSpec { function: "undo".into(), ..CompensationSpec::default() });
     });
     let case = Case::of(vec![a]).start().crash();
     times(&case, "a#2 called: compensate", 1);

@@ -2,7 +2,9 @@
 
 use expect_test::{Expect, expect};
 use rival_core::Plan;
-use rival_core::plan::{Block, Join, NamedBlock, Node, NodeKind, OnFailure, Order, Parallel, Wait};
+use rival_core::plan::{
+    BlockOrder, Join, NamedBlock, Node, NodeKind, OnFailure, ParallelNode, PlanBlock, SleepLength,
+};
 
 use crate::support::{nested, nested_with, plan, sleep, step, step_with};
 
@@ -13,11 +15,11 @@ fn check(old: &Plan, new: &Plan, expected: &Expect) {
 fn setup(branches: &[(&str, &[&str])]) -> Node {
     let branch = |(name, ids): &(&str, &[&str])| {
         let nodes = ids.iter().map(|id| step(id)).collect();
-        NamedBlock { name: (*name).into(), block: Block::sequence(nodes) }
+        NamedBlock { name: (*name).into(), block: PlanBlock::sequence(nodes) }
     };
     let branches = branches.iter().map(branch).collect();
     let (join, on_failure) = (Join::All, OnFailure::Fail);
-    Node::new("setup", NodeKind::Parallel(Parallel { branches, join, on_failure, finally: None }))
+    Node::new("setup", NodeKind::Parallel(ParallelNode { branches, join, on_failure, finally: None }))
 }
 
 #[test]
@@ -36,8 +38,12 @@ fn a_plan_does_not_differ_from_itself() {
 #[test]
 fn nodes_come_and_go_with_what_is_inside() {
     let old = plan(vec![step("a"), nested("n", vec![step("x"), step("y")]), step("b")]);
-    let new =
-        plan(vec![step("a"), sleep("z", Wait::ForMs(5)), step("b"), setup(&[("l", &["x"]), ("r", &["y"])])]);
+    let new = plan(vec![
+        step("a"),
+        sleep("z", SleepLength::ForMs(5)),
+        step("b"),
+        setup(&[("l", &["x"]), ("r", &["y"])]),
+    ]);
     check(
         &old,
         &new,
@@ -60,13 +66,13 @@ fn nodes_come_and_go_with_what_is_inside() {
 
 #[test]
 fn settings_are_named_with_what_they_were_and_are() {
-    let old = plan(vec![step("a"), sleep("z", Wait::ForMs(5)), nested("n", vec![step("b")])]);
+    let old = plan(vec![step("a"), sleep("z", SleepLength::ForMs(5)), nested("n", vec![step("b")])]);
     let mut new = plan(vec![
         step_with("a", |step| {
             step.retry.max_attempts = Some(3);
             step.function = "other".into();
         }),
-        sleep("z", Wait::UntilMs(9)),
+        sleep("z", SleepLength::UntilMs(9)),
         nested_with("n", vec![step_with("b", |step| step.timeout_ms = Some(1))], |nested| {
             nested.on_error = Some("h".into());
         }),
@@ -151,7 +157,8 @@ fn a_node_that_went_into_another_block_has_moved() {
 
 #[test]
 fn in_a_graph_only_dependencies_count() {
-    let graph = |nodes: Vec<Node>| Plan { block: Block { order: Order::Graph, nodes }, ..plan(vec![]) };
+    let graph =
+        |nodes: Vec<Node>| Plan { block: PlanBlock { order: BlockOrder::Graph, nodes }, ..plan(vec![]) };
     let after = |id: &str, after: &str| Node { after: vec![after.into()], ..step(id) };
     let old = graph(vec![step("a"), step("b"), after("c", "a")]);
     let new = graph(vec![step("b"), step("a"), after("c", "b")]);

@@ -3,42 +3,42 @@
 use expect_test::expect;
 use rival_core::Plan;
 use rival_core::plan::{
-    Block, Branch, ForEach, Join, Loop, LoopTest, NamedBlock, Node, NodeKind, OnFailure, Order, Parallel,
-    Signal, Wait,
+    BlockOrder, BranchNode, ForEachNode, Join, LoopNode, LoopTest, NamedBlock, Node, NodeKind, OnFailure,
+    ParallelNode, PlanBlock, SignalNode, SleepLength,
 };
 
 use crate::support::{nested_with, plan, sleep, step, step_with};
 
 fn lane(name: &str, nodes: Vec<Node>) -> NamedBlock {
-    NamedBlock { name: name.into(), block: Block::sequence(nodes) }
+    NamedBlock { name: name.into(), block: PlanBlock::sequence(nodes) }
 }
 
 fn drawn() -> Plan {
-    let choice = Branch {
+    let choice = BranchNode {
         choose: "is_large".into(),
         cases: vec![lane("then", vec![step("wrap")])],
-        default: Some(Block::sequence(vec![step("post")])),
+        default: Some(PlanBlock::sequence(vec![step("post")])),
     };
-    let setup = Parallel {
+    let setup = ParallelNode {
         branches: vec![lane("db", vec![step("create"), step("grant")]), lane("crm", vec![step("create")])],
         join: Join::N(1),
         on_failure: OnFailure::Fail,
         finally: None,
     };
-    let poll = Loop {
-        body: Block::sequence(vec![sleep("delay", Wait::ForMs(500)), step("ask")]),
+    let poll = LoopNode {
+        body: PlanBlock::sequence(vec![sleep("delay", SleepLength::ForMs(500)), step("ask")]),
         test: LoopTest::Until("is_done".into()),
         max_iterations: 9,
     };
-    let each = ForEach {
+    let each = ForEachNode {
         items: "orders".into(),
-        body: Block::sequence(vec![step("charge")]),
+        body: PlanBlock::sequence(vec![step("charge")]),
         concurrency: 8,
         max_iterations: None,
     };
-    let signal = Signal { signal: "approved".into(), timeout_ms: None, timeout_is_value: false };
+    let signal = SignalNode { signal: "approved".into(), timeout_ms: None, timeout_is_value: false };
     let graph = nested_with("order", vec![step("validate"), step("fraud"), step("pay")], |nested| {
-        nested.block.order = Order::Graph;
+        nested.block.order = BlockOrder::Graph;
         nested.block.nodes[2].after = vec!["validate".into(), "fraud".into()];
     });
     plan(vec![

@@ -1,9 +1,9 @@
 //! Durable operations and children: `machine/durable.rs`, `machine/child.rs`, `durable.rs`.
 
 use expect_test::expect;
-use rival_core::durable::{ChildOutcome, Found, OpKey, OpKind, Replay};
-use rival_core::event::{Cause, Kind};
-use rival_core::failure::{Failure, StepError};
+use rival_core::durable::{ChildOutcome, OpKey, OpKind, Replay, ReplayResult};
+use rival_core::event::{EventCause, EventKind};
+use rival_core::failure::{FailureRecord, StepError};
 use rival_core::machine::AskedBody;
 use rival_core::plan::Join;
 use rival_core::{Event, NodeStatus, Path, RunStatus, Seq, Time};
@@ -29,7 +29,7 @@ fn map(count: u32, concurrency: u32, collect: bool) -> AskedBody {
 }
 
 fn failed() -> ChildOutcome {
-    ChildOutcome::Failed { failure: Failure::new("error", "no"), step: Some(Path::from("x")) }
+    ChildOutcome::Failed { failure: FailureRecord::new("error", "no"), step: Some(Path::from("x")) }
 }
 
 pub(crate) fn cancelled() -> ChildOutcome {
@@ -139,7 +139,7 @@ fn a_child_that_is_retried_by_itself_ends_with_its_last_run() {
 
 #[test]
 fn a_child_that_cannot_be_started_fails_the_operation() {
-    let refused = Some(Failure::new("invalid_input", "x is missing"));
+    let refused = Some(FailureRecord::new("invalid_input", "x is missing"));
     started().asks("a", 1, "charge", AskedBody::Run { input: json(j!(1)), refused }).then(expect![[r#"
         > a#1 asks, at 0
            3 <2        a#1.1 run charge with 1
@@ -299,9 +299,20 @@ fn a_call_that_has_not_used_an_answer_is_not_let_go() {
 
 /// The last event of a history as version 4 wrote it.
 fn let_go_by_an_older_build(mut case: Case) -> Case {
-    let event =
-        Kind::CallSuspended { node: "a".into(), call: 1, used: Vec::new(), told: Vec::new(), state: None };
-    let event = Event { v: 1, seq: case.state.seq.next(), at: case.now, cause: Cause::Event(Seq(2)), event };
+    let event = EventKind::CallSuspended {
+        node: "a".into(),
+        call: 1,
+        used: Vec::new(),
+        told: Vec::new(),
+        state: None,
+    };
+    let event = Event {
+        v: 1,
+        seq: case.state.seq.next(),
+        at: case.now,
+        cause: EventCause::Event(Seq(2)),
+        kind: event,
+    };
     case.state.apply(&event);
     case.events.push(event);
     case
@@ -467,7 +478,7 @@ fn a_failing_attempt_keeps_what_went_well() {
     let case = Case::of(vec![tried("a", 2)])
         .start()
         .asks("a", 1, "key", once(j!(7)))
-        .asks("a", 1, "bad", AskedBody::Once(Err(Failure::new("error", "no"))))
+        .asks("a", 1, "bad", AskedBody::Once(Err(FailureRecord::new("error", "no"))))
         .asks("a", 1, "slow", run())
         .fails("a", 1, StepError::new("no"))
         .child_ends("r~c1", cancelled())
@@ -690,9 +701,9 @@ fn again() -> (Case, Replay) {
 fn a_call_that_is_made_again_finds_what_it_asked_for() {
     let (case, mut replay) = again();
     let ops = case.state.ops.get(&Path::from("a"));
-    assert_eq!(replay.ask(ops, &key(OpKind::Once, "a"), "h", &[]), Found::Recorded(1));
-    assert_eq!(replay.ask(ops, &key(OpKind::Once, "b"), "h", &[1]), Found::Recorded(2));
-    assert_eq!(replay.ask(ops, &key(OpKind::Once, "c"), "h", &[2]), Found::New);
+    assert_eq!(replay.ask(ops, &key(OpKind::Once, "a"), "h", &[]), ReplayResult::Recorded(1));
+    assert_eq!(replay.ask(ops, &key(OpKind::Once, "b"), "h", &[1]), ReplayResult::Recorded(2));
+    assert_eq!(replay.ask(ops, &key(OpKind::Once, "c"), "h", &[2]), ReplayResult::New);
     assert_eq!(replay.forgot(ops), None);
 }
 
@@ -701,10 +712,10 @@ fn a_function_that_has_changed_is_found_out() {
     let (case, replay) = again();
     let ops = case.state.ops.get(&Path::from("a"));
     let mut other = replay.clone();
-    let Found::Mismatch(why) = other.ask(ops, &key(OpKind::Once, "a"), "other", &[]) else { panic!() };
+    let ReplayResult::Mismatch(why) = other.ask(ops, &key(OpKind::Once, "a"), "other", &[]) else { panic!() };
     assert_eq!(why, "once(`a`) was asked for before with other arguments than now");
     let mut other = replay.clone();
-    let Found::Mismatch(why) = other.ask(ops, &key(OpKind::Sleep, ""), "h", &[]) else { panic!() };
+    let ReplayResult::Mismatch(why) = other.ask(ops, &key(OpKind::Sleep, ""), "h", &[]) else { panic!() };
     assert_eq!(why, "once(`a`) was asked for before, where sleep is asked for now");
     let mut other = replay;
     other.ask(ops, &key(OpKind::Once, "a"), "h", &[]);
@@ -725,11 +736,11 @@ fn a_race_ends_the_same_way_each_time() {
     let ops = case.state.ops.get(&Path::from("a"));
     let mut replay = Replay::new(ops, 1);
     let due = |replay: &Replay, op: u32| replay.is_due(ops.unwrap().get(op).unwrap());
-    assert_eq!(replay.ask(ops, &key(OpKind::Sleep, ""), "h", &[]), Found::Recorded(2));
+    assert_eq!(replay.ask(ops, &key(OpKind::Sleep, ""), "h", &[]), ReplayResult::Recorded(2));
     assert!(!due(&replay, 2), "the sleep was over later than the step went on");
-    assert_eq!(replay.ask(ops, &key(OpKind::Signal, "go"), "h", &[]), Found::Recorded(1));
+    assert_eq!(replay.ask(ops, &key(OpKind::Signal, "go"), "h", &[]), ReplayResult::Recorded(1));
     assert!(due(&replay, 1) && !due(&replay, 2));
-    assert_eq!(replay.ask(ops, &key(OpKind::Once, "signalled"), "h", &[1]), Found::Recorded(3));
+    assert_eq!(replay.ask(ops, &key(OpKind::Once, "signalled"), "h", &[1]), ReplayResult::Recorded(3));
     assert!(due(&replay, 2));
     assert_eq!(case.now, Time(100));
 }

@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 use rival_core::failure::StepError;
-use rival_core::machine::Start;
-use rival_core::plan::Wait;
+use rival_core::machine::RunStart;
+use rival_core::plan::SleepLength;
 use rival_core::{NodeStatus, Plan, RunStatus, Value};
 
 use crate::support::{Case, nested, nested_with, plan, sleep, step, step_with, tried};
@@ -153,7 +153,8 @@ fn a_run_that_takes_too_long_calls_its_handler_once_all_has_settled() {
 
 #[test]
 fn a_run_that_takes_too_long_while_asleep_fails_at_once() {
-    with_timeout(plan(vec![sleep("z", Wait::ForMs(5_000))])).start().tick_after(1_000).then(expect![[r#"
+    with_timeout(plan(vec![sleep("z", SleepLength::ForMs(5_000))])).start().tick_after(1_000).then(expect![
+        [r#"
         > start, at 0
            1 request   run started, until 1000
            2 <1        z sleeps until 5000
@@ -161,7 +162,8 @@ fn a_run_that_takes_too_long_while_asleep_fails_at_once() {
            3 clock     run failing: run_timeout `the run took longer than 1000 ms`, forced at 31000
            4 <3        z cancelled
            5 <4        run failed: run_timeout `the run took longer than 1000 ms`
-    "#]]);
+    "#]
+    ]);
 }
 
 #[test]
@@ -205,7 +207,7 @@ fn the_handler_of_a_run_that_took_too_long_while_queued_waits_for_room() {
 
 #[test]
 fn a_run_past_its_deadline_starts_nothing_when_it_is_loaded() {
-    with_timeout(plan(vec![sleep("z", Wait::ForMs(500)), step("a")]))
+    with_timeout(plan(vec![sleep("z", SleepLength::ForMs(500)), step("a")]))
         .start()
         .after(2_000)
         .crash()
@@ -223,7 +225,7 @@ fn a_run_past_its_deadline_starts_nothing_when_it_is_loaded() {
 
 #[test]
 fn a_start_may_override_the_timeout_and_the_retries_of_the_plan() {
-    let start = Start { timeout_ms: Some(5), max_retries: Some(1), ..Start::new(Value::null()) };
+    let start = RunStart { timeout_ms: Some(5), max_retries: Some(1), ..RunStart::new(Value::null()) };
     with_timeout(plan(vec![step("a")])).start_with(start).then(expect![[r#"
         > start, at 0
            1 request   run started, until 5, 1 retries left
@@ -245,7 +247,8 @@ fn a_run_with_retries_left_names_the_run_that_goes_on() {
                3 <2        a#1 failed: error `no`, fail
                4 <3        run failed in a: error `no`, retried as order-7~1
         "#]]);
-    let start = Start { source: Some("order-7".into()), max_retries: Some(1), ..Start::new(Value::null()) };
+    let start =
+        RunStart { source: Some("order-7".into()), max_retries: Some(1), ..RunStart::new(Value::null()) };
     Case::of(vec![step("a")]).named("order-7~1").start_with(start).fails("a", 1, StepError::new("no")).then(
         expect![[r#"
             > start, at 0
@@ -389,7 +392,7 @@ fn a_cancel_while_waiting_to_retry_ends_at_once() {
 
 #[test]
 fn a_cancel_while_asleep_ends_at_once() {
-    Case::of(vec![nested("n", vec![sleep("z", Wait::ForMs(100))])])
+    Case::of(vec![nested("n", vec![sleep("z", SleepLength::ForMs(100))])])
         .start()
         .cancel()
         .tick_after(100)

@@ -1,12 +1,12 @@
 //! What a new run takes over from an old one: `fork.rs`.
 
 use expect_test::expect;
-use rival_core::event::{Kind, Parts};
+use rival_core::event::{EventKind, ResultParts};
 use rival_core::failure::StepError;
 use rival_core::fork::{self, HistoryReader};
-use rival_core::machine::Start;
+use rival_core::machine::RunStart;
 use rival_core::plan::Node;
-use rival_core::{Event, Failure, Path, Plan, Seq, State, Value};
+use rival_core::{Event, FailureRecord, Path, Plan, RunState, Seq, Value};
 use serde_json::json as j;
 
 use crate::support::{Case, branch, for_each, graph, json, parallel, plan, step, undoable, until};
@@ -21,21 +21,23 @@ impl History<'_> {
 
 impl HistoryReader for History<'_> {
     fn value(&self, seq: Seq) -> Option<Value> {
-        match &self.at(seq).event {
-            Kind::Joined { parts: Parts::List(parts), .. } => {
+        match &self.at(seq).kind {
+            EventKind::Joined { parts: ResultParts::List(parts), .. } => {
                 Some(json(j!(format!("{} parts", parts.len()))))
             }
-            Kind::Joined { parts: Parts::Map(parts), .. } => Some(json(j!(format!("{} parts", parts.len())))),
+            EventKind::Joined { parts: ResultParts::Map(parts), .. } => {
+                Some(json(j!(format!("{} parts", parts.len()))))
+            }
             other => other.value().cloned(),
         }
     }
 
     fn state(&self, seq: Seq) -> Option<Value> {
-        self.at(seq).event.state().cloned()
+        self.at(seq).kind.state().cloned()
     }
 
-    fn failure(&self, seq: Seq) -> Option<Failure> {
-        self.at(seq).event.failure().cloned()
+    fn failure(&self, seq: Seq) -> Option<FailureRecord> {
+        self.at(seq).kind.failure().cloned()
     }
 }
 
@@ -48,9 +50,9 @@ fn fork_with(case: &Case, plan: Plan, point: Option<&str>) -> Case {
     case.check();
     let next = Case::with(plan, |_| {}).named("r2");
     let point = point.map(Path::from);
-    let state = State::of_whole_run(&case.events);
+    let state = RunState::of_whole_run(&case.events);
     let imports = fork::imports(&next.plan, &state, point.as_ref(), &History(&case.events));
-    next.start_with(Start { source: Some("r".into()), imports, ..Start::new(json(j!({"n": 1}))) })
+    next.start_with(RunStart { source: Some("r".into()), imports, ..RunStart::new(json(j!({"n": 1}))) })
 }
 
 fn run_of(nodes: Vec<Node>) -> Case {

@@ -1,8 +1,8 @@
 //! Operations that a function gives up.
 
 use expect_test::expect;
-use rival_core::durable::{Found, OpKind, Replay};
-use rival_core::event::Kind;
+use rival_core::durable::{OpKind, Replay, ReplayResult};
+use rival_core::event::EventKind;
 use rival_core::failure::StepError;
 use rival_core::machine::AskedBody;
 use rival_core::{NodeStatus, Path, Time};
@@ -137,7 +137,7 @@ fn what_is_given_up_before_it_is_done_once_is_recorded() {
     let case = case.crash();
     let mut replay = Replay::new(case.state.ops.get(&Path::from("a")), 1);
     let ops = case.state.ops.get(&Path::from("a"));
-    assert_eq!(replay.ask(ops, &key(OpKind::Once, "key"), "h", &[]), Found::Recorded(1));
+    assert_eq!(replay.ask(ops, &key(OpKind::Once, "key"), "h", &[]), ReplayResult::Recorded(1));
     assert!(!replay.is_due(ops.unwrap().get(1).unwrap()), "it is never answered");
     case.check();
 }
@@ -148,8 +148,8 @@ fn a_later_attempt_is_given_what_ended_well_although_it_was_given_up() {
         answered(2).drops("a", 1, 1).drops("a", 1, 2).fails("a", 1, StepError::new("no")).tick_after(1_000);
     let ops = case.state.ops.get(&Path::from("a"));
     let mut replay = Replay::new(ops, 2);
-    assert_eq!(replay.ask(ops, &key(OpKind::Run, "work"), "h", &[]), Found::Recorded(1));
-    assert_eq!(replay.ask(ops, &key(OpKind::Signal, "m"), "h", &[]), Found::New);
+    assert_eq!(replay.ask(ops, &key(OpKind::Run, "work"), "h", &[]), ReplayResult::Recorded(1));
+    assert_eq!(replay.ask(ops, &key(OpKind::Signal, "m"), "h", &[]), ReplayResult::New);
     assert!(replay.is_due(ops.unwrap().get(1).unwrap()));
     case.asks("a", 2, "m", signal(None)).quietly().then(expect![[r#""#]]);
 }
@@ -168,7 +168,7 @@ fn what_an_attempt_gave_up_stays_so_when_it_is_called_again() {
         .signal("m");
     let ops = case.state.ops.get(&Path::from("a"));
     let mut replay = Replay::new(ops, 2);
-    assert_eq!(replay.ask(ops, &key(OpKind::Run, "work"), "h", &[]), Found::Recorded(1));
+    assert_eq!(replay.ask(ops, &key(OpKind::Run, "work"), "h", &[]), ReplayResult::Recorded(1));
     assert!(!replay.is_due(ops.unwrap().get(1).unwrap()), "it is never answered");
     case.drops("a", 3, 1).check();
 }
@@ -184,7 +184,7 @@ fn each_attempt_can_give_up_what_ended_well_before() {
         .fails("a", 2, StepError::new("no"))
         .tick_after(2_000)
         .drops("a", 3, 1);
-    let dropped = case.events.iter().filter(|event| matches!(event.event, Kind::OpDropped { .. }));
+    let dropped = case.events.iter().filter(|event| matches!(event.kind, EventKind::OpDropped { .. }));
     assert_eq!(dropped.count(), 4);
     assert_eq!(case.state.signals.kept(), 1, "the next wait takes it");
     case.check();

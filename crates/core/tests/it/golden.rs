@@ -11,13 +11,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use rival_core::durable::ChildOutcome;
-use rival_core::event::{self, ImportedStatus, Kind, LostReason, NotUndone, VERSION};
-use rival_core::failure::{Failure, StepError};
-use rival_core::fork::{Import, NodeImport};
-use rival_core::machine::{AskedBody, Start};
-use rival_core::plan::{Join, Wait};
+use rival_core::event::{self, EventKind, ImportedStatus, LostReason, NotUndone, VERSION};
+use rival_core::failure::{FailureRecord, StepError};
+use rival_core::fork::{ForkImport, NodeImport};
+use rival_core::machine::{AskedBody, RunStart};
+use rival_core::plan::{Join, SleepLength};
 use rival_core::state::FOLD_VERSION;
-use rival_core::{Event, IndexedPlan, Path, Plan, State, Value, verify};
+use rival_core::{Event, IndexedPlan, Path, Plan, RunState, Value, verify};
 use serde::{Deserialize, Serialize};
 use serde_json::json as j;
 use serde_json::value::RawValue;
@@ -91,7 +91,7 @@ fn recorded_snapshots_are_the_folds_of_their_histories() {
             continue;
         }
         let events = events(&golden);
-        let mut state: State = serde_json::from_str(golden.snapshot.get())
+        let mut state: RunState = serde_json::from_str(golden.snapshot.get())
             .unwrap_or_else(|error| panic!("{file}: a stored snapshot no longer loads: {error}"));
         let (before, after) = events.split_at(events.len() / 2);
         assert_eq!(state, fold(before), "{file}");
@@ -108,7 +108,7 @@ fn this_fold_version_has_recorded_snapshots() {
 #[test]
 fn every_kind_of_event_is_in_a_recorded_history() {
     let found: BTreeSet<&str> =
-        files().iter().flat_map(|(_, golden)| events(golden)).map(|event| word(&event.event)).collect();
+        files().iter().flat_map(|(_, golden)| events(golden)).map(|event| word(&event.kind)).collect();
     let missing: Vec<&&str> =
         WORDS.iter().chain(&WAIT_WORDS).filter(|word| !found.contains(**word)).collect();
     assert!(missing.is_empty(), "no golden history has {missing:?}: add one and record it");
@@ -149,52 +149,52 @@ fn golden_histories_are_recorded_on_request() {
 
 /// Every kind, by its word: an added kind does not compile here until it has a word, and the words must
 /// all be found.
-pub(crate) fn word(kind: &Kind) -> &'static str {
+pub(crate) fn word(kind: &EventKind) -> &'static str {
     match kind {
-        Kind::RunStarted { .. } => "runStarted",
-        Kind::NodeImported { .. } => "nodeImported",
-        Kind::DecisionImported { .. } => "decisionImported",
-        Kind::LaneImported { .. } => "laneImported",
-        Kind::CallStarted { .. } => "callStarted",
-        Kind::CallSucceeded { .. } => "callSucceeded",
-        Kind::CallFailed { .. } => "callFailed",
-        Kind::CallLost { .. } => "callLost",
-        Kind::CallCancelled { .. } => "callCancelled",
-        Kind::NodeStarted { .. } => "nodeStarted",
-        Kind::LaneEnded { .. } => "laneEnded",
-        Kind::BlockFailing { .. } => "blockFailing",
-        Kind::LaneStopping { .. } => "laneStopping",
-        Kind::Joined { .. } => "joined",
-        Kind::NodeCompleted { .. } => "nodeCompleted",
-        Kind::NodeFailed { .. } => "nodeFailed",
-        Kind::NodeCancelled { .. } => "nodeCancelled",
-        Kind::NodeHeld { .. } => "nodeHeld",
-        Kind::NodeBlocked { .. } => "nodeBlocked",
-        Kind::NodeUnblocked { .. } => "nodeUnblocked",
-        Kind::SleepStarted { .. } => "sleepStarted",
-        Kind::SleepEnded { .. } => "sleepEnded",
-        Kind::CancelRequested { .. } => "cancelRequested",
-        Kind::ClockSetBack { .. } => "clockSetBack",
-        Kind::RunPaused {} => "runPaused",
-        Kind::RunResumed {} => "runResumed",
-        Kind::RunFailing { .. } => "runFailing",
-        Kind::RunCompleted { .. } => "runCompleted",
-        Kind::RunFailed { .. } => "runFailed",
-        Kind::RunCancelled { .. } => "runCancelled",
-        Kind::SignalReceived { .. } => WAIT_WORDS[0],
-        Kind::SignalAwaited { .. } => WAIT_WORDS[1],
-        Kind::SignalTaken { .. } => WAIT_WORDS[2],
-        Kind::SignalTimedOut { .. } => WAIT_WORDS[3],
-        Kind::OpStarted { .. } => WAIT_WORDS[4],
-        Kind::OpEnded { .. } => WAIT_WORDS[5],
-        Kind::OpStopping { .. } => WAIT_WORDS[6],
-        Kind::ChildStarted { .. } => WAIT_WORDS[7],
-        Kind::ChildRetried { .. } => WAIT_WORDS[8],
-        Kind::ChildEnded { .. } => WAIT_WORDS[9],
-        Kind::CallSuspended { .. } => WAIT_WORDS[10],
-        Kind::ChildUndoing { .. } => WAIT_WORDS[11],
-        Kind::ChildUndone { .. } => WAIT_WORDS[12],
-        Kind::OpDropped { .. } => WAIT_WORDS[13],
+        EventKind::RunStarted { .. } => "runStarted",
+        EventKind::NodeImported { .. } => "nodeImported",
+        EventKind::DecisionImported { .. } => "decisionImported",
+        EventKind::LaneImported { .. } => "laneImported",
+        EventKind::CallStarted { .. } => "callStarted",
+        EventKind::CallSucceeded { .. } => "callSucceeded",
+        EventKind::CallFailed { .. } => "callFailed",
+        EventKind::CallLost { .. } => "callLost",
+        EventKind::CallCancelled { .. } => "callCancelled",
+        EventKind::NodeStarted { .. } => "nodeStarted",
+        EventKind::LaneEnded { .. } => "laneEnded",
+        EventKind::BlockFailing { .. } => "blockFailing",
+        EventKind::LaneStopping { .. } => "laneStopping",
+        EventKind::Joined { .. } => "joined",
+        EventKind::NodeCompleted { .. } => "nodeCompleted",
+        EventKind::NodeFailed { .. } => "nodeFailed",
+        EventKind::NodeCancelled { .. } => "nodeCancelled",
+        EventKind::NodeHeld { .. } => "nodeHeld",
+        EventKind::NodeBlocked { .. } => "nodeBlocked",
+        EventKind::NodeUnblocked { .. } => "nodeUnblocked",
+        EventKind::SleepStarted { .. } => "sleepStarted",
+        EventKind::SleepEnded { .. } => "sleepEnded",
+        EventKind::CancelRequested { .. } => "cancelRequested",
+        EventKind::ClockSetBack { .. } => "clockSetBack",
+        EventKind::RunPaused {} => "runPaused",
+        EventKind::RunResumed {} => "runResumed",
+        EventKind::RunFailing { .. } => "runFailing",
+        EventKind::RunCompleted { .. } => "runCompleted",
+        EventKind::RunFailed { .. } => "runFailed",
+        EventKind::RunCancelled { .. } => "runCancelled",
+        EventKind::SignalReceived { .. } => WAIT_WORDS[0],
+        EventKind::SignalAwaited { .. } => WAIT_WORDS[1],
+        EventKind::SignalTaken { .. } => WAIT_WORDS[2],
+        EventKind::SignalTimedOut { .. } => WAIT_WORDS[3],
+        EventKind::OpStarted { .. } => WAIT_WORDS[4],
+        EventKind::OpEnded { .. } => WAIT_WORDS[5],
+        EventKind::OpStopping { .. } => WAIT_WORDS[6],
+        EventKind::ChildStarted { .. } => WAIT_WORDS[7],
+        EventKind::ChildRetried { .. } => WAIT_WORDS[8],
+        EventKind::ChildEnded { .. } => WAIT_WORDS[9],
+        EventKind::CallSuspended { .. } => WAIT_WORDS[10],
+        EventKind::ChildUndoing { .. } => WAIT_WORDS[11],
+        EventKind::ChildUndone { .. } => WAIT_WORDS[12],
+        EventKind::OpDropped { .. } => WAIT_WORDS[13],
     }
 }
 
@@ -281,14 +281,14 @@ fn told_to_stop() -> Case {
         .fails("race/y/b", 2, StepError::stop("stuck"))
         .ok("c", 1)
         .cancel()
-        .finish("d", 1, "stopped", rival_core::machine::Outcome::Stopped { state })
+        .finish("d", 1, "stopped", rival_core::machine::CallOutcome::Stopped { state })
         .ok("c", 2)
 }
 
 fn completed() -> Case {
-    let inner = vec![step("a"), sleep("z", Wait::Computed("f".into()))];
+    let inner = vec![step("a"), sleep("z", SleepLength::Computed("f".into()))];
     let n = nested_with("n", inner, |nested| nested.input = Some("m".into()));
-    let outcome = rival_core::machine::Outcome::Success {
+    let outcome = rival_core::machine::CallOutcome::Success {
         result: Value::from_json(r#"{"big": 12345678901234567890, "text": "ü\n"}"#.into())
             .expect("it is JSON"),
         state: Some(json(j!({"description": "done"}))),
@@ -363,8 +363,8 @@ fn clock_set_back() -> Case {
     let each = parallel(
         "p",
         vec![
-            ("x", vec![sleep("for", Wait::ForMs(500))]),
-            ("y", vec![sleep("until", Wait::UntilMs(2_000))]),
+            ("x", vec![sleep("for", SleepLength::ForMs(500))]),
+            ("y", vec![sleep("until", SleepLength::UntilMs(2_000))]),
             ("z", vec![step_with("t", |step| step.timeout_ms = Some(100))]),
         ],
     );
@@ -379,7 +379,7 @@ fn clock_set_back() -> Case {
 
 fn child_undone() -> Case {
     let run = || AskedBody::Run { input: json(j!(1)), refused: None };
-    let stuck = NotUndone { node: "x".into(), failure: Failure::new("error", "stuck") };
+    let stuck = NotUndone { node: "x".into(), failure: FailureRecord::new("error", "stuck") };
     Case::of(vec![undoable("a"), step("b"), step("c")])
         .start()
         .ok("a", 1)
@@ -417,7 +417,7 @@ fn cancelled() -> Case {
 }
 
 fn timed_out() -> Case {
-    Case::with(plan(vec![nested("n", vec![sleep("z", Wait::ForMs(5_000))])]), |plan| {
+    Case::with(plan(vec![nested("n", vec![sleep("z", SleepLength::ForMs(5_000))])]), |plan| {
         plan.timeout_ms = Some(1_000);
     })
     .start()
@@ -425,8 +425,8 @@ fn timed_out() -> Case {
 }
 
 fn retried() -> Case {
-    let soft = Import::Node(NodeImport {
-        failure: Some(Failure::new("error", "meh")),
+    let soft = ForkImport::Node(NodeImport {
+        failure: Some(FailureRecord::new("error", "meh")),
         state: Some(json(j!({"tries": 2}))),
         ..node_import("b", ImportedStatus::Failed, j!(null))
     });
@@ -435,22 +435,22 @@ fn retried() -> Case {
         soft,
         import("c", ImportedStatus::Skipped, j!(null)),
     ];
-    let start = Start { source: Some("r0".into()), imports, ..Start::new(json(j!({"n": 1}))) };
+    let start = RunStart { source: Some("r0".into()), imports, ..RunStart::new(json(j!({"n": 1}))) };
     Case::of(vec![step("a"), step("b"), step("c"), step("d")]).named("r0~1").start_with(start).ok("d", 1)
 }
 
 fn forked() -> Case {
     let lane = Path::from("poll[1]");
     let imports = vec![
-        Import::Iteration { lane, index: 1, result: json(j!("second")), tested: true },
-        Import::Decision {
+        ForkImport::Iteration { lane, index: 1, result: json(j!("second")), tested: true },
+        ForkImport::Decision {
             node: Path::from("check"),
             result: Value::null(),
             case: Some("then".into()),
             count: None,
         },
     ];
-    let start = Start { source: Some("r0".into()), imports, ..Start::new(json(j!({"n": 1}))) };
+    let start = RunStart { source: Some("r0".into()), imports, ..RunStart::new(json(j!({"n": 1}))) };
     let check = branch("check", vec![("then", vec![step("b")])], None);
     Case::of(vec![until("poll", vec![step("a")]), check])
         .start_with(start)
@@ -491,7 +491,7 @@ fn paused() -> Case {
 
 fn asleep() -> Case {
     let a = step_with("a", |step| step.retry = attempts(3));
-    Case::with(plan(vec![sleep("z", Wait::UntilMs(10)), a]), |plan| plan.timeout_ms = Some(60_000))
+    Case::with(plan(vec![sleep("z", SleepLength::UntilMs(10)), a]), |plan| plan.timeout_ms = Some(60_000))
         .start()
         .tick_after(10)
         .fails("a", 1, StepError::new("no"))
@@ -506,7 +506,7 @@ fn waiting() -> Case {
     };
     let sleep = |ms| AskedBody::Sleep(ms);
     let signal = AskedBody::Signal { timeout_ms: Some(500), timeout_is_value: true };
-    let failed = ChildOutcome::Failed { failure: Failure::new("error", "no"), step: Some("x".into()) };
+    let failed = ChildOutcome::Failed { failure: FailureRecord::new("error", "no"), step: Some("x".into()) };
     let a = step_with("a", |step| step.timeout_ms = Some(60_000));
     Case::of(vec![super::support::signal("s", "go", Some(100), true), a, step("b")])
         .start()

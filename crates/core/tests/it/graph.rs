@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use rival_core::failure::StepError;
-use rival_core::plan::{Join, Nested, Node, NodeKind, Wait};
+use rival_core::plan::{Join, NestedNode, Node, NodeKind, SleepLength};
 use rival_core::{NodeStatus, Plan, RunStatus};
 
 use crate::support::{Case, graph, joining, plan, sleep, step};
@@ -86,7 +86,7 @@ fn several_ends_make_a_map() {
 #[test]
 fn a_graph_nests() {
     let block = graph(vec![(step("a"), &[]), (step("b"), &[]), (step("c"), &["a", "b"])]);
-    let nested = Nested { workflow: "n".into(), block, input: None, on_error: None };
+    let nested = NestedNode { workflow: "n".into(), block, input: None, on_error: None };
     Case::of(vec![Node::new("n", NodeKind::Workflow(nested)), step("d")])
         .start()
         .ok("n/b", 1)
@@ -125,7 +125,7 @@ fn a_crash_makes_what_was_at_work_again() {
 #[test]
 fn the_output_of_a_graph_is_there_when_a_branch_of_its_last_node_loses() {
     let race = || {
-        let y = vec![sleep("w", Wait::ForMs(5_000))];
+        let y = vec![sleep("w", SleepLength::ForMs(5_000))];
         joining("p", Join::First, vec![("x", vec![step("a")]), ("y", y)])
     };
     let block = graph(vec![(step("s"), &[]), (race(), &[])]);

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use rival_core::failure::StepError;
-use rival_core::plan::Wait;
+use rival_core::plan::SleepLength;
 use rival_core::{NodeStatus, Plan, RunStatus};
 
 use crate::support::{Case, attempts, plan, sleep, step, step_with, tried};
@@ -176,7 +176,7 @@ fn a_retry_that_is_not_due_at_resume_waits_on() {
 
 #[test]
 fn a_sleep_that_ends_while_paused_acts_at_resume() {
-    Case::of(vec![sleep("z", Wait::ForMs(100)), step("a")])
+    Case::of(vec![sleep("z", SleepLength::ForMs(100)), step("a")])
         .start()
         .pause()
         .tick_after(100)
@@ -199,7 +199,7 @@ fn a_sleep_that_ends_while_paused_acts_at_resume() {
 
 #[test]
 fn a_sleep_whose_turn_comes_while_paused_begins_at_resume() {
-    Case::of(vec![step("a"), sleep("z", Wait::ForMs(100))])
+    Case::of(vec![step("a"), sleep("z", SleepLength::ForMs(100))])
         .start()
         .pause()
         .ok("a", 1)
@@ -226,7 +226,7 @@ fn a_sleep_whose_turn_comes_while_paused_begins_at_resume() {
 
 #[test]
 fn a_computed_sleep_that_is_answered_while_paused_begins_then() {
-    Case::of(vec![sleep("z", Wait::Computed("f".into())), step("a")])
+    Case::of(vec![sleep("z", SleepLength::Computed("f".into())), step("a")])
         .start()
         .pause()
         .gives("z", 1, serde_json::json!({"forMs": 100}))
@@ -508,7 +508,7 @@ fn an_orderly_stop_while_failing_starts_only_the_handler_again() {
 
 #[test]
 fn timers_that_come_due_while_the_engine_stops_hold_what_follows() {
-    Case::of(vec![tried("a", 2), sleep("z", Wait::ForMs(10)), step("b")])
+    Case::of(vec![tried("a", 2), sleep("z", SleepLength::ForMs(10)), step("b")])
         .start()
         .fails("a", 1, StepError::new("no"))
         .full()

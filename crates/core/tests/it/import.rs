@@ -2,22 +2,22 @@
 
 use expect_test::expect;
 use rival_core::event::ImportedStatus;
-use rival_core::failure::Failure;
-use rival_core::fork::{Import, NodeImport};
-use rival_core::machine::Start;
+use rival_core::failure::FailureRecord;
+use rival_core::fork::{ForkImport, NodeImport};
+use rival_core::machine::RunStart;
 use rival_core::{NodeStatus, RunStatus, Value};
 use serde_json::json as j;
 
 use crate::support::{Case, import, nested, nested_with, node_import, step, step_with};
 
-fn retry(imports: Vec<Import>) -> Start {
-    Start { source: Some("r0".into()), imports, ..Start::new(Value::null()) }
+fn retry(imports: Vec<ForkImport>) -> RunStart {
+    RunStart { source: Some("r0".into()), imports, ..RunStart::new(Value::null()) }
 }
 
 #[test]
 fn imported_nodes_count_as_ended_and_the_rest_runs() {
-    let soft = Import::Node(NodeImport {
-        failure: Some(Failure::new("error", "meh")),
+    let soft = ForkImport::Node(NodeImport {
+        failure: Some(FailureRecord::new("error", "meh")),
         ..node_import("c", ImportedStatus::Failed, j!(null))
     });
     let imports = vec![

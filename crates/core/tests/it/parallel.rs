@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use rival_core::failure::StepError;
-use rival_core::plan::{Join, OnFailure, Wait};
+use rival_core::plan::{Join, OnFailure, SleepLength};
 use rival_core::{NodeStatus, RunStatus};
 use serde_json::json as j;
 
@@ -61,7 +61,7 @@ fn finally_maps_the_joined_result() {
 
 #[test]
 fn a_hard_failure_drains_the_block() {
-    let slow = vec![sleep("z", Wait::ForMs(1_000)), step("late")];
+    let slow = vec![sleep("z", SleepLength::ForMs(1_000)), step("late")];
     Case::of(vec![
         parallel("p", vec![("x", vec![step("a")]), ("y", vec![step("b"), step("c")]), ("z", slow)]),
         step("never"),
@@ -119,7 +119,7 @@ fn the_first_success_wins_and_the_others_are_stopped() {
     let branches = vec![
         ("x", vec![step("a")]),
         ("y", vec![step("b"), step("c")]),
-        ("z", vec![sleep("s", Wait::ForMs(9))]),
+        ("z", vec![sleep("s", SleepLength::ForMs(9))]),
     ];
     Case::of(vec![joining("p", Join::First, branches), step("d")])
         .start()
@@ -273,7 +273,7 @@ fn a_join_that_cannot_be_reached_fails() {
 
 #[test]
 fn a_branch_that_waits_never_disturbs_its_siblings() {
-    let slow = vec![sleep("z", Wait::ForMs(1_000))];
+    let slow = vec![sleep("z", SleepLength::ForMs(1_000))];
     Case::of(vec![parallel("p", vec![("x", slow), ("y", vec![step("a"), step("b")])])])
         .start()
         .ok("p/y/a", 1)
@@ -366,7 +366,7 @@ fn a_failure_while_losers_settle_ends_them_with_the_run() {
 
 #[test]
 fn a_cancel_reaches_every_branch() {
-    let slow = vec![sleep("z", Wait::ForMs(1_000))];
+    let slow = vec![sleep("z", SleepLength::ForMs(1_000))];
     Case::of(vec![parallel("p", vec![("x", slow), ("y", vec![step("a"), step("b")])])])
         .start()
         .quietly()

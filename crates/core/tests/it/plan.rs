@@ -2,19 +2,20 @@
 
 use expect_test::expect;
 use rival_core::plan::{
-    BackoffKind, Block, Branch, Compensation, ForEach, Join, Loop, LoopTest, NamedBlock, Node, NodeKind,
-    OnFailure, OnTimeout, Order, Parallel, PlanError, Retry, Signal, Wait, check_id,
+    BackoffKind, BlockOrder, BranchNode, CompensationSpec, ForEachNode, Join, LoopNode, LoopTest, NamedBlock,
+    Node, NodeKind, OnFailure, OnTimeout, ParallelNode, PlanBlock, PlanError, RetryPolicy, SignalNode,
+    SleepLength, check_id,
 };
 use rival_core::{IndexedPlan, Path, Plan};
 
 use crate::support::{nested, nested_with, plan, sleep, step, step_with};
 
 fn named(name: &str, nodes: Vec<Node>) -> NamedBlock {
-    NamedBlock { name: name.into(), block: Block::sequence(nodes) }
+    NamedBlock { name: name.into(), block: PlanBlock::sequence(nodes) }
 }
 
 fn branch(id: &str, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
-    let kind = Branch {
+    let kind = BranchNode {
         choose: "choose".into(),
         cases: vec![named("then", then), named("else", otherwise)],
         default: None,
@@ -23,13 +24,17 @@ fn branch(id: &str, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
 }
 
 fn each(id: &str, concurrency: u32, nodes: Vec<Node>) -> Node {
-    let kind =
-        ForEach { items: "items".into(), body: Block::sequence(nodes), concurrency, max_iterations: None };
+    let kind = ForEachNode {
+        items: "items".into(),
+        body: PlanBlock::sequence(nodes),
+        concurrency,
+        max_iterations: None,
+    };
     Node::new(id, NodeKind::ForEach(kind))
 }
 
 fn parallel(id: &str, join: Join, branches: Vec<NamedBlock>) -> Node {
-    let kind = Parallel { branches, join, on_failure: OnFailure::Fail, finally: None };
+    let kind = ParallelNode { branches, join, on_failure: OnFailure::Fail, finally: None };
     Node::new(id, NodeKind::Parallel(kind))
 }
 
@@ -39,7 +44,7 @@ fn errors(plan: &Plan) -> String {
 
 #[test]
 fn a_sound_plan_has_no_errors() {
-    let good = plan(vec![step("a"), sleep("z", Wait::ForMs(0)), nested("n", vec![step("a")])]);
+    let good = plan(vec![step("a"), sleep("z", SleepLength::ForMs(0)), nested("n", vec![step("a")])]);
     assert_eq!(good.check(), []);
 }
 
@@ -60,14 +65,15 @@ fn everything_that_is_wrong_is_said_at_once() {
     let bad_step = step_with("s", |step| {
         step.timeout_ms = Some(0);
         step.retry.max_attempts = Some(0);
-        step.compensate = Some(Compensation {
+        step.compensate = Some(CompensationSpec {
             function: "c".into(),
-            retry: Retry { max_attempts: Some(0), ..Retry::default() },
+            retry: RetryPolicy { max_attempts: Some(0), ..RetryPolicy::default() },
             timeout_ms: Some(0),
         });
     });
-    let bad_loop = Loop { body: Block::default(), test: LoopTest::Until("u".into()), max_iterations: 0 };
-    let signal = Signal { signal: "go".into(), timeout_ms: Some(0), timeout_is_value: false };
+    let bad_loop =
+        LoopNode { body: PlanBlock::default(), test: LoopTest::Until("u".into()), max_iterations: 0 };
+    let signal = SignalNode { signal: "go".into(), timeout_ms: Some(0), timeout_is_value: false };
     let mut plan = plan(vec![
         bad_step,
         step("same"),
@@ -106,13 +112,13 @@ fn everything_that_is_wrong_is_said_at_once() {
     "#]].assert_eq(&errors(&plan));
 }
 
-fn graph(nodes: &[(&str, &[&str])]) -> Block {
+fn graph(nodes: &[(&str, &[&str])]) -> PlanBlock {
     let after = |ids: &[&str]| ids.iter().map(|&id| id.to_owned()).collect();
     let nodes = nodes.iter().map(|(id, ids)| Node { after: after(ids), ..step(id) }).collect();
-    Block { order: Order::Graph, nodes }
+    PlanBlock { order: BlockOrder::Graph, nodes }
 }
 
-fn nested_block(id: &str, block: Block) -> Node {
+fn nested_block(id: &str, block: PlanBlock) -> Node {
     nested_with(id, vec![], |nested| nested.block = block)
 }
 
@@ -120,15 +126,15 @@ fn nested_block(id: &str, block: Block) -> Node {
 fn lanes_are_checked_like_nodes() {
     let choice = |id: &str, names: &[&str], default: bool| {
         let cases = names.iter().map(|name| named(name, vec![step("a")])).collect();
-        let default = default.then(|| Block::sequence(vec![step("a")]));
-        Node::new(id, NodeKind::Branch(Branch { choose: "c".into(), cases, default }))
+        let default = default.then(|| PlanBlock::sequence(vec![step("a")]));
+        Node::new(id, NodeKind::Branch(BranchNode { choose: "c".into(), cases, default }))
     };
     let branches = |names: &[&str]| names.iter().map(|name| named(name, vec![step("a")])).collect();
     let collecting = |id: &str, join| {
         let on_failure = OnFailure::Collect;
         Node::new(
             id,
-            NodeKind::Parallel(Parallel { branches: branches(&["l"]), join, on_failure, finally: None }),
+            NodeKind::Parallel(ParallelNode { branches: branches(&["l"]), join, on_failure, finally: None }),
         )
     };
     let plan = plan(vec![
@@ -185,7 +191,7 @@ fn a_long_chain_is_checked_without_a_deep_stack() {
         .enumerate()
         .map(|(n, id)| Node { after: ids.get(n + 1).cloned().into_iter().collect(), ..step(id) });
     let mut plan = plan(vec![]);
-    plan.block = Block { order: Order::Graph, nodes: nodes.collect() };
+    plan.block = PlanBlock { order: BlockOrder::Graph, nodes: nodes.collect() };
     assert_eq!(plan.check(), []);
     plan.block.nodes[99_999].after = vec!["n0".into()];
     assert!(matches!(&plan.check()[..], [PlanError::Cycle { ids, .. }] if ids.len() == 100_001));
@@ -333,7 +339,7 @@ fn a_node_knows_the_next_one_of_its_block() {
 /// One of everything.
 fn everything() -> Plan {
     let full = step_with("full", |step| {
-        step.retry = Retry {
+        step.retry = RetryPolicy {
             max_attempts: Some(3),
             backoff: Some(BackoffKind::Exponential),
             backoff_ms: Some(250),
@@ -344,28 +350,31 @@ fn everything() -> Plan {
         step.on_error = Some("h".into());
         step.continue_on_error = true;
         step.at_most_once = true;
-        step.compensate = Some(Compensation {
+        step.compensate = Some(CompensationSpec {
             function: "undo".into(),
-            retry: Retry { max_attempts: Some(2), ..Retry::default() },
+            retry: RetryPolicy { max_attempts: Some(2), ..RetryPolicy::default() },
             timeout_ms: Some(5),
         });
     });
-    let signal = Signal { signal: "go".into(), timeout_ms: Some(9), timeout_is_value: true };
-    let until =
-        Loop { body: Block::sequence(vec![step("a")]), test: LoopTest::Until("u".into()), max_iterations: 5 };
-    let looped = Loop { test: LoopTest::While("w".into()), ..until.clone() };
-    let choice = Branch {
+    let signal = SignalNode { signal: "go".into(), timeout_ms: Some(9), timeout_is_value: true };
+    let until = LoopNode {
+        body: PlanBlock::sequence(vec![step("a")]),
+        test: LoopTest::Until("u".into()),
+        max_iterations: 5,
+    };
+    let looped = LoopNode { test: LoopTest::While("w".into()), ..until.clone() };
+    let choice = BranchNode {
         choose: "c".into(),
         cases: vec![named("x", vec![step("a")])],
-        default: Some(Block::sequence(vec![step("b")])),
+        default: Some(PlanBlock::sequence(vec![step("b")])),
     };
-    let list = ForEach {
+    let list = ForEachNode {
         items: "i".into(),
-        body: Block::sequence(vec![step("a")]),
+        body: PlanBlock::sequence(vec![step("a")]),
         concurrency: 4,
         max_iterations: Some(100),
     };
-    let race = Parallel {
+    let race = ParallelNode {
         branches: vec![named("l", vec![step("a")]), named("r", vec![step("b")])],
         join: Join::N(1),
         on_failure: OnFailure::Collect,
@@ -373,7 +382,7 @@ fn everything() -> Plan {
     };
     let mut graph = nested("graph", vec![step("a"), Node { after: vec!["a".into()], ..step("b") }]);
     if let NodeKind::Workflow(nested) = &mut graph.kind {
-        nested.block.order = Order::Graph;
+        nested.block.order = BlockOrder::Graph;
     }
     let inner = nested_with("n", vec![step("a")], |nested| {
         nested.input = Some("m".into());
@@ -382,9 +391,9 @@ fn everything() -> Plan {
     let nodes = vec![
         step("plain"),
         full,
-        sleep("for", Wait::ForMs(u64::MAX)),
-        sleep("until", Wait::UntilMs(-1)),
-        sleep("computed", Wait::Computed("w".into())),
+        sleep("for", SleepLength::ForMs(u64::MAX)),
+        sleep("until", SleepLength::UntilMs(-1)),
+        sleep("computed", SleepLength::Computed("w".into())),
         Node::new("signal", NodeKind::Signal(signal)),
         Node::new("branch", NodeKind::Branch(choice)),
         Node::new("until-loop", NodeKind::Loop(until)),

@@ -10,11 +10,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use rival_core::event::{BlockedReason, Kind, Role};
+use rival_core::event::{BlockedReason, CallRole, EventKind};
 use rival_core::failure::StepError;
-use rival_core::machine::{Call, Effect, Input, Outcome, Start, StopReason};
-use rival_core::plan::{BackoffKind, Block, Nested, Node, NodeKind, OnTimeout, Retry, Sleep, Step, Wait};
-use rival_core::{NodeStatus, Path, Plan, RunStatus, State, Time, Value, verify};
+use rival_core::machine::{CallOutcome, Effect, MachineInput, NewCall, RunStart, StopReason};
+use rival_core::plan::{
+    BackoffKind, NestedNode, Node, NodeKind, OnTimeout, PlanBlock, RetryPolicy, SleepLength, SleepNode,
+    StepNode,
+};
+use rival_core::{NodeStatus, Path, Plan, RunState, RunStatus, Time, Value, verify};
 
 use crate::golden::{WORDS, word};
 use crate::reference::{Does, NodeSummary, Script, Summary, evaluate, result_of};
@@ -27,11 +30,16 @@ fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases: if chosen { default.cases } else { cases }, ..default }
 }
 
-fn retry() -> impl Strategy<Value = Retry> {
+fn retry() -> impl Strategy<Value = RetryPolicy> {
     let backoff =
         prop_oneof![Just(None), Just(Some(BackoffKind::Linear)), Just(Some(BackoffKind::Exponential))];
     (proptest::option::of(1_u32..4), backoff, proptest::option::of(0_u64..5_000), any::<bool>()).prop_map(
-        |(max_attempts, backoff, backoff_ms, jitter)| Retry { max_attempts, backoff, backoff_ms, jitter },
+        |(max_attempts, backoff, backoff_ms, jitter)| RetryPolicy {
+            max_attempts,
+            backoff,
+            backoff_ms,
+            jitter,
+        },
     )
 }
 
@@ -41,7 +49,7 @@ fn step() -> impl Strategy<Value = NodeKind> {
     let flags = (any::<bool>(), any::<bool>(), prop::bool::weighted(0.2));
     (retry(), timeout, on_timeout, flags).prop_map(|(retry, timeout_ms, on_timeout, flags)| {
         let (handled, continue_on_error, at_most_once) = flags;
-        NodeKind::Step(Step {
+        NodeKind::Step(StepNode {
             function: "f".into(),
             retry,
             timeout_ms,
@@ -56,22 +64,24 @@ fn step() -> impl Strategy<Value = NodeKind> {
 
 fn sleep() -> impl Strategy<Value = NodeKind> {
     let wait = prop_oneof![
-        (0_u64..100_000).prop_map(Wait::ForMs),
-        (-1_000_i64..100_000).prop_map(Wait::UntilMs),
-        Just(Wait::Computed("w".into())),
+        (0_u64..100_000).prop_map(SleepLength::ForMs),
+        (-1_000_i64..100_000).prop_map(SleepLength::UntilMs),
+        Just(SleepLength::Computed("w".into())),
     ];
-    wait.prop_map(|wait| NodeKind::Sleep(Sleep { wait }))
+    wait.prop_map(|wait| NodeKind::Sleep(SleepNode { wait }))
 }
 
-fn block(kinds: Vec<NodeKind>) -> Block {
-    Block::sequence(kinds.into_iter().zip(0..).map(|(kind, n)| Node::new(format!("n{n}"), kind)).collect())
+fn block(kinds: Vec<NodeKind>) -> PlanBlock {
+    PlanBlock::sequence(
+        kinds.into_iter().zip(0..).map(|(kind, n)| Node::new(format!("n{n}"), kind)).collect(),
+    )
 }
 
 fn node() -> impl Strategy<Value = NodeKind> {
     let leaf = prop_oneof![4 => step(), 1 => sleep()];
     leaf.prop_recursive(4, 40, 5, |inner| {
         (vec(inner, 1..5), any::<bool>(), any::<bool>()).prop_map(|(kinds, mapped, handled)| {
-            NodeKind::Workflow(Nested {
+            NodeKind::Workflow(NestedNode {
                 workflow: "inner".into(),
                 block: block(kinds),
                 input: mapped.then(|| "m".into()),
@@ -159,7 +169,7 @@ fn cut() -> impl Strategy<Value = Cut> {
 struct Driver {
     case: Case,
     script: Script,
-    calls: BTreeMap<Path, Call>,
+    calls: BTreeMap<Path, NewCall>,
     told_to_stop: BTreeMap<Path, u32>,
     turns: u32,
 }
@@ -170,11 +180,11 @@ impl Driver {
         Self { case, script, calls: BTreeMap::new(), told_to_stop: BTreeMap::new(), turns: 0 }
     }
 
-    fn state(&self) -> &State {
+    fn state(&self) -> &RunState {
         &self.case.state
     }
 
-    fn input(&mut self, input: Input) {
+    fn input(&mut self, input: MachineInput) {
         self.turns += 1;
         assert!(self.turns < 5_000, "the run does not end:\n{}", history(&self.case.events));
         for effect in self.case.decide(input).effects {
@@ -195,17 +205,17 @@ impl Driver {
     }
 
     /// Runs to the end, with trouble on the way.
-    fn run(&mut self, trouble: &[Trouble], cut: Option<Cut>) -> Option<State> {
+    fn run(&mut self, trouble: &[Trouble], cut: Option<Cut>) -> Option<RunState> {
         let mut at_cut = None;
         // Some runs find no room at first.
         self.case.admit = !self.script.seed.is_multiple_of(4);
-        self.input(Input::Start(Start::new(Value::null())));
+        self.input(MachineInput::Start(RunStart::new(Value::null())));
         let mut trouble = trouble.iter();
         let mut turn = 0;
         while !self.state().is_terminal() {
             if matches!(cut, Some(Cut::Cancel { turns }) if turns == turn) {
                 at_cut = Some(self.state().clone());
-                self.input(Input::Cancel { reason: None });
+                self.input(MachineInput::Cancel { reason: None });
             } else {
                 self.suffer(trouble.next().copied().unwrap_or(Trouble::Nothing));
                 self.progress();
@@ -218,8 +228,8 @@ impl Driver {
     fn suffer(&mut self, trouble: Trouble) {
         match trouble {
             Trouble::Nothing => {}
-            Trouble::Pause => self.input(Input::Pause),
-            Trouble::Resume => self.input(Input::Resume),
+            Trouble::Pause => self.input(MachineInput::Pause),
+            Trouble::Resume => self.input(MachineInput::Resume),
             Trouble::Crash => self.crash(),
             Trouble::LostCommit => {
                 let stored = self.case.events.len();
@@ -239,26 +249,30 @@ impl Driver {
                 // Functions that do not hang return before their timeout.
                 let latest = self.state().next_timer().map_or(Time(i64::MAX), |at| Time(at.0 - 1));
                 self.case.now = self.case.now.plus_ms(ms).min(latest).max(self.case.now);
-                self.input(Input::Tick);
+                self.input(MachineInput::Tick);
             }
             Trouble::ClockSetBack(ms) => {
                 self.case.now = self.case.now.minus_ms(ms);
-                self.input(Input::ClockSetBack);
+                self.input(MachineInput::ClockSetBack);
             }
             Trouble::Stale => {
-                let calls: Vec<Call> = self.calls.values().cloned().collect();
+                let calls: Vec<NewCall> = self.calls.values().cloned().collect();
                 for call in calls {
                     for number in [call.number - 1, call.number + 1] {
                         let outcome = crate::support::success(serde_json::json!("stale"));
-                        self.input(Input::CallFinished { node: call.node.clone(), call: number, outcome });
+                        self.input(MachineInput::CallFinished {
+                            node: call.node.clone(),
+                            call: number,
+                            outcome,
+                        });
                     }
                 }
             }
             Trouble::FunctionMissing => {
                 if let Some(call) = self.calls.pop_first().map(|(_, call)| call) {
                     let reason = BlockedReason::FunctionMissing { function: call.function.clone() };
-                    let outcome = Outcome::Blocked(reason);
-                    self.input(Input::CallFinished { node: call.node, call: call.number, outcome });
+                    let outcome = CallOutcome::Blocked(reason);
+                    self.input(MachineInput::CallFinished { node: call.node, call: call.number, outcome });
                 }
             }
         }
@@ -267,18 +281,18 @@ impl Driver {
     fn stop_in_order(&mut self) {
         self.case.admit = false;
         self.note_interrupted();
-        self.input(Input::LetGo);
+        self.input(MachineInput::ReleaseNow);
         self.load();
         self.case.admit = true;
         let loaded = self.state().seq;
-        self.input(Input::Activate { loaded });
+        self.input(MachineInput::Activate { loaded });
     }
 
     fn crash(&mut self) {
         self.note_interrupted();
         self.load();
         let loaded = self.state().seq;
-        self.input(Input::Activate { loaded });
+        self.input(MachineInput::Activate { loaded });
     }
 
     fn load(&mut self) {
@@ -293,7 +307,7 @@ impl Driver {
             let open = self.case.state.node(node).and_then(|node| node.call.as_ref());
             let step = self.case.plan.node(node).map(|node| &node.node().kind);
             if let (Some(open), Some(NodeKind::Step(step))) = (open, step)
-                && open.role == Role::Step
+                && open.role == CallRole::Step
                 && step.at_most_once
             {
                 self.script.interrupted.insert((node.clone(), open.attempt));
@@ -309,20 +323,20 @@ impl Driver {
             self.perform(&call);
         } else if let Some(at) = self.state().next_timer() {
             self.case.now = self.case.now.max(at);
-            self.input(Input::Tick);
+            self.input(MachineInput::Tick);
         } else if self.state().paused || !self.state().blocked.is_empty() {
-            self.input(Input::Resume);
+            self.input(MachineInput::Resume);
         } else if !self.case.admit {
             self.case.admit = true;
             self.load();
             let loaded = self.state().seq;
-            self.input(Input::Activate { loaded });
+            self.input(MachineInput::Activate { loaded });
         } else {
             panic!("nothing is left to do:\n{}", history(&self.case.events));
         }
     }
 
-    fn perform(&mut self, call: &Call) {
+    fn perform(&mut self, call: &NewCall) {
         let does = self.does(call);
         let stopped = self.told_to_stop.get(&call.node) == Some(&call.number);
         // A call that is told to stop may stop, finish all the same, or hang until it is left behind.
@@ -337,26 +351,26 @@ impl Driver {
             if stopped {
                 self.calls.remove(&call.node);
             }
-            return self.input(Input::Tick);
+            return self.input(MachineInput::Tick);
         }
         self.calls.remove(&call.node);
-        let outcome = does.map_or(Outcome::Stopped { state: None }, |does| self.outcome(call, does));
-        self.input(Input::CallFinished { node: call.node.clone(), call: call.number, outcome });
+        let outcome = does.map_or(CallOutcome::Stopped { state: None }, |does| self.outcome(call, does));
+        self.input(MachineInput::CallFinished { node: call.node.clone(), call: call.number, outcome });
     }
 
-    fn does(&self, call: &Call) -> Does {
+    fn does(&self, call: &NewCall) -> Does {
         match call.role {
-            Role::Step => {
+            CallRole::Step => {
                 let open = self.state().node(&call.node).and_then(|node| node.call.as_ref());
                 let can_hang = open.is_some_and(|open| open.deadline.is_some());
                 self.script.step(&call.node, call.attempt, can_hang)
             }
-            Role::OnError => self.script.handler(&call.node),
+            CallRole::OnError => self.script.handler(&call.node),
             _ => self.script.helper(&call.node),
         }
     }
 
-    fn outcome(&self, call: &Call, does: Does) -> Outcome {
+    fn outcome(&self, call: &NewCall, does: Does) -> CallOutcome {
         let error = match does {
             Does::FailPlain => StepError::new("plain"),
             Does::FailStop => StepError::stop("stop"),
@@ -364,20 +378,20 @@ impl Driver {
             Does::FailRetry { wanted } => StepError { max_attempts: wanted, ..StepError::retry("retry") },
             Does::Hang | Does::Return | Does::Skip => {
                 let result = match (call.role, self.script.wait_ms(&call.node)) {
-                    (Role::Wait, None) => serde_json::json!("soon"),
-                    (Role::Wait, Some(ms)) => serde_json::json!({ "forMs": ms }),
+                    (CallRole::Wait, None) => serde_json::json!("soon"),
+                    (CallRole::Wait, Some(ms)) => serde_json::json!({ "forMs": ms }),
                     _ => result_of(&call.node, call.attempt).into(),
                 };
                 let state = (does == Does::Skip).then(Value::null);
-                return Outcome::Success { result: result.into(), state, skipped: does == Does::Skip };
+                return CallOutcome::Success { result: result.into(), state, skipped: does == Does::Skip };
             }
         };
-        Outcome::Failure { error, state: Some(Value::null()) }
+        CallOutcome::Failure { error, state: Some(Value::null()) }
     }
 
     fn value_at(&self, seq: Option<rival_core::Seq>) -> Option<String> {
         let at = usize::try_from(seq?.0).expect("a history fits into memory") - 1;
-        let value = self.case.events[at].event.value().expect("a result names an event with a value");
+        let value = self.case.events[at].kind.value().expect("a result names an event with a value");
         Some(value.decode().expect("results are text"))
     }
 
@@ -391,7 +405,7 @@ impl Driver {
         });
         let mut handlers = Vec::new();
         for event in &self.case.events {
-            if let Kind::CallStarted { node, role: Role::OnError, .. } = &event.event
+            if let EventKind::CallStarted { node, role: CallRole::OnError, .. } = &event.kind
                 && !handlers.contains(node)
             {
                 handlers.push(node.clone());
@@ -425,9 +439,9 @@ impl Driver {
 }
 
 /// Folds up to `at`, stores the state and reads it back, and folds the rest.
-fn through_snapshot(events: &[rival_core::Event], at: usize) -> Result<State, TestCaseError> {
+fn through_snapshot(events: &[rival_core::Event], at: usize) -> Result<RunState, TestCaseError> {
     let snapshot = serde_json::to_vec(&fold(&events[..at])).expect("a state is JSON");
-    let mut state: State = serde_json::from_slice(&snapshot).expect("a stored state is read back");
+    let mut state: RunState = serde_json::from_slice(&snapshot).expect("a stored state is read back");
     events[at..].iter().for_each(|event| state.apply(event));
     Ok(state)
 }
@@ -508,7 +522,7 @@ fn random_runs_reach_every_kind_of_event_except_imports() {
         let mut driver = Driver::new(plan, script);
         driver.run(&trouble, Some(cut));
         for event in &driver.case.events {
-            *found.entry(word(&event.event)).or_default() += 1;
+            *found.entry(word(&event.kind)).or_default() += 1;
         }
     }
     let rare: Vec<&&str> = WORDS.iter().filter(|word| found.get(**word).is_none_or(|n| *n < 10)).collect();

@@ -3,8 +3,8 @@
 use expect_test::expect;
 use rival_core::event::{BlockedReason, LostReason};
 use rival_core::failure::StepError;
-use rival_core::machine::{AskedBody, Outcome};
-use rival_core::plan::Wait;
+use rival_core::machine::{AskedBody, CallOutcome};
+use rival_core::plan::SleepLength;
 use rival_core::{NodeStatus, Plan, RunStatus};
 use serde_json::json as j;
 
@@ -88,7 +88,7 @@ fn a_handler_of_a_step_that_a_crash_cut_short_is_called_again() {
 #[test]
 fn a_mapper_and_a_computed_wait_that_a_crash_cut_short_are_called_again() {
     let n = nested_with("n", vec![step("a")], |nested| nested.input = Some("m".into()));
-    Case::of(vec![sleep("z", Wait::Computed("f".into())), n])
+    Case::of(vec![sleep("z", SleepLength::Computed("f".into())), n])
         .start()
         .crash()
         .gives("z", 2, j!({"forMs": 0}))
@@ -340,7 +340,7 @@ fn a_value_that_does_not_decode_blocks_its_node_and_is_tried_again_when_the_run_
     let reason = BlockedReason::Undecodable { message: "not a number".into() };
     Case::of(vec![step("a")])
         .start()
-        .finish("a", 1, "cannot decode", Outcome::Blocked(reason))
+        .finish("a", 1, "cannot decode", CallOutcome::Blocked(reason))
         .status(RunStatus::Blocked)
         .activate()
         .ok("a", 2)

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rival_core::plan::{Block, Nested, NodeKind, OnTimeout, Plan, Sleep, Step, Wait};
+use rival_core::plan::{NestedNode, NodeKind, OnTimeout, Plan, PlanBlock, SleepLength, SleepNode, StepNode};
 use rival_core::{NodeStatus, Path, RunStatus};
 
 /// What a function does when it is called.
@@ -136,7 +136,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Runs nodes in order; the block's result is that of its last node.
-    fn block(&mut self, block: &Block, owner: &Path) -> Result<Option<String>, Failed> {
+    fn block(&mut self, block: &PlanBlock, owner: &Path) -> Result<Option<String>, Failed> {
         let mut last = None;
         for node in &block.nodes {
             let path = owner.child(&node.id);
@@ -154,7 +154,7 @@ impl Walk<'_> {
         self.summary.nodes.insert(path.clone(), NodeSummary { status, attempts, result });
     }
 
-    fn step(&mut self, step: &Step, path: &Path) -> Result<Option<String>, Failed> {
+    fn step(&mut self, step: &StepNode, path: &Path) -> Result<Option<String>, Failed> {
         let configured = step.retry.max_attempts;
         let mut attempt = 1;
         let (soft, attempts) = loop {
@@ -193,10 +193,10 @@ impl Walk<'_> {
         if soft { Ok(None) } else { Err(Failed(path.clone())) }
     }
 
-    fn sleep(&mut self, sleep: &Sleep, path: &Path) -> Result<Option<String>, Failed> {
+    fn sleep(&mut self, sleep: &SleepNode, path: &Path) -> Result<Option<String>, Failed> {
         let good = match &sleep.wait {
-            Wait::ForMs(_) | Wait::UntilMs(_) => true,
-            Wait::Computed(_) => {
+            SleepLength::ForMs(_) | SleepLength::UntilMs(_) => true,
+            SleepLength::Computed(_) => {
                 self.script.helper(path) == Does::Return && self.script.wait_ms(path).is_some()
             }
         };
@@ -205,7 +205,7 @@ impl Walk<'_> {
         if good { Ok(None) } else { Err(Failed(path.clone())) }
     }
 
-    fn nested(&mut self, nested: &Nested, path: &Path) -> Result<Option<String>, Failed> {
+    fn nested(&mut self, nested: &NestedNode, path: &Path) -> Result<Option<String>, Failed> {
         // The mapper is the parent's function: its failure is not one of the nested workflow.
         if nested.input.is_some() && self.script.helper(path) != Does::Return {
             self.ended(path, NodeStatus::Failed, 0, None);

@@ -70,7 +70,8 @@ fn a_nodes_turn_is_held_when_the_engine_stops() {
 #[test]
 fn many_nodes_fall_through_without_recursion() {
     let ids: Vec<String> = (0..20_000).map(|n| format!("s{n}")).collect();
-    let nodes = ids.iter().map(|id| crate::support::sleep(id, rival_core::plan::Wait::ForMs(0))).collect();
+    let nodes =
+        ids.iter().map(|id| crate::support::sleep(id, rival_core::plan::SleepLength::ForMs(0))).collect();
     let case = Case::of(nodes).start();
     assert_eq!(case.state.status(), RunStatus::Completed);
     assert_eq!(case.events.len(), 40_002);

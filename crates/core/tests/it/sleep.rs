@@ -2,19 +2,19 @@
 
 use expect_test::expect;
 use rival_core::failure::StepError;
-use rival_core::plan::Wait;
+use rival_core::plan::SleepLength;
 use rival_core::{NodeStatus, RunStatus};
 use serde_json::json as j;
 
 use crate::support::{Case, sleep, step};
 
 fn computed() -> Case {
-    Case::of(vec![sleep("z", Wait::Computed("f".into())), step("a")])
+    Case::of(vec![sleep("z", SleepLength::Computed("f".into())), step("a")])
 }
 
 #[test]
 fn a_sleep_for_a_time_ends_at_that_time() {
-    Case::of(vec![sleep("z", Wait::ForMs(100)), step("a")])
+    Case::of(vec![sleep("z", SleepLength::ForMs(100)), step("a")])
         .start()
         .status(RunStatus::Waiting)
         .node("z", NodeStatus::Waiting)
@@ -41,7 +41,7 @@ fn a_sleep_for_a_time_ends_at_that_time() {
 
 #[test]
 fn a_sleep_until_a_moment_ends_then() {
-    Case::of(vec![sleep("z", Wait::UntilMs(40))]).start().tick_after(41).then(expect![[r#"
+    Case::of(vec![sleep("z", SleepLength::UntilMs(40))]).start().tick_after(41).then(expect![[r#"
         > start, at 0
            1 request   run started
            2 <1        z sleeps until 40
@@ -53,7 +53,7 @@ fn a_sleep_until_a_moment_ends_then() {
 
 #[test]
 fn a_sleep_until_a_past_moment_ends_at_once() {
-    Case::of(vec![sleep("z", Wait::UntilMs(-40)), step("a")]).start().then(expect![[r#"
+    Case::of(vec![sleep("z", SleepLength::UntilMs(-40)), step("a")]).start().then(expect![[r#"
         > start, at 0
            1 request   run started
            2 <1        z sleeps until -40
@@ -139,8 +139,12 @@ fn an_answer_during_a_cancel_starts_no_sleep() {
 
 #[test]
 fn a_sleep_goes_on_while_the_process_is_down() {
-    Case::of(vec![sleep("z", Wait::ForMs(100)), step("a")]).start().after(500).crash().ok("a", 1).then(
-        expect![[r#"
+    Case::of(vec![sleep("z", SleepLength::ForMs(100)), step("a")])
+        .start()
+        .after(500)
+        .crash()
+        .ok("a", 1)
+        .then(expect![[r#"
             > start, at 0
                1 request   run started
                2 <1        z sleeps until 100
@@ -150,13 +154,12 @@ fn a_sleep_goes_on_while_the_process_is_down() {
             > a#1 returns "a!", at 500
                5 <4        a#1 succeeded: "a!"
                6 <5        run completed, output in 5
-        "#]],
-    );
+        "#]]);
 }
 
 #[test]
 fn a_sleep_that_is_over_when_it_begins_ends_after_the_pause() {
-    Case::of(vec![sleep("z", Wait::Computed("f".into())), step("a")])
+    Case::of(vec![sleep("z", SleepLength::Computed("f".into())), step("a")])
         .start()
         .pause()
         .quietly()

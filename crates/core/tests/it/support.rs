@@ -9,25 +9,26 @@ use std::fmt::Write;
 use expect_test::Expect;
 use rival_core::durable::{ChildOutcome, OpBody, OpOutcome};
 use rival_core::event::{
-    self, BlockedReason, Cause, Due, Event, ImportedStatus, Kind, LaneOutcome, LostReason, NotUndone, Part,
-    Parts, Role, Verdict,
+    self, BlockedReason, CallRole, DueCall, Event, EventCause, EventKind, FailureVerdict, ImportedStatus,
+    LaneOutcome, LostReason, NotUndone, ResultPart, ResultParts,
 };
 use rival_core::failure::StepError;
-use rival_core::fork::{Import, NodeImport};
+use rival_core::fork::{ForkImport, NodeImport};
 use rival_core::machine::{
-    self, AskedBody, AskedOp, Effect, Env, Errand, Input, Outcome, SentSignal, Start, States, StopReason,
-    Turn,
+    self, AskedBody, AskedOp, CallOutcome, CommitExtra, Decision, DecisionEnv, Effect, LiveStates,
+    MachineInput, RunStart, SentSignal, StopReason,
 };
 use rival_core::plan::{
-    Block, Branch, Compensation, ForEach, Join, Loop, LoopTest, NamedBlock, Nested, Node, NodeKind,
-    OnFailure, Order, Parallel, Retry, Signal, Sleep, Step, Wait,
+    BlockOrder, BranchNode, CompensationSpec, ForEachNode, Join, LoopNode, LoopTest, NamedBlock, NestedNode,
+    Node, NodeKind, OnFailure, ParallelNode, PlanBlock, RetryPolicy, SignalNode, SleepLength, SleepNode,
+    StepNode,
 };
-use rival_core::{IndexedPlan, NodeStatus, Path, Plan, RunId, RunStatus, State, Time, Value, verify};
+use rival_core::{IndexedPlan, NodeStatus, Path, Plan, RunId, RunState, RunStatus, Time, Value, verify};
 
 pub(crate) fn plan(nodes: Vec<Node>) -> Plan {
     Plan {
         workflow: "w".into(),
-        block: Block::sequence(nodes),
+        block: PlanBlock::sequence(nodes),
         on_error: None,
         timeout_ms: None,
         max_retries: 0,
@@ -38,8 +39,8 @@ pub(crate) fn step(id: &str) -> Node {
     step_with(id, |_| {})
 }
 
-pub(crate) fn step_with(id: &str, set: impl FnOnce(&mut Step)) -> Node {
-    let mut step = Step { function: id.into(), ..Step::default() };
+pub(crate) fn step_with(id: &str, set: impl FnOnce(&mut StepNode)) -> Node {
+    let mut step = StepNode { function: id.into(), ..StepNode::default() };
     set(&mut step);
     Node::new(id, NodeKind::Step(step))
 }
@@ -48,25 +49,25 @@ pub(crate) fn tried(id: &str, max_attempts: u32) -> Node {
     step_with(id, |step| step.retry = attempts(max_attempts))
 }
 
-pub(crate) fn attempts(max: u32) -> Retry {
-    Retry { max_attempts: Some(max), ..Retry::default() }
+pub(crate) fn attempts(max: u32) -> RetryPolicy {
+    RetryPolicy { max_attempts: Some(max), ..RetryPolicy::default() }
 }
 
-pub(crate) fn sleep(id: &str, wait: Wait) -> Node {
-    Node::new(id, NodeKind::Sleep(Sleep { wait }))
+pub(crate) fn sleep(id: &str, wait: SleepLength) -> Node {
+    Node::new(id, NodeKind::Sleep(SleepNode { wait }))
 }
 
 pub(crate) fn signal(id: &str, name: &str, timeout_ms: Option<u64>, timeout_is_value: bool) -> Node {
-    Node::new(id, NodeKind::Signal(Signal { signal: name.into(), timeout_ms, timeout_is_value }))
+    Node::new(id, NodeKind::Signal(SignalNode { signal: name.into(), timeout_ms, timeout_is_value }))
 }
 
 pub(crate) fn nested(id: &str, nodes: Vec<Node>) -> Node {
     nested_with(id, nodes, |_| {})
 }
 
-pub(crate) fn nested_with(id: &str, nodes: Vec<Node>, set: impl FnOnce(&mut Nested)) -> Node {
+pub(crate) fn nested_with(id: &str, nodes: Vec<Node>, set: impl FnOnce(&mut NestedNode)) -> Node {
     let mut nested =
-        Nested { workflow: id.into(), block: Block::sequence(nodes), input: None, on_error: None };
+        NestedNode { workflow: id.into(), block: PlanBlock::sequence(nodes), input: None, on_error: None };
     set(&mut nested);
     Node::new(id, NodeKind::Workflow(nested))
 }
@@ -74,12 +75,12 @@ pub(crate) fn nested_with(id: &str, nodes: Vec<Node>, set: impl FnOnce(&mut Nest
 /// A branch whose function is called `choose`.
 pub(crate) fn branch(id: &str, cases: Vec<(&str, Vec<Node>)>, default: Option<Vec<Node>>) -> Node {
     let cases = cases.into_iter().map(|(name, nodes)| named(name, nodes)).collect();
-    let default = default.map(Block::sequence);
-    Node::new(id, NodeKind::Branch(Branch { choose: "choose".into(), cases, default }))
+    let default = default.map(PlanBlock::sequence);
+    Node::new(id, NodeKind::Branch(BranchNode { choose: "choose".into(), cases, default }))
 }
 
 pub(crate) fn named(name: &str, nodes: Vec<Node>) -> NamedBlock {
-    NamedBlock { name: name.into(), block: Block::sequence(nodes) }
+    NamedBlock { name: name.into(), block: PlanBlock::sequence(nodes) }
 }
 
 /// A loop of at most three iterations whose function is called `test`.
@@ -88,13 +89,13 @@ pub(crate) fn until(id: &str, body: Vec<Node>) -> Node {
 }
 
 pub(crate) fn looping(id: &str, body: Vec<Node>, test: LoopTest) -> Node {
-    Node::new(id, NodeKind::Loop(Loop { body: Block::sequence(body), test, max_iterations: 3 }))
+    Node::new(id, NodeKind::Loop(LoopNode { body: PlanBlock::sequence(body), test, max_iterations: 3 }))
 }
 
 /// A forEach whose function is called `items`.
 pub(crate) fn for_each(id: &str, concurrency: u32, body: Vec<Node>) -> Node {
-    let (items, body) = ("items".into(), Block::sequence(body));
-    Node::new(id, NodeKind::ForEach(ForEach { items, body, concurrency, max_iterations: Some(20) }))
+    let (items, body) = ("items".into(), PlanBlock::sequence(body));
+    Node::new(id, NodeKind::ForEach(ForEachNode { items, body, concurrency, max_iterations: Some(20) }))
 }
 
 pub(crate) fn parallel(id: &str, branches: Vec<(&str, Vec<Node>)>) -> Node {
@@ -104,10 +105,10 @@ pub(crate) fn parallel(id: &str, branches: Vec<(&str, Vec<Node>)>) -> Node {
 pub(crate) fn parallel_with(
     id: &str,
     branches: Vec<(&str, Vec<Node>)>,
-    set: impl FnOnce(&mut Parallel),
+    set: impl FnOnce(&mut ParallelNode),
 ) -> Node {
     let branches = branches.into_iter().map(|(name, nodes)| named(name, nodes)).collect();
-    let mut parallel = Parallel { branches, join: Join::All, on_failure: OnFailure::Fail, finally: None };
+    let mut parallel = ParallelNode { branches, join: Join::All, on_failure: OnFailure::Fail, finally: None };
     set(&mut parallel);
     Node::new(id, NodeKind::Parallel(parallel))
 }
@@ -117,18 +118,19 @@ pub(crate) fn joining(id: &str, join: Join, branches: Vec<(&str, Vec<Node>)>) ->
 }
 
 /// Steps as a graph: each with what it waits for.
-pub(crate) fn graph(nodes: Vec<(Node, &[&str])>) -> Block {
+pub(crate) fn graph(nodes: Vec<(Node, &[&str])>) -> PlanBlock {
     let after = |(node, after): (Node, &[&str])| Node {
         after: after.iter().map(ToString::to_string).collect(),
         ..node
     };
-    Block { order: Order::Graph, nodes: nodes.into_iter().map(after).collect() }
+    PlanBlock { order: BlockOrder::Graph, nodes: nodes.into_iter().map(after).collect() }
 }
 
 /// A step that can be undone.
 pub(crate) fn undoable(id: &str) -> Node {
     step_with(id, |step| {
-        step.compensate = Some(Compensation { function: format!("undo_{id}"), ..Compensation::default() });
+        step.compensate =
+            Some(CompensationSpec { function: format!("undo_{id}"), ..CompensationSpec::default() });
     })
 }
 
@@ -136,12 +138,12 @@ pub(crate) fn json(value: serde_json::Value) -> Value {
     value.into()
 }
 
-pub(crate) fn success(value: serde_json::Value) -> Outcome {
-    Outcome::Success { result: json(value), state: None, skipped: false }
+pub(crate) fn success(value: serde_json::Value) -> CallOutcome {
+    CallOutcome::Success { result: json(value), state: None, skipped: false }
 }
 
-pub(crate) fn import(node: &str, status: ImportedStatus, result: serde_json::Value) -> Import {
-    Import::Node(node_import(node, status, result))
+pub(crate) fn import(node: &str, status: ImportedStatus, result: serde_json::Value) -> ForkImport {
+    ForkImport::Node(node_import(node, status, result))
 }
 
 pub(crate) fn node_import(node: &str, status: ImportedStatus, result: serde_json::Value) -> NodeImport {
@@ -160,7 +162,7 @@ pub(crate) fn node_import(node: &str, status: ImportedStatus, result: serde_json
 /// One run under test.
 pub(crate) struct Case {
     pub(crate) plan: IndexedPlan,
-    pub(crate) state: State,
+    pub(crate) state: RunState,
     pub(crate) events: Vec<Event>,
     pub(crate) now: Time,
     pub(crate) admit: bool,
@@ -173,7 +175,7 @@ pub(crate) struct Case {
 #[derive(Debug, Default)]
 struct Written(BTreeMap<(Path, u32), Value>);
 
-impl States for Written {
+impl LiveStates for Written {
     fn written(&self, node: &Path, call: u32) -> Option<Value> {
         self.0.get(&(node.clone(), call)).cloned()
     }
@@ -189,7 +191,7 @@ impl Case {
         assert_eq!(plan.check(), [], "the plan of a case is sound");
         Self {
             plan: IndexedPlan::new(plan),
-            state: State::default(),
+            state: RunState::default(),
             events: Vec::new(),
             now: Time(0),
             admit: true,
@@ -228,21 +230,21 @@ impl Case {
         self
     }
 
-    pub(crate) fn decide(&mut self, input: Input) -> Turn {
-        let env = Env { run: &self.run, now: self.now, admit: self.admit, states: &self.states };
+    pub(crate) fn decide(&mut self, input: MachineInput) -> Decision {
+        let env = DecisionEnv { run: &self.run, now: self.now, admit: self.admit, states: &self.states };
         let turn = machine::decide(&self.plan, &mut self.state, input, env);
         self.events.extend(turn.events.iter().cloned());
         turn
     }
 
-    fn when(mut self, what: &str, input: Input) -> Self {
+    fn when(mut self, what: &str, input: MachineInput) -> Self {
         let turn = self.decide(input);
         let line = format!("> {what}, at {}", self.now.0);
         writeln!(self.trace, "{line}").expect("a string takes any text");
         for event in &turn.events {
             writeln!(self.trace, "{}", render(event)).expect("a string takes any text");
         }
-        for line in turn.errands.iter().map(errand).chain(turn.effects.iter().filter_map(effect)) {
+        for line in turn.extras.iter().map(errand).chain(turn.effects.iter().filter_map(effect)) {
             writeln!(self.trace, "    {line}").expect("a string takes any text");
         }
         if turn.refused {
@@ -253,15 +255,15 @@ impl Case {
     }
 
     pub(crate) fn start(self) -> Self {
-        self.start_with(Start::new(json(serde_json::json!({"n": 1}))))
+        self.start_with(RunStart::new(json(serde_json::json!({"n": 1}))))
     }
 
-    pub(crate) fn start_with(self, start: Start) -> Self {
-        self.when("start", Input::Start(start))
+    pub(crate) fn start_with(self, start: RunStart) -> Self {
+        self.when("start", MachineInput::Start(start))
     }
 
-    pub(crate) fn finish(self, node: &str, call: u32, what: &str, outcome: Outcome) -> Self {
-        let input = Input::CallFinished { node: Path::from(node), call, outcome };
+    pub(crate) fn finish(self, node: &str, call: u32, what: &str, outcome: CallOutcome) -> Self {
+        let input = MachineInput::CallFinished { node: Path::from(node), call, outcome };
         self.when(&format!("{}#{call} {what}", at(&Path::from(node))), input)
     }
 
@@ -276,29 +278,29 @@ impl Case {
 
     pub(crate) fn skips(self, node: &str, call: u32) -> Self {
         let state = Some(json(serde_json::json!({"skipped": true})));
-        self.finish(node, call, "skips", Outcome::Success { result: Value::null(), state, skipped: true })
+        self.finish(node, call, "skips", CallOutcome::Success { result: Value::null(), state, skipped: true })
     }
 
     pub(crate) fn fails(self, node: &str, call: u32, error: StepError) -> Self {
         let what = format!("fails ({:?})", error.behavior);
-        self.finish(node, call, &what, Outcome::Failure { error, state: None })
+        self.finish(node, call, &what, CallOutcome::Failure { error, state: None })
     }
 
     pub(crate) fn stopped(self, node: &str, call: u32) -> Self {
-        self.finish(node, call, "stopped", Outcome::Stopped { state: None })
+        self.finish(node, call, "stopped", CallOutcome::Stopped { state: None })
     }
 
     pub(crate) fn lost(self, node: &str, call: u32, reason: LostReason) -> Self {
-        self.finish(node, call, "lost", Outcome::Lost(reason))
+        self.finish(node, call, "lost", CallOutcome::Lost(reason))
     }
 
     pub(crate) fn function_missing(self, node: &str, call: u32) -> Self {
         let reason = BlockedReason::FunctionMissing { function: "f".into() };
-        self.finish(node, call, "has no function", Outcome::Blocked(reason))
+        self.finish(node, call, "has no function", CallOutcome::Blocked(reason))
     }
 
     pub(crate) fn tick(self) -> Self {
-        self.when("tick", Input::Tick)
+        self.when("tick", MachineInput::Tick)
     }
 
     /// Lets time pass and says so.
@@ -309,27 +311,27 @@ impl Case {
     /// The clock was ahead by so much, and is right from now on.
     pub(crate) fn clock_set_back(mut self, ms: u64) -> Self {
         self.now = self.now.minus_ms(ms);
-        self.when("clock set back", Input::ClockSetBack)
+        self.when("clock set back", MachineInput::ClockSetBack)
     }
 
     pub(crate) fn cancel(self) -> Self {
-        self.when("cancel", Input::Cancel { reason: Some("enough".into()) })
+        self.when("cancel", MachineInput::Cancel { reason: Some("enough".into()) })
     }
 
     pub(crate) fn kill(self) -> Self {
-        self.when("kill", Input::Kill { reason: Some("now".into()) })
+        self.when("kill", MachineInput::Kill { reason: Some("now".into()) })
     }
 
     pub(crate) fn pause(self) -> Self {
-        self.when("pause", Input::Pause)
+        self.when("pause", MachineInput::Pause)
     }
 
     pub(crate) fn resume(self) -> Self {
-        self.when("resume", Input::Resume)
+        self.when("resume", MachineInput::Resume)
     }
 
     pub(crate) fn let_go(self) -> Self {
-        self.when("let go", Input::LetGo)
+        self.when("let go", MachineInput::ReleaseNow)
     }
 
     pub(crate) fn signal(self, name: &str) -> Self {
@@ -341,7 +343,7 @@ impl Case {
     pub(crate) fn signal_sent(self, name: &str, payload: serde_json::Value, sent_at: Time) -> Self {
         let what = format!("signal {name} sent at {}", sent_at.0);
         let (name, payload) = (name.to_owned(), json(payload));
-        self.when(&what, Input::Signal(SentSignal { name, id: None, payload, sent_at }))
+        self.when(&what, MachineInput::Signal(SentSignal { name, id: None, payload, sent_at }))
     }
 
     /// A function asks for an operation: the first of its kind and name, with nothing used before.
@@ -366,7 +368,7 @@ impl Case {
             after: after.to_vec(),
             what,
         };
-        self.when(&format!("{node}#{call} asks"), Input::Op(asked))
+        self.when(&format!("{node}#{call} asks"), MachineInput::Op(asked))
     }
 
     pub(crate) fn suspend(self, node: &str, call: u32) -> Self {
@@ -377,13 +379,16 @@ impl Case {
     pub(crate) fn suspend_after(self, node: &str, call: u32, used: &[u32]) -> Self {
         self.when(
             "suspend",
-            Input::Suspend { node: Path::from(node), call, used: used.to_vec(), told: Vec::new() },
+            MachineInput::Suspend { node: Path::from(node), call, used: used.to_vec(), told: Vec::new() },
         )
     }
 
     /// A function gives an operation up.
     pub(crate) fn drops(self, node: &str, call: u32, op: u32) -> Self {
-        self.when(&format!("{node}#{call} drops"), Input::OpDropped { node: Path::from(node), call, op })
+        self.when(
+            &format!("{node}#{call} drops"),
+            MachineInput::OpDropped { node: Path::from(node), call, op },
+        )
     }
 
     pub(crate) fn child_completes(self, child: &str, output: serde_json::Value) -> Self {
@@ -394,26 +399,29 @@ impl Case {
         let child = RunId::from(child);
         self.when(
             "child ended",
-            Input::ChildEnded { child, outcome, undoable: false, not_undone: Vec::new() },
+            MachineInput::ChildEnded { child, outcome, undoable: false, not_undone: Vec::new() },
         )
     }
 
     /// A child completes that has done what can be undone.
     pub(crate) fn undoable_child_completes(self, child: &str, output: serde_json::Value) -> Self {
         let (child, outcome) = (RunId::from(child), ChildOutcome::Completed(json(output)));
-        self.when("child ended", Input::ChildEnded { child, outcome, undoable: true, not_undone: Vec::new() })
+        self.when(
+            "child ended",
+            MachineInput::ChildEnded { child, outcome, undoable: true, not_undone: Vec::new() },
+        )
     }
 
     pub(crate) fn child_retried(self, child: &str, next: &str) -> Self {
         let (child, next) = (RunId::from(child), RunId::from(next));
-        self.when("child retried", Input::ChildRetried { child, next })
+        self.when("child retried", MachineInput::ChildRetried { child, next })
     }
 
     /// Loads the run from its history, as after an orderly stop, or to look at it again.
     pub(crate) fn activate(mut self) -> Self {
         self.state = fold(&reload(&self.events));
         let loaded = self.state.seq;
-        self.when("activate", Input::Activate { loaded })
+        self.when("activate", MachineInput::Activate { loaded })
     }
 
     /// The process dies and the run is loaded again.
@@ -464,9 +472,9 @@ impl Case {
 }
 
 /// Each started call is asked of the engine, and nothing else is.
-fn assert_calls_match_events(turn: &Turn) {
-    let started = turn.events.iter().filter_map(|event| match &event.event {
-        Kind::CallStarted { node, call, role, attempt, .. } => Some((node, *call, *role, *attempt)),
+fn assert_calls_match_events(turn: &Decision) {
+    let started = turn.events.iter().filter_map(|event| match &event.kind {
+        EventKind::CallStarted { node, call, role, attempt, .. } => Some((node, *call, *role, *attempt)),
         _ => None,
     });
     let asked = turn.effects.iter().filter_map(|effect| match effect {
@@ -490,19 +498,19 @@ fn effect(effect: &Effect) -> Option<String> {
     }
 }
 
-fn errand(errand: &Errand) -> String {
+fn errand(errand: &CommitExtra) -> String {
     match errand {
-        Errand::Start(new) => {
+        CommitExtra::Start(new) => {
             let item = new.index.map(|index| format!(", item {index}")).unwrap_or_default();
             format!("start {} of {}, input in {}{item}", new.child, new.workflow, new.asked)
         }
-        Errand::Cancel(child) => format!("cancel {child}"),
-        Errand::Undo { child, undo } => format!("start {undo} to undo {child}"),
+        CommitExtra::Cancel(child) => format!("cancel {child}"),
+        CommitExtra::Undo { child, undo } => format!("start {undo} to undo {child}"),
     }
 }
 
-pub(crate) fn fold(events: &[Event]) -> State {
-    let mut state = State::default();
+pub(crate) fn fold(events: &[Event]) -> RunState {
+    let mut state = RunState::default();
     events.iter().for_each(|event| state.apply(event));
     state
 }
@@ -515,7 +523,7 @@ pub(crate) fn history(events: &[Event]) -> String {
     events.iter().map(|event| render(event) + "\n").collect()
 }
 
-pub(crate) fn list(violations: &[verify::Violation]) -> String {
+pub(crate) fn list(violations: &[verify::RuleViolation]) -> String {
     violations.iter().map(|violation| format!("{violation}\n")).collect()
 }
 
@@ -523,21 +531,21 @@ fn at(node: &Path) -> &str {
     if node.is_root() { "(run)" } else { node.as_str() }
 }
 
-fn role(role: Role) -> &'static str {
+fn role(role: CallRole) -> &'static str {
     match role {
-        Role::Step => "step",
-        Role::OnError => "onError",
-        Role::Input => "input",
-        Role::Wait => "wait",
-        Role::Choose => "choose",
-        Role::Test => "test",
-        Role::Items => "items",
-        Role::Finally => "finally",
-        Role::Compensate => "compensate",
+        CallRole::Step => "step",
+        CallRole::OnError => "onError",
+        CallRole::Input => "input",
+        CallRole::Wait => "wait",
+        CallRole::Choose => "choose",
+        CallRole::Test => "test",
+        CallRole::Items => "items",
+        CallRole::Finally => "finally",
+        CallRole::Compensate => "compensate",
     }
 }
 
-fn due(due: Option<Due>) -> String {
+fn due(due: Option<DueCall>) -> String {
     due.map(|due| format!(", due: {} attempt {}", role(due.role), due.attempt)).unwrap_or_default()
 }
 
@@ -548,39 +556,41 @@ fn numbered(op: Option<u32>) -> String {
 /// One event on one line.
 pub(crate) fn render(event: &Event) -> String {
     let cause = match &event.cause {
-        Cause::Event(seq) => format!("<{seq}"),
-        Cause::Outside(outside) => format!("{outside:?}").to_lowercase(),
+        EventCause::Event(seq) => format!("<{seq}"),
+        EventCause::Outside(outside) => format!("{outside:?}").to_lowercase(),
     };
-    format!("  {:>2} {cause:<9} {}", event.seq, what(&event.event))
+    format!("  {:>2} {cause:<9} {}", event.seq, what(&event.kind))
 }
 
-fn what(kind: &Kind) -> String {
+fn what(kind: &EventKind) -> String {
     match kind {
-        Kind::RunStarted { deadline, retries_left, source, .. } => {
+        EventKind::RunStarted { deadline, retries_left, source, .. } => {
             let deadline = deadline.map(|at| format!(", until {}", at.0)).unwrap_or_default();
             let source = source.as_ref().map(|run| format!(", retries {run}")).unwrap_or_default();
             let left =
                 if *retries_left > 0 { format!(", {retries_left} retries left") } else { String::new() };
             format!("run started{deadline}{left}{source}")
         }
-        Kind::NodeImported { node, status, result, .. } => format!("{node} imported: {status:?} {result:?}"),
-        Kind::DecisionImported { node, result, case, count } => {
+        EventKind::NodeImported { node, status, result, .. } => {
+            format!("{node} imported: {status:?} {result:?}")
+        }
+        EventKind::DecisionImported { node, result, case, count } => {
             format!("{node} decided before: {result:?} {case:?} {count:?}")
         }
-        Kind::LaneImported { lane, result, .. } => format!("{lane} imported: {result:?}"),
-        Kind::CallStarted { node, call, role: what, attempt, deadline, .. } => {
+        EventKind::LaneImported { lane, result, .. } => format!("{lane} imported: {result:?}"),
+        EventKind::CallStarted { node, call, role: what, attempt, deadline, .. } => {
             let deadline = deadline.map(|at| format!(", until {}", at.0)).unwrap_or_default();
             format!("{}#{call} called: {} attempt {attempt}{deadline}", at(node), role(*what))
         }
-        Kind::CallSucceeded { node, call, result, skipped, .. } => {
+        EventKind::CallSucceeded { node, call, result, skipped, .. } => {
             let skipped = if *skipped { ", skipped" } else { "" };
             format!("{}#{call} succeeded: {result:?}{skipped}", at(node))
         }
-        Kind::CallFailed { node, call, failure, verdict, told, state } => {
+        EventKind::CallFailed { node, call, failure, verdict, told, state } => {
             let verdict = match verdict {
-                Verdict::RetryAt(at) => format!("retry at {}", at.0),
-                Verdict::Fail => "fail".into(),
-                Verdict::Continue => "continue".into(),
+                FailureVerdict::RetryAt(at) => format!("retry at {}", at.0),
+                FailureVerdict::Fail => "fail".into(),
+                FailureVerdict::Continue => "continue".into(),
             };
             let told = if *told { ", told to stop" } else { "" };
             let state = state.as_ref().map(|state| format!(", state {state:?}")).unwrap_or_default();
@@ -591,7 +601,7 @@ fn what(kind: &Kind) -> String {
                 failure.message
             )
         }
-        Kind::CallLost { node, call, reason } => {
+        EventKind::CallLost { node, call, reason } => {
             let reason = match reason {
                 LostReason::Crash => "crash",
                 LostReason::Shutdown => "shutdown",
@@ -599,18 +609,18 @@ fn what(kind: &Kind) -> String {
             };
             format!("{}#{call} lost: {reason}", at(node))
         }
-        Kind::CallCancelled { node, call, forced, state } => {
+        EventKind::CallCancelled { node, call, forced, state } => {
             let forced = if *forced { ", forced" } else { "" };
             let state = state.as_ref().map(|state| format!(", state {state:?}")).unwrap_or_default();
             format!("{}#{call} cancelled{forced}{state}", at(node))
         }
-        Kind::NodeStarted { node, case, count, window } => {
+        EventKind::NodeStarted { node, case, count, window } => {
             let case = case.as_ref().map(|case| format!(", case {case}")).unwrap_or_default();
             let count = count.map(|count| format!(", {count} lanes")).unwrap_or_default();
             let window = window.map(|window| format!(", {window} at a time")).unwrap_or_default();
             format!("{} started{case}{count}{window}", at(node))
         }
-        Kind::LaneEnded { lane, outcome, result, .. } => {
+        EventKind::LaneEnded { lane, outcome, result, .. } => {
             let result = result.map(|seq| format!(", result in {seq}")).unwrap_or_default();
             let outcome = match outcome {
                 LaneOutcome::Completed => "through".into(),
@@ -619,33 +629,35 @@ fn what(kind: &Kind) -> String {
             };
             format!("{lane} {outcome}{result}")
         }
-        Kind::BlockFailing { node, child, failure } => {
+        EventKind::BlockFailing { node, child, failure } => {
             let own = failure.as_ref().map(|failure| format!(": {}", failure.code)).unwrap_or_default();
             format!("{} failing because of {child}{own}", at(node))
         }
-        Kind::LaneStopping { lane, force_at, .. } => format!("{lane} lost, forced at {}", force_at.0),
-        Kind::Joined { node, parts } => {
-            let part = |part: &Part| match part {
-                Part::Absent => "-".into(),
-                Part::Value(seq) => seq.to_string(),
-                Part::Failure { failure } => format!("failure {failure}"),
+        EventKind::LaneStopping { lane, force_at, .. } => format!("{lane} lost, forced at {}", force_at.0),
+        EventKind::Joined { node, parts } => {
+            let part = |part: &ResultPart| match part {
+                ResultPart::Absent => "-".into(),
+                ResultPart::Value(seq) => seq.to_string(),
+                ResultPart::Failure { failure } => format!("failure {failure}"),
             };
             let parts: Vec<String> = match parts {
-                Parts::List(parts) => parts.iter().map(part).collect(),
-                Parts::Map(parts) => parts.iter().map(|(name, it)| format!("{name} {}", part(it))).collect(),
+                ResultParts::List(parts) => parts.iter().map(part).collect(),
+                ResultParts::Map(parts) => {
+                    parts.iter().map(|(name, it)| format!("{name} {}", part(it))).collect()
+                }
             };
             format!("{} joined: [{}]", at(node), parts.join(", "))
         }
-        Kind::NodeCompleted { node, result } => {
+        EventKind::NodeCompleted { node, result } => {
             format!("{node} completed{}", result.map(|seq| format!(", result in {seq}")).unwrap_or_default())
         }
-        Kind::NodeFailed { node, child, failure } => {
+        EventKind::NodeFailed { node, child, failure } => {
             let own = failure.as_ref().map(|failure| format!(": {} `{}`", failure.code, failure.message));
             format!("{node} failed because of {child}{}", own.unwrap_or_default())
         }
-        Kind::NodeCancelled { node } => format!("{node} cancelled"),
-        Kind::NodeHeld { node, due: what } => format!("{} held{}", at(node), due(*what)),
-        Kind::NodeBlocked { node, reason } => match reason {
+        EventKind::NodeCancelled { node } => format!("{node} cancelled"),
+        EventKind::NodeHeld { node, due: what } => format!("{} held{}", at(node), due(*what)),
+        EventKind::NodeBlocked { node, reason } => match reason {
             BlockedReason::FunctionMissing { function } => format!("{} blocked: no `{function}`", at(node)),
             BlockedReason::Quarantined { interruptions } => {
                 format!("{} blocked: quarantined after {interruptions}", at(node))
@@ -654,22 +666,22 @@ fn what(kind: &Kind) -> String {
                 format!("{} blocked: {message}", at(node))
             }
         },
-        Kind::NodeUnblocked { node } => format!("{} unblocked", at(node)),
-        Kind::SleepStarted { node, until, .. } => format!("{node} sleeps until {}", until.0),
-        Kind::SleepEnded { node } => format!("{node} slept"),
-        Kind::SignalReceived { name, payload, sent_at, .. } => {
+        EventKind::NodeUnblocked { node } => format!("{} unblocked", at(node)),
+        EventKind::SleepStarted { node, until, .. } => format!("{node} sleeps until {}", until.0),
+        EventKind::SleepEnded { node } => format!("{node} slept"),
+        EventKind::SignalReceived { name, payload, sent_at, .. } => {
             format!("signal {name} received: {payload:?}, sent at {}", sent_at.0)
         }
-        Kind::SignalAwaited { node, name, until } => {
+        EventKind::SignalAwaited { node, name, until } => {
             let until = until.map(|at| format!(", until {}", at.0)).unwrap_or_default();
             format!("{node} waits for {name}{until}")
         }
-        Kind::SignalTaken { node, op, signal } => format!("{node}{} takes {signal}", numbered(*op)),
-        Kind::SignalTimedOut { node, op, failure } => {
+        EventKind::SignalTaken { node, op, signal } => format!("{node}{} takes {signal}", numbered(*op)),
+        EventKind::SignalTimedOut { node, op, failure } => {
             let what = failure.as_ref().map_or("null", |failure| failure.code.as_str());
             format!("{node}{} waited in vain: {what}", numbered(*op))
         }
-        Kind::OpStarted { node, op, call, name, occurrence, after, what, .. } => {
+        EventKind::OpStarted { node, op, call, name, occurrence, after, what, .. } => {
             let which = if *occurrence == 1 { String::new() } else { format!(" no. {occurrence}") };
             let after = if after.is_empty() { String::new() } else { format!(", after {after:?}") };
             let what = match what {
@@ -684,7 +696,7 @@ fn what(kind: &Kind) -> String {
             };
             format!("{node}#{call}.{op} {what}{which}{after}")
         }
-        Kind::OpEnded { node, op, outcome } => {
+        EventKind::OpEnded { node, op, outcome } => {
             let outcome = match outcome {
                 OpOutcome::Done {} => "done".to_owned(),
                 OpOutcome::Value(value) => format!("{value:?}"),
@@ -694,19 +706,19 @@ fn what(kind: &Kind) -> String {
             };
             format!("{node}.{op} ended: {outcome}")
         }
-        Kind::OpDropped { node, op, call } => format!("{node}#{call}.{op} given up"),
-        Kind::OpStopping { node, op } => format!("{node}.{op} stopping"),
-        Kind::ChildStarted { node, op, index, child } => format!("{node}.{op}[{index}] started {child}"),
-        Kind::ChildRetried { node, op, index, child, next } => {
+        EventKind::OpDropped { node, op, call } => format!("{node}#{call}.{op} given up"),
+        EventKind::OpStopping { node, op } => format!("{node}.{op} stopping"),
+        EventKind::ChildStarted { node, op, index, child } => format!("{node}.{op}[{index}] started {child}"),
+        EventKind::ChildRetried { node, op, index, child, next } => {
             format!("{node}.{op}[{index}] {child} is retried as {next}")
         }
-        Kind::ChildUndoing { node, child, undo } => format!("{node}: {child} is undone by {undo}"),
-        Kind::ChildUndone { node, child, failure, .. } => {
+        EventKind::ChildUndoing { node, child, undo } => format!("{node}: {child} is undone by {undo}"),
+        EventKind::ChildUndone { node, child, failure, .. } => {
             let failure =
                 failure.as_ref().map_or_else(String::new, |it| format!(": {} `{}`", it.code, it.message));
             format!("{node}: {child} undone{failure}")
         }
-        Kind::ChildEnded { node, op, index, child, outcome, undoable, not_undone } => {
+        EventKind::ChildEnded { node, op, index, child, outcome, undoable, not_undone } => {
             let outcome = match outcome {
                 ChildOutcome::Completed(value) => format!("completed {value:?}"),
                 ChildOutcome::Failed { failure, .. } => format!("failed {}", failure.code),
@@ -715,30 +727,32 @@ fn what(kind: &Kind) -> String {
             let undoable = if *undoable { ", undoable" } else { "" };
             format!("{node}.{op}[{index}] {child} {outcome}{undoable}{}", left(not_undone))
         }
-        Kind::CallSuspended { node, call, used, .. } if used.is_empty() => format!("{node}#{call} let go"),
-        Kind::CallSuspended { node, call, used, .. } => format!("{node}#{call} let go, after {used:?}"),
-        Kind::CancelRequested { reason, force_at, kill } => {
+        EventKind::CallSuspended { node, call, used, .. } if used.is_empty() => {
+            format!("{node}#{call} let go")
+        }
+        EventKind::CallSuspended { node, call, used, .. } => format!("{node}#{call} let go, after {used:?}"),
+        EventKind::CancelRequested { reason, force_at, kill } => {
             let what = if *kill { "kill" } else { "cancel" };
             format!("{what} requested: {}, forced at {}", reason.as_deref().unwrap_or("-"), force_at.0)
         }
-        Kind::ClockSetBack { by_ms } => format!("clock set back by {by_ms}"),
-        Kind::RunPaused {} => "run paused".into(),
-        Kind::RunResumed {} => "run resumed".into(),
-        Kind::RunFailing { failure, node, force_at } => {
+        EventKind::ClockSetBack { by_ms } => format!("clock set back by {by_ms}"),
+        EventKind::RunPaused {} => "run paused".into(),
+        EventKind::RunResumed {} => "run resumed".into(),
+        EventKind::RunFailing { failure, node, force_at } => {
             let node = node.as_ref().map(|node| format!(" in {node}")).unwrap_or_default();
             format!("run failing{node}: {} `{}`, forced at {}", failure.code, failure.message, force_at.0)
         }
-        Kind::RunCompleted { output, not_undone } => {
+        EventKind::RunCompleted { output, not_undone } => {
             let output = output.map(|seq| format!(", output in {seq}")).unwrap_or_default();
             format!("run completed{output}{}", left(not_undone))
         }
-        Kind::RunFailed { failure, node, retried_as, not_undone } => {
+        EventKind::RunFailed { failure, node, retried_as, not_undone } => {
             let node = node.as_ref().map(|node| format!(" in {node}")).unwrap_or_default();
             let retried = retried_as.as_ref().map(|run| format!(", retried as {run}")).unwrap_or_default();
             let left = left(not_undone);
             format!("run failed{node}: {} `{}`{retried}{left}", failure.code, failure.message)
         }
-        Kind::RunCancelled { reason, not_undone } => {
+        EventKind::RunCancelled { reason, not_undone } => {
             format!("run cancelled: {}{}", reason.as_deref().unwrap_or("-"), left(not_undone))
         }
     }

@@ -1,7 +1,7 @@
 //! Trace context: what is read from a header, and ids that never change.
 
-use rival_core::event::{self, Kind, Role};
-use rival_core::machine::Start;
+use rival_core::event::{self, CallRole, EventKind};
+use rival_core::machine::RunStart;
 use rival_core::{Path, RunId, TraceParent, Value};
 
 use crate::support::{Case, step};
@@ -74,21 +74,21 @@ fn ids_never_change() {
         "00-0af7651916cd43dd8448eb211c80319c-25de11535ff806b6-00"
     );
     let call = |node: &str, role, call| own.of_call(&run, &Path::from(node), role, call).to_string();
-    assert_eq!(call("charge", Role::Step, 1), "00-9d534ecab4b6b680a278e93e437d99d6-16d9a818317d520c-01");
-    assert_eq!(call("charge", Role::Step, 2), "00-9d534ecab4b6b680a278e93e437d99d6-cf1c5754fa6a45d2-01");
+    assert_eq!(call("charge", CallRole::Step, 1), "00-9d534ecab4b6b680a278e93e437d99d6-16d9a818317d520c-01");
+    assert_eq!(call("charge", CallRole::Step, 2), "00-9d534ecab4b6b680a278e93e437d99d6-cf1c5754fa6a45d2-01");
     assert_eq!(
-        call("charge", Role::Compensate, 2),
+        call("charge", CallRole::Compensate, 2),
         "00-9d534ecab4b6b680a278e93e437d99d6-1c9d275e4ed25d2d-01"
     );
     assert_eq!(
-        call("items[3]/charge", Role::Step, 1),
+        call("items[3]/charge", CallRole::Step, 1),
         "00-9d534ecab4b6b680a278e93e437d99d6-a4e6278917d4e779-01"
     );
 }
 
 #[test]
 fn a_role_is_called_what_it_is_stored_as() {
-    use Role::{Choose, Compensate, Finally, Input, Items, OnError, Step, Test, Wait};
+    use CallRole::{Choose, Compensate, Finally, Input, Items, OnError, Step, Test, Wait};
     for role in [Step, OnError, Input, Wait, Choose, Test, Items, Finally, Compensate] {
         assert_eq!(serde_json::to_value(role).unwrap(), role.name());
     }
@@ -97,10 +97,10 @@ fn a_role_is_called_what_it_is_stored_as() {
 #[test]
 fn a_run_keeps_who_started_it() {
     let trace = TraceParent::parse(&format!("00-{TRACE}-{SPAN}-01"));
-    let case = Case::of(vec![step("a")]).start_with(Start { trace, ..Start::new(Value::null()) });
+    let case = Case::of(vec![step("a")]).start_with(RunStart { trace, ..RunStart::new(Value::null()) });
     assert_eq!(case.state.trace, trace);
     let snapshot = serde_json::to_string(&case.state).unwrap();
-    assert_eq!(serde_json::from_str::<rival_core::State>(&snapshot).unwrap(), case.state);
+    assert_eq!(serde_json::from_str::<rival_core::RunState>(&snapshot).unwrap(), case.state);
 }
 
 /// Why a new field needs no new version of the schema: a build that does not know it reads on.
@@ -108,7 +108,7 @@ fn a_run_keeps_who_started_it() {
 fn fields_that_a_build_does_not_know_are_ignored() {
     let json = r#"[{"seq":1,"at":0,"cause":"request","event":{"runStarted":{"workflow":"w","plan":"x","input":null,"ofLater":"x"}}}]"#;
     let events = event::decode(json.as_bytes()).unwrap();
-    assert!(matches!(&events[0].event, Kind::RunStarted { trace: None, .. }));
+    assert!(matches!(&events[0].kind, EventKind::RunStarted { trace: None, .. }));
     let without = json.replace(r#","ofLater":"x""#, "");
     assert_eq!(String::from_utf8(event::encode(&events)).unwrap(), without);
 }

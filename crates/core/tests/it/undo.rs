@@ -5,7 +5,7 @@ use rival_core::RunStatus;
 use rival_core::durable::ChildOutcome;
 use rival_core::failure::StepError;
 use rival_core::machine::AskedBody;
-use rival_core::plan::{Compensation, Join};
+use rival_core::plan::{CompensationSpec, Join};
 use serde_json::json as j;
 
 use crate::support::{Case, attempts, for_each, joining, json, parallel, plan, step, step_with, undoable};
@@ -115,7 +115,7 @@ fn a_step_whose_outcome_is_unknown_is_undone() {
     let a = step_with("a", |step| {
         step.timeout_ms = Some(100);
         step.compensate =
-            Some(Compensation { function: "undo".into(), retry: attempts(1), timeout_ms: None });
+            Some(CompensationSpec { function: "undo".into(), retry: attempts(1), timeout_ms: None });
     });
     Case::of(vec![a]).start().quietly().tick_after(100).ok("a", 2).then(expect![[r#"
         > tick, at 100
@@ -545,7 +545,7 @@ fn a_step_whose_function_was_missing_from_the_beginning_is_not_undone() {
 fn what_a_cancelled_child_could_not_undo_is_told_by_its_parent() {
     let left = |node: &str| rival_core::event::NotUndone {
         node: rival_core::Path::from(node),
-        failure: rival_core::Failure::new("error", "stuck"),
+        failure: rival_core::FailureRecord::new("error", "stuck"),
     };
     let not_undone = vec![left("refund"), left("mail")];
     Case::of(vec![step("a")])
@@ -618,7 +618,7 @@ fn the_state_of_a_call_is_recorded_when_it_times_out_is_stopped_or_left_behind()
         .start()
         .quietly()
         .cancel()
-        .finish("a", 1, "stopped", rival_core::machine::Outcome::Stopped { state })
+        .finish("a", 1, "stopped", rival_core::machine::CallOutcome::Stopped { state })
         .then(expect![[r#"
             > cancel, at 0
                3 request   cancel requested: enough, forced at 30000
@@ -634,8 +634,7 @@ fn the_state_of_a_call_is_recorded_when_it_times_out_is_stopped_or_left_behind()
         .suspend("a", 1)
         .cancel();
     let seq = let_go.state.nodes.remove(&rival_core::Path::from("a")).and_then(|node| node.state);
-    let kept =
-        seq.and_then(|seq| let_go.events.iter().find(|event| event.seq == seq)?.event.state().cloned());
+    let kept = seq.and_then(|seq| let_go.events.iter().find(|event| event.seq == seq)?.kind.state().cloned());
     assert_eq!(kept.map(|state| state.to_json()), Some(j!({"sent": 5})), "also of one that was let go");
     let once = step_with("a", |step| step.at_most_once = true);
     Case::of(vec![once]).start().writes("a", 1, j!({"sent": 4})).quietly().let_go().then(expect![[r#"

@@ -1,9 +1,9 @@
 //! The judge is judged: good histories are tampered with, and the broken rule is named.
 
 use expect_test::{Expect, expect};
-use rival_core::event::{Cause, Kind, Role, Verdict};
+use rival_core::event::{CallRole, EventCause, EventKind, FailureVerdict};
 use rival_core::failure::StepError;
-use rival_core::plan::Wait;
+use rival_core::plan::SleepLength;
 use rival_core::{Event, Path, Plan, Seq, Time, verify};
 
 use crate::support::{Case, list, nested, plan, sleep, step, step_with, tried, undoable};
@@ -36,8 +36,8 @@ fn repeat(events: &mut Vec<Event>, seq: usize) {
 fn renumber(events: &mut [Event]) {
     for (event, seq) in events.iter_mut().zip(1..) {
         event.seq = Seq(seq);
-        if let Cause::Event(cause) = event.cause {
-            event.cause = Cause::Event(cause.min(Seq(seq - 1)));
+        if let EventCause::Event(cause) = event.cause {
+            event.cause = EventCause::Event(cause.min(Seq(seq - 1)));
         }
     }
 }
@@ -82,7 +82,7 @@ fn time_that_goes_backwards_is_seen() {
 fn a_cause_that_comes_later_is_seen() {
     tampered(
         two_steps(),
-        |events| events[1].cause = Cause::Event(Seq(2)),
+        |events| events[1].cause = EventCause::Event(Seq(2)),
         expect![[r#"
         event 2: sequence: its cause, 2, is not before it
     "#]],
@@ -160,7 +160,7 @@ fn a_step_that_starts_before_the_one_before_it_ended_is_seen() {
 #[test]
 fn a_skipped_number_of_a_call_or_an_attempt_is_seen() {
     let change = |events: &mut Vec<Event>| {
-        if let Kind::CallStarted { call, attempt, .. } = &mut events[1].event {
+        if let EventKind::CallStarted { call, attempt, .. } = &mut events[1].kind {
             (*call, *attempt) = (2, 2);
         }
     };
@@ -190,11 +190,11 @@ fn a_retry_that_comes_too_early_is_seen() {
 fn more_attempts_than_allowed_are_seen() {
     let case = Case::of(vec![tried("a", 1)]).start().fails("a", 1, StepError::new("no"));
     let change = |events: &mut Vec<Event>| {
-        if let Kind::CallFailed { verdict, .. } = &mut events[2].event {
-            *verdict = Verdict::RetryAt(Time(0));
+        if let EventKind::CallFailed { verdict, .. } = &mut events[2].kind {
+            *verdict = FailureVerdict::RetryAt(Time(0));
         }
-        let (node, role) = (Path::from("a"), Role::Step);
-        events[3].event = Kind::CallStarted {
+        let (node, role) = (Path::from("a"), CallRole::Step);
+        events[3].kind = EventKind::CallStarted {
             node,
             call: 2,
             role,
@@ -232,10 +232,10 @@ fn a_handler_that_is_called_twice_or_not_at_all_is_seen() {
         Case::of(vec![a, step("b")]).start().fails("a", 1, StepError::proceed("meh")).ok("a", 2)
     };
     let again = |events: &mut Vec<Event>| {
-        let (node, role) = (Path::from("a"), Role::OnError);
+        let (node, role) = (Path::from("a"), CallRole::OnError);
         events.truncate(5);
         repeat(events, 4);
-        events[5].event = Kind::CallStarted {
+        events[5].kind = EventKind::CallStarted {
             node,
             call: 3,
             role,
@@ -267,7 +267,7 @@ fn a_handler_that_is_called_twice_or_not_at_all_is_seen() {
 
 #[test]
 fn a_sleep_that_ends_too_early_or_not_at_all_is_seen() {
-    let asleep = || Case::of(vec![sleep("z", Wait::ForMs(10))]).start().tick_after(10);
+    let asleep = || Case::of(vec![sleep("z", SleepLength::ForMs(10))]).start().tick_after(10);
     tampered(
         asleep(),
         |events| events[2].at = Time(9),
@@ -345,7 +345,7 @@ fn an_end_that_was_not_coming_is_seen() {
     let cancelled = || Case::of(vec![step("a")]).start().cancel().stopped("a", 1);
     tampered(
         cancelled(),
-        |events| events[4].event = Kind::RunCompleted { output: None, not_undone: Vec::new() },
+        |events| events[4].kind = EventKind::RunCompleted { output: None, not_undone: Vec::new() },
         expect![[r#"
         event 5: ending: a run that was ending completes
     "#]],
@@ -407,7 +407,7 @@ fn a_second_call_of_an_at_most_once_step_is_seen() {
 fn a_result_that_names_no_value_is_seen() {
     tampered(
         two_steps(),
-        |events| events[5].event = Kind::RunCompleted { output: Some(Seq(4)), not_undone: Vec::new() },
+        |events| events[5].kind = EventKind::RunCompleted { output: Some(Seq(4)), not_undone: Vec::new() },
         expect![[r#"
             event 6: references: event 4 holds no value
             event 6: results: the run gives what is not its result: it is event 5, and not event 4
@@ -419,7 +419,7 @@ fn a_result_that_names_no_value_is_seen() {
 fn a_failure_that_names_a_node_that_did_not_fail_is_seen() {
     let case = Case::of(vec![step("a"), step("b")]).start().ok("a", 1).fails("b", 1, StepError::new("no"));
     let change = |events: &mut Vec<Event>| {
-        if let Kind::RunFailed { node, .. } = &mut events[5].event {
+        if let EventKind::RunFailed { node, .. } = &mut events[5].kind {
             *node = Some(Path::from("a"));
         }
     };
@@ -454,7 +454,7 @@ fn a_completed_run_with_a_node_that_never_ran_is_seen() {
     let change = |events: &mut Vec<Event>| {
         remove(events, 4);
         remove(events, 4);
-        events[3].event = Kind::RunCompleted { output: None, not_undone: Vec::new() };
+        events[3].kind = EventKind::RunCompleted { output: None, not_undone: Vec::new() };
     };
     tampered(
         two_steps(),
@@ -469,7 +469,7 @@ fn a_completed_run_with_a_node_that_never_ran_is_seen() {
 fn an_output_that_is_lost_or_that_of_another_node_is_seen() {
     let output = |output: Option<Seq>| {
         move |events: &mut Vec<Event>| {
-            events[5].event = Kind::RunCompleted { output, not_undone: Vec::new() };
+            events[5].kind = EventKind::RunCompleted { output, not_undone: Vec::new() };
         }
     };
     tampered(

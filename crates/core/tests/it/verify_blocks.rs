@@ -1,7 +1,7 @@
 //! The judge is judged: histories of blocks and compensations are tampered with.
 
 use expect_test::{Expect, expect};
-use rival_core::event::Kind;
+use rival_core::event::EventKind;
 use rival_core::failure::StepError;
 use rival_core::plan::Join;
 use rival_core::{Event, Path, verify};
@@ -27,9 +27,9 @@ fn rename(events: &mut [Event], from: &str, to: &str) {
 }
 
 fn swap(events: &mut [Event], one: usize, other: usize) {
-    let (a, b) = (events[one - 1].event.clone(), events[other - 1].event.clone());
-    events[one - 1].event = b;
-    events[other - 1].event = a;
+    let (a, b) = (events[one - 1].kind.clone(), events[other - 1].kind.clone());
+    events[one - 1].kind = b;
+    events[other - 1].kind = a;
 }
 
 #[test]
@@ -96,9 +96,10 @@ fn a_lane_that_ends_twice_and_a_block_that_ends_early_are_seen() {
     let case = Case::of(vec![parallel("p", vec![("x", vec![step("a")]), ("y", vec![step("b")])])]);
     let case = case.start().ok("p/x/a", 1).ok("p/y/b", 1);
     let change = |events: &mut Vec<Event>| {
-        let lane = events.iter().position(|event| matches!(event.event, Kind::LaneEnded { .. })).unwrap();
-        let second = events.iter().rposition(|event| matches!(event.event, Kind::LaneEnded { .. })).unwrap();
-        events[second].event = events[lane].event.clone();
+        let lane = events.iter().position(|event| matches!(event.kind, EventKind::LaneEnded { .. })).unwrap();
+        let second =
+            events.iter().rposition(|event| matches!(event.kind, EventKind::LaneEnded { .. })).unwrap();
+        events[second].kind = events[lane].kind.clone();
     };
     tampered(
         case,
@@ -116,8 +117,9 @@ fn a_loser_without_a_winner_is_seen() {
     let race = joining("p", Join::First, vec![("x", vec![step("a")]), ("y", vec![step("b")])]);
     let case = Case::of(vec![race]).start().ok("p/x/a", 1).stopped("p/y/b", 1);
     let change = |events: &mut Vec<Event>| {
-        let lane = events.iter().position(|event| matches!(event.event, Kind::LaneEnded { .. })).unwrap();
-        let lost = events.iter().position(|event| matches!(event.event, Kind::LaneStopping { .. })).unwrap();
+        let lane = events.iter().position(|event| matches!(event.kind, EventKind::LaneEnded { .. })).unwrap();
+        let lost =
+            events.iter().position(|event| matches!(event.kind, EventKind::LaneStopping { .. })).unwrap();
         swap(events, lane + 1, lost + 1);
     };
     tampered(
@@ -137,7 +139,8 @@ fn compensations_out_of_order_or_left_out_are_seen() {
         case.ok("b", 2).ok("a", 2)
     };
     let exchange = |events: &mut Vec<Event>| {
-        let from = events.iter().position(|event| matches!(event.event, Kind::RunFailing { .. })).unwrap();
+        let from =
+            events.iter().position(|event| matches!(event.kind, EventKind::RunFailing { .. })).unwrap();
         for event in &mut events[from..] {
             let text = serde_json::to_string(&event).unwrap();
             let text = text.replace("\"node\":\"a\"", "\"node\":\"-\"");
@@ -156,15 +159,15 @@ fn compensations_out_of_order_or_left_out_are_seen() {
     let leave_out = |events: &mut Vec<Event>| {
         events.retain(|event| {
             let call = matches!(
-                &event.event,
-                Kind::CallStarted { node, call: 2, .. } | Kind::CallSucceeded { node, call: 2, .. }
+                &event.kind,
+                EventKind::CallStarted { node, call: 2, .. } | EventKind::CallSucceeded { node, call: 2, .. }
                     if *node == Path::from("a")
             );
             !call
         });
         for (event, seq) in events.iter_mut().zip(1..) {
             event.seq = rival_core::Seq(seq);
-            event.cause = rival_core::event::Cause::Outside(rival_core::event::Outside::Request);
+            event.cause = rival_core::event::EventCause::Outside(rival_core::event::ExternalCause::Request);
         }
     };
     tampered(

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use rival::{RunId, RunStatus};
-use rival_core::event::Kind;
-use rival_engine::verify::{self, Examined, Invariant, Report};
+use rival_core::event::EventKind;
+use rival_engine::verify::{self, ExaminedRun, StoreInvariant, VerifyReport};
 use rival_store::{RunFilter, Store};
 
-use crate::Folder;
-use crate::crowd::{Reply, Told, What};
+use crate::TestFolder;
+use crate::crowd::{CrowdRecord, CrowdReply, CrowdRequest};
 use crate::ledger;
 use crate::steps::Word;
 
@@ -16,16 +16,16 @@ use crate::steps::Word;
 #[derive(Debug, Default)]
 pub struct AnswerAudit {
     /// What the store alone tells, and every answer that is not true.
-    pub report: Report,
+    pub report: VerifyReport,
     /// How often which request was answered how.
     pub answers: BTreeMap<String, u64>,
 }
 
 /// Judges a store on which no engine runs and all runs have ended, with what the crowd was told.
-pub async fn audit_answers(store: &dyn Store, folder: &Folder) -> anyhow::Result<AnswerAudit> {
-    let mut of_run: HashMap<RunId, Vec<Told>> = HashMap::new();
+pub async fn audit_answers(store: &dyn Store, folder: &TestFolder) -> anyhow::Result<AnswerAudit> {
+    let mut of_run: HashMap<RunId, Vec<CrowdRecord>> = HashMap::new();
     let mut answers: BTreeMap<String, u64> = BTreeMap::new();
-    for told in ledger::read::<Told>(&folder.answers())? {
+    for told in ledger::read::<CrowdRecord>(&folder.answers())? {
         *answers.entry(word(&told)).or_default() += 1;
         of_run.entry(told.run.clone()).or_default().push(told);
     }
@@ -33,12 +33,12 @@ pub async fn audit_answers(store: &dyn Store, folder: &Folder) -> anyhow::Result
         let story = Story::new(run);
         for told in of_run.remove(&run.row.id).unwrap_or_default() {
             if let Some(wrong) = story.contradiction(&told) {
-                report.breach(&run.row.id, Invariant::Acknowledged, format!("{wrong}: {told:?}"));
+                report.breach(&run.row.id, StoreInvariant::Acknowledged, format!("{wrong}: {told:?}"));
             }
         }
         for (nonce, times) in story.words.iter().filter(|(_, times)| times.len() > 1) {
             let message = format!("signal {nonce} is there {} times", times.len());
-            report.breach(&run.row.id, Invariant::Acknowledged, message);
+            report.breach(&run.row.id, StoreInvariant::Acknowledged, message);
         }
     })
     .await?;
@@ -46,25 +46,25 @@ pub async fn audit_answers(store: &dyn Store, folder: &Folder) -> anyhow::Result
     Ok(AnswerAudit { report, answers })
 }
 
-fn missing(of_run: &HashMap<RunId, Vec<Told>>, report: &mut Report) {
+fn missing(of_run: &HashMap<RunId, Vec<CrowdRecord>>, report: &mut VerifyReport) {
     for run in of_run.keys() {
-        report.breach(run, Invariant::Acknowledged, "a client was told of it, and it is not there");
+        report.breach(run, StoreInvariant::Acknowledged, "a client was told of it, and it is not there");
     }
 }
 
-fn word(told: &Told) -> String {
+fn word(told: &CrowdRecord) -> String {
     let what = match told.what {
-        What::Signal { .. } => "signal",
-        What::Contradiction { .. } => "contradiction",
-        What::Cancel { .. } => "cancel",
-        What::Kill { .. } => "kill",
-        What::Pause {} => "pause",
-        What::Resume {} => "resume",
+        CrowdRequest::Signal { .. } => "signal",
+        CrowdRequest::Contradiction { .. } => "contradiction",
+        CrowdRequest::Cancel { .. } => "cancel",
+        CrowdRequest::Kill { .. } => "kill",
+        CrowdRequest::Pause {} => "pause",
+        CrowdRequest::Resume {} => "resume",
     };
     match &told.reply {
-        Reply::Yes { .. } => format!("{what}: yes"),
-        Reply::No { code, .. } => format!("{what}: {code}"),
-        Reply::Unknown {} => format!("{what}: not answered"),
+        CrowdReply::Yes { .. } => format!("{what}: yes"),
+        CrowdReply::No { code, .. } => format!("{what}: {code}"),
+        CrowdReply::Unknown {} => format!("{what}: not answered"),
     }
 }
 
@@ -80,7 +80,7 @@ struct Story {
 }
 
 impl Story {
-    fn new(run: &Examined) -> Self {
+    fn new(run: &ExaminedRun) -> Self {
         let mut story = Self {
             status: run.row.status,
             words: BTreeMap::new(),
@@ -89,14 +89,14 @@ impl Story {
             was_paused: false,
         };
         for event in &run.events {
-            match &event.event {
-                Kind::SignalReceived { payload, id, .. } => {
+            match &event.kind {
+                EventKind::SignalReceived { payload, id, .. } => {
                     let nonce = payload.decode::<Word>().map_or(0, |word| word.nonce);
                     story.words.entry(nonce).or_default().push(id.clone());
                 }
-                Kind::CancelRequested { reason, .. } => story.stops.push(reason.clone()),
-                Kind::RunFailing { .. } | Kind::RunFailed { .. } => story.is_failing = true,
-                Kind::RunPaused {} => story.was_paused = true,
+                EventKind::CancelRequested { reason, .. } => story.stops.push(reason.clone()),
+                EventKind::RunFailing { .. } | EventKind::RunFailed { .. } => story.is_failing = true,
+                EventKind::RunPaused {} => story.was_paused = true,
                 _ => {}
             }
         }
@@ -108,39 +108,46 @@ impl Story {
     }
 
     /// In which way an answer is not true.
-    fn contradiction(&self, told: &Told) -> Option<&'static str> {
+    fn contradiction(&self, told: &CrowdRecord) -> Option<&'static str> {
         match &told.reply {
-            Reply::Yes { status, signal } => self.is_no_yes(&told.what, *status, signal.as_deref()),
-            Reply::No { code, error } => self.is_no_no(&told.what, code, error),
-            Reply::Unknown {} => None,
+            CrowdReply::Yes { status, signal } => self.is_no_yes(&told.what, *status, signal.as_deref()),
+            CrowdReply::No { code, error } => self.is_no_no(&told.what, code, error),
+            CrowdReply::Unknown {} => None,
         }
     }
 
-    fn is_no_yes(&self, what: &What, status: RunStatus, signal: Option<&str>) -> Option<&'static str> {
+    fn is_no_yes(
+        &self,
+        what: &CrowdRequest,
+        status: RunStatus,
+        signal: Option<&str>,
+    ) -> Option<&'static str> {
         let is_true = match what {
-            What::Signal { nonce } => {
+            CrowdRequest::Signal { nonce } => {
                 self.words.get(nonce).is_some_and(|ids| ids.iter().any(|id| id.as_deref() == signal))
             }
-            What::Contradiction { .. } => false,
+            CrowdRequest::Contradiction { .. } => false,
             // It does nothing to a run that is failing, or is being cancelled by others.
-            What::Cancel { .. } => self.is_failing || !self.stops.is_empty(),
-            What::Kill { no } => {
+            CrowdRequest::Cancel { .. } => self.is_failing || !self.stops.is_empty(),
+            CrowdRequest::Kill { no } => {
                 self.stopped_for(*no) || (self.status == RunStatus::Cancelled && !self.stops.is_empty())
             }
-            What::Pause {} => status != RunStatus::Paused || self.was_paused,
-            What::Resume {} => true,
+            CrowdRequest::Pause {} => status != RunStatus::Paused || self.was_paused,
+            CrowdRequest::Resume {} => true,
         };
         (!is_true).then_some("the answer was yes, and nothing of it is there")
     }
 
-    fn is_no_no(&self, what: &What, code: &str, error: &str) -> Option<&'static str> {
+    fn is_no_no(&self, what: &CrowdRequest, code: &str, error: &str) -> Option<&'static str> {
         let happened = match what {
-            What::Signal { nonce } | What::Contradiction { nonce } => self.words.contains_key(nonce),
-            What::Cancel { no } | What::Kill { no } => self.stopped_for(*no),
-            What::Pause {} | What::Resume {} => false,
+            CrowdRequest::Signal { nonce } | CrowdRequest::Contradiction { nonce } => {
+                self.words.contains_key(nonce)
+            }
+            CrowdRequest::Cancel { no } | CrowdRequest::Kill { no } => self.stopped_for(*no),
+            CrowdRequest::Pause {} | CrowdRequest::Resume {} => false,
         };
         let right = match what {
-            What::Contradiction { .. } => code == "signal_conflict",
+            CrowdRequest::Contradiction { .. } => code == "signal_conflict",
             _ => code == "run_finished" && error.contains(&format!("is {} already", self.status)),
         };
         if happened {

@@ -9,13 +9,13 @@ mod answers;
 mod process;
 mod server;
 
-use rival_crash::Folder;
-use rival_engine::verify::Report;
+use rival_crash::TestFolder;
+use rival_engine::verify::VerifyReport;
 
 const WORKER: &str = env!("CARGO_BIN_EXE_rival-crash-worker");
 
 /// Shows the last words of the workers if the test fails.
-struct Complaints<'a>(&'a Folder);
+struct Complaints<'a>(&'a TestFolder);
 
 impl Drop for Complaints<'_> {
     fn drop(&mut self) {
@@ -31,7 +31,7 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
-fn assert_sound(report: &Report) {
+fn assert_sound(report: &VerifyReport) {
     let shown: Vec<String> = report.breaches.iter().take(30).map(ToString::to_string).collect();
     assert!(report.is_sound(), "{} breaches:\n{}", report.breaches.len(), shown.join("\n"));
 }

@@ -10,10 +10,10 @@ use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Promise, Result, TypedA
 use uuid::Uuid;
 
 use crate::builtin;
-use crate::modules::{self, Modules, Sources};
-use crate::ops::Owner;
+use crate::modules::{self, ModuleSources, RealmSources};
+use crate::ops::HostOpOwner;
 use crate::realm::number;
-use crate::shared::Shared;
+use crate::shared::HostShared;
 use crate::text;
 
 /// Longer than any host lives; an `Instant` cannot count much further.
@@ -25,9 +25,9 @@ const RANDOM_MAX: usize = 65_536;
 pub(crate) fn object<'js>(
     ctx: &Ctx<'js>,
     realm: u32,
-    shared: &Rc<Shared>,
-    sources: &Rc<Sources>,
-    modules: &Rc<Modules>,
+    shared: &Rc<HostShared>,
+    sources: &Rc<RealmSources>,
+    modules: &Rc<ModuleSources>,
 ) -> Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     messages(ctx, &native, realm, shared)?;
@@ -47,7 +47,7 @@ pub(crate) fn object<'js>(
 }
 
 /// `send`, `ask`, `current`, `enter`.
-fn messages<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<Shared>) -> Result<()> {
+fn messages<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<HostShared>) -> Result<()> {
     let host = Rc::clone(shared);
     native.set(
         "send",
@@ -72,14 +72,14 @@ fn messages<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<S
 }
 
 /// `next`, `timer`, `fetch`, `stop`, `now`.
-fn operations<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<Shared>) -> Result<()> {
+fn operations<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<HostShared>) -> Result<()> {
     let host = Rc::clone(shared);
     native.set("next", Function::new(ctx.clone(), move || host.ops.borrow_mut().next())?)?;
     let host = Rc::clone(shared);
     let timer = move |op: u32, call: u64, ms: f64| {
         // A cast of what is no number gives 0.
         let due = Instant::now() + Duration::from_secs_f64(ms.clamp(0.0, TIMER_MS_MAX).max(0.0) / 1000.0);
-        host.ops.borrow_mut().timer(op, Owner { realm, call }, due);
+        host.ops.borrow_mut().timer(op, HostOpOwner { realm, call }, due);
     };
     native.set("timer", Function::new(ctx.clone(), timer)?)?;
     let host = Rc::clone(shared);
@@ -89,10 +89,10 @@ fn operations<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc
                       request: String,
                       body: Option<TypedArray<'js, u8>>|
           -> Result<()> {
-        let mut request: crate::fetch::Request = serde_json::from_str(&request)
+        let mut request: crate::fetch::FetchRequest = serde_json::from_str(&request)
             .map_err(|error| Exception::throw_type(&ctx, &format!("not a request: {error}")))?;
         request.body = body.as_ref().and_then(text::bytes);
-        host.ops.borrow_mut().request(op, Owner { realm, call }, request);
+        host.ops.borrow_mut().request(op, HostOpOwner { realm, call }, request);
         Ok(())
     };
     native.set("fetch", Function::new(ctx.clone(), fetch)?)?;
@@ -112,8 +112,8 @@ fn operations<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc
 fn modules_of<'js>(
     ctx: &Ctx<'js>,
     native: &Object<'js>,
-    sources: &Rc<Sources>,
-    modules: &Rc<Modules>,
+    sources: &Rc<RealmSources>,
+    modules: &Rc<ModuleSources>,
 ) -> Result<()> {
     let modules = Rc::clone(modules);
     let later = move |ctx: Ctx<'js>, name: String| -> Result<Object<'js>> {
@@ -139,7 +139,7 @@ fn modules_of<'js>(
 }
 
 /// `remember`, `recall`.
-fn memory<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> Result<()> {
+fn memory<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<HostShared>) -> Result<()> {
     let host = Rc::clone(shared);
     let remember = move |name: String, bytes: TypedArray<'js, u8>| {
         host.remembered.borrow_mut().insert(name, text::bytes(&bytes).unwrap_or_default());

@@ -5,14 +5,14 @@
 
 use rquickjs::{Ctx, Exception, Result, String as JsString};
 
-use crate::frame::{CallId, FromHost, Level};
-use crate::logs::Admitted;
-use crate::ops::Owner;
-use crate::shared::Shared;
+use crate::frame::{CallId, FrameLevel, FromHost};
+use crate::logs::LogAdmission;
+use crate::ops::HostOpOwner;
+use crate::shared::HostShared;
 use crate::text;
 
 /// Writes a frame.
-pub(super) fn send(host: &Shared, realm: u32, frame: &JsString<'_>) -> Result<()> {
+pub(super) fn send(host: &HostShared, realm: u32, frame: &JsString<'_>) -> Result<()> {
     let frame = text::well_formed(text::plain(frame)?);
     let call = about(&frame);
     if call.is_some_and(|call| host.is_of_another(call, realm)) {
@@ -29,30 +29,32 @@ pub(super) fn send(host: &Shared, realm: u32, frame: &JsString<'_>) -> Result<()
         }
         host.close(call);
     } else if let Some((call, op)) = asked(&frame) {
-        host.asked(op, Owner { realm, call });
+        host.asked(op, HostOpOwner { realm, call });
     }
     host.put_text(frame.as_bytes());
     Ok(())
 }
 
 /// Writes a line, unless there were too many.
-fn log(host: &Shared, call: CallId, frame: &str) {
+fn log(host: &HostShared, call: CallId, frame: &str) {
     match host.admit_line(call, frame.len()) {
-        Admitted::Yes => host.put_text(frame.as_bytes()),
-        Admitted::No => {}
-        Admitted::NoMore => {
+        LogAdmission::Yes => host.put_text(frame.as_bytes()),
+        LogAdmission::No => {}
+        LogAdmission::NoMore => {
             let message = "this is logged faster than it can be read: lines were dropped".to_owned();
-            host.put(&FromHost::Log { id: call, level: Level::Warn, message, fields: None });
+            host.put(&FromHost::Log { id: call, level: FrameLevel::Warn, message, fields: None });
         }
     }
 }
 
 /// Writes an `op` frame and waits for its answer, with everything else in this host.
-pub(super) fn ask(ctx: &Ctx<'_>, host: &Shared, frame: &JsString<'_>) -> Result<String> {
+pub(super) fn ask(ctx: &Ctx<'_>, host: &HostShared, frame: &JsString<'_>) -> Result<String> {
     let frame = text::well_formed(text::plain(frame)?);
     let (_, op) = asked(&frame).ok_or_else(|| Exception::throw_type(ctx, "not an operation"))?;
     host.put_text(frame.as_bytes());
-    let answer = host.heed(host.out.flush()).and_then(|()| host.heed(host.pipe.borrow_mut().wait_for(op)));
+    let answer = host
+        .end_if_failed(host.out.flush())
+        .and_then(|()| host.end_if_failed(host.pipe.borrow_mut().wait_for(op)));
     match answer.flatten().and_then(|answer| String::from_utf8(answer.bytes).ok()) {
         Some(answer) => Ok(answer),
         None => {

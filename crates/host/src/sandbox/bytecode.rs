@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rquickjs::module::{Declared, Module};
 use rquickjs::{CatchResultExt, Context, Ctx, WriteOptions};
 
-use super::cell::{self, Limits, Reason};
-use crate::control::Watch;
+use super::cell::{self, CellLimits, NoOutput};
+use crate::control::LoopWatch;
 use crate::error;
 use crate::frame::ScriptError;
 
@@ -19,18 +19,18 @@ const KEPT: usize = 16 * 1024 * 1024;
 
 /// Bytecode by code, the oldest let go first.
 #[derive(Debug, Default)]
-pub(super) struct Bytecodes {
+pub(super) struct BytecodeCache {
     known: HashMap<Rc<str>, Rc<[u8]>>,
     order: VecDeque<Rc<str>>,
     bytes: usize,
 }
 
-impl Bytecodes {
+impl BytecodeCache {
     pub(super) fn of(
         &mut self,
         code: String,
-        limits: Limits,
-        watch: &Arc<Watch>,
+        limits: CellLimits,
+        watch: &Arc<LoopWatch>,
     ) -> Result<Rc<[u8]>, Box<ScriptError>> {
         if let Some(bytecode) = self.known.get(code.as_str()) {
             return Ok(Rc::clone(bytecode));
@@ -52,14 +52,14 @@ impl Bytecodes {
     }
 }
 
-fn compile(code: &str, limits: Limits, watch: &Arc<Watch>) -> Result<Vec<u8>, Box<ScriptError>> {
+fn compile(code: &str, limits: CellLimits, watch: &Arc<LoopWatch>) -> Result<Vec<u8>, Box<ScriptError>> {
     let (runtime, guard) = cell::runtime(watch)?;
     guard.limit(limits);
     let context = Context::full(&runtime).map_err(|_| Box::new(error::out_of_memory()))?;
     let compiled = context.with(|ctx| {
         let declared = Module::declare(ctx.clone(), NAME, code);
         let written = declared.and_then(|module| module.write(WriteOptions::default()));
-        written.catch(&ctx).map_err(|caught| Reason::Thrown(Box::new(error::thrown(&ctx, caught))))
+        written.catch(&ctx).map_err(|caught| NoOutput::Thrown(Box::new(error::thrown(&ctx, caught))))
     });
     guard.judge(compiled)
 }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded() {
-        let mut codes = Bytecodes::default();
+        let mut codes = BytecodeCache::default();
         for n in 0..100 {
             codes.keep(n.to_string().into(), vec![0; KEPT / 10].into());
             assert!(codes.bytes <= KEPT && codes.order.len() == codes.known.len());

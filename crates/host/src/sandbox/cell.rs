@@ -9,10 +9,10 @@ use rquickjs::context::intrinsic::{Json, MapSet, Promise, Proxy, RegExp, RegExpC
 use rquickjs::{Context, Ctx, Object, Runtime};
 
 use crate::code;
-use crate::control::Watch;
+use crate::control::LoopWatch;
 use crate::error;
 use crate::frame::ScriptError;
-use crate::memory::{Meter, Metered};
+use crate::memory::{MemoryMeter, MeteredAllocator};
 
 /// As much of the language as gives the same result every time. Without `Eval` nothing can make code out of text,
 /// whether it is called `eval`, `Function` or `constructor`.
@@ -28,14 +28,14 @@ const LARGE: usize = 2 * 1024 * 1024;
 
 /// What a call may use.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct CellLimits {
     pub(super) deadline: Instant,
     pub(super) memory: usize,
 }
 
 /// Why a transform has no output.
 #[derive(Debug)]
-pub(super) enum Reason {
+pub(super) enum NoOutput {
     /// It threw.
     Thrown(Box<ScriptError>),
     /// Its output is not JSON.
@@ -49,31 +49,31 @@ pub(super) enum Reason {
 }
 
 /// A runtime with a context.
-pub(super) struct Cell {
+pub(super) struct SandboxCell {
     // In this order: a context goes before its runtime.
     context: Context,
     _runtime: Runtime,
-    guard: Rc<Guard>,
+    guard: Rc<LimitGuard>,
 }
 
 /// Watches over the limits.
 #[derive(Debug)]
-pub(super) struct Guard {
-    watch: Arc<Watch>,
-    meter: Arc<Meter>,
+pub(super) struct LimitGuard {
+    watch: Arc<LoopWatch>,
+    meter: Arc<MemoryMeter>,
     deadline: StdCell<Option<Instant>>,
-    stopped: StdCell<Option<Stop>>,
+    stopped: StdCell<Option<CellStop>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Stop {
+enum CellStop {
     Late,
     Wanted,
     Memory,
 }
 
-impl Cell {
-    pub(super) fn new(watch: &Arc<Watch>) -> Result<Self, Box<ScriptError>> {
+impl SandboxCell {
+    pub(super) fn new(watch: &Arc<LoopWatch>) -> Result<Self, Box<ScriptError>> {
         let (runtime, guard) = runtime(watch)?;
         let context = Context::custom::<Pure>(&runtime).map_err(|_| Box::new(error::out_of_memory()))?;
         let bare = context.with(|ctx| bare(&ctx));
@@ -81,7 +81,7 @@ impl Cell {
         Ok(Self { context, _runtime: runtime, guard })
     }
 
-    pub(super) fn limit(&self, limits: Limits) {
+    pub(super) fn limit(&self, limits: CellLimits) {
         self.guard.limit(limits);
     }
 
@@ -104,25 +104,25 @@ impl Cell {
     }
 
     /// What came of it, with the limits that were hit: a script may have caught their errors.
-    pub(super) fn judge<T>(&self, outcome: Result<T, Reason>) -> Result<T, Box<ScriptError>> {
+    pub(super) fn judge<T>(&self, outcome: Result<T, NoOutput>) -> Result<T, Box<ScriptError>> {
         self.guard.judge(outcome)
     }
 }
 
-impl std::fmt::Debug for Cell {
+impl std::fmt::Debug for SandboxCell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Cell").field(&self.guard).finish()
     }
 }
 
 /// A runtime without limits yet, and their guard.
-pub(super) fn runtime(watch: &Arc<Watch>) -> Result<(Runtime, Rc<Guard>), Box<ScriptError>> {
-    let meter = Arc::new(Meter::default());
+pub(super) fn runtime(watch: &Arc<LoopWatch>) -> Result<(Runtime, Rc<LimitGuard>), Box<ScriptError>> {
+    let meter = Arc::new(MemoryMeter::default());
     meter.set_limit(usize::MAX);
-    let made = Runtime::new_with_alloc(Metered(Arc::clone(&meter)));
+    let made = Runtime::new_with_alloc(MeteredAllocator(Arc::clone(&meter)));
     let runtime = made.map_err(|_| Box::new(error::out_of_memory()))?;
     runtime.set_max_stack_size(STACK_BYTES);
-    let guard = Rc::new(Guard {
+    let guard = Rc::new(LimitGuard {
         watch: Arc::clone(watch),
         meter,
         deadline: StdCell::new(None),
@@ -140,8 +140,8 @@ fn bare(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     REMOVED.iter().try_for_each(|name| globals.remove(*name))
 }
 
-impl Guard {
-    pub(super) fn limit(&self, limits: Limits) {
+impl LimitGuard {
+    pub(super) fn limit(&self, limits: CellLimits) {
         self.deadline.set(Some(limits.deadline));
         self.meter.set_limit(limits.memory);
     }
@@ -152,11 +152,11 @@ impl Guard {
             return true;
         }
         let stop = if self.meter.refused() {
-            Stop::Memory
+            CellStop::Memory
         } else if self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
-            Stop::Late
+            CellStop::Late
         } else if self.watch.take_wanted() || self.watch.closing() {
-            Stop::Wanted
+            CellStop::Wanted
         } else {
             return false;
         };
@@ -164,17 +164,17 @@ impl Guard {
         true
     }
 
-    pub(super) fn judge<T>(&self, outcome: Result<T, Reason>) -> Result<T, Box<ScriptError>> {
-        let stop = self.stopped.get().or_else(|| self.meter.refused().then_some(Stop::Memory));
+    pub(super) fn judge<T>(&self, outcome: Result<T, NoOutput>) -> Result<T, Box<ScriptError>> {
+        let stop = self.stopped.get().or_else(|| self.meter.refused().then_some(CellStop::Memory));
         let error = match (stop, outcome) {
             (None, Ok(output)) => return Ok(output),
-            (Some(Stop::Memory), _) => error::out_of_memory(),
-            (Some(Stop::Late), _) => coded(code::LATE, "the transform took longer than it may"),
-            (Some(Stop::Wanted), _) | (None, Err(Reason::Stopped)) => error::interrupted(),
-            (None, Err(Reason::Thrown(error))) => return Err(error),
-            (None, Err(Reason::NotJson(what))) => coded(code::NOT_JSON, &what),
-            (None, Err(Reason::Async(what))) => coded(code::ASYNC, what),
-            (None, Err(Reason::NoFunction)) => {
+            (Some(CellStop::Memory), _) => error::out_of_memory(),
+            (Some(CellStop::Late), _) => coded(code::LATE, "the transform took longer than it may"),
+            (Some(CellStop::Wanted), _) | (None, Err(NoOutput::Stopped)) => error::interrupted(),
+            (None, Err(NoOutput::Thrown(error))) => return Err(error),
+            (None, Err(NoOutput::NotJson(what))) => coded(code::NOT_JSON, &what),
+            (None, Err(NoOutput::Async(what))) => coded(code::ASYNC, what),
+            (None, Err(NoOutput::NoFunction)) => {
                 coded(code::NO_FUNCTION, "the default export of a transform is a function")
             }
         };

@@ -7,7 +7,7 @@ use rquickjs::function::This;
 use rquickjs::object::Filter;
 use rquickjs::{Array, CatchResultExt, Ctx, Function, Object, Type, Value};
 
-use super::cell::{Cell, Reason};
+use super::cell::{NoOutput, SandboxCell};
 use crate::error;
 
 /// What is deeper could not be read back.
@@ -18,11 +18,15 @@ const PACE: u32 = 1024;
 const STRIDE: usize = 1024 * 1024;
 
 /// Writes a value; `undefined` is `null`.
-pub(super) fn write<'js>(ctx: &Ctx<'js>, value: &Value<'js>, cell: &Cell) -> Result<Vec<u8>, Reason> {
+pub(super) fn write<'js>(
+    ctx: &Ctx<'js>,
+    value: &Value<'js>,
+    cell: &SandboxCell,
+) -> Result<Vec<u8>, NoOutput> {
     let tag = tag_function(ctx).catch(ctx);
-    let tag = tag.map_err(|caught| Reason::Thrown(Box::new(error::thrown(ctx, caught))))?;
+    let tag = tag.map_err(|caught| NoOutput::Thrown(Box::new(error::thrown(ctx, caught))))?;
     let out = Vec::new();
-    let mut writer = Writer { ctx, cell, tag, out, path: Vec::new(), count: 0, looked: 0 };
+    let mut writer = JsonWriter { ctx, cell, tag, out, path: Vec::new(), count: 0, looked: 0 };
     writer.value(value)?;
     Ok(writer.out)
 }
@@ -46,25 +50,25 @@ fn oddity(tag: &str) -> Option<&'static str> {
     })
 }
 
-struct Writer<'a, 'js> {
+struct JsonWriter<'a, 'js> {
     ctx: &'a Ctx<'js>,
-    cell: &'a Cell,
+    cell: &'a SandboxCell,
     /// `Object.prototype.toString`.
     tag: Function<'js>,
     out: Vec<u8>,
-    path: Vec<Part>,
+    path: Vec<JsonPart>,
     /// Values since the last look at the limits, and the length then.
     count: u32,
     looked: usize,
 }
 
-enum Part {
+enum JsonPart {
     Key(String),
     Index(u32),
 }
 
-impl<'js> Writer<'_, 'js> {
-    fn value(&mut self, value: &Value<'js>) -> Result<(), Reason> {
+impl<'js> JsonWriter<'_, 'js> {
+    fn value(&mut self, value: &Value<'js>) -> Result<(), NoOutput> {
         self.look_up()?;
         match value.type_of() {
             Type::Uninitialized | Type::Undefined | Type::Null => self.out.extend_from_slice(b"null"),
@@ -98,7 +102,7 @@ impl<'js> Writer<'_, 'js> {
         Ok(())
     }
 
-    fn number(&mut self, number: f64) -> Result<(), Reason> {
+    fn number(&mut self, number: f64) -> Result<(), NoOutput> {
         if !number.is_finite() {
             let sign = if number < 0.0 { "-" } else { "" };
             let name = if number.is_nan() { "NaN" } else { "Infinity" };
@@ -118,7 +122,7 @@ impl<'js> Writer<'_, 'js> {
         serde_json::to_writer(&mut self.out, string).expect("a string is JSON, and memory takes it");
     }
 
-    fn array(&mut self, array: &Array<'js>) -> Result<(), Reason> {
+    fn array(&mut self, array: &Array<'js>) -> Result<(), NoOutput> {
         self.out.push(b'[');
         // `Array::len` knows no arrays of more than 2^31 items.
         let length: f64 = self.caught(array.as_object().get("length"))?;
@@ -127,7 +131,7 @@ impl<'js> Writer<'_, 'js> {
             if index > 0 {
                 self.out.push(b',');
             }
-            self.path.push(Part::Index(index));
+            self.path.push(JsonPart::Index(index));
             let item: Value<'js> = self.caught(array.as_object().get(index))?;
             self.value(&item)?;
             self.path.pop();
@@ -137,7 +141,7 @@ impl<'js> Writer<'_, 'js> {
         Ok(())
     }
 
-    fn object(&mut self, object: &Object<'js>) -> Result<(), Reason> {
+    fn object(&mut self, object: &Object<'js>) -> Result<(), NoOutput> {
         let json: Value<'js> = self.caught(object.get("toJSON"))?;
         if let Some(json) = json.as_function() {
             return self.converted(object, json);
@@ -157,7 +161,7 @@ impl<'js> Writer<'_, 'js> {
             }
             self.string(&key);
             self.out.push(b':');
-            self.path.push(Part::Key(key));
+            self.path.push(JsonPart::Key(key));
             self.value(&value)?;
             self.path.pop();
         }
@@ -165,17 +169,17 @@ impl<'js> Writer<'_, 'js> {
         Ok(())
     }
 
-    fn converted(&mut self, object: &Object<'js>, json: &Function<'js>) -> Result<(), Reason> {
+    fn converted(&mut self, object: &Object<'js>, json: &Function<'js>) -> Result<(), NoOutput> {
         let value: Value<'js> = self.caught(json.call((This(object.clone()),)))?;
         self.value(&value)
     }
 
-    fn refuse_odd(&self, object: &Object<'js>) -> Result<(), Reason> {
+    fn refuse_odd(&self, object: &Object<'js>) -> Result<(), NoOutput> {
         let tag: String = self.caught(self.tag.call((This(object.clone()),)))?;
         oddity(&tag).map_or(Ok(()), |odd| Err(self.refuse(odd)))
     }
 
-    fn nested(&mut self, write: impl FnOnce(&mut Self) -> Result<(), Reason>) -> Result<(), Reason> {
+    fn nested(&mut self, write: impl FnOnce(&mut Self) -> Result<(), NoOutput>) -> Result<(), NoOutput> {
         if self.path.len() >= DEPTH_MAX {
             return Err(self.refuse(&format!("nested deeper than {DEPTH_MAX} levels, or contains itself")));
         }
@@ -183,32 +187,32 @@ impl<'js> Writer<'_, 'js> {
     }
 
     /// Looks at the limits now and then.
-    fn look_up(&mut self) -> Result<(), Reason> {
+    fn look_up(&mut self) -> Result<(), NoOutput> {
         self.count += 1;
         if self.count < PACE && self.out.len() < self.looked + STRIDE {
             return Ok(());
         }
         (self.count, self.looked) = (0, self.out.len());
         self.cell.check_output(self.out.len());
-        if self.cell.must_stop() { Err(Reason::Stopped) } else { Ok(()) }
+        if self.cell.must_stop() { Err(NoOutput::Stopped) } else { Ok(()) }
     }
 
-    fn caught<T>(&self, result: rquickjs::Result<T>) -> Result<T, Reason> {
+    fn caught<T>(&self, result: rquickjs::Result<T>) -> Result<T, NoOutput> {
         let caught = result.catch(self.ctx);
-        caught.map_err(|caught| Reason::Thrown(Box::new(error::thrown(self.ctx, caught))))
+        caught.map_err(|caught| NoOutput::Thrown(Box::new(error::thrown(self.ctx, caught))))
     }
 
-    fn refuse(&self, problem: &str) -> Reason {
+    fn refuse(&self, problem: &str) -> NoOutput {
         let mut path = String::new();
         for part in &self.path {
             let dot = if path.is_empty() { "" } else { "." };
             let written = match part {
-                Part::Key(key) => write!(path, "{dot}{key}"),
-                Part::Index(index) => write!(path, "[{index}]"),
+                JsonPart::Key(key) => write!(path, "{dot}{key}"),
+                JsonPart::Index(index) => write!(path, "[{index}]"),
             };
             written.expect("writing to a string cannot fail");
         }
         let what = if path.is_empty() { "it".to_owned() } else { format!("`{path}`") };
-        Reason::NotJson(format!("the output is not JSON: {what} is {problem}"))
+        NoOutput::NotJson(format!("the output is not JSON: {what} is {problem}"))
     }
 }

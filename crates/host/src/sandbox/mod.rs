@@ -19,15 +19,15 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{CatchResultExt, Ctx, Function, Value};
 use serde_json::value::RawValue;
 
-use crate::control::Watch;
+use crate::control::LoopWatch;
 use crate::error;
 use crate::frame::ScriptError;
-use bytecode::Bytecodes;
-use cell::{Cell, Limits, Reason};
+use bytecode::BytecodeCache;
+use cell::{CellLimits, NoOutput, SandboxCell};
 
 /// One call of a transform.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct TransformJob {
     pub(crate) code: String,
     pub(crate) input: Box<RawValue>,
     pub(crate) limit: Duration,
@@ -36,29 +36,29 @@ pub(crate) struct Job {
 
 /// Runs transforms, one at a time.
 #[derive(Debug)]
-pub(crate) struct Sandbox {
-    watch: Arc<Watch>,
-    bytecodes: Bytecodes,
+pub(crate) struct TransformRunner {
+    watch: Arc<LoopWatch>,
+    bytecodes: BytecodeCache,
     /// The next call's world.
-    next: Option<Cell>,
+    next: Option<SandboxCell>,
     /// The last call's world, to be let go when there is time.
-    last: Option<Cell>,
+    last: Option<SandboxCell>,
     used: bool,
 }
 
-impl Sandbox {
-    pub(crate) fn new(watch: Arc<Watch>) -> Self {
-        Self { watch, bytecodes: Bytecodes::default(), next: None, last: None, used: false }
+impl TransformRunner {
+    pub(crate) fn new(watch: Arc<LoopWatch>) -> Self {
+        Self { watch, bytecodes: BytecodeCache::default(), next: None, last: None, used: false }
     }
 
     /// The transform's output as JSON.
-    pub(crate) fn run(&mut self, job: Job) -> Result<Vec<u8>, Box<ScriptError>> {
+    pub(crate) fn run(&mut self, job: TransformJob) -> Result<Vec<u8>, Box<ScriptError>> {
         self.used = true;
-        let limits = Limits { deadline: Instant::now() + job.limit, memory: job.memory };
+        let limits = CellLimits { deadline: Instant::now() + job.limit, memory: job.memory };
         let bytecode = self.bytecodes.of(job.code, limits, &self.watch).map_err(placed)?;
         let cell = match self.next.take() {
             Some(cell) => cell,
-            None => Cell::new(&self.watch)?,
+            None => SandboxCell::new(&self.watch)?,
         };
         cell.limit(limits);
         let outcome = cell.with(|ctx, cell| call(ctx, cell, &bytecode, &job.input));
@@ -73,7 +73,7 @@ impl Sandbox {
         self.last = None;
         if self.used && self.next.is_none() {
             // If it fails, the next call says so.
-            self.next = Cell::new(&self.watch).ok();
+            self.next = SandboxCell::new(&self.watch).ok();
         }
     }
 }
@@ -95,25 +95,25 @@ fn place(stack: &str) -> Option<(u32, u32)> {
 }
 
 /// Evaluates the module and calls what it exports.
-fn call(ctx: &Ctx<'_>, cell: &Cell, bytecode: &[u8], input: &RawValue) -> Result<Vec<u8>, Reason> {
-    let thrown = |error| Reason::Thrown(Box::new(error::thrown(ctx, error)));
+fn call(ctx: &Ctx<'_>, cell: &SandboxCell, bytecode: &[u8], input: &RawValue) -> Result<Vec<u8>, NoOutput> {
+    let thrown = |error| NoOutput::Thrown(Box::new(error::thrown(ctx, error)));
     let function = exported(ctx, bytecode)?;
     let input = ctx.json_parse(input.get()).catch(ctx).map_err(thrown)?;
     let output: Value<'_> = function.call((input,)).catch(ctx).map_err(thrown)?;
     if is_thenable(&output).catch(ctx).map_err(thrown)? {
-        return Err(Reason::Async("a transform is synchronous: it returned a promise"));
+        return Err(NoOutput::Async("a transform is synchronous: it returned a promise"));
     }
     json::write(ctx, &output, cell)
 }
 
-fn exported<'js>(ctx: &Ctx<'js>, bytecode: &[u8]) -> Result<Function<'js>, Reason> {
-    let thrown = |error| Reason::Thrown(Box::new(error::thrown(ctx, error)));
+fn exported<'js>(ctx: &Ctx<'js>, bytecode: &[u8]) -> Result<Function<'js>, NoOutput> {
+    let thrown = |error| NoOutput::Thrown(Box::new(error::thrown(ctx, error)));
     let module = bytecode::load(ctx, bytecode).catch(ctx).map_err(thrown)?;
     let (module, evaluated) = module.eval().catch(ctx).map_err(thrown)?;
     match evaluated.state() {
         PromiseState::Resolved => {}
         PromiseState::Pending => {
-            return Err(Reason::Async("a transform is synchronous: it awaits something"));
+            return Err(NoOutput::Async("a transform is synchronous: it awaits something"));
         }
         PromiseState::Rejected => {
             let rejected = evaluated.result::<Value<'js>>().unwrap_or(Err(rquickjs::Error::Unknown));
@@ -121,7 +121,7 @@ fn exported<'js>(ctx: &Ctx<'js>, bytecode: &[u8]) -> Result<Function<'js>, Reaso
         }
     }
     let exported: Value<'js> = module.get("default").catch(ctx).map_err(thrown)?;
-    exported.into_function().ok_or(Reason::NoFunction)
+    exported.into_function().ok_or(NoOutput::NoFunction)
 }
 
 fn is_thenable(value: &Value<'_>) -> rquickjs::Result<bool> {

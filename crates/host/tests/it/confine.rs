@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use rival_host::frame::Confinement;
+use rival_host::frame::HostConfinement;
 
 use crate::lab::PROGRAM;
 
@@ -30,7 +30,7 @@ fn a_host_reaches_nothing_but_the_network() {
     let output = Command::new(PROGRAM).env("TRY_WHAT_HOSTS_MAY_NOT", &file).output().unwrap();
     std::fs::remove_file(&file).unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    let confinement: Confinement = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    let confinement: HostConfinement = serde_json::from_str(said.lines().last().unwrap()).unwrap();
     assert!(confinement.in_force.iter().any(|part| part.contains("seccomp")), "{confinement:?}");
     for what in ALWAYS {
         assert!(said.contains(&format!("{what}: refused")), "{what}\n{said}");

@@ -1,7 +1,7 @@
 //! What reaches a host while JavaScript is stuck.
 
 use rival_host::code;
-use rival_host::frame::{Control, ControlReply};
+use rival_host::frame::{ControlFrame, ControlReply};
 use serde_json::json;
 
 use crate::lab::{Lab, PLACES, Place};
@@ -104,11 +104,11 @@ fn only_the_call_that_is_meant_is_interrupted() {
 fn a_stuck_host_says_with_what() {
     let mut lab = Lab::of(Place::Process, SPINS);
     assert_eq!(lab.call("echo", json!(1)).unwrap(), json!(1));
-    let ControlReply::Pong { ping, current, .. } = lab.ask(&Control::Ping(7)) else { panic!() };
+    let ControlReply::Pong { ping, current, .. } = lab.ask(&ControlFrame::Ping(7)) else { panic!() };
     assert_eq!((ping, current), (7, None));
     let stuck = lab.begin("spin", json!(null));
     lab.until_in(stuck);
-    let since = |lab: &mut Lab| match lab.ask(&Control::Ping(8)) {
+    let since = |lab: &mut Lab| match lab.ask(&ControlFrame::Ping(8)) {
         ControlReply::Pong { since_ms, .. } => since_ms,
         other @ ControlReply::Interrupted { .. } => panic!("{other:?}"),
     };

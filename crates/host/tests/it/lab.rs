@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rival_host::OutgoingPolicy;
-use rival_host::frame::{Control, ControlReply, FromHost, ModuleSource, Role, ScriptError, ToHost};
-use rival_host::wire::{self, Splitter};
+use rival_host::frame::{ControlFrame, ControlReply, FrameRole, FromHost, ModuleSource, ScriptError, ToHost};
+use rival_host::wire::{self, FrameSplitter};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ enum Runner {
 /// A host and the sockets to it.
 pub struct Lab {
     data: UnixStream,
-    splitter: Splitter,
+    splitter: FrameSplitter,
     control: BufReader<UnixStream>,
     runner: Runner,
     next: u64,
@@ -95,8 +95,13 @@ impl Lab {
     ) -> Self {
         data.set_read_timeout(Some(PATIENCE)).unwrap();
         control.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut lab =
-            Self { data, splitter: Splitter::default(), control: BufReader::new(control), runner, next: 1 };
+        let mut lab = Self {
+            data,
+            splitter: FrameSplitter::default(),
+            control: BufReader::new(control),
+            runner,
+            next: 1,
+        };
         let env = [("GREETING", "hello")].iter().chain(env);
         let env = env.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         lab.tell(&ToHost::Setup { memory_limit, env, outgoing: OutgoingPolicy::public().allow_loopback() });
@@ -142,7 +147,7 @@ impl Lab {
         }
     }
 
-    pub fn ask(&mut self, asked: &Control) -> ControlReply {
+    pub fn ask(&mut self, asked: &ControlFrame) -> ControlReply {
         let mut line = serde_json::to_vec(asked).unwrap();
         line.push(b'\n');
         self.control.get_mut().write_all(&line).unwrap();
@@ -164,7 +169,7 @@ impl Lab {
     pub fn begin_at(&mut self, realm: u32, file: &str, workflow: &str, function: &str, input: Value) -> u64 {
         let run = json!({"runId": "r", "workflow": "flow", "node": function, "attempt": 1, "call": 1, "idempotencyKey": "k"});
         let cx = json!({"input": input, "steps": {}, "last": null, "run": run, "loop": null, "failure": null, "undo": null});
-        self.begin_with(realm, file, workflow, function, Role::Step, &cx)
+        self.begin_with(realm, file, workflow, function, FrameRole::Step, &cx)
     }
 
     /// Begins any call.
@@ -174,7 +179,7 @@ impl Lab {
         file: &str,
         workflow: &str,
         function: &str,
-        role: Role,
+        role: FrameRole,
         cx: &Value,
     ) -> u64 {
         let id = self.number();
@@ -267,7 +272,7 @@ impl Lab {
 
     /// Waits until the host is in a call.
     pub fn until_in(&mut self, call: u64) {
-        while !matches!(self.ask(&Control::Ping(1)), ControlReply::Pong { current, .. } if current == Some(call))
+        while !matches!(self.ask(&ControlFrame::Ping(1)), ControlReply::Pong { current, .. } if current == Some(call))
         {
             std::thread::yield_now();
         }
@@ -278,14 +283,16 @@ impl Lab {
         self.data.set_nonblocking(true).unwrap();
         // A host that is asked writes what it has to say.
         while self.splitter.fill(&mut self.data).is_err() {
-            self.ask(&Control::Ping(1));
+            self.ask(&ControlFrame::Ping(1));
         }
         self.data.set_nonblocking(false).unwrap();
         assert_eq!(self.line(), (call, said.to_owned()));
     }
 
     pub fn interrupt(&mut self, call: u64) -> bool {
-        let ControlReply::Interrupted { id, was } = self.ask(&Control::Interrupt(call)) else { panic!() };
+        let ControlReply::Interrupted { id, was } = self.ask(&ControlFrame::Interrupt(call)) else {
+            panic!()
+        };
         assert_eq!(id, call);
         was
     }

@@ -2,14 +2,14 @@
 
 use rival_core::Plan;
 use rival_core::plan::{
-    Block, Branch, Compensation, ForEach, Loop, LoopTest, NamedBlock, Nested, Node, NodeKind, Parallel,
-    Signal, Sleep, Step, Wait,
+    BranchNode, CompensationSpec, ForEachNode, LoopNode, LoopTest, NamedBlock, NestedNode, Node, NodeKind,
+    ParallelNode, PlanBlock, SignalNode, SleepLength, SleepNode, StepNode,
 };
 
 use super::draft::{BranchDraft, EachDraft, HeadDraft, LoopDraft, NodePart, ParallelDraft, TestDraft};
-use super::graph::{Dependencies, ids_after};
-use super::keys::Keys;
-use super::outline::{Outline, Site};
+use super::graph::{NodeDependencies, ids_after};
+use super::keys::FunctionKeys;
+use super::outline::{NodeSite, PlanOutline};
 use super::rename::rename_nested;
 use crate::delay::DelayWait;
 use crate::nested::NestedDraft;
@@ -18,9 +18,9 @@ use crate::step::StepDraft;
 /// The plan; functions of nested workflows are taken into `keys` on the way.
 pub(super) fn plan(
     draft: &HeadDraft,
-    outline: &Outline<'_>,
-    dependencies: &Dependencies,
-    keys: &mut Keys,
+    outline: &PlanOutline<'_>,
+    dependencies: &NodeDependencies,
+    keys: &mut FunctionKeys,
 ) -> Plan {
     let mut compiler = Compiler { outline, dependencies, keys };
     Plan {
@@ -33,16 +33,16 @@ pub(super) fn plan(
 }
 
 struct Compiler<'a> {
-    outline: &'a Outline<'a>,
-    dependencies: &'a Dependencies,
-    keys: &'a mut Keys,
+    outline: &'a PlanOutline<'a>,
+    dependencies: &'a NodeDependencies,
+    keys: &'a mut FunctionKeys,
 }
 
 impl<'a> Compiler<'a> {
-    fn block(&mut self, number: usize) -> Block {
+    fn block(&mut self, number: usize) -> PlanBlock {
         let scope = &self.outline.blocks[number];
         let nodes = scope.nodes.iter().map(|&number| self.node(number)).collect();
-        Block { order: scope.draft.order, nodes }
+        PlanBlock { order: scope.draft.order, nodes }
     }
 
     fn node(&mut self, number: usize) -> Node {
@@ -62,16 +62,16 @@ impl<'a> Compiler<'a> {
         after
     }
 
-    fn kind(&mut self, site: &'a Site<'a>) -> NodeKind {
+    fn kind(&mut self, site: &'a NodeSite<'a>) -> NodeKind {
         match &site.part.part {
             NodePart::Step(draft) => NodeKind::Step(self.step(draft)),
-            NodePart::Sleep(delay) => NodeKind::Sleep(Sleep {
+            NodePart::Sleep(delay) => NodeKind::Sleep(SleepNode {
                 wait: match &delay.wait {
                     DelayWait::Given(wait) => wait.clone(),
-                    DelayWait::Computed(draft) => Wait::Computed(self.key(draft)),
+                    DelayWait::Computed(draft) => SleepLength::Computed(self.key(draft)),
                 },
             }),
-            NodePart::Signal(draft) => NodeKind::Signal(Signal {
+            NodePart::Signal(draft) => NodeKind::Signal(SignalNode {
                 signal: draft.signal.clone(),
                 timeout_ms: draft.timeout_ms,
                 timeout_is_value: draft.timeout_is_value,
@@ -90,8 +90,8 @@ impl<'a> Compiler<'a> {
         self.keys.of(&draft.function)
     }
 
-    fn step(&self, draft: &StepDraft) -> Step {
-        Step {
+    fn step(&self, draft: &StepDraft) -> StepNode {
+        StepNode {
             continue_on_error: draft.continue_on_error,
             on_error: draft.on_error.as_ref().map(|handler| self.key(handler)),
             compensate: draft.compensate.as_ref().map(|undo| self.compensation(undo)),
@@ -99,15 +99,15 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn compensation(&self, draft: &StepDraft) -> Compensation {
-        let Step { function, retry, timeout_ms, .. } = draft.config.to_plan(self.key(draft));
-        Compensation { function, retry, timeout_ms }
+    fn compensation(&self, draft: &StepDraft) -> CompensationSpec {
+        let StepNode { function, retry, timeout_ms, .. } = draft.config.to_plan(self.key(draft));
+        CompensationSpec { function, retry, timeout_ms }
     }
 
-    fn nested(&mut self, draft: &NestedDraft, input: Option<&StepDraft>, path: &str) -> Nested {
+    fn nested(&mut self, draft: &NestedDraft, input: Option<&StepDraft>, path: &str) -> NestedNode {
         let plan = draft.built.plan_of(self.keys.scheme);
         let renamed = self.keys.merge(path, &draft.built);
-        let mut nested = Nested {
+        let mut nested = NestedNode {
             workflow: plan.workflow.clone(),
             block: plan.block.clone(),
             input: None,
@@ -118,7 +118,7 @@ impl<'a> Compiler<'a> {
         nested
     }
 
-    fn branch(&mut self, draft: &BranchDraft, site: &Site<'_>) -> Branch {
+    fn branch(&mut self, draft: &BranchDraft, site: &NodeSite<'_>) -> BranchNode {
         let (cases, default) = site.inner.split_at(draft.cases.len());
         let cases = draft
             .cases
@@ -127,19 +127,19 @@ impl<'a> Compiler<'a> {
             .map(|(case, &block)| NamedBlock { name: case.name.clone(), block: self.block(block) });
         let cases = cases.collect();
         let default = default.first().map(|&block| self.block(block));
-        Branch { choose: self.key(&draft.choose), cases, default }
+        BranchNode { choose: self.key(&draft.choose), cases, default }
     }
 
-    fn repeat(&mut self, draft: &LoopDraft, site: &Site<'_>) -> Loop {
+    fn repeat(&mut self, draft: &LoopDraft, site: &NodeSite<'_>) -> LoopNode {
         let test = match &draft.test {
             TestDraft::Until(test) => LoopTest::Until(self.key(test)),
             TestDraft::While(test) => LoopTest::While(self.key(test)),
         };
-        Loop { body: self.block(site.inner[0]), test, max_iterations: draft.max_iterations }
+        LoopNode { body: self.block(site.inner[0]), test, max_iterations: draft.max_iterations }
     }
 
-    fn each(&mut self, draft: &EachDraft, site: &Site<'_>) -> ForEach {
-        ForEach {
+    fn each(&mut self, draft: &EachDraft, site: &NodeSite<'_>) -> ForEachNode {
+        ForEachNode {
             items: self.key(&draft.items),
             body: self.block(site.inner[0]),
             concurrency: draft.concurrency,
@@ -147,13 +147,13 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn parallel(&mut self, draft: &ParallelDraft, site: &Site<'_>) -> Parallel {
+    fn parallel(&mut self, draft: &ParallelDraft, site: &NodeSite<'_>) -> ParallelNode {
         let branches = draft
             .branches
             .iter()
             .zip(&site.inner)
             .map(|(branch, &block)| NamedBlock { name: branch.name.clone(), block: self.block(block) });
-        Parallel {
+        ParallelNode {
             branches: branches.collect(),
             join: draft.join,
             on_failure: draft.on_failure,

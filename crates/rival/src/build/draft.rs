@@ -3,7 +3,7 @@
 use std::any::TypeId;
 use std::panic::Location;
 
-use rival_core::plan::{Join, OnFailure, Order};
+use rival_core::plan::{BlockOrder, Join, OnFailure};
 
 use crate::after::Dependency;
 use crate::data::InputData;
@@ -14,11 +14,11 @@ use crate::signal::SignalDraft;
 use crate::step::{NodeDraft, StepDraft};
 
 /// Where a part of a workflow was written.
-pub(crate) type Place = &'static Location<'static>;
+pub(crate) type SourceLocation = &'static Location<'static>;
 
 /// A workflow in the making.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub(crate) struct WorkflowDraft {
     pub(crate) head: HeadDraft,
     pub(crate) block: BlockDraft,
 }
@@ -27,16 +27,16 @@ pub(crate) struct Draft {
 #[derive(Debug)]
 pub(crate) struct HeadDraft {
     pub(crate) name: String,
-    pub(crate) location: Place,
+    pub(crate) location: SourceLocation,
     pub(crate) description: Option<String>,
     pub(crate) input: Option<InputType>,
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) max_retries: u32,
-    pub(crate) on_error: Option<(StepDraft, Place)>,
+    pub(crate) on_error: Option<(StepDraft, SourceLocation)>,
 }
 
 impl HeadDraft {
-    pub(crate) fn new(name: String, location: Place) -> Self {
+    pub(crate) fn new(name: String, location: SourceLocation) -> Self {
         let (description, input, timeout_ms, on_error) = (None, None, None, None);
         Self { name, location, description, input, timeout_ms, max_retries: 0, on_error }
     }
@@ -62,10 +62,10 @@ impl InputType {
 /// A block in the making.
 #[derive(Debug)]
 pub(crate) struct BlockDraft {
-    pub(crate) order: Order,
+    pub(crate) order: BlockOrder,
     pub(crate) result: BlockResult,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) location: Place,
+    pub(crate) parts: Vec<DraftNode>,
+    pub(crate) location: SourceLocation,
 }
 
 /// What a block says that it gives.
@@ -78,11 +78,11 @@ pub(crate) enum BlockResult {
 }
 
 impl BlockDraft {
-    pub(crate) fn new(order: Order, location: Place) -> Self {
+    pub(crate) fn new(order: BlockOrder, location: SourceLocation) -> Self {
         Self { order, result: BlockResult::Last, parts: Vec::new(), location }
     }
 
-    pub(crate) fn push(&mut self, draft: NodeDraft, location: Place) {
+    pub(crate) fn push(&mut self, draft: NodeDraft, location: SourceLocation) {
         let (part, after) = match draft {
             NodeDraft::Step(mut step) => {
                 let after = std::mem::take(&mut step.after);
@@ -97,16 +97,16 @@ impl BlockDraft {
                 (NodePart::Signal(Box::new(signal)), after)
             }
         };
-        self.parts.push(Part { part, after, location });
+        self.parts.push(DraftNode { part, after, location });
     }
 }
 
 /// A node in the making.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct DraftNode {
     pub(crate) part: NodePart,
     pub(crate) after: Vec<Dependency>,
-    pub(crate) location: Place,
+    pub(crate) location: SourceLocation,
 }
 
 /// What a node in the making is.

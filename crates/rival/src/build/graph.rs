@@ -2,28 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rival_core::plan::Order;
+use rival_core::plan::BlockOrder;
 
 use super::draft::BlockResult;
-use super::flow::Edge;
-use super::outline::{Outline, Scope};
-use crate::after::{Before, Dependency};
+use super::flow::FlowEdge;
+use super::outline::{BlockSite, PlanOutline};
+use crate::after::{Dependency, PriorNode};
 use crate::error::BuildError;
-use crate::function::Identity;
+use crate::function::FunctionIdentity;
 
 /// What each node waits for, by number: what it says itself, and whose output is read by it or inside of it.
-pub(super) type Dependencies = BTreeMap<usize, BTreeSet<usize>>;
+pub(super) type NodeDependencies = BTreeMap<usize, BTreeSet<usize>>;
 
 /// The dependencies of all nodes of graphs. One that is only known by its id stays in the plan for the core to check.
 pub(super) fn dependencies(
-    outline: &Outline<'_>,
-    edges: &[Edge],
+    outline: &PlanOutline<'_>,
+    edges: &[FlowEdge],
     problems: &mut Vec<BuildError>,
-) -> Dependencies {
-    let mut found = Dependencies::new();
+) -> NodeDependencies {
+    let mut found = NodeDependencies::new();
     for edge in edges {
         let block = outline.nodes[edge.from].block;
-        if outline.blocks[block].draft.order == Order::Graph
+        if outline.blocks[block].draft.order == BlockOrder::Graph
             && let Some(reader) = outline.ancestor_in(block, edge.to)
         {
             found.entry(reader).or_default().insert(edge.from);
@@ -31,7 +31,7 @@ pub(super) fn dependencies(
     }
     for (number, site) in outline.nodes.iter().enumerate() {
         for dependency in &site.part.after {
-            let Dependency(Before::Function { identity, name }) = dependency else { continue };
+            let Dependency(PriorNode::Function { identity, name }) = dependency else { continue };
             match meant(outline, site.block, *identity) {
                 Ok(at) => drop(found.entry(number).or_default().insert(at)),
                 Err(why) => {
@@ -44,7 +44,7 @@ pub(super) fn dependencies(
     found
 }
 
-fn meant(outline: &Outline<'_>, block: usize, function: Identity) -> Result<usize, String> {
+fn meant(outline: &PlanOutline<'_>, block: usize, function: FunctionIdentity) -> Result<usize, String> {
     match outline.calls(block, function) {
         [at] => Ok(*at),
         [] => Err("but there is no such step beside it".to_owned()),
@@ -54,8 +54,8 @@ fn meant(outline: &Outline<'_>, block: usize, function: Identity) -> Result<usiz
 
 /// Whether what the types say a graph gives is what it gives.
 pub(super) fn check_results(
-    outline: &Outline<'_>,
-    dependencies: &Dependencies,
+    outline: &PlanOutline<'_>,
+    dependencies: &NodeDependencies,
     problems: &mut Vec<BuildError>,
 ) {
     let read: BTreeSet<usize> = dependencies.values().flatten().copied().collect();
@@ -66,8 +66,8 @@ pub(super) fn check_results(
     }
 }
 
-fn check_result(outline: &Outline<'_>, scope: &Scope<'_>, read: &BTreeSet<usize>) -> Option<String> {
-    if scope.draft.order == Order::Sequence {
+fn check_result(outline: &PlanOutline<'_>, scope: &BlockSite<'_>, read: &BTreeSet<usize>) -> Option<String> {
+    if scope.draft.order == BlockOrder::Sequence {
         let wrong = scope.draft.result == BlockResult::Joined;
         return wrong.then(|| "joined() is for graphs: a sequence gives what its last node gives".to_owned());
     }
@@ -95,9 +95,9 @@ fn check_result(outline: &Outline<'_>, scope: &Scope<'_>, read: &BTreeSet<usize>
 }
 
 /// The ids that a node says it comes after.
-pub(super) fn ids_after<'a>(outline: &Outline<'a>, node: usize) -> impl Iterator<Item = &'a str> {
+pub(super) fn ids_after<'a>(outline: &PlanOutline<'a>, node: usize) -> impl Iterator<Item = &'a str> {
     outline.nodes[node].part.after.iter().filter_map(|Dependency(before)| match before {
-        Before::Id(id) => Some(id.as_str()),
-        Before::Function { .. } => None,
+        PriorNode::Id(id) => Some(id.as_str()),
+        PriorNode::Function { .. } => None,
     })
 }

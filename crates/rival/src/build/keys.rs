@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Built;
+use super::BuiltWorkflow;
 use super::draft::NodePart;
-use super::outline::{Outline, join};
-use super::uses::Use;
+use super::outline::{PlanOutline, join};
+use super::uses::FunctionUse;
 use crate::error::BuildError;
-use crate::function::{Bound, Erased, Identity};
+use crate::function::{BoundFunction, ErasedFunction, FunctionIdentity};
 
 /// How functions are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scheme {
+pub(super) enum KeyScheme {
     /// By names that no other change of the workflow can give to another function.
     Now,
     /// As version 0.1 did, so that its runs find their functions.
@@ -19,20 +19,24 @@ pub(super) enum Scheme {
 }
 
 /// Which function has which name. Plans name functions by them, so they come from the code, never from an order.
-pub(super) struct Keys {
-    pub(super) scheme: Scheme,
-    by_identity: BTreeMap<Identity, String>,
-    functions: BTreeMap<String, Erased>,
+pub(super) struct FunctionKeys {
+    pub(super) scheme: KeyScheme,
+    by_identity: BTreeMap<FunctionIdentity, String>,
+    functions: BTreeMap<String, ErasedFunction>,
     /// Names that several functions have, here or in nested workflows: each of these is known by its whole path.
     contested: BTreeSet<&'static str>,
 }
 
-impl Keys {
+impl FunctionKeys {
     /// Names every function.
-    pub(super) fn assign(uses: &[Use<'_>], outline: &Outline<'_>, problems: &mut Vec<BuildError>) -> Self {
-        let mut keys = Self::new(Scheme::Now, contested(uses, outline));
+    pub(super) fn assign(
+        uses: &[FunctionUse<'_>],
+        outline: &PlanOutline<'_>,
+        problems: &mut Vec<BuildError>,
+    ) -> Self {
+        let mut keys = Self::new(KeyScheme::Now, contested(uses, outline));
         // Which function has a node that is called after it.
-        let mut plain: BTreeMap<&str, Identity> = BTreeMap::new();
+        let mut plain: BTreeMap<&str, FunctionIdentity> = BTreeMap::new();
         for use_ in uses {
             let function = &use_.draft.function;
             if let Some(own) = function.name.filter(|_| use_.is_called_after_its_function())
@@ -46,7 +50,7 @@ impl Keys {
         keys
     }
 
-    fn claim(&mut self, use_: &Use<'_>, problems: &mut Vec<BuildError>) {
+    fn claim(&mut self, use_: &FunctionUse<'_>, problems: &mut Vec<BuildError>) {
         let function = &use_.draft.function;
         if self.by_identity.contains_key(&function.identity) {
             return;
@@ -65,20 +69,20 @@ impl Keys {
     }
 
     /// The name that a function has wherever it is used, if it has one.
-    fn own_name(&self, function: &Erased) -> Option<String> {
+    fn own_name(&self, function: &ErasedFunction) -> Option<String> {
         let own = function.name?;
         Some(match function.identity {
             _ if !self.contested.contains(own) => own.to_owned(),
-            Identity::Mapped(_) => format!("{}[mapped]", function.path),
-            Identity::Item(_) | Identity::Value(_) => function.path.to_owned(),
+            FunctionIdentity::Mapped(_) => format!("{}[mapped]", function.path),
+            FunctionIdentity::Item(_) | FunctionIdentity::Value(_) => function.path.to_owned(),
         })
     }
 
     /// Names every function as version 0.1 did: by its own name, or if another function had that one, by the one that
     /// was given here.
-    pub(super) fn former(uses: &[Use<'_>]) -> Self {
-        let mut keys = Self::new(Scheme::Former, BTreeSet::new());
-        let (fixed, flexible): (Vec<&Use<'_>>, Vec<_>) =
+    pub(super) fn former(uses: &[FunctionUse<'_>]) -> Self {
+        let mut keys = Self::new(KeyScheme::Former, BTreeSet::new());
+        let (fixed, flexible): (Vec<&FunctionUse<'_>>, Vec<_>) =
             uses.iter().partition(|use_| use_.former_names().len() == 1);
         for use_ in fixed.into_iter().chain(flexible) {
             let function = &use_.draft.function;
@@ -90,17 +94,17 @@ impl Keys {
         keys
     }
 
-    fn new(scheme: Scheme, contested: BTreeSet<&'static str>) -> Self {
+    fn new(scheme: KeyScheme, contested: BTreeSet<&'static str>) -> Self {
         Self { scheme, by_identity: BTreeMap::new(), functions: BTreeMap::new(), contested }
     }
 
-    fn insert(&mut self, key: &str, function: &Erased) {
+    fn insert(&mut self, key: &str, function: &ErasedFunction) {
         self.by_identity.insert(function.identity, key.to_owned());
         self.functions.insert(key.to_owned(), function.clone());
     }
 
     /// Takes in a nested workflow's functions; gives the new names of those that have another one here.
-    pub(super) fn merge(&mut self, node: &str, nested: &Built) -> BTreeMap<String, String> {
+    pub(super) fn merge(&mut self, node: &str, nested: &BuiltWorkflow) -> BTreeMap<String, String> {
         let mut renamed = BTreeMap::new();
         for (key, bound) in nested.functions_of(self.scheme) {
             let new = self.take_in(node, key, &bound.function);
@@ -113,14 +117,16 @@ impl Keys {
 
     /// A function keeps its own name if that is free. One without is known by its path: if the first of several such
     /// workflows had the short name, another order would call another function.
-    fn take_in(&mut self, node: &str, key: &str, function: &Erased) -> String {
+    fn take_in(&mut self, node: &str, key: &str, function: &ErasedFunction) -> String {
         let new = match function.identity {
-            Identity::Value(_) => join(node, key),
-            Identity::Item(_) | Identity::Mapped(_) => match self.by_identity.get(&function.identity) {
-                Some(known) => return known.clone(),
-                None if self.scheme == Scheme::Former => self.free(node, key),
-                None => self.free(node, &self.own_name(function).unwrap_or_else(|| key.to_owned())),
-            },
+            FunctionIdentity::Value(_) => join(node, key),
+            FunctionIdentity::Item(_) | FunctionIdentity::Mapped(_) => {
+                match self.by_identity.get(&function.identity) {
+                    Some(known) => return known.clone(),
+                    None if self.scheme == KeyScheme::Former => self.free(node, key),
+                    None => self.free(node, &self.own_name(function).unwrap_or_else(|| key.to_owned())),
+                }
+            }
         };
         self.insert(&new, function);
         new
@@ -135,7 +141,7 @@ impl Keys {
     }
 
     /// The name of a function.
-    pub(super) fn of(&self, function: &Erased) -> String {
+    pub(super) fn of(&self, function: &ErasedFunction) -> String {
         // A function without a name was reported; its plan is never used.
         self.by_identity.get(&function.identity).cloned().unwrap_or_default()
     }
@@ -147,9 +153,9 @@ impl Keys {
     }
 
     /// The functions by name, each knowing the names of those whose output it asks for.
-    pub(super) fn bind(self) -> BTreeMap<String, Bound> {
-        let bind = |function: &Erased| {
-            function.bind(|ask| match self.by_identity.get(&Identity::Item(ask.step)) {
+    pub(super) fn bind(self) -> BTreeMap<String, BoundFunction> {
+        let bind = |function: &ErasedFunction| {
+            function.bind(|ask| match self.by_identity.get(&FunctionIdentity::Item(ask.step)) {
                 Some(key) => key.clone(),
                 // A step of a workflow around this one: no function here can have such a name.
                 None => format!("../{}", ask.name),
@@ -160,10 +166,10 @@ impl Keys {
 }
 
 /// The names that more than one function has, here or in nested workflows.
-fn contested(uses: &[Use<'_>], outline: &Outline<'_>) -> BTreeSet<&'static str> {
-    let mut owners: BTreeMap<&'static str, BTreeSet<Identity>> = BTreeMap::new();
+fn contested(uses: &[FunctionUse<'_>], outline: &PlanOutline<'_>) -> BTreeSet<&'static str> {
+    let mut owners: BTreeMap<&'static str, BTreeSet<FunctionIdentity>> = BTreeMap::new();
     let nested = outline.nodes.iter().filter_map(|site| match &site.part.part {
-        NodePart::Nested { nested, .. } => Some(nested.built.functions_of(Scheme::Now).values()),
+        NodePart::Nested { nested, .. } => Some(nested.built.functions_of(KeyScheme::Now).values()),
         _ => None,
     });
     let nested = nested.flatten().map(|bound| &bound.function);
@@ -175,13 +181,13 @@ fn contested(uses: &[Use<'_>], outline: &Outline<'_>) -> BTreeSet<&'static str> 
     owners.into_iter().filter(|(_, owners)| owners.len() > 1).map(|(name, _)| name).collect()
 }
 
-fn nameless(use_: &Use<'_>) -> BuildError {
+fn nameless(use_: &FunctionUse<'_>) -> BuildError {
     let message = "closures, fn pointers and generic functions have no durable name: \
                    write a `#[step] fn`, or name it with `.named(\"..\")`";
     BuildError::new(message, use_.location)
 }
 
-fn taken(key: &str, use_: &Use<'_>) -> BuildError {
+fn taken(key: &str, use_: &FunctionUse<'_>) -> BuildError {
     let message = format!(
         "{use_}: another function is called `{key}`: give one of them another name with `.named(\"..\")`"
     );

@@ -18,27 +18,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rival_core::{Path, Plan};
-use rival_engine::{Definition, FormerPlan, Function, ResourceNeed};
+use rival_engine::{Definition, FormerPlan, ResourceNeed, UserFunction};
 
 pub(crate) use draft::{
-    BlockDraft, BlockResult, BranchDraft, Draft, EachDraft, HeadDraft, InputType, LaneDraft, LoopDraft,
-    NodePart, ParallelDraft, Part, Place, TestDraft,
+    BlockDraft, BlockResult, BranchDraft, DraftNode, EachDraft, HeadDraft, InputType, LaneDraft, LoopDraft,
+    NodePart, ParallelDraft, SourceLocation, TestDraft, WorkflowDraft,
 };
 
-use self::keys::{Keys, Scheme};
-use self::outline::Outline;
+use self::keys::{FunctionKeys, KeyScheme};
+use self::outline::PlanOutline;
 use crate::error::{BuildError, BuildErrors};
 use crate::extract::OutputAsk;
-use crate::function::Bound;
+use crate::function::BoundFunction;
 
-impl Draft {
+impl WorkflowDraft {
     /// Builds, or says everything that is wrong at once.
-    pub(crate) fn build(self) -> Result<Built, BuildErrors> {
+    pub(crate) fn build(self) -> Result<BuiltWorkflow, BuildErrors> {
         let Self { head, block } = self;
         let mut problems = Vec::new();
-        let outline = Outline::of(&block);
+        let outline = PlanOutline::of(&block);
         let uses = uses::uses(&head, &outline);
-        let mut keys = Keys::assign(&uses, &outline, &mut problems);
+        let mut keys = FunctionKeys::assign(&uses, &outline, &mut problems);
         problems::of_nested(&outline, &mut problems);
         place::check(&outline, &uses, &mut problems);
         let edges = flow::check(&head, &outline, &uses, &mut problems);
@@ -48,7 +48,7 @@ impl Draft {
             graph::check_results(&outline, &dependencies, &mut problems);
         }
         let plan = compile::plan(&head, &outline, &dependencies, &mut keys);
-        let mut former_keys = Keys::former(&uses);
+        let mut former_keys = FunctionKeys::former(&uses);
         let former = compile::plan(&head, &outline, &dependencies, &mut former_keys);
         problems::of_plan(&head, &outline, &plan, &mut problems);
         let signal_schemas = signals::schemas(&outline, &mut problems);
@@ -64,15 +64,24 @@ impl Draft {
         let (input, description) = (head.input, head.description);
         let former = (former != plan).then(|| {
             let names = former_keys.names_in(&keys);
-            Former { plan: former, names, functions: former_keys.bind() }
+            FormerWorkflow { plan: former, names, functions: former_keys.bind() }
         });
         let functions = keys.bind();
-        Ok(Built { plan, functions, former, input, nested_schemas, signal_schemas, description, edges })
+        Ok(BuiltWorkflow {
+            plan,
+            functions,
+            former,
+            input,
+            nested_schemas,
+            signal_schemas,
+            description,
+            edges,
+        })
     }
 }
 
 /// The schemas of nested workflows whose input is mapped: only those can differ from what was checked at launch.
-fn nested_schemas(outline: &Outline<'_>) -> BTreeMap<Path, serde_json::Value> {
+fn nested_schemas(outline: &PlanOutline<'_>) -> BTreeMap<Path, serde_json::Value> {
     let mut schemas = BTreeMap::new();
     for site in &outline.nodes {
         let NodePart::Nested { nested, input } = &site.part.part else { continue };
@@ -89,11 +98,11 @@ fn nested_schemas(outline: &Outline<'_>) -> BTreeMap<Path, serde_json::Value> {
 
 /// A built workflow, without its types.
 #[derive(Debug)]
-pub(crate) struct Built {
+pub(crate) struct BuiltWorkflow {
     pub(crate) plan: Plan,
-    functions: BTreeMap<String, Bound>,
+    functions: BTreeMap<String, BoundFunction>,
     /// The same as version 0.1 named its functions, if that differs.
-    former: Option<Former>,
+    former: Option<FormerWorkflow>,
     input: Option<InputType>,
     nested_schemas: BTreeMap<Path, serde_json::Value>,
     signal_schemas: BTreeMap<String, serde_json::Value>,
@@ -103,24 +112,24 @@ pub(crate) struct Built {
 
 /// A plan of version 0.1, with the functions by their names in it.
 #[derive(Debug)]
-struct Former {
+struct FormerWorkflow {
     plan: Plan,
     /// Today's names, by those of then.
     names: BTreeMap<String, String>,
-    functions: BTreeMap<String, Bound>,
+    functions: BTreeMap<String, BoundFunction>,
 }
 
-impl Built {
-    fn plan_of(&self, scheme: Scheme) -> &Plan {
+impl BuiltWorkflow {
+    fn plan_of(&self, scheme: KeyScheme) -> &Plan {
         match (&self.former, scheme) {
-            (Some(former), Scheme::Former) => &former.plan,
+            (Some(former), KeyScheme::Former) => &former.plan,
             (Some(_) | None, _) => &self.plan,
         }
     }
 
-    fn functions_of(&self, scheme: Scheme) -> &BTreeMap<String, Bound> {
+    fn functions_of(&self, scheme: KeyScheme) -> &BTreeMap<String, BoundFunction> {
         match (&self.former, scheme) {
-            (Some(former), Scheme::Former) => &former.functions,
+            (Some(former), KeyScheme::Former) => &former.functions,
             (Some(_) | None, _) => &self.functions,
         }
     }
@@ -137,14 +146,14 @@ impl Built {
 
     /// What its functions ask of the steps around it: of those that it does not have itself.
     fn reads_around(&self) -> impl Iterator<Item = &OutputAsk> {
-        let own: BTreeSet<TypeId> = self.functions.values().filter_map(Bound::item).collect();
+        let own: BTreeSet<TypeId> = self.functions.values().filter_map(BoundFunction::item).collect();
         let asks = self.functions.values().flat_map(|bound| &bound.function.asks.outputs);
         asks.filter(move |ask| !own.contains(&ask.step))
     }
 
     pub(crate) fn definition(&self) -> Definition {
         let functions = self.functions.iter().map(|(key, function)| {
-            let function: Arc<dyn Function> = Arc::new(function.clone());
+            let function: Arc<dyn UserFunction> = Arc::new(function.clone());
             (key.clone(), function)
         });
         Definition {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::{NodePart, Part};
+use super::draft::{DraftNode, NodePart};
 
 /// The id of each node of a block: the name it was given, else its function's, kind's or workflow's; used again
 /// without a name of its own it is `name_2`. Whether ids clash is checked on the plan.
-pub(super) fn ids(parts: &[Part]) -> Vec<String> {
+pub(super) fn ids(parts: &[DraftNode]) -> Vec<String> {
     let mut used: BTreeMap<&str, usize> = BTreeMap::new();
     let id = |part| match own_name(part) {
         Name::Given(name) => name.to_owned(),

@@ -2,23 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::{BlockDraft, NodePart, Part};
+use super::draft::{BlockDraft, DraftNode, NodePart};
 use super::names;
-use crate::function::Identity;
+use crate::function::FunctionIdentity;
 
 /// Every node and block by number, so that each is found without a walk.
-pub(super) struct Outline<'a> {
-    pub(super) nodes: Vec<Site<'a>>,
-    pub(super) blocks: Vec<Scope<'a>>,
+pub(super) struct PlanOutline<'a> {
+    pub(super) nodes: Vec<NodeSite<'a>>,
+    pub(super) blocks: Vec<BlockSite<'a>>,
     /// The nodes of each block that call a function, in order.
-    calls: BTreeMap<(usize, Identity), Vec<usize>>,
+    calls: BTreeMap<(usize, FunctionIdentity), Vec<usize>>,
     /// All nodes that call a function.
-    everywhere: BTreeMap<Identity, Vec<usize>>,
+    everywhere: BTreeMap<FunctionIdentity, Vec<usize>>,
 }
 
 /// A node in its place.
-pub(super) struct Site<'a> {
-    pub(super) part: &'a Part,
+pub(super) struct NodeSite<'a> {
+    pub(super) part: &'a DraftNode,
     pub(super) id: String,
     pub(super) path: String,
     /// The block that it is in.
@@ -29,7 +29,7 @@ pub(super) struct Site<'a> {
 }
 
 /// A block in its place.
-pub(super) struct Scope<'a> {
+pub(super) struct BlockSite<'a> {
     pub(super) draft: &'a BlockDraft,
     /// Of the node that it belongs to, with the lane where it has a name; empty for the outermost.
     pub(super) path: String,
@@ -38,7 +38,7 @@ pub(super) struct Scope<'a> {
     pub(super) nodes: Vec<usize>,
 }
 
-impl<'a> Outline<'a> {
+impl<'a> PlanOutline<'a> {
     pub(super) fn of(block: &'a BlockDraft) -> Self {
         let (calls, everywhere) = (BTreeMap::new(), BTreeMap::new());
         let mut outline = Self { nodes: Vec::new(), blocks: Vec::new(), calls, everywhere };
@@ -48,11 +48,11 @@ impl<'a> Outline<'a> {
 
     fn add(&mut self, draft: &'a BlockDraft, path: &str, owner: Option<usize>) -> usize {
         let block = self.blocks.len();
-        self.blocks.push(Scope { draft, path: path.to_owned(), owner, nodes: Vec::new() });
+        self.blocks.push(BlockSite { draft, path: path.to_owned(), owner, nodes: Vec::new() });
         for (position, (part, id)) in draft.parts.iter().zip(names::ids(&draft.parts)).enumerate() {
             let number = self.nodes.len();
             let path = join(path, &id);
-            self.nodes.push(Site { part, id, path: path.clone(), block, position, inner: Vec::new() });
+            self.nodes.push(NodeSite { part, id, path: path.clone(), block, position, inner: Vec::new() });
             self.blocks[block].nodes.push(number);
             if let Some(step) = part.part.step() {
                 let identity = step.function.identity;
@@ -69,12 +69,12 @@ impl<'a> Outline<'a> {
     }
 
     /// The nodes of a block that call a function, in order.
-    pub(super) fn calls(&self, block: usize, function: Identity) -> &[usize] {
+    pub(super) fn calls(&self, block: usize, function: FunctionIdentity) -> &[usize] {
         self.calls.get(&(block, function)).map_or(&[], Vec::as_slice)
     }
 
     /// All nodes that call a function, in whichever block.
-    pub(super) fn everywhere(&self, function: Identity) -> &[usize] {
+    pub(super) fn everywhere(&self, function: FunctionIdentity) -> &[usize] {
         self.everywhere.get(&function).map_or(&[], Vec::as_slice)
     }
 

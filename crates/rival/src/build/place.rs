@@ -1,13 +1,13 @@
 //! What only some functions are given: the item of a forEach, the result of a step that is undone.
 
 use super::draft::NodePart;
-use super::outline::Outline;
-use super::uses::{Role, Use};
+use super::outline::PlanOutline;
+use super::uses::{FunctionUse, UseRole};
 use crate::error::BuildError;
 use crate::extract::TypeAsk;
 
 /// Checks that every function stands where it is given what it asks for.
-pub(super) fn check(outline: &Outline<'_>, uses: &[Use<'_>], problems: &mut Vec<BuildError>) {
+pub(super) fn check(outline: &PlanOutline<'_>, uses: &[FunctionUse<'_>], problems: &mut Vec<BuildError>) {
     for use_ in uses {
         let wrong = idle_options(use_)
             .into_iter()
@@ -23,9 +23,9 @@ pub(super) fn check(outline: &Outline<'_>, uses: &[Use<'_>], problems: &mut Vec<
     }
 }
 
-fn idle_options(use_: &Use<'_>) -> Option<String> {
+fn idle_options(use_: &FunctionUse<'_>) -> Option<String> {
     let allowed = match use_.role {
-        Role::Compensation => {
+        UseRole::Compensation => {
             "only `.named(\"..\")`, `.retry(..)`, `.backoff(..)`, `.jitter()` and `.timeout(..)` mean"
         }
         _ => "only `.named(\"..\")` means",
@@ -33,27 +33,27 @@ fn idle_options(use_: &Use<'_>) -> Option<String> {
     use_.has_idle_options().then(|| format!("{use_} has options of a step: {allowed} something there"))
 }
 
-fn failure(use_: &Use<'_>) -> Option<String> {
+fn failure(use_: &FunctionUse<'_>) -> Option<String> {
     let wrong = use_.draft.function.asks.failure && !use_.is_handler();
     wrong.then(|| format!("{use_} asks for Failure, which only error handlers are given"))
 }
 
-fn joined(use_: &Use<'_>) -> Option<String> {
-    let wrong = use_.draft.function.asks.joined && use_.role != Role::Finally;
+fn joined(use_: &FunctionUse<'_>) -> Option<String> {
+    let wrong = use_.draft.function.asks.joined && use_.role != UseRole::Finally;
     wrong.then(|| {
         format!("{use_} asks for Joined, which only the `finally` of a parallel block is given: read the block's result with `Steps`")
     })
 }
 
-fn durable(use_: &Use<'_>) -> Option<String> {
-    let wrong = use_.draft.function.asks.durable && use_.role != Role::Step;
+fn durable(use_: &FunctionUse<'_>) -> Option<String> {
+    let wrong = use_.draft.function.asks.durable && use_.role != UseRole::Step;
     wrong.then(|| format!("{use_} asks for Durable, which only steps are given"))
 }
 
-fn undo(outline: &Outline<'_>, use_: &Use<'_>) -> Option<String> {
+fn undo(outline: &PlanOutline<'_>, use_: &FunctionUse<'_>) -> Option<String> {
     let asked = use_.draft.function.asks.undo.first()?;
     let step = use_.node.and_then(|node| outline.nodes[node].part.part.step());
-    let (Role::Compensation, Some(step)) = (use_.role, step) else {
+    let (UseRole::Compensation, Some(step)) = (use_.role, step) else {
         return Some(format!("{use_} asks for Undo, which only compensations are given"));
     };
     let wrong = use_.draft.function.asks.undo.iter().find(|ask| !fits(ask, &step.out));
@@ -61,7 +61,7 @@ fn undo(outline: &Outline<'_>, use_: &Use<'_>) -> Option<String> {
     wrong.map(|_| format!("{use_} asks for Undo<{asked}>, but the step returns {given}"))
 }
 
-fn item(outline: &Outline<'_>, use_: &Use<'_>) -> Option<String> {
+fn item(outline: &PlanOutline<'_>, use_: &FunctionUse<'_>) -> Option<String> {
     let asks = &use_.draft.function.asks;
     let asked = asks.items.first()?;
     let each = use_.node.and_then(|node| outline.each_around(node)).map(|at| &outline.nodes[at]);
@@ -74,7 +74,7 @@ fn item(outline: &Outline<'_>, use_: &Use<'_>) -> Option<String> {
     Some(format!("{use_} asks for an item of type {asked}, but the items of `{path}` are {given}"))
 }
 
-fn last_iteration(outline: &Outline<'_>, use_: &Use<'_>) -> Option<String> {
+fn last_iteration(outline: &PlanOutline<'_>, use_: &FunctionUse<'_>) -> Option<String> {
     let asks = &use_.draft.function.asks;
     let asked = asks.last_iterations.first()?;
     let around = loop_of(outline, use_).map(|at| &outline.nodes[at]);
@@ -87,14 +87,14 @@ fn last_iteration(outline: &Outline<'_>, use_: &Use<'_>) -> Option<String> {
     Some(format!("{use_} asks for LastIteration<{asked}>, but an iteration of `{path}` gives {given}"))
 }
 
-fn iteration(outline: &Outline<'_>, use_: &Use<'_>) -> Option<String> {
+fn iteration(outline: &PlanOutline<'_>, use_: &FunctionUse<'_>) -> Option<String> {
     let inside =
         loop_of(outline, use_).is_some() || use_.node.is_some_and(|node| outline.each_around(node).is_some());
     let wrong = use_.draft.function.asks.iteration && !inside;
     wrong.then(|| format!("{use_} asks for Iteration, but there is no loop or forEach around it"))
 }
 
-fn choice(outline: &Outline<'_>, use_: &Use<'_>) -> Option<String> {
+fn choice(outline: &PlanOutline<'_>, use_: &FunctionUse<'_>) -> Option<String> {
     let NodePart::Branch(branch) = &outline.nodes[use_.node?].part.part else { return None };
     let by_name = branch.cases.iter().any(|case| !matches!(case.name.as_str(), "then" | "else"));
     let wrong = branch.choose.out == TypeAsk::of::<bool>() && (by_name || branch.default.is_some());
@@ -102,9 +102,9 @@ fn choice(outline: &Outline<'_>, use_: &Use<'_>) -> Option<String> {
 }
 
 /// The nearest loop around a function; a loop's own test is inside of it.
-fn loop_of(outline: &Outline<'_>, use_: &Use<'_>) -> Option<usize> {
+fn loop_of(outline: &PlanOutline<'_>, use_: &FunctionUse<'_>) -> Option<usize> {
     match use_.role {
-        Role::Until | Role::While => use_.node,
+        UseRole::Until | UseRole::While => use_.node,
         _ => outline.loop_around(use_.node?),
     }
 }

@@ -6,13 +6,18 @@ use std::sync::Arc;
 use rival_core::Plan;
 use rival_core::plan::{BlockName, PlanError};
 
-use super::Built;
-use super::draft::{HeadDraft, NodePart, Place};
-use super::outline::{Outline, join};
+use super::BuiltWorkflow;
+use super::draft::{HeadDraft, NodePart, SourceLocation};
+use super::outline::{PlanOutline, join};
 use crate::error::BuildError;
 
 /// Adds what is wrong with the plan.
-pub(super) fn of_plan(draft: &HeadDraft, outline: &Outline<'_>, plan: &Plan, problems: &mut Vec<BuildError>) {
+pub(super) fn of_plan(
+    draft: &HeadDraft,
+    outline: &PlanOutline<'_>,
+    plan: &Plan,
+    problems: &mut Vec<BuildError>,
+) {
     let errors = plan.check();
     if errors.is_empty() {
         return;
@@ -25,9 +30,9 @@ pub(super) fn of_plan(draft: &HeadDraft, outline: &Outline<'_>, plan: &Plan, pro
 }
 
 /// Adds nested workflows of one name that are not the same one: which is which would follow from their order.
-pub(super) fn of_nested(outline: &Outline<'_>, problems: &mut Vec<BuildError>) {
+pub(super) fn of_nested(outline: &PlanOutline<'_>, problems: &mut Vec<BuildError>) {
     for scope in &outline.blocks {
-        let mut known: BTreeMap<&str, &Arc<Built>> = BTreeMap::new();
+        let mut known: BTreeMap<&str, &Arc<BuiltWorkflow>> = BTreeMap::new();
         for part in &scope.draft.parts {
             let NodePart::Nested { nested, .. } = &part.part else { continue };
             let name = nested.built.plan.workflow.as_str();
@@ -44,7 +49,7 @@ pub(super) fn of_nested(outline: &Outline<'_>, problems: &mut Vec<BuildError>) {
 }
 
 /// The lines of all nodes and lanes; of two with one path the second, which is the one too many.
-fn places<'a>(outline: &'a Outline<'_>) -> BTreeMap<&'a str, Place> {
+fn places<'a>(outline: &'a PlanOutline<'_>) -> BTreeMap<&'a str, SourceLocation> {
     let blocks = outline.blocks.iter().map(|scope| (scope.path.as_str(), scope.draft.location));
     let nodes = outline.nodes.iter().map(|site| (site.path.as_str(), site.part.location));
     blocks.chain(nodes).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rival_core::plan::{Block, LoopTest, Nested, NodeKind, Wait};
+use rival_core::plan::{LoopTest, NestedNode, NodeKind, PlanBlock, SleepLength};
 
 type Renamed = BTreeMap<String, String>;
 
@@ -16,12 +16,12 @@ fn rename_all<'a>(keys: impl IntoIterator<Item = &'a mut String>, renamed: &Rena
     keys.into_iter().for_each(|key| rename(key, renamed));
 }
 
-pub(super) fn rename_nested(nested: &mut Nested, renamed: &Renamed) {
+pub(super) fn rename_nested(nested: &mut NestedNode, renamed: &Renamed) {
     rename_all(nested.input.iter_mut().chain(&mut nested.on_error), renamed);
     rename_block(&mut nested.block, renamed);
 }
 
-fn rename_block(block: &mut Block, renamed: &Renamed) {
+fn rename_block(block: &mut PlanBlock, renamed: &Renamed) {
     block.nodes.iter_mut().for_each(|node| rename_kind(&mut node.kind, renamed));
 }
 
@@ -33,8 +33,8 @@ fn rename_kind(kind: &mut NodeKind, renamed: &Renamed) {
             rename_all([&mut step.function].into_iter().chain(&mut step.on_error).chain(undo), renamed);
         }
         NodeKind::Sleep(sleep) => match &mut sleep.wait {
-            Wait::ForMs(_) | Wait::UntilMs(_) => {}
-            Wait::Computed(function) => rename(function, renamed),
+            SleepLength::ForMs(_) | SleepLength::UntilMs(_) => {}
+            SleepLength::Computed(function) => rename(function, renamed),
         },
         NodeKind::Signal(_) => {}
         NodeKind::Branch(branch) => {

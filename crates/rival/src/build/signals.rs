@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::draft::NodePart;
-use super::outline::Outline;
+use super::outline::PlanOutline;
 use crate::error::BuildError;
 
 /// By the signal's name; those of nested workflows too, because a signal is sent to the run.
 pub(super) fn schemas(
-    outline: &Outline<'_>,
+    outline: &PlanOutline<'_>,
     problems: &mut Vec<BuildError>,
 ) -> BTreeMap<String, serde_json::Value> {
     let mut schemas = BTreeMap::new();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rival_core::failure::code;
 use rival_core::{Path, RunId, StepError, Value};
-use rival_engine::{Durable as Line, MAP_CONCURRENCY, RunTarget, encode};
+use rival_engine::{DurableHandle, MAP_CONCURRENCY, RunTarget, encode};
 use serde::{Deserialize, Serialize};
 
 use super::{Asks, Call, FromStep, decode};
@@ -28,7 +28,7 @@ use crate::returns::IntoStepError;
 ///
 /// Waiting does not consume the step's timeout. Only steps can ask for it, not handlers or conditions.
 #[derive(Clone, Debug)]
-pub struct Durable(Line);
+pub struct Durable(DurableHandle);
 
 impl Durable {
     /// Starts a child and gives its output: `durable.run(&workflow, input).await?`, or by name with any input. The
@@ -125,7 +125,7 @@ fn encoded(value: &impl Serialize) -> Result<Value, StepError> {
 #[must_use = "the children are started by awaiting it"]
 #[derive(Debug)]
 pub struct Map<O> {
-    line: Line,
+    line: DurableHandle,
     workflow: String,
     items: Result<Vec<Value>, StepError>,
     concurrency: u32,
@@ -186,7 +186,7 @@ fn output_of<O: Data>(output: &Value, workflow: &str) -> Result<O, StepError> {
 #[must_use = "the wait begins by awaiting it"]
 #[derive(Debug)]
 pub struct SignalWait<T> {
-    line: Line,
+    line: DurableHandle,
     name: String,
     timeout: Option<Duration>,
     timeout_is_value: bool,

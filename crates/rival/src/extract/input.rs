@@ -7,7 +7,7 @@ use crate::data::Data;
 
 /// The workflow's input: `Input(order): Input<Order>`.
 ///
-/// The type is the one that the workflow declares with `.input::<T>()`, or `serde_json::Value` to take it as it
+/// The type is the one that the workflow declares with `.input::<T>()`, or `serde_json::Value` to take it
 /// comes; `build()` refuses any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Input<T>(pub T);

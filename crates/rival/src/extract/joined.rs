@@ -35,7 +35,7 @@ pub struct BranchFailure {
 
 /// How a failed branch is recorded: `{"$failed": {"code": .., "message": .., "step": ..}}`.
 #[derive(Deserialize)]
-struct Failed {
+struct FailedBranch {
     #[serde(rename = "$failed")]
     failed: BranchFailure,
 }
@@ -104,7 +104,7 @@ fn read<T: Data>(branch: &str, value: &Value) -> Result<T, StepError> {
 }
 
 fn failure(value: &Value) -> Option<BranchFailure> {
-    let failed: Failed = value.decode().ok()?;
+    let failed: FailedBranch = value.decode().ok()?;
     Some(failed.failed)
 }
 

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rival_engine::{BuildError, Engine, EngineBuilder, Function, testing};
+use rival_engine::{Engine, EngineBuilder, EngineError, UserFunction, testing};
 use rival_store::Store;
 
 use super::Mock;
@@ -76,7 +76,7 @@ impl TestEngineBuilder {
     ///
     /// # Panics
     /// If a mock replaces nothing: with a typing error in its name the real function would be called.
-    pub async fn build(self) -> Result<TestEngine, BuildError> {
+    pub async fn build(self) -> Result<TestEngine, EngineError> {
         for (name, _) in &self.mocks {
             let known: Vec<&str> = self
                 .workflows
@@ -94,7 +94,7 @@ impl TestEngineBuilder {
         for mut workflow in self.workflows {
             for (name, mock) in &self.mocks {
                 if let Some(function) = workflow.functions.get_mut(name) {
-                    let mock: Arc<dyn Function> = Arc::new(mock.clone());
+                    let mock: Arc<dyn UserFunction> = Arc::new(mock.clone());
                     *function = mock;
                 }
             }

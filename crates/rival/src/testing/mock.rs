@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::future::BoxFuture;
-use rival_engine::{CallContext, CallError, Function, Needs, encode};
+use rival_engine::{CallContext, CallError, FunctionNeeds, UserFunction, encode};
 use serde::Serialize;
 
 use crate::{StepError, Value};
 
-type Body = dyn Fn(&CallContext) -> Result<Value, StepError> + Send + Sync;
+type MockBody = dyn Fn(&CallContext) -> Result<Value, StepError> + Send + Sync;
 
 /// What stands in for a step: it answers what the test says, and counts its calls.
 #[derive(Clone)]
 pub struct Mock {
-    needs: Needs,
-    body: Arc<Body>,
+    needs: FunctionNeeds,
+    body: Arc<MockBody>,
     calls: Arc<AtomicUsize>,
 }
 
@@ -48,7 +48,7 @@ impl Mock {
     }
 
     fn with(body: impl Fn(&CallContext) -> Result<Value, StepError> + Send + Sync + 'static) -> Self {
-        Self { needs: Needs::default(), body: Arc::new(body), calls: Arc::default() }
+        Self { needs: FunctionNeeds::default(), body: Arc::new(body), calls: Arc::default() }
     }
 
     /// How often it was called.
@@ -57,8 +57,8 @@ impl Mock {
     }
 }
 
-impl Function for Mock {
-    fn needs(&self) -> &Needs {
+impl UserFunction for Mock {
+    fn needs(&self) -> &FunctionNeeds {
         &self.needs
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rival_core::{Failure as Recorded, NodeStatus, Path, RunId, RunStatus, StepError, Time, Value};
+use rival_core::{FailureRecord, NodeStatus, Path, RunId, RunStatus, StepError, Time, Value};
 use rival_engine::{
     Clock, FailedStep, FailureContext, Log, RunInfo, StepView, StepsReader, VirtualClock, WorkflowState,
 };
@@ -103,7 +103,7 @@ impl Failure {
     /// A failure of a step, for calling an error handler in a unit test.
     pub fn test(step: &str, error: impl Into<StepError>) -> Self {
         let empty = || Value::from(serde_json::json!({}));
-        let error: Recorded = error.into().failure;
+        let error: FailureRecord = error.into().failure;
         Self(Arc::new(FailureContext {
             error,
             failed_step: FailedStep {

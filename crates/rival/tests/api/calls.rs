@@ -8,7 +8,7 @@ use rival::prelude::*;
 use rival::{Definition, NodeStatus, Path, RunId, Time, Value};
 use rival_core::Behavior;
 use rival_engine::{
-    CallContext, CallError, CancellationToken, Resources, RunInfo, StateCell, StepView, StepsReader,
+    CallContext, CallError, CancellationToken, ResourceMap, RunInfo, StateCell, StepView, StepsReader,
 };
 use serde_json::json;
 
@@ -33,7 +33,7 @@ fn context(step: &str, input: serde_json::Value) -> CallContext {
         log: Log::new(run.clone(), rival::Clock::System),
         run,
         cancellation: CancellationToken::new(),
-        resources: Arc::new(Resources::default()),
+        resources: Arc::new(ResourceMap::default()),
         failure: None,
         iteration: None,
         joined: None,
@@ -63,7 +63,7 @@ fn trees() -> Definition {
 
 #[tokio::test]
 async fn a_call_takes_its_arguments_and_records_its_result() {
-    let mut resources = Resources::default();
+    let mut resources = ResourceMap::default();
     resources.insert(Forest { trees: 3 });
     let context = CallContext { resources: Arc::new(resources), ..context("find_tree", json!({ "id": 7 })) };
     let log = context.log.clone();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rival::event::Role;
+use rival::event::CallRole;
 use rival::prelude::*;
 use rival::testing::TestEngine;
 use rival::{NodeStatus, Path, RunId, RunOutcome, RunStatus, TraceParent, TypedStep};
@@ -331,7 +331,7 @@ async fn a_request_is_in_the_trace_of_its_run() {
     answer(&engine.finish(run.id()).await.unwrap());
     let run = TraceParent::of_run(run.id(), TraceParent::parse(given));
     for (seen, call) in server.seen().iter().zip([1, 2]) {
-        let span = run.of_call(&RunId::from("r"), &Path::from("http"), Role::Step, call).to_string();
+        let span = run.of_call(&RunId::from("r"), &Path::from("http"), CallRole::Step, call).to_string();
         assert_eq!(seen.header("traceparent"), Some(span.as_str()));
     }
     assert_eq!(server.seen().len(), 2);

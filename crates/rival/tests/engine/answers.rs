@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rival::event::Kind;
+use rival::event::EventKind;
 use rival::prelude::*;
 use rival::testing::TestEngine;
 use rival::{RunId, RunStatus, Store, StoreError, signal};
@@ -47,7 +47,7 @@ async fn started(engine: &TestEngine) -> RunId {
 
 async fn received(engine: &TestEngine, run: &RunId) -> usize {
     let history = engine.history(run).await.unwrap();
-    history.iter().filter(|event| matches!(event.event, Kind::SignalReceived { .. })).count()
+    history.iter().filter(|event| matches!(event.kind, EventKind::SignalReceived { .. })).count()
 }
 
 async fn a_signal_that_another_senders_letter_brought_in_is_a_yes(lab: Lab) {
@@ -197,8 +197,8 @@ async fn a_signal_without_an_id_is_given_one(lab: Lab) {
     // A client that has the id can send the same signal again.
     assert_eq!(engine.signal(&run, "go", 1).id(&id).await.unwrap(), RunStatus::Completed);
     let history = engine.history(&run).await.unwrap();
-    let recorded = history.iter().find_map(|event| match &event.event {
-        Kind::SignalReceived { id, .. } => id.clone(),
+    let recorded = history.iter().find_map(|event| match &event.kind {
+        EventKind::SignalReceived { id, .. } => id.clone(),
         _ => None,
     });
     assert_eq!(recorded, Some(id));

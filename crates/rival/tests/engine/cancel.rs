@@ -196,8 +196,9 @@ async fn a_step_that_does_not_settle_is_left_behind(lab: Lab) {
     let outcome = engine.finish(run.id()).await.unwrap();
     assert_eq!(outcome.result("stubborn").unwrap().status, NodeStatus::Cancelled);
     let history = engine.history(run.id()).await.unwrap();
-    let forced =
-        |event: &rival::Event| matches!(event.event, rival::event::Kind::CallCancelled { forced: true, .. });
+    let forced = |event: &rival::Event| {
+        matches!(event.kind, rival::event::EventKind::CallCancelled { forced: true, .. })
+    };
     assert!(history.iter().any(forced));
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rival::event::Kind;
+use rival::event::EventKind;
 use rival::prelude::*;
 use rival::{Clock, Definition, Engine, RunId, RunStatus, SteppedClock, Time};
 use rival_engine::verify;
@@ -65,7 +65,7 @@ async fn set_backs(lab: &Lab, engine: &Engine, run: &RunId) -> usize {
     let report = verify::check_store(&*lab.store()).await.unwrap();
     assert!(report.is_sound(), "{report:?}");
     let history = engine.history(run).await.unwrap();
-    history.iter().filter(|event| matches!(event.event, Kind::ClockSetBack { .. })).count()
+    history.iter().filter(|event| matches!(event.kind, EventKind::ClockSetBack { .. })).count()
 }
 
 /// A minute's wait of each kind: a delay, a retry, a signal with a deadline, a sleep inside of a step.
@@ -119,7 +119,9 @@ async fn ten_years_for_an_hour_are_gone_after_ten_minutes(lab: Lab) {
     clock.step(-YEARS_MS);
     // Timers go on all the while.
     pass(&engine, &clock, Duration::from_secs(80)).await;
-    assert!(engine.history(&run).await.unwrap().iter().any(|it| matches!(it.event, Kind::SleepEnded { .. })));
+    assert!(
+        engine.history(&run).await.unwrap().iter().any(|it| matches!(it.kind, EventKind::SleepEnded { .. }))
+    );
     pass(&engine, &clock, minutes(9)).await;
     assert!(engine.clock().now().ms_since(clock.wall()) < 1_000);
     assert_eq!(set_backs(&lab, &engine, &run).await, 1);

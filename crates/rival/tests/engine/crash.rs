@@ -1,6 +1,6 @@
 //! Processes that die: what was recorded stays, what was cut short is made again.
 
-use rival::event::{Kind, LostReason};
+use rival::event::{EventKind, LostReason};
 use rival::prelude::*;
 use rival::testing::TestEngine;
 use rival::{NodeStatus, RunError, RunId, RunStatus};
@@ -64,7 +64,7 @@ async fn a_call_cut_short_is_made_again_uncharged(lab: Lab) {
     let step = &engine.get(&run).await.unwrap().steps[0];
     assert_eq!((step.calls, step.retry_count), (2, 0));
     let history = engine.history(&run).await.unwrap();
-    assert!(matches!(history[2].event, Kind::CallLost { reason: LostReason::Crash, .. }));
+    assert!(matches!(history[2].kind, EventKind::CallLost { reason: LostReason::Crash, .. }));
 }
 
 async fn the_idempotency_key_is_the_same_in_every_call(lab: Lab) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use rival::event::Kind;
+use rival::event::EventKind;
 use rival::prelude::*;
 use rival::testing::TestEngine;
 use rival::{NodeStatus, RunId, RunStatus, TypedStep};
@@ -134,7 +134,7 @@ async fn a_crash_inside_a_once_does_it_again(lab: Lab) {
     assert_eq!(output(&engine.finish(&"r".into()).await.unwrap()), 3);
     assert_eq!(tape.entries(), ["called", "charge", "called", "charge"]);
     let history = engine.history(&"r".into()).await.unwrap();
-    assert_eq!(history.iter().filter(|event| matches!(event.event, Kind::OpEnded { .. })).count(), 1);
+    assert_eq!(history.iter().filter(|event| matches!(event.kind, EventKind::OpEnded { .. })).count(), 1);
 }
 
 async fn an_error_of_a_once_is_the_same_within_an_attempt(lab: Lab) {
@@ -372,7 +372,7 @@ async fn a_wait_that_is_dropped_takes_no_signal(lab: Lab) {
     engine.advance(MINUTE).await.unwrap();
     engine.signal(&run, "m", 7).await.unwrap();
     assert_eq!(output(&engine.finish(&run).await.unwrap()), 7);
-    let dropped = |event: &&rival::Event| matches!(event.event, Kind::OpDropped { .. });
+    let dropped = |event: &&rival::Event| matches!(event.kind, EventKind::OpDropped { .. });
     assert_eq!(engine.history(&run).await.unwrap().iter().filter(dropped).count(), 1);
 }
 
@@ -411,7 +411,7 @@ async fn a_message_that_was_taken_and_not_used_goes_to_the_next_wait(lab: Lab) {
     engine.signal(&"r".into(), "m", 7).await.unwrap();
     gate.open();
     assert_eq!(output(&engine.finish(&"r".into()).await.unwrap()), 7);
-    let taken = |event: &&rival::Event| matches!(event.event, Kind::SignalTaken { .. });
+    let taken = |event: &&rival::Event| matches!(event.kind, EventKind::SignalTaken { .. });
     assert_eq!(engine.history(&"r".into()).await.unwrap().iter().filter(taken).count(), 2);
 }
 

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use rival::event::LostReason;
 use rival::prelude::*;
 use rival::{Definition, NodeStatus, RunStatus, Value};
-use rival_engine::{CallContext, CallError, Function, Needs};
+use rival_engine::{CallContext, CallError, FunctionNeeds, UserFunction};
 use serde_json::json;
 
 use crate::lab::{Lab, facts, told};
@@ -31,12 +31,12 @@ type Returned = BoxFuture<'static, Result<Value, CallError>>;
 
 /// A function that another one stands in for.
 struct Elsewhere {
-    needs: Needs,
+    needs: FunctionNeeds,
     body: Box<dyn Fn(CallContext) -> Returned + Send + Sync>,
 }
 
-impl Function for Elsewhere {
-    fn needs(&self) -> &Needs {
+impl UserFunction for Elsewhere {
+    fn needs(&self) -> &FunctionNeeds {
         &self.needs
     }
 
@@ -49,7 +49,7 @@ impl Function for Elsewhere {
 fn with<O>(
     workflow: &Workflow<(), O>,
     function: &str,
-    needs: Needs,
+    needs: FunctionNeeds,
     body: impl Fn(CallContext) -> Returned + Send + Sync + 'static,
 ) -> Definition {
     let mut definition: Definition = workflow.into();
@@ -62,7 +62,7 @@ fn with<O>(
 /// A workflow of one step, which loses its first calls.
 fn losing(step: rival::TypedStep<u32>, reason: LostReason, calls: u32) -> Definition {
     let workflow = Workflow::new("w").step(step).build().unwrap();
-    with(&workflow, "a", Needs::default(), move |context| {
+    with(&workflow, "a", FunctionNeeds::default(), move |context| {
         let call = context.run.call;
         let returned =
             if call <= calls { Err(CallError::Lost(reason)) } else { Ok(Value::from(json!(call))) };
@@ -98,7 +98,7 @@ async fn a_step_that_must_not_be_called_again_fails_when_it_is_lost(lab: Lab) {
 async fn a_call_that_is_lost_while_it_waits_is_made_again(lab: Lab) {
     let workflow = Workflow::new("w").step(gives("a", 0)).build().unwrap();
     let gate = Gate::default();
-    let needs = Needs { durable: true, ..Needs::default() };
+    let needs = FunctionNeeds { durable: true, ..FunctionNeeds::default() };
     let host = gate.clone();
     let definition = with(&workflow, "a", needs, move |context| {
         let host = host.clone();
@@ -146,7 +146,7 @@ async fn the_handler_for_refused_input_is_called_again_when_it_is_lost(lab: Lab)
     };
     definition
         .functions
-        .insert("h".into(), Arc::new(Elsewhere { needs: Needs::default(), body: Box::new(body) }));
+        .insert("h".into(), Arc::new(Elsewhere { needs: FunctionNeeds::default(), body: Box::new(body) }));
     let engine = lab.engine(definition).await;
     assert!(engine.run("w", "no number").await.is_err());
     assert_eq!(tape.count("h"), 3);
@@ -159,7 +159,7 @@ fn seeing() -> Definition {
     let workflow = Workflow::new("w").step(gives("first", 1)).workflow(&nested).build().unwrap();
     let function = workflow.definition().functions.keys().find(|key| key.ends_with("/a")).unwrap().clone();
     let steps = ["inner", "first", "nested", "nobody"].map(str::to_owned).to_vec();
-    let needs = Needs { steps, ..Needs::default() };
+    let needs = FunctionNeeds { steps, ..FunctionNeeds::default() };
     with(&workflow, &function, needs, |context| {
         let seen = context.seen.iter().map(|step| step.as_ref()?.result.clone()).collect::<Vec<_>>();
         let value = json!({"seen": seen, "names": context.steps.names()});
@@ -192,24 +192,25 @@ async fn a_call_that_does_something_elsewhere_is_not_let_go(lab: Lab) {
     let (tape, gate) = (Tape::default(), Gate::default());
     let workflow = Workflow::new("w").step(gives("a", 0)).build().unwrap();
     let (noted, work) = (tape.clone(), gate.clone());
-    let definition = with(&workflow, "a", Needs { durable: true, ..Needs::default() }, move |context| {
-        let (noted, work) = (noted.clone(), work.clone());
-        async move {
-            let durable = context.durable.expect("it asked for it");
-            let busy = (context.run.call == 1).then(|| durable.busy());
-            let elsewhere = tokio::spawn(async move {
-                if let Some(busy) = busy {
-                    work.pass().await;
-                    noted.note("done elsewhere");
-                    drop(busy);
-                }
-            });
-            durable.sleep(HOUR).await?;
-            elsewhere.await.unwrap();
-            Ok(Value::null())
-        }
-        .boxed()
-    });
+    let definition =
+        with(&workflow, "a", FunctionNeeds { durable: true, ..FunctionNeeds::default() }, move |context| {
+            let (noted, work) = (noted.clone(), work.clone());
+            async move {
+                let durable = context.durable.expect("it asked for it");
+                let busy = (context.run.call == 1).then(|| durable.busy());
+                let elsewhere = tokio::spawn(async move {
+                    if let Some(busy) = busy {
+                        work.pass().await;
+                        noted.note("done elsewhere");
+                        drop(busy);
+                    }
+                });
+                durable.sleep(HOUR).await?;
+                elsewhere.await.unwrap();
+                Ok(Value::null())
+            }
+            .boxed()
+        });
     let other = Workflow::new("other").step(tape.step("other")).build().unwrap();
     let builder = lab.builder().configure(|it| it.max_live_runs(1)).workflow(definition).workflow(&other);
     let engine = builder.build().await.unwrap();

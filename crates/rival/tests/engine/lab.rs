@@ -174,10 +174,10 @@ pub(crate) async fn told(engine: &TestEngine, run: &RunId) -> Vec<String> {
 }
 
 fn line(event: &Event) -> String {
-    let json = serde_json::to_value(&event.event).unwrap();
+    let json = serde_json::to_value(&event.kind).unwrap();
     let (name, fields) = json.as_object().unwrap().iter().next().unwrap();
     let call = fields.get("call").map_or_else(String::new, |call| format!("#{call}"));
-    match event.event.node() {
+    match event.kind.node() {
         Some(node) if !node.is_root() => format!("{name} {node}{call}"),
         _ => format!("{name}{call}"),
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rival::event::Kind;
+use rival::event::EventKind;
 use rival::prelude::*;
 use rival::testing::TestEngine;
 use rival::{BackoffKind, NodeStatus, RunId, RunStatus, TypedStep};
@@ -41,7 +41,7 @@ async fn run_of(lab: &Lab, step: TypedStep<u32>) -> (TestEngine, RunId) {
 /// When each call began, in milliseconds since the run's start.
 async fn call_times(engine: &TestEngine, run: &RunId) -> Vec<u64> {
     let history = engine.history(run).await.unwrap();
-    let calls = history.iter().filter(|event| matches!(event.event, Kind::CallStarted { .. }));
+    let calls = history.iter().filter(|event| matches!(event.kind, EventKind::CallStarted { .. }));
     calls.map(|event| since_start(event.at)).collect()
 }
 

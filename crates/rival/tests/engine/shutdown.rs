@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rival::event::{Kind, LostReason};
+use rival::event::{EventKind, LostReason};
 use rival::prelude::*;
 use rival::{RunError, RunStatus, StartError};
 
@@ -59,7 +59,7 @@ async fn long_calls_are_let_go_without_being_charged(lab: Lab) {
     next.finish(&run).await.unwrap();
     let history = next.history(&run).await.unwrap();
     let lost =
-        |event: &rival::Event| matches!(event.event, Kind::CallLost { reason: LostReason::Shutdown, .. });
+        |event: &rival::Event| matches!(event.kind, EventKind::CallLost { reason: LostReason::Shutdown, .. });
     assert_eq!(history.iter().filter(|event| lost(event)).count(), 1);
     let step = &next.get(&run).await.unwrap().steps[0];
     assert_eq!((step.calls, step.retry_count), (2, 0));
@@ -207,5 +207,5 @@ async fn a_function_that_only_waits_does_not_hold_up_a_stop(lab: Lab) {
     engine.come_to_rest().await.unwrap();
     engine.shutdown(Duration::from_secs(3_600)).await;
     let history = engine.history(&run).await.unwrap();
-    assert!(matches!(history.last().unwrap().event, Kind::CallSuspended { .. }), "{history:?}");
+    assert!(matches!(history.last().unwrap().kind, EventKind::CallSuspended { .. }), "{history:?}");
 }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use rival::{LogFilter, LogLine, Page, PlanHash, RunFilter, RunId, RunRow, Seq, Store, StoreError, Time};
 use rival_store::{
-    Batch, Claim, Commit, CommitError, EngineId, Message, NewMessage, NewRun, Sent, Snapshot, Started,
+    Claim, Commit, CommitError, EngineId, EventBatch, Message, NewMessage, NewRun, SendResult, Snapshot,
+    StartResult,
 };
 
 use crate::steps::Gate;
@@ -161,7 +162,7 @@ impl Store for TestStore {
         self.inner.leave(engine).await
     }
 
-    async fn start(&self, run: NewRun) -> Result<Started, StoreError> {
+    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError> {
         let fault = self.starts.lock().unwrap().pop_front();
         match fault {
             Some(error) => Err(error),
@@ -183,7 +184,7 @@ impl Store for TestStore {
         Ok(())
     }
 
-    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError> {
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<SendResult, StoreError> {
         let sent = self.inner.send(run, message, now).await;
         let gate = self.sent.lock().unwrap().take();
         if let Some(gate) = gate {
@@ -238,7 +239,7 @@ impl Store for TestStore {
         self.inner.wake_blocked(workflow, now).await
     }
 
-    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>, StoreError> {
+    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<EventBatch>, StoreError> {
         if let Some(error) = self.loads.lock().unwrap().pop_front() {
             return Err(error);
         }

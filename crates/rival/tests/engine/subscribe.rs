@@ -74,7 +74,7 @@ async fn events_arrive_while_the_run_goes_on(lab: Lab) {
     gate.open();
     let rest = all(events).await;
     assert_eq!(numbers(&rest), [3, 4]);
-    assert!(rest[1].event.is_terminal());
+    assert!(rest[1].kind.is_terminal());
 }
 
 async fn only_durable_events_arrive(lab: Lab) {

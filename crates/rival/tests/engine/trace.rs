@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rival::event::{Kind, Role};
+use rival::event::{CallRole, EventKind};
 use rival::prelude::*;
 use rival::{Observer, Path, RunId, RunStatus, TraceParent, Value};
 
@@ -55,13 +55,15 @@ fn telling() -> Workflow<(), Option<String>> {
 fn span(run: &str, starter: Option<&str>, node: &str, call: u32) -> String {
     let run = RunId::from(run);
     let starter = starter.map(|starter| TraceParent::parse(starter).unwrap());
-    TraceParent::of_run(&run, starter).of_call(&run, &Path::from(node), Role::Step, call).to_string()
+    TraceParent::of_run(&run, starter).of_call(&run, &Path::from(node), CallRole::Step, call).to_string()
 }
 
 /// What a run's first event says of its trace.
 async fn recorded(engine: &Engine, run: &RunId) -> Option<String> {
     let history = engine.history(run).await.unwrap();
-    let Kind::RunStarted { trace, .. } = &history[0].event else { panic!("the first event is the start") };
+    let EventKind::RunStarted { trace, .. } = &history[0].kind else {
+        panic!("the first event is the start")
+    };
     trace.map(|trace| trace.to_string())
 }
 

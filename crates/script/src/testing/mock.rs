@@ -5,30 +5,30 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use rival_core::Value;
-use rival_engine::{CallContext, CallError, Function, Needs};
-use rival_host::frame::{Role, ToHost};
+use rival_engine::{CallContext, CallError, FunctionNeeds, UserFunction};
+use rival_host::frame::{FrameRole, ToHost};
 
 use crate::context;
 use crate::function::converse;
-use crate::host::Host;
-use crate::pool::Pool;
-use crate::realm::Realm;
-use crate::registry::Launcher;
+use crate::host::HostHandle;
+use crate::pool::HostPool;
+use crate::realm::ScriptRealm;
+use crate::registry::RunLauncher;
 
 /// A function of a test that stands in for a step.
-pub(super) struct Mock {
-    pub(super) pool: Arc<Pool>,
+pub(super) struct ScriptMock {
+    pub(super) pool: Arc<HostPool>,
     /// The host that the test is in: what it closes over is nowhere else.
-    pub(super) host: Arc<Host>,
-    pub(super) realm: Arc<Realm>,
-    pub(super) launcher: Launcher,
+    pub(super) host: Arc<HostHandle>,
+    pub(super) realm: Arc<ScriptRealm>,
+    pub(super) launcher: RunLauncher,
     pub(super) file: String,
     pub(super) key: String,
-    pub(super) needs: Needs,
+    pub(super) needs: FunctionNeeds,
 }
 
-impl Function for Mock {
-    fn needs(&self) -> &Needs {
+impl UserFunction for ScriptMock {
+    fn needs(&self) -> &FunctionNeeds {
         &self.needs
     }
 
@@ -41,7 +41,7 @@ impl Function for Mock {
             file,
             workflow: String::new(),
             function,
-            role: Role::Step,
+            role: FrameRole::Step,
             cx,
         };
         let talk = self.pool.begin_on(Arc::clone(&self.host), &self.realm, frame);

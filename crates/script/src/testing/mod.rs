@@ -10,19 +10,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rival_host::frame::{FromHost, Role, ToHost};
-use rival_typescript::{Bounds, Problem};
+use rival_host::frame::{FrameRole, FromHost, ToHost};
+use rival_typescript::{ModuleBounds, Problem};
 use serde_json::value::RawValue;
 
-use crate::call::Talk;
+use crate::call::HostCall;
 use crate::definition::DescribedTest;
-use crate::describe::{NO_STEPS, Undescribed, describe, problem};
+use crate::describe::{DescribeError, NO_STEPS, describe, problem};
 use crate::discover;
 use crate::error::ScriptsError;
 use crate::files;
-use crate::host::Heard;
-use crate::pool::Pool;
-use crate::realm::{Realm, compile, name_of};
+use crate::host::HostEvent;
+use crate::pool::HostPool;
+use crate::realm::{ScriptRealm, compile, name_of};
 use crate::settings::ScriptSettings;
 
 /// How long one test may take.
@@ -30,7 +30,7 @@ const TEST_LIMIT: Duration = Duration::from_secs(60);
 
 /// What came of one test.
 #[derive(Clone, Debug)]
-pub struct Tested {
+pub struct TestResult {
     /// The file.
     pub file: PathBuf,
     /// The test, with the names of the groups around it.
@@ -56,7 +56,7 @@ pub struct TestFailure {
 #[derive(Clone, Debug)]
 pub enum TestNews {
     /// A test has ended.
-    Tested(Tested),
+    Tested(TestResult),
     /// A file could not be loaded: none of its tests ran.
     Problem(Problem),
 }
@@ -93,9 +93,9 @@ pub async fn run(
     mut tell: impl FnMut(TestNews),
 ) -> Result<(), ScriptsError> {
     settings.import_roots.extend(tests.iter().map(|file| project_of(file)));
-    let pool = Pool::new(settings);
+    let pool = HostPool::new(settings);
     for file in tests {
-        match Suite::load(&pool, file).await? {
+        match TestSuite::load(&pool, file).await? {
             Ok(suite) => suite.run(only, &mut tell).await?,
             Err(problems) => problems.into_iter().for_each(|problem| tell(TestNews::Problem(problem))),
         }
@@ -104,30 +104,30 @@ pub async fn run(
 }
 
 /// A test file.
-struct Suite {
-    pool: Arc<Pool>,
-    realm: Arc<Realm>,
+struct TestSuite {
+    pool: Arc<HostPool>,
+    realm: Arc<ScriptRealm>,
     file: PathBuf,
     tests: Vec<DescribedTest>,
 }
 
-impl Suite {
-    async fn load(pool: &Arc<Pool>, file: &Path) -> Result<Result<Self, Vec<Problem>>, ScriptsError> {
-        let bounds = Bounds::beneath(&pool.settings.import_roots);
+impl TestSuite {
+    async fn load(pool: &Arc<HostPool>, file: &Path) -> Result<Result<Self, Vec<Problem>>, ScriptsError> {
+        let bounds = ModuleBounds::beneath(&pool.settings.import_roots);
         let program = Arc::new(compile(&[file.to_owned()], &bounds, None));
         let problems = program.problems(file);
         if !problems.is_empty() {
             return Ok(Err(problems));
         }
         let root = files::common([file.to_owned()].iter());
-        let realm = Arc::new(Realm::new(pool, file, Arc::clone(&program), root));
+        let realm = Arc::new(ScriptRealm::new(pool, file, Arc::clone(&program), root));
         match describe(pool, file, &realm, false).await {
             Ok(description) => {
                 let (pool, file) = (Arc::clone(pool), file.to_owned());
                 Ok(Ok(Self { pool, realm, file, tests: description.tests }))
             }
-            Err(Undescribed::Host(error)) => Err(error),
-            Err(Undescribed::Script(error)) if error.code.as_deref() == Some(NO_STEPS) => {
+            Err(DescribeError::Host(error)) => Err(error),
+            Err(DescribeError::Script(error)) if error.code.as_deref() == Some(NO_STEPS) => {
                 let advice = "write some: test('what must hold', async () => { … }), from 'rival/test'";
                 Ok(Err(vec![problem(file, "the file has no tests", Some(advice))]))
             }
@@ -148,7 +148,7 @@ impl Suite {
                 }),
             };
             let (file, name) = (self.file.clone(), test.name.clone());
-            tell(TestNews::Tested(Tested { file, name, took: began.elapsed(), failure, lines }));
+            tell(TestNews::Tested(TestResult { file, name, took: began.elapsed(), failure, lines }));
         }
         Ok(())
     }
@@ -165,23 +165,23 @@ impl Suite {
             file: name_of(&self.file),
             workflow: String::new(),
             function: test.key.clone(),
-            role: Role::Step,
+            role: FrameRole::Step,
             cx: RawValue::from_string("{}".to_owned()).expect("it is JSON"),
         };
         let mut talk = self.pool.begin(&self.realm, frame).await?;
         loop {
             match talk.next().await {
-                Heard::Frame(FromHost::Done { .. }) => return Ok(None),
-                Heard::Frame(FromHost::Failed { error, .. }) => {
+                HostEvent::Frame(FromHost::Done { .. }) => return Ok(None),
+                HostEvent::Frame(FromHost::Failed { error, .. }) => {
                     let stack = error.stack.map(|stack| self.realm.stack(&stack)).unwrap_or_default();
                     return Ok(Some(TestFailure { message: error.message, stack }));
                 }
-                Heard::Frame(FromHost::Log { message, .. }) => lines.push(message),
-                Heard::Frame(FromHost::Op { op, kind, args, .. }) => {
+                HostEvent::Frame(FromHost::Log { message, .. }) => lines.push(message),
+                HostEvent::Frame(FromHost::Op { op, kind, args, .. }) => {
                     self.asked(&talk, op, &kind, &args).await;
                 }
-                Heard::Frame(_) => {}
-                Heard::Lost(_) => {
+                HostEvent::Frame(_) => {}
+                HostEvent::Lost(_) => {
                     let message = "its script host ended: does it use too much memory?".to_owned();
                     return Ok(Some(TestFailure { message, stack: String::new() }));
                 }
@@ -189,7 +189,7 @@ impl Suite {
         }
     }
 
-    async fn asked(&self, talk: &Talk, op: u32, kind: &str, args: &RawValue) {
+    async fn asked(&self, talk: &HostCall, op: u32, kind: &str, args: &RawValue) {
         let answer = match kind {
             "test.run" => run::run(self, talk, args).await,
             _ => Err(crate::ops::refusal(format!("a test cannot ask for `{kind}`: use `runWorkflow`"))),

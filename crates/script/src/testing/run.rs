@@ -5,24 +5,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rival_core::Value;
-use rival_core::plan::{Block, NodeKind};
+use rival_core::plan::{NodeKind, PlanBlock};
 use rival_engine::store::LogFilter;
-use rival_engine::{Clock, Definition, Engine, Function, Needs, VirtualClock, testing};
+use rival_engine::{Clock, Definition, Engine, FunctionNeeds, UserFunction, VirtualClock, testing};
 use rival_host::frame::ScriptError;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::Suite;
-use super::mock::Mock;
-use crate::call::Talk;
+use super::TestSuite;
+use super::mock::ScriptMock;
+use crate::call::HostCall;
 use crate::files::Scripts;
-use crate::ops::{Answer, encode, parse, refusal};
+use crate::ops::{OpAnswer, encode, parse, refusal};
 use crate::realm::name_of;
-use crate::registry::Launcher;
+use crate::registry::RunLauncher;
 
 #[derive(Deserialize)]
-struct RunArgs {
+struct TestRunArgs {
     /// Which run of the test it is.
     run: u32,
     file: PathBuf,
@@ -32,23 +32,23 @@ struct RunArgs {
     #[serde(default)]
     mocks: Vec<String>,
     #[serde(default)]
-    signals: Vec<SignalArgs>,
+    signals: Vec<TestSignalArgs>,
 }
 
 #[derive(Deserialize)]
-struct SignalArgs {
+struct TestSignalArgs {
     name: String,
     payload: Option<Box<RawValue>>,
 }
 
 /// Runs a workflow to its end, as fast as its functions are.
-pub(super) async fn run(suite: &Suite, talk: &Talk, args: &RawValue) -> Answer {
-    let args: RunArgs = parse(args)?;
+pub(super) async fn run(suite: &TestSuite, talk: &HostCall, args: &RawValue) -> OpAnswer {
+    let args: TestRunArgs = parse(args)?;
     let clock = VirtualClock::default();
     let engine = Engine::builder().clock(Clock::Virtual(clock.clone())).build().await.map_err(said)?;
     let scripts = Scripts::on(&suite.pool);
     let mut wrong = None;
-    let launcher = Launcher(engine.downgrade());
+    let launcher = RunLauncher(engine.downgrade());
     let mocks = Mocks { suite, talk, launcher, run: args.run, names: args.mocks };
     let loaded = scripts
         .register_with(&engine, &args.file, |definition| {
@@ -92,9 +92,9 @@ fn chosen(asked: Option<String>, known: &[String]) -> Result<String, ScriptError
 
 /// The steps that a test replaces.
 struct Mocks<'a> {
-    suite: &'a Suite,
-    talk: &'a Talk,
-    launcher: Launcher,
+    suite: &'a TestSuite,
+    talk: &'a HostCall,
+    launcher: RunLauncher,
     run: u32,
     names: Vec<String>,
 }
@@ -120,9 +120,9 @@ impl Mocks<'_> {
         Ok(())
     }
 
-    fn mock(&self, name: &str, needs: Needs) -> Arc<dyn Function> {
+    fn mock(&self, name: &str, needs: FunctionNeeds) -> Arc<dyn UserFunction> {
         let suite = self.suite;
-        Arc::new(Mock {
+        Arc::new(ScriptMock {
             pool: Arc::clone(&suite.pool),
             host: self.talk.host(),
             realm: Arc::clone(&suite.realm),
@@ -130,13 +130,13 @@ impl Mocks<'_> {
             file: name_of(&suite.file),
             key: format!("mock:{name}#{}", self.run),
             // What a mock uses is not known: it may be more than the step did.
-            needs: Needs { last_step: true, iteration: true, items: true, ..needs },
+            needs: FunctionNeeds { last_step: true, iteration: true, items: true, ..needs },
         })
     }
 }
 
 /// The paths of all steps, with their functions.
-fn steps_of(block: &Block, at: &str, steps: &mut Vec<(String, String)>) {
+fn steps_of(block: &PlanBlock, at: &str, steps: &mut Vec<(String, String)>) {
     let join = |at: &str, id: &str| if at.is_empty() { id.to_owned() } else { format!("{at}/{id}") };
     for node in &block.nodes {
         let path = join(at, &node.id);

@@ -9,12 +9,12 @@ use futures::StreamExt;
 use rival_core::{RunId, Value};
 use rival_engine::{Archive, ImportError};
 
-use super::extract::{Json, Segments};
-use super::shapes::Acted;
+use super::extract::{JsonBody, PathParams};
+use super::shapes::RunStatusReply;
 use super::values::in_pieces;
-use crate::app::App;
-use crate::flight::Room;
-use crate::problem::Problem;
+use crate::app::AppState;
+use crate::flight::ByteQuota;
+use crate::problem::HttpProblem;
 
 /// Export a run
 ///
@@ -22,10 +22,10 @@ use crate::problem::Problem;
 #[utoipa::path(get, path = "/api/runs/{id}/export", operation_id = "exportRun", tag = "runs", params(("id" = String, Path, description = "The run")),
     responses((status = 200, description = "The archive", body = Object), (status = 404, description = "There is no such run")))]
 pub(crate) async fn export(
-    State(app): State<App>,
-    Extension(room): Extension<Room>,
-    Segments(id): Segments<String>,
-) -> Result<Response, Problem> {
+    State(app): State<AppState>,
+    Extension(room): Extension<ByteQuota>,
+    PathParams(id): PathParams<String>,
+) -> Result<Response, HttpProblem> {
     let pieces = app.engine.export_in_pieces(&RunId::from(id)).await?;
     Ok(in_pieces(pieces.map(|piece| piece.map(Bytes::from)).boxed(), room))
 }
@@ -34,20 +34,20 @@ pub(crate) async fn export(
 ///
 /// Takes a run that has ended, as `export` gives it. Importing it again does nothing.
 #[utoipa::path(post, path = "/api/runs/import", operation_id = "importRun", tag = "runs", request_body(content = Object, description = "The archive"),
-    responses((status = 201, description = "It is here now", body = Acted),
-        (status = 200, description = "It was here already", body = Acted),
+    responses((status = 201, description = "It is here now", body = RunStatusReply),
+        (status = 200, description = "It was here already", body = RunStatusReply),
         (status = 409, description = "Another run has its id")))]
 pub(crate) async fn import(
-    State(app): State<App>,
-    Json(archive): Json<Value>,
-) -> Result<(StatusCode, Answer<Acted>), Problem> {
+    State(app): State<AppState>,
+    JsonBody(archive): JsonBody<Value>,
+) -> Result<(StatusCode, Answer<RunStatusReply>), HttpProblem> {
     let archive = Archive::from_json(archive.as_json())?;
     let imported = app.engine.import(&archive).await?;
     let status = if imported.new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Answer(Acted { run_id: imported.run, status: imported.status, signal_id: None })))
+    Ok((status, Answer(RunStatusReply { run_id: imported.run, status: imported.status, signal_id: None })))
 }
 
-impl From<ImportError> for Problem {
+impl From<ImportError> for HttpProblem {
     fn from(error: ImportError) -> Self {
         let status = match &error {
             ImportError::Conflict(_) => StatusCode::CONFLICT,

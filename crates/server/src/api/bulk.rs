@@ -12,11 +12,11 @@ use rival_store::{Page, RunFilter, RunRow};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::extract::{Json, bad_request};
+use super::extract::{JsonBody, bad_request};
 use super::key;
-use super::words::{self, Moment};
-use crate::app::App;
-use crate::problem::Problem;
+use super::words::{self, TimeParam};
+use crate::app::AppState;
+use crate::problem::HttpProblem;
 
 /// How many runs one request may reach.
 const RUNS_MAX: usize = 1_000;
@@ -26,14 +26,15 @@ const AT_A_TIME: usize = 16;
 /// A request to many runs.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Bulk {
+#[schema(as = Bulk)]
+pub(crate) struct BulkRequest {
     /// What is asked of each.
-    action: Action,
+    action: BulkAction,
     /// These runs. Either this or `filter`.
     run_ids: Option<Vec<String>>,
     /// The runs that match; `{}` for all. Only those that the action makes sense for: to be retried, children must be
     /// asked for by `parent`.
-    filter: Option<Filter>,
+    filter: Option<BulkFilter>,
     /// Why, for `cancel` and `kill`.
     #[serde(default)]
     #[schema(required = false)]
@@ -52,7 +53,8 @@ pub(crate) struct Bulk {
 /// What can be asked of many runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum Action {
+#[schema(as = Action)]
+enum BulkAction {
     Cancel,
     Kill,
     Pause,
@@ -60,7 +62,7 @@ enum Action {
     Retry,
 }
 
-impl Action {
+impl BulkAction {
     /// Whether it makes sense for a run that stands here.
     fn applies_to(self, status: RunStatus) -> bool {
         match self {
@@ -76,16 +78,17 @@ impl Action {
 /// Which runs.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Filter {
+#[schema(as = Filter)]
+struct BulkFilter {
     /// Only of this workflow.
     workflow: Option<String>,
     /// Only with one of these statuses.
     #[schema(min_items = 1)]
     status: Option<Vec<RunStatus>>,
     /// Only started at or after: milliseconds since 1970, or RFC 3339.
-    from: Option<Moment>,
+    from: Option<TimeParam>,
     /// Only started before.
-    to: Option<Moment>,
+    to: Option<TimeParam>,
     /// Only children of this run.
     parent: Option<String>,
     /// Only with this tag.
@@ -140,13 +143,13 @@ struct BulkError {
 /// Cancels, kills, pauses, resumes or retries all runs that match. With `dryRun` it only says which these are.
 #[utoipa::path(post, path = "/api/runs/bulk", operation_id = "askRuns", tag = "control",
     params(("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "With the same key, no run is retried twice")),
-    request_body = Bulk,
+    request_body = BulkRequest,
     responses((status = 200, body = BulkDone)))]
 pub(crate) async fn bulk(
-    State(app): State<App>,
+    State(app): State<AppState>,
     headers: HeaderMap,
-    Json(bulk): Json<Bulk>,
-) -> Result<Answer<BulkDone>, Problem> {
+    JsonBody(bulk): JsonBody<BulkRequest>,
+) -> Result<Answer<BulkDone>, HttpProblem> {
     let key = key::key(&headers)?;
     let limit = bulk.limit.unwrap_or(100);
     if !(1..=RUNS_MAX).contains(&limit) {
@@ -178,12 +181,12 @@ fn distinct(ids: Vec<String>) -> Vec<RunId> {
 
 /// The runs that match, and where to go on if there are more.
 async fn matching(
-    app: &App,
-    action: Action,
-    filter: Filter,
+    app: &AppState,
+    action: BulkAction,
+    filter: BulkFilter,
     before: Option<i64>,
     limit: usize,
-) -> Result<(Vec<RunId>, Option<String>), Problem> {
+) -> Result<(Vec<RunId>, Option<String>), HttpProblem> {
     if filter.status.as_ref().is_some_and(Vec::is_empty) {
         return Err(words::no_status());
     }
@@ -206,22 +209,22 @@ async fn matching(
     rows.truncate(limit);
     let cursor = rows.last().filter(|_| more).map(|row| row.no.to_string());
     // A child belongs to its parent, and is asked for again when that is retried.
-    let own = |row: &RunRow| action != Action::Retry || filter.parent.is_some() || row.parent.is_none();
+    let own = |row: &RunRow| action != BulkAction::Retry || filter.parent.is_some() || row.parent.is_none();
     Ok((rows.into_iter().filter(own).map(|row| row.id).collect(), cursor))
 }
 
 /// What asking a run would come to, as far as it can be told without asking.
-async fn would_ask(app: &App, action: Action, run: RunId) -> BulkResult {
+async fn would_ask(app: &AppState, action: BulkAction, run: RunId) -> BulkResult {
     let status = match app.engine.summary(&run).await {
         Ok(row) => row.status,
         Err(error) => return failed(run, error.into()),
     };
     let refusal = match action {
-        Action::Retry if !action.applies_to(status) => {
+        BulkAction::Retry if !action.applies_to(status) => {
             Some(StartError::NotRetryable { run: run.clone(), status }.into())
         }
-        Action::Retry => None,
-        Action::Cancel | Action::Kill if status == RunStatus::Cancelled => None,
+        BulkAction::Retry => None,
+        BulkAction::Cancel | BulkAction::Kill if status == RunStatus::Cancelled => None,
         _ if status.is_terminal() => Some(RunError::Finished { run: run.clone(), status }.into()),
         _ => None,
     };
@@ -231,19 +234,21 @@ async fn would_ask(app: &App, action: Action, run: RunId) -> BulkResult {
     }
 }
 
-fn failed(run_id: RunId, problem: Problem) -> BulkResult {
+fn failed(run_id: RunId, problem: HttpProblem) -> BulkResult {
     let error = BulkError { code: problem.code, error: problem.error };
     BulkResult { run_id, status: None, retried_as: None, error: Some(error) }
 }
 
-async fn ask(app: &App, action: Action, run: RunId, reason: &str, key: Option<&str>) -> BulkResult {
+async fn ask(app: &AppState, action: BulkAction, run: RunId, reason: &str, key: Option<&str>) -> BulkResult {
     let engine = &app.engine;
-    let answer: Result<(RunStatus, Option<RunId>), Problem> = match action {
-        Action::Cancel => engine.cancel(&run, reason).await.map(|status| (status, None)).map_err(Into::into),
-        Action::Kill => engine.kill(&run, reason).await.map(|status| (status, None)).map_err(Into::into),
-        Action::Pause => engine.pause(&run).await.map(|status| (status, None)).map_err(Into::into),
-        Action::Resume => engine.resume(&run).await.map(|status| (status, None)).map_err(Into::into),
-        Action::Retry => match retry(app, &run, key).await {
+    let answer: Result<(RunStatus, Option<RunId>), HttpProblem> = match action {
+        BulkAction::Cancel => {
+            engine.cancel(&run, reason).await.map(|status| (status, None)).map_err(Into::into)
+        }
+        BulkAction::Kill => engine.kill(&run, reason).await.map(|status| (status, None)).map_err(Into::into),
+        BulkAction::Pause => engine.pause(&run).await.map(|status| (status, None)).map_err(Into::into),
+        BulkAction::Resume => engine.resume(&run).await.map(|status| (status, None)).map_err(Into::into),
+        BulkAction::Retry => match retry(app, &run, key).await {
             Ok(next) => Ok((next.status(), Some(next.id().clone()))),
             Err(error) => Err(error.into()),
         },
@@ -254,7 +259,7 @@ async fn ask(app: &App, action: Action, run: RunId, reason: &str, key: Option<&s
     }
 }
 
-async fn retry(app: &App, run: &RunId, key: Option<&str>) -> Result<RunHandle, StartError> {
+async fn retry(app: &AppState, run: &RunId, key: Option<&str>) -> Result<RunHandle, StartError> {
     let request = app.engine.retry(run);
     match key {
         Some(key) => request.id(key::run_id_for(key, run)).await,

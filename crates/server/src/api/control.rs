@@ -9,23 +9,24 @@ use rival_engine::ForkRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::extract::{Json, Segments};
+use super::extract::{JsonBody, PathParams};
 use super::key;
-use super::shapes::Acted;
+use super::shapes::RunStatusReply;
 use super::start::started;
-use crate::app::App;
-use crate::problem::Problem;
+use crate::app::AppState;
+use crate::problem::HttpProblem;
 
-type Accepted = (StatusCode, Answer<Acted>);
+type Accepted = (StatusCode, Answer<RunStatusReply>);
 
 fn accepted(run_id: RunId, status: RunStatus) -> Accepted {
-    (StatusCode::ACCEPTED, Answer(Acted { run_id, status, signal_id: None }))
+    (StatusCode::ACCEPTED, Answer(RunStatusReply { run_id, status, signal_id: None }))
 }
 
 /// Why.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Reason {
+#[schema(as = Reason)]
+pub(crate) struct ReasonBody {
     /// In your words; it is shown with the run.
     #[serde(default)]
     #[schema(required = false)]
@@ -35,22 +36,23 @@ pub(crate) struct Reason {
 /// Nothing to say.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+#[schema(as = Nothing)]
+pub(crate) struct EmptyBody {}
 
 /// Cancel a run
 ///
 /// Asks a run to stop: calls at work are told and given 30 seconds, completed steps are undone. Answers when the
 /// request is in the run's history. Cancelling a cancelled run does nothing.
 #[utoipa::path(post, path = "/api/runs/{id}/cancel", operation_id = "cancelRun", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Option<Reason>,
-    responses((status = 202, body = Acted),
+    params(("id" = String, Path, description = "The run")), request_body = Option<ReasonBody>,
+    responses((status = 202, body = RunStatusReply),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn cancel(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-    Json(why): Json<Reason>,
-) -> Result<Accepted, Problem> {
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+    JsonBody(why): JsonBody<ReasonBody>,
+) -> Result<Accepted, HttpProblem> {
     let run = RunId::from(id);
     let status = app.engine.cancel(&run, why.reason).await?;
     Ok(accepted(run, status))
@@ -60,15 +62,15 @@ pub(crate) async fn cancel(
 ///
 /// Ends a run at once: calls at work are left behind, and nothing is undone.
 #[utoipa::path(post, path = "/api/runs/{id}/kill", operation_id = "killRun", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Option<Reason>,
-    responses((status = 202, body = Acted),
+    params(("id" = String, Path, description = "The run")), request_body = Option<ReasonBody>,
+    responses((status = 202, body = RunStatusReply),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn kill(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-    Json(why): Json<Reason>,
-) -> Result<Accepted, Problem> {
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+    JsonBody(why): JsonBody<ReasonBody>,
+) -> Result<Accepted, HttpProblem> {
     let run = RunId::from(id);
     let status = app.engine.kill(&run, why.reason).await?;
     Ok(accepted(run, status))
@@ -78,15 +80,15 @@ pub(crate) async fn kill(
 ///
 /// Calls at work finish and are recorded, nothing new starts.
 #[utoipa::path(post, path = "/api/runs/{id}/pause", operation_id = "pauseRun", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Option<Nothing>,
-    responses((status = 202, body = Acted),
+    params(("id" = String, Path, description = "The run")), request_body = Option<EmptyBody>,
+    responses((status = 202, body = RunStatusReply),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn pause(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-    Json(Nothing {}): Json<Nothing>,
-) -> Result<Accepted, Problem> {
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<Accepted, HttpProblem> {
     let run = RunId::from(id);
     let status = app.engine.pause(&run).await?;
     Ok(accepted(run, status))
@@ -96,15 +98,15 @@ pub(crate) async fn pause(
 ///
 /// Lets a paused or blocked run go on.
 #[utoipa::path(post, path = "/api/runs/{id}/resume", operation_id = "resumeRun", tag = "control",
-    params(("id" = String, Path, description = "The run")), request_body = Option<Nothing>,
-    responses((status = 202, body = Acted),
+    params(("id" = String, Path, description = "The run")), request_body = Option<EmptyBody>,
+    responses((status = 202, body = RunStatusReply),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn resume(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-    Json(Nothing {}): Json<Nothing>,
-) -> Result<Accepted, Problem> {
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<Accepted, HttpProblem> {
     let run = RunId::from(id);
     let status = app.engine.resume(&run).await?;
     Ok(accepted(run, status))
@@ -115,22 +117,22 @@ pub(crate) async fn resume(
 /// Starts a new run from where a failed or cancelled one stopped, with what was recorded before.
 #[utoipa::path(post, path = "/api/runs/{id}/retry", operation_id = "retryRun", tag = "control",
     params(("id" = String, Path, description = "The run"),
-        ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The new run's id: the same key and request give the same run, anything else with this key is refused")), request_body = Option<Nothing>,
-    responses((status = 202, description = "The new run", body = Acted, headers(("Location" = String, description = "The new run"))),
+        ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The new run's id: the same key and request give the same run, anything else with this key is refused")), request_body = Option<EmptyBody>,
+    responses((status = 202, description = "The new run", body = RunStatusReply, headers(("Location" = String, description = "The new run"))),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has not failed, or the key is taken by a run that another request began")))]
 pub(crate) async fn retry(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
     headers: HeaderMap,
-    Json(Nothing {}): Json<Nothing>,
-) -> Result<Response, Problem> {
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<Response, HttpProblem> {
     let request = app.engine.retry(&RunId::from(id));
     forked(request, key::run_id(None, &headers)?).await
 }
 
 /// Starts the run, and says what it would be called where nothing else can be said.
-async fn forked(request: ForkRequest, id: Option<String>) -> Result<Response, Problem> {
+async fn forked(request: ForkRequest, id: Option<String>) -> Result<Response, HttpProblem> {
     let mut request = match id {
         Some(id) => request.id(id),
         None => request,
@@ -138,14 +140,15 @@ async fn forked(request: ForkRequest, id: Option<String>) -> Result<Response, Pr
     let id = request.run_id().to_owned();
     match request.await {
         Ok(run) => Ok(started(&run)),
-        Err(error) => Err(Problem::from(error).about_run(id)),
+        Err(error) => Err(HttpProblem::from(error).about_run(id)),
     }
 }
 
 /// Where a new run goes on from an old one.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Fork {
+#[schema(as = Fork)]
+pub(crate) struct ForkBody {
     /// The node that runs again, with everything after it: `charge`, `items[3]/charge`. Where it failed, if not said.
     from: Option<String>,
     /// Another input than the old run had.
@@ -165,16 +168,16 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 /// Starts a new run from any node of one that has ended, with what was recorded before it.
 #[utoipa::path(post, path = "/api/runs/{id}/fork", operation_id = "forkRun", tag = "control",
     params(("id" = String, Path, description = "The run"),
-        ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The new run's id: the same key and request give the same run, anything else with this key is refused")), request_body = Option<Fork>,
-    responses((status = 202, description = "The new run", body = Acted, headers(("Location" = String, description = "The new run"))),
+        ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The new run's id: the same key and request give the same run, anything else with this key is refused")), request_body = Option<ForkBody>,
+    responses((status = 202, description = "The new run", body = RunStatusReply, headers(("Location" = String, description = "The new run"))),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has not ended, or the id is taken by a run that another request began")))]
 pub(crate) async fn fork(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
     headers: HeaderMap,
-    Json(fork): Json<Fork>,
-) -> Result<Response, Problem> {
+    JsonBody(fork): JsonBody<ForkBody>,
+) -> Result<Response, HttpProblem> {
     let mut request = app.engine.fork(&RunId::from(id));
     if let Some(node) = fork.from {
         request = request.from(node);
@@ -188,7 +191,8 @@ pub(crate) async fn fork(
 /// What a signal says.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Signal {
+#[schema(as = Signal)]
+pub(crate) struct SignalBody {
     /// Anything that fits the schema of the signal.
     #[serde(default)]
     #[schema(required = false)]
@@ -204,16 +208,16 @@ pub(crate) struct Signal {
 #[utoipa::path(post, path = "/api/runs/{id}/signals/{name}", operation_id = "sendSignal", tag = "control",
     params(("id" = String, Path, description = "The run"), ("name" = String, Path, description = "The signal"),
         ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The signal's id, as `id` is")),
-    request_body = Option<Signal>,
-    responses((status = 202, body = Acted),
+    request_body = Option<SignalBody>,
+    responses((status = 202, body = RunStatusReply),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended, keeps too many, or was sent another signal with this id")))]
 pub(crate) async fn signal(
-    State(app): State<App>,
-    Segments((id, name)): Segments<(String, String)>,
+    State(app): State<AppState>,
+    PathParams((id, name)): PathParams<(String, String)>,
     headers: HeaderMap,
-    Json(signal): Json<Signal>,
-) -> Result<Accepted, Problem> {
+    JsonBody(signal): JsonBody<SignalBody>,
+) -> Result<Accepted, HttpProblem> {
     let run = RunId::from(id);
     let mut request = app.engine.signal(&run, name, signal.payload);
     if let Some(id) = key::signal_id(signal.id, &headers)? {
@@ -222,9 +226,9 @@ pub(crate) async fn signal(
     let signal_id = request.signal_id().to_owned();
     match request.await {
         Ok(status) => {
-            let acted = Acted { run_id: run, status, signal_id: Some(signal_id) };
+            let acted = RunStatusReply { run_id: run, status, signal_id: Some(signal_id) };
             Ok((StatusCode::ACCEPTED, Answer(acted)))
         }
-        Err(error) => Err(Problem::from(error).about_signal(signal_id)),
+        Err(error) => Err(HttpProblem::from(error).about_signal(signal_id)),
     }
 }

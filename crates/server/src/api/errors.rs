@@ -4,9 +4,9 @@ use axum::http::StatusCode;
 use rival_engine::store::StoreError;
 use rival_engine::{RunError, StartError};
 
-use crate::problem::{Problem, Violation};
+use crate::problem::{HttpProblem, ViolationReply};
 
-impl From<StartError> for Problem {
+impl From<StartError> for HttpProblem {
     fn from(error: StartError) -> Self {
         let status = match &error {
             StartError::UnknownWorkflow { .. } | StartError::NotFound(_) => StatusCode::NOT_FOUND,
@@ -33,7 +33,7 @@ impl From<StartError> for Problem {
     }
 }
 
-impl From<RunError> for Problem {
+impl From<RunError> for HttpProblem {
     fn from(error: RunError) -> Self {
         let status = match &error {
             RunError::NotFound(_) | RunError::NoValue { .. } => StatusCode::NOT_FOUND,
@@ -65,6 +65,6 @@ pub(super) fn of_store(error: &StoreError) -> StatusCode {
     }
 }
 
-fn with(problem: Problem, violations: Vec<rival_engine::Violation>) -> Problem {
-    Problem { errors: violations.into_iter().map(Violation::from).collect(), ..problem }
+fn with(problem: HttpProblem, violations: Vec<rival_engine::Violation>) -> HttpProblem {
+    HttpProblem { errors: violations.into_iter().map(ViolationReply::from).collect(), ..problem }
 }

@@ -6,25 +6,25 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::StatusCode;
 use serde::de::DeserializeOwned;
 
-use crate::problem::{Problem, code};
+use crate::problem::{HttpProblem, code};
 
 /// The query of a request.
 #[derive(FromRequestParts)]
-#[from_request(via(axum::extract::Query), rejection(Problem))]
-pub(crate) struct Query<T>(pub(crate) T);
+#[from_request(via(axum::extract::Query), rejection(HttpProblem))]
+pub(crate) struct QueryParams<T>(pub(crate) T);
 
 /// The variable parts of a path.
 #[derive(FromRequestParts)]
-#[from_request(via(axum::extract::Path), rejection(Problem))]
-pub(crate) struct Segments<T>(pub(crate) T);
+#[from_request(via(axum::extract::Path), rejection(HttpProblem))]
+pub(crate) struct PathParams<T>(pub(crate) T);
 
 /// The JSON body of a request; none at all counts as `{}`.
-pub(crate) struct Json<T>(pub(crate) T);
+pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
-    type Rejection = Problem;
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
+    type Rejection = HttpProblem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, HttpProblem> {
         let body = Bytes::from_request(request, state).await?;
         let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
         // Serde would read a list as the fields of a struct, in their order.
@@ -46,23 +46,23 @@ fn because(error: &serde_json::Error) -> String {
 }
 
 /// The request cannot be read, and why.
-pub(crate) fn bad_request(error: impl Into<String>) -> Problem {
-    Problem::new(StatusCode::BAD_REQUEST, code::BAD_REQUEST, error)
+pub(crate) fn bad_request(error: impl Into<String>) -> HttpProblem {
+    HttpProblem::new(StatusCode::BAD_REQUEST, code::BAD_REQUEST, error)
 }
 
-impl From<QueryRejection> for Problem {
+impl From<QueryRejection> for HttpProblem {
     fn from(rejection: QueryRejection) -> Self {
         bad_request(rejection.body_text())
     }
 }
 
-impl From<PathRejection> for Problem {
+impl From<PathRejection> for HttpProblem {
     fn from(rejection: PathRejection) -> Self {
         bad_request(rejection.body_text())
     }
 }
 
-impl From<BytesRejection> for Problem {
+impl From<BytesRejection> for HttpProblem {
     fn from(rejection: BytesRejection) -> Self {
         bad_request(rejection.body_text())
     }

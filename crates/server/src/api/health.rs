@@ -9,13 +9,14 @@ use rival_engine::{ClockStatus, RunError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::app::AppState;
 use crate::metrics;
-use crate::problem::Problem;
+use crate::problem::HttpProblem;
 
 /// The server is there.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Health {
+#[schema(as = Health)]
+pub(crate) struct HealthReply {
     #[schema(example = "ok")]
     status: &'static str,
 }
@@ -25,11 +26,11 @@ pub(crate) struct Health {
 /// Answers as long as the process does. 500 says that it cannot work again before it is started anew, because its store
 /// takes no more writes.
 #[utoipa::path(get, path = "/healthz", tag = "server",
-    responses((status = 200, body = Health), (status = 500, description = "It must be started anew")))]
-pub(crate) async fn healthz(State(app): State<App>) -> Result<Answer<Health>, Problem> {
+    responses((status = 200, body = HealthReply), (status = 500, description = "It must be started anew")))]
+pub(crate) async fn healthz(State(app): State<AppState>) -> Result<Answer<HealthReply>, HttpProblem> {
     match app.engine.store_failed().now_or_never() {
         Some(error) => Err(RunError::from(error).into()),
-        None => Ok(Answer(Health { status: "ok" })),
+        None => Ok(Answer(HealthReply { status: "ok" })),
     }
 }
 
@@ -37,21 +38,21 @@ pub(crate) async fn healthz(State(app): State<App>) -> Result<Answer<Health>, Pr
 ///
 /// Answers 503 while the store takes no writes, and when the server is stopping.
 #[utoipa::path(get, path = "/readyz", tag = "server",
-    responses((status = 200, body = Health), (status = 503, description = "It cannot work now")))]
-pub(crate) async fn readyz(State(app): State<App>) -> Result<Answer<Health>, Problem> {
+    responses((status = 200, body = HealthReply), (status = 503, description = "It cannot work now")))]
+pub(crate) async fn readyz(State(app): State<AppState>) -> Result<Answer<HealthReply>, HttpProblem> {
     if app.is_stopping() {
         let stopping = "the server is stopping";
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "shutting_down", stopping));
+        return Err(HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, "shutting_down", stopping));
     }
     app.writable().await?;
-    Ok(Answer(Health { status: "ok" }))
+    Ok(Answer(HealthReply { status: "ok" }))
 }
 
 /// How much?
 ///
 /// What engine and server have done since they were started, for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, body = String, content_type = "text/plain")))]
-pub(crate) async fn metrics(State(app): State<App>) -> Response {
+pub(crate) async fn metrics(State(app): State<AppState>) -> Response {
     ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], app.metrics.render(&app.engine)).into_response()
 }
 
@@ -59,7 +60,7 @@ pub(crate) async fn metrics(State(app): State<App>) -> Response {
 ///
 /// The engine's time, how far it is from the wall clock, and when the wall clock was set.
 #[utoipa::path(get, path = "/api/clock", tag = "server", responses((status = 200, body = ClockStatus)))]
-pub(crate) async fn clock(State(app): State<App>) -> Answer<ClockStatus> {
+pub(crate) async fn clock(State(app): State<AppState>) -> Answer<ClockStatus> {
     Answer(app.engine.clock().status())
 }
 

@@ -7,10 +7,10 @@ use rival_engine::is_run_id;
 use sha2::{Digest, Sha256};
 
 use super::extract::bad_request;
-use crate::problem::Problem;
+use crate::problem::HttpProblem;
 
 /// The key that came with a request.
-pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, HttpProblem> {
     let mut keys = headers.get_all("idempotency-key").iter();
     let Some(key) = keys.next() else { return Ok(None) };
     if keys.next().is_some() {
@@ -28,14 +28,14 @@ pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 }
 
 /// The id of a new run, from the body or from the header. A key that is no run id leads to one.
-pub(crate) fn run_id(given: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(crate) fn run_id(given: Option<String>, headers: &HeaderMap) -> Result<Option<String>, HttpProblem> {
     let Some(key) = key(headers)? else { return Ok(given) };
     let is_id = given.is_some() || is_run_id(&key);
     one_of("runId", given, key).map(|key| Some(if is_id { key } else { digest(&[&key]) }))
 }
 
 /// The id of a signal, from the body or from the header.
-pub(crate) fn signal_id(given: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(crate) fn signal_id(given: Option<String>, headers: &HeaderMap) -> Result<Option<String>, HttpProblem> {
     match key(headers)? {
         Some(key) => one_of("id", given, key).map(Some),
         None => Ok(given),
@@ -47,7 +47,7 @@ pub(crate) fn run_id_for(key: &str, source: &RunId) -> String {
     digest(&[key, source.as_str()])
 }
 
-fn one_of(field: &str, given: Option<String>, key: String) -> Result<String, Problem> {
+fn one_of(field: &str, given: Option<String>, key: String) -> Result<String, HttpProblem> {
     match given {
         Some(id) if id != key => {
             Err(bad_request(format!("`{field}` is `{id}`, but Idempotency-Key is `{key}`: send one of them")))

@@ -18,8 +18,8 @@ mod workflows;
 use utoipa::OpenApi;
 use utoipa_axum::routes;
 
-use crate::app::App;
-use crate::routes::{Routes, admin, open, read, run};
+use crate::app::AppState;
+use crate::routes::{RouteBuilder, admin, open, read, run};
 
 pub(crate) use shapes::RunSummary;
 
@@ -39,11 +39,11 @@ pub(crate) use shapes::RunSummary;
         (name = "server", description = "The server itself")
     )
 )]
-struct Document;
+struct ApiDocument;
 
 /// All routes of the API.
-pub(crate) fn routes() -> Routes<App> {
-    Routes::new(Document::openapi())
+pub(crate) fn routes() -> RouteBuilder<AppState> {
+    RouteBuilder::new(ApiDocument::openapi())
         .routes(read(), routes!(workflows::list))
         .routes(read(), routes!(workflows::show))
         .routes(read(), routes!(workflows::graph))

@@ -11,13 +11,13 @@ use rival_store::{LogFilter, LogLevel, Page, RunFilter, RunRow};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Query, Segments, bad_request};
+use super::extract::{PathParams, QueryParams, bad_request};
 use super::shapes::{EventShape, LogShape, RunGraph, RunSummary};
 use super::values;
-use super::words::{self, Condition, Moment};
+use super::words::{self, InputCondition, TimeParam};
 use super::workflows::{GraphQuery, drawn};
-use crate::app::App;
-use crate::problem::Problem;
+use crate::app::AppState;
+use crate::problem::HttpProblem;
 
 /// About how many bytes a page has at most.
 const PAGE_BYTES: usize = 4 << 20;
@@ -34,10 +34,10 @@ pub(crate) struct RunsQuery {
     #[param(value_type = Option<Vec<RunStatus>>, style = Form, explode = false, min_items = 1)]
     status: Option<String>,
     /// Only started at or after: milliseconds since 1970, or RFC 3339.
-    #[param(value_type = Option<Moment>)]
+    #[param(value_type = Option<TimeParam>)]
     from: Option<String>,
     /// Only started before.
-    #[param(value_type = Option<Moment>)]
+    #[param(value_type = Option<TimeParam>)]
     to: Option<String>,
     /// Only children of this run.
     parent: Option<String>,
@@ -57,7 +57,8 @@ pub(crate) struct RunsQuery {
 
 /// A page of runs.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Runs {
+#[schema(as = Runs)]
+pub(crate) struct RunListReply {
     /// The newest first.
     runs: Vec<RunSummary>,
     /// Where this page ended, if there may be more.
@@ -68,14 +69,14 @@ pub(crate) struct Runs {
 ///
 /// Runs that match every filter, the newest first.
 #[utoipa::path(get, path = "/api/runs", operation_id = "listRuns", tag = "runs", params(RunsQuery),
-    responses((status = 200, body = Runs)))]
+    responses((status = 200, body = RunListReply)))]
 pub(crate) async fn list(
-    State(app): State<App>,
-    Query(query): Query<RunsQuery>,
-) -> Result<Answer<Runs>, Problem> {
+    State(app): State<AppState>,
+    QueryParams(query): QueryParams<RunsQuery>,
+) -> Result<Answer<RunListReply>, HttpProblem> {
     let limit = limited(query.limit, 100, 1_000)?;
     let before = query.cursor.as_deref().map(words::cursor).transpose()?;
-    let condition = query.input.as_deref().map(Condition::parse).transpose()?;
+    let condition = query.input.as_deref().map(InputCondition::parse).transpose()?;
     let filter = RunFilter {
         workflow: query.workflow,
         statuses: query.status.as_deref().map_or(Ok(Vec::new()), words::statuses)?,
@@ -93,7 +94,7 @@ pub(crate) async fn list(
         Some(condition) => matching(&app, &filter, before, limit, &condition).await?,
     };
     let (runs, last) = fitting(rows, last);
-    Ok(Answer(Runs { runs, cursor: last.map(|no| no.to_string()) }))
+    Ok(Answer(RunListReply { runs, cursor: last.map(|no| no.to_string()) }))
 }
 
 /// As many of these as fit into an answer, and where the page ended. Runs of before there were bounds may have any tags.
@@ -115,12 +116,12 @@ fn fitting(rows: Vec<RunRow>, last: Option<i64>) -> (Vec<RunSummary>, Option<i64
 
 /// The rows of a page whose inputs fulfil a condition, and where the page ended.
 async fn matching(
-    app: &App,
+    app: &AppState,
     filter: &RunFilter,
     before: Option<i64>,
     limit: usize,
-    condition: &Condition,
-) -> Result<(Vec<RunRow>, Option<i64>), Problem> {
+    condition: &InputCondition,
+) -> Result<(Vec<RunRow>, Option<i64>), HttpProblem> {
     let candidates = app.engine.runs(filter, &Page { before, limit: SCAN_MAX }).await?;
     let seen = candidates.len();
     let mut last = candidates.last().filter(|_| seen == SCAN_MAX).map(|row| row.no);
@@ -139,7 +140,7 @@ async fn matching(
     Ok((rows, last))
 }
 
-fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Problem> {
+fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, HttpProblem> {
     match asked.unwrap_or(usual) {
         limit if (1..=most).contains(&limit) => Ok(limit),
         limit => Err(bad_request(format!("`limit` is {limit}: it can be 1 to {most}"))),
@@ -154,19 +155,20 @@ fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Pro
 #[utoipa::path(get, path = "/api/runs/{id}", operation_id = "showRun", tag = "runs", params(("id" = String, Path, description = "The run")),
     responses((status = 200, body = RunView), (status = 404, description = "There is no such run")))]
 pub(crate) async fn show(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-) -> Result<Response, Problem> {
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+) -> Result<Response, HttpProblem> {
     app.answer_with(overview(&app, &RunId::from(id))).await
 }
 
-async fn overview(app: &App, run: &RunId) -> Result<RunView, Problem> {
+async fn overview(app: &AppState, run: &RunId) -> Result<RunView, HttpProblem> {
     Ok(app.engine.overview(run, values::LIMITS).await?)
 }
 
 /// The steps of a run.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Steps {
+#[schema(as = Steps)]
+pub(crate) struct StepListReply {
     /// Those that have begun, in plan order.
     steps: Vec<StepMetrics>,
 }
@@ -175,12 +177,12 @@ pub(crate) struct Steps {
 ///
 /// The steps that have begun, in plan order, with results, states, metrics and errors.
 #[utoipa::path(get, path = "/api/runs/{id}/steps", operation_id = "listSteps", tag = "runs", params(("id" = String, Path, description = "The run")),
-    responses((status = 200, body = Steps), (status = 404, description = "There is no such run")))]
+    responses((status = 200, body = StepListReply), (status = 404, description = "There is no such run")))]
 pub(crate) async fn steps(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-) -> Result<Response, Problem> {
-    let steps = async { Ok(Steps { steps: overview(&app, &RunId::from(id)).await?.steps }) };
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+) -> Result<Response, HttpProblem> {
+    let steps = async { Ok(StepListReply { steps: overview(&app, &RunId::from(id)).await?.steps }) };
     app.answer_with(steps).await
 }
 
@@ -198,7 +200,8 @@ pub(crate) struct EventsQuery {
 
 /// A part of a run's history.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Events {
+#[schema(as = Events)]
+pub(crate) struct EventListReply {
     /// In order.
     events: Vec<EventShape>,
     /// Where to read on, if there may be more.
@@ -211,28 +214,33 @@ pub(crate) struct Events {
 /// where to read on.
 #[utoipa::path(get, path = "/api/runs/{id}/events", operation_id = "readEvents", tag = "runs",
     params(("id" = String, Path, description = "The run"), EventsQuery),
-    responses((status = 200, body = Events),
+    responses((status = 200, body = EventListReply),
         (status = 404, description = "There is no such run")))]
 pub(crate) async fn events(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-    Query(query): Query<EventsQuery>,
-) -> Result<Response, Problem> {
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<EventsQuery>,
+) -> Result<Response, HttpProblem> {
     let limit = limited(query.limit, 1_000, 10_000)?;
     let after = words::place("after", query.after)?.unwrap_or_default();
     app.answer_with(page_of_events(&app, &RunId::from(id), after, limit)).await
 }
 
 /// The store gives events in small pages: as many of them as fit.
-async fn page_of_events(app: &App, run: &RunId, after: Seq, limit: usize) -> Result<Events, Problem> {
+async fn page_of_events(
+    app: &AppState,
+    run: &RunId,
+    after: Seq,
+    limit: usize,
+) -> Result<EventListReply, HttpProblem> {
     let (mut events, mut bytes, mut next) = (Vec::<EventShape>::new(), 0, after);
     while events.len() < limit && bytes < PAGE_BYTES {
         let page = app.engine.page_of_events(run, next, limit - events.len()).await?;
-        let Some(last) = page.last() else { return Ok(Events { events, next: None }) };
+        let Some(last) = page.last() else { return Ok(EventListReply { events, next: None }) };
         next = last.seq;
         events.extend(page.iter().map(EventShape::from).inspect(|event| bytes += event.data.len_bytes()));
     }
-    Ok(Events { events, next: Some(next) })
+    Ok(EventListReply { events, next: Some(next) })
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -249,33 +257,35 @@ pub(crate) struct LogsQuery {
     step: Option<String>,
     /// Only this level and above.
     #[param(inline)]
-    level: Option<Level>,
+    level: Option<LevelParam>,
 }
 
 /// How much a line matters.
 #[derive(Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum Level {
+#[schema(as = Level)]
+enum LevelParam {
     Debug,
     Info,
     Warn,
     Error,
 }
 
-impl From<Level> for LogLevel {
-    fn from(level: Level) -> Self {
+impl From<LevelParam> for LogLevel {
+    fn from(level: LevelParam) -> Self {
         match level {
-            Level::Debug => Self::Debug,
-            Level::Info => Self::Info,
-            Level::Warn => Self::Warn,
-            Level::Error => Self::Error,
+            LevelParam::Debug => Self::Debug,
+            LevelParam::Info => Self::Info,
+            LevelParam::Warn => Self::Warn,
+            LevelParam::Error => Self::Error,
         }
     }
 }
 
 /// What a run's steps wrote.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Logs {
+#[schema(as = Logs)]
+pub(crate) struct LogListReply {
     /// The oldest first.
     logs: Vec<LogShape>,
     /// Where to read on.
@@ -288,20 +298,20 @@ pub(crate) struct Logs {
 /// its limit if they are long: to read all, read on from `next` until a page is empty.
 #[utoipa::path(get, path = "/api/runs/{id}/logs", operation_id = "readLogs", tag = "runs",
     params(("id" = String, Path, description = "The run"), LogsQuery),
-    responses((status = 200, body = Logs),
+    responses((status = 200, body = LogListReply),
         (status = 404, description = "There is no such run")))]
 pub(crate) async fn logs(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-    Query(query): Query<LogsQuery>,
-) -> Result<Response, Problem> {
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<LogsQuery>,
+) -> Result<Response, HttpProblem> {
     let limit = Some(limited(query.limit, 1_000, 10_000)?);
     let after = words::place("after", query.after)?.map(|seq| seq.0);
     let filter = LogFilter { node: query.step, level: query.level.map(Into::into), after, limit };
     let logs = async {
         let lines = app.engine.logs(&RunId::from(id), &filter).await?;
         let next = lines.last().map(|line| line.no).or(after);
-        Ok(Logs { logs: lines.into_iter().map(Into::into).collect(), next })
+        Ok(LogListReply { logs: lines.into_iter().map(Into::into).collect(), next })
     };
     app.answer_with(logs).await
 }
@@ -314,10 +324,10 @@ pub(crate) async fn logs(
     responses((status = 200, content((RunGraph = "application/json"), (String = "text/plain"))),
         (status = 404, description = "There is no such run")))]
 pub(crate) async fn graph(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-    Query(query): Query<GraphQuery>,
-) -> Result<Response, Problem> {
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<GraphQuery>,
+) -> Result<Response, HttpProblem> {
     let run = RunId::from(id);
     let graph = app.engine.plan(&run).await?.graph();
     if let Some(text) = drawn(&graph, query.format) {
@@ -329,7 +339,8 @@ pub(crate) async fn graph(
 
 /// What a run is waiting for.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Explanation {
+#[schema(as = Explanation)]
+pub(crate) struct ExplanationReply {
     /// In one sentence.
     explanation: String,
 }
@@ -338,12 +349,12 @@ pub(crate) struct Explanation {
 ///
 /// What a run is waiting for and since when, in one sentence.
 #[utoipa::path(get, path = "/api/runs/{id}/explain", operation_id = "explainRun", tag = "runs", params(("id" = String, Path, description = "The run")),
-    responses((status = 200, body = Explanation), (status = 404, description = "There is no such run")))]
+    responses((status = 200, body = ExplanationReply), (status = 404, description = "There is no such run")))]
 pub(crate) async fn explain(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-) -> Result<Answer<Explanation>, Problem> {
-    Ok(Answer(Explanation { explanation: app.engine.explain(&RunId::from(id)).await? }))
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+) -> Result<Answer<ExplanationReply>, HttpProblem> {
+    Ok(Answer(ExplanationReply { explanation: app.engine.explain(&RunId::from(id)).await? }))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -365,10 +376,10 @@ pub(crate) struct WaitQuery {
         (status = 404, description = "There is no such run"),
         (status = 408, description = "It has not ended in time")))]
 pub(crate) async fn wait(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-    Query(query): Query<WaitQuery>,
-) -> Result<Response, Problem> {
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<WaitQuery>,
+) -> Result<Response, HttpProblem> {
     let timeout = query.timeout.map_or(Ok(WAIT_DEFAULT), |timeout| words::wait("timeout", &timeout))?;
     let run = RunId::from(id);
     let ended = tokio::select! {
@@ -380,10 +391,10 @@ pub(crate) async fn wait(
 
 /// How a run ended: as it was told, if it is small, or else as far as it fits into an answer.
 pub(crate) async fn outcome(
-    app: &App,
+    app: &AppState,
     run: &RunId,
     told: Option<Arc<RunOutcome>>,
-) -> Result<Response, Problem> {
+) -> Result<Response, HttpProblem> {
     let outcome = async {
         match told {
             Some(outcome) => Ok(outcome),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rival_core::event::{Cause, Outside};
+use rival_core::event::{EventCause, ExternalCause};
 use rival_core::plan::Graph;
 use rival_core::{Event, NodeStatus, Path, RunId, RunStatus, Seq, Time, Value};
 use rival_engine::{RunHandle, StepMetrics, WorkflowInfo};
@@ -14,7 +14,8 @@ use utoipa::ToSchema;
 /// A run that was started, or acted on a request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Acted {
+#[schema(as = Acted)]
+pub(crate) struct RunStatusReply {
     /// The run.
     pub(crate) run_id: RunId,
     /// Where it stands.
@@ -25,7 +26,7 @@ pub(crate) struct Acted {
     pub(crate) signal_id: Option<String>,
 }
 
-impl From<&RunHandle> for Acted {
+impl From<&RunHandle> for RunStatusReply {
     fn from(run: &RunHandle) -> Self {
         Self { run_id: run.id().clone(), status: run.status(), signal_id: None }
     }
@@ -167,19 +168,19 @@ pub(crate) struct EventShape {
 /// What made an event happen.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Cause)]
+#[schema(as = EventCause)]
 pub(crate) enum CauseShape {
     /// Another event of the run.
     Event(Seq),
     /// `request`, `clock`, `child`, `recovery` or `shutdown`.
     #[schema(value_type = String)]
-    Outside(Outside),
+    Outside(ExternalCause),
 }
 
 impl From<&Event> for EventShape {
     fn from(event: &Event) -> Self {
         // As it is stored: the kind is the only key. The data is passed on as text, so that no number loses digits.
-        let stored = Value::encode(&event.event).expect("an event has only string keys");
+        let stored = Value::encode(&event.kind).expect("an event has only string keys");
         let tagged: BTreeMap<String, Box<RawValue>> =
             stored.decode().expect("a kind is an object with one key");
         let (kind, data) = tagged.into_iter().next().expect("a kind is an object with one key");
@@ -187,10 +188,10 @@ impl From<&Event> for EventShape {
             seq: event.seq,
             at: event.at,
             r#type: kind,
-            node: event.event.node().cloned(),
+            node: event.kind.node().cloned(),
             cause: match &event.cause {
-                Cause::Event(seq) => CauseShape::Event(*seq),
-                Cause::Outside(outside) => CauseShape::Outside(*outside),
+                EventCause::Event(seq) => CauseShape::Event(*seq),
+                EventCause::Outside(outside) => CauseShape::Outside(*outside),
             },
             data: Value::encode(&data).expect("raw JSON is JSON"),
         }

@@ -11,11 +11,11 @@ use rival_engine::{RunError, RunHandle, RunOutcome};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{self, Json, Query, Segments};
-use super::shapes::Acted;
+use super::extract::{self, JsonBody, PathParams, QueryParams};
+use super::shapes::RunStatusReply;
 use super::{key, runs, words};
-use crate::app::App;
-use crate::problem::Problem;
+use crate::app::AppState;
+use crate::problem::HttpProblem;
 
 /// A run to be started.
 #[derive(Deserialize, ToSchema)]
@@ -56,7 +56,7 @@ pub(crate) struct StartQuery {
         ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The run's id: the same key and input give the same run, anything else with this key is refused")),
     request_body = Option<StartRun>,
     responses(
-        (status = 202, description = "The run was started", body = Acted, headers(("Location" = String, description = "The run")),
+        (status = 202, description = "The run was started", body = RunStatusReply, headers(("Location" = String, description = "The run")),
             links(
                 ("show" = (operation_id = "showRun", parameters(("id" = "$response.body#/runId")))),
                 ("wait" = (operation_id = "waitForRun", parameters(("id" = "$response.body#/runId")))),
@@ -66,12 +66,12 @@ pub(crate) struct StartQuery {
         (status = 404, description = "There is no such workflow"),
         (status = 409, description = "The id is taken by a run that another request began")))]
 pub(crate) async fn start(
-    State(app): State<App>,
-    Segments(name): Segments<String>,
-    Query(query): Query<StartQuery>,
+    State(app): State<AppState>,
+    PathParams(name): PathParams<String>,
+    QueryParams(query): QueryParams<StartQuery>,
     headers: HeaderMap,
-    Json(start): Json<StartRun>,
-) -> Result<Response, Problem> {
+    JsonBody(start): JsonBody<StartRun>,
+) -> Result<Response, HttpProblem> {
     let wait = query.wait.map(|wait| words::wait("wait", &wait)).transpose()?;
     let mut request = app.engine.run(name.as_str(), start.input);
     if let Some(id) = key::run_id(start.run_id, &headers)? {
@@ -88,7 +88,7 @@ pub(crate) async fn start(
     }
     let mut request = start.tags.into_iter().fold(request, |request, tag| request.tag(tag));
     let id = request.run_id().to_owned();
-    let run = request.await.map_err(|error| Problem::from(error).about_run(id))?;
+    let run = request.await.map_err(|error| HttpProblem::from(error).about_run(id))?;
     let Some(wait) = wait else { return Ok(started(&run)) };
     let waited = tokio::select! {
         waited = app.engine.wait_for_end(run.id(), wait) => waited,
@@ -98,7 +98,7 @@ pub(crate) async fn start(
     match waited {
         Ok(told) => Ok(([location(&run)], runs::outcome(&app, run.id(), told).await?).into_response()),
         Err(RunError::WaitTimeout { status, .. }) => {
-            Ok(accepted(&run, Acted { run_id: run.id().clone(), status, signal_id: None }))
+            Ok(accepted(&run, RunStatusReply { run_id: run.id().clone(), status, signal_id: None }))
         }
         Err(error) => Err(error.into()),
     }
@@ -113,10 +113,10 @@ fn traceparent(headers: &HeaderMap) -> Option<&str> {
 
 /// The answer for a new run.
 pub(crate) fn started(run: &RunHandle) -> Response {
-    accepted(run, Acted::from(run))
+    accepted(run, RunStatusReply::from(run))
 }
 
-fn accepted(run: &RunHandle, acted: Acted) -> Response {
+fn accepted(run: &RunHandle, acted: RunStatusReply) -> Response {
     (StatusCode::ACCEPTED, [location(run)], Answer(acted)).into_response()
 }
 

@@ -21,14 +21,14 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use super::extract::{Query, Segments, bad_request};
+use super::extract::{PathParams, QueryParams, bad_request};
 use super::shapes::{EventShape, LogShape};
 use super::words;
-use crate::app::App;
-use crate::flight::{Cargo, Room};
-use crate::live::News;
+use crate::app::AppState;
+use crate::flight::{BytePermit, ByteQuota};
+use crate::live::LiveUpdate;
 use crate::metrics::StreamClient;
-use crate::problem::Problem;
+use crate::problem::HttpProblem;
 
 /// How often a comment is sent, so that proxies and clients see that the stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -62,12 +62,12 @@ pub(crate) struct StreamQuery {
         (status = 204, description = "The run has ended, and there is nothing after this event"),
         (status = 404, description = "There is no such run")))]
 pub(crate) async fn of_run(
-    State(app): State<App>,
-    Segments(id): Segments<String>,
-    Query(query): Query<StreamQuery>,
-    Extension(room): Extension<Room>,
+    State(app): State<AppState>,
+    PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<StreamQuery>,
+    Extension(room): Extension<ByteQuota>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Result<Response, HttpProblem> {
     let run = RunId::from(id);
     let asked = words::place("after", query.after)?;
     let after = last_seen(&headers)?.or(asked).unwrap_or(Seq::ZERO);
@@ -90,7 +90,7 @@ pub(crate) async fn of_run(
     Ok(answer(stream::unfold(follow, RunStream::next)))
 }
 
-fn last_seen(headers: &HeaderMap) -> Result<Option<Seq>, Problem> {
+fn last_seen(headers: &HeaderMap) -> Result<Option<Seq>, HttpProblem> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let text = String::from_utf8_lossy(value.as_bytes());
     let wrong = |_| bad_request(format!("Last-Event-ID is `{text}`: it is the number of an event"));
@@ -133,9 +133,9 @@ struct RunStream {
     reading_lines: bool,
     ended: bool,
     stop: CancellationToken,
-    room: Room,
+    room: ByteQuota,
     /// The room that the last frame takes until it has been sent.
-    cargo: Option<Cargo>,
+    cargo: Option<BytePermit>,
     _counted: StreamClient,
 }
 
@@ -205,14 +205,14 @@ fn frame(event: &Event) -> (Frame, usize) {
 
 /// The lines of a run that have not been sent.
 struct LogTail {
-    app: App,
+    app: AppState,
     run: RunId,
     after: u64,
     interval: Interval,
 }
 
 impl LogTail {
-    fn new(app: &App, run: &RunId) -> Self {
+    fn new(app: &AppState, run: &RunId) -> Self {
         let mut interval = tokio::time::interval(LOG_LOOK);
         interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self { app: app.clone(), run: run.clone(), after: 0, interval }
@@ -246,7 +246,10 @@ pub(crate) struct LiveQuery {
 /// the runs again. A client that comes back gets no earlier summary again.
 #[utoipa::path(get, path = "/api/stream", operation_id = "followRuns", tag = "live", params(LiveQuery),
     responses((status = 200, description = "The summaries", body = StreamFrame, content_type = "text/event-stream")))]
-pub(crate) async fn of_all(State(app): State<App>, Query(query): Query<LiveQuery>) -> Response {
+pub(crate) async fn of_all(
+    State(app): State<AppState>,
+    QueryParams(query): QueryParams<LiveQuery>,
+) -> Response {
     let follow = (app.live.subscribe(), query.workflow, app.stop, app.metrics.stream_client());
     answer(stream::unfold(follow, |(mut summaries, workflow, stop, counted)| async move {
         loop {
@@ -255,11 +258,13 @@ pub(crate) async fn of_all(State(app): State<App>, Query(query): Query<LiveQuery
                 heard = summaries.recv() => heard,
             };
             let frame = match heard.as_deref() {
-                Ok(News::Run { workflow: of, .. }) if workflow.as_ref().is_some_and(|it| it != of) => {
+                Ok(LiveUpdate::Run { workflow: of, .. }) if workflow.as_ref().is_some_and(|it| it != of) => {
                     continue;
                 }
-                Ok(News::Run { json, .. }) => Frame::default().event("run").data(json.as_str()),
-                Ok(News::Reset) | Err(RecvError::Lagged(_)) => Frame::default().event("reset").data("{}"),
+                Ok(LiveUpdate::Run { json, .. }) => Frame::default().event("run").data(json.as_str()),
+                Ok(LiveUpdate::Reset) | Err(RecvError::Lagged(_)) => {
+                    Frame::default().event("reset").data("{}")
+                }
                 Err(RecvError::Closed) => return None,
             };
             return Some((Ok(frame), (summaries, workflow, stop, counted)));

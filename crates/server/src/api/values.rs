@@ -11,10 +11,10 @@ use rival_engine::{RunError, ValueField, ValueLimits};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{self, Query, Segments};
-use crate::app::App;
-use crate::flight::{Cargo, Room};
-use crate::problem::Problem;
+use super::extract::{self, PathParams, QueryParams};
+use crate::app::AppState;
+use crate::flight::{BytePermit, ByteQuota};
+use crate::problem::HttpProblem;
 
 /// What answers hold of recorded values.
 pub(crate) const LIMITS: ValueLimits =
@@ -32,7 +32,8 @@ fn link(run: &RunId, event: Seq, field: ValueField) -> String {
 /// Which value of an event.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum Field {
+#[schema(as = Field)]
+enum FieldParam {
     #[default]
     Value,
     State,
@@ -45,7 +46,7 @@ pub(crate) struct ValueQuery {
     /// `value` (if not said): what was given, returned or sent; `state`: what the step put into its state.
     #[serde(default)]
     #[param(inline, required = false)]
-    field: Field,
+    field: FieldParam,
 }
 
 /// Read a value
@@ -57,14 +58,14 @@ pub(crate) struct ValueQuery {
     responses((status = 200, description = "The value", body = rival_core::Value),
         (status = 404, description = "There is no such run, or the event holds no value")))]
 pub(crate) async fn read(
-    State(app): State<App>,
-    Extension(room): Extension<Room>,
-    Segments((id, event)): Segments<(String, u64)>,
-    Query(query): Query<ValueQuery>,
-) -> Result<Response, Problem> {
+    State(app): State<AppState>,
+    Extension(room): Extension<ByteQuota>,
+    PathParams((id, event)): PathParams<(String, u64)>,
+    QueryParams(query): QueryParams<ValueQuery>,
+) -> Result<Response, HttpProblem> {
     let field = match query.field {
-        Field::Value => ValueField::Value,
-        Field::State => ValueField::State,
+        FieldParam::Value => ValueField::Value,
+        FieldParam::State => ValueField::State,
     };
     let pieces = app.engine.value_in_pieces(&RunId::from(id), Seq(event), field).await?;
     let pieces = pieces.map(|piece| piece.map(|piece| Bytes::copy_from_slice(piece.as_str().as_bytes())));
@@ -72,8 +73,8 @@ pub(crate) async fn read(
 }
 
 /// An answer that is sent as it is read, a piece at a time. A client that does not read holds one piece.
-pub(crate) fn in_pieces(pieces: BoxStream<'static, Result<Bytes, RunError>>, room: Room) -> Response {
-    let sending = (pieces, room, None::<Cargo>);
+pub(crate) fn in_pieces(pieces: BoxStream<'static, Result<Bytes, RunError>>, room: ByteQuota) -> Response {
+    let sending = (pieces, room, None::<BytePermit>);
     let sent = futures::stream::unfold(sending, |(mut pieces, room, before)| async move {
         // It is asked for when the one before has been sent.
         drop(before);

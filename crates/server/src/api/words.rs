@@ -8,13 +8,13 @@ use serde_json::Value as Json;
 use utoipa::ToSchema;
 
 use super::extract::bad_request;
-use crate::problem::Problem;
+use crate::problem::HttpProblem;
 
 /// The longest that a request waits for a run.
 pub(crate) const WAIT_MAX: Duration = Duration::from_secs(3600);
 
 /// `30s`, `500ms`, `5m`, `1h`.
-pub(crate) fn duration(name: &str, text: &str) -> Result<Duration, Problem> {
+pub(crate) fn duration(name: &str, text: &str) -> Result<Duration, HttpProblem> {
     let wrong =
         || bad_request(format!("`{name}` is `{text}`: write a duration such as 500ms, 30s, 5m or 1h"));
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -30,7 +30,7 @@ pub(crate) fn duration(name: &str, text: &str) -> Result<Duration, Problem> {
 }
 
 /// A duration that a request may wait.
-pub(crate) fn wait(name: &str, text: &str) -> Result<Duration, Problem> {
+pub(crate) fn wait(name: &str, text: &str) -> Result<Duration, HttpProblem> {
     match duration(name, text)? {
         long if long > WAIT_MAX => {
             Err(bad_request(format!("`{name}` is `{text}`: at most 1h, then ask again")))
@@ -40,7 +40,7 @@ pub(crate) fn wait(name: &str, text: &str) -> Result<Duration, Problem> {
 }
 
 /// Milliseconds since 1970, or RFC 3339 with a zone.
-pub(crate) fn time(name: &str, text: &str) -> Result<Time, Problem> {
+pub(crate) fn time(name: &str, text: &str) -> Result<Time, HttpProblem> {
     if let Ok(ms) = text.parse() {
         return Ok(Time(ms));
     }
@@ -55,14 +55,15 @@ pub(crate) fn time(name: &str, text: &str) -> Result<Time, Problem> {
 /// Milliseconds since 1970, or RFC 3339.
 #[derive(Deserialize, ToSchema)]
 #[serde(untagged)]
-pub(crate) enum Moment {
+#[schema(as = Moment)]
+pub(crate) enum TimeParam {
     Ms(i64),
     #[schema(format = DateTime)]
     Text(String),
 }
 
-impl Moment {
-    pub(crate) fn time(self, name: &str) -> Result<Time, Problem> {
+impl TimeParam {
+    pub(crate) fn time(self, name: &str) -> Result<Time, HttpProblem> {
         match self {
             Self::Ms(ms) => Ok(Time(ms)),
             Self::Text(text) => time(name, &text),
@@ -71,7 +72,7 @@ impl Moment {
 }
 
 /// A place in a list, from which on it is read.
-pub(crate) fn place(name: &str, given: Option<i64>) -> Result<Option<Seq>, Problem> {
+pub(crate) fn place(name: &str, given: Option<i64>) -> Result<Option<Seq>, HttpProblem> {
     let place = |given| match u64::try_from(given) {
         Ok(place) => Ok(Seq(place)),
         Err(_) => Err(bad_request(format!("`{name}` is {given}: it cannot be less than 0"))),
@@ -80,14 +81,14 @@ pub(crate) fn place(name: &str, given: Option<i64>) -> Result<Option<Seq>, Probl
 }
 
 /// Where the page before ended.
-pub(crate) fn cursor(text: &str) -> Result<i64, Problem> {
+pub(crate) fn cursor(text: &str) -> Result<i64, HttpProblem> {
     text.parse().map_err(|_| {
         bad_request(format!("`cursor` is `{text}`: give the cursor of the page before, as it is"))
     })
 }
 
 /// `failed,cancelled`.
-pub(crate) fn statuses(text: &str) -> Result<Vec<RunStatus>, Problem> {
+pub(crate) fn statuses(text: &str) -> Result<Vec<RunStatus>, HttpProblem> {
     if text.trim().is_empty() {
         return Err(no_status());
     }
@@ -96,19 +97,19 @@ pub(crate) fn statuses(text: &str) -> Result<Vec<RunStatus>, Problem> {
 }
 
 /// An empty list could mean all or none, and a client that sends one by mistake means neither.
-pub(crate) fn no_status() -> Problem {
+pub(crate) fn no_status() -> HttpProblem {
     bad_request("`status` is empty: name at least one, or leave it out for all")
 }
 
 /// A condition on an input: `customer.id=42`.
 #[derive(Debug)]
-pub(crate) struct Condition {
+pub(crate) struct InputCondition {
     path: Vec<String>,
     value: String,
 }
 
-impl Condition {
-    pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
+impl InputCondition {
+    pub(crate) fn parse(text: &str) -> Result<Self, HttpProblem> {
         match text.split_once('=') {
             Some((path, value)) if !path.is_empty() => {
                 Ok(Self { path: path.split('.').map(str::to_owned).collect(), value: value.to_owned() })
@@ -163,7 +164,7 @@ mod tests {
     #[test]
     fn conditions_look_into_the_input() {
         let input = json!({"customer": {"id": 42, "name": "Ada", "vip": true}, "items": ["tea", {"n": 1}], "code": "7"});
-        let holds = |text| Condition::parse(text).unwrap().holds(&input);
+        let holds = |text| InputCondition::parse(text).unwrap().holds(&input);
         for right in [
             "customer.id=42",
             "customer.name=Ada",
@@ -179,7 +180,7 @@ mod tests {
         {
             assert!(!holds(wrong), "{wrong}");
         }
-        assert!(Condition::parse("customer").is_err());
-        assert!(Condition::parse("=1").is_err());
+        assert!(InputCondition::parse("customer").is_err());
+        assert!(InputCondition::parse("=1").is_err());
     }
 }

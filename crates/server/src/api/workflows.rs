@@ -10,14 +10,15 @@ use rival_engine::SourceProblem;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Json, Query, Segments};
+use super::extract::{JsonBody, PathParams, QueryParams};
 use super::shapes::{PlanVersion, WorkflowDetail, WorkflowSummary};
-use crate::app::App;
-use crate::problem::{Problem, Violation};
+use crate::app::AppState;
+use crate::problem::{HttpProblem, ViolationReply};
 
 /// All registered workflows.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Workflows {
+#[schema(as = Workflows)]
+pub(crate) struct WorkflowListReply {
     workflows: Vec<WorkflowSummary>,
     /// What is wrong in files that workflows come from. What such a file defines is missing above, or is there as it
     /// was before the file was changed.
@@ -27,10 +28,10 @@ pub(crate) struct Workflows {
 /// List workflows
 ///
 /// All registered workflows, with the schemas of their inputs and signals, and files that could not be loaded.
-#[utoipa::path(get, path = "/api/workflows", operation_id = "listWorkflows", tag = "workflows", responses((status = 200, body = Workflows)))]
-pub(crate) async fn list(State(app): State<App>) -> Answer<Workflows> {
+#[utoipa::path(get, path = "/api/workflows", operation_id = "listWorkflows", tag = "workflows", responses((status = 200, body = WorkflowListReply)))]
+pub(crate) async fn list(State(app): State<AppState>) -> Answer<WorkflowListReply> {
     let workflows = app.engine.list().into_iter().map(Into::into).collect();
-    Answer(Workflows { workflows, problems: app.engine.problems() })
+    Answer(WorkflowListReply { workflows, problems: app.engine.problems() })
 }
 
 /// Show a workflow
@@ -40,9 +41,9 @@ pub(crate) async fn list(State(app): State<App>) -> Answer<Workflows> {
     params(("name" = String, Path, description = "The workflow")),
     responses((status = 200, body = WorkflowDetail), (status = 404, description = "There is no such workflow")))]
 pub(crate) async fn show(
-    State(app): State<App>,
-    Segments(name): Segments<String>,
-) -> Result<Answer<WorkflowDetail>, Problem> {
+    State(app): State<AppState>,
+    PathParams(name): PathParams<String>,
+) -> Result<Answer<WorkflowDetail>, HttpProblem> {
     let info = app.engine.workflow(&name)?;
     let hashes = app.engine.versions(&name).await?.into_iter().map(|hash| hash.to_string());
     let versions =
@@ -54,7 +55,8 @@ pub(crate) async fn show(
 /// How a graph is written.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Format {
+#[schema(as = Format)]
+pub(crate) enum GraphFormat {
     #[default]
     Json,
     Mermaid,
@@ -68,7 +70,7 @@ pub(crate) struct GraphQuery {
     /// `json` (if not said), `mermaid` or `dot`.
     #[serde(default)]
     #[param(inline, required = false)]
-    pub(crate) format: Format,
+    pub(crate) format: GraphFormat,
 }
 
 /// Draw a workflow
@@ -79,20 +81,20 @@ pub(crate) struct GraphQuery {
     responses((status = 200, content((Graph = "application/json"), (String = "text/plain"))),
         (status = 404, description = "There is no such workflow")))]
 pub(crate) async fn graph(
-    State(app): State<App>,
-    Segments(name): Segments<String>,
-    Query(query): Query<GraphQuery>,
-) -> Result<Response, Problem> {
+    State(app): State<AppState>,
+    PathParams(name): PathParams<String>,
+    QueryParams(query): QueryParams<GraphQuery>,
+) -> Result<Response, HttpProblem> {
     let graph = app.engine.workflow(&name)?.plan.graph();
     Ok(drawn(&graph, query.format).unwrap_or_else(|| Answer(graph).into_response()))
 }
 
 /// A graph as text; `None` if it is asked for as JSON.
-pub(crate) fn drawn(graph: &Graph, format: Format) -> Option<Response> {
+pub(crate) fn drawn(graph: &Graph, format: GraphFormat) -> Option<Response> {
     let text = match format {
-        Format::Json => return None,
-        Format::Mermaid => graph.to_mermaid(),
-        Format::Dot => graph.to_dot(),
+        GraphFormat::Json => return None,
+        GraphFormat::Mermaid => graph.to_mermaid(),
+        GraphFormat::Dot => graph.to_dot(),
     };
     Some(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }
@@ -100,7 +102,8 @@ pub(crate) fn drawn(graph: &Graph, format: Format) -> Option<Response> {
 /// An input to check.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Check {
+#[schema(as = Check)]
+pub(crate) struct CheckBody {
     /// What a run would be given.
     #[serde(default)]
     #[schema(required = false)]
@@ -109,25 +112,26 @@ pub(crate) struct Check {
 
 /// Whether an input matches the schema.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Checked {
+#[schema(as = Checked)]
+pub(crate) struct CheckReply {
     valid: bool,
     /// Everything that is wrong.
-    errors: Vec<Violation>,
+    errors: Vec<ViolationReply>,
 }
 
 /// Check an input
 ///
 /// Checks an input against the schema of a workflow. Nothing is started.
 #[utoipa::path(post, path = "/api/workflows/{name}/validate", operation_id = "checkInput", tag = "workflows",
-    params(("name" = String, Path, description = "The workflow")), request_body = Option<Check>,
-    responses((status = 200, body = Checked),
+    params(("name" = String, Path, description = "The workflow")), request_body = Option<CheckBody>,
+    responses((status = 200, body = CheckReply),
         (status = 404, description = "There is no such workflow")))]
 pub(crate) async fn validate(
-    State(app): State<App>,
-    Segments(name): Segments<String>,
-    Json(check): Json<Check>,
-) -> Result<Answer<Checked>, Problem> {
+    State(app): State<AppState>,
+    PathParams(name): PathParams<String>,
+    JsonBody(check): JsonBody<CheckBody>,
+) -> Result<Answer<CheckReply>, HttpProblem> {
     let violations = app.engine.check_input(&name, &check.input).await?;
-    let errors: Vec<Violation> = violations.into_iter().map(Into::into).collect();
-    Ok(Answer(Checked { valid: errors.is_empty(), errors }))
+    let errors: Vec<ViolationReply> = violations.into_iter().map(Into::into).collect();
+    Ok(Answer(CheckReply { valid: errors.is_empty(), errors }))
 }

@@ -26,13 +26,13 @@ const BOUNDS: [(u64, &str); 16] = [
 
 /// Counts durations. Two additions each, and no lock.
 #[derive(Debug, Default)]
-pub(super) struct Histogram {
+pub(super) struct DurationHistogram {
     /// One for each bound, and one for what is longer than all.
     counts: [AtomicU64; BOUNDS.len() + 1],
     sum_ns: AtomicU64,
 }
 
-impl Histogram {
+impl DurationHistogram {
     pub(super) fn observe(&self, took: Duration) {
         let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let at = BOUNDS.iter().position(|(bound, _)| ns <= *bound).unwrap_or(BOUNDS.len());

@@ -10,24 +10,24 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::Metrics;
-use super::histogram::Histogram;
-use super::text::{Kind, Page};
+use super::ServerMetrics;
+use super::histogram::DurationHistogram;
+use super::text::{MetricKind, MetricsPage};
 
 /// The route of requests that match none. The path itself is whatever the client likes, so it is no label.
 const NO_ROUTE: &str = "none";
 
 /// Requests by route.
 #[derive(Debug, Default)]
-pub(super) struct Routes(RwLock<HashMap<Box<str>, Route>>);
+pub(super) struct RouteMetrics(RwLock<HashMap<Box<str>, Route>>);
 
 #[derive(Debug, Default)]
 struct Route {
-    took: Histogram,
+    took: DurationHistogram,
     answers: RwLock<BTreeMap<(&'static str, u16), AtomicU64>>,
 }
 
-impl Routes {
+impl RouteMetrics {
     fn count(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(route) = known.get(route) {
@@ -38,11 +38,11 @@ impl Routes {
         known.entry(route.into()).or_default().count(method, status, took);
     }
 
-    pub(super) fn write(&self, page: &mut Page) {
+    pub(super) fn write(&self, page: &mut MetricsPage) {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let routes: BTreeMap<&str, &Route> = known.iter().map(|(name, route)| (&**name, route)).collect();
         let help = "HTTP requests that were answered.";
-        let mut requests = page.family("rival_http_requests_total", Kind::Counter, help);
+        let mut requests = page.family("rival_http_requests_total", MetricKind::Counter, help);
         for (name, route) in &routes {
             let answers = route.answers.read().unwrap_or_else(PoisonError::into_inner);
             for ((method, status), count) in &*answers {
@@ -52,7 +52,7 @@ impl Routes {
             }
         }
         let help = "How long HTTP requests took until their answer began.";
-        let mut took = page.family("rival_http_request_duration_seconds", Kind::Histogram, help);
+        let mut took = page.family("rival_http_request_duration_seconds", MetricKind::Histogram, help);
         for (name, route) in &routes {
             took.histogram(&[("route", name)], &route.took);
         }
@@ -90,7 +90,7 @@ fn method_label(method: &Method) -> &'static str {
 
 /// Counts every request that comes by. It belongs outside of all that may answer, and inside of the router, so that the
 /// route is known: `router.layer(axum::middleware::from_fn_with_state(metrics, metrics::count))`.
-pub async fn count(State(metrics): State<Arc<Metrics>>, request: Request, next: Next) -> Response {
+pub async fn count(State(metrics): State<Arc<ServerMetrics>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();

@@ -16,26 +16,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rival_core::event::{Kind as EventKind, Verdict};
+use rival_core::event::{EventKind, FailureVerdict};
 use rival_core::{RunId, Time};
 use rival_engine::{CallEnd, Called, Committed, Engine, Observer};
 
-use histogram::Histogram;
+use histogram::DurationHistogram;
 pub use http::count;
 pub use text::CONTENT_TYPE;
-use text::{Kind, Page};
-use workflows::Workflows;
+use text::{MetricKind, MetricsPage};
+use workflows::WorkflowMetrics;
 
 /// Counts what an engine and a server do. Give it to [`Engine::observe`], and [`count`] to the router.
 #[derive(Debug, Default)]
-pub struct Metrics {
-    workflows: Workflows,
-    commits: Histogram,
-    http: http::Routes,
+pub struct ServerMetrics {
+    workflows: WorkflowMetrics,
+    commits: DurationHistogram,
+    http: http::RouteMetrics,
     stream_clients: AtomicU64,
 }
 
-impl Metrics {
+impl ServerMetrics {
     /// Counts a client of a stream for as long as it is kept.
     pub fn stream_client(self: &Arc<Self>) -> StreamClient {
         self.stream_clients.fetch_add(1, Ordering::Relaxed);
@@ -44,21 +44,21 @@ impl Metrics {
 
     /// The page, as of now.
     pub fn render(&self, engine: &Engine) -> String {
-        let mut page = Page::default();
+        let mut page = MetricsPage::default();
         let version = env!("CARGO_PKG_VERSION");
-        page.family("rival_build_info", Kind::Gauge, "Which version of Rival this is.")
+        page.family("rival_build_info", MetricKind::Gauge, "Which version of Rival this is.")
             .line(&[("version", &version)], 1);
-        page.family("rival_runs_live", Kind::Gauge, "Runs that are in memory now.")
+        page.family("rival_runs_live", MetricKind::Gauge, "Runs that are in memory now.")
             .line(&[], engine.live_runs());
         self.workflows.write(&mut page);
         page.family(
             "rival_commit_duration_seconds",
-            Kind::Histogram,
+            MetricKind::Histogram,
             "How long the store took to make a commit durable.",
         )
         .histogram(&[], &self.commits);
         self.http.write(&mut page);
-        page.family("rival_stream_clients", Kind::Gauge, "Clients that follow a live stream now.")
+        page.family("rival_stream_clients", MetricKind::Gauge, "Clients that follow a live stream now.")
             .line(&[], self.stream_clients.load(Ordering::Relaxed));
         write_clock(&mut page, engine);
         write_process(&mut page);
@@ -66,29 +66,29 @@ impl Metrics {
     }
 }
 
-fn write_clock(page: &mut Page, engine: &Engine) {
+fn write_clock(page: &mut MetricsPage, engine: &Engine) {
     let clock = engine.clock().status();
     let help = "How often the wall clock was set by five seconds or more.";
-    page.family("rival_clock_steps_total", Kind::Counter, help).line(&[], clock.steps);
+    page.family("rival_clock_steps_total", MetricKind::Counter, help).line(&[], clock.steps);
     let help = "How far the engine's time is ahead of the wall clock.";
     // Exact below 285,000 years.
     #[expect(clippy::cast_precision_loss, reason = "milliseconds, for a graph")]
     let ahead = clock.ahead_ms as f64 / 1_000.0;
-    page.family("rival_clock_ahead_seconds", Kind::Gauge, help).line(&[], ahead);
+    page.family("rival_clock_ahead_seconds", MetricKind::Gauge, help).line(&[], ahead);
 }
 
-fn write_process(page: &mut Page) {
+fn write_process(page: &mut MetricsPage) {
     if let Some(bytes) = process::resident_bytes() {
         let help = "Resident memory size in bytes.";
-        page.family("process_resident_memory_bytes", Kind::Gauge, help).line(&[], bytes);
+        page.family("process_resident_memory_bytes", MetricKind::Gauge, help).line(&[], bytes);
     }
     if let Some(at) = process::started_at() {
         let help = "Start time of the process since unix epoch in seconds.";
-        page.family("process_start_time_seconds", Kind::Gauge, help).line(&[], at);
+        page.family("process_start_time_seconds", MetricKind::Gauge, help).line(&[], at);
     }
 }
 
-impl Observer for Metrics {
+impl Observer for ServerMetrics {
     fn started(&self, _run: &RunId, workflow: &str, _at: Time) {
         self.workflows.with(workflow, |counts| counts.started.fetch_add(1, Ordering::Relaxed));
     }
@@ -101,10 +101,11 @@ impl Observer for Metrics {
         self.commits.observe(commit.took);
         let mut retries = 0;
         for event in commit.events {
-            let retried = matches!(&event.event, EventKind::CallFailed { verdict: Verdict::RetryAt(_), .. });
+            let retried =
+                matches!(&event.kind, EventKind::CallFailed { verdict: FailureVerdict::RetryAt(_), .. });
             retries += u64::from(retried);
         }
-        let ended = commit.events.last().is_some_and(|event| event.event.is_terminal());
+        let ended = commit.events.last().is_some_and(|event| event.kind.is_terminal());
         if retries == 0 && !ended {
             return;
         }
@@ -129,7 +130,7 @@ impl Observer for Metrics {
 
 /// A client of a stream; it is counted until it is dropped.
 #[derive(Debug)]
-pub struct StreamClient(Arc<Metrics>);
+pub struct StreamClient(Arc<ServerMetrics>);
 
 impl Drop for StreamClient {
     fn drop(&mut self) {

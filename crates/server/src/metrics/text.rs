@@ -2,14 +2,14 @@
 
 use std::fmt::{Display, Write as _};
 
-use super::histogram::Histogram;
+use super::histogram::DurationHistogram;
 
 /// The content type of the page.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// What a family of numbers is.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum MetricKind {
     Counter,
     Gauge,
     Histogram,
@@ -17,23 +17,23 @@ pub(super) enum Kind {
 
 /// A page of metrics that is being written.
 #[derive(Default)]
-pub(super) struct Page(String);
+pub(super) struct MetricsPage(String);
 
 /// The labels of one line.
 type Labels<'a> = &'a [(&'a str, &'a dyn Display)];
 
-impl Page {
+impl MetricsPage {
     /// Begins a family; its lines follow at once.
-    pub(super) fn family(&mut self, name: &'static str, kind: Kind, help: &str) -> Family<'_> {
+    pub(super) fn family(&mut self, name: &'static str, kind: MetricKind, help: &str) -> MetricFamily<'_> {
         let kind = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
         };
         let page = &mut self.0;
         // Writing to a string cannot fail.
         let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        Family { page, name }
+        MetricFamily { page, name }
     }
 
     pub(super) fn finish(self) -> String {
@@ -42,17 +42,17 @@ impl Page {
 }
 
 /// A family of numbers that is being written.
-pub(super) struct Family<'a> {
+pub(super) struct MetricFamily<'a> {
     page: &'a mut String,
     name: &'static str,
 }
 
-impl Family<'_> {
+impl MetricFamily<'_> {
     pub(super) fn line(&mut self, labels: Labels<'_>, value: impl Display) {
         self.sample("", labels, None, value);
     }
 
-    pub(super) fn histogram(&mut self, labels: Labels<'_>, histogram: &Histogram) {
+    pub(super) fn histogram(&mut self, labels: Labels<'_>, histogram: &DurationHistogram) {
         let (buckets, sum) = histogram.read();
         let count = buckets.last().map_or(0, |(_, count)| *count);
         for (bound, count) in buckets {

@@ -7,8 +7,8 @@ use std::sync::{PoisonError, RwLock};
 use rival_core::RunStatus;
 use rival_engine::CallEnd;
 
-use super::histogram::Histogram;
-use super::text::{Family, Kind, Page};
+use super::histogram::DurationHistogram;
+use super::text::{MetricFamily, MetricKind, MetricsPage};
 
 /// How many workflows have numbers of their own.
 const MOST: usize = 500;
@@ -17,7 +17,7 @@ const OTHER: &str = "other";
 
 /// The counts of workflows by name: looked up at every call, added to when a workflow is heard of for the first time.
 #[derive(Debug, Default)]
-pub(super) struct Workflows(RwLock<HashMap<Box<str>, Counts>>);
+pub(super) struct WorkflowMetrics(RwLock<HashMap<Box<str>, Counts>>);
 
 /// What is counted of a workflow.
 #[derive(Debug, Default)]
@@ -26,8 +26,8 @@ pub(super) struct Counts {
     ended: [AtomicU64; ENDS.len()],
     calls: [AtomicU64; OUTCOMES.len()],
     pub(super) retries: AtomicU64,
-    pub(super) took: Histogram,
-    pub(super) queue_wait: Histogram,
+    pub(super) took: DurationHistogram,
+    pub(super) queue_wait: DurationHistogram,
 }
 
 const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
@@ -56,7 +56,7 @@ impl Counts {
     }
 }
 
-impl Workflows {
+impl WorkflowMetrics {
     /// Counts something of a workflow.
     pub(super) fn with<T>(&self, workflow: &str, count: impl FnOnce(&Counts) -> T) -> T {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -72,35 +72,36 @@ impl Workflows {
         count(known.entry(if own { workflow } else { OTHER }.into()).or_default())
     }
 
-    pub(super) fn write(&self, page: &mut Page) {
+    pub(super) fn write(&self, page: &mut MetricsPage) {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let all: BTreeMap<&str, &Counts> = known.iter().map(|(name, counts)| (&**name, counts)).collect();
-        let mut family = page.family("rival_runs_started_total", Kind::Counter, "Runs that were started.");
+        let mut family =
+            page.family("rival_runs_started_total", MetricKind::Counter, "Runs that were started.");
         for (name, counts) in &all {
             family.line(&[("workflow", name)], counts.started.load(Ordering::Relaxed));
         }
         let help = "Runs that have ended, by status.";
-        family = page.family("rival_runs_ended_total", Kind::Counter, help);
+        family = page.family("rival_runs_ended_total", MetricKind::Counter, help);
         for (name, counts) in &all {
             write_each(&mut family, name, "status", &ENDS, &counts.ended);
         }
         let help = "How long runs were queued, of those that had to queue.";
-        family = page.family("rival_queue_wait_seconds", Kind::Histogram, help);
+        family = page.family("rival_queue_wait_seconds", MetricKind::Histogram, help);
         for (name, counts) in &all {
             family.histogram(&[("workflow", name)], &counts.queue_wait);
         }
         let help = "Calls of functions that have ended, by outcome.";
-        family = page.family("rival_step_calls_total", Kind::Counter, help);
+        family = page.family("rival_step_calls_total", MetricKind::Counter, help);
         for (name, counts) in &all {
             write_each(&mut family, name, "outcome", &OUTCOMES, &counts.calls);
         }
         let help = "Calls that failed and are tried again.";
-        family = page.family("rival_step_retries_total", Kind::Counter, help);
+        family = page.family("rival_step_retries_total", MetricKind::Counter, help);
         for (name, counts) in &all {
             family.line(&[("workflow", name)], counts.retries.load(Ordering::Relaxed));
         }
         let help = "How long calls took, of those that came to an end.";
-        family = page.family("rival_step_duration_seconds", Kind::Histogram, help);
+        family = page.family("rival_step_duration_seconds", MetricKind::Histogram, help);
         for (name, counts) in &all {
             family.histogram(&[("workflow", name)], &counts.took);
         }
@@ -108,7 +109,13 @@ impl Workflows {
 }
 
 /// One line for each value of another label, also where nothing was counted: a rate needs a zero to begin with.
-fn write_each(family: &mut Family<'_>, workflow: &str, label: &str, values: &[&str], counts: &[AtomicU64]) {
+fn write_each(
+    family: &mut MetricFamily<'_>,
+    workflow: &str,
+    label: &str,
+    values: &[&str],
+    counts: &[AtomicU64],
+) {
     for (value, count) in values.iter().zip(counts) {
         family.line(&[("workflow", &workflow), (label, value)], count.load(Ordering::Relaxed));
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::{Client, Method, Response, StatusCode};
 use rival::prelude::*;
 use rival::{RunId, SqliteStore};
-use rival_server::auth::Scope;
+use rival_server::auth::AccessScope;
 use rival_server::{Server, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -101,7 +101,8 @@ impl Lab {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let listen = listener.local_addr().unwrap();
         let tokens = folder.path().join("tokens.json");
-        let settings = Settings { listen, tokens, anonymous_scope: Scope::Admin, ..Settings::default() };
+        let settings =
+            Settings { listen, tokens, anonymous_scope: AccessScope::Admin, ..Settings::default() };
         let server = Server::new(engine.clone(), settings).unwrap();
         let stop = CancellationToken::new();
         let served = tokio::spawn(server.serve(listener, stop.clone().cancelled_owned()));

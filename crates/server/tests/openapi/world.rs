@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rival::prelude::*;
 use rival::{RunHandle, RunId, RunStatus, SqliteStore, Value};
-use rival_server::auth::Scope;
+use rival_server::auth::AccessScope;
 use rival_server::token::TokenFile;
 use rival_server::{Server, Settings};
 use serde::{Deserialize, Serialize};
@@ -103,7 +103,7 @@ impl World {
         let listen = listener.local_addr().unwrap();
         let tokens = folder.join("tokens.json");
         let token =
-            TokenFile::new(&tokens).create("test", Scope::Admin, rival::Time(0), None).unwrap().secret;
+            TokenFile::new(&tokens).create("test", AccessScope::Admin, rival::Time(0), None).unwrap().secret;
         // How often one may ask is another test's business.
         let settings = Settings {
             listen,

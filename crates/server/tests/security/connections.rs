@@ -22,7 +22,7 @@ async fn requests_on_one_connection_are_answered_in_order() {
 #[tokio::test]
 async fn each_request_on_a_connection_is_judged_by_itself() {
     let server = Server::private().await;
-    let token = server.token(rival_server::auth::Scope::Admin);
+    let token = server.token(rival_server::auth::AccessScope::Admin);
     let token = format!("Authorization: Bearer {token}");
     let mut wire = server.wire().await;
     let empty = ["Content-Length: 0"];

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use rival_server::auth::Scope;
+use rival_server::auth::AccessScope;
 use tracing::subscriber::DefaultGuard;
 
 use crate::server::Server;
@@ -53,7 +53,7 @@ impl Write for Log {
 async fn effects_and_refusals_are_logged_and_secrets_are_not() {
     let (log, _guard) = Log::begin();
     let server = Server::private().await;
-    let token = server.token(Scope::Run);
+    let token = server.token(AccessScope::Run);
     let secret = token.rsplit('_').next().unwrap();
     let line = format!("Authorization: Bearer {token}");
 

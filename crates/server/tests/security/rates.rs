@@ -1,6 +1,6 @@
 //! Clients that ask too often.
 
-use rival_server::auth::Scope;
+use rival_server::auth::AccessScope;
 
 use crate::http::Answer;
 use crate::server::Server;
@@ -54,7 +54,7 @@ async fn refused_requests_count_too() {
 #[tokio::test]
 async fn each_token_has_its_own_count() {
     let server = stingy().await;
-    let (one, other) = (server.token(Scope::Read), server.token(Scope::Read));
+    let (one, other) = (server.token(AccessScope::Read), server.token(AccessScope::Read));
     let request =
         |token: &str| server.head("GET", "/read", &[&format!("Authorization: Bearer {token}")]) + "\r\n";
     assert_must_wait(&until_not(&server, 200, &request(&one)).await.1);

@@ -2,7 +2,7 @@
 
 use rival::prelude::*;
 use rival_core::Time;
-use rival_server::auth::Scope;
+use rival_server::auth::AccessScope;
 use rival_server::token::TokenFile;
 use rival_server::{Server, openapi};
 use serde_json::Value;
@@ -35,7 +35,7 @@ impl Real {
         let address = listener.local_addr().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let tokens = TokenFile::new(folder.path().join("tokens.json"));
-        tokens.create("first", Scope::Admin, Time(0), None).unwrap();
+        tokens.create("first", AccessScope::Admin, Time(0), None).unwrap();
         let mut settings = settings(address, tokens.path().to_owned());
         settings.require_token = Some(true);
         let server = Server::new(engine.clone(), settings).unwrap();
@@ -44,7 +44,7 @@ impl Real {
         Self { host: format!("Host: {address}"), address, engine, tokens, _folder: folder, _stop: stop }
     }
 
-    fn token(&self, scope: Scope) -> String {
+    fn token(&self, scope: AccessScope) -> String {
         let new = self.tokens.create(scope.as_str(), scope, Time(0), None).unwrap();
         format!("Authorization: Bearer {}", new.secret)
     }
@@ -69,7 +69,7 @@ impl Real {
 }
 
 /// Every operation of the document as `METHOD /path` that could be, and the scope that it says it needs.
-fn operations() -> Vec<(String, Option<Scope>)> {
+fn operations() -> Vec<(String, Option<AccessScope>)> {
     let document: Value = serde_json::to_value(openapi()).unwrap();
     let mut all = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -89,7 +89,7 @@ const JSON: &str = "Content-Type: application/json";
 #[tokio::test]
 async fn every_route_wants_the_scope_that_the_document_names() {
     let real = Real::start().await;
-    let scopes = [Scope::Read, Scope::Run, Scope::Admin];
+    let scopes = [AccessScope::Read, AccessScope::Run, AccessScope::Admin];
     let tokens = scopes.map(|scope| real.token(scope));
     for (request, needed) in operations() {
         let without = real.ask(&request, &[&real.host, JSON], "{}").await;
@@ -124,7 +124,7 @@ async fn only_routes_that_say_so_are_for_everyone() {
 #[tokio::test]
 async fn no_route_answers_under_another_name_or_to_another_page() {
     let real = Real::start().await;
-    let token = real.token(Scope::Admin);
+    let token = real.token(AccessScope::Admin);
     for (request, _) in operations() {
         let rebound = real.ask(&request, &["Host: evil.example", JSON, &token], "{}").await;
         rebound.assert_problem(403, "host_not_allowed");
@@ -139,7 +139,7 @@ async fn no_route_answers_under_another_name_or_to_another_page() {
 #[tokio::test]
 async fn no_route_takes_what_is_no_json() {
     let real = Real::start().await;
-    let token = real.token(Scope::Admin);
+    let token = real.token(AccessScope::Admin);
     let deep = "[".repeat(100_000);
     let large = format!("\"{}\"", "x".repeat(20_000_000));
     for (request, _) in operations().iter().filter(|(request, _)| request.starts_with("POST")) {
@@ -161,7 +161,7 @@ async fn no_route_takes_what_is_no_json() {
 #[tokio::test]
 async fn no_get_has_an_effect() {
     let real = Real::start().await;
-    let token = real.token(Scope::Admin);
+    let token = real.token(AccessScope::Admin);
     for (request, _) in operations() {
         let path = request.split(' ').nth(1).unwrap();
         for method in ["GET", "HEAD", "OPTIONS"] {

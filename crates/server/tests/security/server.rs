@@ -12,9 +12,9 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use futures::StreamExt;
 use rival_core::Time;
-use rival_server::auth::Scope;
+use rival_server::auth::AccessScope;
 use rival_server::listen;
-use rival_server::routes::{self, Routes};
+use rival_server::routes::{self, RouteBuilder};
 use rival_server::secure::{SecureError, secure};
 use rival_server::settings::Settings;
 use rival_server::token::TokenFile;
@@ -70,7 +70,7 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let tokens = TokenFile::new(folder.path().join("tokens.json"));
-        tokens.create("first", Scope::Admin, Time(0), None).unwrap();
+        tokens.create("first", AccessScope::Admin, Time(0), None).unwrap();
         let mut settings = settings(address, tokens.path().to_owned());
         change(&mut settings);
         let world = Arc::new(World::default());
@@ -84,7 +84,7 @@ impl Server {
     }
 
     /// A token that never expires.
-    pub(crate) fn token(&self, scope: Scope) -> String {
+    pub(crate) fn token(&self, scope: AccessScope) -> String {
         self.tokens.create(scope.as_str(), scope, Time(0), None).unwrap().secret
     }
 
@@ -139,7 +139,7 @@ impl Server {
     /// That whatever was done to the server, it still answers, and lets effects happen.
     pub(crate) async fn assert_well(&self) {
         assert_eq!(self.get("/open", &[]).await.status, 200);
-        let token = format!("Authorization: Bearer {}", self.token(Scope::Admin));
+        let token = format!("Authorization: Bearer {}", self.token(AccessScope::Admin));
         let before = self.effects();
         assert_eq!(self.post("/run", &[&token], "{}").await.status, 200);
         assert_eq!(self.effects(), before + 1);
@@ -167,8 +167,8 @@ pub(crate) fn try_secure(settings: &Settings) -> Result<(), SecureError> {
     secure(test_routes(Arc::default()), settings).map(drop)
 }
 
-pub(crate) fn test_routes(world: Arc<World>) -> Routes {
-    Routes::new(utoipa::openapi::OpenApi::default())
+pub(crate) fn test_routes(world: Arc<World>) -> RouteBuilder {
+    RouteBuilder::new(utoipa::openapi::OpenApi::default())
         .routes(routes::open(), routes!(open))
         .routes(routes::read(), routes!(look))
         .routes(routes::run(), routes!(act))

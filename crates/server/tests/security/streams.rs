@@ -1,7 +1,7 @@
 //! Live streams: so many and no more.
 
 use rival_core::Time;
-use rival_server::auth::Scope;
+use rival_server::auth::AccessScope;
 
 use crate::http::Wire;
 use crate::server::Server;
@@ -26,7 +26,7 @@ async fn one_client_gets_three_quarters_of_the_streams() {
     answer.assert_problem(429, "too_many_streams");
     assert!(answer.header("retry-after").is_some());
 
-    let other = format!("Authorization: Bearer {}", server.token(Scope::Read));
+    let other = format!("Authorization: Bearer {}", server.token(AccessScope::Read));
     for expected in [200, 200, 429] {
         let (wire, status) = open(&server, &[&other]).await;
         assert_eq!(status, expected);
@@ -67,7 +67,7 @@ async fn a_stream_that_is_refused_takes_no_place() {
             .await
             .assert_problem(403, "origin_not_allowed");
     }
-    let token = format!("Authorization: Bearer {}", server.token(Scope::Read));
+    let token = format!("Authorization: Bearer {}", server.token(AccessScope::Read));
     assert_eq!(open(&server, &[&token]).await.1, 200);
 }
 
@@ -75,7 +75,7 @@ async fn a_stream_that_is_refused_takes_no_place() {
 #[tokio::test]
 async fn a_stream_ends_when_its_token_is_revoked() {
     let server = Server::private().await;
-    let new = server.tokens.create("ci", Scope::Read, Time(0), None).unwrap();
+    let new = server.tokens.create("ci", AccessScope::Read, Time(0), None).unwrap();
     let mut wire = server.wire().await;
     let line = format!("Authorization: Bearer {}", new.secret);
     wire.send(server.head("GET", "/flood", &[&line, "Connection: close"]) + "\r\n").await;

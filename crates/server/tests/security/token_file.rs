@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use rival_core::Time;
-use rival_server::auth::Scope;
+use rival_server::auth::AccessScope;
 use rival_server::secure::SecureError;
 use rival_server::token::{TokenError, TokenFile};
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn it_is_for_its_owner_alone_and_holds_no_secret() {
     let folder = tempfile::tempdir().unwrap();
     let file = TokenFile::new(folder.path().join("new/folder/tokens.json"));
     assert_eq!(file.list().unwrap(), []);
-    let new = file.create("ci", Scope::Run, Time(7), Some(Time(9))).unwrap();
+    let new = file.create("ci", AccessScope::Run, Time(7), Some(Time(9))).unwrap();
 
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(file.path()), 0o600);
@@ -50,14 +50,18 @@ fn it_is_for_its_owner_alone_and_holds_no_secret() {
 fn tokens_are_listed_in_order_and_revoked_by_id() {
     let folder = tempfile::tempdir().unwrap();
     let file = TokenFile::new(folder.path().join("tokens.json"));
-    let ids: Vec<String> =
-        ["a", "b", "c"].map(|name| file.create(name, Scope::Read, Time(0), None).unwrap().token.id).into();
+    let ids: Vec<String> = ["a", "b", "c"]
+        .map(|name| file.create(name, AccessScope::Read, Time(0), None).unwrap().token.id)
+        .into();
     assert_eq!(file.revoke(&ids[1]).unwrap().name, "b");
     let names: Vec<String> = file.list().unwrap().into_iter().map(|token| token.name).collect();
     assert_eq!(names, ["a", "c"]);
     assert_eq!(file.revoke(&ids[1]).unwrap_err().code(), "unknown_token");
     for name in ["", "a\nb", &"x".repeat(101)] {
-        assert_eq!(file.create(name, Scope::Read, Time(0), None).unwrap_err().code(), "invalid_token_name");
+        assert_eq!(
+            file.create(name, AccessScope::Read, Time(0), None).unwrap_err().code(),
+            "invalid_token_name"
+        );
     }
 }
 
@@ -69,7 +73,7 @@ fn those_who_write_at_the_same_time_lose_nothing() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..5 {
-                    file.create("x", Scope::Read, Time(0), None).unwrap();
+                    file.create("x", AccessScope::Read, Time(0), None).unwrap();
                 }
             });
         }
@@ -81,7 +85,7 @@ fn those_who_write_at_the_same_time_lose_nothing() {
 fn a_server_does_not_start_with_a_file_that_it_cannot_trust() {
     let folder = tempfile::tempdir().unwrap();
     let file = TokenFile::new(folder.path().join("tokens.json"));
-    file.create("ci", Scope::Run, Time(0), None).unwrap();
+    file.create("ci", AccessScope::Run, Time(0), None).unwrap();
     let settings = settings(([127, 0, 0, 1], 1).into(), file.path().to_owned());
     let good = fs::read_to_string(file.path()).unwrap();
     for damaged in [
@@ -97,7 +101,10 @@ fn a_server_does_not_start_with_a_file_that_it_cannot_trust() {
         let error = try_secure(&settings).unwrap_err();
         assert!(matches!(&error, SecureError::Tokens(TokenError::Damaged { .. })), "{damaged}: {error}");
         // Nor is anything written over it.
-        assert_eq!(file.create("x", Scope::Run, Time(0), None).unwrap_err().code(), "tokens_unreadable");
+        assert_eq!(
+            file.create("x", AccessScope::Run, Time(0), None).unwrap_err().code(),
+            "tokens_unreadable"
+        );
         assert_eq!(fs::read_to_string(file.path()).unwrap(), damaged);
     }
     fs::write(file.path(), &good).unwrap();
@@ -114,7 +121,7 @@ fn a_server_does_not_start_with_a_file_that_it_cannot_trust() {
 #[tokio::test]
 async fn a_file_that_is_damaged_while_the_server_runs_lets_nobody_in_until_it_is_mended() {
     let server = Server::private().await;
-    let line = bearer(&server.token(Scope::Admin));
+    let line = bearer(&server.token(AccessScope::Admin));
     assert_eq!(server.get("/read", &[&line]).await.status, 200);
     let good = fs::read(server.tokens.path()).unwrap();
 
@@ -133,7 +140,7 @@ async fn a_file_that_is_damaged_while_the_server_runs_lets_nobody_in_until_it_is
 #[tokio::test]
 async fn a_file_that_others_may_change_while_the_server_runs_lets_nobody_in() {
     let server = Server::private().await;
-    let line = bearer(&server.token(Scope::Admin));
+    let line = bearer(&server.token(AccessScope::Admin));
     assert_eq!(server.get("/read", &[&line]).await.status, 200);
     fs::set_permissions(server.tokens.path(), fs::Permissions::from_mode(0o666)).unwrap();
     server.get("/read", &[&line]).await.assert_problem(503, "tokens_unreadable");
@@ -144,7 +151,7 @@ async fn a_file_that_others_may_change_while_the_server_runs_lets_nobody_in() {
 #[tokio::test]
 async fn without_its_file_a_server_knows_no_token() {
     let server = Server::private().await;
-    let line = bearer(&server.token(Scope::Admin));
+    let line = bearer(&server.token(AccessScope::Admin));
     assert_eq!(server.get("/read", &[&line]).await.status, 200);
     fs::remove_file(server.tokens.path()).unwrap();
     server.get("/read", &[&line]).await.assert_problem(401, "unauthorized");
@@ -155,7 +162,7 @@ async fn without_its_file_a_server_knows_no_token() {
 #[tokio::test]
 async fn a_folder_in_its_place_lets_nobody_in() {
     let server = Server::private().await;
-    let line = bearer(&server.token(Scope::Admin));
+    let line = bearer(&server.token(AccessScope::Admin));
     fs::remove_file(server.tokens.path()).unwrap();
     fs::create_dir(server.tokens.path()).unwrap();
     fs::set_permissions(server.tokens.path(), fs::Permissions::from_mode(0o700)).unwrap();

@@ -1,7 +1,7 @@
 //! Who gets in with which token, and what that may do.
 
 use rival_core::Time;
-use rival_server::auth::Scope;
+use rival_server::auth::AccessScope;
 use rival_server::secure::SecureError;
 
 use crate::http::Answer;
@@ -29,7 +29,7 @@ fn statuses(answers: &[Answer; 4]) -> [u16; 4] {
 async fn on_loopback_no_token_is_needed_but_by_admins() {
     let server = Server::start().await;
     assert_eq!(statuses(&tried(&server, &[]).await), [200, 200, 200, 403]);
-    let everything = Server::with(|settings| settings.anonymous_scope = Scope::Admin).await;
+    let everything = Server::with(|settings| settings.anonymous_scope = AccessScope::Admin).await;
     assert_eq!(statuses(&tried(&everything, &[]).await), [200; 4]);
 }
 
@@ -52,9 +52,9 @@ async fn each_scope_may_do_what_those_before_it_may() {
     // On loopback a token that is shown counts too: it can be less than everything.
     for server in [Server::private().await, Server::start().await] {
         for (scope, expected) in [
-            (Scope::Read, [200, 200, 403, 403]),
-            (Scope::Run, [200, 200, 200, 403]),
-            (Scope::Admin, [200, 200, 200, 200]),
+            (AccessScope::Read, [200, 200, 403, 403]),
+            (AccessScope::Run, [200, 200, 200, 403]),
+            (AccessScope::Admin, [200, 200, 200, 200]),
         ] {
             let answers = tried(&server, &[&bearer(&server.token(scope))]).await;
             assert_eq!(statuses(&answers), expected, "{scope:?}");
@@ -70,7 +70,7 @@ async fn each_scope_may_do_what_those_before_it_may() {
 #[tokio::test]
 async fn a_method_of_which_nobody_said_what_it_needs_is_not_there() {
     let server = Server::private().await;
-    let admin = bearer(&server.token(Scope::Admin));
+    let admin = bearer(&server.token(AccessScope::Admin));
     for path in ["/half-said", "/page"] {
         assert_eq!(server.get(path, &[]).await.status, 200);
         assert_eq!(server.ask("HEAD", path, &[]).await.status, 200);
@@ -88,7 +88,7 @@ async fn a_method_of_which_nobody_said_what_it_needs_is_not_there() {
 #[tokio::test]
 async fn a_header_that_is_there_must_be_right_also_where_none_is_needed() {
     for server in [Server::private().await, Server::start().await] {
-        let good = server.token(Scope::Admin);
+        let good = server.token(AccessScope::Admin);
         let id = &good[..13];
         let wrong_secret = format!("{id}{}", "0".repeat(64));
         let wrong_id = good.replacen(id, "rvl_aaaaaaaa_", 1);
@@ -128,7 +128,7 @@ async fn a_header_that_is_there_must_be_right_also_where_none_is_needed() {
 #[tokio::test]
 async fn the_scheme_may_be_spelled_as_one_likes() {
     let server = Server::private().await;
-    let token = server.token(Scope::Read);
+    let token = server.token(AccessScope::Read);
     for scheme in ["Bearer", "bearer", "BEARER"] {
         assert_eq!(server.get("/read", &[&format!("Authorization: {scheme} {token}")]).await.status, 200);
     }
@@ -137,7 +137,7 @@ async fn the_scheme_may_be_spelled_as_one_likes() {
 #[tokio::test]
 async fn a_token_in_the_address_or_a_cookie_is_none() {
     let server = Server::private().await;
-    let token = server.token(Scope::Admin);
+    let token = server.token(AccessScope::Admin);
     for query in ["access_token", "token"] {
         server.get(&format!("/read?{query}={token}"), &[]).await.assert_problem(401, "unauthorized");
     }
@@ -147,18 +147,19 @@ async fn a_token_in_the_address_or_a_cookie_is_none() {
 #[tokio::test]
 async fn an_expired_token_is_refused() {
     let server = Server::private().await;
-    let expired = server.tokens.create("old", Scope::Admin, Time(0), Some(Time(1))).unwrap().secret;
+    let expired = server.tokens.create("old", AccessScope::Admin, Time(0), Some(Time(1))).unwrap().secret;
     let answer = server.get("/read", &[&bearer(&expired)]).await;
     answer.assert_problem(401, "unauthorized");
     assert!(answer.body.contains("expired"));
-    let later = server.tokens.create("new", Scope::Admin, Time(0), Some(Time(i64::MAX))).unwrap().secret;
+    let later =
+        server.tokens.create("new", AccessScope::Admin, Time(0), Some(Time(i64::MAX))).unwrap().secret;
     assert_eq!(server.get("/read", &[&bearer(&later)]).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_token_that_is_revoked_while_the_server_runs_is_refused_from_then_on() {
     let server = Server::private().await;
-    let new = server.tokens.create("ci", Scope::Run, Time(0), None).unwrap();
+    let new = server.tokens.create("ci", AccessScope::Run, Time(0), None).unwrap();
     let line = bearer(&new.secret);
     assert_eq!(server.post("/run", &[&line], "{}").await.status, 200);
     server.tokens.revoke(&new.token.id).unwrap();
@@ -170,7 +171,7 @@ async fn a_token_that_is_revoked_while_the_server_runs_is_refused_from_then_on()
 #[tokio::test]
 async fn handlers_never_see_a_token() {
     let server = Server::private().await;
-    let answer = server.get("/read", &[&bearer(&server.token(Scope::Read))]).await;
+    let answer = server.get("/read", &[&bearer(&server.token(AccessScope::Read))]).await;
     assert_eq!(answer.body, "authorization seen: false");
 }
 

@@ -4,47 +4,59 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use rival_core::NodeStatus;
-use rival_core::plan::{Block, Node, NodeKind, Order};
+use rival_core::plan::{BlockOrder, Node, NodeKind, PlanBlock};
 use serde_json::Value;
 
-use super::time::{Ending, Lanes, Scope, Task};
-use super::{End, Env, Model};
-use crate::script::Before;
+use super::time::{ModelLanes, ModelScope, ModelTask, ScopeEnding};
+use super::{ModelEnv, NodeEnd, RunModel};
+use crate::script::NodeBefore;
 
-impl<'a> Model<'a> {
+impl<'a> RunModel<'a> {
     /// Runs a block; `owner` is the path of the lane that it is.
     pub(super) fn block(
         self: &Rc<Self>,
-        block: &'a Block,
+        block: &'a PlanBlock,
         owner: String,
-        scope: Rc<Scope>,
-        env: Env,
-    ) -> Task<'a, End> {
+        scope: Rc<ModelScope>,
+        env: ModelEnv,
+    ) -> ModelTask<'a, NodeEnd> {
         let this = Rc::clone(self);
         Box::pin(async move {
             match block.order {
-                Order::Sequence => this.sequence(block, &owner, &scope, env).await,
-                Order::Graph => this.graph(block, &owner, &scope, env).await,
+                BlockOrder::Sequence => this.sequence(block, &owner, &scope, env).await,
+                BlockOrder::Graph => this.graph(block, &owner, &scope, env).await,
             }
         })
     }
 
-    async fn sequence(self: &Rc<Self>, block: &'a Block, owner: &str, scope: &Rc<Scope>, env: Env) -> End {
+    async fn sequence(
+        self: &Rc<Self>,
+        block: &'a PlanBlock,
+        owner: &str,
+        scope: &Rc<ModelScope>,
+        env: ModelEnv,
+    ) -> NodeEnd {
         let mut env = env;
-        let mut last = End::Good(None, NodeStatus::Completed);
+        let mut last = NodeEnd::Good(None, NodeStatus::Completed);
         for node in &block.nodes {
             last = self.node(node, path(owner, &node.id), Rc::clone(scope), env.clone()).await;
-            let End::Good(result, status) = &last else { return last };
-            env.last = Some(Before::new(&node.id, result.clone(), status.word()));
+            let NodeEnd::Good(result, status) = &last else { return last };
+            env.last = Some(NodeBefore::new(&node.id, result.clone(), status.word()));
         }
         last
     }
 
-    async fn graph(self: &Rc<Self>, block: &'a Block, owner: &str, scope: &Rc<Scope>, env: Env) -> End {
+    async fn graph(
+        self: &Rc<Self>,
+        block: &'a PlanBlock,
+        owner: &str,
+        scope: &Rc<ModelScope>,
+        env: ModelEnv,
+    ) -> NodeEnd {
         self.side_by_side(owner);
-        let env = Env { last: None, ..env };
+        let env = ModelEnv { last: None, ..env };
         let inner = scope.inside();
-        let mut lanes = Lanes::new();
+        let mut lanes = ModelLanes::new();
         let mut begun: Vec<&'a Node> = Vec::new();
         let mut done: BTreeMap<&str, Option<Value>> = BTreeMap::new();
         let mut failure = None;
@@ -61,27 +73,33 @@ impl<'a> Model<'a> {
                 break;
             }
             match lanes.next(&self.clock).await {
-                (n, End::Good(result, _)) => {
+                (n, NodeEnd::Good(result, _)) => {
                     done.insert(&begun[n].id, result);
                 }
-                (_, End::Hard(failed)) => {
+                (_, NodeEnd::Hard(failed)) => {
                     failure.get_or_insert(failed);
-                    inner.end(Ending::Settle, &self.clock);
+                    inner.end(ScopeEnding::Settle, &self.clock);
                 }
-                (_, End::Stopped) => {}
+                (_, NodeEnd::Stopped) => {}
             }
         }
         if failure.is_some() {
             self.clock.alone(self.number, owner).await;
         }
         match failure {
-            Some(failed) => End::Hard(failed),
+            Some(failed) => NodeEnd::Hard(failed),
             None if done.len() == block.nodes.len() => sinks(block, &done),
-            None => End::Stopped,
+            None => NodeEnd::Stopped,
         }
     }
 
-    fn node(self: &Rc<Self>, node: &'a Node, path: String, scope: Rc<Scope>, env: Env) -> Task<'a, End> {
+    fn node(
+        self: &Rc<Self>,
+        node: &'a Node,
+        path: String,
+        scope: Rc<ModelScope>,
+        env: ModelEnv,
+    ) -> ModelTask<'a, NodeEnd> {
         let this = Rc::clone(self);
         Box::pin(async move {
             let held = this.clock.paused.get() && scope.ending().is_none();
@@ -90,7 +108,7 @@ impl<'a> Model<'a> {
             let may_start = if inner { scope.ending().is_none() } else { this.clock.may_start(&scope).await };
             if !may_start {
                 // A node whose turn had come is shown as cancelled, others not at all.
-                return if held { this.over(&path, End::Stopped) } else { End::Stopped };
+                return if held { this.over(&path, NodeEnd::Stopped) } else { NodeEnd::Stopped };
             }
             let end = match &node.kind {
                 NodeKind::Step(step) => this.step(step, &path, &scope, &env).await,
@@ -102,7 +120,7 @@ impl<'a> Model<'a> {
                 NodeKind::ForEach(each) => this.for_each(each, &path, &scope, env).await,
                 NodeKind::Parallel(parallel) => this.parallel(parallel, &path, &scope, env).await,
             };
-            if let (End::Good(Some(result), _), false) = (&end, path.contains('/'))
+            if let (NodeEnd::Good(Some(result), _), false) = (&end, path.contains('/'))
                 && !result.is_null()
             {
                 this.notes.borrow_mut().summary.results.insert(path, result.clone());
@@ -113,7 +131,7 @@ impl<'a> Model<'a> {
 }
 
 /// The result of a graph: that of its only sink, or a map of them.
-fn sinks(block: &Block, done: &BTreeMap<&str, Option<Value>>) -> End {
+fn sinks(block: &PlanBlock, done: &BTreeMap<&str, Option<Value>>) -> NodeEnd {
     let used: BTreeSet<&String> = block.nodes.iter().flat_map(|node| &node.after).collect();
     let sinks: Vec<&Node> = block.nodes.iter().filter(|node| !used.contains(&node.id)).collect();
     let result = |node: &&Node| done.get(node.id.as_str()).cloned().flatten();
@@ -123,7 +141,7 @@ fn sinks(block: &Block, done: &BTreeMap<&str, Option<Value>>) -> End {
             many.iter().map(|node| (node.id.clone(), result(node).unwrap_or(Value::Null))).collect(),
         )),
     };
-    End::Good(result, NodeStatus::Completed)
+    NodeEnd::Good(result, NodeStatus::Completed)
 }
 
 pub(super) fn path(owner: &str, id: &str) -> String {

@@ -8,10 +8,10 @@ use std::task::Poll;
 use rival_core::RunStatus;
 use serde_json::{Value, json};
 
-use super::call::{Called, ended};
-use super::time::{Ending, Scope};
-use super::{Asked, CutFate, Env, Model, Tie};
-use crate::ops::{Op, child_input};
+use super::call::{CallResult, ended};
+use super::time::{ModelScope, ScopeEnding};
+use super::{CutFate, ModelEnv, ModelRequest, ModelTie, RunModel};
+use crate::ops::{ScriptedOp, child_input};
 use crate::script::CallKey;
 
 /// Everything around the call is ending, or it was stopped.
@@ -25,22 +25,22 @@ pub(super) struct Answers {
     pub(super) told: bool,
 }
 
-impl<'a> Model<'a> {
+impl<'a> RunModel<'a> {
     /// Makes a call that asks for operations. Gives how it ended, and what the operations answered.
     pub(super) async fn call_durable(
         self: &Rc<Self>,
         key: &CallKey,
         node: &str,
-        scope: &Scope,
-    ) -> (Called, Answers) {
+        scope: &ModelScope,
+    ) -> (CallResult, Answers) {
         self.notes.borrow_mut().summary.calls.insert(key.clone());
         self.clock.turn().await;
         let mut answers = Answers::default();
         let called = match self.ask_all(key, node, scope, &mut answers).await {
             Ok(Ok(())) => ended(self.script.act(key).does),
-            Ok(Err(code)) => Called::OpFailed(code),
+            Ok(Err(code)) => CallResult::OpFailed(code),
             // With what ended it, and at the same moment: the two do not race.
-            Err(Stopped) => return (Called::Killed, Answers::default()),
+            Err(Stopped) => return (CallResult::Killed, Answers::default()),
         };
         self.fact(node);
         self.clock.changed();
@@ -51,7 +51,7 @@ impl<'a> Model<'a> {
         self: &Rc<Self>,
         key: &CallKey,
         node: &str,
-        scope: &Scope,
+        scope: &ModelScope,
         answers: &mut Answers,
     ) -> Result<Result<(), &'static str>, Stopped> {
         let ops = self.script.ops(&key.node);
@@ -61,13 +61,14 @@ impl<'a> Model<'a> {
             // What succeeded in an earlier attempt is kept.
             let kept = self.kept.borrow().get(&place).cloned();
             let answer = match (kept, op) {
-                (Some(answer), Op::Race(racers)) => {
+                (Some(answer), ScriptedOp::Race(racers)) => {
                     // The one that won wins again at once; the others begin, and are dropped at the same moment.
-                    if racers.contains(&Op::Run) {
-                        self.tie(Tie::Race);
+                    if racers.contains(&ScriptedOp::Run) {
+                        self.tie(ModelTie::Race);
                     }
                     // In what is ending they are refused at that moment, and the refusal may be seen first.
-                    let waits = racers.iter().filter(|racer| !matches!(racer, Op::Once { .. })).count();
+                    let waits =
+                        racers.iter().filter(|racer| !matches!(racer, ScriptedOp::Once { .. })).count();
                     if scope.ending().is_some() && waits > 1 {
                         answers.told = true;
                         if self.clock.either() {
@@ -77,7 +78,7 @@ impl<'a> Model<'a> {
                     Ok(answer)
                 }
                 (Some(answer), _) => Ok(answer),
-                (None, Op::Race(racers)) => self.race(key, node, n, racers, scope).await?,
+                (None, ScriptedOp::Race(racers)) => self.race(key, node, n, racers, scope).await?,
                 (None, op) => self.ask_op(key, node, &n.to_string(), op, scope).await?,
             };
             match answer {
@@ -93,7 +94,7 @@ impl<'a> Model<'a> {
     }
 
     /// Works for a while. That goes on while everything around settles.
-    async fn work(&self, key: &CallKey, takes: u64, scope: &Scope) -> Result<(), Stopped> {
+    async fn work(&self, key: &CallKey, takes: u64, scope: &ModelScope) -> Result<(), Stopped> {
         let end = self.clock.now() + takes;
         let began = self.clock.now();
         let cuts = self.cuts.get(key).map(Vec::as_slice).unwrap_or_default();
@@ -102,7 +103,7 @@ impl<'a> Model<'a> {
             let mut cuts = cuts.iter().filter(|cut| cut.at >= began);
             let cut = cuts.any(|cut| cut.fate == CutFate::Cancelled && self.clock.has_come(cut.at));
             match ending {
-                Some((Ending::Stop | Ending::Kill, _)) => {
+                Some((ScopeEnding::Stop | ScopeEnding::Kill, _)) => {
                     let ended = self.note_stop_at(end, scope);
                     return Poll::Ready(if ended { Ok(()) } else { Err(Stopped) });
                 }
@@ -121,10 +122,10 @@ impl<'a> Model<'a> {
         key: &CallKey,
         node: &str,
         n: usize,
-        racers: &[Op],
-        scope: &Scope,
+        racers: &[ScriptedOp],
+        scope: &ModelScope,
     ) -> Result<Result<Value, &'static str>, Stopped> {
-        let (inside, began) = (Scope::run(), self.clock.now());
+        let (inside, began) = (ModelScope::run(), self.clock.now());
         let places: Vec<String> = (0..racers.len()).map(|racer| format!("{n}.{racer}")).collect();
         let mut racing: Vec<_> = racers
             .iter()
@@ -143,7 +144,7 @@ impl<'a> Model<'a> {
                 match &winner {
                     None => winner = Some((place, end)),
                     // Two at one moment.
-                    Some((_, Ok(_))) if end.is_ok() => self.tie(Tie::Race),
+                    Some((_, Ok(_))) if end.is_ok() => self.tie(ModelTie::Race),
                     Some(_) => {}
                 }
             }
@@ -151,8 +152,8 @@ impl<'a> Model<'a> {
         })
         .await;
         // A child that is cancelled when it begins has begun, or not.
-        if self.clock.now() == began && racers.contains(&Op::Run) {
-            self.tie(Tie::Race);
+        if self.clock.now() == began && racers.contains(&ScriptedOp::Run) {
+            self.tie(ModelTie::Race);
         }
         // Whatever else ends at this moment might have come first.
         for _ in 0..3 {
@@ -163,7 +164,7 @@ impl<'a> Model<'a> {
                     if let Poll::Ready(end) = racer.as_mut().poll(context) {
                         *slot = None;
                         if end.is_ok() {
-                            self.tie(Tie::Race);
+                            self.tie(ModelTie::Race);
                         }
                     }
                 }
@@ -171,7 +172,7 @@ impl<'a> Model<'a> {
             })
             .await;
         }
-        inside.end(Ending::Stop, &self.clock);
+        inside.end(ScopeEnding::Stop, &self.clock);
         for racer in racing.into_iter().flatten() {
             // It is told, and lets go of what it waits for.
             let _ = racer.await;
@@ -185,28 +186,28 @@ impl<'a> Model<'a> {
         key: &CallKey,
         node: &str,
         n: &str,
-        op: &Op,
-        scope: &Scope,
+        op: &ScriptedOp,
+        scope: &ModelScope,
     ) -> Result<Result<Value, &'static str>, Stopped> {
         // Nothing new starts in what is ending: the step is told so, and passes it on.
-        if scope.ending().is_some() && !matches!(op, Op::Once { .. }) {
+        if scope.ending().is_some() && !matches!(op, ScriptedOp::Once { .. }) {
             return Err(Stopped);
         }
         let answer = match op {
             // They do not nest.
-            Op::Race(_) => return Err(Stopped),
-            Op::Once { takes } => {
+            ScriptedOp::Race(_) => return Err(Stopped),
+            ScriptedOp::Once { takes } => {
                 self.work(key, *takes, scope).await?;
                 Ok(json!(format!("once {n}")))
             }
-            Op::Sleep(ms) => {
+            ScriptedOp::Sleep(ms) => {
                 let until = self.clock.now() + ms;
                 if !self.clock.wait(until, scope).await && !self.note_stop_at(until, scope) {
                     return Err(Stopped);
                 }
                 Ok(Value::Null)
             }
-            Op::Signal { name, timeout, value } => {
+            ScriptedOp::Signal { name, timeout, value } => {
                 let until = Some(self.clock.now() + timeout);
                 match self.wait_for_signal(name, until, scope).await {
                     None => return Err(Stopped),
@@ -215,11 +216,11 @@ impl<'a> Model<'a> {
                     Some(None) => Err("signal_timeout"),
                 }
             }
-            Op::Run => {
+            ScriptedOp::Run => {
                 let child = self.start_child(node, child_input(&key.node, n, None));
                 self.children_end(&[child], scope).await?.remove(0)
             }
-            Op::Map { items, window, collect } => {
+            ScriptedOp::Map { items, window, collect } => {
                 self.map(key, node, n, (*items, *window, *collect), scope).await?
             }
         };
@@ -233,7 +234,7 @@ impl<'a> Model<'a> {
         node: &str,
         n: &str,
         (items, window, collect): (usize, u32, bool),
-        scope: &Scope,
+        scope: &ModelScope,
     ) -> Result<Result<Value, &'static str>, Stopped> {
         let mut children: Vec<Rc<Self>> = Vec::new();
         loop {
@@ -242,7 +243,7 @@ impl<'a> Model<'a> {
             if failed && !collect {
                 // A child that begins, or goes on, at the moment at which it is cancelled may have been faster.
                 if children.iter().any(|child| child.child_end().is_none() && child.moves_now()) {
-                    self.tie(Tie::Children);
+                    self.tie(ModelTie::Children);
                 }
                 children.iter().for_each(|child| child.cancel());
             } else if children.len() < items && open < window as usize {
@@ -267,29 +268,34 @@ impl<'a> Model<'a> {
     async fn children_end(
         &self,
         children: &[Rc<Self>],
-        scope: &Scope,
+        scope: &ModelScope,
     ) -> Result<Vec<Result<Value, &'static str>>, Stopped> {
         self.a_child_ends(children, children.len(), scope).await?;
         Ok(children.iter().filter_map(|child| child.child_end()).collect())
     }
 
     /// Waits until fewer than `open` are at work. If that is not to be waited for, they are cancelled.
-    async fn a_child_ends(&self, children: &[Rc<Self>], open: usize, scope: &Scope) -> Result<(), Stopped> {
+    async fn a_child_ends(
+        &self,
+        children: &[Rc<Self>],
+        open: usize,
+        scope: &ModelScope,
+    ) -> Result<(), Stopped> {
         let waited = poll_fn(|_| {
             let still = children.iter().filter(|child| child.child_end().is_none()).count();
             if scope.ending().is_some() {
                 // A child has ended at the same moment.
                 if still < open {
-                    self.tie(Tie::Stop);
+                    self.tie(ModelTie::Stop);
                 }
                 // The step ends now if it was let go, and with its children if not; what is undone first follows.
-                if matches!(scope.ending(), Some((Ending::Settle, _))) {
-                    self.tie(Tie::Children);
+                if matches!(scope.ending(), Some((ScopeEnding::Settle, _))) {
+                    self.tie(ModelTie::Children);
                 }
                 return Poll::Ready(Err(Stopped));
             }
             if still + 1 < open {
-                self.tie(Tie::Children);
+                self.tie(ModelTie::Children);
             }
             if still < open { Poll::Ready(Ok(())) } else { Poll::Pending }
         })
@@ -316,7 +322,7 @@ impl<'a> Model<'a> {
             began: self.clock.now(),
             parent: Some(self.number),
             family: Rc::clone(&self.family),
-            root: Scope::run(),
+            root: ModelScope::run(),
             asked: Cell::new(None),
             notes: std::cell::RefCell::default(),
             undo: std::cell::RefCell::default(),
@@ -324,7 +330,7 @@ impl<'a> Model<'a> {
             kept: std::cell::RefCell::default(),
         });
         self.family.borrow_mut().push((input.as_str().unwrap_or_default().to_owned(), Rc::clone(&child)));
-        let env = Env { input, last: None, iteration: None };
+        let env = ModelEnv { input, last: None, iteration: None };
         // The parent ends when its children have.
         self.clock.spawn(self.number, node, child.run(env));
         child
@@ -351,21 +357,21 @@ impl<'a> Model<'a> {
             return;
         }
         self.cancel();
-        self.root.end(Ending::Kill, &self.clock);
+        self.root.end(ScopeEnding::Kill, &self.clock);
         for (_, child) in self.family.borrow().iter().filter(|(_, child)| child.parent == Some(self.number)) {
             child.kill();
         }
     }
 
     pub(super) fn is_killed(&self) -> bool {
-        matches!(self.root.ending(), Some((Ending::Kill, _)))
+        matches!(self.root.ending(), Some((ScopeEnding::Kill, _)))
     }
 
     /// Asks the run to cancel.
     pub(super) fn cancel(&self) {
         if self.root.ending().is_none() && self.notes.borrow().summary.status.is_none() {
-            self.asked.set(Some(Asked::Cancel));
-            self.root.end(Ending::Stop, &self.clock);
+            self.asked.set(Some(ModelRequest::Cancel));
+            self.root.end(ScopeEnding::Stop, &self.clock);
         }
     }
 }

@@ -25,7 +25,7 @@
 //! | the last node is done and losers still settle | the run has not ended; a cancel cancels it |
 //!
 //! Where two things happen at one moment, it does what `docs/semantics.md` says of moments. What that leaves open is a
-//! [`Tie`].
+//! [`ModelTie`].
 
 mod block;
 mod call;
@@ -40,18 +40,18 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
 
-use rival_core::plan::{Compensation, Plan};
+use rival_core::plan::{CompensationSpec, Plan};
 use rival_core::{NodeStatus, RunStatus};
 use serde_json::Value;
 
-use self::time::{Clock, Ending, Scope, Task};
-use crate::outside::{Action, What};
-use crate::script::{Before, CallKey, Part, Script, Seen};
-use crate::summary::{NodeSummary, Summary};
+use self::time::{ModelClock, ModelScope, ModelTask, ScopeEnding};
+use crate::outside::{ActionKind, OutsideAction};
+use crate::script::{CallKey, NodeBefore, ScriptPart, SeedScript, SeenByCall};
+use crate::summary::{NodeSummary, TrialSummary};
 
 /// A call that a crash cut short, as the history tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct CutCall {
     /// When, in milliseconds after the run's start.
     pub at: u64,
     /// What became of it.
@@ -72,22 +72,22 @@ pub enum CutFate {
 }
 
 /// The calls that crashes cut short. They happen by chance, so the model is told.
-pub type Cuts = BTreeMap<CallKey, Vec<Cut>>;
+pub type CutCalls = BTreeMap<CallKey, Vec<CutCall>>;
 
 /// What the model says.
 #[derive(Debug)]
-pub struct Prediction {
+pub struct ModelPrediction {
     /// What the run comes to.
-    pub summary: Summary,
+    pub summary: TrialSummary,
     /// What its children come to, by what they are given, in the order in which they are started.
-    pub children: BTreeMap<String, Vec<Summary>>,
+    pub children: BTreeMap<String, Vec<TrialSummary>>,
     /// Things happened at one moment whose order nothing decides.
-    pub ties: BTreeSet<Tie>,
+    pub ties: BTreeSet<ModelTie>,
 }
 
 /// Things that happen at one moment in an order that nothing decides: the run may come to either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tie {
+pub enum ModelTie {
     /// Something ends, or begins to end, in two lanes that run side by side.
     SideBySide,
     /// Something ends when a request comes, or the run's timeout.
@@ -106,7 +106,7 @@ pub enum Tie {
     Undo,
 }
 
-impl Tie {
+impl ModelTie {
     /// What it is called in the figures.
     pub fn word(self) -> &'static str {
         match self {
@@ -126,23 +126,23 @@ impl Tie {
 /// usual one.
 pub fn predict(
     plans: [&Plan; 2],
-    script: &Script,
+    script: &SeedScript,
     input: &Value,
-    actions: &[Action],
-    cuts: &Cuts,
+    actions: &[OutsideAction],
+    cuts: &CutCalls,
     order: u64,
-) -> Prediction {
+) -> ModelPrediction {
     let [plan, child_plan] = plans;
-    let model = Rc::new(Model {
+    let model = Rc::new(RunModel {
         plan,
         child_plan,
         script,
         cuts,
-        clock: Rc::new(Clock::with_order(order)),
-        may_be_killed: actions.iter().any(|action| action.what == What::Kill),
+        clock: Rc::new(ModelClock::with_order(order)),
+        may_be_killed: actions.iter().any(|action| action.what == ActionKind::Kill),
         requests: actions
             .iter()
-            .filter(|action| matches!(action.what, What::Cancel | What::Kill))
+            .filter(|action| matches!(action.what, ActionKind::Cancel | ActionKind::Kill))
             .map(|action| action.at)
             .collect(),
         salt: String::new(),
@@ -150,22 +150,23 @@ pub fn predict(
         began: 0,
         parent: None,
         family: Rc::default(),
-        root: Scope::run(),
+        root: ModelScope::run(),
         asked: Cell::new(None),
         notes: RefCell::default(),
         undo: RefCell::default(),
         signals: RefCell::default(),
         kept: RefCell::default(),
     });
-    let env = Env { input: input.clone(), last: None, iteration: None };
-    let ended = model.clock.run(Model::run(&model, env), Model::outside(&model, actions));
+    let env = ModelEnv { input: input.clone(), last: None, iteration: None };
+    let ended = model.clock.run(RunModel::run(&model, env), RunModel::outside(&model, actions));
     // What is left holds on to the model.
     model.clock.forget();
     let mut notes = model.notes.take();
     if ended.is_none() {
         notes.summary.status = None;
     }
-    let mut prediction = Prediction { summary: notes.summary, children: BTreeMap::new(), ties: notes.ties };
+    let mut prediction =
+        ModelPrediction { summary: notes.summary, children: BTreeMap::new(), ties: notes.ties };
     for (given, child) in model.family.take() {
         let notes = child.notes.take();
         prediction.ties.extend(notes.ties);
@@ -174,12 +175,12 @@ pub fn predict(
     prediction
 }
 
-struct Model<'a> {
+struct RunModel<'a> {
     plan: &'a Plan,
     child_plan: &'a Plan,
-    script: &'a Script,
-    cuts: &'a Cuts,
-    clock: Rc<Clock<'a>>,
+    script: &'a SeedScript,
+    cuts: &'a CutCalls,
+    clock: Rc<ModelClock<'a>>,
     /// When a user asks to cancel or kill the run.
     requests: Rc<[u64]>,
     /// A kill of the run is among the actions, now or later.
@@ -194,26 +195,26 @@ struct Model<'a> {
     parent: Option<u64>,
     /// All children, with what they are given.
     family: Rc<RefCell<Vec<(String, Rc<Self>)>>>,
-    root: Rc<Scope>,
+    root: Rc<ModelScope>,
     /// Why the run ends, if not by itself.
-    asked: Cell<Option<Asked>>,
+    asked: Cell<Option<ModelRequest>>,
     notes: RefCell<Notes>,
-    undo: RefCell<Vec<Undo<'a>>>,
-    signals: RefCell<Signals>,
+    undo: RefCell<Vec<ModelUndo<'a>>>,
+    signals: RefCell<ModelSignals>,
     /// What operations of steps answered, by node and place.
     kept: RefCell<BTreeMap<(String, usize), Value>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum ModelRequest {
     Cancel,
     Timeout,
 }
 
 #[derive(Default)]
 struct Notes {
-    summary: Summary,
-    ties: BTreeSet<Tie>,
+    summary: TrialSummary,
+    ties: BTreeSet<ModelTie>,
     /// Nodes whose lanes run side by side.
     concurrent: BTreeSet<String>,
     /// Lanes that lost.
@@ -224,15 +225,15 @@ struct Notes {
 }
 
 /// A step that may have to be undone.
-struct Undo<'a> {
+struct ModelUndo<'a> {
     node: String,
     /// When it ended.
     at: u64,
-    with: &'a Compensation,
+    with: &'a CompensationSpec,
 }
 
 #[derive(Default)]
-struct Signals {
+struct ModelSignals {
     /// What was sent and not taken, by name, and when.
     sent: BTreeMap<String, VecDeque<(u64, Value)>>,
     ids: BTreeSet<String>,
@@ -245,38 +246,38 @@ struct Signals {
 
 /// What nodes see of what is around them.
 #[derive(Clone)]
-struct Env {
+struct ModelEnv {
     input: Value,
-    last: Option<Before>,
+    last: Option<NodeBefore>,
     iteration: Option<(u32, Option<Value>)>,
 }
 
-impl Env {
+impl ModelEnv {
     /// Inside of a loop the item of a forEach around it is still there.
     fn in_loop(&self, turn: u32) -> Self {
         let item = self.iteration.clone().and_then(|(_, item)| item);
         Self { iteration: Some((turn, item)), ..self.clone() }
     }
 
-    fn seen(&self) -> Seen {
+    fn seen(&self) -> SeenByCall {
         let Self { input, last, iteration } = self.clone();
-        Seen { input, last, iteration, joined: None }
+        SeenByCall { input, last, iteration, joined: None }
     }
 }
 
 /// How a node or a block ended.
 #[derive(Clone, Debug)]
-enum End {
+enum NodeEnd {
     /// With this result; `None` for what failed softly or gives nothing.
     Good(Option<Value>, NodeStatus),
     /// It failed, for this reason, and the failure began with this node.
-    Hard(Failed),
+    Hard(ModelFailure),
     /// It was stopped, or never began.
     Stopped,
 }
 
 #[derive(Clone, Debug)]
-struct Failed {
+struct ModelFailure {
     code: String,
     /// The node that failed first.
     node: String,
@@ -284,22 +285,24 @@ struct Failed {
     by: String,
 }
 
-impl<'a> Model<'a> {
-    fn run(self: &Rc<Self>, env: Env) -> Task<'a, ()> {
+impl<'a> RunModel<'a> {
+    fn run(self: &Rc<Self>, env: ModelEnv) -> ModelTask<'a, ()> {
         let this = Rc::clone(self);
         Box::pin(async move {
             let end = this.block(&this.plan.block, String::new(), Rc::clone(&this.root), env).await;
-            if matches!(end, End::Hard(_)) {
+            if matches!(end, NodeEnd::Hard(_)) {
                 // From here on its end is decided.
-                this.root.end(Ending::Settle, &this.clock);
+                this.root.end(ScopeEnding::Settle, &this.clock);
             }
             this.clock.alone(this.number, "").await;
             let (status, failed) = match (this.asked.get(), end) {
-                (Some(Asked::Cancel), _) => (RunStatus::Cancelled, None),
-                (Some(Asked::Timeout), _) => (RunStatus::Failed, Some(("run_timeout".to_owned(), None))),
-                (None, End::Hard(failed)) => (RunStatus::Failed, Some((failed.code, Some(failed.node)))),
-                (None, End::Good(output, _)) => return this.completed(output),
-                (None, End::Stopped) => unreachable!("nobody stopped it"),
+                (Some(ModelRequest::Cancel), _) => (RunStatus::Cancelled, None),
+                (Some(ModelRequest::Timeout), _) => {
+                    (RunStatus::Failed, Some(("run_timeout".to_owned(), None)))
+                }
+                (None, NodeEnd::Hard(failed)) => (RunStatus::Failed, Some((failed.code, Some(failed.node)))),
+                (None, NodeEnd::Good(output, _)) => return this.completed(output),
+                (None, NodeEnd::Stopped) => unreachable!("nobody stopped it"),
             };
             this.undo_all().await;
             if status == RunStatus::Failed && this.plan.on_error.is_some() {
@@ -323,7 +326,7 @@ impl<'a> Model<'a> {
         self.clock.changed();
     }
 
-    fn key(&self, node: &str, part: Part, turn: u32, attempt: u32) -> CallKey {
+    fn key(&self, node: &str, part: ScriptPart, turn: u32, attempt: u32) -> CallKey {
         CallKey { node: format!("{}{node}", self.salt), part, turn, attempt }
     }
 
@@ -333,7 +336,7 @@ impl<'a> Model<'a> {
     }
 
     /// Two things happen at this moment, and nothing decides in which order.
-    fn tie(&self, tie: Tie) {
+    fn tie(&self, tie: ModelTie) {
         self.notes.borrow_mut().ties.insert(tie);
     }
 
@@ -346,17 +349,17 @@ impl<'a> Model<'a> {
         }
         let tie = |other: &String| {
             if node.is_empty() || other.is_empty() {
-                return Some(Tie::Request);
+                return Some(ModelTie::Request);
             }
-            notes.concurrent.contains(&where_apart(other, node)).then_some(Tie::SideBySide)
+            notes.concurrent.contains(&where_apart(other, node)).then_some(ModelTie::SideBySide)
         };
-        let ties: Vec<Tie> = notes.facts.iter().filter_map(tie).collect();
+        let ties: Vec<ModelTie> = notes.facts.iter().filter_map(tie).collect();
         notes.ties.extend(ties);
         notes.facts.push(node.to_owned());
     }
 
     /// What people and the run's own timeout do to it.
-    fn outside(self: &Rc<Self>, actions: &'a [Action]) -> Task<'a, ()> {
+    fn outside(self: &Rc<Self>, actions: &'a [OutsideAction]) -> ModelTask<'a, ()> {
         let this = Rc::clone(self);
         let mut actions = actions.iter().peekable();
         Box::pin(poll_fn(move |_| {
@@ -374,29 +377,29 @@ impl<'a> Model<'a> {
         let over = self.notes.borrow().summary.status.is_some();
         if due && !over && !self.clock.paused.get() && self.root.ending().is_none() {
             self.fact("");
-            self.asked.set(Some(Asked::Timeout));
-            self.root.end(Ending::Stop, &self.clock);
+            self.asked.set(Some(ModelRequest::Timeout));
+            self.root.end(ScopeEnding::Stop, &self.clock);
         }
     }
 
-    fn act(&self, what: &What) {
+    fn act(&self, what: &ActionKind) {
         let ending = self.root.ending().is_some();
-        if matches!(what, What::Cancel | What::Kill | What::Pause) {
+        if matches!(what, ActionKind::Cancel | ActionKind::Kill | ActionKind::Pause) {
             self.fact("");
         }
         match what {
-            What::Cancel if !ending => {
+            ActionKind::Cancel if !ending => {
                 self.clock.pause(false);
                 self.cancel();
             }
-            What::Kill => {
+            ActionKind::Kill => {
                 self.clock.pause(false);
                 self.kill();
             }
-            What::Pause if !ending => self.clock.pause(true),
-            What::Cancel | What::Pause => {}
-            What::Resume => self.clock.pause(false),
-            What::Signal { name, id, payload } => self.send(name, id, payload),
+            ActionKind::Pause if !ending => self.clock.pause(true),
+            ActionKind::Cancel | ActionKind::Pause => {}
+            ActionKind::Resume => self.clock.pause(false),
+            ActionKind::Signal { name, id, payload } => self.send(name, id, payload),
         }
     }
 }

@@ -3,32 +3,34 @@
 use std::rc::Rc;
 
 use rival_core::NodeStatus;
-use rival_core::plan::{Branch, ForEach, Join, Loop, LoopTest, Nested, OnFailure, Parallel};
+use rival_core::plan::{
+    BranchNode, ForEachNode, Join, LoopNode, LoopTest, NestedNode, OnFailure, ParallelNode,
+};
 use serde_json::{Map, Value, json};
 
 use super::block::path;
 use super::call::failed;
-use super::time::{Ending, Lanes, Scope, Task};
-use super::{End, Env, Failed, Model, Tie};
-use crate::script::{Part, Seen};
+use super::time::{ModelLanes, ModelScope, ModelTask, ScopeEnding};
+use super::{ModelEnv, ModelFailure, ModelTie, NodeEnd, RunModel};
+use crate::script::{ScriptPart, SeenByCall};
 
-impl<'a> Model<'a> {
+impl<'a> RunModel<'a> {
     /// A node that is no step has ended.
-    pub(super) fn over(&self, node: &str, end: End) -> End {
+    pub(super) fn over(&self, node: &str, end: NodeEnd) -> NodeEnd {
         let status = match &end {
-            End::Good(_, status) => *status,
-            End::Hard(_) => NodeStatus::Failed,
-            End::Stopped => NodeStatus::Cancelled,
+            NodeEnd::Good(_, status) => *status,
+            NodeEnd::Hard(_) => NodeStatus::Failed,
+            NodeEnd::Stopped => NodeStatus::Cancelled,
         };
         self.node_ended(node, status, 0, None);
         end
     }
 
     /// A node with blocks inside has ended; if everything around it is ending, it was cancelled, however far it got.
-    fn closed(&self, node: &str, scope: &Scope, end: End) -> End {
+    fn closed(&self, node: &str, scope: &ModelScope, end: NodeEnd) -> NodeEnd {
         let end = match end {
-            _ if scope.ending().is_some() => End::Stopped,
-            End::Good(result, _) => End::Good(result, NodeStatus::Completed),
+            _ if scope.ending().is_some() => NodeEnd::Stopped,
+            NodeEnd::Good(result, _) => NodeEnd::Good(result, NodeStatus::Completed),
             end => end,
         };
         self.over(node, end)
@@ -36,26 +38,26 @@ impl<'a> Model<'a> {
 
     pub(super) async fn nested(
         self: &Rc<Self>,
-        nested: &'a Nested,
+        nested: &'a NestedNode,
         node: &str,
-        scope: &Rc<Scope>,
-        env: Env,
-    ) -> End {
+        scope: &Rc<ModelScope>,
+        env: ModelEnv,
+    ) -> NodeEnd {
         let mut env = env;
         if nested.input.is_some() {
-            match self.ask(Part::Input, 0, node, scope, &env.seen()).await {
+            match self.ask(ScriptPart::Input, 0, node, scope, &env.seen()).await {
                 Ok(input) => env.input = input,
                 // The mapper is the outer workflow's function: the nested one has no part in its failure.
                 Err(end) => return self.over(node, end),
             }
             // With a mapped input it is held as a whole, as any node is.
             if !self.clock.may_start(scope).await {
-                return self.over(node, End::Stopped);
+                return self.over(node, NodeEnd::Stopped);
             }
         }
         let end = self.block(&nested.block, node.to_owned(), Rc::clone(scope), env).await;
         let end = self.closed(node, scope, end);
-        if matches!(end, End::Hard(_)) && nested.on_error.is_some() {
+        if matches!(end, NodeEnd::Hard(_)) && nested.on_error.is_some() {
             self.handler(node, scope).await;
         }
         end
@@ -63,12 +65,12 @@ impl<'a> Model<'a> {
 
     pub(super) async fn branch(
         self: &Rc<Self>,
-        branch: &'a Branch,
+        branch: &'a BranchNode,
         node: &str,
-        scope: &Rc<Scope>,
-        env: Env,
-    ) -> End {
-        let chosen = match self.ask(Part::Choose, 0, node, scope, &env.seen()).await {
+        scope: &Rc<ModelScope>,
+        env: ModelEnv,
+    ) -> NodeEnd {
+        let chosen = match self.ask(ScriptPart::Choose, 0, node, scope, &env.seen()).await {
             Ok(Value::Bool(true)) => "then".to_owned(),
             Ok(Value::Bool(false)) => "else".to_owned(),
             Ok(Value::String(case)) => case,
@@ -80,7 +82,7 @@ impl<'a> Model<'a> {
             (Some(case), _) => (case.name.as_str(), &case.block),
             (None, Some(default)) => ("default", default),
             (None, None) if chosen == "else" => {
-                return self.closed(node, scope, End::Good(Some(Value::Null), NodeStatus::Completed));
+                return self.closed(node, scope, NodeEnd::Good(Some(Value::Null), NodeStatus::Completed));
             }
             (None, None) => return self.over(node, failed("no_such_case", node)),
         };
@@ -90,11 +92,11 @@ impl<'a> Model<'a> {
 
     pub(super) async fn repeat(
         self: &Rc<Self>,
-        repeat: &'a Loop,
+        repeat: &'a LoopNode,
         node: &str,
-        scope: &Rc<Scope>,
-        env: Env,
-    ) -> End {
+        scope: &Rc<ModelScope>,
+        env: ModelEnv,
+    ) -> NodeEnd {
         let mut last = Some(Value::Null);
         let mut turn = 0;
         loop {
@@ -106,33 +108,33 @@ impl<'a> Model<'a> {
             match goes_on {
                 Ok(true) if turn < repeat.max_iterations => {}
                 Ok(true) => return self.over(node, failed("max_iterations", node)),
-                Ok(false) => return self.closed(node, scope, End::Good(last, NodeStatus::Completed)),
+                Ok(false) => return self.closed(node, scope, NodeEnd::Good(last, NodeStatus::Completed)),
                 Err(end) => return self.over(node, end),
             }
             let inside = env.in_loop(turn);
             let lane = format!("{node}[{turn}]");
             match self.block(&repeat.body, lane, Rc::clone(scope), inside).await {
-                End::Good(result, _) => last = Some(result.unwrap_or(Value::Null)),
+                NodeEnd::Good(result, _) => last = Some(result.unwrap_or(Value::Null)),
                 end => return self.closed(node, scope, end),
             }
             turn += 1;
         }
     }
 
-    async fn test(&self, node: &str, turn: u32, scope: &Scope, env: &Env) -> Result<bool, End> {
+    async fn test(&self, node: &str, turn: u32, scope: &ModelScope, env: &ModelEnv) -> Result<bool, NodeEnd> {
         let seen = env.in_loop(turn).seen();
-        let answer = self.ask(Part::Test, turn, node, scope, &seen).await?;
+        let answer = self.ask(ScriptPart::Test, turn, node, scope, &seen).await?;
         answer.as_bool().ok_or_else(|| failed("bad_answer", node))
     }
 
     pub(super) async fn for_each(
         self: &Rc<Self>,
-        each: &'a ForEach,
+        each: &'a ForEachNode,
         node: &str,
-        scope: &Rc<Scope>,
-        env: Env,
-    ) -> End {
-        let items = match self.ask(Part::Items, 0, node, scope, &env.seen()).await {
+        scope: &Rc<ModelScope>,
+        env: ModelEnv,
+    ) -> NodeEnd {
+        let items = match self.ask(ScriptPart::Items, 0, node, scope, &env.seen()).await {
             Ok(Value::Array(items)) => items,
             Ok(_) => return self.over(node, failed("bad_answer", node)),
             Err(end) => return self.over(node, end),
@@ -144,14 +146,14 @@ impl<'a> Model<'a> {
             self.side_by_side(node);
         }
         let inner = scope.inside();
-        let mut lanes: Lanes<'a, End> = Lanes::new();
+        let mut lanes: ModelLanes<'a, NodeEnd> = ModelLanes::new();
         let mut results = vec![Value::Null; items.len()];
         let (mut begun, mut ended, mut failure) = (0, 0, None);
         loop {
             while begun < items.len() && begun < ended + each.concurrency as usize && inner.ending().is_none()
             {
                 let index = u32::try_from(begun).unwrap_or(u32::MAX);
-                let inside = Env { iteration: Some((index, Some(items[begun].clone()))), ..env.clone() };
+                let inside = ModelEnv { iteration: Some((index, Some(items[begun].clone()))), ..env.clone() };
                 lanes.push(self.block(&each.body, format!("{node}[{begun}]"), Rc::clone(&inner), inside));
                 begun += 1;
             }
@@ -159,57 +161,57 @@ impl<'a> Model<'a> {
                 break;
             }
             match lanes.next(&self.clock).await {
-                (n, End::Good(result, _)) => {
+                (n, NodeEnd::Good(result, _)) => {
                     results[n] = result.unwrap_or(Value::Null);
                     ended += 1;
                 }
-                (_, End::Hard(failed)) => {
+                (_, NodeEnd::Hard(failed)) => {
                     failure.get_or_insert(failed);
-                    inner.end(Ending::Settle, &self.clock);
+                    inner.end(ScopeEnding::Settle, &self.clock);
                 }
-                (_, End::Stopped) => {}
+                (_, NodeEnd::Stopped) => {}
             }
         }
         if failure.is_some() {
             self.clock.alone(self.number, node).await;
         }
         let end = match failure {
-            Some(failed) => End::Hard(failed),
-            None if ended == items.len() => End::Good(Some(Value::Array(results)), NodeStatus::Completed),
-            None => End::Stopped,
+            Some(failed) => NodeEnd::Hard(failed),
+            None if ended == items.len() => NodeEnd::Good(Some(Value::Array(results)), NodeStatus::Completed),
+            None => NodeEnd::Stopped,
         };
         self.closed(node, scope, end)
     }
 
     pub(super) async fn parallel(
         self: &Rc<Self>,
-        parallel: &'a Parallel,
+        parallel: &'a ParallelNode,
         node: &str,
-        scope: &Rc<Scope>,
-        env: Env,
-    ) -> End {
+        scope: &Rc<ModelScope>,
+        env: ModelEnv,
+    ) -> NodeEnd {
         self.side_by_side(node);
         let joined = match self.join(parallel, node, scope, &env).await {
             Ok(joined) => joined,
             Err(end) => return self.closed(node, scope, end),
         };
         if parallel.finally.is_none() {
-            return self.closed(node, scope, End::Good(Some(joined), NodeStatus::Completed));
+            return self.closed(node, scope, NodeEnd::Good(Some(joined), NodeStatus::Completed));
         }
-        let seen = Seen { joined: Some(joined), ..env.seen() };
-        match self.ask(Part::Finally, 0, node, scope, &seen).await {
-            Ok(mapped) => self.closed(node, scope, End::Good(Some(mapped), NodeStatus::Completed)),
+        let seen = SeenByCall { joined: Some(joined), ..env.seen() };
+        match self.ask(ScriptPart::Finally, 0, node, scope, &seen).await {
+            Ok(mapped) => self.closed(node, scope, NodeEnd::Good(Some(mapped), NodeStatus::Completed)),
             Err(end) => self.over(node, end),
         }
     }
 
     async fn join(
         self: &Rc<Self>,
-        parallel: &'a Parallel,
+        parallel: &'a ParallelNode,
         node: &str,
-        scope: &Rc<Scope>,
-        env: &Env,
-    ) -> Result<Value, End> {
+        scope: &Rc<ModelScope>,
+        env: &ModelEnv,
+    ) -> Result<Value, NodeEnd> {
         let count = parallel.branches.len();
         let wanted = match parallel.join {
             Join::All => count,
@@ -219,8 +221,8 @@ impl<'a> Model<'a> {
         let race = parallel.join != Join::All;
         let began = self.clock.now();
         let inner = scope.inside();
-        let scopes: Vec<Rc<Scope>> = parallel.branches.iter().map(|_| inner.inside()).collect();
-        let mut lanes: Lanes<'a, End> = Lanes::new();
+        let scopes: Vec<Rc<ModelScope>> = parallel.branches.iter().map(|_| inner.inside()).collect();
+        let mut lanes: ModelLanes<'a, NodeEnd> = ModelLanes::new();
         for (branch, lane) in parallel.branches.iter().zip(&scopes) {
             lanes.push(self.block(&branch.block, path(node, &branch.name), Rc::clone(lane), env.clone()));
         }
@@ -229,38 +231,38 @@ impl<'a> Model<'a> {
         // No branch wins any more in a scope that is ending.
         while lanes.open() > 0 && !(race && good == wanted && scope.ending().is_none()) {
             match lanes.next(&self.clock).await {
-                (n, End::Good(result, _)) => {
+                (n, NodeEnd::Good(result, _)) => {
                     // Too late if the block fails already.
                     if failure.is_none() {
                         shown[n] = Some(result.unwrap_or(Value::Null));
                         good += 1;
                     }
                 }
-                (n, End::Hard(failed)) if parallel.on_failure == OnFailure::Collect => {
+                (n, NodeEnd::Hard(failed)) if parallel.on_failure == OnFailure::Collect => {
                     shown[n] = Some(failed.shown());
                     good += 1;
                 }
-                (n, End::Hard(failed)) => {
+                (n, NodeEnd::Hard(failed)) => {
                     lost.push(n);
                     if count - lost.len() < wanted && failure.is_none() {
                         failure = Some(if race { failed.unreachable(node) } else { failed });
-                        inner.end(Ending::Settle, &self.clock);
+                        inner.end(ScopeEnding::Settle, &self.clock);
                     }
                 }
-                (_, End::Stopped) => {}
+                (_, NodeEnd::Stopped) => {}
             }
         }
         if let Some(failed) = failure {
             self.clock.alone(self.number, node).await;
-            return Err(End::Hard(failed));
+            return Err(NodeEnd::Hard(failed));
         }
         if good < wanted || scope.ending().is_some() {
-            return Err(End::Stopped);
+            return Err(NodeEnd::Stopped);
         }
         if race {
             // All at one moment: who was first?
             if began == self.clock.now() && lanes.open() > 0 {
-                self.tie(Tie::Race);
+                self.tie(ModelTie::Race);
             }
             self.lose(parallel, node, &lost, &scopes, lanes);
         }
@@ -272,23 +274,23 @@ impl<'a> Model<'a> {
     /// Enough branches have won: the others are stopped and undone, beside what follows.
     fn lose(
         self: &Rc<Self>,
-        parallel: &'a Parallel,
+        parallel: &'a ParallelNode,
         node: &str,
         lost: &[usize],
-        scopes: &[Rc<Scope>],
-        mut lanes: Lanes<'a, End>,
+        scopes: &[Rc<ModelScope>],
+        mut lanes: ModelLanes<'a, NodeEnd>,
     ) {
         let open = lanes.take_open();
         let losers = open.into_iter().map(|(n, task)| (n, Some(task)));
         for (n, task) in losers.chain(lost.iter().map(|n| (*n, None))) {
-            scopes[n].end(Ending::Stop, &self.clock);
+            scopes[n].end(ScopeEnding::Stop, &self.clock);
             let lane = path(node, &parallel.branches[n].name);
             self.notes.borrow_mut().lost.push(lane.clone());
             self.clock.spawn(self.number, &lane, self.settle(lane.clone(), task));
         }
     }
 
-    fn settle(self: &Rc<Self>, lane: String, task: Option<Task<'a, End>>) -> Task<'a, ()> {
+    fn settle(self: &Rc<Self>, lane: String, task: Option<ModelTask<'a, NodeEnd>>) -> ModelTask<'a, ()> {
         let this = Rc::clone(self);
         Box::pin(async move {
             if let Some(task) = task {
@@ -301,7 +303,7 @@ impl<'a> Model<'a> {
     }
 }
 
-impl Failed {
+impl ModelFailure {
     /// A failure as a collecting block shows it.
     fn shown(&self) -> Value {
         json!({ "$failed": { "code": self.code, "step": self.by } })

@@ -14,13 +14,13 @@ use super::call::is_within;
 use crate::dice::hash;
 
 /// A part of the model at work.
-pub(super) type Task<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+pub(super) type ModelTask<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// How long what was told to stop may take.
 pub(super) const GRACE: u64 = 30_000;
 
 #[derive(Default)]
-pub(super) struct Clock<'a> {
+pub(super) struct ModelClock<'a> {
     /// Decides what comes first of the things that happen at one moment.
     order: u64,
     /// How much it has decided.
@@ -30,12 +30,12 @@ pub(super) struct Clock<'a> {
     changes: Cell<u64>,
     pub(super) paused: Cell<bool>,
     /// What goes on beside each run: losers that settle, children.
-    beside: RefCell<Vec<((u64, String), Task<'a, ()>)>>,
+    beside: RefCell<Vec<((u64, String), ModelTask<'a, ()>)>>,
     /// How much of that each run has, by the path that it is at.
     open: RefCell<BTreeMap<(u64, String), usize>>,
 }
 
-impl<'a> Clock<'a> {
+impl<'a> ModelClock<'a> {
     /// A clock under which things of one moment happen in one of many orders. Order 0 is that of the plan, and in a race
     /// of two kinds of things the first kind wins; order 1 turns all of that round; others are chance.
     pub(super) fn with_order(order: u64) -> Self {
@@ -72,7 +72,7 @@ impl<'a> Clock<'a> {
         self.changes.set(self.changes.get() + 1);
     }
 
-    pub(super) fn spawn(&self, run: u64, path: &str, task: Task<'a, ()>) {
+    pub(super) fn spawn(&self, run: u64, path: &str, task: ModelTask<'a, ()>) {
         let place = (run, path.to_owned());
         self.beside.borrow_mut().push((place.clone(), task));
         *self.open.borrow_mut().entry(place).or_default() += 1;
@@ -94,7 +94,7 @@ impl<'a> Clock<'a> {
     }
 
     /// Runs until the end, or as far as it goes: `None` if nothing will ever happen again.
-    pub(super) fn run<T>(&self, mut main: Task<'a, T>, mut outside: Task<'a, ()>) -> Option<T> {
+    pub(super) fn run<T>(&self, mut main: ModelTask<'a, T>, mut outside: ModelTask<'a, ()>) -> Option<T> {
         let mut context = Context::from_waker(Waker::noop());
         loop {
             let before = self.changes.get();
@@ -165,7 +165,7 @@ impl<'a> Clock<'a> {
     }
 
     /// Waits for the turn to start something new; false if the scope is ending.
-    pub(super) async fn may_start(&self, scope: &Scope) -> bool {
+    pub(super) async fn may_start(&self, scope: &ModelScope) -> bool {
         poll_fn(|_| match scope.ending() {
             Some(_) => Poll::Ready(false),
             None if self.paused.get() => Poll::Pending,
@@ -175,7 +175,7 @@ impl<'a> Clock<'a> {
     }
 
     /// Waits for a moment; false if the scope is ending first. In a paused run no moment comes.
-    pub(super) async fn wait(&self, at: u64, scope: &Scope) -> bool {
+    pub(super) async fn wait(&self, at: u64, scope: &ModelScope) -> bool {
         let mut held = false;
         poll_fn(|_| {
             if scope.ending().is_some() {
@@ -198,7 +198,7 @@ impl<'a> Clock<'a> {
 
 /// How everything in a scope ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Ending {
+pub(super) enum ScopeEnding {
     /// Nothing new starts, waits are cancelled, calls settle.
     Settle,
     /// Calls are told to stop too.
@@ -208,12 +208,12 @@ pub(super) enum Ending {
 }
 
 /// A part of the run that ends as one: the run itself, a block, a lane.
-pub(super) struct Scope {
+pub(super) struct ModelScope {
     outer: Option<Rc<Self>>,
-    ending: Cell<Option<(Ending, u64)>>,
+    ending: Cell<Option<(ScopeEnding, u64)>>,
 }
 
-impl Scope {
+impl ModelScope {
     pub(super) fn run() -> Rc<Self> {
         Rc::new(Self { outer: None, ending: Cell::new(None) })
     }
@@ -223,7 +223,7 @@ impl Scope {
     }
 
     /// Ends it, unless it is ending so already.
-    pub(super) fn end(&self, ending: Ending, clock: &Clock<'_>) {
+    pub(super) fn end(&self, ending: ScopeEnding, clock: &ModelClock<'_>) {
         if self.ending.get().is_none_or(|(before, _)| before < ending) {
             self.ending.set(Some((ending, clock.now())));
             clock.changed();
@@ -231,7 +231,7 @@ impl Scope {
     }
 
     /// How it is ending, by itself or with what is around it, and since when.
-    pub(super) fn ending(&self) -> Option<(Ending, u64)> {
+    pub(super) fn ending(&self) -> Option<(ScopeEnding, u64)> {
         let outer = self.outer.as_ref().and_then(|outer| outer.ending());
         match (self.ending.get(), outer) {
             (Some(own), Some(outer)) if own.0 == outer.0 => Some((own.0, own.1.min(outer.1))),
@@ -241,7 +241,7 @@ impl Scope {
     }
 }
 
-impl Scope {
+impl ModelScope {
     /// Until when calls that were told to stop may take: 30 seconds after the run began to end, else after the first of
     /// the lanes around them was told.
     pub(super) fn patience(&self) -> u64 {
@@ -251,9 +251,9 @@ impl Scope {
     /// The moment at which its calls are left behind, and whether the run itself is ending.
     fn told_at(&self) -> Option<(bool, u64)> {
         let own = self.ending.get().and_then(|(ending, at)| match ending {
-            Ending::Settle if self.outer.is_some() => None,
-            Ending::Settle | Ending::Stop => Some((self.outer.is_none(), at + GRACE)),
-            Ending::Kill => Some((true, at)),
+            ScopeEnding::Settle if self.outer.is_some() => None,
+            ScopeEnding::Settle | ScopeEnding::Stop => Some((self.outer.is_none(), at + GRACE)),
+            ScopeEnding::Kill => Some((true, at)),
         });
         let outer = self.outer.as_ref().and_then(|outer| outer.told_at());
         match (own, outer) {
@@ -265,16 +265,16 @@ impl Scope {
 }
 
 /// Lanes that run side by side.
-pub(super) struct Lanes<'a, T> {
-    tasks: Vec<Option<Task<'a, T>>>,
+pub(super) struct ModelLanes<'a, T> {
+    tasks: Vec<Option<ModelTask<'a, T>>>,
 }
 
-impl<'a, T> Lanes<'a, T> {
+impl<'a, T> ModelLanes<'a, T> {
     pub(super) fn new() -> Self {
         Self { tasks: Vec::new() }
     }
 
-    pub(super) fn push(&mut self, task: Task<'a, T>) {
+    pub(super) fn push(&mut self, task: ModelTask<'a, T>) {
         self.tasks.push(Some(task));
     }
 
@@ -283,12 +283,12 @@ impl<'a, T> Lanes<'a, T> {
     }
 
     /// Takes those that have not ended.
-    pub(super) fn take_open(&mut self) -> Vec<(usize, Task<'a, T>)> {
+    pub(super) fn take_open(&mut self) -> Vec<(usize, ModelTask<'a, T>)> {
         self.tasks.iter_mut().enumerate().filter_map(|(n, task)| Some((n, task.take()?))).collect()
     }
 
     /// The next one to end, with its place.
-    pub(super) async fn next(&mut self, clock: &Clock<'_>) -> (usize, T) {
+    pub(super) async fn next(&mut self, clock: &ModelClock<'_>) -> (usize, T) {
         poll_fn(|context| {
             for n in clock.sequence(self.tasks.len()) {
                 let Some(task) = &mut self.tasks[n] else { continue };

@@ -4,21 +4,27 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use rival_core::NodeStatus;
-use rival_core::plan::{Signal, Sleep, Wait};
+use rival_core::plan::{SignalNode, SleepLength, SleepNode};
 use serde_json::Value;
 
 use super::call::failed;
-use super::time::Scope;
-use super::{End, Env, Model, Tie};
+use super::time::ModelScope;
+use super::{ModelEnv, ModelTie, NodeEnd, RunModel};
 use crate::lab::BEGAN;
-use crate::script::Part;
+use crate::script::ScriptPart;
 
-impl Model<'_> {
-    pub(super) async fn sleep(&self, sleep: &Sleep, node: &str, scope: &Scope, env: &Env) -> End {
+impl RunModel<'_> {
+    pub(super) async fn sleep(
+        &self,
+        sleep: &SleepNode,
+        node: &str,
+        scope: &ModelScope,
+        env: &ModelEnv,
+    ) -> NodeEnd {
         let until = match &sleep.wait {
-            Wait::ForMs(ms) => self.clock.now() + ms,
-            Wait::UntilMs(at) => u64::try_from(at - BEGAN.0).unwrap_or(0),
-            Wait::Computed(_) => match self.ask(Part::Wait, 0, node, scope, &env.seen()).await {
+            SleepLength::ForMs(ms) => self.clock.now() + ms,
+            SleepLength::UntilMs(at) => u64::try_from(at - BEGAN.0).unwrap_or(0),
+            SleepLength::Computed(_) => match self.ask(ScriptPart::Wait, 0, node, scope, &env.seen()).await {
                 Ok(answer) => match self.moment(&answer) {
                     Some(until) => until,
                     None => return self.over(node, failed("not_json", node)),
@@ -34,18 +40,18 @@ impl Model<'_> {
         if !over && (!self.clock.may_start(scope).await || !self.clock.wait(until, scope).await) {
             let stopped = !self.note_stop_at(until, scope);
             if stopped {
-                return self.over(node, End::Stopped);
+                return self.over(node, NodeEnd::Stopped);
             }
         }
         self.fact(node);
-        self.over(node, End::Good(None, NodeStatus::Completed))
+        self.over(node, NodeEnd::Good(None, NodeStatus::Completed))
     }
 
     /// A wait was stopped: at its own moment it might as well have ended. Gives whether it has.
-    pub(super) fn note_stop_at(&self, until: u64, scope: &Scope) -> bool {
+    pub(super) fn note_stop_at(&self, until: u64, scope: &ModelScope) -> bool {
         let tied = scope.ending().is_some_and(|(_, at)| at == self.clock.now() && until <= at);
         if tied {
-            self.tie(Tie::Stop);
+            self.tie(ModelTie::Stop);
         }
         tied && self.clock.either()
     }
@@ -68,16 +74,16 @@ impl Model<'_> {
         self.clock.changed();
     }
 
-    pub(super) async fn signal(&self, signal: &Signal, node: &str, scope: &Scope) -> End {
+    pub(super) async fn signal(&self, signal: &SignalNode, node: &str, scope: &ModelScope) -> NodeEnd {
         let until = signal.timeout_ms.map(|timeout| self.clock.now() + timeout);
         let waited = self.wait_for_signal(&signal.signal, until, scope).await;
         if waited.is_some() {
             self.fact(node);
         }
         let end = match waited {
-            None => End::Stopped,
-            Some(Some(payload)) => End::Good(Some(payload), NodeStatus::Completed),
-            Some(None) if signal.timeout_is_value => End::Good(None, NodeStatus::Completed),
+            None => NodeEnd::Stopped,
+            Some(Some(payload)) => NodeEnd::Good(Some(payload), NodeStatus::Completed),
+            Some(None) if signal.timeout_is_value => NodeEnd::Good(None, NodeStatus::Completed),
             Some(None) => failed("signal_timeout", node),
         };
         self.over(node, end)
@@ -88,7 +94,7 @@ impl Model<'_> {
         &self,
         name: &str,
         until: Option<u64>,
-        scope: &Scope,
+        scope: &ModelScope,
     ) -> Option<Option<Value>> {
         let number = self.listen(name);
         // What is there when the wait begins is taken with its beginning.
@@ -141,7 +147,7 @@ impl Model<'_> {
         // Two that begin to wait at one moment: which is the older?
         let together = signals.began.insert(name.to_owned(), now) == Some(now);
         if together {
-            self.tie(Tie::Waits);
+            self.tie(ModelTie::Waits);
         }
         let waiting = signals.waiting.entry(name.to_owned()).or_default();
         let last = if together && self.clock.either() { waiting.pop_back() } else { None };

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
-use rival_store::{Batch, Commit, EngineId, Epoch, NewRun, Standing};
+use rival_store::{Commit, EngineId, Epoch, EventBatch, NewRun, RowUpdate};
 
 /// A folder that goes away with the test.
 pub struct Folder(pub PathBuf);
@@ -34,13 +34,13 @@ impl Drop for Folder {
     }
 }
 
-pub fn batch(first: u64, bytes: usize) -> Batch {
-    Batch { first: Seq(first), count: 1, body: vec![b'x'; bytes] }
+pub fn batch(first: u64, bytes: usize) -> EventBatch {
+    EventBatch { first: Seq(first), count: 1, body: vec![b'x'; bytes] }
 }
 
-pub fn standing(status: RunStatus, keep: bool) -> Standing {
+pub fn row_update(status: RunStatus, keep: bool) -> RowUpdate {
     let ended_at = status.is_terminal().then_some(Time(9));
-    Standing { status, keep, wake_at: None, ended_at, note: None }
+    RowUpdate { status, keep, wake_at: None, ended_at, note: None }
 }
 
 pub fn new_run(id: &str, engine: EngineId) -> NewRun {
@@ -54,7 +54,7 @@ pub fn new_run(id: &str, engine: EngineId) -> NewRun {
         source: None,
         tags: Vec::new(),
         events: batch(1, 10),
-        standing: standing(RunStatus::Running, true),
+        row_update: row_update(RunStatus::Running, true),
         engine,
     }
 }

@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use rival_core::{RunStatus, Seq};
 
-use super::Harness;
+use super::StoreHarness;
 use super::fixture::*;
-use crate::{Batch, Commit, CommitError, Epoch, MessageNo, NewRun, Snapshot, Standing, Store};
+use crate::{Commit, CommitError, Epoch, EventBatch, MessageNo, NewRun, RowUpdate, Snapshot, Store};
 
-pub async fn a_gap_is_refused_with_expected_and_actual(h: &impl Harness) {
+pub async fn a_gap_is_refused_with_expected_and_actual(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let result = store.commit(Commit { events: Some(batch(3, 1)), ..commit("r") }).await;
     assert_eq!(sequence(result), (2, 3));
 }
 
-pub async fn a_zero_is_refused_with_expected_and_actual(h: &impl Harness) {
+pub async fn a_zero_is_refused_with_expected_and_actual(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let result = store.commit(Commit { events: Some(batch(0, 2)), ..commit("r") }).await;
     assert_eq!(sequence(result), (2, 0));
 }
 
-pub async fn a_repeat_is_refused_with_expected_and_actual(h: &impl Harness) {
+pub async fn a_repeat_is_refused_with_expected_and_actual(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let again = Commit { events: Some(batch(2, 1)), ..commit("r") };
     store.commit(again.clone()).await.unwrap();
@@ -28,14 +28,14 @@ pub async fn a_repeat_is_refused_with_expected_and_actual(h: &impl Harness) {
     assert_eq!(store.load(&id("r"), Seq::ZERO, MANY).await.unwrap().len(), 2);
 }
 
-pub async fn a_batch_without_events_is_refused(h: &impl Harness) {
+pub async fn a_batch_without_events_is_refused(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
-    let empty = Batch { first: Seq(2), count: 0, body: Vec::new() };
+    let empty = EventBatch { first: Seq(2), count: 0, body: Vec::new() };
     assert!(store.commit(Commit { events: Some(empty), ..commit("r") }).await.is_err());
     assert_eq!(store.load(&id("r"), Seq::ZERO, MANY).await.unwrap(), [batch(1, 1)]);
 }
 
-pub async fn a_batch_counts_all_of_its_events(h: &impl Harness) {
+pub async fn a_batch_counts_all_of_its_events(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     store.commit(Commit { events: Some(batch(2, 3)), ..commit("r") }).await.unwrap();
     let result = store.commit(Commit { events: Some(batch(3, 1)), ..commit("r") }).await;
@@ -43,24 +43,24 @@ pub async fn a_batch_counts_all_of_its_events(h: &impl Harness) {
     store.commit(Commit { events: Some(batch(5, 1)), ..commit("r") }).await.unwrap();
 }
 
-pub async fn a_commit_without_events_keeps_the_sequence(h: &impl Harness) {
+pub async fn a_commit_without_events_keeps_the_sequence(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
-    store.commit(Commit { standing: Some(kept()), ..commit("r") }).await.unwrap();
+    store.commit(Commit { row_update: Some(kept()), ..commit("r") }).await.unwrap();
     store.commit(commit("r")).await.unwrap();
     store.commit(Commit { events: Some(batch(2, 1)), ..commit("r") }).await.unwrap();
 }
 
-pub async fn a_commit_without_standing_keeps_the_row(h: &impl Harness) {
+pub async fn a_commit_without_standing_keeps_the_row(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let before = row(&store, "r").await;
     store.commit(Commit { events: Some(batch(2, 1)), ..commit("r") }).await.unwrap();
     assert_eq!(row(&store, "r").await, before);
 }
 
-pub async fn a_standing_replaces_the_one_before(h: &impl Harness) {
+pub async fn a_standing_replaces_the_one_before(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let noted = Standing { note: Some("why".to_owned()), keep: true, ..standing(RunStatus::Blocked) };
-    store.commit(Commit { standing: Some(noted), ..commit("r") }).await.unwrap();
+    let noted = RowUpdate { note: Some("why".to_owned()), keep: true, ..row_update(RunStatus::Blocked) };
+    store.commit(Commit { row_update: Some(noted), ..commit("r") }).await.unwrap();
     let blocked = row(&store, "r").await;
     assert_eq!((blocked.status, blocked.note.as_deref()), (RunStatus::Blocked, Some("why")));
     assert_eq!((blocked.owner, blocked.epoch), (Some(engine), Epoch(1)));
@@ -71,25 +71,25 @@ pub async fn a_standing_replaces_the_one_before(h: &impl Harness) {
     assert_eq!((free.owner, free.wake_at, free.ended_at), (None, Some(at(9)), None));
 }
 
-pub async fn an_end_without_a_time_is_the_time_of_its_commit(h: &impl Harness) {
+pub async fn an_end_without_a_time_is_the_time_of_its_commit(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let ending = Commit { standing: Some(standing(RunStatus::Failed)), ..commit("r") };
+    let ending = Commit { row_update: Some(row_update(RunStatus::Failed)), ..commit("r") };
     let now = ending.now;
     store.commit(ending).await.unwrap();
     assert_eq!(row(&store, "r").await.ended_at, Some(now));
-    create_standing(&store, "born ended", engine, standing(RunStatus::Completed)).await;
+    create_standing(&store, "born ended", engine, row_update(RunStatus::Completed)).await;
     let born = row(&store, "born ended").await;
     assert_eq!(born.ended_at, Some(born.created_at));
 }
 
-pub async fn an_unknown_run_is_not_found(h: &impl Harness) {
+pub async fn an_unknown_run_is_not_found(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let result = store.commit(Commit { events: Some(batch(1, 1)), ..commit("nobody") }).await;
     assert!(matches!(&result, Err(CommitError::NotFound(run)) if *run == id("nobody")), "{result:?}");
     assert!(store.run(&id("nobody")).await.unwrap().is_none());
 }
 
-pub async fn runs_have_sequences_of_their_own(h: &impl Harness) {
+pub async fn runs_have_sequences_of_their_own(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("other", engine)).await;
     store.commit(Commit { events: Some(batch(2, 4)), ..commit("r") }).await.unwrap();
@@ -98,7 +98,7 @@ pub async fn runs_have_sequences_of_their_own(h: &impl Harness) {
     assert_eq!(store.load(&id("other"), Seq::ZERO, MANY).await.unwrap(), [batch(1, 1), batch(2, 1)]);
 }
 
-pub async fn a_commit_writes_several_runs_at_once(h: &impl Harness) {
+pub async fn a_commit_writes_several_runs_at_once(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("other", engine)).await;
     let whole = everything(&store, engine).await;
@@ -122,10 +122,11 @@ pub async fn a_commit_writes_several_runs_at_once(h: &impl Harness) {
 async fn everything(store: &impl Store, engine: crate::EngineId) -> Commit {
     let consumed = send(store, "r", "act on this", at(0)).await;
     let child = NewRun { parent: Some(id("r")), ..new_run("child", engine) };
-    let retry = NewRun { source: Some(id("r")), standing: waiting(Some(at(1))), ..new_run("retry", engine) };
+    let retry =
+        NewRun { source: Some(id("r")), row_update: waiting(Some(at(1))), ..new_run("retry", engine) };
     Commit {
         events: Some(batch(2, 2)),
-        standing: Some(kept()),
+        row_update: Some(kept()),
         messages: vec![(id("other"), message(Some("m"), "hello"))],
         consumed: vec![consumed],
         runs: vec![child, retry],
@@ -135,20 +136,20 @@ async fn everything(store: &impl Store, engine: crate::EngineId) -> Commit {
     }
 }
 
-pub async fn a_commit_that_is_refused_for_its_sequence_writes_nothing(h: &impl Harness) {
+pub async fn a_commit_that_is_refused_for_its_sequence_writes_nothing(h: &impl StoreHarness) {
     refused_writes_nothing(h, |commit| commit.events = Some(batch(5, 1))).await;
 }
 
-pub async fn a_commit_that_is_refused_for_its_epoch_writes_nothing(h: &impl Harness) {
+pub async fn a_commit_that_is_refused_for_its_epoch_writes_nothing(h: &impl StoreHarness) {
     refused_writes_nothing(h, |commit| commit.epoch = Epoch(2)).await;
 }
 
-pub async fn a_commit_that_is_refused_for_a_consumed_message_writes_nothing(h: &impl Harness) {
+pub async fn a_commit_that_is_refused_for_a_consumed_message_writes_nothing(h: &impl StoreHarness) {
     refused_writes_nothing(h, |commit| commit.consumed.push(MessageNo(i64::MAX))).await;
 }
 
 /// The bad run is the last one: what came before it must go with it.
-pub async fn a_commit_that_is_refused_for_a_new_run_writes_nothing(h: &impl Harness) {
+pub async fn a_commit_that_is_refused_for_a_new_run_writes_nothing(h: &impl StoreHarness) {
     refused_writes_nothing(h, |commit| {
         let bad = NewRun { id: id("bad"), events: batch(2, 1), ..commit.runs[0].clone() };
         commit.runs.push(bad);
@@ -156,11 +157,11 @@ pub async fn a_commit_that_is_refused_for_a_new_run_writes_nothing(h: &impl Harn
     .await;
 }
 
-async fn refused_writes_nothing<H: Harness>(h: &H, spoil: impl FnOnce(&mut Commit)) {
+async fn refused_writes_nothing<H: StoreHarness>(h: &H, spoil: impl FnOnce(&mut Commit)) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("other", engine)).await;
     let good = everything(&store, engine).await;
-    let mut bad = Commit { standing: Some(ended(at(5))), ..good.clone() };
+    let mut bad = Commit { row_update: Some(ended(at(5))), ..good.clone() };
     spoil(&mut bad);
 
     let before = picture(&store).await;
@@ -172,12 +173,12 @@ async fn refused_writes_nothing<H: Harness>(h: &H, spoil: impl FnOnce(&mut Commi
     assert_eq!(inbox(&store, "other").await, ["hello"]);
 }
 
-pub async fn a_new_run_with_an_existing_id_is_left_as_it_is(h: &impl Harness) {
+pub async fn a_new_run_with_an_existing_id_is_left_as_it_is(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("child", engine)).await;
     store.commit(Commit { events: Some(batch(2, 1)), ..commit("child") }).await.unwrap();
     let before = row(&store, "child").await;
-    let other = NewRun { workflow: "other".to_owned(), standing: ended(at(1)), ..new_run("child", engine) };
+    let other = NewRun { workflow: "other".to_owned(), row_update: ended(at(1)), ..new_run("child", engine) };
     let twice = vec![other, new_run("twice", engine), new_run("twice", engine)];
     store.commit(Commit { runs: twice, ..commit("r") }).await.unwrap();
 
@@ -187,7 +188,7 @@ pub async fn a_new_run_with_an_existing_id_is_left_as_it_is(h: &impl Harness) {
     assert_eq!(store.load(&id("twice"), Seq::ZERO, MANY).await.unwrap().len(), 1);
 }
 
-pub async fn a_snapshot_replaces_the_last_one(h: &impl Harness) {
+pub async fn a_snapshot_replaces_the_last_one(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     assert_eq!(store.snapshot(&id("r")).await.unwrap(), None);
     for (seq, body) in [(1, "first"), (2, "a longer second"), (3, "3")] {
@@ -199,7 +200,7 @@ pub async fn a_snapshot_replaces_the_last_one(h: &impl Harness) {
     assert_eq!(kept.as_ref().map(|kept: &Snapshot| kept.seq), Some(Seq(3)));
 }
 
-pub async fn concurrent_commits_to_one_run_admit_one(h: &impl Harness) {
+pub async fn concurrent_commits_to_one_run_admit_one(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let store = Arc::new(store);
     for first in 2..10 {
@@ -221,7 +222,7 @@ pub async fn concurrent_commits_to_one_run_admit_one(h: &impl Harness) {
     assert_eq!(store.load(&id("r"), Seq::ZERO, MANY).await.unwrap().len(), 9);
 }
 
-pub async fn concurrent_commits_to_many_runs_admit_all(h: &impl Harness) {
+pub async fn concurrent_commits_to_many_runs_admit_all(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let store = Arc::new(store);
     let writers = (0..20).map(|writer| {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rival_core::RunStatus;
 
-use super::Harness;
+use super::StoreHarness;
 use super::fixture::*;
 use crate::{Claim, Commit, EngineId, Epoch, Store};
 
-pub async fn engines_have_ids_of_their_own(h: &impl Harness) {
+pub async fn engines_have_ids_of_their_own(h: &impl StoreHarness) {
     let store = h.open().await;
     let first = store.join().await.unwrap();
     let second = store.join().await.unwrap();
@@ -17,7 +17,7 @@ pub async fn engines_have_ids_of_their_own(h: &impl Harness) {
     assert!(first != second && second != third && first != third);
 }
 
-pub async fn leaving_twice_or_unknown_does_nothing(h: &impl Harness) {
+pub async fn leaving_twice_or_unknown_does_nothing(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let other = store.join().await.unwrap();
     store.leave(other).await.unwrap();
@@ -27,7 +27,7 @@ pub async fn leaving_twice_or_unknown_does_nothing(h: &impl Harness) {
     assert_eq!(row(&store, "r").await.owner, Some(engine));
 }
 
-pub async fn a_free_run_is_claimed_with_the_next_epoch(h: &impl Harness) {
+pub async fn a_free_run_is_claimed_with_the_next_epoch(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create_standing(&store, "free", engine, waiting(Some(at(50)))).await;
     for epoch in 2..5 {
@@ -38,12 +38,12 @@ pub async fn a_free_run_is_claimed_with_the_next_epoch(h: &impl Harness) {
         );
         assert_eq!((claim.row.wake_at, claim.row.status), (None, RunStatus::Waiting));
         assert_eq!(claim.row, row(&store, "free").await);
-        let letting = Commit { standing: Some(waiting(Some(at(50)))), ..commit_at("free", epoch) };
+        let letting = Commit { row_update: Some(waiting(Some(at(50)))), ..commit_at("free", epoch) };
         store.commit(letting).await.unwrap();
     }
 }
 
-pub async fn a_claimed_run_takes_commits_at_the_new_epoch(h: &impl Harness) {
+pub async fn a_claimed_run_takes_commits_at_the_new_epoch(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let_go(&store, "r", None).await;
     let claim = store.claim(&id("r"), engine).await.unwrap().unwrap();
@@ -51,7 +51,7 @@ pub async fn a_claimed_run_takes_commits_at_the_new_epoch(h: &impl Harness) {
     store.commit(next).await.unwrap();
 }
 
-pub async fn an_owned_run_is_not_claimed(h: &impl Harness) {
+pub async fn an_owned_run_is_not_claimed(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let other = store.join().await.unwrap();
     for engine in [engine, other] {
@@ -60,26 +60,26 @@ pub async fn an_owned_run_is_not_claimed(h: &impl Harness) {
     assert_eq!((row(&store, "r").await.owner, row(&store, "r").await.epoch), (Some(engine), Epoch(1)));
 }
 
-pub async fn an_ended_or_unknown_run_is_not_claimed(h: &impl Harness) {
+pub async fn an_ended_or_unknown_run_is_not_claimed(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     end(&store, "r", at(2)).await;
     assert!(store.claim(&id("r"), engine).await.unwrap().is_none());
     assert!(store.claim(&id("nobody"), engine).await.unwrap().is_none());
 }
 
-pub async fn a_claimed_queued_run_is_running(h: &impl Harness) {
+pub async fn a_claimed_queued_run_is_running(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    create_standing(&store, "queued", engine, standing(RunStatus::Queued)).await;
+    create_standing(&store, "queued", engine, row_update(RunStatus::Queued)).await;
     let claim = store.claim(&id("queued"), engine).await.unwrap().unwrap();
     assert_eq!((claim.row.status, claim.row.owner), (RunStatus::Running, Some(engine)));
     assert_eq!(row(&store, "queued").await.status, RunStatus::Running);
     assert!(store.claim_queued(engine, MANY).await.unwrap().is_empty());
 }
 
-pub async fn an_engine_that_left_claims_nothing(h: &impl Harness) {
+pub async fn an_engine_that_left_claims_nothing(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create_standing(&store, "due", engine, waiting(Some(at(0)))).await;
-    create_standing(&store, "queued", engine, standing(RunStatus::Queued)).await;
+    create_standing(&store, "queued", engine, row_update(RunStatus::Queued)).await;
     store.leave(engine).await.unwrap();
     let before = picture(&store).await;
     assert!(store.claim(&id("r"), engine).await.unwrap().is_none());
@@ -89,7 +89,7 @@ pub async fn an_engine_that_left_claims_nothing(h: &impl Harness) {
     assert_eq!(picture(&store).await, before);
 }
 
-pub async fn concurrent_claims_of_one_run_admit_one(h: &impl Harness) {
+pub async fn concurrent_claims_of_one_run_admit_one(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create_standing(&store, "free", engine, waiting(None)).await;
     let store = Arc::new(store);
@@ -100,7 +100,7 @@ pub async fn concurrent_claims_of_one_run_admit_one(h: &impl Harness) {
     assert_eq!(row(store.as_ref(), "free").await.epoch, Epoch(2));
 }
 
-pub async fn concurrent_claims_of_due_runs_give_each_once(h: &impl Harness) {
+pub async fn concurrent_claims_of_due_runs_give_each_once(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for run in 0..30 {
         create_standing(&store, &format!("{run:02}"), engine, waiting(Some(at(run)))).await;
@@ -116,10 +116,10 @@ pub async fn concurrent_claims_of_due_runs_give_each_once(h: &impl Harness) {
     assert_each_once(&claims.await, 30);
 }
 
-pub async fn queued_runs_are_claimed_oldest_first(h: &impl Harness) {
+pub async fn queued_runs_are_claimed_oldest_first(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for run in ["c", "a", "b"] {
-        create_standing(&store, run, engine, standing(RunStatus::Queued)).await;
+        create_standing(&store, run, engine, row_update(RunStatus::Queued)).await;
     }
     let claims = store.claim_queued(engine, 2).await.unwrap();
     assert_eq!(claimed(&claims), ["c", "a"]);
@@ -132,20 +132,20 @@ pub async fn queued_runs_are_claimed_oldest_first(h: &impl Harness) {
     assert_eq!(claimed(&store.claim_queued(engine, MANY).await.unwrap()), ["b"]);
 }
 
-pub async fn queued_runs_are_claimed_once(h: &impl Harness) {
+pub async fn queued_runs_are_claimed_once(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let other = store.join().await.unwrap();
-    create_standing(&store, "queued", engine, standing(RunStatus::Queued)).await;
+    create_standing(&store, "queued", engine, row_update(RunStatus::Queued)).await;
     assert!(due(&store, engine, at(100)).await.is_empty());
     assert_eq!(claimed(&store.claim_queued(engine, MANY).await.unwrap()), ["queued"]);
     assert!(store.claim_queued(other, MANY).await.unwrap().is_empty());
     store.commit(commit_at("queued", 2)).await.unwrap();
 }
 
-pub async fn concurrent_claims_of_queued_runs_give_each_once(h: &impl Harness) {
+pub async fn concurrent_claims_of_queued_runs_give_each_once(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for run in 0..30 {
-        create_standing(&store, &format!("{run:02}"), engine, standing(RunStatus::Queued)).await;
+        create_standing(&store, &format!("{run:02}"), engine, row_update(RunStatus::Queued)).await;
     }
     let store = Arc::new(store);
     let claims = race(&store, |store, engine| async move {
@@ -158,7 +158,7 @@ pub async fn concurrent_claims_of_queued_runs_give_each_once(h: &impl Harness) {
     assert_each_once(&claims.await, 30);
 }
 
-pub async fn runs_of_an_engine_that_left_are_claimed(h: &impl Harness) {
+pub async fn runs_of_an_engine_that_left_are_claimed(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("s", engine)).await;
     let other = store.join().await.unwrap();
@@ -173,14 +173,14 @@ pub async fn runs_of_an_engine_that_left_are_claimed(h: &impl Harness) {
     assert_eq!(first[0].row.status, RunStatus::Running);
 }
 
-pub async fn runs_of_live_engines_are_not_claimed(h: &impl Harness) {
+pub async fn runs_of_live_engines_are_not_claimed(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let other = store.join().await.unwrap();
     assert!(due(&store, other, at(1_000_000)).await.is_empty());
     store.commit(commit("r")).await.unwrap();
 }
 
-pub async fn ended_runs_of_an_engine_that_left_are_not_claimed(h: &impl Harness) {
+pub async fn ended_runs_of_an_engine_that_left_are_not_claimed(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let other = store.join().await.unwrap();
     end(&store, "r", at(2)).await;
@@ -189,7 +189,7 @@ pub async fn ended_runs_of_an_engine_that_left_are_not_claimed(h: &impl Harness)
 }
 
 /// There is an end to them; due runs may come for ever.
-pub async fn runs_of_an_engine_that_left_come_before_due_ones(h: &impl Harness) {
+pub async fn runs_of_an_engine_that_left_come_before_due_ones(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create_standing(&store, "due", engine, waiting(Some(at(-10)))).await;
     let other = store.join().await.unwrap();

@@ -3,8 +3,8 @@
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time, Value};
 
 use crate::{
-    Batch, Claim, Commit, CommitError, EngineId, Epoch, LogFilter, LogLevel, LogLine, NewMessage, NewRun,
-    Page, RunFilter, RunRow, Snapshot, Standing, Started, Store,
+    Claim, Commit, CommitError, EngineId, Epoch, EventBatch, LogFilter, LogLevel, LogLine, NewMessage,
+    NewRun, Page, RowUpdate, RunFilter, RunRow, Snapshot, StartResult, Store,
 };
 
 /// A moment on the suite's own clock.
@@ -19,25 +19,25 @@ pub(super) fn id(text: &str) -> RunId {
     RunId::new(text)
 }
 
-pub(super) fn batch(first: u64, count: u32) -> Batch {
+pub(super) fn batch(first: u64, count: u32) -> EventBatch {
     let body = format!("events {first} to {}", first + u64::from(count)).into_bytes();
-    Batch { first: Seq(first), count, body }
+    EventBatch { first: Seq(first), count, body }
 }
 
-pub(super) fn standing(status: RunStatus) -> Standing {
-    Standing { status, keep: false, wake_at: None, ended_at: None, note: None }
+pub(super) fn row_update(status: RunStatus) -> RowUpdate {
+    RowUpdate { status, keep: false, wake_at: None, ended_at: None, note: None }
 }
 
-pub(super) fn kept() -> Standing {
-    Standing { keep: true, ..standing(RunStatus::Running) }
+pub(super) fn kept() -> RowUpdate {
+    RowUpdate { keep: true, ..row_update(RunStatus::Running) }
 }
 
-pub(super) fn waiting(wake_at: Option<Time>) -> Standing {
-    Standing { wake_at, ..standing(RunStatus::Waiting) }
+pub(super) fn waiting(wake_at: Option<Time>) -> RowUpdate {
+    RowUpdate { wake_at, ..row_update(RunStatus::Waiting) }
 }
 
-pub(super) fn ended(ended_at: Time) -> Standing {
-    Standing { ended_at: Some(ended_at), ..standing(RunStatus::Completed) }
+pub(super) fn ended(ended_at: Time) -> RowUpdate {
+    RowUpdate { ended_at: Some(ended_at), ..row_update(RunStatus::Completed) }
 }
 
 pub(super) fn plan_hash() -> PlanHash {
@@ -56,7 +56,7 @@ pub(super) fn new_run(run: &str, engine: EngineId) -> NewRun {
         source: None,
         tags: Vec::new(),
         events: batch(1, 1),
-        standing: kept(),
+        row_update: kept(),
         engine,
     }
 }
@@ -99,16 +99,16 @@ pub(super) fn commit_at(run: &str, epoch: i64) -> Commit {
 pub(super) async fn create(store: &impl Store, run: NewRun) {
     let run_id = run.id.clone();
     let started = store.start(run).await.unwrap();
-    assert!(matches!(started, Started::Created), "run `{run_id}` was there already");
+    assert!(matches!(started, StartResult::Created), "run `{run_id}` was there already");
 }
 
 /// Creates a run with this row update; it has no owner unless `keep` is set.
-pub(super) async fn create_standing(store: &impl Store, run: &str, engine: EngineId, standing: Standing) {
-    create(store, NewRun { standing, ..new_run(run, engine) }).await;
+pub(super) async fn create_standing(store: &impl Store, run: &str, engine: EngineId, row_update: RowUpdate) {
+    create(store, NewRun { row_update, ..new_run(run, engine) }).await;
 }
 
 /// A store with an engine that owns the run `r`, which has one event.
-pub(super) async fn one_run<H: super::Harness>(h: &H) -> (H::Store, EngineId) {
+pub(super) async fn one_run<H: super::StoreHarness>(h: &H) -> (H::Store, EngineId) {
     let store = h.open().await;
     let engine = store.join().await.unwrap();
     create(&store, new_run("r", engine)).await;
@@ -116,12 +116,12 @@ pub(super) async fn one_run<H: super::Harness>(h: &H) -> (H::Store, EngineId) {
 }
 
 pub(super) async fn end(store: &impl Store, run: &str, ended_at: Time) {
-    let ending = Commit { standing: Some(ended(ended_at)), ..commit(run) };
+    let ending = Commit { row_update: Some(ended(ended_at)), ..commit(run) };
     store.commit(ending).await.unwrap();
 }
 
 pub(super) async fn let_go(store: &impl Store, run: &str, wake_at: Option<Time>) {
-    let letting = Commit { standing: Some(waiting(wake_at)), ..commit(run) };
+    let letting = Commit { row_update: Some(waiting(wake_at)), ..commit(run) };
     store.commit(letting).await.unwrap();
 }
 

@@ -2,7 +2,7 @@
 
 use rival_core::Value;
 
-use super::Harness;
+use super::StoreHarness;
 use super::fixture::*;
 use crate::{Commit, LogFilter, LogLevel, LogLine, Store};
 
@@ -15,7 +15,7 @@ fn with_level(level: LogLevel) -> LogLine {
     LogLine { level, ..line("r", level.word()) }
 }
 
-pub async fn every_field_of_a_line_comes_back(h: &impl Harness) {
+pub async fn every_field_of_a_line_comes_back(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let full = LogLine {
         no: 0,
@@ -35,7 +35,7 @@ pub async fn every_field_of_a_line_comes_back(h: &impl Harness) {
     assert_eq!(lines, [full, line("r", "")]);
 }
 
-pub async fn lines_come_oldest_first(h: &impl Harness) {
+pub async fn lines_come_oldest_first(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("other", engine)).await;
     for round in 0..3 {
@@ -45,7 +45,7 @@ pub async fn lines_come_oldest_first(h: &impl Harness) {
     assert_eq!(read(&store, LogFilter::default()).await, ["0a", "0b", "1a", "1b", "2a", "2b"]);
 }
 
-pub async fn lines_of_a_commit_and_appended_ones_are_together(h: &impl Harness) {
+pub async fn lines_of_a_commit_and_appended_ones_are_together(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     store.append_logs(vec![line("r", "1")]).await.unwrap();
     store.commit(Commit { logs: vec![line("r", "2"), line("nobody", "x")], ..commit("r") }).await.unwrap();
@@ -53,7 +53,7 @@ pub async fn lines_of_a_commit_and_appended_ones_are_together(h: &impl Harness) 
     assert_eq!(read(&store, LogFilter::default()).await, ["1", "2", "3"]);
 }
 
-pub async fn lines_are_filtered_by_node(h: &impl Harness) {
+pub async fn lines_are_filtered_by_node(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let of = |node: &str| LogLine { node: node.to_owned(), ..line("r", node) };
     store.append_logs(vec![of("pay"), of("pay/charge"), of("pay")]).await.unwrap();
@@ -63,7 +63,7 @@ pub async fn lines_are_filtered_by_node(h: &impl Harness) {
     assert!(read(&store, filter("charge")).await.is_empty());
 }
 
-pub async fn lines_are_filtered_by_level(h: &impl Harness) {
+pub async fn lines_are_filtered_by_level(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let levels = [LogLevel::Error, LogLevel::Debug, LogLevel::Warn, LogLevel::Info];
     store.append_logs(levels.map(with_level).to_vec()).await.unwrap();
@@ -74,7 +74,7 @@ pub async fn lines_are_filtered_by_level(h: &impl Harness) {
     assert_eq!(read(&store, above(LogLevel::Error)).await, ["error"]);
 }
 
-pub async fn a_limit_gives_the_latest_lines(h: &impl Harness) {
+pub async fn a_limit_gives_the_latest_lines(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     store.append_logs(["1", "2", "3", "4"].map(|text| line("r", text)).to_vec()).await.unwrap();
     let latest = |limit| LogFilter { limit: Some(limit), ..Default::default() };
@@ -83,7 +83,7 @@ pub async fn a_limit_gives_the_latest_lines(h: &impl Harness) {
     assert!(read(&store, latest(0)).await.is_empty());
 }
 
-pub async fn lines_after_a_line_are_the_first_ones_after_it(h: &impl Harness) {
+pub async fn lines_after_a_line_are_the_first_ones_after_it(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     store.append_logs(["1", "2", "3", "4"].map(|text| line("r", text)).to_vec()).await.unwrap();
     let all = store.logs(&id("r"), &LogFilter::default()).await.unwrap();
@@ -95,7 +95,7 @@ pub async fn lines_after_a_line_are_the_first_ones_after_it(h: &impl Harness) {
     assert!(read(&store, after(u64::MAX, None)).await.is_empty());
 }
 
-pub async fn filters_come_before_the_limit(h: &impl Harness) {
+pub async fn filters_come_before_the_limit(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let levels = [LogLevel::Error, LogLevel::Warn, LogLevel::Info, LogLevel::Debug];
     store.append_logs(levels.map(with_level).to_vec()).await.unwrap();
@@ -104,7 +104,7 @@ pub async fn filters_come_before_the_limit(h: &impl Harness) {
     assert_eq!(read(&store, filter).await, ["warn", "info"]);
 }
 
-pub async fn lines_of_unknown_runs_are_dropped(h: &impl Harness) {
+pub async fn lines_of_unknown_runs_are_dropped(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     store.append_logs(vec![line("later", "lost"), line("r", "kept")]).await.unwrap();
     assert_eq!(read(&store, LogFilter::default()).await, ["kept"]);
@@ -114,14 +114,14 @@ pub async fn lines_of_unknown_runs_are_dropped(h: &impl Harness) {
 }
 
 /// Lines are flushed beside the commits, so that some come after the last one.
-pub async fn an_ended_run_takes_lines(h: &impl Harness) {
+pub async fn an_ended_run_takes_lines(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     end(&store, "r", at(2)).await;
     store.append_logs(vec![line("r", "late")]).await.unwrap();
     assert_eq!(read(&store, LogFilter::default()).await, ["late"]);
 }
 
-pub async fn pages_of_long_lines_are_short(h: &impl Harness) {
+pub async fn pages_of_long_lines_are_short(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let long = "x".repeat(crate::LOAD_MAX_BYTES * 2 / 3);
     store.append_logs(vec![line("r", &long); 3]).await.unwrap();

@@ -1,7 +1,7 @@
 //! What every store must do, as tests that run against any store.
 //!
 //! A store's crate depends on this one with the feature `conformance` in its dev-dependencies, says in a
-//! [`Harness`] how it is opened, and lists no cases of its own:
+//! [`StoreHarness`] how it is opened, and lists no cases of its own:
 //!
 //! ```
 //! use rival_store::MemoryStore;
@@ -47,7 +47,7 @@ use std::future::Future;
 use crate::Store;
 
 /// How the suite gets a store.
-pub trait Harness: Send + Sync {
+pub trait StoreHarness: Send + Sync {
     /// The store under test.
     type Store: Store;
 

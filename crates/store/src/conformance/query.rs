@@ -2,7 +2,7 @@
 
 use rival_core::{PlanHash, RunStatus};
 
-use super::Harness;
+use super::StoreHarness;
 use super::fixture::*;
 use crate::{NewRun, Page, RunFilter, Store};
 
@@ -11,7 +11,7 @@ async fn list(store: &impl Store, filter: RunFilter) -> Vec<String> {
     ids(&rows).into_iter().map(str::to_owned).collect()
 }
 
-pub async fn an_unknown_run_has_no_row_and_no_snapshot(h: &impl Harness) {
+pub async fn an_unknown_run_has_no_row_and_no_snapshot(h: &impl StoreHarness) {
     let store = h.open().await;
     assert!(store.run(&id("nobody")).await.unwrap().is_none());
     assert!(store.snapshot(&id("nobody")).await.unwrap().is_none());
@@ -21,7 +21,7 @@ pub async fn an_unknown_run_has_no_row_and_no_snapshot(h: &impl Harness) {
 }
 
 /// Newest by creation in this store, not by the clock that a caller gave.
-pub async fn runs_come_newest_first(h: &impl Harness) {
+pub async fn runs_come_newest_first(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for (run, created) in [("b", 5), ("c", 1), ("a", 3)] {
         create(&store, NewRun { created_at: at(created), ..new_run(run, engine) }).await;
@@ -31,7 +31,7 @@ pub async fn runs_come_newest_first(h: &impl Harness) {
     assert!(rows.is_sorted_by(|newer, older| newer.no > older.no));
 }
 
-pub async fn runs_are_filtered_by_workflow(h: &impl Harness) {
+pub async fn runs_are_filtered_by_workflow(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, NewRun { workflow: "Orders".to_owned(), ..new_run("other", engine) }).await;
     let of = |workflow: &str| RunFilter { workflow: Some(workflow.to_owned()), ..Default::default() };
@@ -40,11 +40,11 @@ pub async fn runs_are_filtered_by_workflow(h: &impl Harness) {
     assert!(list(&store, of("order")).await.is_empty());
 }
 
-pub async fn runs_are_filtered_by_status(h: &impl Harness) {
+pub async fn runs_are_filtered_by_status(h: &impl StoreHarness) {
     let store = h.open().await;
     let engine = store.join().await.unwrap();
     for status in RunStatus::ALL {
-        create_standing(&store, status.word(), engine, standing(status)).await;
+        create_standing(&store, status.word(), engine, row_update(status)).await;
     }
     for status in RunStatus::ALL {
         let rows = list(&store, RunFilter { statuses: vec![status], ..Default::default() }).await;
@@ -55,7 +55,7 @@ pub async fn runs_are_filtered_by_status(h: &impl Harness) {
 }
 
 /// From is part of the span, to is not: spans that touch share no run.
-pub async fn runs_are_filtered_by_time(h: &impl Harness) {
+pub async fn runs_are_filtered_by_time(h: &impl StoreHarness) {
     let store = h.open().await;
     let engine = store.join().await.unwrap();
     for created in [1, 2, 3, 4] {
@@ -72,7 +72,7 @@ pub async fn runs_are_filtered_by_time(h: &impl Harness) {
     assert!(list(&store, span(Some(2), Some(2))).await.is_empty());
 }
 
-pub async fn runs_are_filtered_by_parent(h: &impl Harness) {
+pub async fn runs_are_filtered_by_parent(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for (run, parent) in [("a", "r"), ("b", "a"), ("c", "r")] {
         create(&store, NewRun { parent: Some(id(parent)), ..new_run(run, engine) }).await;
@@ -84,7 +84,7 @@ pub async fn runs_are_filtered_by_parent(h: &impl Harness) {
 }
 
 /// A tag is a whole word: neither a part of one nor two at once.
-pub async fn runs_are_filtered_by_tag(h: &impl Harness) {
+pub async fn runs_are_filtered_by_tag(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for (run, tags) in [("a", vec!["red", "blue"]), ("b", vec!["bluegreen"]), ("c", vec!["blue", "blue"])] {
         let tags = tags.into_iter().map(str::to_owned).collect();
@@ -99,7 +99,7 @@ pub async fn runs_are_filtered_by_tag(h: &impl Harness) {
     assert_eq!(row(&store, "a").await.tags, ["red", "blue"]);
 }
 
-pub async fn filters_are_combined_and_paged(h: &impl Harness) {
+pub async fn filters_are_combined_and_paged(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for run in 0..40 {
         let tags = if run % 2 == 0 { vec!["even".to_owned()] } else { Vec::new() };
@@ -120,7 +120,7 @@ pub async fn filters_are_combined_and_paged(h: &impl Harness) {
     assert_eq!(ids(&rest), ["26", "22", "18", "14", "10"]);
 }
 
-pub async fn a_thousand_runs_are_paged_without_gap_or_repeat(h: &impl Harness) {
+pub async fn a_thousand_runs_are_paged_without_gap_or_repeat(h: &impl StoreHarness) {
     let store = h.open().await;
     let engine = store.join().await.unwrap();
     for run in 0..1_000 {
@@ -141,7 +141,7 @@ pub async fn a_thousand_runs_are_paged_without_gap_or_repeat(h: &impl Harness) {
     assert!(store.runs(&RunFilter::default(), &Page { before: None, limit: 0 }).await.unwrap().is_empty());
 }
 
-pub async fn pages_stand_still_while_runs_are_added(h: &impl Harness) {
+pub async fn pages_stand_still_while_runs_are_added(h: &impl StoreHarness) {
     let store = h.open().await;
     let engine = store.join().await.unwrap();
     for run in ["a", "b", "c", "d"] {
@@ -154,7 +154,7 @@ pub async fn pages_stand_still_while_runs_are_added(h: &impl Harness) {
     assert_eq!((ids(&first), ids(&second)), (vec!["d", "c"], vec!["b", "a"]));
 }
 
-pub async fn a_plan_is_kept_under_its_hash(h: &impl Harness) {
+pub async fn a_plan_is_kept_under_its_hash(h: &impl StoreHarness) {
     let store = h.open().await;
     let (one, two) = (PlanHash::new("one"), PlanHash::new("two"));
     assert_eq!(store.plan(&one).await.unwrap(), None);
@@ -167,6 +167,6 @@ pub async fn a_plan_is_kept_under_its_hash(h: &impl Harness) {
     assert_eq!(store.plans().await.unwrap(), all);
 }
 
-pub async fn a_new_store_takes_writes(h: &impl Harness) {
+pub async fn a_new_store_takes_writes(h: &impl StoreHarness) {
     h.open().await.check_writable().await.unwrap();
 }

@@ -2,12 +2,12 @@
 
 use rival_core::RunStatus;
 
-use super::Harness;
+use super::StoreHarness;
 use super::fixture::*;
-use crate::{Commit, Epoch, NewRun, Sent, Store};
+use crate::{Commit, Epoch, NewRun, SendResult, Store};
 
 /// The store opened again, or a word about why a fact was not looked at.
-async fn again<H: Harness>(h: &H, store: H::Store) -> Option<H::Store> {
+async fn again<H: StoreHarness>(h: &H, store: H::Store) -> Option<H::Store> {
     let store = h.reopen(store).await;
     #[allow(clippy::print_stderr, reason = "a skipped fact says so in the output of the test")]
     if store.is_none() {
@@ -16,7 +16,7 @@ async fn again<H: Harness>(h: &H, store: H::Store) -> Option<H::Store> {
     store
 }
 
-pub async fn everything_is_still_there(h: &impl Harness) {
+pub async fn everything_is_still_there(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create_standing(&store, "free", engine, waiting(Some(at(50)))).await;
     store.put_plan(&plan_hash(), "{}").await.unwrap();
@@ -35,7 +35,7 @@ pub async fn everything_is_still_there(h: &impl Harness) {
     };
     store.commit(whole).await.unwrap();
     end(&store, "child", at(4)).await;
-    assert_eq!(store.send(&id("child"), message(None, "late"), at(5)).await.unwrap(), Sent::Ended);
+    assert_eq!(store.send(&id("child"), message(None, "late"), at(5)).await.unwrap(), SendResult::Ended);
 
     let before = picture(&store).await;
     let Some(store) = again(h, store).await else { return };
@@ -44,7 +44,7 @@ pub async fn everything_is_still_there(h: &impl Harness) {
     store.check_writable().await.unwrap();
 }
 
-pub async fn numbers_go_on_where_they_were(h: &impl Harness) {
+pub async fn numbers_go_on_where_they_were(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let other = store.join().await.unwrap();
     store.leave(other).await.unwrap();
@@ -60,7 +60,7 @@ pub async fn numbers_go_on_where_they_were(h: &impl Harness) {
     assert!(row(&store, "later").await.no > no);
 }
 
-pub async fn runs_of_former_engines_are_claimed(h: &impl Harness) {
+pub async fn runs_of_former_engines_are_claimed(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("claimed", engine)).await;
     let Some(store) = again(h, store).await else { return };
@@ -73,7 +73,7 @@ pub async fn runs_of_former_engines_are_claimed(h: &impl Harness) {
     store.commit(next).await.unwrap();
 }
 
-pub async fn former_owners_are_refused(h: &impl Harness) {
+pub async fn former_owners_are_refused(h: &impl StoreHarness) {
     let (store, former) = one_run(h).await;
     let Some(store) = again(h, store).await else { return };
     assert_fenced(&store.commit(Commit { events: Some(batch(2, 1)), ..commit("r") }).await);
@@ -83,14 +83,14 @@ pub async fn former_owners_are_refused(h: &impl Harness) {
     assert_eq!(due(&store, engine, at(0)).await, ["r"]);
 }
 
-pub async fn wake_ups_and_the_queue_are_still_there(h: &impl Harness) {
+pub async fn wake_ups_and_the_queue_are_still_there(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     end(&store, "r", at(1)).await;
     for (run, wake_at) in [("a", 30), ("b", 10)] {
         create_standing(&store, run, engine, waiting(Some(at(wake_at)))).await;
     }
     for run in ["d", "c"] {
-        create_standing(&store, run, engine, standing(RunStatus::Queued)).await;
+        create_standing(&store, run, engine, row_update(RunStatus::Queued)).await;
     }
     let Some(store) = again(h, store).await else { return };
     let engine = store.join().await.unwrap();
@@ -99,13 +99,13 @@ pub async fn wake_ups_and_the_queue_are_still_there(h: &impl Harness) {
     assert_eq!(claimed(&store.claim_queued(engine, MANY).await.unwrap()), ["d", "c"]);
 }
 
-pub async fn a_message_id_is_still_known(h: &impl Harness) {
+pub async fn a_message_id_is_still_known(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let named = message(Some("m"), "once");
     let first = store.send(&id("r"), named.clone(), at(0)).await.unwrap();
     let reading = Commit { consumed: first.no().into_iter().collect(), ..commit("r") };
     store.commit(reading).await.unwrap();
     let Some(store) = again(h, store).await else { return };
-    assert_eq!(store.send(&id("r"), named, at(0)).await.unwrap(), Sent::Known(first.no().unwrap()));
+    assert_eq!(store.send(&id("r"), named, at(0)).await.unwrap(), SendResult::Known(first.no().unwrap()));
     assert!(inbox(&store, "r").await.is_empty());
 }

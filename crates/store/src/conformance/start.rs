@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use rival_core::{PlanHash, RunStatus, Seq};
 
-use super::Harness;
+use super::StoreHarness;
 use super::fixture::*;
-use crate::{Batch, EngineId, Epoch, NewRun, RunRow, Standing, Started, Store};
+use crate::{EngineId, Epoch, EventBatch, NewRun, RowUpdate, RunRow, StartResult, Store};
 
-pub async fn a_run_starts_with_event_one(h: &impl Harness) {
+pub async fn a_run_starts_with_event_one(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let events = store.load(&id("r"), Seq::ZERO, MANY).await.unwrap();
     assert_eq!(events, [batch(1, 1)]);
 }
 
-pub async fn a_run_cannot_start_with_another_event(h: &impl Harness) {
+pub async fn a_run_cannot_start_with_another_event(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for first in [0, 2] {
         let run = NewRun { events: batch(first, 1), ..new_run("odd", engine) };
@@ -23,20 +23,20 @@ pub async fn a_run_cannot_start_with_another_event(h: &impl Harness) {
     }
 }
 
-pub async fn a_run_cannot_start_without_events(h: &impl Harness) {
+pub async fn a_run_cannot_start_without_events(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let events = Batch { first: Seq(1), count: 0, body: Vec::new() };
+    let events = EventBatch { first: Seq(1), count: 0, body: Vec::new() };
     assert!(store.start(NewRun { events, ..new_run("odd", engine) }).await.is_err());
     assert!(store.run(&id("odd")).await.unwrap().is_none());
 }
 
-pub async fn a_kept_run_is_owned_at_epoch_one(h: &impl Harness) {
+pub async fn a_kept_run_is_owned_at_epoch_one(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let row = row(&store, "r").await;
     assert_eq!((row.owner, row.epoch, row.wake_at), (Some(engine), Epoch(1), None));
 }
 
-pub async fn a_run_that_is_not_kept_has_its_wake_up(h: &impl Harness) {
+pub async fn a_run_that_is_not_kept_has_its_wake_up(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create_standing(&store, "later", engine, waiting(Some(at(7)))).await;
     let row = row(&store, "later").await;
@@ -44,22 +44,22 @@ pub async fn a_run_that_is_not_kept_has_its_wake_up(h: &impl Harness) {
     assert_eq!(row.status, RunStatus::Waiting);
 }
 
-pub async fn a_run_that_starts_ended_has_no_owner(h: &impl Harness) {
+pub async fn a_run_that_starts_ended_has_no_owner(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let standing = Standing { keep: true, wake_at: Some(at(1)), ..ended(at(3)) };
-    create_standing(&store, "done", engine, standing).await;
+    let row_update = RowUpdate { keep: true, wake_at: Some(at(1)), ..ended(at(3)) };
+    create_standing(&store, "done", engine, row_update).await;
     let row = row(&store, "done").await;
     assert_eq!((row.owner, row.wake_at, row.ended_at), (None, None, Some(at(3))));
     assert!(due(&store, engine, at(100)).await.is_empty());
 }
 
-pub async fn a_run_of_an_engine_that_is_gone_can_be_claimed(h: &impl Harness) {
+pub async fn a_run_of_an_engine_that_is_gone_can_be_claimed(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("stray", EngineId(987_654))).await;
     assert_eq!(due(&store, engine, at(0)).await, ["stray"]);
 }
 
-pub async fn every_field_of_a_row_comes_back(h: &impl Harness) {
+pub async fn every_field_of_a_row_comes_back(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, full(engine)).await;
     let row = row(&store, "full").await;
@@ -96,25 +96,28 @@ fn full(engine: EngineId) -> NewRun {
         parent: Some(id("r")),
         source: Some(id("elsewhere")),
         tags: vec!["blue".to_owned(), "customer:7".to_owned(), String::new()],
-        standing: Standing { wake_at: Some(at(50)), note, ..standing(RunStatus::Blocked) },
+        row_update: RowUpdate { wake_at: Some(at(50)), note, ..row_update(RunStatus::Blocked) },
         ..new_run("full", engine)
     }
 }
 
-pub async fn an_existing_id_returns_its_row_and_writes_nothing(h: &impl Harness) {
+pub async fn an_existing_id_returns_its_row_and_writes_nothing(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let (before, there) = (picture(&store).await, row(&store, "r").await);
     let again = NewRun { fingerprint: vec![9], events: batch(1, 5), ..full(engine) };
     let started = store.start(NewRun { id: id("r"), ..again }).await.unwrap();
-    assert!(matches!(&started, Started::Exists(row) if **row == there), "{started:?}");
+    assert!(matches!(&started, StartResult::Exists(row) if **row == there), "{started:?}");
     assert_eq!(picture(&store).await, before);
 
     end(&store, "r", at(2)).await;
     let started = store.start(new_run("r", engine)).await.unwrap();
-    assert!(matches!(&started, Started::Exists(row) if row.status == RunStatus::Completed), "{started:?}");
+    assert!(
+        matches!(&started, StartResult::Exists(row) if row.status == RunStatus::Completed),
+        "{started:?}"
+    );
 }
 
-pub async fn concurrent_starts_of_one_id_create_one(h: &impl Harness) {
+pub async fn concurrent_starts_of_one_id_create_one(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let store = Arc::new(store);
     let starts = (0..8).map(|_| {
@@ -124,14 +127,14 @@ pub async fn concurrent_starts_of_one_id_create_one(h: &impl Harness) {
     let mut created = 0;
     for start in starts.collect::<Vec<_>>() {
         match start.await.unwrap() {
-            Started::Created => created += 1,
-            Started::Exists(row) => assert_eq!(row.id, id("same")),
+            StartResult::Created => created += 1,
+            StartResult::Exists(row) => assert_eq!(row.id, id("same")),
         }
     }
     assert_eq!((created, all(store.as_ref()).await.len()), (1, 2));
 }
 
-pub async fn strange_ids_and_texts_come_back(h: &impl Harness) {
+pub async fn strange_ids_and_texts_come_back(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let texts = [
         "größe/ü 日本 🦀",

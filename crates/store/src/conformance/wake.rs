@@ -2,12 +2,12 @@
 
 use rival_core::RunStatus;
 
-use super::Harness;
+use super::StoreHarness;
 use super::fixture::*;
-use crate::{NewRun, Standing, Store};
+use crate::{NewRun, RowUpdate, Store};
 
 /// Runs `b`, `c` and `a`, due at 10, 20 and 30, and one that waits without a time.
-async fn three_sleepers<H: Harness>(h: &H) -> (H::Store, crate::EngineId) {
+async fn three_sleepers<H: StoreHarness>(h: &H) -> (H::Store, crate::EngineId) {
     let (store, engine) = one_run(h).await;
     for (run, wake_at) in [("a", Some(30)), ("b", Some(10)), ("c", Some(20)), ("d", None)] {
         create_standing(&store, run, engine, waiting(wake_at.map(at))).await;
@@ -15,13 +15,13 @@ async fn three_sleepers<H: Harness>(h: &H) -> (H::Store, crate::EngineId) {
     (store, engine)
 }
 
-pub async fn due_runs_come_earliest_first(h: &impl Harness) {
+pub async fn due_runs_come_earliest_first(h: &impl StoreHarness) {
     let (store, engine) = three_sleepers(h).await;
     assert_eq!(due(&store, engine, at(1_000)).await, ["b", "c", "a"]);
     assert!(due(&store, engine, at(1_000)).await.is_empty());
 }
 
-pub async fn a_run_is_due_at_its_time_and_not_before(h: &impl Harness) {
+pub async fn a_run_is_due_at_its_time_and_not_before(h: &impl StoreHarness) {
     let (store, engine) = three_sleepers(h).await;
     assert!(due(&store, engine, at(9)).await.is_empty());
     assert_eq!(due(&store, engine, at(10)).await, ["b"]);
@@ -29,18 +29,18 @@ pub async fn a_run_is_due_at_its_time_and_not_before(h: &impl Harness) {
     assert_eq!(due(&store, engine, at(30)).await, ["a"]);
 }
 
-pub async fn a_limit_leaves_the_later_ones(h: &impl Harness) {
+pub async fn a_limit_leaves_the_later_ones(h: &impl StoreHarness) {
     let (store, engine) = three_sleepers(h).await;
     assert!(store.claim_due(engine, at(1_000), 0).await.unwrap().is_empty());
     assert_eq!(claimed(&store.claim_due(engine, at(1_000), 2).await.unwrap()), ["b", "c"]);
     assert_eq!(claimed(&store.claim_due(engine, at(1_000), 2).await.unwrap()), ["a"]);
 }
 
-pub async fn a_due_run_keeps_its_status_and_loses_its_wake_up(h: &impl Harness) {
+pub async fn a_due_run_keeps_its_status_and_loses_its_wake_up(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for status in [RunStatus::Waiting, RunStatus::Paused, RunStatus::Blocked, RunStatus::Cancelling] {
         let run = status.word();
-        create_standing(&store, run, engine, Standing { wake_at: Some(at(5)), ..standing(status) }).await;
+        create_standing(&store, run, engine, RowUpdate { wake_at: Some(at(5)), ..row_update(status) }).await;
         let claims = store.claim_due(engine, at(5), MANY).await.unwrap();
         assert_eq!(claimed(&claims), [run]);
         let claim = &claims[0];
@@ -49,18 +49,18 @@ pub async fn a_due_run_keeps_its_status_and_loses_its_wake_up(h: &impl Harness) 
     }
 }
 
-pub async fn a_kept_run_has_no_wake_up(h: &impl Harness) {
+pub async fn a_kept_run_has_no_wake_up(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let standing = Standing { wake_at: Some(at(5)), ..kept() };
-    create_standing(&store, "kept", engine, standing.clone()).await;
-    store.commit(crate::Commit { standing: Some(standing), ..commit("r") }).await.unwrap();
+    let row_update = RowUpdate { wake_at: Some(at(5)), ..kept() };
+    create_standing(&store, "kept", engine, row_update.clone()).await;
+    store.commit(crate::Commit { row_update: Some(row_update), ..commit("r") }).await.unwrap();
     assert_eq!(row(&store, "kept").await.wake_at, None);
     assert_eq!(row(&store, "r").await.wake_at, None);
     assert_eq!(store.next_wake().await.unwrap(), None);
     assert!(due(&store, engine, at(100)).await.is_empty());
 }
 
-pub async fn next_wake_is_the_earliest_of_runs_that_nobody_owns(h: &impl Harness) {
+pub async fn next_wake_is_the_earliest_of_runs_that_nobody_owns(h: &impl StoreHarness) {
     let (store, engine) = three_sleepers(h).await;
     assert_eq!(store.next_wake().await.unwrap(), Some(at(10)));
     store.claim(&id("b"), engine).await.unwrap();
@@ -70,9 +70,9 @@ pub async fn next_wake_is_the_earliest_of_runs_that_nobody_owns(h: &impl Harness
 }
 
 /// One with a deadline is looked at in time, and does not count as let in.
-pub async fn a_due_queued_run_stays_queued(h: &impl Harness) {
+pub async fn a_due_queued_run_stays_queued(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let queued = Standing { wake_at: Some(at(5)), ..standing(RunStatus::Queued) };
+    let queued = RowUpdate { wake_at: Some(at(5)), ..row_update(RunStatus::Queued) };
     create_standing(&store, "queued", engine, queued).await;
     let claims = store.claim_due(engine, at(5), MANY).await.unwrap();
     assert_eq!(claimed(&claims), ["queued"]);
@@ -80,13 +80,13 @@ pub async fn a_due_queued_run_stays_queued(h: &impl Harness) {
     assert!(store.claim_queued(engine, MANY).await.unwrap().is_empty());
 }
 
-pub async fn blocked_runs_of_a_workflow_are_woken(h: &impl Harness) {
+pub async fn blocked_runs_of_a_workflow_are_woken(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let blocked = standing(RunStatus::Blocked);
+    let blocked = row_update(RunStatus::Blocked);
     create_standing(&store, "one", engine, blocked.clone()).await;
-    create_standing(&store, "two", engine, Standing { wake_at: Some(at(90)), ..blocked.clone() }).await;
+    create_standing(&store, "two", engine, RowUpdate { wake_at: Some(at(90)), ..blocked.clone() }).await;
     create_standing(&store, "waiting", engine, waiting(Some(at(90)))).await;
-    let other = NewRun { workflow: "other".to_owned(), standing: blocked, ..new_run("other", engine) };
+    let other = NewRun { workflow: "other".to_owned(), row_update: blocked, ..new_run("other", engine) };
     create(&store, other).await;
 
     assert_eq!(store.wake_blocked("nothing", at(5)).await.unwrap(), 0);
@@ -98,10 +98,10 @@ pub async fn blocked_runs_of_a_workflow_are_woken(h: &impl Harness) {
     assert_eq!(woken, ["one", "two"]);
 }
 
-pub async fn blocked_runs_that_somebody_owns_are_not_woken(h: &impl Harness) {
+pub async fn blocked_runs_that_somebody_owns_are_not_woken(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let standing = Standing { keep: true, ..standing(RunStatus::Blocked) };
-    create_standing(&store, "mine", engine, standing).await;
+    let row_update = RowUpdate { keep: true, ..row_update(RunStatus::Blocked) };
+    create_standing(&store, "mine", engine, row_update).await;
     assert_eq!(store.wake_blocked("orders", at(5)).await.unwrap(), 0);
     assert_eq!(row(&store, "mine").await.wake_at, None);
 }

@@ -4,23 +4,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rival_core::{RunId, RunStatus, Seq, Time};
 
-use super::state::{Run, RunNo, State};
+use super::state::{MemoryRun, MemoryState, RunNo};
 use crate::{
-    Batch, Commit, CommitError, EngineId, Epoch, LOAD_MAX_BYTES, MessageNo, NewRun, RunRow, Snapshot,
-    Standing, Started, StoreError,
+    Commit, CommitError, EngineId, Epoch, EventBatch, LOAD_MAX_BYTES, MessageNo, NewRun, RowUpdate, RunRow,
+    Snapshot, StartResult, StoreError,
 };
 
-impl State {
-    pub(super) fn start(&mut self, new: NewRun) -> Result<Started, StoreError> {
+impl MemoryState {
+    pub(super) fn start(&mut self, new: NewRun) -> Result<StartResult, StoreError> {
         if let Some(run) = self.get(&new.id) {
-            return Ok(Started::Exists(Box::new(run.row.clone())));
+            return Ok(StartResult::Exists(Box::new(run.row.clone())));
         }
         check_first(&new).map_err(|error| match error {
             CommitError::Store(error) => error,
             error => StoreError::Invalid(error.to_string()),
         })?;
         self.insert(new);
-        Ok(Started::Created)
+        Ok(StartResult::Created)
     }
 
     pub(super) fn commit(&mut self, commit: Commit) -> Result<(), CommitError> {
@@ -29,11 +29,11 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn load(&self, run: &RunId, after: Seq, limit: usize) -> Vec<Batch> {
+    pub(super) fn load(&self, run: &RunId, after: Seq, limit: usize) -> Vec<EventBatch> {
         let Some(run) = self.get(run) else { return Vec::new() };
         let begin = run.history.partition_point(|batch| batch.last() <= after);
         let (mut events, mut bytes) = (0, 0);
-        let fits = |batch: &&Batch| {
+        let fits = |batch: &&EventBatch| {
             let is_first = events == 0;
             events += batch.count as usize;
             bytes += batch.body.len();
@@ -55,16 +55,16 @@ impl State {
         Ok(run.row.no)
     }
 
-    fn is_writer(&self, run: &Run, epoch: Epoch) -> bool {
+    fn is_writer(&self, run: &MemoryRun, epoch: Epoch) -> bool {
         run.row.epoch == epoch && !run.row.status.is_terminal() && self.is_owned(&run.row)
     }
 
     /// Runs come before messages, so that a new run can be sent one at once; messages are consumed before
-    /// the standing, which depends on whether some still wait.
+    /// the row update, which depends on whether some still wait.
     fn write(&mut self, no: RunNo, commit: Commit) {
         self.write_journal(no, commit.events, commit.snapshot, &commit.consumed, &commit.refused);
-        if let Some(standing) = commit.standing {
-            self.stand(no, standing, commit.now);
+        if let Some(row_update) = commit.row_update {
+            self.stand(no, row_update, commit.now);
         }
         for new in commit.runs {
             self.insert(new);
@@ -78,7 +78,7 @@ impl State {
     fn write_journal(
         &mut self,
         no: RunNo,
-        events: Option<Batch>,
+        events: Option<EventBatch>,
         snapshot: Option<Snapshot>,
         consumed: &[MessageNo],
         refused: &[MessageNo],
@@ -94,10 +94,10 @@ impl State {
         }
     }
 
-    fn stand(&mut self, no: RunNo, standing: Standing, now: Time) {
+    fn stand(&mut self, no: RunNo, row_update: RowUpdate, now: Time) {
         let Some(run) = self.runs.get_mut(&no) else { return };
-        let is_ended = standing.status.is_terminal();
-        let is_blocked = standing.status == RunStatus::Blocked;
+        let is_ended = row_update.status.is_terminal();
+        let is_blocked = row_update.status == RunStatus::Blocked;
         let waiting = run.messages.len();
         if is_ended {
             // They are not acted on, so their ids are not known either.
@@ -105,7 +105,7 @@ impl State {
             run.messages.clear();
         }
         self.change(no, |row| {
-            place(row, standing, row.owner, now);
+            place(row, row_update, row.owner, now);
             match waiting {
                 0 => {}
                 _ if is_ended => row.drop_messages(waiting),
@@ -127,13 +127,13 @@ impl State {
         if let Some(parent) = &new.parent {
             self.children.entry(parent.clone()).or_default().insert(no);
         }
-        let run = Run::new(no, new);
+        let run = MemoryRun::new(no, new);
         self.index.add(&run.row);
         self.runs.insert(no, run);
     }
 }
 
-impl Run {
+impl MemoryRun {
     fn new(no: RunNo, new: NewRun) -> Self {
         let mut row = RunRow {
             id: new.id,
@@ -141,7 +141,7 @@ impl Run {
             workflow: new.workflow,
             plan: new.plan,
             fingerprint: new.fingerprint,
-            status: new.standing.status,
+            status: new.row_update.status,
             created_at: new.created_at,
             ended_at: None,
             wake_at: None,
@@ -153,7 +153,7 @@ impl Run {
             note: None,
             dropped_messages: 0,
         };
-        place(&mut row, new.standing, Some(new.engine), new.created_at);
+        place(&mut row, new.row_update, Some(new.engine), new.created_at);
         Self {
             row,
             history: vec![new.events],
@@ -167,13 +167,13 @@ impl Run {
 
 /// Puts a run where its writer says it stands. An ended run has neither owner nor wake-up, and an owned one
 /// has no wake-up: its owner looks after it.
-fn place(row: &mut RunRow, standing: Standing, writer: Option<EngineId>, now: Time) {
-    let is_ended = standing.status.is_terminal();
-    row.owner = writer.filter(|_| standing.keep && !is_ended);
-    row.wake_at = standing.wake_at.filter(|_| !standing.keep && !is_ended);
-    row.status = standing.status;
-    row.ended_at = is_ended.then(|| standing.ended_at.unwrap_or(now));
-    row.note = standing.note;
+fn place(row: &mut RunRow, row_update: RowUpdate, writer: Option<EngineId>, now: Time) {
+    let is_ended = row_update.status.is_terminal();
+    row.owner = writer.filter(|_| row_update.keep && !is_ended);
+    row.wake_at = row_update.wake_at.filter(|_| !row_update.keep && !is_ended);
+    row.status = row_update.status;
+    row.ended_at = is_ended.then(|| row_update.ended_at.unwrap_or(now));
+    row.note = row_update.note;
 }
 
 /// Makes a run due, if it is one that waits to be looked at: the owner of an owned run is told otherwise,
@@ -185,7 +185,7 @@ pub(super) fn wake(row: &mut RunRow, now: Time) {
 }
 
 /// Whether all of the messages wait for the run, each named once.
-fn has_messages(run: &Run, consumed: &[MessageNo]) -> bool {
+fn has_messages(run: &MemoryRun, consumed: &[MessageNo]) -> bool {
     let distinct: BTreeSet<_> = consumed.iter().collect();
     distinct.len() == consumed.len() && consumed.iter().all(|no| run.messages.contains_key(no))
 }
@@ -194,7 +194,7 @@ fn check_first(new: &NewRun) -> Result<(), CommitError> {
     check_follows(&new.id, Seq::ZERO, &new.events)
 }
 
-fn check_follows(run: &RunId, last: Seq, events: &Batch) -> Result<(), CommitError> {
+fn check_follows(run: &RunId, last: Seq, events: &EventBatch) -> Result<(), CommitError> {
     let expected = last.next();
     if events.first != expected {
         return Err(CommitError::Sequence { run: run.clone(), expected, actual: events.first });

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use rival_core::{RunId, RunStatus, Time};
 
 use super::append::wake;
-use super::state::{RunNo, State};
+use super::state::{MemoryState, RunNo};
 use crate::{Claim, EngineId, Epoch};
 
-impl State {
+impl MemoryState {
     pub(super) fn join(&mut self) -> EngineId {
         self.last_engine += 1;
         let engine = EngineId(self.last_engine);

@@ -2,10 +2,10 @@
 
 use rival_core::RunId;
 
-use super::state::State;
+use super::state::MemoryState;
 use crate::{LOAD_MAX_BYTES, LogFilter, LogLine};
 
-impl State {
+impl MemoryState {
     pub(super) fn append_logs(&mut self, lines: Vec<LogLine>) {
         for line in lines {
             if let Some(run) = self.get_mut(&line.run) {

@@ -3,20 +3,20 @@
 use rival_core::{RunId, Time};
 
 use super::append::wake;
-use super::state::State;
-use crate::{Message, MessageNo, NewMessage, RunRow, Sent};
+use super::state::MemoryState;
+use crate::{Message, MessageNo, NewMessage, RunRow, SendResult};
 
-impl State {
-    pub(super) fn send(&mut self, receiver: &RunId, message: NewMessage, now: Time) -> Sent {
+impl MemoryState {
+    pub(super) fn send(&mut self, receiver: &RunId, message: NewMessage, now: Time) -> SendResult {
         let Some(run) = self.by_id.get(receiver).and_then(|no| self.runs.get_mut(no)) else {
-            return Sent::NotFound;
+            return SendResult::NotFound;
         };
         if let Some(&no) = message.id.as_ref().and_then(|id| run.sent.get(id)) {
-            return Sent::Known(no);
+            return SendResult::Known(no);
         }
         if run.row.status.is_terminal() {
             run.row.drop_messages(1);
-            return Sent::Ended;
+            return SendResult::Ended;
         }
         self.last_message += 1;
         let no = MessageNo(self.last_message);
@@ -24,7 +24,7 @@ impl State {
         run.messages.insert(no, Message { no, id: message.id, body: message.body, sent_at: now });
         let receiver = run.row.no;
         self.change(receiver, |row| wake(row, now));
-        Sent::Kept(no)
+        SendResult::Kept(no)
     }
 
     pub(super) fn messages(&self, run: &RunId) -> Vec<Message> {

@@ -18,15 +18,15 @@ use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 
 use crate::{
-    Batch, Claim, Commit, CommitError, EngineId, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, Sent, Snapshot, Started, Store, StoreError,
+    Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
+    RunFilter, RunRow, SendResult, Snapshot, StartResult, Store, StoreError,
 };
-use state::State;
+use state::MemoryState;
 
 /// Keeps everything in memory, until it is dropped.
 #[derive(Default)]
 pub struct MemoryStore {
-    state: Mutex<State>,
+    state: Mutex<MemoryState>,
 }
 
 impl MemoryStore {
@@ -36,7 +36,7 @@ impl MemoryStore {
     }
 
     /// Nothing in here runs foreign code under the lock, so that a poisoned one is as good as any.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, MemoryState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -59,7 +59,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    async fn start(&self, run: NewRun) -> Result<Started, StoreError> {
+    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError> {
         self.lock().start(run)
     }
 
@@ -67,7 +67,7 @@ impl Store for MemoryStore {
         self.lock().commit(commit)
     }
 
-    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<Sent, StoreError> {
+    async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<SendResult, StoreError> {
         Ok(self.lock().send(run, message, now))
     }
 
@@ -95,11 +95,11 @@ impl Store for MemoryStore {
         Ok(self.lock().wake_blocked(workflow, now))
     }
 
-    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<Batch>, StoreError> {
+    async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<EventBatch>, StoreError> {
         Ok(self.lock().load(run, after, limit))
     }
 
-    async fn last_batch(&self, run: &RunId) -> Result<Option<Batch>, StoreError> {
+    async fn last_batch(&self, run: &RunId) -> Result<Option<EventBatch>, StoreError> {
         Ok(self.lock().get(run).and_then(|run| run.history.last().cloned()))
     }
 

@@ -4,10 +4,10 @@ use std::ops::Bound;
 
 use rival_core::{PlanHash, RunId};
 
-use super::state::State;
+use super::state::MemoryState;
 use crate::{Page, RunFilter, RunRow, Snapshot};
 
-impl State {
+impl MemoryState {
     pub(super) fn row(&self, run: &RunId) -> Option<RunRow> {
         self.get(run).map(|run| run.row.clone())
     }

@@ -2,9 +2,9 @@
 
 use rival_core::{RunId, Time};
 
-use super::state::{RunNo, State};
+use super::state::{MemoryState, RunNo};
 
-impl State {
+impl MemoryState {
     pub(super) fn purge(&mut self, ended_before: Time, limit: usize) -> u64 {
         let ended = self.index.ended.range(..(ended_before, RunNo::MIN)).map(|&(_, no)| no);
         let is_needed = |no| self.has_live_child(no) || self.has_live_ancestor(no);

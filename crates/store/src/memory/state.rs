@@ -4,31 +4,31 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
 
-use crate::{Batch, EngineId, LogLine, Message, MessageNo, RunRow, Snapshot};
+use crate::{EngineId, EventBatch, LogLine, Message, MessageNo, RunRow, Snapshot};
 
 /// The place of a run in the order of all runs; the key of everything below.
 pub(super) type RunNo = i64;
 
 /// Everything that the store knows.
 #[derive(Default)]
-pub(super) struct State {
-    pub(super) runs: BTreeMap<RunNo, Run>,
+pub(super) struct MemoryState {
+    pub(super) runs: BTreeMap<RunNo, MemoryRun>,
     pub(super) by_id: HashMap<RunId, RunNo>,
     pub(super) children: HashMap<RunId, BTreeSet<RunNo>>,
     /// The oldest first; there are few.
     pub(super) plans: Vec<(PlanHash, String)>,
     /// Engines that have joined and not left.
     pub(super) engines: BTreeSet<EngineId>,
-    pub(super) index: Index,
+    pub(super) index: RunIndex,
     pub(super) last_run: RunNo,
     pub(super) last_engine: i64,
     pub(super) last_message: i64,
 }
 
 /// One run with everything of its own.
-pub(super) struct Run {
+pub(super) struct MemoryRun {
     pub(super) row: RunRow,
-    pub(super) history: Vec<Batch>,
+    pub(super) history: Vec<EventBatch>,
     pub(super) snapshot: Option<Snapshot>,
     pub(super) messages: BTreeMap<MessageNo, Message>,
     /// The number of each message that came with an id, also after it was consumed.
@@ -36,16 +36,16 @@ pub(super) struct Run {
     pub(super) logs: Vec<LogLine>,
 }
 
-impl Run {
+impl MemoryRun {
     /// The number of the last event.
     pub(super) fn last(&self) -> Seq {
-        self.history.last().map_or(Seq::ZERO, Batch::last)
+        self.history.last().map_or(Seq::ZERO, EventBatch::last)
     }
 }
 
 /// Finds runs by where they stand, without looking at all of them.
 #[derive(Default)]
-pub(super) struct Index {
+pub(super) struct RunIndex {
     pub(super) due: BTreeSet<(Time, RunNo)>,
     pub(super) owned: BTreeMap<EngineId, BTreeSet<RunNo>>,
     /// Queued runs without an owner.
@@ -55,7 +55,7 @@ pub(super) struct Index {
     pub(super) ended: BTreeSet<(Time, RunNo)>,
 }
 
-impl Index {
+impl RunIndex {
     pub(super) fn add(&mut self, row: &RunRow) {
         self.due.extend(row.wake_at.map(|at| (at, row.no)));
         self.ended.extend(row.ended_at.map(|at| (at, row.no)));
@@ -98,12 +98,12 @@ impl Index {
     }
 }
 
-impl State {
-    pub(super) fn get(&self, id: &RunId) -> Option<&Run> {
+impl MemoryState {
+    pub(super) fn get(&self, id: &RunId) -> Option<&MemoryRun> {
         self.runs.get(self.by_id.get(id)?)
     }
 
-    pub(super) fn get_mut(&mut self, id: &RunId) -> Option<&mut Run> {
+    pub(super) fn get_mut(&mut self, id: &RunId) -> Option<&mut MemoryRun> {
         self.runs.get_mut(self.by_id.get(id)?)
     }
 

@@ -11,7 +11,7 @@ use std::thread;
 
 use collector::{Collector, Seen};
 use program::{GIVEN, Program};
-use rival::event::Role;
+use rival::event::CallRole;
 use rival::{Path, RunId, TraceParent};
 
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
@@ -37,7 +37,7 @@ fn one<'a>(spans: &'a [Seen], name: &str, call: &str) -> &'a Seen {
 fn call_at(run: &str, starter: Option<&str>, node: &str, call: u32) -> String {
     let run = RunId::from(run);
     let starter = starter.and_then(TraceParent::parse);
-    TraceParent::of_run(&run, starter).of_call(&run, &Path::from(node), Role::Step, call).to_string()
+    TraceParent::of_run(&run, starter).of_call(&run, &Path::from(node), CallRole::Step, call).to_string()
 }
 
 #[test]

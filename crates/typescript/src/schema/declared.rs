@@ -11,26 +11,26 @@ use oxc::span::{GetSpan, Span};
 use oxc::syntax::constant_value::ConstantValue;
 use serde_json::Value;
 
-use super::docs::Docs;
+use super::docs::DocComments;
 
 /// All declarations of a text, by name.
-pub(crate) struct Declared<'a> {
-    pub(super) types: BTreeMap<&'a str, Named<'a>>,
-    pub(super) docs: Docs,
+pub(crate) struct DeclaredTypes<'a> {
+    pub(super) types: BTreeMap<&'a str, NamedType<'a>>,
+    pub(super) docs: DocComments,
     pub(super) source: &'a str,
     /// By enum and member.
     pub(super) enums: BTreeMap<(&'a str, &'a str), Value>,
 }
 
 /// A name's declaration, with its description.
-pub(super) struct Named<'a> {
-    pub(super) what: What<'a>,
+pub(super) struct NamedType<'a> {
+    pub(super) what: DeclaredAs<'a>,
     pub(super) doc: Option<String>,
     pub(super) span: Span,
 }
 
 /// What a name is declared as.
-pub(super) enum What<'a> {
+pub(super) enum DeclaredAs<'a> {
     /// Interfaces of one name are one.
     Interface(Vec<&'a TSInterfaceDeclaration<'a>>),
     Alias(&'a TSTypeAliasDeclaration<'a>),
@@ -40,15 +40,15 @@ pub(super) enum What<'a> {
     Imported,
 }
 
-impl<'a> Declared<'a> {
+impl<'a> DeclaredTypes<'a> {
     pub(crate) fn of(program: &'a Program<'a>, scoping: &Scoping, source: &'a str) -> Self {
-        let docs = Docs::of(program, source);
-        let mut declared = Declared { types: BTreeMap::new(), docs, source, enums: BTreeMap::new() };
+        let docs = DocComments::of(program, source);
+        let mut declared = DeclaredTypes { types: BTreeMap::new(), docs, source, enums: BTreeMap::new() };
         for statement in &program.body {
             match statement {
                 Statement::ImportDeclaration(import) => {
                     for specifier in import.specifiers.iter().flatten() {
-                        declared.add(specifier.local().name.as_str(), What::Imported, import.span);
+                        declared.add(specifier.local().name.as_str(), DeclaredAs::Imported, import.span);
                     }
                 }
                 Statement::ExportDeclaration(export) => {
@@ -69,17 +69,17 @@ impl<'a> Declared<'a> {
             Declaration::TSInterfaceDeclaration(interface) => {
                 let name = interface.id.name.as_str();
                 match self.types.get_mut(name) {
-                    Some(Named { what: What::Interface(all), .. }) => all.push(interface),
-                    _ => self.add(name, What::Interface(vec![interface]), span),
+                    Some(NamedType { what: DeclaredAs::Interface(all), .. }) => all.push(interface),
+                    _ => self.add(name, DeclaredAs::Interface(vec![interface]), span),
                 }
             }
             Declaration::TSTypeAliasDeclaration(alias) => {
-                self.add(alias.id.name.as_str(), What::Alias(alias), span);
+                self.add(alias.id.name.as_str(), DeclaredAs::Alias(alias), span);
             }
             Declaration::TSEnumDeclaration(it) => self.enumeration(it, span, scoping),
             Declaration::ClassDeclaration(class) => {
                 if let Some(id) = &class.id {
-                    self.add(id.name.as_str(), What::Class, span);
+                    self.add(id.name.as_str(), DeclaredAs::Class, span);
                 }
             }
             _ => {}
@@ -102,14 +102,14 @@ impl<'a> Declared<'a> {
             members.push(member);
         }
         match self.types.get_mut(name) {
-            Some(Named { what: What::Enum(known), .. }) => known.extend(members),
-            _ => self.add(name, What::Enum(members), span),
+            Some(NamedType { what: DeclaredAs::Enum(known), .. }) => known.extend(members),
+            _ => self.add(name, DeclaredAs::Enum(members), span),
         }
     }
 
-    fn add(&mut self, name: &'a str, what: What<'a>, span: Span) {
+    fn add(&mut self, name: &'a str, what: DeclaredAs<'a>, span: Span) {
         let doc = self.docs.at(span.start).map(str::to_owned);
-        self.types.entry(name).or_insert(Named { what, doc, span });
+        self.types.entry(name).or_insert(NamedType { what, doc, span });
     }
 }
 

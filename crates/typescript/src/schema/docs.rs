@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use oxc::ast::ast::Program;
 
 /// The texts of `/** … */` comments, by where that begins which they describe.
-pub(crate) struct Docs(BTreeMap<u32, String>);
+pub(crate) struct DocComments(BTreeMap<u32, String>);
 
-impl Docs {
+impl DocComments {
     pub(crate) fn of(program: &Program<'_>, source: &str) -> Self {
         let comments = program.comments.iter().filter(|comment| comment.is_jsdoc());
         let texts =
             comments.map(|comment| (comment.attached_to, text(comment.content_span().source_text(source))));
-        Docs(texts.filter(|(_, text)| !text.is_empty()).collect())
+        DocComments(texts.filter(|(_, text)| !text.is_empty()).collect())
     }
 
     pub(crate) fn at(&self, start: u32) -> Option<&str> {

@@ -7,21 +7,21 @@ use oxc::ast::ast::{TSType, TSTypeName};
 use oxc::span::GetSpan;
 use serde_json::{Map, Value, json};
 
-use super::declared::Declared;
+use super::declared::DeclaredTypes;
 use super::nowhere;
-use super::read::{Reader, is_of, span_of};
-use super::types::{Form, Property, Shape, Tuple, Ty};
+use super::read::{TypeReader, is_of, span_of};
+use super::types::{LazyType, ObjectShape, PropertyType, TupleType, TypeForm};
 use crate::nearest::nearest;
-use crate::place::Lines;
+use crate::place::LineIndex;
 use crate::problem::Problem;
 
 /// Types inside of types: more is a type that never ends.
 const DEEPEST: usize = 150;
 
 /// Writes schemas of types that a text declares.
-pub(crate) struct Emitter<'a> {
-    reader: Reader<'a>,
-    declared: &'a Declared<'a>,
+pub(crate) struct SchemaEmitter<'a> {
+    reader: TypeReader<'a>,
+    declared: &'a DeclaredTypes<'a>,
     path: &'a Path,
     /// Named types that are being written.
     open: Vec<String>,
@@ -33,10 +33,10 @@ pub(crate) struct Emitter<'a> {
     depth: usize,
 }
 
-impl<'a> Emitter<'a> {
-    pub(crate) fn new(declared: &'a Declared<'a>, lines: &'a Lines<'a>, path: &'a Path) -> Self {
-        Emitter {
-            reader: Reader::new(declared, lines, path),
+impl<'a> SchemaEmitter<'a> {
+    pub(crate) fn new(declared: &'a DeclaredTypes<'a>, lines: &'a LineIndex<'a>, path: &'a Path) -> Self {
+        SchemaEmitter {
+            reader: TypeReader::new(declared, lines, path),
             declared,
             path,
             open: Vec::new(),
@@ -75,7 +75,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// The schema of a type.
-    fn ty(&mut self, ty: &Ty<'a>) -> Value {
+    fn ty(&mut self, ty: &LazyType<'a>) -> Value {
         if self.depth >= DEEPEST || self.reader.deeper(span_of(ty), |_| ()).is_none() {
             self.reader.refuse_endless(span_of(ty));
             return json!({});
@@ -93,8 +93,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// The name and the identity of a type that is written as a name.
-    fn reference(&self, ty: &Ty<'a>) -> Option<(&'a str, String)> {
-        let Ty::Written(TSType::TSTypeReference(reference), env) = ty else { return None };
+    fn reference(&self, ty: &LazyType<'a>) -> Option<(&'a str, String)> {
+        let LazyType::Written(TSType::TSTypeReference(reference), env) = ty else { return None };
         let TSTypeName::IdentifierReference(identifier) = &reference.type_name else { return None };
         let name = identifier.name.as_str();
         match env.get(name) {
@@ -104,15 +104,15 @@ impl<'a> Emitter<'a> {
     }
 
     /// The text of a type with that of the arguments in it: the same for types that are the same.
-    fn identity(&self, ty: &Ty<'a>) -> String {
+    fn identity(&self, ty: &LazyType<'a>) -> String {
         match ty {
-            Ty::Written(TSType::TSTypeReference(reference), env) => {
+            LazyType::Written(TSType::TSTypeReference(reference), env) => {
                 let name = reference.type_name.span().source_text(self.declared.source);
                 if let Some(argument) = env.get(name) {
                     return self.identity(argument);
                 }
                 let arguments = reference.type_arguments.iter().flat_map(|it| &it.params);
-                let arguments = arguments.map(|it| self.identity(&Ty::Written(it, env.clone())));
+                let arguments = arguments.map(|it| self.identity(&LazyType::Written(it, env.clone())));
                 let arguments: Vec<String> = arguments.collect();
                 if arguments.is_empty() {
                     name.to_owned()
@@ -120,24 +120,24 @@ impl<'a> Emitter<'a> {
                     format!("{name}<{}>", arguments.join(","))
                 }
             }
-            Ty::Written(node, env) => {
+            LazyType::Written(node, env) => {
                 let text = node.span().source_text(self.declared.source);
                 let known = env.iter().map(|(name, ty)| format!("{name}={}", self.identity(ty)));
                 let known: Vec<String> = known.collect();
                 if known.is_empty() { text.to_owned() } else { format!("{text} {{{}}}", known.join(",")) }
             }
-            Ty::Known(form) => match form.as_ref() {
-                Form::Literal(value) => value.to_string(),
-                Form::String => "string".to_owned(),
-                Form::Number => "number".to_owned(),
+            LazyType::Known(form) => match form.as_ref() {
+                TypeForm::Literal(value) => value.to_string(),
+                TypeForm::String => "string".to_owned(),
+                TypeForm::Number => "number".to_owned(),
                 _ => "_".to_owned(),
             },
-            Ty::All(all) => all.iter().map(|it| self.identity(it)).collect::<Vec<_>>().join("&"),
+            LazyType::All(all) => all.iter().map(|it| self.identity(it)).collect::<Vec<_>>().join("&"),
         }
     }
 
     /// A type that has a name: written where it stands, or in `$defs` if it contains itself.
-    fn named(&mut self, name: &str, key: String, read: impl FnOnce(&mut Self) -> Form<'a>) -> Value {
+    fn named(&mut self, name: &str, key: String, read: impl FnOnce(&mut Self) -> TypeForm<'a>) -> Value {
         if self.open.contains(&key) || self.recursive.contains(&key) {
             let reference = format!("#/$defs/{}", self.definition_name(&key));
             self.recursive.insert(key);
@@ -174,20 +174,20 @@ impl<'a> Emitter<'a> {
         name
     }
 
-    fn form(&mut self, form: Form<'a>) -> Value {
+    fn form(&mut self, form: TypeForm<'a>) -> Value {
         match form {
-            Form::Any => json!({}),
-            Form::Never | Form::Undefined => json!({ "not": {} }),
-            Form::Null => json!({ "type": "null" }),
-            Form::Boolean => json!({ "type": "boolean" }),
-            Form::Number => json!({ "type": "number" }),
-            Form::String => json!({ "type": "string" }),
-            Form::Object => json!({ "type": "object" }),
-            Form::Literal(value) => literals(vec![value]),
-            Form::Array(item) => json!({ "type": "array", "items": self.item(&item) }),
-            Form::Tuple(tuple) => self.tuple(tuple),
-            Form::Shape(shape) => self.shape(&shape),
-            Form::Union(members) => {
+            TypeForm::Any => json!({}),
+            TypeForm::Never | TypeForm::Undefined => json!({ "not": {} }),
+            TypeForm::Null => json!({ "type": "null" }),
+            TypeForm::Boolean => json!({ "type": "boolean" }),
+            TypeForm::Number => json!({ "type": "number" }),
+            TypeForm::String => json!({ "type": "string" }),
+            TypeForm::Object => json!({ "type": "object" }),
+            TypeForm::Literal(value) => literals(vec![value]),
+            TypeForm::Array(item) => json!({ "type": "array", "items": self.item(&item) }),
+            TypeForm::Tuple(tuple) => self.tuple(tuple),
+            TypeForm::Shape(shape) => self.shape(&shape),
+            TypeForm::Union(members) => {
                 let members = members.iter().flat_map(|it| self.reader.members_of(it)).collect::<Vec<_>>();
                 self.union(&members)
             }
@@ -195,17 +195,17 @@ impl<'a> Emitter<'a> {
     }
 
     /// An element of a list, where `undefined` is written as `null`.
-    fn item(&mut self, ty: &Ty<'a>) -> Value {
+    fn item(&mut self, ty: &LazyType<'a>) -> Value {
         match self.reader.defined(ty) {
             (_, false) => self.ty(ty),
             (mut members, true) => {
-                members.push(Ty::known(Form::Null));
+                members.push(LazyType::known(TypeForm::Null));
                 self.union(&members)
             }
         }
     }
 
-    fn tuple(&mut self, tuple: Tuple<'a>) -> Value {
+    fn tuple(&mut self, tuple: TupleType<'a>) -> Value {
         let required = tuple.items.iter().rposition(|(_, optional)| !optional).map_or(0, |last| last + 1);
         let items: Vec<Value> = tuple.items.iter().map(|(ty, _)| self.item(ty)).collect();
         let rest = tuple.rest.map_or(Value::Bool(false), |rest| self.item(&rest));
@@ -219,7 +219,7 @@ impl<'a> Emitter<'a> {
         schema
     }
 
-    fn shape(&mut self, shape: &Shape<'a>) -> Value {
+    fn shape(&mut self, shape: &ObjectShape<'a>) -> Value {
         let mut schema = json!({ "type": "object" });
         let mut required = Vec::new();
         let mut properties = Map::new();
@@ -246,14 +246,14 @@ impl<'a> Emitter<'a> {
     }
 
     /// The schema of a property, and whether it must be there.
-    fn property(&mut self, property: &Property<'a>) -> (Value, bool) {
+    fn property(&mut self, property: &PropertyType<'a>) -> (Value, bool) {
         let (mut schema, undefined) = self.optional(&property.ty);
         describe(&mut schema, property.doc.as_deref(), true);
         (schema, !property.optional && !undefined)
     }
 
     /// What a value is if it is there, and whether it may be absent.
-    fn optional(&mut self, ty: &Ty<'a>) -> (Value, bool) {
+    fn optional(&mut self, ty: &LazyType<'a>) -> (Value, bool) {
         match self.reader.defined(ty) {
             (_, false) => (self.ty(ty), false),
             (members, true) => (self.union(&members), true),
@@ -261,16 +261,20 @@ impl<'a> Emitter<'a> {
     }
 
     /// Literals in one list, single words in another, the rest one by one.
-    fn union(&mut self, members: &[Ty<'a>]) -> Value {
+    fn union(&mut self, members: &[LazyType<'a>]) -> Value {
         let mut values: Vec<Value> = Vec::new();
-        let mut words: Vec<Form<'a>> = Vec::new();
+        let mut words: Vec<TypeForm<'a>> = Vec::new();
         let mut others: Vec<Value> = Vec::new();
         for member in members {
             match self.reader.form(member) {
-                Form::Any => return json!({}),
-                Form::Never | Form::Undefined => {}
-                Form::Literal(value) => values.extend((!values.contains(&value)).then_some(value)),
-                form @ (Form::Null | Form::Boolean | Form::Number | Form::String | Form::Object) => {
+                TypeForm::Any => return json!({}),
+                TypeForm::Never | TypeForm::Undefined => {}
+                TypeForm::Literal(value) => values.extend((!values.contains(&value)).then_some(value)),
+                form @ (TypeForm::Null
+                | TypeForm::Boolean
+                | TypeForm::Number
+                | TypeForm::String
+                | TypeForm::Object) => {
                     words.push(form);
                 }
                 _ => {
@@ -282,13 +286,13 @@ impl<'a> Emitter<'a> {
         values.retain(|value| !words.iter().any(|word| is_of(value, word)));
         if values.contains(&Value::Bool(true)) && values.contains(&Value::Bool(false)) {
             values.retain(|value| !value.is_boolean());
-            words.push(Form::Boolean);
+            words.push(TypeForm::Boolean);
         }
         alternatives(values, &words, others)
     }
 }
 
-fn alternatives(mut values: Vec<Value>, words: &[Form<'_>], others: Vec<Value>) -> Value {
+fn alternatives(mut values: Vec<Value>, words: &[TypeForm<'_>], others: Vec<Value>) -> Value {
     let mut words: Vec<&str> = words.iter().filter_map(word).collect();
     words.sort_unstable();
     words.dedup();
@@ -314,13 +318,13 @@ fn alternatives(mut values: Vec<Value>, words: &[Form<'_>], others: Vec<Value>) 
     }
 }
 
-fn word(form: &Form<'_>) -> Option<&'static str> {
+fn word(form: &TypeForm<'_>) -> Option<&'static str> {
     match form {
-        Form::Null => Some("null"),
-        Form::Boolean => Some("boolean"),
-        Form::Number => Some("number"),
-        Form::String => Some("string"),
-        Form::Object => Some("object"),
+        TypeForm::Null => Some("null"),
+        TypeForm::Boolean => Some("boolean"),
+        TypeForm::Number => Some("number"),
+        TypeForm::String => Some("string"),
+        TypeForm::Object => Some("object"),
         _ => None,
     }
 }

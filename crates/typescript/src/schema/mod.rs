@@ -21,12 +21,12 @@ use oxc::allocator::Allocator;
 use serde_json::Value;
 
 use crate::compile::{faults, parse};
-use crate::place::{Lines, Place};
+use crate::place::{LineIndex, TextPosition};
 use crate::problem::Problem;
 use crate::roomy::roomy;
 
-pub(crate) use declared::Declared;
-pub(crate) use emit::Emitter;
+pub(crate) use declared::DeclaredTypes;
+pub(crate) use emit::SchemaEmitter;
 
 /// What the text is called in problems: it has no file.
 pub(crate) const NAME: &str = "transform.ts";
@@ -40,10 +40,10 @@ pub fn interface_schema(source: &str, name: &str) -> Result<Value, Vec<Problem>>
 }
 
 fn read(source: &str, name: &str) -> Result<Value, Vec<Problem>> {
-    let (allocator, lines, path) = (Allocator::default(), Lines::new(source), Path::new(NAME));
+    let (allocator, lines, path) = (Allocator::default(), LineIndex::new(source), Path::new(NAME));
     let (program, scoping) = parse(&allocator, path, source).map_err(|found| faults(path, &lines, &found))?;
-    let declared = Declared::of(&program, &scoping, source);
-    Emitter::new(&declared, &lines, path).root(name)
+    let declared = DeclaredTypes::of(&program, &scoping, source);
+    SchemaEmitter::new(&declared, &lines, path).root(name)
 }
 
 /// The compiler panicked, or had no room.
@@ -54,5 +54,5 @@ pub(crate) fn too_much() -> Problem {
 
 /// Where a declaration that is missing should be.
 pub(crate) fn nowhere(path: &Path, message: String, advice: String) -> Problem {
-    Problem::new(path, Place::START, message).advise(advice)
+    Problem::new(path, TextPosition::START, message).advise(advice)
 }

@@ -11,10 +11,10 @@ use oxc::ast::ast::{
 use oxc::span::{GetSpan, Span};
 use serde_json::Value;
 
-use super::declared::{Declared, What, number_value};
-use super::types::{Env, Form, Shape, Tuple, Ty};
+use super::declared::{DeclaredAs, DeclaredTypes, number_value};
+use super::types::{LazyType, ObjectShape, TupleType, TypeEnv, TypeForm};
 use crate::nearest::nearest;
-use crate::place::Lines;
+use crate::place::LineIndex;
 use crate::problem::Problem;
 
 /// Layers that may be open at once: more is a type that never ends.
@@ -25,27 +25,27 @@ const MOST: usize = 50_000;
 const MOST_PAIRS: usize = 256;
 
 /// Reads types, and collects what is wrong with them.
-pub(crate) struct Reader<'a> {
-    pub(super) declared: &'a Declared<'a>,
-    lines: &'a Lines<'a>,
+pub(crate) struct TypeReader<'a> {
+    pub(super) declared: &'a DeclaredTypes<'a>,
+    lines: &'a LineIndex<'a>,
     path: &'a Path,
     pub(super) problems: Vec<Problem>,
     depth: usize,
     read: usize,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(declared: &'a Declared<'a>, lines: &'a Lines<'a>, path: &'a Path) -> Self {
-        Reader { declared, lines, path, problems: Vec::new(), depth: 0, read: 0 }
+impl<'a> TypeReader<'a> {
+    pub(super) fn new(declared: &'a DeclaredTypes<'a>, lines: &'a LineIndex<'a>, path: &'a Path) -> Self {
+        TypeReader { declared, lines, path, problems: Vec::new(), depth: 0, read: 0 }
     }
 
     /// Notes what is wrong; the type counts as anything, so that the rest can be looked at too.
-    pub(super) fn refuse(&mut self, span: Span, message: impl Into<String>, advice: &str) -> Form<'a> {
+    pub(super) fn refuse(&mut self, span: Span, message: impl Into<String>, advice: &str) -> TypeForm<'a> {
         let problem = Problem::new(self.path, self.lines.place(span.start), message).advise(advice);
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
-        Form::Any
+        TypeForm::Any
     }
 
     /// Said once: whatever is inside of such a type is one, too.
@@ -70,39 +70,39 @@ impl<'a> Reader<'a> {
     }
 
     /// The outermost layer of a type.
-    pub(super) fn form(&mut self, ty: &Ty<'a>) -> Form<'a> {
+    pub(super) fn form(&mut self, ty: &LazyType<'a>) -> TypeForm<'a> {
         match ty {
-            Ty::Known(form) => form.as_ref().clone(),
-            Ty::Written(node, env) => {
-                self.deeper(node.span(), |reader| reader.written(node, env)).unwrap_or(Form::Any)
+            LazyType::Known(form) => form.as_ref().clone(),
+            LazyType::Written(node, env) => {
+                self.deeper(node.span(), |reader| reader.written(node, env)).unwrap_or(TypeForm::Any)
             }
-            Ty::All(all) => {
+            LazyType::All(all) => {
                 let span = all.first().map(span_of).unwrap_or_default();
-                self.deeper(span, |reader| reader.intersection(all)).unwrap_or(Form::Any)
+                self.deeper(span, |reader| reader.intersection(all)).unwrap_or(TypeForm::Any)
             }
         }
     }
 
-    fn written(&mut self, node: &'a TSType<'a>, env: &Env<'a>) -> Form<'a> {
-        let ty = |node: &'a TSType<'a>| Ty::Written(node, Rc::clone(env));
+    fn written(&mut self, node: &'a TSType<'a>, env: &TypeEnv<'a>) -> TypeForm<'a> {
+        let ty = |node: &'a TSType<'a>| LazyType::Written(node, Rc::clone(env));
         match node {
-            TSType::TSAnyKeyword(_) | TSType::TSUnknownKeyword(_) => Form::Any,
-            TSType::TSNeverKeyword(_) => Form::Never,
-            TSType::TSNullKeyword(_) => Form::Null,
-            TSType::TSUndefinedKeyword(_) | TSType::TSVoidKeyword(_) => Form::Undefined,
-            TSType::TSBooleanKeyword(_) => Form::Boolean,
-            TSType::TSNumberKeyword(_) => Form::Number,
-            TSType::TSStringKeyword(_) => Form::String,
-            TSType::TSObjectKeyword(_) => Form::Object,
-            TSType::TSArrayType(array) => Form::Array(ty(&array.element_type)),
+            TSType::TSAnyKeyword(_) | TSType::TSUnknownKeyword(_) => TypeForm::Any,
+            TSType::TSNeverKeyword(_) => TypeForm::Never,
+            TSType::TSNullKeyword(_) => TypeForm::Null,
+            TSType::TSUndefinedKeyword(_) | TSType::TSVoidKeyword(_) => TypeForm::Undefined,
+            TSType::TSBooleanKeyword(_) => TypeForm::Boolean,
+            TSType::TSNumberKeyword(_) => TypeForm::Number,
+            TSType::TSStringKeyword(_) => TypeForm::String,
+            TSType::TSObjectKeyword(_) => TypeForm::Object,
+            TSType::TSArrayType(array) => TypeForm::Array(ty(&array.element_type)),
             TSType::TSTupleType(tuple) => self.tuple(&tuple.element_types, env),
-            TSType::TSUnionType(union) => Form::Union(union.types.iter().map(ty).collect()),
+            TSType::TSUnionType(union) => TypeForm::Union(union.types.iter().map(ty).collect()),
             TSType::TSIntersectionType(all) => {
                 self.intersection(&all.types.iter().map(ty).collect::<Vec<_>>())
             }
             TSType::TSParenthesizedType(inner) => self.written(&inner.type_annotation, env),
             TSType::TSLiteralType(literal) => self.literal(&literal.literal),
-            TSType::TSTypeLiteral(literal) => Form::Shape(self.members(&literal.members, env)),
+            TSType::TSTypeLiteral(literal) => TypeForm::Shape(self.members(&literal.members, env)),
             TSType::TSMappedType(mapped) => self.mapped(mapped, env),
             TSType::TSIndexedAccessType(access) => {
                 self.access(&ty(&access.object_type), &ty(&access.index_type), access.span)
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What has no meaning in JSON, or would need a type checker.
-    fn unsupported(&mut self, node: &TSType<'_>) -> Form<'a> {
+    fn unsupported(&mut self, node: &TSType<'_>) -> TypeForm<'a> {
         let (what, advice) = match node {
             TSType::TSFunctionType(_) | TSType::TSConstructorType(_) => {
                 ("a function is not JSON", "Leave it out.")
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         self.refuse(node.span(), what, advice)
     }
 
-    fn literal(&mut self, literal: &TSLiteral<'_>) -> Form<'a> {
+    fn literal(&mut self, literal: &TSLiteral<'_>) -> TypeForm<'a> {
         let value = match literal {
             TSLiteral::BooleanLiteral(it) => Some(Value::from(it.value)),
             TSLiteral::NumericLiteral(it) => Some(number_value(it.value)),
@@ -158,31 +158,31 @@ impl<'a> Reader<'a> {
             TSLiteral::BigIntLiteral(_) => None,
         };
         match value {
-            Some(value) => Form::Literal(value),
+            Some(value) => TypeForm::Literal(value),
             None => self.refuse(literal.span(), "this literal is not JSON", "Write a number or a string."),
         }
     }
 
-    fn tuple(&mut self, elements: &'a [TSTupleElement<'a>], env: &Env<'a>) -> Form<'a> {
-        let mut tuple = Tuple::default();
+    fn tuple(&mut self, elements: &'a [TSTupleElement<'a>], env: &TypeEnv<'a>) -> TypeForm<'a> {
+        let mut tuple = TupleType::default();
         for element in elements {
             self.element(&mut tuple, element, false, env);
         }
-        Form::Tuple(tuple)
+        TypeForm::Tuple(tuple)
     }
 
     fn element(
         &mut self,
-        tuple: &mut Tuple<'a>,
+        tuple: &mut TupleType<'a>,
         element: &'a TSTupleElement<'a>,
         optional: bool,
-        env: &Env<'a>,
+        env: &TypeEnv<'a>,
     ) {
         if tuple.rest.is_some() {
             self.refuse(element.span(), "nothing may follow the rest of a tuple", "Put `...` last.");
             return;
         }
-        let ty = |node: &'a TSType<'a>| Ty::Written(node, Rc::clone(env));
+        let ty = |node: &'a TSType<'a>| LazyType::Written(node, Rc::clone(env));
         match element {
             TSTupleElement::TSOptionalType(it) => tuple.items.push((ty(&it.type_annotation), true)),
             TSTupleElement::TSNamedTupleMember(it) => self.element(tuple, &it.element_type, it.optional, env),
@@ -193,8 +193,8 @@ impl<'a> Reader<'a> {
                     other => Some(other),
                 };
                 match inner.map(|inner| self.form(&ty(inner))) {
-                    Some(Form::Array(item)) => tuple.rest = Some(item),
-                    Some(Form::Tuple(inner)) => {
+                    Some(TypeForm::Array(item)) => tuple.rest = Some(item),
+                    Some(TypeForm::Tuple(inner)) => {
                         tuple.items.extend(inner.items);
                         tuple.rest = inner.rest;
                     }
@@ -213,63 +213,69 @@ impl<'a> Reader<'a> {
     }
 
     /// The members of a union, of unions in it too.
-    pub(super) fn members_of(&mut self, ty: &Ty<'a>) -> Vec<Ty<'a>> {
+    pub(super) fn members_of(&mut self, ty: &LazyType<'a>) -> Vec<LazyType<'a>> {
         match self.form(ty) {
-            Form::Union(members) => {
+            TypeForm::Union(members) => {
                 let span = members.first().map(span_of).unwrap_or_default();
                 let inner = |reader: &mut Self| members.iter().flat_map(|it| reader.members_of(it)).collect();
                 self.deeper(span, inner).unwrap_or_default()
             }
-            Form::Never => Vec::new(),
+            TypeForm::Never => Vec::new(),
             _ => vec![ty.clone()],
         }
     }
 
     /// The members of a type without `undefined`, and whether that was one.
-    pub(super) fn defined(&mut self, ty: &Ty<'a>) -> (Vec<Ty<'a>>, bool) {
+    pub(super) fn defined(&mut self, ty: &LazyType<'a>) -> (Vec<LazyType<'a>>, bool) {
         let members = self.members_of(ty);
         let all = members.len();
-        let rest: Vec<Ty<'a>> =
-            members.into_iter().filter(|it| !matches!(self.form(it), Form::Undefined)).collect();
+        let rest: Vec<LazyType<'a>> =
+            members.into_iter().filter(|it| !matches!(self.form(it), TypeForm::Undefined)).collect();
         let undefined = rest.len() < all;
         (rest, undefined)
     }
 
     /// A type that is all of these.
-    fn intersection(&mut self, all: &[Ty<'a>]) -> Form<'a> {
-        let Some((first, rest)) = all.split_first() else { return Form::Any };
+    fn intersection(&mut self, all: &[LazyType<'a>]) -> TypeForm<'a> {
+        let Some((first, rest)) = all.split_first() else { return TypeForm::Any };
         let mut met = self.form(first);
         let mut met_ty = first.clone();
         for other in rest {
             met = self.meet(&met_ty, met, other);
-            met_ty = Ty::known(met.clone());
+            met_ty = LazyType::known(met.clone());
         }
         met
     }
 
-    fn meet(&mut self, left_ty: &Ty<'a>, left: Form<'a>, right_ty: &Ty<'a>) -> Form<'a> {
+    fn meet(&mut self, left_ty: &LazyType<'a>, left: TypeForm<'a>, right_ty: &LazyType<'a>) -> TypeForm<'a> {
         match (left, self.form(right_ty)) {
-            (Form::Never, _) | (_, Form::Never) => Form::Never,
-            (Form::Any, other) | (other, Form::Any) => other,
-            (Form::Union(_), _) | (_, Form::Union(_)) => self.meet_unions(left_ty, right_ty),
-            (Form::Shape(left), Form::Shape(right)) => Form::Shape(left.meet(right)),
-            (Form::Object, Form::Shape(shape)) | (Form::Shape(shape), Form::Object) => Form::Shape(shape),
-            (Form::Literal(left), Form::Literal(right)) if left == right => Form::Literal(left),
-            (Form::Literal(value), other) | (other, Form::Literal(value)) if is_of(&value, &other) => {
-                Form::Literal(value)
+            (TypeForm::Never, _) | (_, TypeForm::Never) => TypeForm::Never,
+            (TypeForm::Any, other) | (other, TypeForm::Any) => other,
+            (TypeForm::Union(_), _) | (_, TypeForm::Union(_)) => self.meet_unions(left_ty, right_ty),
+            (TypeForm::Shape(left), TypeForm::Shape(right)) => TypeForm::Shape(left.meet(right)),
+            (TypeForm::Object, TypeForm::Shape(shape)) | (TypeForm::Shape(shape), TypeForm::Object) => {
+                TypeForm::Shape(shape)
+            }
+            (TypeForm::Literal(left), TypeForm::Literal(right)) if left == right => TypeForm::Literal(left),
+            (TypeForm::Literal(value), other) | (other, TypeForm::Literal(value))
+                if is_of(&value, &other) =>
+            {
+                TypeForm::Literal(value)
             }
             // A brand, such as `string & { __brand: 'id' }`, is for the type checker only.
-            (primitive, Form::Shape(_)) | (Form::Shape(_), primitive) => match primitive {
-                Form::Array(_) | Form::Tuple(_) | Form::Null | Form::Undefined => Form::Never,
+            (primitive, TypeForm::Shape(_)) | (TypeForm::Shape(_), primitive) => match primitive {
+                TypeForm::Array(_) | TypeForm::Tuple(_) | TypeForm::Null | TypeForm::Undefined => {
+                    TypeForm::Never
+                }
                 primitive => primitive,
             },
             (left, right) if same_kind(&left, &right) => left,
-            _ => Form::Never,
+            _ => TypeForm::Never,
         }
     }
 
     /// One of these and one of those.
-    fn meet_unions(&mut self, left: &Ty<'a>, right: &Ty<'a>) -> Form<'a> {
+    fn meet_unions(&mut self, left: &LazyType<'a>, right: &LazyType<'a>) -> TypeForm<'a> {
         let (left, right) = (self.members_of(left), self.members_of(right));
         if left.len() * right.len() > MOST_PAIRS {
             let span = left.first().map(span_of).unwrap_or_default();
@@ -280,10 +286,10 @@ impl<'a> Reader<'a> {
             );
         }
         let pairs = left.iter().flat_map(|left| right.iter().map(|right| left.clone().both(right.clone())));
-        Form::Union(pairs.collect())
+        TypeForm::Union(pairs.collect())
     }
 
-    fn reference(&mut self, reference: &'a TSTypeReference<'a>, env: &Env<'a>) -> Form<'a> {
+    fn reference(&mut self, reference: &'a TSTypeReference<'a>, env: &TypeEnv<'a>) -> TypeForm<'a> {
         self.named(&reference.type_name, reference.type_arguments.as_deref(), reference.span, env)
     }
 
@@ -293,10 +299,11 @@ impl<'a> Reader<'a> {
         name: &'a TSTypeName<'a>,
         arguments: Option<&'a TSTypeParameterInstantiation<'a>>,
         span: Span,
-        env: &Env<'a>,
-    ) -> Form<'a> {
+        env: &TypeEnv<'a>,
+    ) -> TypeForm<'a> {
         let arguments = arguments.into_iter().flat_map(|it| &it.params);
-        let arguments: Vec<Ty<'a>> = arguments.map(|node| Ty::Written(node, Rc::clone(env))).collect();
+        let arguments: Vec<LazyType<'a>> =
+            arguments.map(|node| LazyType::Written(node, Rc::clone(env))).collect();
         match name {
             TSTypeName::IdentifierReference(identifier) => {
                 let name = identifier.name.as_str();
@@ -313,7 +320,7 @@ impl<'a> Reader<'a> {
                     _ => None,
                 };
                 match member {
-                    Some(value) => Form::Literal(value.clone()),
+                    Some(value) => TypeForm::Literal(value.clone()),
                     None => self.refuse(span, "this name leads nowhere", "Only members of enums have a dot."),
                 }
             }
@@ -324,16 +331,16 @@ impl<'a> Reader<'a> {
     }
 
     /// The type that a declared name stands for, its parameters being their defaults.
-    pub(super) fn declaration(&mut self, name: &str) -> Form<'a> {
+    pub(super) fn declaration(&mut self, name: &str) -> TypeForm<'a> {
         let span = self.declared.types.get(name).map(|it| it.span).unwrap_or_default();
         self.declared(name, Vec::new(), span)
     }
 
-    fn declared(&mut self, name: &str, arguments: Vec<Ty<'a>>, span: Span) -> Form<'a> {
+    fn declared(&mut self, name: &str, arguments: Vec<LazyType<'a>>, span: Span) -> TypeForm<'a> {
         let declared = self.declared;
         match declared.types.get(name).map(|it| &it.what) {
-            Some(What::Interface(all)) => {
-                let mut shape = Shape::default();
+            Some(DeclaredAs::Interface(all)) => {
+                let mut shape = ObjectShape::default();
                 for interface in all {
                     let env = self.bind(interface.type_parameters.as_deref(), &arguments, span);
                     for parent in &interface.extends {
@@ -342,38 +349,38 @@ impl<'a> Reader<'a> {
                     let own = self.members(&interface.body.body, &env);
                     shape.override_with(own);
                 }
-                Form::Shape(shape)
+                TypeForm::Shape(shape)
             }
-            Some(What::Alias(alias)) => {
+            Some(DeclaredAs::Alias(alias)) => {
                 let env = self.bind(alias.type_parameters.as_deref(), &arguments, span);
-                self.form(&Ty::Written(&alias.type_annotation, env))
+                self.form(&LazyType::Written(&alias.type_annotation, env))
             }
-            Some(What::Enum(members)) => self.enumeration(name, members, span),
-            Some(What::Class) => {
+            Some(DeclaredAs::Enum(members)) => self.enumeration(name, members, span),
+            Some(DeclaredAs::Class) => {
                 self.refuse(span, format!("`{name}` is a class"), "Write an interface with its properties.")
             }
-            Some(What::Imported) => {
+            Some(DeclaredAs::Imported) => {
                 self.refuse(span, format!("`{name}` is declared in another file"), "Declare it here.")
             }
             None => self.utility(name, arguments, span).unwrap_or_else(|| self.unknown(name, span)),
         }
     }
 
-    fn enumeration(&mut self, name: &str, members: &[&'a str], span: Span) -> Form<'a> {
+    fn enumeration(&mut self, name: &str, members: &[&'a str], span: Span) -> TypeForm<'a> {
         let mut values = Vec::new();
         for member in members {
             match self.declared.enums.iter().find(|((of, it), _)| *of == name && it == member) {
-                Some((_, value)) => values.push(Ty::known(Form::Literal(value.clone()))),
+                Some((_, value)) => values.push(LazyType::known(TypeForm::Literal(value.clone()))),
                 None => {
                     let message = format!("the value of `{name}.{member}` is computed");
                     self.refuse(span, message, "Give it a number or a string.");
                 }
             }
         }
-        Form::Union(values)
+        TypeForm::Union(values)
     }
 
-    fn unknown(&mut self, name: &str, span: Span) -> Form<'a> {
+    fn unknown(&mut self, name: &str, span: Span) -> TypeForm<'a> {
         let advice = match name {
             "Date" => "JSON has no dates: write `string`.".to_owned(),
             "Map" | "WeakMap" => "JSON has no maps: write `Record<string, T>`.".to_owned(),
@@ -394,18 +401,18 @@ impl<'a> Reader<'a> {
     fn bind(
         &mut self,
         parameters: Option<&'a TSTypeParameterDeclaration<'a>>,
-        arguments: &[Ty<'a>],
+        arguments: &[LazyType<'a>],
         span: Span,
-    ) -> Env<'a> {
-        let mut env: BTreeMap<&'a str, Ty<'a>> = BTreeMap::new();
+    ) -> TypeEnv<'a> {
+        let mut env: BTreeMap<&'a str, LazyType<'a>> = BTreeMap::new();
         for (at, parameter) in parameters.into_iter().flat_map(|it| &it.params).enumerate() {
             let name = parameter.name.name.as_str();
             let argument = match (arguments.get(at), &parameter.default) {
                 (Some(argument), _) => argument.clone(),
-                (None, Some(default)) => Ty::Written(default, Rc::new(env.clone())),
+                (None, Some(default)) => LazyType::Written(default, Rc::new(env.clone())),
                 (None, None) => {
                     let message = format!("the type parameter `{name}` is not given");
-                    Ty::known(self.refuse(span, message, "Give it, or give the parameter a default."))
+                    LazyType::known(self.refuse(span, message, "Give it, or give the parameter a default."))
                 }
             };
             env.insert(name, argument);
@@ -415,32 +422,32 @@ impl<'a> Reader<'a> {
 }
 
 /// Where a type is written, if it is.
-pub(super) fn span_of(ty: &Ty<'_>) -> Span {
+pub(super) fn span_of(ty: &LazyType<'_>) -> Span {
     match ty {
-        Ty::Written(node, _) => node.span(),
-        Ty::Known(_) => Span::default(),
-        Ty::All(all) => all.first().map(span_of).unwrap_or_default(),
+        LazyType::Written(node, _) => node.span(),
+        LazyType::Known(_) => Span::default(),
+        LazyType::All(all) => all.first().map(span_of).unwrap_or_default(),
     }
 }
 
 /// Whether a value is of a type whose name is one word.
-pub(super) fn is_of(value: &Value, form: &Form<'_>) -> bool {
+pub(super) fn is_of(value: &Value, form: &TypeForm<'_>) -> bool {
     match form {
-        Form::String => value.is_string(),
-        Form::Number => value.is_number(),
-        Form::Boolean => value.is_boolean(),
+        TypeForm::String => value.is_string(),
+        TypeForm::Number => value.is_number(),
+        TypeForm::Boolean => value.is_boolean(),
         _ => false,
     }
 }
 
-fn same_kind(left: &Form<'_>, right: &Form<'_>) -> bool {
+fn same_kind(left: &TypeForm<'_>, right: &TypeForm<'_>) -> bool {
     matches!(
         (left, right),
-        (Form::String, Form::String)
-            | (Form::Number, Form::Number)
-            | (Form::Boolean, Form::Boolean)
-            | (Form::Null, Form::Null)
-            | (Form::Undefined, Form::Undefined)
-            | (Form::Object, Form::Object)
+        (TypeForm::String, TypeForm::String)
+            | (TypeForm::Number, TypeForm::Number)
+            | (TypeForm::Boolean, TypeForm::Boolean)
+            | (TypeForm::Null, TypeForm::Null)
+            | (TypeForm::Undefined, TypeForm::Undefined)
+            | (TypeForm::Object, TypeForm::Object)
     )
 }

@@ -8,21 +8,21 @@ use serde_json::Value;
 
 /// A type that may not have been read yet.
 #[derive(Clone)]
-pub(super) enum Ty<'a> {
+pub(super) enum LazyType<'a> {
     /// As it is written, and what type parameters mean there.
-    Written(&'a TSType<'a>, Env<'a>),
+    Written(&'a TSType<'a>, TypeEnv<'a>),
     /// One layer of it is known.
-    Known(Rc<Form<'a>>),
+    Known(Rc<TypeForm<'a>>),
     /// All of these at once.
-    All(Rc<Vec<Ty<'a>>>),
+    All(Rc<Vec<LazyType<'a>>>),
 }
 
 /// What type parameters mean.
-pub(super) type Env<'a> = Rc<BTreeMap<&'a str, Ty<'a>>>;
+pub(super) type TypeEnv<'a> = Rc<BTreeMap<&'a str, LazyType<'a>>>;
 
 /// The outermost layer of a type.
 #[derive(Clone)]
-pub(super) enum Form<'a> {
+pub(super) enum TypeForm<'a> {
     Any,
     Never,
     Undefined,
@@ -33,62 +33,62 @@ pub(super) enum Form<'a> {
     /// Any object.
     Object,
     Literal(Value),
-    Array(Ty<'a>),
-    Tuple(Tuple<'a>),
-    Shape(Shape<'a>),
-    Union(Vec<Ty<'a>>),
+    Array(LazyType<'a>),
+    Tuple(TupleType<'a>),
+    Shape(ObjectShape<'a>),
+    Union(Vec<LazyType<'a>>),
 }
 
 #[derive(Clone, Default)]
-pub(super) struct Tuple<'a> {
+pub(super) struct TupleType<'a> {
     /// Each with whether it may be absent.
-    pub(super) items: Vec<(Ty<'a>, bool)>,
-    pub(super) rest: Option<Ty<'a>>,
+    pub(super) items: Vec<(LazyType<'a>, bool)>,
+    pub(super) rest: Option<LazyType<'a>>,
 }
 
 /// An object type.
 #[derive(Clone, Default)]
-pub(super) struct Shape<'a> {
-    pub(super) properties: Vec<Property<'a>>,
+pub(super) struct ObjectShape<'a> {
+    pub(super) properties: Vec<PropertyType<'a>>,
     /// What properties with other names are.
-    pub(super) others: Option<Ty<'a>>,
+    pub(super) others: Option<LazyType<'a>>,
     /// What properties whose names are numbers are.
-    pub(super) numbered: Option<Ty<'a>>,
+    pub(super) numbered: Option<LazyType<'a>>,
 }
 
 #[derive(Clone)]
-pub(super) struct Property<'a> {
+pub(super) struct PropertyType<'a> {
     pub(super) name: String,
-    pub(super) ty: Ty<'a>,
+    pub(super) ty: LazyType<'a>,
     pub(super) optional: bool,
     pub(super) doc: Option<String>,
 }
 
-impl<'a> Ty<'a> {
-    pub(super) fn known(form: Form<'a>) -> Self {
-        Ty::Known(Rc::new(form))
+impl<'a> LazyType<'a> {
+    pub(super) fn known(form: TypeForm<'a>) -> Self {
+        LazyType::Known(Rc::new(form))
     }
 
     pub(super) fn text(text: &str) -> Self {
-        Ty::known(Form::Literal(Value::from(text)))
+        LazyType::known(TypeForm::Literal(Value::from(text)))
     }
 
     pub(super) fn both(self, other: Self) -> Self {
-        Ty::All(Rc::new(vec![self, other]))
+        LazyType::All(Rc::new(vec![self, other]))
     }
 
     pub(super) fn or_undefined(self) -> Self {
-        Ty::known(Form::Union(vec![self, Ty::known(Form::Undefined)]))
+        LazyType::known(TypeForm::Union(vec![self, LazyType::known(TypeForm::Undefined)]))
     }
 }
 
-impl<'a> Shape<'a> {
-    pub(super) fn get(&self, name: &str) -> Option<&Property<'a>> {
+impl<'a> ObjectShape<'a> {
+    pub(super) fn get(&self, name: &str) -> Option<&PropertyType<'a>> {
         self.properties.iter().find(|property| property.name == name)
     }
 
     /// Puts a property in, in the place of one with its name.
-    pub(super) fn put(&mut self, property: Property<'a>) {
+    pub(super) fn put(&mut self, property: PropertyType<'a>) {
         match self.properties.iter_mut().find(|it| it.name == property.name) {
             Some(place) => *place = property,
             None => self.properties.push(property),
@@ -96,7 +96,7 @@ impl<'a> Shape<'a> {
     }
 
     /// What is in the other is put in.
-    pub(super) fn override_with(&mut self, other: Shape<'a>) {
+    pub(super) fn override_with(&mut self, other: ObjectShape<'a>) {
         for property in other.properties {
             self.put(property);
         }
@@ -105,10 +105,10 @@ impl<'a> Shape<'a> {
     }
 
     /// An object that is of both shapes.
-    pub(super) fn meet(mut self, other: Shape<'a>) -> Self {
+    pub(super) fn meet(mut self, other: ObjectShape<'a>) -> Self {
         for property in other.properties {
             let merged = match self.get(&property.name) {
-                Some(mine) => Property {
+                Some(mine) => PropertyType {
                     ty: mine.ty.clone().both(property.ty),
                     optional: mine.optional && property.optional,
                     doc: mine.doc.clone().or(property.doc),
@@ -124,7 +124,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-fn either<'a>(left: Option<Ty<'a>>, right: Option<Ty<'a>>) -> Option<Ty<'a>> {
+fn either<'a>(left: Option<LazyType<'a>>, right: Option<LazyType<'a>>) -> Option<LazyType<'a>> {
     match (left, right) {
         (Some(left), Some(right)) => Some(left.both(right)),
         (left, right) => left.or(right),

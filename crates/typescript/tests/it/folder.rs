@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rival_typescript::{Bounds, Program};
+use rival_typescript::{ModuleBounds, ScriptProgram};
 
 pub(crate) struct Folder(tempfile::TempDir);
 
@@ -33,13 +33,13 @@ impl Folder {
         self.root().join(name)
     }
 
-    pub(crate) fn load(&self, entries: &[&str]) -> Program {
+    pub(crate) fn load(&self, entries: &[&str]) -> ScriptProgram {
         self.load_after(entries, None)
     }
 
-    pub(crate) fn load_after(&self, entries: &[&str], before: Option<&Program>) -> Program {
+    pub(crate) fn load_after(&self, entries: &[&str], before: Option<&ScriptProgram>) -> ScriptProgram {
         let entries: Vec<PathBuf> = entries.iter().map(|name| self.path(name)).collect();
-        Program::load(&entries, &Bounds::beneath([self.root()]), before)
+        ScriptProgram::load(&entries, &ModuleBounds::beneath([self.root()]), before)
     }
 
     /// The problems of an entry as they are shown, with paths from here.
@@ -47,7 +47,7 @@ impl Folder {
         self.shown(&self.load(&[entry]), entry)
     }
 
-    pub(crate) fn shown(&self, program: &Program, entry: &str) -> String {
+    pub(crate) fn shown(&self, program: &ScriptProgram, entry: &str) -> String {
         let problems = program.problems(&self.path(entry));
         let lines: Vec<String> = problems.iter().map(|problem| format!("{problem}\n")).collect();
         lines.concat().replace(&format!("{}/", self.root().display()), "")

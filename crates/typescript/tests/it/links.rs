@@ -1,5 +1,5 @@
 use expect_test::{Expect, expect};
-use rival_typescript::Link;
+use rival_typescript::ModuleLink;
 
 use crate::folder::Folder;
 
@@ -9,8 +9,8 @@ fn links(source: &str, expected: &Expect) {
         Folder::new(&[("a.ts", source), ("b.ts", "export const b = 1"), ("sub/c.ts", "export const c = 1")]);
     let program = folder.load(&["a.ts"]);
     let links = program.modules[&folder.path("a.ts")].links.iter().map(|(specifier, link)| match link {
-        Link::File(path) => format!("{specifier} -> {}\n", folder.names([path])[0]),
-        Link::Builtin(name) => format!("{specifier} => {name}\n"),
+        ModuleLink::File(path) => format!("{specifier} -> {}\n", folder.names([path])[0]),
+        ModuleLink::Builtin(name) => format!("{specifier} => {name}\n"),
     });
     let problems = folder.shown(&program, "a.ts");
     expected.assert_eq(&(links.collect::<String>() + &problems));

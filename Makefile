@@ -41,17 +41,17 @@ check: ## Formatting, lints, docs, and that the core builds without an operating
 		echo "skipped: a build of rival-core for wasm32-unknown-unknown (the target is not installed)"; \
 	fi
 
-bundle: ## Make the JavaScript of the script host again, after a change in crates/host/js
+bundle: ## Make the JavaScript of the script host again, after a change in packages/rival
 	@CARGO="$(CARGO)" sh tools/setup.sh
-	UPDATE_BUNDLE=1 $(CARGO) test --quiet --package rival-host --test bundled
+	UPDATE_BUNDLE=1 $(CARGO) test --quiet --package rival-script-host --test bundled
 
 bench: ## Measure this machine, print the figures, write target/bench.json
 	@CARGO="$(CARGO)" sh tools/setup.sh build
-	$(CARGO) run --release --quiet --package rival-cli -- bench $(ARGS)
+	$(CARGO) run --release --quiet --package rival-bench -- $(ARGS)
 
 load: ## Measure what HTTP costs, and 500 live streams; part of bench too
 	@CARGO="$(CARGO)" sh tools/setup.sh build
-	$(CARGO) run --release --quiet --package rival-cli -- bench load $(ARGS)
+	$(CARGO) run --release --quiet --package rival-bench -- load $(ARGS)
 
 sim: ## Random plans against the model: make sim SEEDS=12345, SEEDS=0..100000, ARGS=--every, --sqlite or --unmodelled
 	@CARGO="$(CARGO)" sh tools/setup.sh build

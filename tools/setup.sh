@@ -45,7 +45,7 @@ fi
 if ! have node || ! have npm; then
     install "Node.js with npm" nodejs npm
 fi
-js=$(dirname "$0")/../crates/host/js
+js=$(dirname "$0")/../packages/rival
 if ! cmp -s "$js/package-lock.json" "$js/node_modules/.installed"; then
     (cd "$js" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
     cp "$js/package-lock.json" "$js/node_modules/.installed"

@@ -97,8 +97,6 @@ pub(crate) enum CliVerb {
     Doctor(DoctorArgs),
     /// Show the settings and where they come from
     Config(ConfigArgs),
-    /// Measure this machine: throughput, latency, sleeping runs, long plans
-    Bench(BenchArgs),
     /// Print a script that completes commands in a shell
     Completion {
         /// The shell
@@ -449,17 +447,4 @@ pub(crate) enum ConfigVerb {
         #[command(flatten)]
         flags: ServerFlags,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct BenchArgs {
-    /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks, load, scripts
-    #[arg(default_value = "", hide_default_value = true)]
-    pub(crate) only: String,
-    /// A small size, to see that everything works
-    #[arg(long)]
-    pub(crate) smoke: bool,
-    /// Where the figures go, as JSON
-    #[arg(long, value_name = "FILE", default_value = "target/bench.json")]
-    pub(crate) json: PathBuf,
 }

@@ -12,18 +12,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Workflows", &["workflows", "validate", "graph", "test"]),
     (
         "Operate",
-        &[
-            "serve",
-            "token",
-            "export",
-            "import",
-            "verify",
-            "doctor",
-            "config",
-            "bench",
-            "completion",
-            "version",
-        ],
+        &["serve", "token", "export", "import", "verify", "doctor", "config", "completion", "version"],
     ),
 ];
 

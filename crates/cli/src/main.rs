@@ -2,7 +2,6 @@
 #![allow(clippy::print_stdout, reason = "a command's output is what it prints")]
 
 mod args;
-mod bench;
 mod client;
 mod config;
 mod demo;
@@ -133,7 +132,6 @@ async fn act(context: &VerbContext, verb: CliVerb) -> Result<()> {
         CliVerb::Verify(args) => store::verify(context, args.accept).await,
         CliVerb::Doctor(_) => doctor::doctor(context).await,
         CliVerb::Config(_) => config::print(&context.config, &context.out),
-        CliVerb::Bench(args) => bench::run(&args.only, args.smoke, &args.json).await,
         CliVerb::Completion { shell } => complete(shell),
         CliVerb::Version => verbs::version(context).await,
         CliVerb::Dev(_) | CliVerb::Serve(_) | CliVerb::Demo(_) => {

@@ -5,10 +5,10 @@ use std::time::Duration;
 use rival_core::RunId;
 use tokio::time::Instant;
 
-use crate::clock::VirtualClock;
-use crate::engine::Engine;
-use crate::error::RunError;
-use crate::view::RunOutcome;
+use crate::api::engine::Engine;
+use crate::api::error::RunError;
+use crate::inspect::view::RunOutcome;
+use crate::schedule::clock::VirtualClock;
 
 /// How long a test waits, in real time, for a call that does not return and that no amount of time will end.
 const RETURN_PATIENCE: Duration = Duration::from_secs(30);
@@ -70,10 +70,10 @@ mod tests {
     use rival_core::{Plan, Value};
 
     use super::*;
-    use crate::clock::Clock;
-    use crate::context::CallContext;
-    use crate::definition::Definition;
-    use crate::function::{CallError, FunctionNeeds, UserFunction};
+    use crate::call::context::CallContext;
+    use crate::call::function::{CallError, FunctionNeeds, UserFunction};
+    use crate::registry::definition::Definition;
+    use crate::schedule::clock::Clock;
 
     struct Never(FunctionNeeds);
 

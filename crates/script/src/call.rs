@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rival_engine::inexact_number;
-use rival_host::frame::{CallId, FrameLevel, FromHost, ScriptError, ToHost};
+use rival_script_host::frame::{CallId, FrameLevel, FromHost, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 

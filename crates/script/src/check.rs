@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rival_core::Value;
 use rival_engine::{CheckError, InputCheck, Violation, inexact_number};
-use rival_host::frame::ToHost;
+use rival_script_host::frame::ToHost;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

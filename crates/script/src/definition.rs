@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rival_core::{Path, Plan};
 use rival_engine::{Definition, FormerPlan, FunctionNeeds, InputCheck, UserFunction};
-use rival_host::frame::FrameRole;
+use rival_script_host::frame::FrameRole;
 use rival_typescript::{ContextUsage, StepsUse, outer_names, usage};
 use serde::Deserialize;
 use serde_json::Value as Json;

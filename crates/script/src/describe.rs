@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rival_host::frame::{ScriptError, ToHost};
+use rival_script_host::frame::{ScriptError, ToHost};
 use rival_typescript::{Problem, ScriptProgram};
 use serde::Deserialize;
 

@@ -13,7 +13,7 @@ use rival_engine::{
     BusyGuard, CallContext, CallError, FunctionNeeds, InexactNumber, UserFunction, inexact_number,
     is_too_deep,
 };
-use rival_host::frame::{FrameLevel, FrameRole, FromHost, ScriptError, ToHost};
+use rival_script_host::frame::{FrameLevel, FrameRole, FromHost, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 

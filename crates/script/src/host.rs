@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rival_host::CallMark;
-use rival_host::frame::{CallId, ControlFrame, ControlReply, FromHost, ScriptError, ToHost};
+use rival_script_host::CallMark;
+use rival_script_host::frame::{CallId, ControlFrame, ControlReply, FromHost, ScriptError, ToHost};
 use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;

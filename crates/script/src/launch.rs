@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use rival_host::CallMark;
-use rival_host::frame::{FromHost, HostConfinement, ToHost};
-use rival_host::wire::{self, FrameSplitter};
+use rival_script_host::CallMark;
+use rival_script_host::frame::{FromHost, HostConfinement, ToHost};
+use rival_script_host::wire::{self, FrameSplitter};
 use tokio::process::{Child, Command};
 
 use crate::settings::{Hosting, ScriptSettings};
@@ -47,7 +47,9 @@ pub(crate) fn launch(hosting: &Hosting, number: u32) -> io::Result<LaunchedHost>
         }
         Hosting::Threads => {
             let name = format!("script-host-{number}");
-            std::thread::Builder::new().name(name).spawn(move || rival_host::serve(its_data, its_control))?;
+            std::thread::Builder::new()
+                .name(name)
+                .spawn(move || rival_script_host::serve(its_data, its_control))?;
             HostRuntime::Thread
         }
     };
@@ -70,7 +72,7 @@ fn spawn(program: &Path, data: UnixStream, control: UnixStream, marked: bool) ->
     Command::new(program)
         .arg0("rival-script-host")
         .env_clear()
-        .env(rival_host::VARIABLE, if marked { rival_host::MARKED } else { "1" })
+        .env(rival_script_host::VARIABLE, if marked { rival_script_host::MARKED } else { "1" })
         .stdin(Stdio::from(OwnedFd::from(data)))
         .stdout(Stdio::from(OwnedFd::from(control)))
         .stderr(Stdio::inherit())

@@ -29,7 +29,7 @@ pub use error::ScriptsError;
 pub use files::{Loaded, Scripts};
 pub use launch::confinement;
 pub use registry::RegisterFiles;
-pub use rival_host::{AllowError, OutgoingPolicy, main_if_asked, was_asked as main_was_asked};
+pub use rival_script_host::{AllowError, OutgoingPolicy, main_if_asked, was_asked as main_was_asked};
 pub use rival_typescript::{Problem, Transform, transform};
 pub use sandbox::{Sandbox, TransformError, TransformLimits};
 pub use settings::{Hosting, ScriptSettings};

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use rival_core::{StepError, Value};
 use rival_engine::{CallContext, DurableHandle, MAP_CONCURRENCY};
-use rival_host::frame::ScriptError;
+use rival_script_host::frame::ScriptError;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};

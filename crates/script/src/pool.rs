@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use rival_host::frame::{CallId, ToHost};
+use rival_script_host::frame::{CallId, ToHost};
 use tokio::sync::Notify;
 
 use crate::call::HostCall;
@@ -196,7 +196,7 @@ impl std::fmt::Debug for HostPool {
 #[cfg(all(test, target_os = "linux"))]
 #[expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 mod tests {
-    use rival_host::frame::FrameRole;
+    use rival_script_host::frame::FrameRole;
     use rival_typescript::ModuleBounds;
     use serde_json::value::RawValue;
     use tokio::sync::mpsc::UnboundedReceiver;

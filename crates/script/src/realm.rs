@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-use rival_host::frame::{ModuleSource, ToHost};
+use rival_script_host::frame::{ModuleSource, ToHost};
 use rival_typescript::{ModuleBounds, ModuleLink, ScriptProgram};
 
 use crate::pool::HostPool;
@@ -84,7 +84,7 @@ pub(crate) fn compile(
 ) -> ScriptProgram {
     let mut program = ScriptProgram::load(entries, bounds, before);
     for module in ["rival", "rival/test", "zod"] {
-        program.check_builtin(module, &rival_host::assets::exports(module).into_iter().collect());
+        program.check_builtin(module, &rival_script_host::assets::exports(module).into_iter().collect());
     }
     program
 }

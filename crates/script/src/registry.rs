@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use rival_core::{RunId, RunStatus, Value};
 use rival_engine::store::{Page, RunFilter};
 use rival_engine::{Engine, RunError, StartError, WeakEngine};
-use rival_host::frame::ScriptError;
+use rival_script_host::frame::ScriptError;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rival_core::Value;
-use rival_host::frame::ToHost;
+use rival_script_host::frame::ToHost;
 use rival_typescript::Transform;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;

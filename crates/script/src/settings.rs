@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rival_host::OutgoingPolicy;
+use rival_script_host::OutgoingPolicy;
 
 /// How scripts are run.
 #[derive(Clone, Debug)]
@@ -57,6 +57,6 @@ impl Default for ScriptSettings {
 impl Hosting {
     /// Processes, if this program can be one of them.
     fn possible() -> Self {
-        if rival_host::was_asked() { Self::Itself } else { Self::Threads }
+        if rival_script_host::was_asked() { Self::Itself } else { Self::Threads }
     }
 }

@@ -2,8 +2,8 @@
 //! installed nothing.
 
 /// Of the module `rival`.
-pub use rival_host::assets::RIVAL_TYPES as RIVAL;
+pub use rival_script_host::assets::RIVAL_TYPES as RIVAL;
 /// Of the module `rival/test`.
-pub use rival_host::assets::TEST_TYPES as RIVAL_TEST;
+pub use rival_script_host::assets::TEST_TYPES as RIVAL_TEST;
 /// Of the module `zod`, as an ambient module.
-pub use rival_host::assets::ZOD_TYPES as ZOD;
+pub use rival_script_host::assets::ZOD_TYPES as ZOD;

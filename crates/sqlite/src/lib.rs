@@ -15,18 +15,18 @@ mod append;
 mod check;
 mod claim;
 mod fault;
+mod files;
 mod header;
 mod lock;
-mod log;
+mod logs;
 mod mark;
-mod message;
+mod messages;
 mod meta;
 mod name;
 mod open;
-mod place;
-mod purge;
 mod query;
 mod reader;
+mod retention;
 mod schema;
 mod sum;
 mod tables;
@@ -50,9 +50,9 @@ use rival_store::{
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::files::StoreFiles;
 use crate::lock::FileLock;
 use crate::open::OpenedFile;
-use crate::place::StoreFiles;
 use crate::reader::ReadJob;
 use crate::tables::WriterTables;
 use crate::writer::{WriteJob, WriteTask, WriterCounters, WriterParts};
@@ -304,7 +304,7 @@ impl Store for SqliteStore {
 
     async fn messages(&self, run: &RunId) -> Result<Vec<Message>, StoreError> {
         let run = run.clone();
-        self.read(move |connection| message::waiting(connection, &run)).await
+        self.read(move |connection| messages::waiting(connection, &run)).await
     }
 
     async fn claim(&self, run: &RunId, engine: EngineId) -> Result<Option<Claim>, StoreError> {
@@ -383,7 +383,7 @@ impl Store for SqliteStore {
 
     async fn logs(&self, run: &RunId, filter: &LogFilter) -> Result<Vec<LogLine>, StoreError> {
         let (run, filter) = (run.clone(), filter.clone());
-        self.read(move |connection| log::read(connection, &run, &filter)).await
+        self.read(move |connection| logs::read(connection, &run, &filter)).await
     }
 
     async fn purge(&self, ended_before: Time, limit: usize) -> Result<u64, StoreError> {

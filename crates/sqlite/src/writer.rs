@@ -14,10 +14,10 @@ use rusqlite::{Connection, Statement};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::fault::{Result, SqliteFault};
+use crate::files::StoreFiles;
 use crate::header;
 use crate::mark::MarkWriter;
 use crate::open::keep_log_on_close;
-use crate::place::StoreFiles;
 use crate::tables::WriterTables;
 
 /// How many jobs wait before callers do.

@@ -50,7 +50,6 @@ fn help_says_where_to_begin() {
           verify      Check everything in the store against what must always hold
           doctor      Check settings, store, server and tokens, and say what is wrong
           config      Show the settings and where they come from
-          bench       Measure this machine: throughput, latency, sleeping runs, long plans
           completion  Print a script that completes commands in a shell
           version     Print the version of this command, and of the server if one runs
 

@@ -25,12 +25,13 @@ fn words(text: &str, before: &str) -> BTreeSet<String> {
 /// Every code that the sources raise: what `code()` gives, constants, and `.code("..")` of the library's own errors.
 fn raised() -> BTreeSet<String> {
     let mut codes = BTreeSet::new();
-    for path in ["crates/engine/src/error.rs", "crates/store/src/error.rs", "crates/server/src/token.rs"] {
+    for path in ["crates/engine/src/api/error.rs", "crates/store/src/error.rs", "crates/server/src/token.rs"]
+    {
         codes.extend(words(&read(path), "=> \""));
     }
     for path in [
         "crates/core/src/failure.rs",
-        "crates/host/src/code.rs",
+        "crates/script-host/src/code.rs",
         "crates/http/src/lib.rs",
         "crates/outgoing/src/lib.rs",
         "crates/rival/src/extract/output.rs",
@@ -40,7 +41,7 @@ fn raised() -> BTreeSet<String> {
         codes.extend(words(&read(path), ": &str = \""));
     }
     // The errors that the host's JavaScript makes by itself.
-    for file in fs::read_dir(root().join("crates/host/js/src/host")).unwrap() {
+    for file in fs::read_dir(root().join("packages/rival/src/host")).unwrap() {
         let text = fs::read_to_string(file.unwrap().path()).unwrap().replace('\'', "\"");
         codes.extend(words(&text, "code: \""));
     }

@@ -6,7 +6,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use rival_core::Value;
 use rival_engine::{CallContext, CallError, FunctionNeeds, UserFunction};
-use rival_host::frame::{FrameRole, ToHost};
+use rival_script_host::frame::{FrameRole, ToHost};
 
 use crate::context;
 use crate::function::converse;

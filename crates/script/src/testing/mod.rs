@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rival_host::frame::{FrameRole, FromHost, ToHost};
+use rival_script_host::frame::{FrameRole, FromHost, ToHost};
 use rival_typescript::{ModuleBounds, Problem};
 use serde_json::value::RawValue;
 

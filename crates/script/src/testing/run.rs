@@ -8,7 +8,7 @@ use rival_core::Value;
 use rival_core::plan::{NodeKind, PlanBlock};
 use rival_engine::store::LogFilter;
 use rival_engine::{Clock, Definition, Engine, FunctionNeeds, UserFunction, VirtualClock, testing};
-use rival_host::frame::ScriptError;
+use rival_script_host::frame::ScriptError;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;

@@ -1,0 +1,252 @@
+//! Requests to a run: cancel, kill, pause, resume, signals; and what children tell it.
+//!
+//! A request is a message. It is durable before it is acted on, and answered after the run has acted on it, so that
+//! a caller that is told "yes" finds it in the history. Each has an id, under which the store remembers that it was acted on:
+//! the answer is about the request, whatever has become of the run meanwhile.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rival_core::durable::ChildOutcome;
+use rival_core::event::NotUndone;
+use rival_core::machine::{MachineInput, SIGNALS_MAX, SentSignal};
+use rival_core::{RunId, RunStatus, Time, Value};
+use rival_store::{MessageNo, NewMessage, RunRow, SendResult, StoreError};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use crate::api::error::RunError;
+use crate::api::signal::SignalPayload;
+use crate::run::load;
+use crate::run::mailbox::ActorMessage;
+use crate::schedule::shared::EngineShared;
+
+/// What a message can ask for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum RunCommand {
+    Cancel {
+        reason: Option<String>,
+    },
+    Kill {
+        reason: Option<String>,
+    },
+    Pause {},
+    Resume {},
+    Signal {
+        name: String,
+        id: Option<String>,
+        payload: Value,
+    },
+    ChildEnded {
+        child: RunId,
+        outcome: ChildOutcome,
+        /// It did what can be undone.
+        #[serde(default)]
+        undoable: bool,
+        /// What it could not undo, if its outcome does not say that.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        not_undone: Vec<NotUndone>,
+    },
+    ChildRetried {
+        child: RunId,
+        next: RunId,
+    },
+}
+
+impl RunCommand {
+    /// `sent_at` is when the message became durable.
+    pub(crate) fn into_input(self, sent_at: Time) -> MachineInput {
+        match self {
+            Self::Cancel { reason } => MachineInput::Cancel { reason },
+            Self::Kill { reason } => MachineInput::Kill { reason },
+            Self::Pause {} => MachineInput::Pause,
+            Self::Resume {} => MachineInput::Resume,
+            Self::Signal { name, id, payload } => {
+                MachineInput::Signal(SentSignal { name, id, payload, sent_at })
+            }
+            Self::ChildEnded { child, outcome, undoable, not_undone } => {
+                MachineInput::ChildEnded { child, outcome, undoable, not_undone }
+            }
+            Self::ChildRetried { child, next } => MachineInput::ChildRetried { child, next },
+        }
+    }
+
+    /// The command as it is sent. With an id, a run is given it once.
+    pub(crate) fn message(&self, id: Option<String>) -> NewMessage {
+        NewMessage { id, body: Value::encode(self).expect("a command has only string keys") }
+    }
+}
+
+/// Who waits to be told where a run stands once it has acted on a message.
+pub(crate) struct CommandAck {
+    /// The message.
+    pub(crate) message: MessageNo,
+    sender: oneshot::Sender<Result<RunStatus, CommandRefusal>>,
+}
+
+/// Why a run has not acted on a message, and never will.
+#[derive(Clone, Debug)]
+pub(crate) enum CommandRefusal {
+    /// It cannot be loaded, and the message would not help.
+    Unloadable(String),
+    /// It keeps too many signals already.
+    SignalsFull,
+    /// It ended before, perhaps by what came with the message.
+    Finished,
+}
+
+impl CommandAck {
+    pub(crate) fn send(self, told: Result<RunStatus, CommandRefusal>) {
+        // A caller that is gone needs no answer.
+        let _ = self.sender.send(told);
+    }
+}
+
+/// How long a command waits for a run that another engine owns.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The same while the engine stops: an orderly stop waits for those who wait.
+const PATIENCE_AT_STOP: Duration = Duration::from_secs(1);
+
+/// Sends a command and waits until the run has acted on it. Gives the run's status then.
+///
+/// A command that is durable is answered with a yes, also if the run can act on it only later: because the engine
+/// stops, because the store fails, because the workflow is not there. It is answered with a no only if the run will
+/// never act on it. What cannot be told is an error of the store; sending the command again under the same id is
+/// harmless.
+///
+/// In a task of its own: a caller that goes away half-way leaves no claimed run without an actor.
+pub(crate) async fn command(
+    shared: &Arc<EngineShared>,
+    run: &RunId,
+    command: RunCommand,
+    id: Option<String>,
+) -> Result<RunStatus, RunError> {
+    // The store remembers ids of messages that were acted on. So each has one: it tells later what became of it.
+    let id = id.unwrap_or_else(|| format!("request:{}", uuid::Uuid::now_v7()));
+    let message = command.message(Some(id));
+    let delivery = CommandDelivery { shared: Arc::clone(shared), run: run.clone(), message, command };
+    let acted = tokio::spawn(delivery.send_and_deliver());
+    acted.await.unwrap_or(Err(RunError::ShuttingDown))
+}
+
+/// A message on its way to a run.
+struct CommandDelivery {
+    shared: Arc<EngineShared>,
+    run: RunId,
+    message: NewMessage,
+    command: RunCommand,
+}
+
+/// What came of handing a message to a run.
+enum HandedCommand {
+    Answered(Result<RunStatus, CommandRefusal>),
+    /// The run slipped away between two looks, or another engine has it.
+    Missed,
+    /// The store failed.
+    Failed(StoreError),
+}
+
+impl CommandDelivery {
+    async fn send_and_deliver(self) -> Result<RunStatus, RunError> {
+        let _open = self.shared.take_request().ok_or(RunError::ShuttingDown)?;
+        let mut sent = self.send().await?;
+        if let SendResult::Known(no) = sent {
+            self.compare(no).await?;
+        }
+        let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
+        loop {
+            let no = match sent {
+                SendResult::Kept(no) | SendResult::Known(no) => no,
+                SendResult::Ended => return self.finished().await,
+                SendResult::NotFound => return Err(RunError::NotFound(self.run.clone())),
+            };
+            if self.shared.limits.passive {
+                // It is durable; the next engine on the store acts on it.
+                return Ok(self.row().await?.status);
+            }
+            match self.hand_over(no).await {
+                HandedCommand::Answered(told) => return self.told(told).await,
+                HandedCommand::Failed(error) => return self.told_although(no, error).await,
+                HandedCommand::Missed => {}
+            }
+            let patience = if self.shared.is_stopping() { PATIENCE_AT_STOP } else { PATIENCE };
+            if started.elapsed() > patience && self.waits(no).await? {
+                return Ok(self.row().await?.status);
+            }
+            // Looked first, asked second: what a run knows after its end, it has acted on.
+            let row = self.row().await?;
+            sent = self.send().await?;
+            if row.status.is_terminal() && matches!(sent, SendResult::Known(_)) {
+                return Ok(row.status);
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(100));
+        }
+    }
+
+    /// Sends the message; again, that tells what became of it.
+    async fn send(&self) -> Result<SendResult, StoreError> {
+        self.shared.store.send(&self.run, self.message.clone(), self.shared.clock.now()).await
+    }
+
+    /// An id that the run knows names the signal that it was used for.
+    async fn compare(&self, known: MessageNo) -> Result<(), RunError> {
+        let RunCommand::Signal { name, id: Some(id), payload } = &self.command else { return Ok(()) };
+        let signal = SignalPayload { name: name.clone(), id: id.clone(), payload: payload.clone() };
+        if signal.contradicts(&self.shared, &self.run, known).await? {
+            return Err(RunError::SignalConflict { run: self.run.clone(), id: signal.id });
+        }
+        Ok(())
+    }
+
+    /// Has the run's actor look at its messages; makes the run live if it is not.
+    async fn hand_over(&self, message: MessageNo) -> HandedCommand {
+        let (sender, answered) = oneshot::channel();
+        let answer = CommandAck { message, sender };
+        if let Some(mailbox) = self.shared.mailbox_anywhere(&self.run) {
+            mailbox.send(ActorMessage::InboxChanged(Some(answer)));
+        } else {
+            match self.shared.store.claim(&self.run, self.shared.id).await {
+                Ok(Some(claim)) => load::activate(&self.shared, claim, self.shared.admit(), Some(answer)),
+                Ok(None) => return HandedCommand::Missed,
+                Err(error) => return HandedCommand::Failed(error),
+            }
+        }
+        answered.await.map_or(HandedCommand::Missed, HandedCommand::Answered)
+    }
+
+    async fn told(&self, told: Result<RunStatus, CommandRefusal>) -> Result<RunStatus, RunError> {
+        let run = self.run.clone();
+        match told {
+            Ok(status) => Ok(status),
+            Err(CommandRefusal::Unloadable(reason)) => Err(RunError::Unreachable { run, reason }),
+            Err(CommandRefusal::SignalsFull) => Err(RunError::SignalsFull { run, limit: SIGNALS_MAX }),
+            Err(CommandRefusal::Finished) => self.finished().await,
+        }
+    }
+
+    /// The store failed after it took the message. While it waits it is as good as acted on: the run is due.
+    async fn told_although(&self, no: MessageNo, error: StoreError) -> Result<RunStatus, RunError> {
+        match self.waits(no).await {
+            Ok(true) => {
+                self.shared.scheduler.note_wake(Some(self.shared.clock.now()));
+                Ok(self.row().await?.status)
+            }
+            Ok(false) | Err(_) => Err(error.into()),
+        }
+    }
+
+    async fn waits(&self, no: MessageNo) -> Result<bool, StoreError> {
+        Ok(self.shared.store.messages(&self.run).await?.iter().any(|message| message.no == no))
+    }
+
+    async fn finished(&self) -> Result<RunStatus, RunError> {
+        let status = self.row().await?.status;
+        Err(RunError::Finished { run: self.run.clone(), status })
+    }
+
+    async fn row(&self) -> Result<RunRow, RunError> {
+        self.shared.store.run(&self.run).await?.ok_or_else(|| RunError::NotFound(self.run.clone()))
+    }
+}

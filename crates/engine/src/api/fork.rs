@@ -1,0 +1,248 @@
+//! Runs that go on from others: retry, fork, and the retry that a run does by itself.
+
+use std::future::IntoFuture;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use rival_core::event::EventKind;
+use rival_core::fork::{self, HistoryReader};
+use rival_core::joined::build;
+use rival_core::machine::RunStart;
+use rival_core::{Event, FailureRecord, Path, RunId, RunState, RunStatus, Seq, Value};
+use rival_store::{NewRun, RunRow, StoreError};
+use serde::Serialize;
+
+use crate::api::engine::Engine;
+use crate::api::error::StartError;
+use crate::api::handle::RunHandle;
+use crate::api::start::{RunIdentity, accept_input, fingerprint, first_turn, launch, run_id};
+use crate::inspect::view::EventSource;
+use crate::json;
+use crate::registry::workflows::RegisteredWorkflow;
+use crate::run::actor::Actor;
+use crate::run::load::{self, LoadError};
+use crate::schedule::shared::EngineShared;
+
+/// A new run about to be started from an old one: await it, or say more about it first.
+#[must_use = "a fork is started by awaiting it"]
+#[derive(Debug)]
+pub struct ForkRequest {
+    engine: Engine,
+    run: RunId,
+    from: Option<Path>,
+    input: Option<Result<Value, json::EncodeError>>,
+    id: Option<String>,
+    /// Only what failed or was cancelled.
+    retry: bool,
+}
+
+impl ForkRequest {
+    pub(crate) fn new(engine: Engine, run: RunId) -> Self {
+        Self { engine, run, from: None, input: None, id: None, retry: false }
+    }
+
+    pub(crate) fn retry(engine: Engine, run: RunId) -> Self {
+        Self { retry: true, ..Self::new(engine, run) }
+    }
+
+    /// The node that runs again, with everything after it: `charge`, `items[3]/charge`. Without it the new run goes on
+    /// where the old one failed.
+    pub fn from(mut self, node: impl AsRef<str>) -> Self {
+        self.from = Some(Path::from(node.as_ref()));
+        self
+    }
+
+    /// Another input than the old run had. Results that were recorded before the node are taken over all the same.
+    pub fn input(mut self, input: &impl Serialize) -> Self {
+        self.input = Some(json::encode(input));
+        self
+    }
+
+    /// Names the new run. Asking for the same again under the same id gives the same run; anything else is
+    /// [`StartError::Conflict`].
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// What the new run will be called: the given id, or one that is made up now. After an error that does not tell
+    /// whether the run was started, such as one of the store, asking again under this id is harmless.
+    pub fn run_id(&mut self) -> &str {
+        self.id.get_or_insert_with(|| uuid::Uuid::now_v7().to_string())
+    }
+}
+
+impl IntoFuture for ForkRequest {
+    type Output = Result<RunHandle, StartError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let engine = self.engine.clone();
+            let (run, status) = start(self).await?;
+            Ok(RunHandle::new(&engine, run, status))
+        })
+    }
+}
+
+impl ForkRequest {
+    fn submitted(&self, workflow: &str) -> Result<Option<Value>, StartError> {
+        let input = self.input.clone().transpose();
+        input.map_err(|error| StartError::InputNotJson { workflow: workflow.to_owned(), error })
+    }
+
+    /// Names everything that makes this request, so that no other one is taken for it.
+    fn fingerprint(&self, workflow: &str) -> Result<Vec<u8>, StartError> {
+        let kind = if self.retry { "retry" } else { "fork" };
+        let from = self.from.as_ref().map(Path::as_str);
+        let input = self.submitted(workflow)?;
+        let request = (kind, self.run.as_str(), from, input);
+        let request = Value::encode(&request).expect("texts and JSON are JSON");
+        // A name that no workflow has, so that no start is taken for it either.
+        Ok(fingerprint(&format!("\0{workflow}"), &request))
+    }
+
+    /// The run that this request has led to before, if its id is given. What has changed since does not matter: the
+    /// source may be gone, and the workflow another one.
+    async fn known(&self, shared: &EngineShared) -> Result<Option<RunRow>, StartError> {
+        let Some(id) = self.id.as_deref() else { return Ok(None) };
+        let Some(row) = shared.store.run(&run_id(Some(id))?).await? else { return Ok(None) };
+        if row.source.as_ref() == Some(&self.run) && row.fingerprint == self.fingerprint(&row.workflow)? {
+            Ok(Some(row))
+        } else {
+            Err(StartError::Conflict(row.id))
+        }
+    }
+}
+
+async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
+    let shared = Arc::clone(&request.engine.shared);
+    let _open = shared.take_request().ok_or(StartError::ShuttingDown)?;
+    if let Some(row) = request.known(&shared).await? {
+        return Ok((row.id, row.status));
+    }
+    let row = source(&shared, &request).await?;
+    let mut registered = shared.registered(&row.workflow)?;
+    check_point(&registered, &request, &row)?;
+    let history = load::load_history(&*shared.store, &row.id).await.map_err(|error| match error {
+        LoadError::Store(error) => StartError::Store(error),
+        LoadError::Decode(error) => StartError::History { run: row.id.clone(), error },
+        other => StartError::Store(StoreError::Damaged(other.to_string())),
+    })?;
+    let mut begin = begin_of(&row.id, &history);
+    let submitted = request.submitted(&row.workflow)?;
+    let fingerprint = request.fingerprint(&row.workflow)?;
+    let state = RunState::of_whole_run(&history);
+    loop {
+        if let Some(input) = &submitted {
+            begin.input = accept_input(&shared, &registered, input).await?;
+        }
+        let run = run_id(request.id.as_deref())?;
+        let Some(now) = shared.registry.created_at_for(&registered, shared.clock.now()) else {
+            // Another definition has taken its place meanwhile.
+            registered = shared.registered(&row.workflow)?;
+            check_point(&registered, &request, &row)?;
+            continue;
+        };
+        begin.imports =
+            fork::imports(&registered.plan, &state, request.from.as_ref(), &ForkHistory(&history));
+        check_imports(&shared, &registered, &row, &begin.imports).await?;
+        return launch(&shared, registered, RunIdentity { run, now, fingerprint, tags: row.tags }, begin)
+            .await;
+    }
+}
+
+/// The run to go on from, if that can be done.
+async fn source(shared: &EngineShared, request: &ForkRequest) -> Result<RunRow, StartError> {
+    let run = &request.run;
+    let row = shared.store.run(run).await?.ok_or_else(|| StartError::NotFound(run.clone()))?;
+    let failed = matches!(row.status, RunStatus::Failed | RunStatus::Cancelled);
+    if request.retry && !failed {
+        return Err(StartError::NotRetryable { run: run.clone(), status: row.status });
+    }
+    if !row.status.is_terminal() {
+        return Err(StartError::NotEnded { run: run.clone(), status: row.status });
+    }
+    if !failed && request.from.is_none() {
+        return Err(StartError::NoForkPoint(run.clone()));
+    }
+    Ok(row)
+}
+
+fn check_point(
+    registered: &RegisteredWorkflow,
+    request: &ForkRequest,
+    row: &RunRow,
+) -> Result<(), StartError> {
+    match &request.from {
+        Some(node) if registered.plan.node(node).is_none() || node.as_iteration().is_some() => {
+            Err(StartError::UnknownNode { workflow: row.workflow.clone(), node: node.clone() })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Refuses to take a recorded result for that of another node.
+async fn check_imports(
+    shared: &EngineShared,
+    registered: &RegisteredWorkflow,
+    row: &RunRow,
+    imports: &[fork::ForkImport],
+) -> Result<(), StartError> {
+    let Some(old) = shared.plan(&row.workflow, &row.plan).await? else { return Ok(()) };
+    if registered.is_plan(&old) {
+        return Ok(());
+    }
+    match fork::mistaken(old.plan(), registered.plan.plan(), imports) {
+        Some(node) => Err(StartError::NodeChanged { run: row.id.clone(), node }),
+        None => Ok(()),
+    }
+}
+
+/// What a run that goes on from another begins with, but for what it takes over.
+fn begin_of(run: &RunId, history: &[Event]) -> RunStart {
+    let first = history.first();
+    let mut begin = RunStart::new(first.and_then(|event| event.kind.value().cloned()).unwrap_or_default());
+    // As long as the run itself had, from the plan or the request.
+    begin.timeout_ms = first.and_then(|event| match &event.kind {
+        EventKind::RunStarted { deadline, .. } => deadline.map(|deadline| deadline.ms_since(event.at)),
+        _ => None,
+    });
+    begin.source = Some(run.clone());
+    begin
+}
+
+/// The run that retries a failed one by itself; it is queued in the same commit that ends the failed one. `last` are
+/// the events of that commit.
+pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -> Result<NewRun, LoadError> {
+    let shared = &actor.shared;
+    let mut history = load::load_history(&*shared.store, &actor.run).await?;
+    history.extend_from_slice(last);
+    let tags = shared.store.run(&actor.run).await?.map_or_else(Vec::new, |row| row.tags);
+    let mut begin = begin_of(&actor.run, &history);
+    begin.max_retries = actor.state.retries_left.checked_sub(1);
+    // Callers that wait for the run wait for its retry.
+    begin.parent.clone_from(&actor.state.parent);
+    let state = RunState::of_whole_run(&history);
+    begin.imports = fork::imports(&actor.plan, &state, None, &ForkHistory(&history));
+    let fingerprint = fingerprint(&actor.state.workflow, &begin.input);
+    let (new, _, _) = first_turn(&actor.plan, id, begin, shared.clock.now(), false);
+    Ok(NewRun { fingerprint, tags, engine: shared.id, ..new })
+}
+
+/// A whole history, read by event.
+struct ForkHistory<'a>(&'a [Event]);
+
+impl HistoryReader for ForkHistory<'_> {
+    fn value(&self, seq: Seq) -> Option<Value> {
+        build(self.0.event(seq)?, &|seq| self.0.event(seq))
+    }
+
+    fn state(&self, seq: Seq) -> Option<Value> {
+        self.0.event(seq)?.kind.state().cloned()
+    }
+
+    fn failure(&self, seq: Seq) -> Option<FailureRecord> {
+        self.0.event(seq)?.kind.failure().cloned()
+    }
+}

@@ -1,0 +1,10 @@
+//! What callers use: the engine, handles of runs, requests, observers, errors.
+
+pub(crate) mod control;
+pub(crate) mod engine;
+pub(crate) mod error;
+pub(crate) mod fork;
+pub(crate) mod handle;
+pub(crate) mod observer;
+pub(crate) mod signal;
+pub(crate) mod start;

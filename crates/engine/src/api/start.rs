@@ -1,0 +1,504 @@
+//! Starts runs: checks the input, writes the first events, makes the run live.
+
+use std::collections::{BTreeSet, HashMap};
+use std::future::IntoFuture;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use rival_core::bound::{NOTE_MAX, cut};
+use rival_core::event;
+use rival_core::failure::code;
+use rival_core::machine::{self, Decision, DecisionEnv, MachineInput, NewChild, NoStates, RunStart};
+use rival_core::text::is_hidden;
+use rival_core::{FailureRecord, IndexedPlan, RunId, RunState, RunStatus, Seq, Time, TraceParent, Value};
+use rival_store::{Epoch, EventBatch, NewRun, RowUpdate, RunRow, StartResult, StoreError};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
+
+use crate::api::engine::Engine;
+use crate::api::error::StartError;
+use crate::api::handle::RunHandle;
+use crate::api::observer::Committed;
+use crate::call::items::CutLists;
+use crate::call::job::handle_refused_input;
+use crate::call::live_calls::LiveCalls;
+use crate::call::values::RecordedValues;
+use crate::json;
+use crate::registry::definition::CheckError;
+use crate::registry::workflows::RegisteredWorkflow;
+use crate::run::actor::{Actor, PendingCommit, SNAPSHOT_EVERY};
+use crate::run::child::AskedChild;
+use crate::run::mailbox::Mailbox;
+use crate::schedule::shared::{EngineShared, RunPermit};
+
+/// What can be run: a workflow's name, or a typed workflow.
+///
+/// `I` is what it may be given, [`RunTarget::Output`] what it leaves.
+pub trait RunTarget<I> {
+    /// The type of the run's output.
+    type Output;
+
+    /// The workflow's name.
+    fn workflow(&self) -> &str;
+}
+
+impl<I: Serialize> RunTarget<I> for &str {
+    type Output = Value;
+
+    fn workflow(&self) -> &str {
+        self
+    }
+}
+
+impl<I: Serialize> RunTarget<I> for &String {
+    type Output = Value;
+
+    fn workflow(&self) -> &str {
+        self
+    }
+}
+
+/// A run about to be started: await it, or say more about it first.
+#[must_use = "a run is started by awaiting it"]
+#[derive(Debug)]
+pub struct RunRequest<O> {
+    engine: Engine,
+    workflow: String,
+    input: Result<Value, json::EncodeError>,
+    options: RunOptions,
+    output: PhantomData<fn() -> O>,
+}
+
+/// What a caller may say about a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunOptions {
+    pub(crate) id: Option<String>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) max_retries: Option<u32>,
+    pub(crate) trace: Option<TraceParent>,
+}
+
+impl<O> RunRequest<O> {
+    pub(crate) fn new(engine: Engine, workflow: &str, input: &impl Serialize) -> Self {
+        let input = json::encode(input);
+        Self {
+            engine,
+            workflow: workflow.to_owned(),
+            input,
+            options: RunOptions::default(),
+            output: PhantomData,
+        }
+    }
+
+    /// Names the run. Starting it again with the same workflow and input gives the same run.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.options.id = Some(id.into());
+        self
+    }
+
+    /// What the run will be called: the given id, or one that is made up now. After an error that does not tell whether
+    /// the run was started, such as one of the store, starting it again under this id is harmless.
+    pub fn run_id(&mut self) -> &str {
+        self.options.id.get_or_insert_with(|| uuid::Uuid::now_v7().to_string())
+    }
+
+    /// Adds a word to find the run by.
+    pub fn tag(mut self, tag: impl Into<String>) -> Self {
+        self.options.tags.push(tag.into());
+        self
+    }
+
+    /// Fails the run with `run_timeout` when it is older; overrides the workflow's own setting.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// Retries the run by itself this often if it fails; overrides the workflow's own setting.
+    pub fn max_retries(mut self, retries: u32) -> Self {
+        self.options.max_retries = Some(retries);
+        self
+    }
+
+    /// Makes the run part of a trace: the value of the header `traceparent`. One that is not as the standard says is
+    /// ignored.
+    pub fn trace(mut self, traceparent: impl AsRef<str>) -> Self {
+        self.options.trace = TraceParent::parse(traceparent.as_ref());
+        self
+    }
+}
+
+impl<O: Send + 'static> IntoFuture for RunRequest<O> {
+    type Output = Result<RunHandle<O>, StartError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let shared = Arc::clone(&self.engine.shared);
+            let (run, status) = start(&shared, &self.workflow, self.input, self.options).await?;
+            Ok(RunHandle::new(&self.engine, run, status))
+        })
+    }
+}
+
+async fn start(
+    shared: &Arc<EngineShared>,
+    workflow: &str,
+    input: Result<Value, json::EncodeError>,
+    options: RunOptions,
+) -> Result<(RunId, RunStatus), StartError> {
+    check_tags(&options.tags)?;
+    let submitted =
+        input.map_err(|error| StartError::InputNotJson { workflow: workflow.to_owned(), error })?;
+    match begin(shared, workflow, &submitted, &options).await {
+        // The workflow may have been another one, or there, when the same was asked for before.
+        Err(refused) if is_about_the_workflow(&refused) => {
+            let known = known(shared, workflow, &submitted, options.id.as_deref()).await?;
+            known.map(|row| (row.id, row.status)).ok_or(refused)
+        }
+        other => other,
+    }
+}
+
+/// Whether a start was refused because of what the workflow is now.
+fn is_about_the_workflow(error: &StartError) -> bool {
+    matches!(
+        error,
+        StartError::UnknownWorkflow { .. }
+            | StartError::InvalidInput { .. }
+            | StartError::CheckUnavailable { .. }
+    )
+}
+
+/// The run that the same request has led to before.
+async fn known(
+    shared: &EngineShared,
+    workflow: &str,
+    submitted: &Value,
+    id: Option<&str>,
+) -> Result<Option<RunRow>, StartError> {
+    let Some(id) = id.and_then(|id| run_id(Some(id)).ok()) else { return Ok(None) };
+    let row = shared.store.run(&id).await?;
+    Ok(row.filter(|row| is_same(row, &fingerprint(workflow, submitted), None)))
+}
+
+async fn begin(
+    shared: &Arc<EngineShared>,
+    workflow: &str,
+    submitted: &Value,
+    options: &RunOptions,
+) -> Result<(RunId, RunStatus), StartError> {
+    let mut registered = shared.registered(workflow)?;
+    loop {
+        let input = accept_input(shared, &registered, submitted).await?;
+        let run = run_id(options.id.as_deref())?;
+        let Some(now) = shared.registry.created_at_for(&registered, shared.clock.now()) else {
+            // Another definition has taken its place meanwhile.
+            registered = shared.registered(workflow)?;
+            continue;
+        };
+        let mut begin = RunStart::new(input);
+        begin.timeout_ms =
+            options.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+        begin.max_retries = options.max_retries;
+        begin.trace = options.trace;
+        let (fingerprint, tags) = (fingerprint(workflow, submitted), options.tags.clone());
+        return launch(shared, registered, RunIdentity { run, now, fingerprint, tags }, begin).await;
+    }
+}
+
+/// The input as the run is given it.
+pub(crate) async fn accept_input(
+    shared: &EngineShared,
+    registered: &RegisteredWorkflow,
+    input: &Value,
+) -> Result<Value, StartError> {
+    let workflow = registered.name.to_string();
+    let limit = shared.limits.payload_max;
+    let too_large = |input: &Value| Some(input.len_bytes()).filter(|size| *size > limit);
+    if let Some(size) = too_large(input) {
+        return Err(StartError::InputTooLarge { workflow, size, limit });
+    }
+    let violations = match registered.accept(input.clone()).await {
+        Ok(accepted) => {
+            let large = too_large(&accepted);
+            return large
+                .map_or(Ok(accepted), |size| Err(StartError::InputTooLarge { workflow, size, limit }));
+        }
+        Err(CheckError::Unavailable(message)) => {
+            return Err(StartError::CheckUnavailable { workflow, message });
+        }
+        Err(CheckError::Refused(violations)) => violations,
+    };
+    let error = StartError::InvalidInput { workflow, violations };
+    let failure = FailureRecord::new(code::INVALID_INPUT, error.to_string());
+    handle_refused_input(registered, &shared.resources, shared.clock.clone(), input.clone(), failure).await;
+    Err(error)
+}
+
+pub(crate) fn run_id(given: Option<&str>) -> Result<RunId, StartError> {
+    let Some(id) = given else {
+        let mut text = uuid::Uuid::encode_buffer();
+        return Ok(RunId::new(&*uuid::Uuid::now_v7().hyphenated().encode_lower(&mut text)));
+    };
+    if is_run_id(id) { Ok(RunId::from(id)) } else { Err(StartError::InvalidRunId(id.to_owned())) }
+}
+
+/// How many tags a run may have, and how long they may be, each and together: lists show all tags of each run.
+const TAGS_MAX: usize = 64;
+const TAG_MAX_BYTES: usize = 256;
+const TAGS_MAX_BYTES: usize = 4 * 1024;
+
+/// Whether a run may have these tags.
+pub(crate) fn check_tags(tags: &[String]) -> Result<(), StartError> {
+    let wrong = |what: String| Err(StartError::InvalidTags(what));
+    if tags.len() > TAGS_MAX {
+        return wrong(format!("there are {}, and a run may have {TAGS_MAX}", tags.len()));
+    }
+    for tag in tags {
+        let shown: String = tag.chars().take(40).flat_map(char::escape_debug).collect();
+        if tag.is_empty() || tag.len() > TAG_MAX_BYTES {
+            return wrong(format!(
+                "`{shown}` has {} bytes, and a tag may have 1 to {TAG_MAX_BYTES}",
+                tag.len()
+            ));
+        }
+        if tag.chars().any(is_hidden) {
+            return wrong(format!("`{shown}` has characters that cannot be seen"));
+        }
+    }
+    let bytes: usize = tags.iter().map(String::len).sum();
+    if bytes > TAGS_MAX_BYTES {
+        return wrong(format!("together they have {bytes} bytes, and may have {TAGS_MAX_BYTES}"));
+    }
+    Ok(())
+}
+
+/// Whether a run can be given this id. `~` is for the runs that a run leads to: its children and retries.
+pub fn is_run_id(id: &str) -> bool {
+    can_name_run(id, 200) && !id.contains('~') && !id.chars().any(is_hidden)
+}
+
+/// Whether a text of up to so many bytes can name a run, given or not.
+pub(crate) fn can_name_run(id: &str, bytes_max: usize) -> bool {
+    let printable = |c: char| !c.is_control() && !c.is_whitespace() && c != '/';
+    // Commands read `-` as "from stdin", and URLs resolve dots.
+    let reserved = matches!(id, "-" | "." | "..");
+    !id.is_empty() && id.len() <= bytes_max && id.chars().all(printable) && !reserved
+}
+
+/// Names workflow and input, however the input's keys are ordered.
+pub(crate) fn fingerprint(workflow: &str, input: &Value) -> Vec<u8> {
+    let mut hash = Sha256::new();
+    hash.update(workflow.as_bytes());
+    hash.update([0]);
+    hash.update(input.canonical().as_bytes());
+    hash.finalize()[..16].to_vec()
+}
+
+/// Whether a run was begun by the same request.
+fn is_same(row: &RunRow, fingerprint: &[u8], source: Option<&RunId>) -> bool {
+    row.fingerprint == fingerprint && row.source.as_ref() == source
+}
+
+/// What identifies a run that begins.
+pub(crate) struct RunIdentity {
+    pub(crate) run: RunId,
+    /// When; see [`crate::registry::generations`].
+    pub(crate) now: Time,
+    pub(crate) fingerprint: Vec<u8>,
+    pub(crate) tags: Vec<String>,
+}
+
+/// Writes the first events and makes the run live, in a task of its own: a caller that goes away half-way
+/// leaves no run without an actor.
+pub(crate) async fn launch(
+    shared: &Arc<EngineShared>,
+    registered: Arc<RegisteredWorkflow>,
+    birth: RunIdentity,
+    begin: RunStart,
+) -> Result<(RunId, RunStatus), StartError> {
+    // Counted first, looked second: an engine that stops waits for this start, or this start sees that it stops.
+    shared.in_flight.add();
+    if shared.is_stopping() {
+        shared.in_flight.remove(1);
+        return Err(StartError::ShuttingDown);
+    }
+    // A later start must not overtake queued runs.
+    let queues = shared.limits.passive || shared.scheduler.has_admission_queue();
+    let place = if queues { None } else { shared.try_admit() };
+    let newborn = Box::new(PendingRun::new(shared, registered, birth, begin, place));
+    let (answer, answered) = oneshot::channel();
+    tokio::spawn(newborn.live(Arc::clone(shared), answer));
+    answered.await.unwrap_or(Err(StartError::Store(StoreError::Closed)))
+}
+
+/// A run before its first events are durable.
+struct PendingRun {
+    new: NewRun,
+    registered: Arc<RegisteredWorkflow>,
+    state: RunState,
+    turn: Decision,
+    place: Option<RunPermit>,
+}
+
+impl PendingRun {
+    fn new(
+        shared: &Arc<EngineShared>,
+        registered: Arc<RegisteredWorkflow>,
+        birth: RunIdentity,
+        begin: RunStart,
+        place: Option<RunPermit>,
+    ) -> Self {
+        let RunIdentity { run, now, fingerprint, tags } = birth;
+        let source = begin.source.clone();
+        let (new, state, turn) = first_turn(&registered.plan, &run, begin, now, place.is_some());
+        let new = NewRun { fingerprint, tags, source, engine: shared.id, ..new };
+        Self { new, registered, state, turn, place }
+    }
+
+    async fn live(
+        mut self: Box<Self>,
+        shared: Arc<EngineShared>,
+        answer: oneshot::Sender<Result<(RunId, RunStatus), StartError>>,
+    ) {
+        let run = self.new.id.clone();
+        let status = self.new.row_update.status;
+        let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.in_flight));
+        let row_update = self.new.row_update.clone();
+        let (fingerprint, source) = (self.new.fingerprint.clone(), self.new.source.clone());
+        let (created_at, stopwatch) = (self.new.created_at, shared.observers.stopwatch());
+        let started = match shared.unsaved.save(&*shared.store).await {
+            Ok(()) => shared.store.start(self.new).await,
+            Err(error) => Err(error),
+        };
+        let reply = match started {
+            Ok(StartResult::Created) => Ok((run.clone(), status)),
+            Ok(StartResult::Exists(row)) if is_same(&row, &fingerprint, source.as_ref()) => {
+                Err(Ok((row.id, row.status)))
+            }
+            Ok(StartResult::Exists(row)) => Err(Err(StartError::Conflict(row.id))),
+            Err(error) => Err(Err(StartError::Store(error))),
+        };
+        let created = match reply {
+            Ok(created) => created,
+            Err(other) => {
+                // A caller that is gone needs no answer.
+                let _ = answer.send(other);
+                return shared.in_flight.remove(1);
+            }
+        };
+        shared.waiters.durable(&run, self.state.seq);
+        let took = stopwatch.map_or(Duration::ZERO, |began| began.elapsed());
+        shared.observers.tell(|observer| {
+            let workflow = &self.registered.name;
+            observer.started(&run, workflow, created_at);
+            let events = &self.turn.events;
+            let state = &self.state;
+            observer.committed(&Committed { run: &run, workflow, status, state, events, took });
+        });
+        if !row_update.keep {
+            if status == RunStatus::Queued {
+                shared.scheduler.run_queued();
+            }
+            shared.scheduler.note_wake(row_update.wake_at);
+            let _ = answer.send(Ok(created));
+            return shared.in_flight.remove(1);
+        }
+        shared.live().insert(run.clone(), mailbox.clone());
+        let _ = answer.send(Ok(created));
+        let place = self.place.take().unwrap_or_else(|| shared.admit());
+        let mut values = RecordedValues::default();
+        values.keep(self.turn.events);
+        let actor = Box::new(Actor {
+            run,
+            epoch: Epoch(1),
+            plan: Arc::clone(&self.registered.plan),
+            registered: self.registered,
+            state: self.state,
+            values,
+            lists: CutLists::default(),
+            asked_maps: HashMap::new(),
+            op_nodes: BTreeSet::new(),
+            idle_check: None,
+            refused: Vec::new(),
+            mailbox,
+            inbox,
+            calls: LiveCalls::default(),
+            row_update,
+            snapshot: Seq::ZERO,
+            snapshot_after: SNAPSHOT_EVERY,
+            admit: !shared.is_stopping(),
+            _permit: place,
+            shared,
+        });
+        actor.live(PendingCommit { effects: self.turn.effects, ..PendingCommit::default() }).await;
+    }
+}
+
+/// Decides a run's first turn and makes the row that goes with it.
+pub(crate) fn first_turn(
+    plan: &IndexedPlan,
+    run: &RunId,
+    begin: RunStart,
+    now: Time,
+    admit: bool,
+) -> (NewRun, RunState, Decision) {
+    let (source, parent) = (begin.source.clone(), begin.parent.clone());
+    let mut state = RunState::default();
+    let turn = machine::decide(
+        plan,
+        &mut state,
+        MachineInput::Start(begin),
+        DecisionEnv { run, now, admit, states: &NoStates },
+    );
+    let keep = !state.calls.is_empty();
+    let end = state.end.as_ref();
+    let row_update = RowUpdate {
+        status: state.status(),
+        keep,
+        wake_at: if keep || end.is_some() { None } else { state.next_timer() },
+        ended_at: end.map(|end| end.at),
+        note: end.and_then(|end| end.failure.as_ref()).map(|failure| cut(failure.message.clone(), NOTE_MAX)),
+    };
+    let count = u32::try_from(turn.events.len()).unwrap_or(u32::MAX);
+    let new = NewRun {
+        id: run.clone(),
+        workflow: plan.plan().workflow.clone(),
+        plan: plan.hash().clone(),
+        fingerprint: Vec::new(),
+        created_at: now,
+        parent,
+        source,
+        tags: Vec::new(),
+        events: EventBatch { first: Seq(1), count, body: event::encode(&turn.events) },
+        row_update,
+        engine: rival_store::EngineId(0),
+    };
+    (new, state, turn)
+}
+
+/// A child of a live run; it is queued in the commit that starts it. `None` if its workflow is gone.
+pub(crate) fn child(actor: &Actor, new: &NewChild, asked: AskedChild) -> Option<NewRun> {
+    let shared = &actor.shared;
+    let (registered, now) = newest(shared, &new.workflow)?;
+    let AskedChild { input, trace } = asked;
+    let fingerprint = fingerprint(&new.workflow, &input);
+    let begin = RunStart { parent: Some(actor.run.clone()), trace, ..RunStart::new(input) };
+    let (new, _, _) = first_turn(&registered.plan, &new.child, begin, now, false);
+    Some(NewRun { fingerprint, engine: shared.id, ..new })
+}
+
+/// What a run that begins now takes, and when it is created.
+fn newest(shared: &EngineShared, workflow: &str) -> Option<(Arc<RegisteredWorkflow>, Time)> {
+    loop {
+        let registered = shared.registry.get(workflow)?;
+        if let Some(now) = shared.registry.created_at_for(&registered, shared.clock.now()) {
+            return Some((registered, now));
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What a function is given when it is called.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::future::BoxFuture;
+use rival_core::{FailureRecord, NodeStatus, Path, RunId, StepError, TraceParent, Value};
+use serde_json::Map;
+use tokio_util::sync::CancellationToken;
+
+use crate::call::log::Log;
+use crate::durable::handle::DurableHandle;
+use crate::registry::resources::ResourceMap;
+
+/// Everything that a function may ask for.
+#[derive(Clone, Debug)]
+pub struct CallContext {
+    /// The workflow's input; inside a nested workflow, its own.
+    pub input: Value,
+    /// The results that [`crate::FunctionNeeds::outputs`] names, in the same order; `None` where that step does
+    /// not come before this one in the run's plan.
+    pub outputs: Vec<Option<StepView>>,
+    /// The nodes that [`crate::FunctionNeeds::steps`] names, in the same order; `None` where none of that id comes before.
+    pub seen: Vec<Option<StepView>>,
+    /// The node before this one, if [`crate::FunctionNeeds::last_step`] asks for it and there is one.
+    pub last_step: Option<StepView>,
+    /// Any earlier step by name, loaded when asked for.
+    pub steps: StepsReader,
+    /// The step's own state.
+    pub state: StateCell,
+    /// The step's log.
+    pub log: Log,
+    /// Which run, and which call of it.
+    pub run: Arc<RunInfo>,
+    /// Triggered when the call is cancelled or has timed out, if [`crate::FunctionNeeds::cancellation`] is set.
+    pub cancellation: CancellationToken,
+    /// What was provided at registration.
+    pub resources: Arc<ResourceMap>,
+    /// For error handlers: what went wrong.
+    pub failure: Option<Arc<FailureContext>>,
+    /// Where the function stands in the loops and forEach blocks around it, if [`crate::FunctionNeeds::iteration`] asks
+    /// for it.
+    pub iteration: Option<IterationContext>,
+    /// For a `finally`: the joined result of its parallel block.
+    pub joined: Option<Value>,
+    /// For durable operations, if [`crate::FunctionNeeds::durable`] asks for them and the function is a step.
+    pub durable: Option<DurableHandle>,
+    /// For a compensation: what became of the step that it undoes.
+    pub undo: Option<UndoContext>,
+}
+
+/// An iteration, as a function inside it sees it: of the nearest loop or forEach that has what is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IterationContext {
+    /// Which iteration of the nearest one it is, from 0.
+    pub index: u32,
+    /// The item of the nearest forEach.
+    pub item: Option<Value>,
+    /// All its items, if [`crate::FunctionNeeds::items`] asks for them.
+    pub items: Option<Value>,
+    /// The result of the iteration before this one in the nearest loop; absent in the first.
+    pub last: Option<Value>,
+}
+
+/// What a compensation is told of the step that it undoes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoContext {
+    /// What the step returned, if it completed.
+    pub result: Option<Value>,
+    /// How it ended.
+    pub outcome: UndoOutcome,
+}
+
+/// How a step that is undone had ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoOutcome {
+    /// With a result.
+    Completed,
+    /// It timed out or was cut short: it may have acted or not.
+    Unknown,
+}
+
+/// Which run a function works for, and which call of it this is.
+#[derive(Clone, Debug)]
+pub struct RunInfo {
+    /// The run; absent only in a handler for input that was refused.
+    pub run_id: Option<RunId>,
+    /// The workflow's name.
+    pub workflow: Arc<str>,
+    /// The node.
+    pub node: Path,
+    /// The charged attempt, from 1.
+    pub attempt: u32,
+    /// The call, from 1.
+    pub call: u32,
+    /// The call's span, if its run is part of a trace.
+    pub trace: Option<TraceParent>,
+}
+
+impl RunInfo {
+    /// The same for every call of this node in this run: pass it to services that deduplicate.
+    pub fn idempotency_key(&self) -> String {
+        match &self.run_id {
+            Some(run) => format!("{run}/{}", self.node),
+            None => format!("{}/{}", self.workflow, self.node),
+        }
+    }
+}
+
+/// A step as others see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepView {
+    /// The node's id.
+    pub name: String,
+    /// What it returned; absent if it has not, or failed.
+    pub result: Option<Value>,
+    /// What it put into its state; an empty object if nothing.
+    pub state: Value,
+    /// Where it stands.
+    pub status: NodeStatus,
+}
+
+/// Finds earlier steps by name.
+#[derive(Clone)]
+pub struct StepsReader(Arc<dyn FindSteps>);
+
+/// Where a [`StepsReader`] looks.
+pub(crate) trait FindSteps: Send + Sync {
+    fn find(&self, name: &str) -> BoxFuture<'static, Result<Option<StepView>, StepError>>;
+
+    fn names(&self) -> Vec<String>;
+}
+
+impl FindSteps for Vec<StepView> {
+    fn find(&self, name: &str) -> BoxFuture<'static, Result<Option<StepView>, StepError>> {
+        let found = self.iter().find(|step| step.name == name).cloned();
+        Box::pin(std::future::ready(Ok(found)))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.iter().map(|step| step.name.clone()).collect()
+    }
+}
+
+impl StepsReader {
+    pub(crate) fn new(steps: impl FindSteps + 'static) -> Self {
+        Self(Arc::new(steps))
+    }
+
+    /// A reader over fixed steps, for tests and handlers.
+    pub fn fixed(steps: Vec<StepView>) -> Self {
+        Self::new(steps)
+    }
+
+    /// The step with this name: earlier in the same block, then in enclosing ones. `None` if no such step
+    /// comes before.
+    pub async fn get(&self, name: &str) -> Result<Option<StepView>, StepError> {
+        self.0.find(name).await
+    }
+
+    /// The names of all steps that can be found: those before in the same block, in their order, then those of
+    /// enclosing ones, nearest first.
+    pub fn names(&self) -> Vec<String> {
+        self.0.names()
+    }
+}
+
+impl std::fmt::Debug for StepsReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StepsReader")
+    }
+}
+
+/// A step's own state: an object that starts empty at each call and is recorded with its outcome.
+///
+/// Two keys have a meaning: `description` is shown to people, and `skipped: true` makes the step skipped.
+#[derive(Clone, Debug, Default)]
+pub struct StateCell(Arc<Mutex<Map<String, serde_json::Value>>>);
+
+impl StateCell {
+    /// Sets a key.
+    pub fn set(&self, key: impl Into<String>, value: serde_json::Value) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.into(), value);
+    }
+
+    /// Puts this in the place of all keys.
+    pub fn replace(&self, fields: Map<String, serde_json::Value>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = fields;
+    }
+
+    /// A key's value.
+    pub fn get(&self, key: &str) -> Option<serde_json::Value> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    /// Whether the step asked to be skipped.
+    pub fn is_skipped(&self) -> bool {
+        self.get("skipped") == Some(serde_json::Value::Bool(true))
+    }
+
+    /// What is to be recorded; `None` if nothing was set.
+    pub fn to_value(&self) -> Option<Value> {
+        let map = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if map.is_empty() { None } else { Some(Value::from(serde_json::Value::Object(map.clone()))) }
+    }
+}
+
+/// What an error handler is told.
+#[derive(Clone, Debug)]
+pub struct FailureContext {
+    /// What went wrong.
+    pub error: FailureRecord,
+    /// Where.
+    pub failed_step: FailedStep,
+    /// The workflow around it.
+    pub workflow_state: WorkflowState,
+}
+
+/// The step that failed.
+#[derive(Clone, Debug)]
+pub struct FailedStep {
+    /// Its id in the workflow whose handler is told; `__input__` if the input was refused. If it is inside of a nested
+    /// workflow, this is the nested workflow's node, and `path` leads to the step.
+    pub step_name: String,
+    /// Its whole path.
+    pub path: Path,
+    /// What it returned, if it did.
+    pub result: Option<Value>,
+    /// What it put into its state.
+    pub state: Value,
+    /// Where it stands.
+    pub status: NodeStatus,
+}
+
+/// The workflow around a failure.
+#[derive(Clone, Debug)]
+pub struct WorkflowState {
+    /// The run; absent if the input was refused and no run exists.
+    pub run_id: Option<RunId>,
+    /// The workflow's name.
+    pub workflow_name: String,
+    /// The input.
+    pub input: Value,
+    /// Earlier steps by name.
+    pub steps: StepsReader,
+    /// Where the run stands.
+    pub status: rival_core::RunStatus,
+}

@@ -1,0 +1,504 @@
+//! One call: gathers what the function asked for, runs it, and judges what it returned.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, CatchUnwind};
+use rival_core::event::{BlockedReason, CallRole};
+use rival_core::failure::code;
+use rival_core::machine::{CallOutcome, INTERRUPTIONS_MAX, NewCall};
+use rival_core::{FailureRecord, IndexedPlan, NodeStatus, Path, RunId, RunStatus, StepError, Value};
+use rival_store::{LogLine, Store};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use crate::call::context::{
+    CallContext, FailedStep, FailureContext, FindSteps, RunInfo, StateCell, StepView, StepsReader,
+    UndoContext, UndoOutcome, WorkflowState,
+};
+use crate::call::function::{CallError, UserFunction};
+use crate::call::items::LoopPosition;
+use crate::call::log::Log;
+use crate::call::parked::{CallWatch, ParkedCall};
+use crate::call::values::{ReadError, RecordedValue};
+use crate::durable::handle::DurableHandle;
+use crate::durable::idle::{IdleTracker, WatchedFuture};
+use crate::inspect::view::empty_state;
+use crate::registry::resources::ResourceMap;
+use crate::registry::workflows::RegisteredWorkflow;
+use crate::run::mailbox::{ActorMessage, Mailbox, StepSnapshot};
+
+/// How often the lines of a call that is still at work are stored.
+const LOG_FLUSH: Duration = Duration::from_millis(500);
+
+/// A function at work; a panic in it is caught.
+type CaughtFuture =
+    WatchedFuture<ParkedCall<CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, CallError>>>>>>;
+type Returned = std::thread::Result<Result<Value, CallError>>;
+
+/// One call, ready to be made.
+pub(crate) struct CallJob {
+    /// On a virtual clock.
+    pub(crate) watch: Option<Arc<CallWatch>>,
+    pub(crate) run: RunId,
+    pub(crate) info: Arc<RunInfo>,
+    pub(crate) log: Log,
+    pub(crate) state: StateCell,
+    pub(crate) call: NewCall,
+    pub(crate) function: Arc<dyn UserFunction>,
+    pub(crate) input: RecordedValue,
+    pub(crate) outputs: Vec<Option<StepSnapshot>>,
+    pub(crate) seen: Vec<Option<StepSnapshot>>,
+    pub(crate) last_step: Option<StepSnapshot>,
+    pub(crate) failure: Option<WhatFailed>,
+    pub(crate) iteration: Option<LoopPosition>,
+    pub(crate) joined: Option<RecordedValue>,
+    pub(crate) undo: Option<WhatIsUndone>,
+    pub(crate) durable: Option<(DurableHandle, Arc<IdleTracker>)>,
+    /// Where it looks at other steps from.
+    pub(crate) from: Path,
+    pub(crate) plan: Arc<IndexedPlan>,
+    pub(crate) status: RunStatus,
+    pub(crate) token: CancellationToken,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) resources: Arc<ResourceMap>,
+    pub(crate) registered: Arc<RegisteredWorkflow>,
+    pub(crate) payload_max: usize,
+}
+
+/// What an error handler is called for.
+pub(crate) struct WhatFailed {
+    pub(crate) failure: FailureSource,
+    pub(crate) step: Option<StepSnapshot>,
+    pub(crate) path: Path,
+}
+
+/// What a compensation is called for.
+pub(crate) struct WhatIsUndone {
+    pub(crate) result: Option<RecordedValue>,
+    pub(crate) completed: bool,
+}
+
+pub(crate) enum FailureSource {
+    Known(FailureRecord),
+    Recorded(RecordedValue),
+}
+
+/// What the actor keeps of a call at work.
+pub(crate) struct CallHandle {
+    pub(crate) role: CallRole,
+    pub(crate) attempt: u32,
+    pub(crate) token: CancellationToken,
+    /// It watches its token, so it is told and given time.
+    pub(crate) cooperative: bool,
+    pub(crate) log: Log,
+    pub(crate) state: StateCell,
+    /// How large a state may be that is recorded.
+    pub(crate) state_max: usize,
+    pub(crate) watch: Option<Arc<CallWatch>>,
+}
+
+impl CallJob {
+    pub(crate) fn handle(&self) -> CallHandle {
+        let cooperative = self.function.needs().cancellation;
+        let NewCall { role, attempt, .. } = self.call;
+        let (token, log, state) = (self.token.clone(), self.log.clone(), self.state.clone());
+        let (watch, state_max) = (self.watch.clone(), self.payload_max);
+        CallHandle { role, attempt, token, cooperative, log, state, state_max, watch }
+    }
+
+    /// Whether everything that the function asked for is at hand.
+    pub(crate) fn is_ready(&self) -> bool {
+        let seen = self.outputs.iter().chain(&self.seen).flatten().chain(&self.last_step);
+        let failed = self.failure.as_ref();
+        // A function that asks for durable things talks with its actor, and needs a task for that.
+        self.durable.is_none()
+            && self.input.is_at_hand()
+            && self.others().all(RecordedValue::is_at_hand)
+            && seen.chain(failed.and_then(|failed| failed.step.as_ref())).all(StepSnapshot::is_at_hand)
+            && failed.is_none_or(|failed| match &failed.failure {
+                FailureSource::Known(_) => true,
+                FailureSource::Recorded(recorded) => recorded.is_at_hand(),
+            })
+    }
+
+    /// What only some functions are told.
+    fn others(&self) -> impl Iterator<Item = &RecordedValue> {
+        let last = self.iteration.as_ref().and_then(|iteration| iteration.last.as_ref());
+        let undo = self.undo.as_ref().and_then(|undo| undo.result.as_ref());
+        last.into_iter().chain(&self.joined).chain(undo)
+    }
+
+    /// Makes the call, from reading what it asks for to its end.
+    pub(crate) async fn run(mut self) -> CallOutcome {
+        let mut pause = Duration::from_millis(50);
+        while let Err(error) = self.fetch().await {
+            match &error {
+                // What was read already stays; the store may answer the next time.
+                ReadError::Store(fault) if fault.is_retryable() => {
+                    tracing::warn!(run = %self.run, node = %self.call.node, %error, "trying again to read");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_secs(5));
+                }
+                ReadError::TooLarge { .. } => return too_large_to_read(&error),
+                ReadError::Store(_) | ReadError::Decode(_) | ReadError::Missing(_) => {
+                    return self.unreadable(&error);
+                }
+            }
+        }
+        let made = self.begin();
+        self.finish(made).await
+    }
+
+    /// Reads what is not at hand.
+    async fn fetch(&mut self) -> Result<(), ReadError> {
+        let (store, run, max) = (&*self.store, &self.run, self.payload_max);
+        self.input.fetch(store, run, max).await?;
+        let last = self.iteration.as_mut().and_then(|iteration| iteration.last.as_mut());
+        let undo = self.undo.as_mut().and_then(|undo| undo.result.as_mut());
+        for recorded in last.into_iter().chain(self.joined.as_mut()).chain(undo) {
+            recorded.fetch(store, run, max).await?;
+        }
+        let failed = self.failure.as_mut();
+        let (failure, step) = failed.map(|failed| (&mut failed.failure, failed.step.as_mut())).unzip();
+        let named = self.outputs.iter_mut().flatten().chain(self.seen.iter_mut().flatten());
+        for sighting in named.chain(self.last_step.as_mut()).chain(step.flatten()) {
+            sighting.fetch(store, run, max).await?;
+        }
+        match failure {
+            Some(FailureSource::Recorded(recorded)) => recorded.fetch(store, run, max).await,
+            Some(FailureSource::Known(_)) | None => Ok(()),
+        }
+    }
+
+    /// A recorded value cannot be read: the call was never made, and the run is blocked until an operator helps.
+    fn unreadable(&self, error: &ReadError) -> CallOutcome {
+        tracing::error!(run = %self.run, node = %self.call.node, %error, "a recorded value cannot be read");
+        CallOutcome::Blocked(BlockedReason::Undecodable { message: error.to_string() })
+    }
+
+    /// Calls the function, without waiting for it.
+    pub(crate) fn begin(&mut self) -> CaughtFuture {
+        let context = self.context();
+        let function = Arc::clone(&self.function);
+        let call = catch_unwind(AssertUnwindSafe(|| function.call(context)));
+        let call = call.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic).into()))));
+        let idle_tracker = self.durable.as_ref().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
+        WatchedFuture::new(
+            ParkedCall::new(AssertUnwindSafe(call).catch_unwind(), self.watch.clone()),
+            idle_tracker,
+        )
+    }
+
+    /// Waits for the function's end, storing its lines now and then if it takes long.
+    pub(crate) async fn finish(self, mut made: CaughtFuture) -> CallOutcome {
+        loop {
+            match tokio::time::timeout(LOG_FLUSH, &mut made).await {
+                Ok(returned) => return self.conclude(returned),
+                Err(_) => self.flush(self.log.take()).await,
+            }
+        }
+    }
+
+    /// Judges what the function returned. One that has an outcome gave up what it dropped last; one that is called again
+    /// waits for it again.
+    pub(crate) fn conclude(&self, returned: Returned) -> CallOutcome {
+        let outcome = self.judge(returned);
+        if let (CallOutcome::Success { .. } | CallOutcome::Failure { .. }, Some((_, idle_tracker))) =
+            (&outcome, &self.durable)
+        {
+            idle_tracker.tell_given_up();
+        }
+        outcome
+    }
+
+    fn judge(&self, returned: Returned) -> CallOutcome {
+        let returned = match returned.unwrap_or_else(|panic| Err(panicked(&*panic).into())) {
+            Ok(result) => Ok(result),
+            Err(CallError::Failed(error)) => Err(error),
+            Err(CallError::Lost(reason)) => return CallOutcome::Lost(reason),
+        };
+        let skipped = self.state.is_skipped();
+        let state = self.state.to_value();
+        if let Some(error) = self.too_large("state", state.as_ref()) {
+            return CallOutcome::Failure { error, state: None };
+        }
+        match returned.and_then(|result| self.acceptable(result)) {
+            Ok(result) => CallOutcome::Success { result, state, skipped },
+            Err(error) if error.failure.code == code::DECODE => {
+                CallOutcome::Blocked(BlockedReason::Undecodable { message: error.failure.message })
+            }
+            Err(error) => CallOutcome::Failure { error, state },
+        }
+    }
+
+    fn context(&mut self) -> CallContext {
+        let input = self.input.value().unwrap_or_default();
+        let (outputs, seen) = (views(&mut self.outputs), views(&mut self.seen));
+        let steps = self.steps_reader();
+        let failure = self.failure.take();
+        let failure = failure.map(|failed| Arc::new(self.failure_context(failed, &input, &steps)));
+        CallContext {
+            input,
+            outputs,
+            seen,
+            last_step: self.last_step.take().map(StepSnapshot::view),
+            steps,
+            state: self.state.clone(),
+            log: self.log.clone(),
+            run: Arc::clone(&self.info),
+            cancellation: self.token.clone(),
+            resources: Arc::clone(&self.resources),
+            failure,
+            iteration: self.iteration.take().map(LoopPosition::context),
+            joined: self.joined.as_ref().and_then(RecordedValue::value),
+            undo: self.undo.take().map(WhatIsUndone::context),
+            durable: self.durable.as_ref().map(|(durable, _)| durable.clone()),
+        }
+    }
+
+    fn steps_reader(&self) -> StepsReader {
+        StepsReader::new(Outlook {
+            plan: Arc::clone(&self.plan),
+            from: self.from.clone(),
+            run: self.run.clone(),
+            mailbox: self.mailbox.clone(),
+            store: Arc::clone(&self.store),
+            payload_max: self.payload_max,
+        })
+    }
+
+    fn failure_context(&self, failed: WhatFailed, input: &Value, steps: &StepsReader) -> FailureContext {
+        let error = match failed.failure {
+            FailureSource::Known(failure) => Some(failure),
+            FailureSource::Recorded(recorded) => {
+                recorded.event().and_then(|event| event.kind.failure().cloned())
+            }
+        };
+        let step = failed.step.map_or_else(|| StepView::pending(failed.path.id()), StepSnapshot::view);
+        FailureContext {
+            error: error.unwrap_or_else(|| FailureRecord::new(code::ERROR, "failed")),
+            failed_step: FailedStep {
+                step_name: name_within(&self.call.node, &failed.path),
+                path: failed.path,
+                result: step.result,
+                state: step.state,
+                status: step.status,
+            },
+            workflow_state: WorkflowState {
+                run_id: Some(self.run.clone()),
+                workflow_name: self.info.workflow.to_string(),
+                input: input.clone(),
+                steps: steps.clone(),
+                status: self.status,
+            },
+        }
+    }
+
+    async fn flush(&self, lines: Vec<LogLine>) {
+        if lines.is_empty() {
+            return;
+        }
+        if let Err(error) = self.store.append_logs(lines).await {
+            tracing::warn!(run = %self.run, %error, "log lines could not be stored");
+        }
+    }
+
+    fn acceptable(&self, result: Value) -> Result<Value, StepError> {
+        if let Some(error) = self.too_large("result", Some(&result)) {
+            return Err(error);
+        }
+        if self.call.role == CallRole::Input {
+            let violations = self.registered.check_nested_input(&self.plan, &self.call.function, &result);
+            if !violations.is_empty() {
+                let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
+                let message = format!(
+                    "the input of nested workflow `{}` is not valid: {}",
+                    self.call.node,
+                    list.join("; ")
+                );
+                return Err(StepError::stop(message).code(code::INVALID_INPUT));
+            }
+        }
+        Ok(result)
+    }
+
+    fn too_large(&self, what: &str, value: Option<&Value>) -> Option<StepError> {
+        let size = value?.len_bytes();
+        (size > self.payload_max).then(|| {
+            let message = format!(
+                "the {what} of `{}` has {size} bytes, more than the limit of {}: store it elsewhere and return a reference",
+                self.call.node, self.payload_max
+            );
+            StepError::stop(message).code(code::TOO_LARGE)
+        })
+    }
+}
+
+/// A block's result that the function asks for is larger than a value may be. The function was not called: it could only
+/// have been given a part.
+fn too_large_to_read(error: &ReadError) -> CallOutcome {
+    let error = StepError::stop(format!("{error}: let its steps return references")).code(code::TOO_LARGE);
+    CallOutcome::Failure { error, state: None }
+}
+
+/// What a function sees of other steps. It asks the run's actor, so that nothing is copied for functions that do not ask.
+struct Outlook {
+    plan: Arc<IndexedPlan>,
+    from: Path,
+    run: RunId,
+    mailbox: Mailbox,
+    store: Arc<dyn Store>,
+    payload_max: usize,
+}
+
+impl FindSteps for Outlook {
+    fn find(&self, name: &str) -> BoxFuture<'static, Result<Option<StepView>, StepError>> {
+        let (answer, answered) = oneshot::channel();
+        self.mailbox.send(ActorMessage::ReadStep { from: self.from.clone(), name: name.to_owned(), answer });
+        let (store, run, max) = (Arc::clone(&self.store), self.run.clone(), self.payload_max);
+        Box::pin(async move {
+            let Ok(Some(mut sighting)) = answered.await else { return Ok(None) };
+            let fetched = sighting.fetch(&*store, &run, max).await;
+            fetched.map(|()| Some(sighting.view())).map_err(|error| match error {
+                ReadError::TooLarge { .. } => StepError::stop(error.to_string()).code(code::TOO_LARGE),
+                other => StepError::new(other.to_string()),
+            })
+        })
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.plan.visible_ids(&self.from).into_iter().map(ToOwned::to_owned).collect()
+    }
+}
+
+impl WhatIsUndone {
+    fn context(self) -> UndoContext {
+        let outcome = if self.completed { UndoOutcome::Completed } else { UndoOutcome::Unknown };
+        UndoContext { result: self.result.as_ref().and_then(RecordedValue::value), outcome }
+    }
+}
+
+impl StepSnapshot {
+    fn is_at_hand(&self) -> bool {
+        self.result.iter().chain(&self.state).all(RecordedValue::is_at_hand)
+    }
+
+    async fn fetch(&mut self, store: &dyn Store, run: &RunId, max_bytes: usize) -> Result<(), ReadError> {
+        for recorded in self.result.iter_mut().chain(&mut self.state) {
+            recorded.fetch(store, run, max_bytes).await?;
+        }
+        Ok(())
+    }
+
+    /// The step as functions see it; what it recorded must be at hand.
+    fn view(self) -> StepView {
+        let state = self.state.as_ref().and_then(RecordedValue::event);
+        StepView {
+            name: self.name,
+            result: self.result.as_ref().and_then(RecordedValue::value),
+            state: state.and_then(|event| event.kind.state().cloned()).unwrap_or_else(empty_state),
+            status: self.status,
+        }
+    }
+}
+
+/// Steps as functions see them; what they recorded must be at hand.
+fn views(seen: &mut Vec<Option<StepSnapshot>>) -> Vec<Option<StepView>> {
+    std::mem::take(seen).into_iter().map(|seen| seen.map(StepSnapshot::view)).collect()
+}
+
+impl StepView {
+    fn pending(name: &str) -> Self {
+        Self { name: name.to_owned(), result: None, state: empty_state(), status: NodeStatus::Pending }
+    }
+}
+
+/// The node of the handler's own workflow that failed, or that contains the one that did. A step's handler is told
+/// the step itself.
+fn name_within(handler: &Path, failed: &Path) -> String {
+    let within = failed.as_str().strip_prefix(handler.as_str()).unwrap_or(failed.as_str());
+    let first = within.trim_start_matches('/').split('/').next().unwrap_or_default();
+    let name = first.split('[').next().unwrap_or_default();
+    if name.is_empty() { failed.id().to_owned() } else { name.to_owned() }
+}
+
+/// Calls a workflow's handler for input that was refused. There is no run, so nothing is recorded.
+pub(crate) async fn handle_refused_input(
+    registered: &RegisteredWorkflow,
+    resources: &Arc<ResourceMap>,
+    clock: crate::schedule::clock::Clock,
+    input: Value,
+    error: FailureRecord,
+) {
+    let plan = &registered.definition.plan;
+    let Some(function) = plan.on_error.as_ref().and_then(|name| registered.function(&registered.plan, name))
+    else {
+        return;
+    };
+    let workflow = Arc::clone(&registered.name);
+    let run =
+        Arc::new(RunInfo { run_id: None, workflow, node: Path::root(), attempt: 1, call: 1, trace: None });
+    let steps = StepsReader::fixed(Vec::new());
+    let failure = FailureContext {
+        error,
+        failed_step: FailedStep {
+            step_name: "__input__".to_owned(),
+            path: Path::from("__input__"),
+            result: None,
+            state: empty_state(),
+            status: NodeStatus::Failed,
+        },
+        workflow_state: WorkflowState {
+            run_id: None,
+            workflow_name: plan.workflow.clone(),
+            input: input.clone(),
+            steps: steps.clone(),
+            status: RunStatus::Failed,
+        },
+    };
+    let context = CallContext {
+        input,
+        outputs: vec![None; function.needs().outputs.len()],
+        seen: vec![None; function.needs().steps.len()],
+        last_step: None,
+        steps,
+        state: StateCell::default(),
+        log: Log::new(Arc::clone(&run), clock),
+        run,
+        cancellation: CancellationToken::new(),
+        resources: Arc::clone(resources),
+        failure: Some(Arc::new(failure)),
+        iteration: None,
+        joined: None,
+        undo: None,
+        durable: None,
+    };
+    for _ in 0..INTERRUPTIONS_MAX {
+        let (function, context) = (Arc::clone(function), context.clone());
+        let handled = AssertUnwindSafe(async move { function.call(context).await }).catch_unwind().await;
+        match handled.unwrap_or_else(|panic| Err(panicked(&*panic).into())) {
+            Ok(_) => return,
+            Err(CallError::Failed(error)) => {
+                tracing::warn!(workflow = plan.workflow, %error, "the error handler for refused input failed");
+                return;
+            }
+            // What ran it is gone: it is called again.
+            Err(CallError::Lost(_)) => {}
+        }
+    }
+    tracing::warn!(
+        workflow = plan.workflow,
+        "the error handler for refused input was cut short again and again"
+    );
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> StepError {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    StepError::new(format!("the function panicked: {}", text.as_deref().unwrap_or("no message")))
+        .code(code::PANIC)
+}

@@ -1,0 +1,417 @@
+//! The calls of a live run: starts them with what they asked for, tells them to stop, hears how they ended.
+
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::task::Poll;
+use std::time::Instant;
+
+use rival_core::durable::Replay;
+use rival_core::event::{BlockedReason, CallRole};
+use rival_core::machine::{CallOutcome, Effect, GRACE_MS, LiveStates, MachineInput, NewCall, StopReason};
+use rival_core::state::{NodeState, RunEnding};
+use rival_core::{Path, Seq, Value};
+use rival_store::LogLine;
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::call::context::{RunInfo, StateCell};
+use crate::call::function::UserFunction;
+use crate::call::job::{CallHandle, CallJob, FailureSource, WhatFailed, WhatIsUndone};
+use crate::call::log::Log;
+use crate::call::parked::CallWatch;
+use crate::call::values::RecordedValue;
+use crate::durable::handle::DurableHandle;
+use crate::durable::idle::IdleTracker;
+use crate::durable::op_session::OpSession;
+use crate::run::actor::{Actor, PendingCommit};
+use crate::run::mailbox::{ActorMessage, Mailbox, StepSnapshot};
+use crate::schedule::clock::Clock;
+
+/// A call at work.
+pub(crate) struct RunningCall {
+    pub(crate) number: u32,
+    pub(crate) role: CallRole,
+    pub(crate) attempt: u32,
+    token: CancellationToken,
+    abort: AbortHandle,
+    /// It watches its token, so it is told and given time.
+    cooperative: bool,
+    sender: ResultSender,
+    log: Log,
+    state: StateCell,
+    /// How large a state may be that is recorded.
+    state_max: usize,
+    /// When the call began, if an observer measures it and has not been told of its end.
+    pub(crate) began: Option<Instant>,
+    /// What it asks for, if it asks for durable things.
+    pub(crate) talk: Option<OpSession>,
+    /// On a virtual clock.
+    watch: Option<Arc<CallWatch>>,
+}
+
+/// The calls of a live run that are at work, by node.
+#[derive(Default)]
+pub(crate) struct LiveCalls(HashMap<Path, RunningCall>);
+
+impl Deref for LiveCalls {
+    type Target = HashMap<Path, RunningCall>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for LiveCalls {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl std::fmt::Debug for LiveCalls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl LiveStates for LiveCalls {
+    fn written(&self, node: &Path, call: u32) -> Option<Value> {
+        self.0.get(node).filter(|running| running.number == call)?.written()
+    }
+}
+
+impl RunningCall {
+    /// What it has put into its state so far; nothing if that is too large to be recorded.
+    fn written(&self) -> Option<Value> {
+        self.state.to_value().filter(|state| state.len_bytes() <= self.state_max)
+    }
+
+    /// The log lines that it has written and that are not stored yet.
+    pub(crate) fn unstored(&self) -> Vec<LogLine> {
+        self.log.take()
+    }
+
+    /// An idle call does not count as in flight; ending it relies on that.
+    fn busy_again(&self) {
+        if let Some(watch) = &self.watch {
+            watch.ends();
+        }
+        if let Some(talk) = &self.talk {
+            talk.idle_tracker.ends();
+        }
+    }
+
+    /// Drops the call: its result is not wanted any more.
+    pub(crate) fn abandon(&self) {
+        if self.cooperative {
+            self.token.cancel();
+        }
+        self.busy_again();
+        self.abort.abort();
+        self.sender.discard();
+    }
+}
+
+/// The token of functions that do not watch theirs, which are most: it is never triggered.
+fn never() -> CancellationToken {
+    static NEVER: LazyLock<CancellationToken> = LazyLock::new(CancellationToken::new);
+    NEVER.clone()
+}
+
+/// Reports the end of a call to the actor, once: from the function itself, or from the code that stopped it.
+#[derive(Clone)]
+struct ResultSender {
+    mailbox: Mailbox,
+    told: Arc<AtomicBool>,
+}
+
+impl ResultSender {
+    fn send(&self, message: ActorMessage) {
+        if !self.told.swap(true, Ordering::AcqRel) {
+            self.mailbox.pass_on(message);
+        }
+    }
+
+    fn discard(&self) {
+        if !self.told.swap(true, Ordering::AcqRel) {
+            self.mailbox.forget();
+        }
+    }
+}
+
+impl Actor {
+    /// Does what was decided. What ends at once is decided in turn, and is part of the work that is returned.
+    pub(crate) async fn perform(&mut self, effects: Vec<Effect>) -> PendingCommit {
+        let mut work = PendingCommit::default();
+        let alone = effects.len() == 1;
+        // A call takes the place of the one before it in its node, which must be stopped by then. One that is stopped
+        // in the turn in which it was started is started first.
+        let (stops, others): (Vec<_>, Vec<_>) = effects.into_iter().partition(|effect| match effect {
+            Effect::Stop { node, call, .. } => {
+                self.calls.get(node).is_some_and(|running| running.number == *call)
+            }
+            Effect::Call(_) | Effect::Answer { .. } => false,
+        });
+        let mut answers = Vec::new();
+        for effect in stops.into_iter().chain(others) {
+            match effect {
+                Effect::Call(call) => self.call(call, alone, &mut work).await,
+                Effect::Stop { node, call, why } => self.stop_call(node, call, why).await,
+                Effect::Answer { node, call, op } => answers.push((node, call, op)),
+            }
+        }
+        self.answer(&answers);
+        work
+    }
+
+    async fn call(&mut self, call: NewCall, alone: bool, work: &mut PendingCommit) {
+        // A later event of the same turn may have ended it.
+        let current = self.state.node(&call.node).and_then(|node| node.call.as_ref());
+        if current.is_none_or(|open| open.number != call.number) {
+            return;
+        }
+        let (node, number) = (call.node.clone(), call.number);
+        let Some(function) = self.registered.function(&self.plan, &call.function).cloned() else {
+            let outcome = CallOutcome::Blocked(BlockedReason::FunctionMissing { function: call.function });
+            return self.decide(MachineInput::CallFinished { node, call: number, outcome }, work);
+        };
+        if function.needs().iteration
+            && let Err(error) = self.bring_items(&node, call.role).await
+        {
+            tracing::error!(run = %self.run, %node, %error, "the items cannot be read");
+            let outcome = CallOutcome::Blocked(BlockedReason::Undecodable { message: error.to_string() });
+            return self.decide(MachineInput::CallFinished { node, call: number, outcome }, work);
+        }
+        let mut job = self.job(call, function);
+        // A function that ends at its first poll costs no task. Only one that is called alone is tried
+        // here: the others of a group should start side by side.
+        if !alone || !job.is_ready() {
+            let (handle, talk) = (job.handle(), self.talk(&job));
+            return self.at_work(node, number, handle, talk, job.run());
+        }
+        let began = self.shared.observers.stopwatch();
+        let mut made = job.begin();
+        match futures::poll!(&mut made) {
+            Poll::Ready(returned) => {
+                let outcome = job.conclude(returned);
+                work.logs.extend(job.log.take());
+                self.observe_call_end(&node, number, began, &outcome);
+                self.decide(MachineInput::CallFinished { node, call: number, outcome }, work);
+            }
+            Poll::Pending => self.at_work(node, number, job.handle(), None, job.finish(made)),
+        }
+    }
+
+    /// The way of a call through what its step has asked for before.
+    fn talk(&mut self, job: &CallJob) -> Option<OpSession> {
+        let (_, idle_tracker) = job.durable.as_ref()?;
+        let replay = Replay::new(self.state.ops.get(&job.call.node), job.call.attempt);
+        self.op_nodes.insert(job.call.node.clone());
+        Some(OpSession::new(Arc::clone(idle_tracker), replay))
+    }
+
+    /// Gives a call a task of its own.
+    fn at_work(
+        &mut self,
+        node: Path,
+        number: u32,
+        handle: CallHandle,
+        talk: Option<OpSession>,
+        ending: impl Future<Output = CallOutcome> + Send + 'static,
+    ) {
+        self.shared.in_flight.add();
+        let sender = ResultSender { mailbox: self.mailbox.clone(), told: Arc::default() };
+        let (told, at, log) = (sender.clone(), node.clone(), handle.log.clone());
+        let task = tokio::spawn(async move {
+            let outcome = ending.await;
+            told.send(ActorMessage::CallFinished { node: at, call: number, outcome, logs: log.take() });
+        });
+        let CallHandle { role, attempt, token, cooperative, log, state, state_max, watch } = handle;
+        let abort = task.abort_handle();
+        let began = self.shared.observers.stopwatch();
+        let running = RunningCall {
+            number,
+            role,
+            attempt,
+            token,
+            abort,
+            cooperative,
+            sender,
+            log,
+            state,
+            state_max,
+            began,
+            talk,
+            watch,
+        };
+        self.calls.insert(node, running);
+    }
+
+    async fn stop_call(&mut self, node: Path, call: u32, why: StopReason) {
+        let Some(running) = self.calls.get(&node).filter(|running| running.number == call) else { return };
+        if running.cooperative {
+            running.token.cancel();
+        } else {
+            running.busy_again();
+            running.abort.abort();
+            let (lines, outcome) = (running.unstored(), CallOutcome::Stopped { state: running.written() });
+            running.sender.send(ActorMessage::CallFinished { node, call, outcome, logs: Vec::new() });
+            // Not with the message: the run may have ended, and then its actor reads no more messages.
+            return self.store_lines(lines).await;
+        }
+        // Its outcome is recorded. The code may still be cleaning up, also after the run's end, and is dropped
+        // after the same time as in a cancel.
+        if why == StopReason::Timeout
+            && let Some(running) = self.calls.remove(&node)
+        {
+            let clock = self.shared.clock.clone();
+            let grace_ends = clock.now().plus_ms(GRACE_MS);
+            tokio::spawn(async move {
+                clock.until(grace_ends).await;
+                running.abandon();
+            });
+        }
+    }
+
+    pub(crate) async fn store_lines(&self, lines: Vec<LogLine>) {
+        if lines.is_empty() {
+            return;
+        }
+        if let Err(error) = self.shared.store.append_logs(lines).await {
+            tracing::warn!(run = %self.run, %error, "log lines could not be stored");
+        }
+    }
+
+    fn job(&self, call: NewCall, function: Arc<dyn UserFunction>) -> CallJob {
+        let needs = function.needs();
+        let watches = needs.cancellation;
+        let from = self.visible_from(&call.node, call.role);
+        let outputs = needs.outputs.iter().map(|need| {
+            let name = self.registered.name_in(&self.plan, &need.function);
+            let path = self.plan.producer(&from, name)?;
+            self.step_snapshot(&path)
+        });
+        let outputs = outputs.collect();
+        let seen = needs.steps.iter().map(|id| self.visible_step(&from, id)).collect();
+        let before = if needs.last_step { self.plan.before(&call.node) } else { None };
+        let last_step = before.and_then(|path| self.step_snapshot(&path));
+        let failure = (call.role == CallRole::OnError).then(|| self.what_failed(&call.node));
+        let iteration =
+            needs.iteration.then(|| self.standpoint(&call.node, call.role, needs.items)).flatten();
+        let joined = self.state.node(&call.node).filter(|_| call.role == CallRole::Finally);
+        let joined = joined.and_then(|node| node.joined).map(|seq| self.recorded(seq));
+        let undo = (call.role == CallRole::Compensate).then(|| self.what_is_undone(&call.node));
+        let info = Arc::new(RunInfo {
+            run_id: Some(self.run.clone()),
+            workflow: Arc::clone(&self.registered.name),
+            node: call.node.clone(),
+            attempt: call.attempt,
+            call: call.number,
+            trace: self.trace_of(&call.node, call.role, call.number),
+        });
+        let durable = (needs.durable && call.role == CallRole::Step).then(|| {
+            let idle_tracker = IdleTracker::new(&self.shared, &self.mailbox, &call.node, call.number);
+            let store = &self.shared.store;
+            let line = Arc::clone(&idle_tracker);
+            (DurableHandle::new(&call.node, call.number, &self.run, &self.mailbox, store, line), idle_tracker)
+        });
+        let idle_tracker = durable.as_ref().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
+        let watch = matches!(self.shared.clock, Clock::Virtual(_))
+            .then(|| CallWatch::new(&self.shared.in_flight, needs.elsewhere, idle_tracker));
+        CallJob {
+            watch,
+            run: self.run.clone(),
+            log: Log::new(Arc::clone(&info), self.shared.clock.clone()),
+            info,
+            input: self.recorded(self.input_of(&call.node, call.role)),
+            outputs,
+            seen,
+            last_step,
+            failure,
+            iteration,
+            joined,
+            durable,
+            undo,
+            from,
+            plan: Arc::clone(&self.plan),
+            status: self.state.status(),
+            call,
+            function,
+            token: if watches { CancellationToken::new() } else { never() },
+            state: StateCell::default(),
+            mailbox: self.mailbox.clone(),
+            store: Arc::clone(&self.shared.store),
+            resources: Arc::clone(&self.shared.resources),
+            registered: Arc::clone(&self.registered),
+            payload_max: self.shared.limits.payload_max,
+        }
+    }
+
+    /// The event that holds the input which a function at this node sees.
+    fn input_of(&self, node: &Path, role: CallRole) -> Seq {
+        // The function that maps a nested workflow's input sees the outer one.
+        let mut at = if role == CallRole::Input { node.parent() } else { Some(node.clone()) };
+        while let Some(path) = at {
+            if let Some(input) = self.state.node(&path).and_then(|node| node.input) {
+                return input;
+            }
+            at = path.parent();
+        }
+        Seq(1)
+    }
+
+    /// The place from which a function looks at other steps. A loop's test looks back at the iteration that is done.
+    fn visible_from(&self, node: &Path, role: CallRole) -> Path {
+        let lanes =
+            self.state.node(node).and_then(|node| node.lanes.as_ref()).filter(|_| role == CallRole::Test);
+        match lanes.and_then(|lanes| lanes.next.checked_sub(1)) {
+            Some(last) => node.iteration(last),
+            None => node.clone(),
+        }
+    }
+
+    fn what_is_undone(&self, node: &Path) -> WhatIsUndone {
+        let completed = self.state.undo.completed(node) == Some(true);
+        let result = self.state.node(node).and_then(|node| node.result).filter(|_| completed);
+        WhatIsUndone { result: result.map(|seq| self.recorded(seq)), completed }
+    }
+
+    pub(crate) fn recorded(&self, seq: Seq) -> RecordedValue {
+        self.values
+            .get(seq)
+            .map_or(RecordedValue::Stored(seq), |event| RecordedValue::AtHand(Arc::clone(event)))
+    }
+
+    /// Another step, as a function at `from` sees it.
+    pub(crate) fn visible_step(&self, from: &Path, name: &str) -> Option<StepSnapshot> {
+        self.step_snapshot(&self.plan.visible(from, name)?)
+    }
+
+    fn step_snapshot(&self, path: &Path) -> Option<StepSnapshot> {
+        let pending = NodeState::default();
+        let node = self.state.node(path).unwrap_or(&pending);
+        Some(StepSnapshot {
+            name: path.id().to_owned(),
+            status: node.status,
+            result: node.result.map(|seq| self.recorded(seq)),
+            state: node.state.map(|seq| self.recorded(seq)),
+        })
+    }
+
+    fn what_failed(&self, handler: &Path) -> WhatFailed {
+        let (failure, path) = match &self.state.ending {
+            Some(RunEnding::Failing { failure, node }) if handler.is_root() => {
+                (FailureSource::Known(failure.clone()), node.clone().unwrap_or_else(Path::root))
+            }
+            _ => {
+                let node = self.state.node(handler);
+                let seq = node.and_then(|node| node.failure).unwrap_or(Seq::ZERO);
+                // The handler of a nested workflow is told which of its steps it was.
+                let origin = node.and_then(|node| node.hard.as_ref()).map(|hard| hard.origin.clone());
+                (FailureSource::Recorded(self.recorded(seq)), origin.unwrap_or_else(|| handler.clone()))
+            }
+        };
+        WhatFailed { failure, step: self.step_snapshot(&path), path }
+    }
+}

@@ -1,0 +1,11 @@
+//! One call of a user function: what it is given, how it runs, what it returns.
+
+pub(crate) mod context;
+pub(crate) mod function;
+pub(crate) mod items;
+pub(crate) mod job;
+pub(crate) mod live_calls;
+pub(crate) mod log;
+pub(crate) mod parked;
+pub(crate) mod report;
+pub(crate) mod values;

@@ -1,0 +1,127 @@
+//! Calls at work that do not return, for tests on a virtual clock.
+//!
+//! A test that waits until nothing happens any more must not wait for a function that waits for something that will not
+//! come without time passing, such as its own timeout. So the futures of calls are watched: one that was polled, waits,
+//! and is not woken for a while in real time is *stuck*, until something wakes it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use futures::task::ArcWake;
+
+use crate::durable::idle::IdleTracker;
+use crate::schedule::in_flight::InFlightCount;
+
+/// How long a call waits, without being woken, before it counts as stuck.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The same for a function that works in another thread or process, where it is not seen to.
+const PATIENCE_ELSEWHERE: Duration = Duration::from_secs(20);
+
+/// What is known of a call at work.
+pub(crate) struct CallWatch {
+    in_flight: Arc<InFlightCount>,
+    /// Its future was polled, and not woken since.
+    waits: AtomicBool,
+    stuck: AtomicBool,
+    /// It has ended, or was told to.
+    over: AtomicBool,
+    elsewhere: bool,
+    /// One that waits for durable operations is not counted as busy.
+    idle_tracker: Option<Arc<IdleTracker>>,
+    outer: Mutex<Option<Waker>>,
+}
+
+impl CallWatch {
+    pub(crate) fn new(
+        in_flight: &Arc<InFlightCount>,
+        elsewhere: bool,
+        idle_tracker: Option<Arc<IdleTracker>>,
+    ) -> Arc<Self> {
+        let watch = Arc::new(Self {
+            in_flight: Arc::clone(in_flight),
+            waits: AtomicBool::new(false),
+            stuck: AtomicBool::new(false),
+            over: AtomicBool::new(false),
+            elsewhere,
+            idle_tracker,
+            outer: Mutex::default(),
+        });
+        in_flight.watch(&watch);
+        watch
+    }
+
+    /// The call ends: what comes of it is counted from now on.
+    pub(crate) fn ends(&self) {
+        self.over.store(true, Ordering::Release);
+        self.in_flight.stirs();
+    }
+
+    fn wakes(&self) {
+        self.waits.store(false, Ordering::Release);
+        self.stuck.store(false, Ordering::Release);
+        self.in_flight.stirs();
+    }
+
+    /// Whether the gauge counts it as busy.
+    pub(crate) fn is_counted(&self) -> bool {
+        let idle = self.idle_tracker.as_ref().is_some_and(|idle_tracker| idle_tracker.idle_since().is_some());
+        !idle && !self.over.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Acquire) && self.is_counted()
+    }
+
+    /// Whether it has waited for so long that it may be stuck.
+    pub(crate) fn may_be_stuck(&self, quiet: Duration) -> bool {
+        let patience = if self.elsewhere { PATIENCE_ELSEWHERE } else { PATIENCE };
+        self.waits.load(Ordering::Acquire) && quiet >= patience
+    }
+
+    pub(crate) fn is_given_up(&self) {
+        self.stuck.store(true, Ordering::Release);
+    }
+}
+
+impl ArcWake for CallWatch {
+    fn wake_by_ref(watch: &Arc<Self>) {
+        watch.wakes();
+        let outer = watch.outer.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(outer) = outer {
+            outer.wake();
+        }
+    }
+}
+
+/// The future of a call. Without a watch it is the future itself.
+pub(crate) struct ParkedCall<F> {
+    future: F,
+    watch: Option<Arc<CallWatch>>,
+}
+
+impl<F> ParkedCall<F> {
+    pub(crate) fn new(future: F, watch: Option<Arc<CallWatch>>) -> Self {
+        Self { future, watch }
+    }
+}
+
+impl<F: Future + Unpin> Future for ParkedCall<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let Some(watch) = self.watch.clone() else { return Pin::new(&mut self.future).poll(context) };
+        *watch.outer.lock().unwrap_or_else(PoisonError::into_inner) = Some(context.waker().clone());
+        // Before the poll: a wake-up during it, or right after, is the last word.
+        watch.waits.store(true, Ordering::Release);
+        let waker = futures::task::waker(Arc::clone(&watch));
+        let polled = Pin::new(&mut self.future).poll(&mut Context::from_waker(&waker));
+        if polled.is_ready() {
+            watch.ends();
+        }
+        polled
+    }
+}

@@ -1,0 +1,537 @@
+//! Durable operations inside of a step: what a function holds.
+//!
+//! A function's request is a message to the run's actor, see `op_session`. What is recorded is answered from the history; what
+//! is new is recorded first. Values are read by the function's own task.
+//!
+//! A future of an operation that the function drops before it has used the answer gives the operation up. One that is
+//! dropped with the function itself does not: the engine let the function go, and it comes back for the answer.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rival_core::durable::{ChildOutcome, OpKey, OpKind, OpOutcome};
+use rival_core::event::EventKind;
+use rival_core::failure::code;
+use rival_core::{Event, FailureRecord, Path, RunId, Seq, StepError, Value};
+use rival_store::Store;
+use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
+
+use crate::call::values::{ReadError, RecordedValue};
+use crate::durable::idle::{ExternalWork, IdleTracker, PendingRequest, WorkGuard};
+use crate::run::load::{self, LoadError};
+use crate::run::mailbox::{ActorMessage, Mailbox};
+use crate::schedule::shared::FIRST_PAUSE;
+
+/// How many children of a map run at a time, unless told otherwise.
+pub const MAP_CONCURRENCY: u32 = 100;
+
+/// What a step uses to wait for things durably. Cheap to clone; all clones belong to the same call.
+#[derive(Clone)]
+pub struct DurableHandle(Arc<OpClient>);
+
+/// The line between one call and the run's actor.
+struct OpClient {
+    node: Path,
+    call: u32,
+    run: RunId,
+    mailbox: Mailbox,
+    store: Arc<dyn Store>,
+    idle_tracker: Arc<IdleTracker>,
+    /// How often the function has asked for what.
+    counts: Mutex<BTreeMap<(OpKind, String), u32>>,
+}
+
+/// A wait for a signal, as it is asked for.
+struct SignalQuestion {
+    timeout_ms: Option<u64>,
+    timeout_is_value: bool,
+}
+
+impl SignalQuestion {
+    fn new(timeout: Option<Duration>, timeout_is_value: bool) -> Self {
+        Self { timeout_ms: timeout.map(whole_ms), timeout_is_value }
+    }
+
+    fn hash(&self) -> String {
+        hash(&[&format!("{:?} {}", self.timeout_ms, self.timeout_is_value)])
+    }
+
+    fn ask(&self) -> OpRequest {
+        OpRequest::Signal { timeout_ms: self.timeout_ms, timeout_is_value: self.timeout_is_value }
+    }
+}
+
+/// A function's question, on its way to the actor.
+pub(crate) struct OpMessage {
+    pub(crate) node: Path,
+    pub(crate) call: u32,
+    pub(crate) id: u64,
+    pub(crate) key: OpKey,
+    pub(crate) hash: String,
+    pub(crate) used: Vec<u32>,
+    pub(crate) what: OpRequest,
+    pub(crate) reply: oneshot::Sender<OpReply>,
+}
+
+/// An operation that a function gives up, on its way to the actor.
+pub(crate) struct GivenUp {
+    pub(crate) node: Path,
+    pub(crate) call: u32,
+    pub(crate) key: OpKey,
+}
+
+/// What a function asks for.
+pub(crate) enum OpRequest {
+    /// Whether something is recorded.
+    Once,
+    /// To record what came of it.
+    Done(Result<Value, FailureRecord>),
+    Sleep(u64),
+    Signal {
+        timeout_ms: Option<u64>,
+        timeout_is_value: bool,
+    },
+    Run {
+        input: Value,
+        judged: ChildInputCheck,
+    },
+    Map {
+        items: Vec<Value>,
+        concurrency: u32,
+        collect: bool,
+        judged: ChildInputCheck,
+    },
+}
+
+/// What the child's workflow says of its input; absent if it was not asked, or has no check of its own.
+pub(crate) type ChildInputCheck = Option<Result<(), FailureRecord>>;
+
+pub(crate) enum OpReply {
+    /// It is not recorded: do it.
+    Do,
+    /// It has ended.
+    Ended { op: u32, kind: OpKind, started: Seq, end: RecordedValue, end_seq: Seq, good: bool },
+}
+
+/// A reply, for as long as the function has not made use of it: it is at work until then.
+struct OpReplyGuard {
+    reply: OpReply,
+    _working: WorkGuard,
+}
+
+impl DurableHandle {
+    pub(crate) fn new(
+        node: &Path,
+        call: u32,
+        run: &RunId,
+        mailbox: &Mailbox,
+        store: &Arc<dyn Store>,
+        idle_tracker: Arc<IdleTracker>,
+    ) -> Self {
+        Self(Arc::new(OpClient {
+            node: node.clone(),
+            call,
+            run: run.clone(),
+            mailbox: mailbox.clone(),
+            store: Arc::clone(store),
+            idle_tracker,
+            counts: Mutex::default(),
+        }))
+    }
+
+    /// Does something once: what came of it is recorded, and a later call of the step finds it.
+    pub fn once<F>(
+        &self,
+        name: &str,
+        work: F,
+    ) -> impl Future<Output = Result<Value, StepError>> + Send + use<F>
+    where
+        F: Future<Output = Result<Value, StepError>> + Send,
+    {
+        let mut wait = self.wait(OpKind::Once, name);
+        async move {
+            // Told for good with what is recorded: if it is given up before it is done, another question tells of them.
+            let (uses, used) = wait.line.idle_tracker.uses();
+            let told = wait.ask(String::new(), used, OpRequest::Once).await?;
+            if let OpReply::Ended { .. } = told.reply {
+                return wait.value(told).await;
+            }
+            let done = work.await.map_err(|error| error.failure);
+            drop(told);
+            let used = wait.line.idle_tracker.newly_used(uses);
+            let told = wait.ask(String::new(), used, OpRequest::Done(done)).await?;
+            wait.value(told).await
+        }
+    }
+
+    /// Sleeps, holding no memory.
+    pub fn sleep(&self, duration: Duration) -> impl Future<Output = Result<(), StepError>> + Send + use<> {
+        let mut wait = self.wait(OpKind::Sleep, "");
+        let ms = whole_ms(duration);
+        async move {
+            let told = wait.say(hash(&[&ms.to_string()]), OpRequest::Sleep(ms)).await?;
+            wait.value(told).await.map(|_| ())
+        }
+    }
+
+    /// Waits for a signal and gives its payload; nothing for a timeout that is a value.
+    pub fn signal(
+        &self,
+        name: &str,
+        timeout: Option<Duration>,
+        timeout_is_value: bool,
+    ) -> impl Future<Output = Result<Option<Value>, StepError>> + Send + use<> {
+        let mut wait = self.wait(OpKind::Signal, name);
+        let question = SignalQuestion::new(timeout, timeout_is_value);
+        async move {
+            let told = wait.say(question.hash(), question.ask()).await?;
+            wait.payload(told).await
+        }
+    }
+
+    /// Waits for a signal, for functions whose code runs elsewhere. What came is given to `deliver`, and counts as used when
+    /// the future that this gives has come to its end. Until then the wait can be given up, and the signal is kept for
+    /// the next one.
+    pub fn signal_delivered<D, F>(
+        &self,
+        name: &str,
+        timeout: Option<Duration>,
+        timeout_is_value: bool,
+        deliver: D,
+    ) -> impl Future<Output = ()> + Send + use<D, F>
+    where
+        D: FnOnce(Result<Value, StepError>) -> F + Send,
+        F: Future<Output = ()> + Send,
+    {
+        let mut wait = self.wait(OpKind::Signal, name);
+        let question = SignalQuestion::new(timeout, timeout_is_value);
+        async move {
+            let told = match wait.say(question.hash(), question.ask()).await {
+                Ok(told) => told,
+                Err(error) => return deliver(Err(error)).await,
+            };
+            match wait.read(told).await {
+                Ok((op, answer)) => {
+                    deliver(answer.map(Option::unwrap_or_default)).await;
+                    wait.use_up(op);
+                }
+                Err(error) => deliver(Err(error)).await,
+            }
+        }
+    }
+
+    /// Starts a child and gives its output.
+    pub fn run(
+        &self,
+        workflow: &str,
+        input: Value,
+    ) -> impl Future<Output = Result<Value, StepError>> + Send + use<> {
+        let mut wait = self.wait(OpKind::Run, workflow);
+        async move {
+            let told = wait.say(hash(&[&*input.canonical()]), OpRequest::Run { input, judged: None }).await?;
+            wait.value(told).await
+        }
+    }
+
+    /// Starts a child for each item and gives what became of each, in the order of the items. Without `collect` the
+    /// first failure cancels the others and is the error.
+    pub fn map(
+        &self,
+        workflow: &str,
+        items: Vec<Value>,
+        concurrency: u32,
+        collect: bool,
+    ) -> impl Future<Output = Result<Vec<Result<Value, StepError>>, StepError>> + Send + use<> {
+        let mut wait = self.wait(OpKind::Map, workflow);
+        async move {
+            let texts: Vec<Cow<'_, str>> = items.iter().map(Value::canonical).collect();
+            let hash = hash(&texts.iter().map(Cow::as_ref).collect::<Vec<_>>());
+            let question = OpRequest::Map { items, concurrency: concurrency.max(1), collect, judged: None };
+            let told = wait.say(hash, question).await?;
+            wait.outcomes(told, collect).await
+        }
+    }
+
+    /// For functions whose code runs elsewhere: while the guard lives, the call counts as doing something, also when its
+    /// future only waits for durable operations. A call that does nothing but wait may be let go.
+    pub fn busy(&self) -> BusyGuard {
+        BusyGuard(self.0.idle_tracker.work_elsewhere())
+    }
+
+    /// A wait for an operation. Which one it is, is decided here, in the order of the code.
+    fn wait(&self, kind: OpKind, name: &str) -> OpWait {
+        let mut counts = self.0.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let occurrence = counts.entry((kind, name.to_owned())).or_default();
+        *occurrence += 1;
+        let key = OpKey { kind, name: name.to_owned(), occurrence: *occurrence };
+        OpWait { line: Arc::clone(&self.0), key, is_open: false }
+    }
+}
+
+/// See [`DurableHandle::busy`].
+#[must_use = "the call is busy for as long as this is kept"]
+pub struct BusyGuard(#[expect(dead_code, reason = "it acts when it is dropped")] ExternalWork);
+
+impl std::fmt::Debug for BusyGuard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Busy")
+    }
+}
+
+impl std::fmt::Debug for DurableHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Durable")
+            .field("node", &self.0.node)
+            .field("call", &self.0.call)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A wait for an operation. Dropped before it is over, it gives the operation up.
+struct OpWait {
+    line: Arc<OpClient>,
+    key: OpKey,
+    /// It was asked for, and its answer is not used.
+    is_open: bool,
+}
+
+impl Drop for OpWait {
+    fn drop(&mut self) {
+        if self.is_open {
+            self.line.idle_tracker.dropped(&self.key);
+        }
+    }
+}
+
+impl OpWait {
+    async fn say(&mut self, hash: String, what: OpRequest) -> Result<OpReplyGuard, StepError> {
+        let (uses, _) = self.line.idle_tracker.uses();
+        let used = self.line.idle_tracker.newly_used(uses);
+        self.ask(hash, used, what).await
+    }
+
+    async fn ask(
+        &mut self,
+        hash: String,
+        used: Vec<u32>,
+        what: OpRequest,
+    ) -> Result<OpReplyGuard, StepError> {
+        let (reply, replied) = oneshot::channel();
+        let asked: PendingRequest = self.line.idle_tracker.ask();
+        let (node, call, id, key) = (self.line.node.clone(), self.line.call, asked.id, self.key.clone());
+        self.is_open = true;
+        self.line.mailbox.send(ActorMessage::OpRequested(Box::new(OpMessage {
+            node,
+            call,
+            id,
+            key,
+            hash,
+            used,
+            what,
+            reply,
+        })));
+        if let Ok(reply) = replied.await {
+            return Ok(OpReplyGuard { reply, _working: self.line.idle_tracker.work() });
+        }
+        // No reply will come: the call is over. A future of the function itself is dropped before it comes to this; what
+        // the function gave to another task is told.
+        self.is_open = false;
+        self.line.idle_tracker.gone().await;
+        let message = format!("{} is asked for by a step that has ended", self.key);
+        Err(StepError::stop(message).code(code::STEP_ENDED))
+    }
+
+    /// The function is given the answer, and has used it with that.
+    fn use_up(&mut self, op: u32) {
+        self.is_open = false;
+        self.line.idle_tracker.use_up(op);
+    }
+
+    /// The answer cannot be read: that is no reason to give the operation up.
+    fn unreadable<T>(&mut self, error: StepError) -> Result<T, StepError> {
+        self.is_open = false;
+        Err(error)
+    }
+
+    /// The value that an operation ended with.
+    async fn value(&mut self, told: OpReplyGuard) -> Result<Value, StepError> {
+        self.payload(told).await.map(Option::unwrap_or_default)
+    }
+
+    /// The same; nothing if it ended because no signal came in time.
+    async fn payload(&mut self, told: OpReplyGuard) -> Result<Option<Value>, StepError> {
+        let (op, answer) = self.read(told).await?;
+        self.use_up(op);
+        answer
+    }
+
+    /// The operation's number, and what it ended with, which is not used with this.
+    async fn read(
+        &mut self,
+        told: OpReplyGuard,
+    ) -> Result<(u32, Result<Option<Value>, StepError>), StepError> {
+        let OpReplyGuard { reply, _working } = told;
+        // Only what is to be done once is told anything else, and that asks again.
+        let OpReply::Ended { op, kind, mut end, good, .. } = reply else { return Ok((0, Ok(None))) };
+        let answer = if kind == OpKind::Sleep && good {
+            Ok(None)
+        } else {
+            if let Err(error) = self.line.fetch(&mut end).await {
+                return self.unreadable(error);
+            }
+            match end.event().cloned() {
+                Some(event) if matches!(event.kind, EventKind::SignalTimedOut { failure: None, .. }) => {
+                    Ok(None)
+                }
+                Some(event) => answer_of(&event).map(Some),
+                None => Ok(None),
+            }
+        };
+        Ok((op, answer))
+    }
+
+    /// What became of each child of a map.
+    async fn outcomes(
+        &mut self,
+        told: OpReplyGuard,
+        collect: bool,
+    ) -> Result<Vec<Result<Value, StepError>>, StepError> {
+        let OpReplyGuard { reply, _working } = told;
+        let OpReply::Ended { op, started, end_seq, mut end, .. } = reply else { return Ok(Vec::new()) };
+        if let Err(error) = self.line.fetch(&mut end).await {
+            return self.unreadable(error);
+        }
+        if let Some(event) = end.event().cloned()
+            && !matches!(event.kind, EventKind::OpEnded { outcome: OpOutcome::Done {}, .. })
+        {
+            self.use_up(op);
+            return Err(answer_of(&event).err().unwrap_or_else(stopped));
+        }
+        let mut outcomes = BTreeMap::new();
+        let mut first_failure = None;
+        let mut after = started;
+        while after < end_seq {
+            let page = match self.line.page(after).await {
+                Ok(page) => page,
+                Err(error) => return self.unreadable(error),
+            };
+            let Some(last) = page.last() else { break };
+            after = last.seq;
+            for event in page {
+                let EventKind::ChildEnded { node, op: of, index, .. } = &event.kind else { continue };
+                if *node == self.line.node && *of == op {
+                    let answer = answer_of(&event);
+                    if let Err(error) = &answer {
+                        first_failure.get_or_insert_with(|| error.clone());
+                    }
+                    outcomes.insert(*index, answer);
+                }
+            }
+        }
+        self.use_up(op);
+        match first_failure {
+            Some(error) if !collect => Err(error),
+            _ => Ok(outcomes.into_values().collect()),
+        }
+    }
+}
+
+impl OpClient {
+    /// Brings an answer to hand. A store that cannot be read now is asked again: that is not the function's failure.
+    async fn fetch(&self, recorded: &mut RecordedValue) -> Result<(), StepError> {
+        let mut pause = FIRST_PAUSE;
+        while let Err(error) = recorded.fetch(&*self.store, &self.run, usize::MAX).await {
+            match &error {
+                ReadError::Store(fault) if fault.is_retryable() => pause = self.wait(pause).await,
+                _ => return Err(unreadable(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The events after `after`, some of them; asked for again like an answer.
+    async fn page(&self, after: Seq) -> Result<Vec<Event>, StepError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match load::load_events(&*self.store, &self.run, after, load::PAGE).await {
+                Ok(page) => return Ok(page),
+                Err(LoadError::Store(fault)) if fault.is_retryable() => pause = self.wait(pause).await,
+                Err(error) => return Err(unreadable(&error)),
+            }
+        }
+    }
+
+    async fn wait(&self, pause: Duration) -> Duration {
+        tracing::warn!(run = %self.run, node = %self.node, "trying again to read an answer");
+        tokio::time::sleep(pause).await;
+        (pause * 2).min(Duration::from_secs(5))
+    }
+}
+
+/// What the event that ended an operation tells the function.
+fn answer_of(event: &Event) -> Result<Value, StepError> {
+    match &event.kind {
+        EventKind::ChildEnded { child, outcome, .. } => match outcome {
+            ChildOutcome::Completed(output) => Ok(output.clone()),
+            ChildOutcome::Failed { failure, step } => Err(child_failed(child, failure, step.as_ref())),
+            ChildOutcome::Cancelled { reason, .. } => Err(child_cancelled(child, reason.as_deref())),
+        },
+        EventKind::OpEnded { outcome: OpOutcome::Stopped {} | OpOutcome::Left {}, .. } => Err(stopped()),
+        kind => match (kind.failure(), kind.value()) {
+            (Some(failure), _) => Err(failed(failure.clone())),
+            (None, Some(value)) => Ok(value.clone()),
+            (None, None) => Ok(Value::null()),
+        },
+    }
+}
+
+/// A recorded answer cannot be read: the step is blocked, as for any other recorded value.
+fn unreadable(error: &impl ToString) -> StepError {
+    StepError::stop(error.to_string()).code(code::DECODE)
+}
+
+fn failed(failure: FailureRecord) -> StepError {
+    let mut error = StepError::new("");
+    error.failure = failure;
+    error
+}
+
+fn child_failed(child: &RunId, failure: &FailureRecord, step: Option<&Path>) -> StepError {
+    let at = step.map_or_else(String::new, |step| format!(" at `{step}`"));
+    let details = serde_json::json!({
+        "child": child, "step": step, "code": failure.code, "message": failure.message,
+    });
+    StepError::new(format!("child run `{child}` failed{at}: {failure}"))
+        .code(code::CHILD_FAILED)
+        .details(details)
+}
+
+fn child_cancelled(child: &RunId, reason: Option<&str>) -> StepError {
+    let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    let details = serde_json::json!({ "child": child, "reason": reason });
+    StepError::new(format!("child run `{child}` was cancelled{why}"))
+        .code(code::CHILD_CANCELLED)
+        .details(details)
+}
+
+fn stopped() -> StepError {
+    StepError::stop("the run is ending").code(code::CANCELLED)
+}
+
+fn whole_ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Names the arguments of an operation.
+fn hash(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,8 @@
+//! Views of runs and stores: outcomes, explanations, archives, verification.
+
+pub(crate) mod archive;
+pub(crate) mod bounded;
+pub(crate) mod explain;
+pub(crate) mod operations;
+pub mod verify;
+pub(crate) mod view;

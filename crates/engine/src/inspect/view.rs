@@ -1,0 +1,388 @@
+//! Runs as users see them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rival_core::event::{EventKind, NotUndone, ValueField};
+use rival_core::joined::build;
+use rival_core::plan::NodeKind;
+use rival_core::state::NodeState;
+use rival_core::{
+    Event, FailureRecord, IndexedPlan, NodeStatus, Path, RunId, RunState, RunStatus, Seq, Time, Value,
+};
+use rival_store::RunRow;
+use serde::Serialize;
+
+use crate::inspect::bounded::ValueBudget;
+use crate::inspect::operations::{self, OperationView};
+
+/// How a run ended, with what its steps left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunOutcome {
+    /// The run.
+    pub run_id: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// How it ended.
+    pub status: RunStatus,
+    /// The result of its last node, if it completed.
+    pub output: Option<Value>,
+    /// What each node of the outermost block left, in plan order.
+    #[serde(serialize_with = "as_map")]
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, StepOutcome>))]
+    pub results: Vec<(String, StepOutcome)>,
+    /// Why it failed.
+    pub error: Option<FailureRecord>,
+    /// The node of the outermost block that failed.
+    pub failed_step: Option<FailedAt>,
+    /// Why it was cancelled.
+    pub reason: Option<String>,
+    /// The run that retries it by itself.
+    pub retried_as: Option<RunId>,
+    /// Steps whose compensation failed.
+    pub not_undone: Vec<NotUndone>,
+}
+
+impl RunOutcome {
+    /// What a node left, by name.
+    pub fn result(&self, name: &str) -> Option<&StepOutcome> {
+        self.results.iter().find(|(node, _)| node == name).map(|(_, result)| result)
+    }
+}
+
+/// What a node left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = StepResult))]
+pub struct StepOutcome {
+    /// What it returned.
+    pub result: Option<Value>,
+    /// What it put into its state.
+    pub state: Value,
+    /// How it ended.
+    pub status: NodeStatus,
+}
+
+/// Where a run failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FailedAt {
+    /// The node of the outermost block.
+    pub step_name: String,
+    /// The node that failed first; deeper if it is inside of a nested workflow.
+    pub path: Path,
+}
+
+/// A run with everything that is known of it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunView {
+    /// The run.
+    pub run_id: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// The hash of its plan.
+    pub plan: String,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// What it was given.
+    pub input: Value,
+    /// The result of its last node, if it completed.
+    pub output: Option<Value>,
+    /// Why it failed, or is failing.
+    pub error: Option<FailureRecord>,
+    /// Where it failed.
+    pub failed_step: Option<FailedAt>,
+    /// Why it was cancelled.
+    pub reason: Option<String>,
+    /// When it was started.
+    pub created_at: Time,
+    /// When it ended.
+    pub ended_at: Option<Time>,
+    /// The run that started it as a child.
+    pub parent: Option<RunId>,
+    /// The run that it retries.
+    pub source: Option<RunId>,
+    /// The run that retries it by itself.
+    pub retried_as: Option<RunId>,
+    /// Steps whose compensation failed.
+    pub not_undone: Vec<NotUndone>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// One line: why it failed or is blocked.
+    pub note: Option<String>,
+    /// How many events it has.
+    pub events: Seq,
+    /// Its nodes that have begun, in plan order; the others are pending.
+    pub steps: Vec<StepMetrics>,
+    /// How many nodes of early iterations are left out of an answer of bounded size.
+    pub omitted_steps: usize,
+}
+
+/// A node with its metrics.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepMetrics {
+    /// Its path.
+    pub path: Path,
+    /// Its id.
+    pub name: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Where it stands.
+    pub status: NodeStatus,
+    /// What it returned.
+    pub result: Option<Value>,
+    /// What it put into its state.
+    pub state: Value,
+    /// When it began.
+    pub started_at: Option<Time>,
+    /// When it ended.
+    pub completed_at: Option<Time>,
+    /// How long it took, in milliseconds.
+    pub duration: Option<u64>,
+    /// Attempts after the first.
+    pub retry_count: u32,
+    /// Calls, with those that a crash cut short.
+    pub calls: u32,
+    /// Its last failure.
+    pub error: Option<StepFailure>,
+    /// When it is tried again or wakes up.
+    pub wake_at: Option<Time>,
+    /// What it has asked for durably, in the order in which it asked.
+    pub operations: Vec<OperationView>,
+}
+
+/// A failure of an attempt.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepFailure {
+    /// What went wrong.
+    #[serde(flatten)]
+    pub failure: FailureRecord,
+    /// In which attempt.
+    pub attempt_number: u32,
+    /// When.
+    pub occurred_at: Time,
+}
+
+/// Finds the events that a state refers to.
+pub(crate) trait EventSource {
+    fn event(&self, seq: Seq) -> Option<&Event>;
+}
+
+impl EventSource for [Event] {
+    fn event(&self, seq: Seq) -> Option<&Event> {
+        // Histories have no gaps, so an event's place follows from its number.
+        let first = self.first()?.seq.0;
+        self.get(usize::try_from(seq.0.checked_sub(first)?).ok()?)
+    }
+}
+
+/// What an outcome needs of the events.
+pub(crate) struct OutcomeSource<'a> {
+    pub(crate) value: &'a dyn Fn(Seq) -> Option<Value>,
+    pub(crate) state: &'a dyn Fn(Seq) -> Option<Value>,
+}
+
+/// The events that hold what is in a run's outcome.
+pub(crate) fn outcome_events(plan: &IndexedPlan, state: &RunState) -> BTreeSet<Seq> {
+    let nodes = plan.plan().block.nodes.iter();
+    let nodes = nodes.filter_map(|node| state.node(&Path::root().child(&node.id)));
+    let held = nodes.flat_map(|node| [node.result, node.state]);
+    held.chain([state.end.as_ref().and_then(|end| end.output)]).flatten().collect()
+}
+
+/// Builds the outcome of a run that has ended; `None` if something that it refers to is not at hand.
+pub(crate) fn outcome(
+    run: &RunId,
+    plan: &IndexedPlan,
+    state: &RunState,
+    look: &OutcomeSource<'_>,
+) -> Option<RunOutcome> {
+    let end = state.end.as_ref()?;
+    let mut results = Vec::new();
+    for node in &plan.plan().block.nodes {
+        if let Some(begun) = state.node(&Path::root().child(&node.id)) {
+            results.push((node.id.clone(), step_result(begun, look)?));
+        }
+    }
+    Some(RunOutcome {
+        run_id: run.clone(),
+        workflow: state.workflow.clone(),
+        status: end.status,
+        output: output(state, look.value)?,
+        results,
+        error: end.failure.clone(),
+        failed_step: end.failed.as_ref().map(failed_at),
+        reason: end.reason.clone(),
+        retried_as: end.retried_as.clone(),
+        not_undone: end.not_undone.clone(),
+    })
+}
+
+/// Outer `None`: it is not at hand. Inner `None`: the run did not complete.
+fn output(state: &RunState, value: &dyn Fn(Seq) -> Option<Value>) -> Option<Option<Value>> {
+    let Some(end) = state.end.as_ref().filter(|end| end.status == RunStatus::Completed) else {
+        return Some(None);
+    };
+    match end.output {
+        None => Some(Some(Value::null())),
+        Some(seq) => value(seq).map(Some),
+    }
+}
+
+fn step_result(node: &NodeState, look: &OutcomeSource<'_>) -> Option<StepOutcome> {
+    let result = match node.result {
+        None => None,
+        Some(seq) => Some((look.value)(seq)?),
+    };
+    let state = match node.state {
+        None => empty_state(),
+        Some(seq) => (look.state)(seq)?,
+    };
+    Some(StepOutcome { result, state, status: node.status })
+}
+
+pub(crate) fn empty_state() -> Value {
+    Value::from(serde_json::json!({}))
+}
+
+pub(crate) fn failed_at(path: &Path) -> FailedAt {
+    let step_name = path.as_str().split('/').next().unwrap_or_default();
+    FailedAt { step_name: step_name.split('[').next().unwrap_or_default().to_owned(), path: path.clone() }
+}
+
+/// Builds the view of a run from its row and its whole history.
+pub(crate) fn run_view(
+    row: &RunRow,
+    plan: &IndexedPlan,
+    state: &RunState,
+    events: &[Event],
+    budget: &mut ValueBudget<'_>,
+) -> RunView {
+    let event = |seq: Seq| events.event(seq);
+    let ending = events.iter().rev().find_map(|event| match &event.kind {
+        EventKind::RunFailing { failure, node, .. } | EventKind::RunFailed { failure, node, .. } => {
+            Some((failure.clone(), node.clone()))
+        }
+        _ => None,
+    });
+    let (error, failed) = ending.unzip();
+    let output = output(state, &|seq| build(events.event(seq)?, &event)).flatten();
+    let output_held = state.end.as_ref().and_then(|end| end.output).unwrap_or(state.seq);
+    let output = output.map(|output| budget.fit(output, output_held, ValueField::Value));
+    let input = events.first().and_then(|event| Some((event.seq, event.kind.value().cloned()?)));
+    let input = input.map(|(seq, input)| budget.fit(input, seq, ValueField::Value)).unwrap_or_default();
+    let (steps, omitted_steps) = steps(plan, state, events, budget);
+    RunView {
+        run_id: row.id.clone(),
+        workflow: row.workflow.clone(),
+        plan: row.plan.to_string(),
+        status: row.status,
+        input,
+        output,
+        error,
+        failed_step: failed.flatten().as_ref().map(failed_at),
+        reason: state.end.as_ref().and_then(|end| end.reason.clone()),
+        created_at: row.created_at,
+        ended_at: row.ended_at,
+        parent: row.parent.clone(),
+        source: row.source.clone(),
+        retried_as: state.end.as_ref().and_then(|end| end.retried_as.clone()),
+        not_undone: state.end.as_ref().map_or_else(Vec::new, |end| end.not_undone.clone()),
+        tags: row.tags.clone(),
+        note: row.note.clone(),
+        events: state.seq,
+        steps,
+        omitted_steps,
+    }
+}
+
+fn steps(
+    plan: &IndexedPlan,
+    state: &RunState,
+    events: &[Event],
+    budget: &mut ValueBudget<'_>,
+) -> (Vec<StepMetrics>, usize) {
+    let mut begun: Vec<_> =
+        state.nodes.iter().filter_map(|(path, node)| Some((plan.node(path)?, path, node))).collect();
+    begun.sort_by(|(a, left, _), (b, right, _)| a.place().cmp(&b.place()).then_with(|| left.cmp(right)));
+    let all = begun.len();
+    let mut too_many = budget.too_many(all);
+    // What a long loop or forEach has done is of least interest.
+    begun.retain(|(_, path, node)| {
+        let is_done = matches!(node.status, NodeStatus::Completed | NodeStatus::Skipped);
+        let leave_out = too_many > 0 && is_done && path.as_str().contains('[');
+        too_many -= usize::from(leave_out);
+        !leave_out
+    });
+    begun.truncate(begun.len() - too_many);
+    let mut steps: Vec<StepMetrics> = Vec::with_capacity(begun.len());
+    let attempts = attempts(events);
+    let mut operations = operations::operations(events);
+    for (planned, path, node) in begun {
+        let event = |seq: Option<Seq>| seq.and_then(|seq| events.event(seq));
+        let error = event(node.failure).and_then(|event| {
+            let failure = event.kind.failure()?.clone();
+            let attempt_number = attempt_of(&event.kind, &attempts);
+            Some(StepFailure { failure, attempt_number, occurred_at: event.at })
+        });
+        let metrics = StepMetrics {
+            path: path.clone(),
+            name: planned.node().id.clone(),
+            kind: planned.node().kind.word(),
+            status: node.status,
+            result: event(node.result).and_then(|holder| {
+                let result = build(holder, &|seq| events.event(seq))?;
+                Some(budget.fit(result, holder.seq, ValueField::Value))
+            }),
+            state: event(node.state)
+                .and_then(|holder| {
+                    Some(budget.fit(holder.kind.state()?.clone(), holder.seq, ValueField::State))
+                })
+                .unwrap_or_else(empty_state),
+            started_at: node.started_at,
+            completed_at: node.ended_at,
+            duration: node.started_at.zip(node.ended_at).map(|(from, to)| to.ms_since(from)),
+            retry_count: if matches!(planned.node().kind, NodeKind::Step(_)) {
+                node.attempts.saturating_sub(1)
+            } else {
+                0
+            },
+            calls: node.calls,
+            error,
+            wake_at: node.wake_at,
+            operations: operations.remove(path).unwrap_or_default(),
+        };
+        steps.push(metrics);
+    }
+    let omitted = all - steps.len();
+    (steps, omitted)
+}
+
+/// Which attempt each call was.
+fn attempts(events: &[Event]) -> HashMap<(&Path, u32), u32> {
+    let started = events.iter().filter_map(|event| match &event.kind {
+        EventKind::CallStarted { node, call, attempt, .. } => Some(((node, *call), *attempt)),
+        _ => None,
+    });
+    started.collect()
+}
+
+/// The attempt that failed with this event; an imported failure does not say which it was.
+fn attempt_of(failed: &EventKind, attempts: &HashMap<(&Path, u32), u32>) -> u32 {
+    match failed {
+        EventKind::CallFailed { node, call, .. } => attempts.get(&(node, *call)).copied().unwrap_or(1),
+        _ => 1,
+    }
+}
+
+fn as_map<S: serde::Serializer>(results: &[(String, StepOutcome)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(results.iter().map(|(name, result)| (name, result)))
+}

@@ -1,0 +1,8 @@
+//! Workflows that are registered, in all their generations, and what their functions share.
+
+pub(crate) mod definition;
+pub(crate) mod extensions;
+pub(crate) mod generations;
+pub(crate) mod problem;
+pub(crate) mod resources;
+pub(crate) mod workflows;

@@ -1,0 +1,610 @@
+//! The actor of one live run: it takes messages, decides, commits, and performs effects, in that order.
+//!
+//! All messages that wait are decided together and committed together. Effects are performed only after
+//! their events are durable. When the run only waits, the same commit gives it back to the store and the
+//! actor ends.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rival_core::bound::{NOTE_MAX, cut};
+use rival_core::event::{self, BlockedReason};
+use rival_core::joined::build;
+use rival_core::machine::{self, CallOutcome, CommitExtra, DecisionEnv, Effect, MachineInput};
+use rival_core::state::FOLD_VERSION;
+use rival_core::{Event, IndexedPlan, Path, RunId, RunState, Seq, Time, Value};
+use rival_store::{
+    Commit, CommitError, Epoch, EventBatch, LogLine, MessageNo, NewRun, RowUpdate, Snapshot, StoreError,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::api::control::{CommandAck, CommandRefusal, RunCommand};
+use crate::api::fork;
+use crate::api::observer::Committed;
+use crate::call::items::CutLists;
+use crate::call::live_calls::LiveCalls;
+use crate::call::values::{ReadError, RecordedValues};
+use crate::inspect::view;
+use crate::inspect::view::OutcomeSource;
+use crate::registry::workflows::RegisteredWorkflow;
+use crate::run::child::CommitExtras;
+use crate::run::load::LoadError;
+use crate::run::mailbox::{self, ActorMessage, Mailbox, StepSnapshot};
+use crate::run::unloadable;
+use crate::schedule::shared::{EngineShared, FIRST_PAUSE, RunPermit};
+
+/// A run that waits no longer than this stays in memory.
+const LINGER_MS: u64 = 1_000;
+/// How many messages are decided together.
+const LETTERS_MAX: usize = 64;
+/// With more than this many bytes of results, the messages that still wait are left for the next commit.
+const COMMIT_MAX_BYTES: usize = 16 << 20;
+/// A snapshot is written after this many events, or after as many as the state has parts: often enough
+/// to make loading cheap, seldom enough that writing it costs each event the same, however long the run.
+pub(crate) const SNAPSHOT_EVERY: u64 = 1_000;
+
+pub(crate) struct Actor {
+    pub(crate) shared: Arc<EngineShared>,
+    pub(crate) run: RunId,
+    pub(crate) epoch: Epoch,
+    pub(crate) registered: Arc<RegisteredWorkflow>,
+    pub(crate) plan: Arc<IndexedPlan>,
+    pub(crate) state: RunState,
+    pub(crate) values: RecordedValues,
+    pub(crate) lists: CutLists,
+    /// The maps that have children to start, with their items.
+    pub(crate) asked_maps: HashMap<Seq, Arc<Event>>,
+    /// Nodes whose function asks for durable things.
+    pub(crate) op_nodes: BTreeSet<Path>,
+    /// When to look for functions that do nothing but wait.
+    pub(crate) idle_check: Option<Time>,
+    /// Messages that it has not acted on.
+    pub(crate) refused: Vec<(MessageNo, CommandRefusal)>,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) inbox: mpsc::UnboundedReceiver<ActorMessage>,
+    pub(crate) calls: LiveCalls,
+    /// What the run's row says.
+    pub(crate) row_update: RowUpdate,
+    pub(crate) snapshot: Seq,
+    /// After how many events the next snapshot may be due.
+    pub(crate) snapshot_after: u64,
+    /// New calls may start.
+    pub(crate) admit: bool,
+    pub(crate) _permit: RunPermit,
+}
+
+/// What a batch of actor messages led to: the parts of the next commit.
+#[derive(Default)]
+pub(crate) struct PendingCommit {
+    pub(crate) events: Vec<Event>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) extras: Vec<CommitExtra>,
+    pub(crate) consumed: BTreeSet<MessageNo>,
+    /// The inbox has been read: this answers all `InboxChanged` messages that were there then.
+    pub(crate) read: bool,
+    pub(crate) logs: Vec<LogLine>,
+    pub(crate) answers: Vec<CommandAck>,
+    pub(crate) step_reads: Vec<AskedStep>,
+    /// The engine stops now.
+    pub(crate) release_now: bool,
+}
+
+impl PendingCommit {
+    /// Whether it has recorded as much as one commit should hold: a store has limits too.
+    fn is_large(&self) -> bool {
+        let bytes = |value: Option<&Value>| value.map_or(0, Value::len_bytes);
+        let recorded = self.events.iter().map(|event| bytes(event.kind.value()) + bytes(event.kind.state()));
+        recorded.sum::<usize>() > COMMIT_MAX_BYTES
+    }
+}
+
+/// A function that asks for another step.
+pub(crate) struct AskedStep {
+    from: Path,
+    name: String,
+    answer: oneshot::Sender<Option<StepSnapshot>>,
+}
+
+/// Whether the actor goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ActorNext {
+    GoOn,
+    End,
+}
+
+impl Actor {
+    /// Lives until the run ends, waits, or is lost.
+    pub(crate) async fn live(mut self: Box<Self>, first: PendingCommit) {
+        let mut letters = Vec::new();
+        // What it begins with counts as a message.
+        let mut read = 1;
+        let mut next = self.commit_and_perform(first).await;
+        while next == ActorNext::GoOn {
+            self.shared.in_flight.remove(read);
+            read = self.inbox.recv_many(&mut letters, 1).await;
+            let (mut work, waiting) = (PendingCommit::default(), self.inbox.len());
+            for letter in letters.drain(..) {
+                self.handle_message(letter, &mut work).await;
+            }
+            read += self.handle_waiting_messages(waiting, &mut work).await;
+            next = self.commit_and_perform(work).await;
+        }
+        read += self.close().await;
+        // The permit is returned before the run counts as done, so that a test that waits for rest sees the next run take it.
+        let shared = Arc::clone(&self.shared);
+        drop(self);
+        shared.in_flight.remove(read);
+    }
+
+    /// Handles messages, as far as one commit takes what they lead to, and gives how many there were. At most as many as
+    /// waited before the first one was handled: the inbox is read once, and a later message may announce a later command.
+    async fn handle_waiting_messages(&mut self, waiting: usize, work: &mut PendingCommit) -> usize {
+        let mut read = 0;
+        while read < waiting.min(LETTERS_MAX) && !work.is_large() {
+            let Ok(letter) = self.inbox.try_recv() else { break };
+            self.handle_message(letter, work).await;
+            read += 1;
+        }
+        read
+    }
+
+    /// Closes the inbox, and gives how many messages it held. A caller that waits for a reply finds the run in the store.
+    async fn close(&mut self) -> usize {
+        let mut lines = Vec::new();
+        for call in self.calls.values() {
+            call.abandon();
+            lines.extend(call.unstored());
+        }
+        self.store_lines(lines).await;
+        let refused = mailbox::close_inbox(&mut self.inbox);
+        if refused.messages {
+            self.shared.scheduler.rescan();
+        }
+        refused.count
+    }
+
+    async fn handle_message(&mut self, letter: ActorMessage, work: &mut PendingCommit) {
+        match letter {
+            ActorMessage::CallFinished { node, call, outcome, logs } => {
+                work.logs.extend(logs);
+                let outcome = self.check_replay(&node, call, outcome);
+                self.give_up_unused(&node, call, &outcome, work);
+                if self.calls.get(&node).is_some_and(|running| running.number == call) {
+                    let began = self.calls.remove(&node).and_then(|running| running.began);
+                    self.observe_call_end(&node, call, began, &outcome);
+                }
+                self.decide(MachineInput::CallFinished { node, call, outcome }, work);
+            }
+            ActorMessage::Tick => {
+                self.set_clock_back_if_ahead(work);
+                // A signal that was sent in time wins against the moment that has come.
+                if self.state.signal_is_due(self.shared.clock.now()) {
+                    self.read_messages(work).await;
+                }
+                self.decide(MachineInput::Tick, work);
+            }
+            ActorMessage::InboxChanged(answer) => {
+                // Only what was acted on is acknowledged; a caller without an answer asks again.
+                if self.read_messages(work).await {
+                    work.answers.extend(answer);
+                }
+            }
+            ActorMessage::OpRequested(mut ask) => {
+                self.judge(&mut ask).await;
+                self.handle_op_request(*ask, work);
+            }
+            ActorMessage::OpDropped(given_up) => self.handle_op_dropped(*given_up, work),
+            ActorMessage::ReplyWanted { node, call } => self.handle_reply_wanted(&node, call, work),
+            // `suspend_idle` runs after every message.
+            ActorMessage::SuspendIdle => {}
+            // Answered when what was decided before it is durable.
+            ActorMessage::ReadStep { from, name, answer } => {
+                work.step_reads.push(AskedStep { from, name, answer })
+            }
+            ActorMessage::Drain => self.admit = false,
+            ActorMessage::ReleaseNow => {
+                self.admit = false;
+                work.release_now = true;
+                self.calls.values().for_each(|call| work.logs.extend(call.unstored()));
+                self.decide(MachineInput::ReleaseNow, work);
+            }
+        }
+    }
+
+    /// A clock that was ahead has written the run's last events: time goes on from the wall clock's now.
+    fn set_clock_back_if_ahead(&mut self, work: &mut PendingCommit) {
+        if self.shared.is_ahead(self.state.at) {
+            tracing::warn!(run = %self.run, written = %self.state.at, "the run was written in the future; its clock is set back");
+            self.decide(MachineInput::ClockSetBack, work);
+        }
+    }
+
+    /// Decides what an input leads to.
+    pub(crate) fn decide(&mut self, input: MachineInput, work: &mut PendingCommit) {
+        self.decide_with(input, work, self.admit);
+    }
+
+    /// Gives whether the input was refused.
+    fn decide_with(&mut self, input: MachineInput, work: &mut PendingCommit, admit: bool) -> bool {
+        // `Drain` may still be unread behind calls that end at once.
+        self.admit &= !self.shared.is_stopping();
+        let (now, admit) = (self.shared.clock.now(), admit && self.admit);
+        let env = DecisionEnv { run: &self.run, now, admit, states: &self.calls };
+        let turn = machine::decide(&self.plan, &mut self.state, input, env);
+        self.observe_stopped_calls(&turn.events);
+        work.events.extend(turn.events);
+        work.effects.extend(turn.effects);
+        work.extras.extend(turn.extras);
+        turn.refused
+    }
+
+    /// Deals with what a crash or an orderly stop left behind, and with the messages that wait.
+    pub(crate) async fn activate(&mut self, work: &mut PendingCommit) {
+        self.set_clock_back_if_ahead(work);
+        let loaded = self.state.seq;
+        let left_open = self.left_open();
+        let mut requests = match self.read_commands(work).await {
+            Ok(requests) => requests,
+            Err(_) => {
+                work.answers.clear();
+                Vec::new()
+            }
+        };
+        // Requests first: a run that is to be cancelled should not start anything. But what a resume or the end of a
+        // child starts is new work, which no earlier process has left behind.
+        let starts = |input: &MachineInput| {
+            matches!(
+                input,
+                MachineInput::Resume | MachineInput::ChildEnded { .. } | MachineInput::ChildRetried { .. }
+            )
+        };
+        let resume = requests.iter().position(|(_, input)| matches!(input, MachineInput::Resume));
+        let after = requests.split_off(resume.unwrap_or(requests.len()));
+        let (later, before): (Vec<_>, Vec<_>) = requests.into_iter().partition(|(_, input)| starts(input));
+        for (no, input) in before {
+            // Signals are kept until it is known what was left behind.
+            self.apply_command(no, input, work, false);
+        }
+        self.decide(MachineInput::Activate { loaded }, work);
+        for (no, input) in later.into_iter().chain(after) {
+            self.apply_command(no, input, work, true);
+        }
+        self.observe_recovered_calls(left_open, &work.events);
+    }
+
+    /// Acts on the messages that wait. Gives whether they could be read.
+    async fn read_messages(&mut self, work: &mut PendingCommit) -> bool {
+        if work.read {
+            return true;
+        }
+        let Ok(requests) = self.read_commands(work).await else { return false };
+        work.read = true;
+        for (no, input) in requests {
+            self.apply_command(no, input, work, true);
+        }
+        true
+    }
+
+    /// Acts on a message.
+    fn apply_command(&mut self, no: MessageNo, input: MachineInput, work: &mut PendingCommit, admit: bool) {
+        if self.state.is_terminal() {
+            self.refused.push((no, CommandRefusal::Finished));
+            return;
+        }
+        let admit = admit || !matches!(input, MachineInput::Signal(_));
+        if self.decide_with(input, work, admit) {
+            self.refused.push((no, CommandRefusal::SignalsFull));
+        }
+    }
+
+    /// A function that returned a result must have asked for all that it asked for before.
+    fn check_replay(&self, node: &Path, call: u32, outcome: CallOutcome) -> CallOutcome {
+        match outcome {
+            CallOutcome::Success { .. } => match self.forgot(node, call) {
+                Some(message) => CallOutcome::Blocked(BlockedReason::Nondeterminism { message }),
+                None => outcome,
+            },
+            CallOutcome::Failure { .. }
+            | CallOutcome::Stopped { .. }
+            | CallOutcome::Lost(_)
+            | CallOutcome::Blocked(_) => outcome,
+        }
+    }
+
+    /// What the messages that wait for the run ask for. If they cannot be read they stay where they are.
+    async fn read_commands(
+        &self,
+        work: &mut PendingCommit,
+    ) -> Result<Vec<(MessageNo, MachineInput)>, StoreError> {
+        let mut pause = FIRST_PAUSE;
+        let messages = loop {
+            match self.shared.store.messages(&self.run).await {
+                Ok(messages) => break messages,
+                Err(error) if error.is_retryable() && !self.shared.is_stopping() => {
+                    tracing::warn!(run = %self.run, %error, "messages cannot be read; trying again");
+                    pause = self.shared.wait_for_store(pause).await;
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let mut requests = Vec::new();
+        for message in messages {
+            if !work.consumed.insert(message.no) {
+                continue;
+            }
+            match message.body.decode::<RunCommand>() {
+                Ok(command) => requests.push((message.no, command.into_input(message.sent_at))),
+                Err(error) => {
+                    tracing::warn!(run = %self.run, %error, "a message is not understood and was dropped");
+                }
+            }
+        }
+        Ok(requests)
+    }
+
+    /// Commits and performs, until there is nothing left to do but to wait.
+    async fn commit_and_perform(&mut self, mut work: PendingCommit) -> ActorNext {
+        loop {
+            self.suspend_idle(&mut work);
+            self.fail_unknown_children(&mut work);
+            self.fail_lost_undos(&mut work).await;
+            let row_update = self.row_update(&work);
+            let next = if row_update.keep { ActorNext::GoOn } else { ActorNext::End };
+            if let Err(error) = self.commit(&mut work, row_update).await {
+                return self.abandon_run(&error).await;
+            }
+            self.values.keep(std::mem::take(&mut work.events));
+            for AskedStep { from, name, answer } in std::mem::take(&mut work.step_reads) {
+                // A function that is gone needs no answer.
+                let _ = answer.send(self.visible_step(&from, &name));
+            }
+            let mut more = self.perform(std::mem::take(&mut work.effects)).await;
+            if next == ActorNext::End {
+                self.retire();
+            }
+            let status = self.state.status();
+            for answer in work.answers {
+                // Several may wait for one message, if it was sent more than once under one id.
+                let refusal = self.refused.iter().find(|(no, _)| *no == answer.message);
+                answer.send(refusal.map_or(Ok(status), |(_, refusal)| Err(refusal.clone())));
+            }
+            if next == ActorNext::End
+                || (more.events.is_empty() && more.logs.is_empty() && more.step_reads.is_empty())
+            {
+                self.schedule_next_tick();
+                return next;
+            }
+            // A run whose steps all end at once must still hear of a cancel.
+            let read = self.handle_waiting_messages(self.inbox.len(), &mut more).await;
+            self.shared.in_flight.remove(read);
+            work = more;
+        }
+    }
+
+    async fn commit(&mut self, work: &mut PendingCommit, row_update: RowUpdate) -> Result<(), CommitError> {
+        let others = self.commit_extras(work).await?;
+        let Some(mut commit) = self.commit_of(work, row_update) else { return Ok(()) };
+        commit.runs = others.runs;
+        commit.runs.extend(self.automatic_retry(&work.events).await?);
+        commit.messages = others.messages;
+        let started: Vec<(RunId, String)> =
+            commit.runs.iter().map(|run| (run.id.clone(), run.workflow.clone())).collect();
+        let wake_at = commit.runs.iter().filter_map(|run| run.row_update.wake_at).min();
+        let told: Vec<RunId> = commit.messages.iter().map(|(run, _)| run.clone()).collect();
+        let (now, stopwatch) = (commit.now, self.shared.observers.stopwatch());
+        self.shared.commit(commit).await?;
+        self.shared.waiters.durable(&self.run, self.state.seq);
+        let took = stopwatch.map_or(Duration::ZERO, |began| began.elapsed());
+        self.shared.observers.tell(|observer| {
+            started.iter().for_each(|(run, workflow)| observer.started(run, workflow, now));
+            observer.committed(&Committed {
+                run: &self.run,
+                workflow: &self.registered.name,
+                status: self.state.status(),
+                state: &self.state,
+                events: &work.events,
+                took,
+            });
+        });
+        if !started.is_empty() {
+            self.shared.scheduler.run_queued();
+            self.shared.scheduler.note_wake(wake_at);
+        }
+        for run in told {
+            self.shared.notify_inbox(&run);
+        }
+        Ok(())
+    }
+
+    /// What else the commit takes; a store that cannot be read now is asked again.
+    async fn commit_extras(&mut self, work: &mut PendingCommit) -> Result<CommitExtras, CommitError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.read_commit_extras(work).await {
+                Ok(others) => {
+                    work.extras.clear();
+                    return Ok(others);
+                }
+                Err(ReadError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
+                    pause = self.shared.wait_for_store(pause).await;
+                }
+                Err(error) => return Err(unreadable(error)),
+            }
+        }
+    }
+
+    /// Where the run stands after this work, and whether it stays in memory.
+    fn row_update(&self, work: &PendingCommit) -> RowUpdate {
+        let now = self.shared.clock.now();
+        let ended = self.state.end.as_ref();
+        let timer = self.state.next_timer();
+        let near = timer.is_some_and(|at| at <= now.plus_ms(LINGER_MS)) && self.admit;
+        let idle = self.state.calls.is_empty() && !near && self.inbox.is_empty();
+        let keep = ended.is_none() && !idle && !work.release_now;
+        let wake_at = if keep || ended.is_some() {
+            None
+        } else if self.state.is_held_back() {
+            // What an orderly stop held back is due as soon as an engine is there to look at it.
+            Some(timer.map_or(now, |timer| timer.min(now)))
+        } else {
+            timer
+        };
+        RowUpdate {
+            status: self.state.status(),
+            keep,
+            wake_at,
+            ended_at: ended.map(|end| end.at),
+            note: self.note(),
+        }
+    }
+
+    fn note(&self) -> Option<String> {
+        self.whole_note().map(|note| cut(note, NOTE_MAX))
+    }
+
+    fn whole_note(&self) -> Option<String> {
+        if let Some(end) = &self.state.end {
+            return end
+                .failure
+                .as_ref()
+                .map(|failure| failure.message.clone())
+                .or_else(|| end.reason.clone());
+        }
+        let blocked = self.state.blocked.first()?;
+        let reason = self.state.node(blocked)?.blocked.as_ref()?;
+        Some(crate::inspect::explain::blocked(blocked, reason))
+    }
+
+    /// The commit for this work; `None` if nothing changes.
+    fn commit_of(&mut self, work: &mut PendingCommit, row_update: RowUpdate) -> Option<Commit> {
+        let mut commit = Commit::new(self.run.clone(), self.epoch, self.shared.clock.now());
+        if let Some(first) = work.events.first() {
+            let count = u32::try_from(work.events.len()).unwrap_or(u32::MAX);
+            commit.events = Some(EventBatch { first: first.seq, count, body: event::encode(&work.events) });
+        }
+        commit.consumed = std::mem::take(&mut work.consumed).into_iter().collect();
+        let refused = self.refused.iter().map(|(no, _)| *no);
+        commit.refused = refused.filter(|no| commit.consumed.contains(no)).collect();
+        commit.logs = std::mem::take(&mut work.logs);
+        commit.snapshot = self.snapshot_if_due();
+        if row_update != self.row_update {
+            self.row_update = row_update.clone();
+            commit.row_update = Some(row_update);
+        }
+        let changes = commit.events.is_some()
+            || !commit.consumed.is_empty()
+            || !commit.logs.is_empty()
+            || commit.row_update.is_some();
+        changes.then_some(commit)
+    }
+
+    /// The run that goes on where this one failed, if it has retries left.
+    async fn automatic_retry(&self, last: &[Event]) -> Result<Option<NewRun>, CommitError> {
+        let Some(next) = self.state.end.as_ref().and_then(|end| end.retried_as.as_ref()) else {
+            return Ok(None);
+        };
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match fork::automatic_retry(self, next, last).await {
+                Ok(run) => return Ok(Some(run)),
+                Err(LoadError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
+                    pause = self.shared.wait_for_store(pause).await;
+                }
+                // Not without the run that its last event names: the whole turn is taken again at the next start.
+                Err(LoadError::Store(error)) => return Err(error.into()),
+                Err(error) => {
+                    tracing::error!(run = %self.run, %error, "the run cannot be retried by itself");
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    fn snapshot_if_due(&mut self) -> Option<Snapshot> {
+        let since = self.state.seq.0 - self.snapshot.0;
+        // A run that ends is folded again only to be looked at.
+        if since < self.snapshot_after || self.state.is_terminal() {
+            return None;
+        }
+        // Weighed only when it may be due: a wide run has many parts.
+        self.snapshot_after = self.state.weight().max(SNAPSHOT_EVERY);
+        if since < self.snapshot_after {
+            return None;
+        }
+        self.snapshot = self.state.seq;
+        let body = serde_json::to_vec(&self.state).expect("a state has only string keys");
+        Some(Snapshot { seq: self.state.seq, fold: FOLD_VERSION, plan: self.plan.hash().clone(), body })
+    }
+
+    /// The run has another owner, or the store is gone: abandons it. The engine that loads it next finds what is durable.
+    async fn abandon_run(&mut self, error: &CommitError) -> ActorNext {
+        let is_dropped = matches!(error, CommitError::Store(StoreError::Closed)) && self.shared.is_stopping();
+        if is_dropped {
+            tracing::debug!(run = %self.run, "the engine was dropped; the run goes on with the next one");
+        } else {
+            tracing::error!(run = %self.run, %error, "the run was let go");
+        }
+        for call in self.calls.values() {
+            call.abandon();
+        }
+        match error {
+            CommitError::Fenced { .. } | CommitError::NotFound(_) => {}
+            _ if is_dropped => {}
+            // Still ours: an owner without an actor would keep all other engines away.
+            _ => unloadable::release_run(&self.shared, &self.run, self.epoch, &error.to_string()).await,
+        }
+        self.deregister();
+        ActorNext::End
+    }
+
+    fn deregister(&self) {
+        self.shared.actor_ended(&self.run, &self.mailbox);
+    }
+
+    /// The run has ended or waits in the store.
+    fn retire(&self) {
+        self.deregister();
+        if !self.state.is_terminal() {
+            self.shared.scheduler.note_wake(self.row_update.wake_at);
+            // Time was set back while it was given back.
+            if self.row_update.wake_at.is_some() && self.shared.is_ahead(self.state.at) {
+                self.shared.review.again();
+                self.shared.scheduler.wake();
+            }
+            return;
+        }
+        // Built only if a caller waits; later callers read it from the store.
+        let outcome = self.shared.waiters.is_awaited(&self.run).then(|| {
+            let event = |seq: Seq| self.values.get(seq).map(AsRef::as_ref);
+            let value = |seq: Seq| build(event(seq)?, &event);
+            let state = |seq: Seq| event(seq)?.kind.state().cloned();
+            view::outcome(&self.run, &self.plan, &self.state, &OutcomeSource { value: &value, state: &state })
+        });
+        self.shared.waiters.ended(&self.run, &outcome.flatten().map(Arc::new));
+        self.shared.ended_elsewhere(&self.run);
+    }
+
+    /// Schedules the next tick.
+    fn schedule_next_tick(&mut self) {
+        let look = self.next_idle_check();
+        if look.is_some() {
+            self.shared.scheduler.mark_evictable(&self.run);
+        }
+        if self.row_update.keep
+            && let Some(at) = [self.state.next_timer(), look].into_iter().flatten().min()
+        {
+            self.shared.scheduler.schedule_tick(&self.run, at);
+        }
+    }
+}
+
+/// What a commit needs cannot be read: it is not made, and the engine that loads the run next decides again.
+fn unreadable(error: ReadError) -> CommitError {
+    CommitError::Store(match error {
+        ReadError::Store(error) => error,
+        ReadError::Decode(_) | ReadError::Missing(_) | ReadError::TooLarge { .. } => {
+            StoreError::Damaged(error.to_string())
+        }
+    })
+}

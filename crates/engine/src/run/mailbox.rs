@@ -1,0 +1,102 @@
+//! Messages to the actor of a live run.
+
+use std::sync::Arc;
+
+use rival_core::Path;
+use rival_core::machine::CallOutcome;
+use rival_store::LogLine;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::api::control::CommandAck;
+use crate::call::values::RecordedValue;
+use crate::durable::handle::{GivenUp, OpMessage};
+use crate::schedule::in_flight::InFlightCount;
+
+/// A message to an actor.
+pub(crate) enum ActorMessage {
+    /// A call ended.
+    CallFinished { node: Path, call: u32, outcome: CallOutcome, logs: Vec<LogLine> },
+    /// A moment may have come.
+    Tick,
+    /// The run's inbox in the store has changed. A waiter is told the run's status once the messages have been acted on.
+    InboxChanged(Option<CommandAck>),
+    /// A function asks for something durable.
+    OpRequested(Box<OpMessage>),
+    /// A function gives up an operation that it asked for.
+    OpDropped(Box<GivenUp>),
+    /// A function that was in the middle of something when an answer was there can be told now.
+    ReplyWanted { node: Path, call: u32 },
+    /// Others want the room that functions take which only wait.
+    SuspendIdle,
+    /// A function asks for another step.
+    ReadStep { from: Path, name: String, answer: oneshot::Sender<Option<StepSnapshot>> },
+    /// The engine stops: start nothing new.
+    Drain,
+    /// The engine stops now: let go of what still runs.
+    ReleaseNow,
+}
+
+/// A step as a function finds it.
+pub(crate) struct StepSnapshot {
+    pub(crate) name: String,
+    pub(crate) status: rival_core::NodeStatus,
+    pub(crate) result: Option<RecordedValue>,
+    pub(crate) state: Option<RecordedValue>,
+}
+
+/// Sends messages to one actor.
+#[derive(Clone)]
+pub(crate) struct Mailbox {
+    sender: mpsc::UnboundedSender<ActorMessage>,
+    in_flight: Arc<InFlightCount>,
+}
+
+/// Messages that were in an inbox when it was closed.
+pub(crate) struct UnreadMessages {
+    pub(crate) count: usize,
+    /// A dropped notification had no waiter, so the scheduler must check the inbox again.
+    pub(crate) messages: bool,
+}
+
+/// Closes an inbox. Callers that wait for a reply learn that there is none.
+pub(crate) fn close_inbox(inbox: &mut mpsc::UnboundedReceiver<ActorMessage>) -> UnreadMessages {
+    inbox.close();
+    let mut refused = UnreadMessages { count: 0, messages: false };
+    while let Ok(letter) = inbox.try_recv() {
+        refused.count += 1;
+        refused.messages |= matches!(letter, ActorMessage::InboxChanged(None));
+    }
+    refused
+}
+
+impl Mailbox {
+    pub(crate) fn new(in_flight: Arc<InFlightCount>) -> (Self, mpsc::UnboundedReceiver<ActorMessage>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self { sender, in_flight }, receiver)
+    }
+
+    /// Sends a message; `false` if the actor is gone.
+    pub(crate) fn send(&self, mail: ActorMessage) -> bool {
+        self.in_flight.add();
+        self.pass_on(mail)
+    }
+
+    /// Sends a message that is counted as in flight already: a call at work becomes the message that reports its end.
+    pub(crate) fn pass_on(&self, mail: ActorMessage) -> bool {
+        let sent = self.sender.send(mail).is_ok();
+        if !sent {
+            self.in_flight.remove(1);
+        }
+        sent
+    }
+
+    /// Whether both lead to the same actor.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.sender.same_channel(&other.sender)
+    }
+
+    /// The call that the gauge counts will not tell its end.
+    pub(crate) fn forget(&self) {
+        self.in_flight.remove(1);
+    }
+}

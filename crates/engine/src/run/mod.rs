@@ -1,0 +1,8 @@
+//! One live run: its actor, the messages to it, how it is loaded, its children.
+
+pub(crate) mod actor;
+pub(crate) mod child;
+pub(crate) mod load;
+pub(crate) mod mailbox;
+pub(crate) mod undo;
+pub(crate) mod unloadable;

@@ -1,0 +1,30 @@
+//! The JavaScript that every realm begins with, bundled by `build.rs` from `packages/rival`, and the types that authors see.
+
+/// A module whose default export is a function: `(native) => hooks`.
+pub const PRELUDE: &str = include_str!(concat!(env!("OUT_DIR"), "/prelude.js"));
+/// The module `rival`.
+pub const RIVAL: &str = include_str!(concat!(env!("OUT_DIR"), "/rival.js"));
+/// The module `zod` and those that it is made of, each after a line with its name.
+pub const ZOD: &str = include_str!(concat!(env!("OUT_DIR"), "/zod.js"));
+/// What `zod` says in other languages than English.
+pub const ZOD_LOCALES: &str = include_str!(concat!(env!("OUT_DIR"), "/zod_locales.js"));
+/// The module `rival/test`.
+pub const TEST: &str = include_str!(concat!(env!("OUT_DIR"), "/rival_test.js"));
+
+/// What one of the modules `rival`, `zod` and `rival/test` exports; nothing if it is another.
+pub fn exports(module: &str) -> Vec<&'static str> {
+    let names = match module {
+        "rival" => include_str!(concat!(env!("OUT_DIR"), "/rival.exports")),
+        "zod" => include_str!(concat!(env!("OUT_DIR"), "/zod.exports")),
+        "rival/test" => include_str!(concat!(env!("OUT_DIR"), "/rival_test.exports")),
+        _ => "",
+    };
+    names.lines().collect()
+}
+
+/// Types of the module `rival`.
+pub const RIVAL_TYPES: &str = include_str!("../../../packages/rival/types/rival.d.ts");
+/// Types of the modules `zod` and `zod/v4`, as ambient modules.
+pub const ZOD_TYPES: &str = include_str!(concat!(env!("OUT_DIR"), "/zod.d.ts"));
+/// Types of the module `rival/test`.
+pub const TEST_TYPES: &str = include_str!("../../../packages/rival/types/rival-test.d.ts");

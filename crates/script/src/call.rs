@@ -16,7 +16,7 @@ pub(crate) struct HostCall {
     id: CallId,
     heard: mpsc::UnboundedReceiver<HostEvent>,
     over: bool,
-    /// It waits for durable operations only: nothing has to be stopped when it is let go.
+    /// It waits for durable operations only: nothing has to be stopped when it is suspended.
     rests: bool,
 }
 

@@ -43,7 +43,7 @@ impl RegisterFiles for Engine {
 
 /// The hosts of an engine that was not given others.
 fn scripts(engine: &Engine) -> Scripts {
-    Scripts::clone(&engine.companion(|| Scripts::new(ScriptSettings::default())))
+    Scripts::clone(&engine.extension(|| Scripts::new(ScriptSettings::default())))
 }
 
 /// What `WorkflowRegistry` of the `rival` module asks for.

@@ -77,7 +77,7 @@ impl WriterTables<'_> {
         Ok(true)
     }
 
-    /// What still waits when a run is let go came too late for its owner to see: the run is due at once.
+    /// What still waits when a run is released came too late for its owner to see: the run is due at once.
     /// When the run has ended, no engine will ever read it: it is counted and dropped.
     /// A blocked run needs help first, and looking at it again would change nothing.
     pub(crate) fn settle_waiting(&mut self, run: i64, status: RunStatus, now: Time) -> Result<()> {

@@ -120,7 +120,7 @@ impl TrialCounters {
             EventKind::LaneStopping { .. } => "losers",
             EventKind::OpStarted { .. } => "operations",
             EventKind::ChildStarted { .. } => "children",
-            EventKind::CallSuspended { .. } => "let go",
+            EventKind::CallSuspended { .. } => "suspended",
             EventKind::SignalReceived { .. } => "signals",
             EventKind::SignalTaken { .. } => "signals taken",
             EventKind::SignalTimedOut { .. } => "signal timeouts",

@@ -38,7 +38,7 @@ pub enum ActionKind {
 }
 
 /// What is done to the run of a seed, in order; signals only if the plan waits for some. Whether a pause holds an
-/// operation depends on when its step is let go, so a run whose end is to be known has none then.
+/// operation depends on when its step is suspended, so a run whose end is to be known has none then.
 pub fn actions(seed: u64, plan: &Plan, modelled: bool) -> Vec<OutsideAction> {
     let mut dice = SeededDice::new(seed, "outside");
     let mut actions = Vec::new();

@@ -182,7 +182,7 @@ impl Maker {
             }),
         };
         if function == "durable" {
-            // How much of its time is spent waiting depends on when it is let go.
+            // How much of its time is spent waiting depends on when it is suspended.
             step.timeout_ms = None;
             step.at_most_once = false;
         }

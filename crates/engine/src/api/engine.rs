@@ -598,7 +598,7 @@ impl Engine {
     }
 
     /// Stops in order: no new runs, nothing new starts, calls at work are given `grace` to finish and are
-    /// recorded; what still runs then is let go without being charged, and goes on at the next start. Afterwards the
+    /// recorded; what still runs then is abandoned without being charged, and goes on at the next start. Afterwards the
     /// store that was given with [`EngineBuilder::store`] is closed, also if this engine and handles are still there.
     pub async fn shutdown(&self, grace: Duration) {
         self.shared.stop();
@@ -618,23 +618,23 @@ impl Engine {
         self.shared.close_store().await;
     }
 
-    fn broadcast(&self, letter: impl Fn() -> ActorMessage) {
+    fn broadcast(&self, message: impl Fn() -> ActorMessage) {
         let mailboxes: Vec<_> = self.shared.live().values().cloned().collect();
         for mailbox in mailboxes {
-            mailbox.send(letter());
+            mailbox.send(message());
         }
     }
 
     /// Tells every live run, until there is none. Again and again: a run that was being started or brought back
     /// when the others were told becomes live only now.
-    async fn drained(&self, letter: impl Fn() -> ActorMessage) {
-        self.broadcast(&letter);
+    async fn drained(&self, message: impl Fn() -> ActorMessage) {
+        self.broadcast(&message);
         loop {
             let settled = tokio::time::timeout(DRAIN_LOOK, self.shared.in_flight.settled()).await.is_ok();
             if settled && self.shared.live().is_empty() {
                 return;
             }
-            self.broadcast(&letter);
+            self.broadcast(&message);
         }
     }
 
@@ -649,7 +649,7 @@ impl Engine {
             if self.shared.is_stopping() || idle {
                 return;
             }
-            // The keeper has been told.
+            // The scheduler has been told.
             tokio::task::yield_now().await;
         }
     }

@@ -29,7 +29,7 @@ pub trait Observer: Send + Sync + 'static {
     /// More of a run is durable.
     fn committed(&self, _commit: &Committed<'_>) {}
 
-    /// A call has ended, however it did: also one that timed out, was let go, or was lost with an earlier process.
+    /// A call has ended, however it did: also one that timed out, was suspended, or was lost with an earlier process.
     fn called(&self, _call: &Called<'_>) {}
 }
 
@@ -101,7 +101,7 @@ pub enum CallEnd<'a> {
     Failed(&'a FailureRecord),
     /// Its run, or its part of the run, was stopped.
     Cancelled,
-    /// It waited long inside a durable operation, and was let go; another call goes on when an answer is there.
+    /// It waited long inside a durable operation, and was suspended; another call goes on when an answer is there.
     Suspended,
     /// It was cut short and says nothing about the function.
     Lost(LostReason),

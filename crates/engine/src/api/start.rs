@@ -319,7 +319,7 @@ pub(crate) struct RunIdentity {
 pub(crate) async fn launch(
     shared: &Arc<EngineShared>,
     registered: Arc<RegisteredWorkflow>,
-    birth: RunIdentity,
+    identity: RunIdentity,
     begin: RunStart,
 ) -> Result<(RunId, RunStatus), StartError> {
     // Counted first, looked second: an engine that stops waits for this start, or this start sees that it stops.
@@ -331,9 +331,9 @@ pub(crate) async fn launch(
     // A later start must not overtake queued runs.
     let queues = shared.limits.passive || shared.scheduler.has_admission_queue();
     let place = if queues { None } else { shared.try_admit() };
-    let newborn = Box::new(PendingRun::new(shared, registered, birth, begin, place));
+    let pending = Box::new(PendingRun::new(shared, registered, identity, begin, place));
     let (answer, answered) = oneshot::channel();
-    tokio::spawn(newborn.live(Arc::clone(shared), answer));
+    tokio::spawn(pending.live(Arc::clone(shared), answer));
     answered.await.unwrap_or(Err(StartError::Store(StoreError::Closed)))
 }
 
@@ -350,11 +350,11 @@ impl PendingRun {
     fn new(
         shared: &Arc<EngineShared>,
         registered: Arc<RegisteredWorkflow>,
-        birth: RunIdentity,
+        identity: RunIdentity,
         begin: RunStart,
         place: Option<RunPermit>,
     ) -> Self {
-        let RunIdentity { run, now, fingerprint, tags } = birth;
+        let RunIdentity { run, now, fingerprint, tags } = identity;
         let source = begin.source.clone();
         let (new, state, turn) = first_turn(&registered.plan, &run, begin, now, place.is_some());
         let new = NewRun { fingerprint, tags, source, engine: shared.id, ..new };

@@ -66,7 +66,7 @@ impl CallWatch {
         self.in_flight.stirs();
     }
 
-    /// Whether the gauge counts it as busy.
+    /// Whether the in-flight count includes it.
     pub(crate) fn is_counted(&self) -> bool {
         let idle = self.idle_tracker.as_ref().is_some_and(|idle_tracker| idle_tracker.idle_since().is_some());
         !idle && !self.over.load(Ordering::Acquire)

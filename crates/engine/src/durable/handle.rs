@@ -257,7 +257,7 @@ impl DurableHandle {
     }
 
     /// For functions whose code runs elsewhere: while the guard lives, the call counts as doing something, also when its
-    /// future only waits for durable operations. A call that does nothing but wait may be let go.
+    /// future only waits for durable operations. A call that does nothing but wait may be suspended.
     pub fn busy(&self) -> BusyGuard {
         BusyGuard(self.0.idle_tracker.work_elsewhere())
     }

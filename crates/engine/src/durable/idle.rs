@@ -1,6 +1,6 @@
 //! Whether a function that asks for durable operations has anything to do.
 //!
-//! A function that only waits for operations can be let go: it will be called again when there is an answer. To know,
+//! A function that only waits for operations can be suspended: it will be called again when there is an answer. To know,
 //! its future is woken through an `IdleWaker`: between two wake-ups it does nothing, however often it is polled.
 //!
 //! The future's polls are also what its answers go by. A function is told something between two polls, so that whatever
@@ -365,7 +365,7 @@ pub(crate) struct WatchedFuture<F> {
 }
 
 impl<F> WatchedFuture<F> {
-    /// Without a pulse it is the future itself.
+    /// Without an idle tracker it is the future itself.
     pub(crate) fn new(future: F, idle_tracker: Option<Arc<IdleTracker>>) -> Self {
         let bell = |idle_tracker| {
             Arc::new(IdleWaker { idle_tracker, outer: Mutex::new(WakeState { waker: None, rung: true }) })

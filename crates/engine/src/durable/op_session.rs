@@ -2,7 +2,7 @@
 //!
 //! Each question is looked up in what the step has recorded. Answers are given when what they rest on is durable, in
 //! the order in which the function used them before, else in the order in which the operations ended; one at a time, so
-//! that the first one wins a race. A function that has nothing to say for a while is let go, when it has used every
+//! that the first one wins a race. A function that has nothing to say for a while is suspended, when it has used every
 //! answer that is there.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ use crate::run::actor::{Actor, PendingCommit};
 use crate::run::mailbox::ActorMessage;
 use crate::schedule::shared::EngineShared;
 
-/// How long a function may do nothing but wait for operations before it is let go.
+/// How long a function may do nothing but wait for operations before it is suspended.
 const IDLE_MS: u64 = 10_000;
 /// How often a run looks for such functions.
 const IDLE_LOOK_MS: u64 = IDLE_MS / 2;
@@ -223,7 +223,7 @@ impl Actor {
         Err(FailureRecord::new(code::TOO_LARGE, message))
     }
 
-    /// The step is not what it was: it is blocked, and its function let go.
+    /// The step is not what it was: it is blocked, and its function abandoned.
     fn nondeterminism(&mut self, node: &Path, call: u32, message: String, work: &mut PendingCommit) {
         let outcome = CallOutcome::Blocked(BlockedReason::Nondeterminism { message });
         if let Some(running) = self.calls.remove(node) {

@@ -12,9 +12,9 @@ pub(crate) struct EngineExtensions(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sy
 
 impl Engine {
     /// The one thing of this type that goes with the engine; made when it is asked for first.
-    pub fn companion<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Arc<T> {
-        let mut companions = self.shared.extensions.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let there = companions.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(make()));
+    pub fn extension<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Arc<T> {
+        let mut extensions = self.shared.extensions.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = extensions.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(make()));
         Arc::clone(there).downcast().expect("it is kept under its own type")
     }
 }

@@ -116,16 +116,16 @@ pub(crate) enum ActorNext {
 impl Actor {
     /// Lives until the run ends, waits, or is lost.
     pub(crate) async fn live(mut self: Box<Self>, first: PendingCommit) {
-        let mut letters = Vec::new();
+        let mut taken = Vec::new();
         // What it begins with counts as a message.
         let mut read = 1;
         let mut next = self.commit_and_perform(first).await;
         while next == ActorNext::GoOn {
             self.shared.in_flight.remove(read);
-            read = self.inbox.recv_many(&mut letters, 1).await;
+            read = self.inbox.recv_many(&mut taken, 1).await;
             let (mut work, waiting) = (PendingCommit::default(), self.inbox.len());
-            for letter in letters.drain(..) {
-                self.handle_message(letter, &mut work).await;
+            for message in taken.drain(..) {
+                self.handle_message(message, &mut work).await;
             }
             read += self.handle_waiting_messages(waiting, &mut work).await;
             next = self.commit_and_perform(work).await;
@@ -142,8 +142,8 @@ impl Actor {
     async fn handle_waiting_messages(&mut self, waiting: usize, work: &mut PendingCommit) -> usize {
         let mut read = 0;
         while read < waiting.min(LETTERS_MAX) && !work.is_large() {
-            let Ok(letter) = self.inbox.try_recv() else { break };
-            self.handle_message(letter, work).await;
+            let Ok(message) = self.inbox.try_recv() else { break };
+            self.handle_message(message, work).await;
             read += 1;
         }
         read
@@ -164,8 +164,8 @@ impl Actor {
         refused.count
     }
 
-    async fn handle_message(&mut self, letter: ActorMessage, work: &mut PendingCommit) {
-        match letter {
+    async fn handle_message(&mut self, message: ActorMessage, work: &mut PendingCommit) {
+        match message {
             ActorMessage::CallFinished { node, call, outcome, logs } => {
                 work.logs.extend(logs);
                 let outcome = self.check_replay(&node, call, outcome);
@@ -543,7 +543,7 @@ impl Actor {
         if is_dropped {
             tracing::debug!(run = %self.run, "the engine was dropped; the run goes on with the next one");
         } else {
-            tracing::error!(run = %self.run, %error, "the run was let go");
+            tracing::error!(run = %self.run, %error, "the run was abandoned");
         }
         for call in self.calls.values() {
             call.abandon();

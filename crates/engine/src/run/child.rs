@@ -121,8 +121,8 @@ impl Actor {
     /// Children of workflows that are gone since they were asked for have failed before they began.
     pub(crate) fn fail_unknown_children(&mut self, work: &mut PendingCommit) {
         let mut looked = 0;
-        while let Some(errand) = work.extras.get(looked) {
-            match errand {
+        while let Some(extra) = work.extras.get(looked) {
+            match extra {
                 CommitExtra::Start(new) if !self.shared.registry.contains(&new.workflow) => {
                     let failure = unknown(&new.workflow, &self.shared.registry.names());
                     let child = new.child.clone();
@@ -142,8 +142,8 @@ impl Actor {
         work: &PendingCommit,
     ) -> Result<CommitExtras, ReadError> {
         let mut others = CommitExtras::default();
-        for errand in &work.extras {
-            match errand {
+        for extra in &work.extras {
+            match extra {
                 CommitExtra::Start(new) => {
                     let asked = self.asked_child(new, &work.events).await?;
                     others.runs.extend(start::child(self, new, asked));

@@ -32,7 +32,7 @@ pub(crate) enum ActorMessage {
     ReadStep { from: Path, name: String, answer: oneshot::Sender<Option<StepSnapshot>> },
     /// The engine stops: start nothing new.
     Drain,
-    /// The engine stops now: let go of what still runs.
+    /// The engine stops now: abandon what still runs.
     ReleaseNow,
 }
 
@@ -62,9 +62,9 @@ pub(crate) struct UnreadMessages {
 pub(crate) fn close_inbox(inbox: &mut mpsc::UnboundedReceiver<ActorMessage>) -> UnreadMessages {
     inbox.close();
     let mut refused = UnreadMessages { count: 0, messages: false };
-    while let Ok(letter) = inbox.try_recv() {
+    while let Ok(message) = inbox.try_recv() {
         refused.count += 1;
-        refused.messages |= matches!(letter, ActorMessage::InboxChanged(None));
+        refused.messages |= matches!(message, ActorMessage::InboxChanged(None));
     }
     refused
 }
@@ -95,7 +95,7 @@ impl Mailbox {
         self.sender.same_channel(&other.sender)
     }
 
-    /// The call that the gauge counts will not tell its end.
+    /// The in-flight count includes a call that will not report its end.
     pub(crate) fn forget(&self) {
         self.in_flight.remove(1);
     }

@@ -19,8 +19,8 @@ impl Actor {
     /// Children that are gone from the store cannot be undone.
     pub(crate) async fn fail_lost_undos(&mut self, work: &mut PendingCommit) {
         let mut looked = 0;
-        while let Some(errand) = work.extras.get(looked) {
-            let CommitExtra::Undo { child, undo } = errand.clone() else {
+        while let Some(extra) = work.extras.get(looked) {
+            let CommitExtra::Undo { child, undo } = extra.clone() else {
                 looked += 1;
                 continue;
             };

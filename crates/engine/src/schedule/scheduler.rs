@@ -132,7 +132,7 @@ impl Scheduler {
         self.wake();
     }
 
-    /// A live run may have functions that do nothing but wait, and can be let go for others.
+    /// A live run may have functions that do nothing but wait, and can be suspended for others.
     pub(crate) fn mark_evictable(&self, run: &RunId) {
         lock(&self.evictable).insert(run.clone());
     }
@@ -318,7 +318,7 @@ async fn bring_queued(shared: &Arc<EngineShared>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Asks live runs to let go of functions that only wait: they may wait for those who find no room.
+/// Asks live runs to suspend functions that only wait: they may wait for runs that find no permit.
 fn make_room(shared: &Arc<EngineShared>) {
     // Not in the loop's head: the lock would be held through the loop.
     let evictable = std::mem::take(&mut *lock(&shared.scheduler.evictable));

@@ -63,7 +63,7 @@ pub(crate) struct EngineShared {
     pub(crate) registry: DefinitionRegistry,
     pub(crate) problems: SourceProblems,
     pub(crate) extensions: EngineExtensions,
-    /// The keeper at work.
+    /// The scheduler at work.
     scheduler_task: Mutex<Option<JoinHandle<()>>>,
     pub(crate) resources: Arc<ResourceMap>,
     pub(crate) waiters: RunWaiters,
@@ -103,7 +103,7 @@ impl EngineShared {
         limits: EngineLimits,
         resources: Arc<ResourceMap>,
     ) -> Self {
-        let neighbours = SiblingEngines::on(&store);
+        let siblings = SiblingEngines::on(&store);
         let slot = Arc::new(StoreSlot::new(store));
         Self {
             store: Arc::clone(&slot) as _,
@@ -123,7 +123,7 @@ impl EngineShared {
             scheduler: Scheduler::default(),
             in_flight: Arc::default(),
             observers: ObserverList::default(),
-            siblings: neighbours,
+            siblings,
             unsaved: UnsavedPlans::default(),
             live: Mutex::default(),
             admitted: AtomicUsize::new(0),

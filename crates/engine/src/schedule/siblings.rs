@@ -27,9 +27,9 @@ impl SiblingEngines {
         let place = Arc::as_ptr(store).cast::<()>() as usize;
         let mut all = lock(&ALL);
         // A store that is gone may have been where another one is now.
-        all.retain(|(_, neighbours)| neighbours.strong_count() > 0);
+        all.retain(|(_, siblings)| siblings.strong_count() > 0);
         let known = all.iter().find(|(of, _)| *of == place);
-        if let Some(known) = known.and_then(|(_, neighbours)| neighbours.upgrade()) {
+        if let Some(known) = known.and_then(|(_, siblings)| siblings.upgrade()) {
             return known;
         }
         let new = Arc::new(Self::default());

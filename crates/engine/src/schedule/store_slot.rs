@@ -1,4 +1,4 @@
-//! An engine's hold on its store, which it can let go of while others still hold the engine.
+//! An engine's hold on its store, which it can release while others still hold the engine.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -9,7 +9,7 @@ use rival_store::{
     RunFilter, RunRow, SendResult, Snapshot, StartResult, Store, StoreDamage, StoreError,
 };
 
-/// The store that it was given, until it is let go. Afterwards every question is answered with [`StoreError::Closed`].
+/// The store that it was given, until it is released. Afterwards every question is answered with [`StoreError::Closed`].
 pub(crate) struct StoreSlot {
     store: RwLock<Option<Arc<dyn Store>>>,
 }

@@ -178,9 +178,9 @@ mod tests {
         let run = RunId::from("nobody");
         drop(engine.subscribe(&run, Seq::ZERO));
         drop(tokio::time::timeout(Duration::ZERO, engine.wait(&run)).await);
-        let hub = &engine.shared.waiters;
-        assert!(lock(&hub.waiters).is_empty());
-        assert!(lock(&hub.watchers).is_empty());
-        assert_eq!(hub.watched.load(Ordering::Acquire), 0);
+        let waiters = &engine.shared.waiters;
+        assert!(lock(&waiters.waiters).is_empty());
+        assert!(lock(&waiters.watchers).is_empty());
+        assert_eq!(waiters.watched.load(Ordering::Acquire), 0);
     }
 }

@@ -217,7 +217,7 @@ async fn a_call_that_does_something_elsewhere_is_not_let_go(lab: Lab) {
     let run = engine.run("w", ()).await.unwrap();
     gate.arrived(1).await;
     let next = engine.run(&other, ()).await.unwrap();
-    // Time enough to make a mistake: without its mark it would be let go at once.
+    // Time enough to make a mistake: without its mark it would be suspended at once.
     for _ in 0..1_000 {
         tokio::task::yield_now().await;
     }

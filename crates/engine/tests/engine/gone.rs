@@ -162,7 +162,7 @@ async fn children_are_killed_with_their_damaged_parent(lab: Lab) {
     let (parent, child) = family();
     let engine = lab.builder().workflow(&parent).workflow(&child).build().await.unwrap();
     let run = engine.run(&parent, ()).id("p").await.unwrap().id().clone();
-    // The parent is let go, so that it must be loaded.
+    // The parent is released, so that it must be loaded.
     engine.advance(Duration::from_secs(11)).await.unwrap();
     assert!(engine.active_runs().is_empty());
     damage(&lab, 1);

@@ -47,7 +47,7 @@ fn first(stuck: &[String]) -> &[String] {
     &stuck[..stuck.len().min(5)]
 }
 
-/// The sleep of a race ends just before, at and just after the moment at which the function is let go.
+/// The sleep of a race ends just before, at and just after the moment at which the function is suspended.
 #[test]
 fn a_sleep_that_ends_when_its_step_is_let_go_wakes_it() {
     multi_thread().block_on(async {

@@ -1,4 +1,4 @@
-/** `context.durable`: what a step can wait for while it is let go. */
+/** `context.durable`: what a step can wait for while it is suspended. */
 import { durationMs, longWaitMs } from '../duration.ts'
 import type { AbortSignal } from '../web/abort.ts'
 import type { Call } from './call.ts'

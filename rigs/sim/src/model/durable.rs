@@ -288,7 +288,7 @@ impl<'a> RunModel<'a> {
                 if still < open {
                     self.tie(ModelTie::Stop);
                 }
-                // The step ends now if it was let go, and with its children if not; what is undone first follows.
+                // The step ends now if it was suspended, and with its children if not; what is undone first follows.
                 if matches!(scope.ending(), Some((ScopeEnding::Settle, _))) {
                     self.tie(ModelTie::Children);
                 }

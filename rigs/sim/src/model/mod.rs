@@ -100,7 +100,7 @@ pub enum ModelTie {
     Crash,
     /// All branches of a race end when it begins, or two operations that race end.
     Race,
-    /// Several children end, or a step in a failing block waits for one: it ends at once if it was let go, or with it.
+    /// Several children end, or a step in a failing block waits for one: it ends at once if it was suspended, or with it.
     Children,
     /// Steps that ended together are undone, and it matters which comes first.
     Undo,

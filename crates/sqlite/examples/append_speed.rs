@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
 use rival_sqlite::SqliteStore;
-use rival_store::{Commit, EngineId, Epoch, EventBatch, NewRun, RowUpdate, Store};
+use rival_store::{Commit, EngineId, Epoch, EventBatch, NewRun, RowUpdate, RunHold, Store};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
@@ -141,7 +141,7 @@ fn new_run(id: RunId, engine: EngineId, now: Time) -> NewRun {
 }
 
 fn row_update(status: RunStatus, ended_at: Option<Time>) -> RowUpdate {
-    RowUpdate { status, keep: ended_at.is_none(), wake_at: None, ended_at, note: None }
+    RowUpdate::new(status, RunHold::Keep, ended_at.unwrap_or(Time(0)), None)
 }
 
 /// Repeats the work in every task until the time is up; gives the rate.

@@ -1,6 +1,6 @@
 //! Starting runs and writing their transitions.
 
-use rival_core::{RunId, Seq, Time};
+use rival_core::{RunId, Seq};
 use rival_store::{
     Commit, CommitError, Epoch, EventBatch, MessageNo, NewRun, RowUpdate, Snapshot, StartResult, StoreError,
 };
@@ -12,7 +12,7 @@ use crate::query;
 use crate::sum;
 use crate::tables::{KnownRun, OwnedRun, WriterTables};
 
-/// A row update as its columns: an ended run has no owner and never wakes, an owned one is not waited for.
+/// A row update as its columns.
 struct Columns<'s> {
     status: &'static str,
     ended_at: Option<i64>,
@@ -38,15 +38,13 @@ impl<'s> Columns<'s> {
         ])
     }
 
-    fn of(row_update: &'s RowUpdate, now: Time) -> Self {
-        let ended = row_update.status.is_terminal();
-        let owned = row_update.keep && !ended;
+    fn of(row_update: &'s RowUpdate) -> Self {
         Self {
-            status: row_update.status.word(),
-            ended_at: ended.then(|| row_update.ended_at.unwrap_or(now).0),
-            wake_at: row_update.wake_at.filter(|_| !owned && !ended).map(|time| time.0),
-            owned,
-            note: row_update.note.as_deref(),
+            status: row_update.status().word(),
+            ended_at: row_update.ended_at().map(|time| time.0),
+            wake_at: row_update.wake_at().map(|time| time.0),
+            owned: row_update.is_owned(),
+            note: row_update.note(),
         }
     }
 }
@@ -87,7 +85,7 @@ impl WriterTables<'_> {
         for tag in &run.tags {
             self.sql("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?.execute(params![tag, no])?;
         }
-        if run.row_update.keep && !run.row_update.status.is_terminal() {
+        if run.row_update.is_owned() {
             self.note_created(run, hot);
         }
         Ok(true)
@@ -102,7 +100,7 @@ impl WriterTables<'_> {
     }
 
     fn insert_run(&mut self, hot: &mut OwnedRun, run: &NewRun) -> Result<bool> {
-        let columns = Columns::of(&run.row_update, run.created_at);
+        let columns = Columns::of(&run.row_update);
         let (workflow, plan) = (self.name(&run.workflow)?, self.name(run.plan.as_str())?);
         let (parent, source) =
             (run.parent.as_ref().map(RunId::as_str), run.source.as_ref().map(RunId::as_str));
@@ -231,7 +229,7 @@ impl WriterTables<'_> {
             self.refuse(*no)?;
         }
         if let Some(row_update) = &commit.row_update {
-            self.write_standing(hot, row_update, commit)?;
+            self.write_row_update(hot, row_update, commit)?;
         }
         for run in &commit.runs {
             self.create(run)?;
@@ -243,11 +241,11 @@ impl WriterTables<'_> {
         self.append_logs(&commit.logs)
     }
 
-    fn write_standing(&mut self, mut hot: OwnedRun, row_update: &RowUpdate, commit: &Commit) -> Result<()> {
-        let columns = Columns::of(row_update, commit.now);
+    fn write_row_update(&mut self, mut hot: OwnedRun, row_update: &RowUpdate, commit: &Commit) -> Result<()> {
+        let columns = Columns::of(row_update);
         let (before, after) = (hot.changing, columns.sum(&hot));
         hot.changing = after;
-        self.set_standing.execute(params![
+        self.set_row.execute(params![
             hot.no,
             columns.status,
             columns.ended_at,
@@ -263,7 +261,7 @@ impl WriterTables<'_> {
             return Ok(());
         }
         self.drop_hot(&commit.run);
-        self.settle_waiting(hot.no, row_update.status, commit.now)
+        self.settle_waiting(hot.no, row_update.status(), commit.now)
     }
 
     fn write_snapshot(&mut self, run: i64, snapshot: &Snapshot) -> Result<()> {

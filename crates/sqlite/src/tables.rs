@@ -69,7 +69,7 @@ pub(crate) struct WriterTables<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) insert_event: Statement<'c>,
     pub(crate) insert_run: Statement<'c>,
-    pub(crate) set_standing: Statement<'c>,
+    pub(crate) set_row: Statement<'c>,
     pub(crate) count_waiting: Statement<'c>,
     set_meta: Statement<'c>,
     pub(crate) engines: Engines,
@@ -99,7 +99,7 @@ impl<'c> WriterTables<'c> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
                  ON CONFLICT (id) DO NOTHING",
             )?,
-            set_standing: connection.prepare(&format!(
+            set_row: connection.prepare(&format!(
                 "UPDATE runs SET status = ?2, ended_at = ?3, wake_at = ?4, note = ?5, owner = ?6, last = ?7, tip = ?8,
                      sum = {} WHERE no = ?1",
                 sum::JOINED_WITH_9

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
 use rival_store::{
-    Commit, CommitError, EngineId, Epoch, EventBatch, NewMessage, NewRun, Page, RowUpdate, RunFilter, Store,
-    StoreError,
+    Commit, CommitError, EngineId, Epoch, EventBatch, NewMessage, NewRun, Page, RowUpdate, RunFilter,
+    RunHold, Store, StoreError,
 };
 use rusqlite::ffi;
 
@@ -42,7 +42,7 @@ impl Fixture {
             source: None,
             tags: vec!["red".to_owned()],
             events: batch(1, 10),
-            row_update: RowUpdate { status, keep: true, wake_at: None, ended_at: None, note: None },
+            row_update: RowUpdate::new(status, RunHold::Keep, Time(1), None),
             engine: self.engine,
         }
     }
@@ -189,13 +189,7 @@ async fn the_file_tells_how_far_the_store_has_come() {
     fixture.start("b", RunStatus::Running).await;
     agree().await;
     let mut end = commit("b", 2, 10);
-    end.row_update = Some(RowUpdate {
-        status: RunStatus::Completed,
-        keep: false,
-        wake_at: None,
-        ended_at: Some(Time(3)),
-        note: None,
-    });
+    end.row_update = Some(RowUpdate::new(RunStatus::Completed, RunHold::Keep, Time(3), None));
     store.commit(end).await.unwrap();
     agree().await;
     // The batches of the one that goes are among those that tell it.

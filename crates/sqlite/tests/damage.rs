@@ -13,8 +13,8 @@ use common::{Folder, batch, commit, new_run, row_update};
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time, Value};
 use rival_sqlite::SqliteStore;
 use rival_store::{
-    Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, NewMessage, NewRun, RowUpdate, Snapshot, Store,
-    StoreError,
+    Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, NewMessage, NewRun, RowUpdate, RunHold, Snapshot,
+    Store, StoreError,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value as Sql;
@@ -78,12 +78,8 @@ async fn live(store: &SqliteStore, id: &str, dice: &mut Dice) {
     end.events = Some(batch(last.0 + 1, 80));
     end.snapshot = Some(Snapshot { seq: last, fold: 1, plan: PlanHash::new("p"), body: vec![b's'; 300] });
     end.row_update = match dice.below(4) {
-        0 => Some(RowUpdate { wake_at: Some(Time(77)), ..row_update(RunStatus::Waiting, false) }),
-        1 => Some(RowUpdate {
-            note: Some("it broke".into()),
-            ended_at: Some(Time(4)),
-            ..row_update(RunStatus::Failed, false)
-        }),
+        0 => Some(RowUpdate::new(RunStatus::Waiting, RunHold::Release(Some(Time(77))), Time(4), None)),
+        1 => Some(RowUpdate::new(RunStatus::Failed, RunHold::Keep, Time(4), Some("it broke".into()))),
         2 => Some(row_update(RunStatus::Completed, false)),
         _ => None,
     };

@@ -41,23 +41,93 @@ impl EventBatch {
     }
 }
 
-/// Where a run stands, as its row shows it. Part of every commit that changes it; replaces all of what was
-/// there before.
-///
-/// A run with a terminal status has neither owner nor wake-up, whatever `keep` and `wake_at` say.
+/// What a commit makes of a run's row. Part of every commit that changes it; replaces all of what was there before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RowUpdate {
+pub enum RowUpdate {
+    /// The committing engine keeps the run, and knows by itself when it wakes.
+    Owned {
+        /// The run's status.
+        status: RunStatus,
+        /// One line for lists: why the run is blocked.
+        note: Option<String>,
+    },
+    /// The run has no owner afterwards.
+    Released {
+        /// The run's status.
+        status: RunStatus,
+        /// When the run must wake.
+        wake_at: Option<Time>,
+        /// One line for lists: why the run is blocked.
+        note: Option<String>,
+    },
+    /// The run has ended. It has neither owner nor wake-up.
+    Ended {
+        /// The run's status, which is terminal.
+        status: RunStatus,
+        /// When.
+        at: Time,
+        /// One line for lists: the failure's message.
+        note: Option<String>,
+    },
+}
+
+/// What becomes of a run that has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunHold {
+    /// The engine that commits keeps it.
+    Keep,
+    /// It has no owner afterwards, and wakes at this time, if at any.
+    Release(Option<Time>),
+}
+
+impl RowUpdate {
+    /// The row of a run with this status. With a terminal one the run has ended, at `ended_at`, whatever `hold` says.
+    pub fn new(status: RunStatus, hold: RunHold, ended_at: Time, note: Option<String>) -> Self {
+        match hold {
+            _ if status.is_terminal() => Self::Ended { status, at: ended_at, note },
+            RunHold::Keep => Self::Owned { status, note },
+            RunHold::Release(wake_at) => Self::Released { status, wake_at, note },
+        }
+    }
+
     /// The run's status.
-    pub status: RunStatus,
-    /// Whether the committing engine keeps the run. If not, the run has no owner afterwards.
-    pub keep: bool,
-    /// When the run must wake; only for runs without an owner, ignored otherwise.
-    pub wake_at: Option<Time>,
-    /// When the run ended; ignored unless the status is terminal. A terminal status without it means the time of the
-    /// commit, or of the run's creation: an ended run always has an end.
-    pub ended_at: Option<Time>,
-    /// One line for lists: the failure's message, or why the run is blocked.
-    pub note: Option<String>,
+    pub fn status(&self) -> RunStatus {
+        match self {
+            Self::Owned { status, .. } | Self::Released { status, .. } | Self::Ended { status, .. } => {
+                *status
+            }
+        }
+    }
+
+    /// Whether the committing engine keeps the run.
+    pub fn is_owned(&self) -> bool {
+        matches!(self, Self::Owned { .. })
+    }
+
+    /// When the run must wake, if it has no owner.
+    pub fn wake_at(&self) -> Option<Time> {
+        match self {
+            Self::Released { wake_at, .. } => *wake_at,
+            Self::Owned { .. } | Self::Ended { .. } => None,
+        }
+    }
+
+    /// When the run ended, if it has.
+    pub fn ended_at(&self) -> Option<Time> {
+        match self {
+            Self::Ended { at, .. } => Some(*at),
+            Self::Owned { .. } | Self::Released { .. } => None,
+        }
+    }
+
+    /// One line for lists.
+    pub fn note(&self) -> Option<&str> {
+        match self {
+            Self::Owned { note, .. } | Self::Released { note, .. } | Self::Ended { note, .. } => {
+                note.as_deref()
+            }
+        }
+    }
 }
 
 /// A run to be created.
@@ -85,7 +155,7 @@ pub struct NewRun {
     pub events: EventBatch,
     /// Where it stands after them.
     pub row_update: RowUpdate,
-    /// Who owns it when `row_update.keep` is set. If that engine is gone, the run can be claimed at once.
+    /// Who owns it, if `row_update` says that it is owned. If that engine is gone, the run can be claimed at once.
     pub engine: EngineId,
 }
 
@@ -366,4 +436,19 @@ pub struct StoreDamage {
     pub run: Option<RunId>,
     /// What is wrong, in a sentence.
     pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_with_a_terminal_status_is_neither_kept_nor_due() {
+        for hold in [RunHold::Keep, RunHold::Release(Some(Time(5)))] {
+            let row = RowUpdate::new(RunStatus::Failed, hold, Time(9), None);
+            assert_eq!((row.is_owned(), row.wake_at(), row.ended_at()), (false, None, Some(Time(9))));
+        }
+        let kept = RowUpdate::new(RunStatus::Running, RunHold::Keep, Time(9), None);
+        assert_eq!((kept.is_owned(), kept.wake_at(), kept.ended_at()), (true, None, None));
+    }
 }

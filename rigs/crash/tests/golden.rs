@@ -15,7 +15,7 @@ use rival::{Definition, Page, RunFilter, RunId, RunStatus, SqliteStore, Time, Va
 use rival_core::event;
 use rival_core::state::FOLD_VERSION;
 use rival_engine::verify::{ExaminedRun, check_runs, check_store};
-use rival_store::{Commit, LogFilter, NewMessage, RowUpdate, Snapshot, Store};
+use rival_store::{Commit, LogFilter, NewMessage, RowUpdate, RunHold, Snapshot, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
@@ -228,8 +228,7 @@ async fn by_hand_into_the_store(path: &Path) {
     let mut commit = Commit::new(run, claim.epoch, now);
     commit.snapshot =
         Some(Snapshot { seq: state.seq, fold: FOLD_VERSION, plan: claim.row.plan.clone(), body });
-    commit.row_update =
-        Some(RowUpdate { status: claim.row.status, keep: false, wake_at, ended_at: None, note: None });
+    commit.row_update = Some(RowUpdate::new(claim.row.status, RunHold::Release(wake_at), now, None));
     store.commit(commit).await.unwrap();
     store.leave(engine).await.unwrap();
 }

@@ -13,7 +13,7 @@ use rival_core::failure::code;
 use rival_core::machine::{self, Decision, DecisionEnv, MachineInput, NewChild, NoStates, RunStart};
 use rival_core::text::is_hidden;
 use rival_core::{FailureRecord, IndexedPlan, RunId, RunState, RunStatus, Seq, Time, TraceParent, Value};
-use rival_store::{Epoch, EventBatch, NewRun, RowUpdate, RunRow, StartResult, StoreError};
+use rival_store::{Epoch, EventBatch, NewRun, RunHold, RunRow, StartResult, StoreError};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
@@ -32,6 +32,7 @@ use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::actor::{Actor, PendingCommit, SNAPSHOT_EVERY};
 use crate::run::child::AskedChild;
 use crate::run::mailbox::Mailbox;
+use crate::run::row::row_update;
 use crate::schedule::shared::{EngineShared, RunPermit};
 
 /// What can be run: a workflow's name, or a typed workflow.
@@ -367,7 +368,7 @@ impl PendingRun {
         answer: oneshot::Sender<Result<(RunId, RunStatus), StartError>>,
     ) {
         let run = self.new.id.clone();
-        let status = self.new.row_update.status;
+        let status = self.new.row_update.status();
         let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.in_flight));
         let row_update = self.new.row_update.clone();
         let (fingerprint, source) = (self.new.fingerprint.clone(), self.new.source.clone());
@@ -401,11 +402,11 @@ impl PendingRun {
             let state = &self.state;
             observer.committed(&Committed { run: &run, workflow, status, state, events, took });
         });
-        if !row_update.keep {
+        if !row_update.is_owned() {
             if status == RunStatus::Queued {
                 shared.scheduler.run_queued();
             }
-            shared.scheduler.note_wake(row_update.wake_at);
+            shared.scheduler.note_wake(row_update.wake_at());
             let _ = answer.send(Ok(created));
             return shared.in_flight.remove(1);
         }
@@ -456,15 +457,10 @@ pub(crate) fn first_turn(
         MachineInput::Start(begin),
         DecisionEnv { run, now, admit, states: &NoStates },
     );
-    let keep = !state.calls.is_empty();
-    let end = state.end.as_ref();
-    let row_update = RowUpdate {
-        status: state.status(),
-        keep,
-        wake_at: if keep || end.is_some() { None } else { state.next_timer() },
-        ended_at: end.map(|end| end.at),
-        note: end.and_then(|end| end.failure.as_ref()).map(|failure| cut(failure.message.clone(), NOTE_MAX)),
-    };
+    let hold = if state.calls.is_empty() { RunHold::Release(state.next_timer()) } else { RunHold::Keep };
+    let failure = state.end.as_ref().and_then(|end| end.failure.as_ref());
+    let note = failure.map(|failure| cut(failure.message.clone(), NOTE_MAX));
+    let row_update = row_update(&state, hold, note);
     let count = u32::try_from(turn.events.len()).unwrap_or(u32::MAX);
     let new = NewRun {
         id: run.clone(),

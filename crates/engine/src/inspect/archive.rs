@@ -15,8 +15,8 @@ use rival_core::{
     Event, IndexedPlan, Plan, PlanHash, RunId, RunState, RunStatus, Seq, Time, Value, event, verify,
 };
 use rival_store::{
-    EngineId, EventBatch, LogFilter, LogLevel, LogLine, MemoryStore, NewRun, RowUpdate, RunRow, StartResult,
-    Store,
+    EngineId, EventBatch, LogFilter, LogLevel, LogLine, MemoryStore, NewRun, RowUpdate, RunHold, RunRow,
+    StartResult, Store,
 };
 use serde::{Deserialize, Serialize};
 
@@ -234,13 +234,12 @@ impl Archive {
             source: run.source.clone(),
             tags: run.tags.clone(),
             events: EventBatch { first: Seq(1), count, body: event::encode(&self.events) },
-            row_update: RowUpdate {
-                status: run.status,
-                keep: false,
-                wake_at: None,
-                ended_at: run.ended_at,
-                note: run.note.clone().map(|note| cut(note, NOTE_MAX)),
-            },
+            row_update: RowUpdate::new(
+                run.status,
+                RunHold::Release(None),
+                run.ended_at.unwrap_or(run.created_at),
+                run.note.clone().map(|note| cut(note, NOTE_MAX)),
+            ),
             engine: EngineId(0),
         }
     }

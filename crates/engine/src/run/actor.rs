@@ -15,7 +15,8 @@ use rival_core::machine::{self, CallOutcome, CommitExtra, DecisionEnv, Effect, M
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, IndexedPlan, Path, RunId, RunState, Seq, Time, Value};
 use rival_store::{
-    Commit, CommitError, Epoch, EventBatch, LogLine, MessageNo, NewRun, RowUpdate, Snapshot, StoreError,
+    Commit, CommitError, Epoch, EventBatch, LogLine, MessageNo, NewRun, RowUpdate, RunHold, Snapshot,
+    StoreError,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -31,6 +32,7 @@ use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::child::CommitExtras;
 use crate::run::load::LoadError;
 use crate::run::mailbox::{self, ActorMessage, Mailbox, StepSnapshot};
+use crate::run::row::row_update;
 use crate::run::unloadable;
 use crate::schedule::shared::{EngineShared, FIRST_PAUSE, RunPermit};
 
@@ -350,7 +352,7 @@ impl Actor {
             self.fail_unknown_children(&mut work);
             self.fail_lost_undos(&mut work).await;
             let row_update = self.row_update(&work);
-            let next = if row_update.keep { ActorNext::GoOn } else { ActorNext::End };
+            let next = if row_update.is_owned() { ActorNext::GoOn } else { ActorNext::End };
             if let Err(error) = self.commit(&mut work, row_update).await {
                 return self.abandon_run(&error).await;
             }
@@ -390,7 +392,7 @@ impl Actor {
         commit.messages = others.messages;
         let started: Vec<(RunId, String)> =
             commit.runs.iter().map(|run| (run.id.clone(), run.workflow.clone())).collect();
-        let wake_at = commit.runs.iter().filter_map(|run| run.row_update.wake_at).min();
+        let wake_at = commit.runs.iter().filter_map(|run| run.row_update.wake_at()).min();
         let told: Vec<RunId> = commit.messages.iter().map(|(run, _)| run.clone()).collect();
         let (now, stopwatch) = (commit.now, self.shared.observers.stopwatch());
         self.shared.commit(commit).await?;
@@ -437,26 +439,19 @@ impl Actor {
     /// Where the run stands after this work, and whether it stays in memory.
     fn row_update(&self, work: &PendingCommit) -> RowUpdate {
         let now = self.shared.clock.now();
-        let ended = self.state.end.as_ref();
+        let ended = self.state.end.is_some();
         let timer = self.state.next_timer();
         let near = timer.is_some_and(|at| at <= now.plus_ms(LINGER_MS)) && self.admit;
         let idle = self.state.calls.is_empty() && !near && self.inbox.is_empty();
-        let keep = ended.is_none() && !idle && !work.release_now;
-        let wake_at = if keep || ended.is_some() {
-            None
+        let hold = if !ended && !idle && !work.release_now {
+            RunHold::Keep
         } else if self.state.is_held_back() {
             // What an orderly stop held back is due as soon as an engine is there to look at it.
-            Some(timer.map_or(now, |timer| timer.min(now)))
+            RunHold::Release(Some(timer.map_or(now, |timer| timer.min(now))))
         } else {
-            timer
+            RunHold::Release(timer)
         };
-        RowUpdate {
-            status: self.state.status(),
-            keep,
-            wake_at,
-            ended_at: ended.map(|end| end.at),
-            note: self.note(),
-        }
+        row_update(&self.state, hold, self.note())
     }
 
     fn note(&self) -> Option<String> {
@@ -566,9 +561,9 @@ impl Actor {
     fn retire(&self) {
         self.deregister();
         if !self.state.is_terminal() {
-            self.shared.scheduler.note_wake(self.row_update.wake_at);
+            self.shared.scheduler.note_wake(self.row_update.wake_at());
             // Time was set back while it was given back.
-            if self.row_update.wake_at.is_some() && self.shared.is_ahead(self.state.at) {
+            if self.row_update.wake_at().is_some() && self.shared.is_ahead(self.state.at) {
                 self.shared.review.again();
                 self.shared.scheduler.wake();
             }
@@ -591,7 +586,7 @@ impl Actor {
         if look.is_some() {
             self.shared.scheduler.mark_evictable(&self.run);
         }
-        if self.row_update.keep
+        if self.row_update.is_owned()
             && let Some(at) = [self.state.next_timer(), look].into_iter().flatten().min()
         {
             self.shared.scheduler.schedule_tick(&self.run, at);

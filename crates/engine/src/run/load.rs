@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rival_core::event::{self, DecodeError};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, RunId, RunState, RunStatus, Seq};
-use rival_store::{Claim, RowUpdate, RunRow, Store, StoreError};
+use rival_store::{Claim, RowUpdate, RunHold, RunRow, Store, StoreError};
 
 use crate::api::control::{CommandAck, RunCommand};
 use crate::call::items::CutLists;
@@ -61,13 +61,8 @@ pub(crate) fn activate(
                 return shared.in_flight.remove(1 + mailbox::close_inbox(&mut inbox).count);
             }
         };
-        let row_update = RowUpdate {
-            status: claim.row.status,
-            keep: true,
-            wake_at: None,
-            ended_at: None,
-            note: claim.row.note.clone(),
-        };
+        let row_update =
+            RowUpdate::new(claim.row.status, RunHold::Keep, claim.row.created_at, claim.row.note.clone());
         let mut actor = Box::new(Actor {
             run: claim.row.id.clone(),
             epoch: claim.epoch,

@@ -4,5 +4,6 @@ pub(crate) mod actor;
 pub(crate) mod child;
 pub(crate) mod load;
 pub(crate) mod mailbox;
+pub(crate) mod row;
 pub(crate) mod undo;
 pub(crate) mod unloadable;

@@ -9,11 +9,12 @@ use rival_core::event::{self, EventCause, EventKind, ExternalCause};
 use rival_core::failure::code;
 use rival_core::machine::{CommitExtra, MachineInput};
 use rival_core::{Event, FailureRecord, RunId, RunState, Seq, Time};
-use rival_store::{EventBatch, NewRun, RowUpdate, RunRow};
+use rival_store::{EventBatch, NewRun, RunHold, RunRow};
 
 use crate::call::values::ReadError;
 use crate::run::actor::{Actor, PendingCommit};
 use crate::run::load;
+use crate::run::row::row_update;
 
 impl Actor {
     /// Children that are gone from the store cannot be undone.
@@ -92,13 +93,7 @@ fn new_run(actor: &Actor, undo: &RunId, row: RunRow, state: &RunState, events: &
         source: Some(row.id),
         tags: row.tags,
         events: EventBatch { first, count, body: event::encode(events) },
-        row_update: RowUpdate {
-            status: state.status(),
-            keep: false,
-            wake_at: Some(now),
-            ended_at: None,
-            note: None,
-        },
+        row_update: row_update(state, RunHold::Release(Some(now)), None),
         engine: actor.shared.id,
     }
 }

@@ -14,7 +14,9 @@ use std::sync::Arc;
 use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::durable::ChildOutcome;
 use rival_core::{RunId, RunStatus};
-use rival_store::{Claim, Commit, Epoch, Message, MessageNo, NewMessage, Page, RowUpdate, RunFilter};
+use rival_store::{
+    Claim, Commit, Epoch, Message, MessageNo, NewMessage, Page, RowUpdate, RunFilter, RunHold,
+};
 
 use crate::api::control::{CommandRefusal, RunCommand};
 use crate::run::load::LoadError;
@@ -103,7 +105,7 @@ pub(crate) async fn block_unloadable(
     let mut commit = Commit::new(run.clone(), claim.epoch, now);
     (commit.consumed, commit.refused) = (refused.clone(), refused.clone());
     let note = Some(cut(reason.clone(), NOTE_MAX));
-    commit.row_update = Some(RowUpdate { status, keep: false, wake_at, ended_at: None, note });
+    commit.row_update = Some(RowUpdate::new(status, RunHold::Release(wake_at), now, note));
     let is_written = write(shared, commit).await;
     shared.scheduler.note_wake(wake_at);
     look_again_if_registered(shared, claim, error).await;
@@ -140,9 +142,7 @@ async fn end_by_force(
     commit.refused.clone_from(&refused);
     let words = why.as_deref().map_or_else(String::new, |why| format!(" ({why})"));
     let note = Some(cut(format!("killed{words} without a look at its history: {reason}"), NOTE_MAX));
-    let ended_at = Some(now);
-    commit.row_update =
-        Some(RowUpdate { status: RunStatus::Cancelled, keep: false, wake_at: None, ended_at, note });
+    commit.row_update = Some(RowUpdate::new(RunStatus::Cancelled, RunHold::Release(None), now, note));
     commit.messages = last_words(shared, claim, why).await;
     let told: Vec<RunId> = commit.messages.iter().map(|(run, _)| run.clone()).collect();
     if !write(shared, commit).await {
@@ -193,10 +193,10 @@ async fn waiting(shared: &EngineShared, run: &RunId) -> Vec<Message> {
 
 /// Gives a run back that cannot be written, blocked and with the reason in its row.
 pub(crate) async fn release_run(shared: &EngineShared, run: &RunId, epoch: Epoch, reason: &str) {
-    let mut commit = Commit::new(run.clone(), epoch, shared.clock.now());
+    let now = shared.clock.now();
+    let mut commit = Commit::new(run.clone(), epoch, now);
     let note = Some(cut(reason.to_owned(), NOTE_MAX));
-    commit.row_update =
-        Some(RowUpdate { status: RunStatus::Blocked, keep: false, wake_at: None, ended_at: None, note });
+    commit.row_update = Some(RowUpdate::new(RunStatus::Blocked, RunHold::Release(None), now, note));
     write(shared, commit).await;
 }
 

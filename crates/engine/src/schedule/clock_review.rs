@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rival_core::event;
 use rival_core::{RunId, RunStatus, Time};
-use rival_store::{Commit, CommitError, Page, RowUpdate, RunFilter, RunRow, StoreError};
+use rival_store::{Commit, CommitError, Page, RowUpdate, RunFilter, RunHold, RunRow, StoreError};
 
 use crate::run::mailbox::ActorMessage;
 use crate::schedule::shared::EngineShared;
@@ -108,7 +108,7 @@ async fn wake_if_ahead(shared: &EngineShared, row: &RunRow) -> Result<bool, Stor
     let now = shared.clock.now();
     let mut commit = Commit::new(row.id.clone(), claim.epoch, now);
     let (status, note) = (claim.row.status, claim.row.note);
-    commit.row_update = Some(RowUpdate { status, keep: false, wake_at: Some(now), ended_at: None, note });
+    commit.row_update = Some(RowUpdate::new(status, RunHold::Release(Some(now)), now, note));
     match shared.commit(commit).await {
         Ok(()) => Ok(true),
         Err(CommitError::Store(error)) => Err(error),

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
-use rival_store::{Commit, EngineId, Epoch, EventBatch, NewRun, RowUpdate};
+use rival_store::{Commit, EngineId, Epoch, EventBatch, NewRun, RowUpdate, RunHold};
 
 /// A folder that goes away with the test.
 pub struct Folder(pub PathBuf);
@@ -39,8 +39,8 @@ pub fn batch(first: u64, bytes: usize) -> EventBatch {
 }
 
 pub fn row_update(status: RunStatus, keep: bool) -> RowUpdate {
-    let ended_at = status.is_terminal().then_some(Time(9));
-    RowUpdate { status, keep, wake_at: None, ended_at, note: None }
+    let hold = if keep { RunHold::Keep } else { RunHold::Release(None) };
+    RowUpdate::new(status, hold, Time(9), None)
 }
 
 pub fn new_run(id: &str, engine: EngineId) -> NewRun {

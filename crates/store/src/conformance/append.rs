@@ -6,7 +6,7 @@ use rival_core::{RunStatus, Seq};
 
 use super::StoreHarness;
 use super::fixture::*;
-use crate::{Commit, CommitError, Epoch, EventBatch, MessageNo, NewRun, RowUpdate, Snapshot, Store};
+use crate::{Commit, CommitError, Epoch, EventBatch, MessageNo, NewRun, RowUpdate, RunHold, Snapshot, Store};
 
 pub async fn a_gap_is_refused_with_expected_and_actual(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
@@ -50,43 +50,32 @@ pub async fn a_commit_without_events_keeps_the_sequence(h: &impl StoreHarness) {
     store.commit(Commit { events: Some(batch(2, 1)), ..commit("r") }).await.unwrap();
 }
 
-pub async fn a_commit_without_standing_keeps_the_row(h: &impl StoreHarness) {
+pub async fn a_commit_without_a_row_update_keeps_the_row(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let before = row(&store, "r").await;
     store.commit(Commit { events: Some(batch(2, 1)), ..commit("r") }).await.unwrap();
     assert_eq!(row(&store, "r").await, before);
 }
 
-pub async fn a_standing_replaces_the_one_before(h: &impl StoreHarness) {
+pub async fn a_row_update_replaces_the_one_before(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let noted = RowUpdate { note: Some("why".to_owned()), keep: true, ..row_update(RunStatus::Blocked) };
+    let noted = RowUpdate::new(RunStatus::Blocked, RunHold::Keep, at(0), Some("why".to_owned()));
     store.commit(Commit { row_update: Some(noted), ..commit("r") }).await.unwrap();
     let blocked = row(&store, "r").await;
     assert_eq!((blocked.status, blocked.note.as_deref()), (RunStatus::Blocked, Some("why")));
     assert_eq!((blocked.owner, blocked.epoch), (Some(engine), Epoch(1)));
 
-    let_go(&store, "r", Some(at(9))).await;
+    release(&store, "r", Some(at(9))).await;
     let free = row(&store, "r").await;
     assert_eq!((free.status, free.note), (RunStatus::Waiting, None));
     assert_eq!((free.owner, free.wake_at, free.ended_at), (None, Some(at(9)), None));
 }
 
-pub async fn an_end_without_a_time_is_the_time_of_its_commit(h: &impl StoreHarness) {
-    let (store, engine) = one_run(h).await;
-    let ending = Commit { row_update: Some(row_update(RunStatus::Failed)), ..commit("r") };
-    let now = ending.now;
-    store.commit(ending).await.unwrap();
-    assert_eq!(row(&store, "r").await.ended_at, Some(now));
-    create_standing(&store, "born ended", engine, row_update(RunStatus::Completed)).await;
-    let born = row(&store, "born ended").await;
-    assert_eq!(born.ended_at, Some(born.created_at));
-}
-
 pub async fn an_unknown_run_is_not_found(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
-    let result = store.commit(Commit { events: Some(batch(1, 1)), ..commit("nobody") }).await;
-    assert!(matches!(&result, Err(CommitError::NotFound(run)) if *run == id("nobody")), "{result:?}");
-    assert!(store.run(&id("nobody")).await.unwrap().is_none());
+    let result = store.commit(Commit { events: Some(batch(1, 1)), ..commit("unknown") }).await;
+    assert!(matches!(&result, Err(CommitError::NotFound(run)) if *run == id("unknown")), "{result:?}");
+    assert!(store.run(&id("unknown")).await.unwrap().is_none());
 }
 
 pub async fn runs_have_sequences_of_their_own(h: &impl StoreHarness) {

@@ -29,7 +29,7 @@ pub async fn leaving_twice_or_unknown_does_nothing(h: &impl StoreHarness) {
 
 pub async fn a_free_run_is_claimed_with_the_next_epoch(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    create_standing(&store, "free", engine, waiting(Some(at(50)))).await;
+    create_with_row(&store, "free", engine, waiting(Some(at(50)))).await;
     for epoch in 2..5 {
         let claim = store.claim(&id("free"), engine).await.unwrap().unwrap();
         assert_eq!(
@@ -38,14 +38,14 @@ pub async fn a_free_run_is_claimed_with_the_next_epoch(h: &impl StoreHarness) {
         );
         assert_eq!((claim.row.wake_at, claim.row.status), (None, RunStatus::Waiting));
         assert_eq!(claim.row, row(&store, "free").await);
-        let letting = Commit { row_update: Some(waiting(Some(at(50)))), ..commit_at("free", epoch) };
-        store.commit(letting).await.unwrap();
+        let releasing = Commit { row_update: Some(waiting(Some(at(50)))), ..commit_at("free", epoch) };
+        store.commit(releasing).await.unwrap();
     }
 }
 
 pub async fn a_claimed_run_takes_commits_at_the_new_epoch(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let_go(&store, "r", None).await;
+    release(&store, "r", None).await;
     let claim = store.claim(&id("r"), engine).await.unwrap().unwrap();
     let next = Commit { events: Some(batch(2, 1)), ..Commit::new(id("r"), claim.epoch, at(2)) };
     store.commit(next).await.unwrap();
@@ -69,7 +69,7 @@ pub async fn an_ended_or_unknown_run_is_not_claimed(h: &impl StoreHarness) {
 
 pub async fn a_claimed_queued_run_is_running(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    create_standing(&store, "queued", engine, row_update(RunStatus::Queued)).await;
+    create_with_row(&store, "queued", engine, row_update(RunStatus::Queued)).await;
     let claim = store.claim(&id("queued"), engine).await.unwrap().unwrap();
     assert_eq!((claim.row.status, claim.row.owner), (RunStatus::Running, Some(engine)));
     assert_eq!(row(&store, "queued").await.status, RunStatus::Running);
@@ -78,8 +78,8 @@ pub async fn a_claimed_queued_run_is_running(h: &impl StoreHarness) {
 
 pub async fn an_engine_that_left_claims_nothing(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    create_standing(&store, "due", engine, waiting(Some(at(0)))).await;
-    create_standing(&store, "queued", engine, row_update(RunStatus::Queued)).await;
+    create_with_row(&store, "due", engine, waiting(Some(at(0)))).await;
+    create_with_row(&store, "queued", engine, row_update(RunStatus::Queued)).await;
     store.leave(engine).await.unwrap();
     let before = picture(&store).await;
     assert!(store.claim(&id("r"), engine).await.unwrap().is_none());
@@ -91,7 +91,7 @@ pub async fn an_engine_that_left_claims_nothing(h: &impl StoreHarness) {
 
 pub async fn concurrent_claims_of_one_run_admit_one(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    create_standing(&store, "free", engine, waiting(None)).await;
+    create_with_row(&store, "free", engine, waiting(None)).await;
     let store = Arc::new(store);
     let claims = race(&store, |store, engine| async move {
         store.claim(&id("free"), engine).await.unwrap().into_iter().collect()
@@ -103,7 +103,7 @@ pub async fn concurrent_claims_of_one_run_admit_one(h: &impl StoreHarness) {
 pub async fn concurrent_claims_of_due_runs_give_each_once(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for run in 0..30 {
-        create_standing(&store, &format!("{run:02}"), engine, waiting(Some(at(run)))).await;
+        create_with_row(&store, &format!("{run:02}"), engine, waiting(Some(at(run)))).await;
     }
     let store = Arc::new(store);
     let claims = race(&store, |store, engine| async move {
@@ -119,7 +119,7 @@ pub async fn concurrent_claims_of_due_runs_give_each_once(h: &impl StoreHarness)
 pub async fn queued_runs_are_claimed_oldest_first(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for run in ["c", "a", "b"] {
-        create_standing(&store, run, engine, row_update(RunStatus::Queued)).await;
+        create_with_row(&store, run, engine, row_update(RunStatus::Queued)).await;
     }
     let claims = store.claim_queued(engine, 2).await.unwrap();
     assert_eq!(claimed(&claims), ["c", "a"]);
@@ -135,7 +135,7 @@ pub async fn queued_runs_are_claimed_oldest_first(h: &impl StoreHarness) {
 pub async fn queued_runs_are_claimed_once(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let other = store.join().await.unwrap();
-    create_standing(&store, "queued", engine, row_update(RunStatus::Queued)).await;
+    create_with_row(&store, "queued", engine, row_update(RunStatus::Queued)).await;
     assert!(due(&store, engine, at(100)).await.is_empty());
     assert_eq!(claimed(&store.claim_queued(engine, MANY).await.unwrap()), ["queued"]);
     assert!(store.claim_queued(other, MANY).await.unwrap().is_empty());
@@ -145,7 +145,7 @@ pub async fn queued_runs_are_claimed_once(h: &impl StoreHarness) {
 pub async fn concurrent_claims_of_queued_runs_give_each_once(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for run in 0..30 {
-        create_standing(&store, &format!("{run:02}"), engine, row_update(RunStatus::Queued)).await;
+        create_with_row(&store, &format!("{run:02}"), engine, row_update(RunStatus::Queued)).await;
     }
     let store = Arc::new(store);
     let claims = race(&store, |store, engine| async move {
@@ -191,7 +191,7 @@ pub async fn ended_runs_of_an_engine_that_left_are_not_claimed(h: &impl StoreHar
 /// There is an end to them; due runs may come for ever.
 pub async fn runs_of_an_engine_that_left_come_before_due_ones(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    create_standing(&store, "due", engine, waiting(Some(at(-10)))).await;
+    create_with_row(&store, "due", engine, waiting(Some(at(-10)))).await;
     let other = store.join().await.unwrap();
     store.leave(engine).await.unwrap();
     assert_eq!(due(&store, other, at(0)).await, ["r", "due"]);

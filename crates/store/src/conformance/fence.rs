@@ -4,7 +4,7 @@ use rival_core::{RunStatus, Seq};
 
 use super::StoreHarness;
 use super::fixture::*;
-use crate::{Commit, CommitError, Epoch, RowUpdate, Store};
+use crate::{Commit, CommitError, Epoch, RowUpdate, RunHold, Store};
 
 /// The next event of `r`, right in everything but perhaps its writer.
 fn next(epoch: i64) -> Commit {
@@ -45,7 +45,7 @@ pub async fn an_engine_that_left_is_refused(h: &impl StoreHarness) {
 
 pub async fn a_run_that_was_let_go_takes_no_commit(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
-    let_go(&store, "r", Some(at(5))).await;
+    release(&store, "r", Some(at(5))).await;
     assert_fenced(&store.commit(next(1)).await);
     assert_unwritten(&store).await;
 }
@@ -55,7 +55,7 @@ pub async fn an_ended_run_takes_no_commit(h: &impl StoreHarness) {
     for status in [RunStatus::Completed, RunStatus::Failed, RunStatus::Cancelled] {
         let run = format!("r {status}");
         create(&store, new_run(&run, engine)).await;
-        let ending = RowUpdate { status, keep: true, wake_at: Some(at(0)), ..ended(at(2)) };
+        let ending = RowUpdate::new(status, RunHold::Release(Some(at(0))), at(2), None);
         store.commit(Commit { row_update: Some(ending), ..commit(&run) }).await.unwrap();
         let row = row(&store, &run).await;
         assert_eq!((row.owner, row.wake_at, row.ended_at), (None, None, Some(at(2))));

@@ -4,7 +4,7 @@ use rival_core::{PlanHash, RunId, RunStatus, Seq, Time, Value};
 
 use crate::{
     Claim, Commit, CommitError, EngineId, Epoch, EventBatch, LogFilter, LogLevel, LogLine, NewMessage,
-    NewRun, Page, RowUpdate, RunFilter, RunRow, Snapshot, StartResult, Store,
+    NewRun, Page, RowUpdate, RunFilter, RunHold, RunRow, Snapshot, StartResult, Store,
 };
 
 /// A moment on the suite's own clock.
@@ -25,19 +25,27 @@ pub(super) fn batch(first: u64, count: u32) -> EventBatch {
 }
 
 pub(super) fn row_update(status: RunStatus) -> RowUpdate {
-    RowUpdate { status, keep: false, wake_at: None, ended_at: None, note: None }
+    released(status, None)
+}
+
+pub(super) fn owned(status: RunStatus) -> RowUpdate {
+    RowUpdate::new(status, RunHold::Keep, at(0), None)
+}
+
+pub(super) fn released(status: RunStatus, wake_at: Option<Time>) -> RowUpdate {
+    RowUpdate::new(status, RunHold::Release(wake_at), at(0), None)
 }
 
 pub(super) fn kept() -> RowUpdate {
-    RowUpdate { keep: true, ..row_update(RunStatus::Running) }
+    owned(RunStatus::Running)
 }
 
 pub(super) fn waiting(wake_at: Option<Time>) -> RowUpdate {
-    RowUpdate { wake_at, ..row_update(RunStatus::Waiting) }
+    released(RunStatus::Waiting, wake_at)
 }
 
 pub(super) fn ended(ended_at: Time) -> RowUpdate {
-    RowUpdate { ended_at: Some(ended_at), ..row_update(RunStatus::Completed) }
+    RowUpdate::new(RunStatus::Completed, RunHold::Keep, ended_at, None)
 }
 
 pub(super) fn plan_hash() -> PlanHash {
@@ -103,7 +111,7 @@ pub(super) async fn create(store: &impl Store, run: NewRun) {
 }
 
 /// Creates a run with this row update; it has no owner unless `keep` is set.
-pub(super) async fn create_standing(store: &impl Store, run: &str, engine: EngineId, row_update: RowUpdate) {
+pub(super) async fn create_with_row(store: &impl Store, run: &str, engine: EngineId, row_update: RowUpdate) {
     create(store, NewRun { row_update, ..new_run(run, engine) }).await;
 }
 
@@ -120,9 +128,9 @@ pub(super) async fn end(store: &impl Store, run: &str, ended_at: Time) {
     store.commit(ending).await.unwrap();
 }
 
-pub(super) async fn let_go(store: &impl Store, run: &str, wake_at: Option<Time>) {
-    let letting = Commit { row_update: Some(waiting(wake_at)), ..commit(run) };
-    store.commit(letting).await.unwrap();
+pub(super) async fn release(store: &impl Store, run: &str, wake_at: Option<Time>) {
+    let releasing = Commit { row_update: Some(waiting(wake_at)), ..commit(run) };
+    store.commit(releasing).await.unwrap();
 }
 
 pub(super) async fn row(store: &impl Store, run: &str) -> RunRow {

@@ -85,9 +85,9 @@ pub async fn a_message_id_is_kept_once(h: &impl StoreHarness) {
 pub async fn a_message_id_is_kept_once_also_after_it_was_consumed(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let first = send_as(&store, "r", "m", "first").await;
-    let letting =
+    let releasing =
         Commit { consumed: first.into_iter().collect(), row_update: Some(waiting(None)), ..commit("r") };
-    store.commit(letting).await.unwrap();
+    store.commit(releasing).await.unwrap();
     assert_eq!(send_as(&store, "r", "m", "again").await, first);
     assert!(inbox(&store, "r").await.is_empty());
     assert_eq!(row(&store, "r").await.wake_at, None);
@@ -105,7 +105,7 @@ pub async fn a_message_id_belongs_to_its_receiver(h: &impl StoreHarness) {
 pub async fn a_message_makes_a_free_run_due(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for status in [RunStatus::Waiting, RunStatus::Paused, RunStatus::Blocked] {
-        create_standing(&store, status.word(), engine, row_update(status)).await;
+        create_with_row(&store, status.word(), engine, row_update(status)).await;
         send(&store, status.word(), "wake up", at(5)).await;
         assert_eq!(store.next_wake().await.unwrap(), Some(at(5)));
         assert!(due(&store, engine, at(4)).await.is_empty());
@@ -116,8 +116,8 @@ pub async fn a_message_makes_a_free_run_due(h: &impl StoreHarness) {
 
 pub async fn a_message_does_not_put_off_a_wake_up(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    create_standing(&store, "soon", engine, waiting(Some(at(5)))).await;
-    create_standing(&store, "later", engine, waiting(Some(at(500)))).await;
+    create_with_row(&store, "soon", engine, waiting(Some(at(5)))).await;
+    create_with_row(&store, "later", engine, waiting(Some(at(500)))).await;
     for run in ["soon", "later"] {
         send(&store, run, "hello", at(50)).await;
     }
@@ -138,7 +138,7 @@ pub async fn a_message_leaves_an_owned_run_to_its_owner(h: &impl StoreHarness) {
 /// It would jump the queue otherwise, and the admission limit with it.
 pub async fn a_message_leaves_a_queued_run_in_the_queue(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    create_standing(&store, "queued", engine, row_update(RunStatus::Queued)).await;
+    create_with_row(&store, "queued", engine, row_update(RunStatus::Queued)).await;
     let before = row(&store, "queued").await;
     send(&store, "queued", "hello", at(5)).await;
     assert_eq!(row(&store, "queued").await, before);
@@ -155,8 +155,8 @@ pub async fn a_run_that_is_let_go_with_messages_waiting_is_due(h: &impl StoreHar
     for (run, wake_at) in [("r", None), ("timed", Some(at(500)))] {
         let seen = send(&store, run, "seen", at(0)).await;
         send(&store, run, "unseen", at(0)).await;
-        let letting = Commit { consumed: vec![seen], row_update: Some(waiting(wake_at)), ..commit(run) };
-        store.commit(letting).await.unwrap();
+        let releasing = Commit { consumed: vec![seen], row_update: Some(waiting(wake_at)), ..commit(run) };
+        store.commit(releasing).await.unwrap();
         assert_eq!(due(&store, engine, at(1)).await, [run]);
         assert_eq!(inbox(&store, run).await, ["unseen"]);
     }
@@ -165,8 +165,8 @@ pub async fn a_run_that_is_let_go_with_messages_waiting_is_due(h: &impl StoreHar
 pub async fn a_run_that_is_let_go_without_messages_is_not_due(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let seen = send(&store, "r", "seen", at(0)).await;
-    let letting = Commit { consumed: vec![seen], row_update: Some(waiting(None)), ..commit("r") };
-    store.commit(letting).await.unwrap();
+    let releasing = Commit { consumed: vec![seen], row_update: Some(waiting(None)), ..commit("r") };
+    store.commit(releasing).await.unwrap();
     assert_eq!(row(&store, "r").await.wake_at, None);
     assert!(due(&store, engine, at(1_000)).await.is_empty());
 }
@@ -228,8 +228,8 @@ pub async fn a_message_in_a_commit_follows_the_same_rules(h: &impl StoreHarness)
     create(&store, new_run("owned", engine)).await;
     create(&store, new_run("ended", engine)).await;
     end(&store, "ended", at(0)).await;
-    create_standing(&store, "free", engine, waiting(Some(at(500)))).await;
-    create_standing(&store, "queued", engine, row_update(RunStatus::Queued)).await;
+    create_with_row(&store, "free", engine, waiting(Some(at(500)))).await;
+    create_with_row(&store, "queued", engine, row_update(RunStatus::Queued)).await;
     let receivers = ["owned", "ended", "free", "queued", "nobody"];
     let messages: Vec<_> = receivers.iter().map(|run| (id(run), message(Some("m"), "hello"))).collect();
     let twice = Commit { messages: [messages.clone(), messages].concat(), now: at(7), ..commit("r") };

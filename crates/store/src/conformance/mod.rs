@@ -79,9 +79,8 @@ macro_rules! store_conformance {
                 a_batch_without_events_is_refused,
                 a_batch_counts_all_of_its_events,
                 a_commit_without_events_keeps_the_sequence,
-                a_commit_without_standing_keeps_the_row,
-                a_standing_replaces_the_one_before,
-                an_end_without_a_time_is_the_time_of_its_commit,
+                a_commit_without_a_row_update_keeps_the_row,
+                a_row_update_replaces_the_one_before,
                 an_unknown_run_is_not_found,
                 runs_have_sequences_of_their_own,
                 a_commit_writes_several_runs_at_once,
@@ -154,9 +153,9 @@ macro_rules! store_conformance {
                 a_due_run_keeps_its_status_and_loses_its_wake_up,
                 a_due_queued_run_stays_queued,
                 a_kept_run_has_no_wake_up,
-                next_wake_is_the_earliest_of_runs_that_nobody_owns,
+                next_wake_is_the_earliest_of_runs_without_an_owner,
                 blocked_runs_of_a_workflow_are_woken,
-                blocked_runs_that_somebody_owns_are_not_woken,
+                blocked_runs_with_an_owner_are_not_woken,
             ];
             messages: [
                 messages_wait_in_the_order_they_were_sent,

@@ -44,7 +44,7 @@ pub async fn runs_are_filtered_by_status(h: &impl StoreHarness) {
     let store = h.open().await;
     let engine = store.join().await.unwrap();
     for status in RunStatus::ALL {
-        create_standing(&store, status.word(), engine, row_update(status)).await;
+        create_with_row(&store, status.word(), engine, row_update(status)).await;
     }
     for status in RunStatus::ALL {
         let rows = list(&store, RunFilter { statuses: vec![status], ..Default::default() }).await;

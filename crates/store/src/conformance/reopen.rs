@@ -18,7 +18,7 @@ async fn again<H: StoreHarness>(h: &H, store: H::Store) -> Option<H::Store> {
 
 pub async fn everything_is_still_there(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    create_standing(&store, "free", engine, waiting(Some(at(50)))).await;
+    create_with_row(&store, "free", engine, waiting(Some(at(50)))).await;
     store.put_plan(&plan_hash(), "{}").await.unwrap();
     send(&store, "r", "unread", at(0)).await;
     let whole = Commit {
@@ -87,10 +87,10 @@ pub async fn wake_ups_and_the_queue_are_still_there(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     end(&store, "r", at(1)).await;
     for (run, wake_at) in [("a", 30), ("b", 10)] {
-        create_standing(&store, run, engine, waiting(Some(at(wake_at)))).await;
+        create_with_row(&store, run, engine, waiting(Some(at(wake_at)))).await;
     }
     for run in ["d", "c"] {
-        create_standing(&store, run, engine, row_update(RunStatus::Queued)).await;
+        create_with_row(&store, run, engine, row_update(RunStatus::Queued)).await;
     }
     let Some(store) = again(h, store).await else { return };
     let engine = store.join().await.unwrap();

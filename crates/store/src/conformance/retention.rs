@@ -11,7 +11,7 @@ async fn ended_runs<H: StoreHarness>(h: &H, times: &[i64]) -> (H::Store, crate::
     let store = h.open().await;
     let engine = store.join().await.unwrap();
     for time in times {
-        create_standing(&store, &time.to_string(), engine, ended(at(*time))).await;
+        create_with_row(&store, &time.to_string(), engine, ended(at(*time))).await;
     }
     (store, engine)
 }

@@ -6,7 +6,7 @@ use rival_core::{PlanHash, RunStatus, Seq};
 
 use super::StoreHarness;
 use super::fixture::*;
-use crate::{EngineId, Epoch, EventBatch, NewRun, RowUpdate, RunRow, StartResult, Store};
+use crate::{EngineId, Epoch, EventBatch, NewRun, RowUpdate, RunHold, RunRow, StartResult, Store};
 
 pub async fn a_run_starts_with_event_one(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
@@ -38,7 +38,7 @@ pub async fn a_kept_run_is_owned_at_epoch_one(h: &impl StoreHarness) {
 
 pub async fn a_run_that_is_not_kept_has_its_wake_up(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    create_standing(&store, "later", engine, waiting(Some(at(7)))).await;
+    create_with_row(&store, "later", engine, waiting(Some(at(7)))).await;
     let row = row(&store, "later").await;
     assert_eq!((row.owner, row.epoch, row.wake_at), (None, Epoch(1), Some(at(7))));
     assert_eq!(row.status, RunStatus::Waiting);
@@ -46,8 +46,7 @@ pub async fn a_run_that_is_not_kept_has_its_wake_up(h: &impl StoreHarness) {
 
 pub async fn a_run_that_starts_ended_has_no_owner(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let row_update = RowUpdate { keep: true, wake_at: Some(at(1)), ..ended(at(3)) };
-    create_standing(&store, "done", engine, row_update).await;
+    create_with_row(&store, "done", engine, ended(at(3))).await;
     let row = row(&store, "done").await;
     assert_eq!((row.owner, row.wake_at, row.ended_at), (None, None, Some(at(3))));
     assert!(due(&store, engine, at(100)).await.is_empty());
@@ -96,7 +95,7 @@ fn full(engine: EngineId) -> NewRun {
         parent: Some(id("r")),
         source: Some(id("elsewhere")),
         tags: vec!["blue".to_owned(), "customer:7".to_owned(), String::new()],
-        row_update: RowUpdate { wake_at: Some(at(50)), note, ..row_update(RunStatus::Blocked) },
+        row_update: RowUpdate::new(RunStatus::Blocked, RunHold::Release(Some(at(50))), at(0), note),
         ..new_run("full", engine)
     }
 }

@@ -4,13 +4,13 @@ use rival_core::RunStatus;
 
 use super::StoreHarness;
 use super::fixture::*;
-use crate::{NewRun, RowUpdate, Store};
+use crate::{NewRun, Store};
 
 /// Runs `b`, `c` and `a`, due at 10, 20 and 30, and one that waits without a time.
 async fn three_sleepers<H: StoreHarness>(h: &H) -> (H::Store, crate::EngineId) {
     let (store, engine) = one_run(h).await;
     for (run, wake_at) in [("a", Some(30)), ("b", Some(10)), ("c", Some(20)), ("d", None)] {
-        create_standing(&store, run, engine, waiting(wake_at.map(at))).await;
+        create_with_row(&store, run, engine, waiting(wake_at.map(at))).await;
     }
     (store, engine)
 }
@@ -40,7 +40,7 @@ pub async fn a_due_run_keeps_its_status_and_loses_its_wake_up(h: &impl StoreHarn
     let (store, engine) = one_run(h).await;
     for status in [RunStatus::Waiting, RunStatus::Paused, RunStatus::Blocked, RunStatus::Cancelling] {
         let run = status.word();
-        create_standing(&store, run, engine, RowUpdate { wake_at: Some(at(5)), ..row_update(status) }).await;
+        create_with_row(&store, run, engine, released(status, Some(at(5)))).await;
         let claims = store.claim_due(engine, at(5), MANY).await.unwrap();
         assert_eq!(claimed(&claims), [run]);
         let claim = &claims[0];
@@ -51,16 +51,15 @@ pub async fn a_due_run_keeps_its_status_and_loses_its_wake_up(h: &impl StoreHarn
 
 pub async fn a_kept_run_has_no_wake_up(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let row_update = RowUpdate { wake_at: Some(at(5)), ..kept() };
-    create_standing(&store, "kept", engine, row_update.clone()).await;
-    store.commit(crate::Commit { row_update: Some(row_update), ..commit("r") }).await.unwrap();
+    create_with_row(&store, "kept", engine, kept()).await;
+    store.commit(crate::Commit { row_update: Some(kept()), ..commit("r") }).await.unwrap();
     assert_eq!(row(&store, "kept").await.wake_at, None);
     assert_eq!(row(&store, "r").await.wake_at, None);
     assert_eq!(store.next_wake().await.unwrap(), None);
     assert!(due(&store, engine, at(100)).await.is_empty());
 }
 
-pub async fn next_wake_is_the_earliest_of_runs_that_nobody_owns(h: &impl StoreHarness) {
+pub async fn next_wake_is_the_earliest_of_runs_without_an_owner(h: &impl StoreHarness) {
     let (store, engine) = three_sleepers(h).await;
     assert_eq!(store.next_wake().await.unwrap(), Some(at(10)));
     store.claim(&id("b"), engine).await.unwrap();
@@ -72,8 +71,8 @@ pub async fn next_wake_is_the_earliest_of_runs_that_nobody_owns(h: &impl StoreHa
 /// One with a deadline is looked at in time, and does not count as let in.
 pub async fn a_due_queued_run_stays_queued(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let queued = RowUpdate { wake_at: Some(at(5)), ..row_update(RunStatus::Queued) };
-    create_standing(&store, "queued", engine, queued).await;
+    let queued = released(RunStatus::Queued, Some(at(5)));
+    create_with_row(&store, "queued", engine, queued).await;
     let claims = store.claim_due(engine, at(5), MANY).await.unwrap();
     assert_eq!(claimed(&claims), ["queued"]);
     assert_eq!((claims[0].row.status, claims[0].row.owner), (RunStatus::Queued, Some(engine)));
@@ -83,9 +82,9 @@ pub async fn a_due_queued_run_stays_queued(h: &impl StoreHarness) {
 pub async fn blocked_runs_of_a_workflow_are_woken(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let blocked = row_update(RunStatus::Blocked);
-    create_standing(&store, "one", engine, blocked.clone()).await;
-    create_standing(&store, "two", engine, RowUpdate { wake_at: Some(at(90)), ..blocked.clone() }).await;
-    create_standing(&store, "waiting", engine, waiting(Some(at(90)))).await;
+    create_with_row(&store, "one", engine, blocked.clone()).await;
+    create_with_row(&store, "two", engine, released(RunStatus::Blocked, Some(at(90)))).await;
+    create_with_row(&store, "waiting", engine, waiting(Some(at(90)))).await;
     let other = NewRun { workflow: "other".to_owned(), row_update: blocked, ..new_run("other", engine) };
     create(&store, other).await;
 
@@ -98,10 +97,9 @@ pub async fn blocked_runs_of_a_workflow_are_woken(h: &impl StoreHarness) {
     assert_eq!(woken, ["one", "two"]);
 }
 
-pub async fn blocked_runs_that_somebody_owns_are_not_woken(h: &impl StoreHarness) {
+pub async fn blocked_runs_with_an_owner_are_not_woken(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
-    let row_update = RowUpdate { keep: true, ..row_update(RunStatus::Blocked) };
-    create_standing(&store, "mine", engine, row_update).await;
+    create_with_row(&store, "mine", engine, owned(RunStatus::Blocked)).await;
     assert_eq!(store.wake_blocked("orders", at(5)).await.unwrap(), 0);
     assert_eq!(row(&store, "mine").await.wake_at, None);
 }

@@ -64,7 +64,7 @@ impl MemoryState {
     fn write(&mut self, no: RunNo, commit: Commit) {
         self.write_journal(no, commit.events, commit.snapshot, &commit.consumed, &commit.refused);
         if let Some(row_update) = commit.row_update {
-            self.stand(no, row_update, commit.now);
+            self.set_row(no, row_update, commit.now);
         }
         for new in commit.runs {
             self.insert(new);
@@ -94,10 +94,10 @@ impl MemoryState {
         }
     }
 
-    fn stand(&mut self, no: RunNo, row_update: RowUpdate, now: Time) {
+    fn set_row(&mut self, no: RunNo, row_update: RowUpdate, now: Time) {
         let Some(run) = self.runs.get_mut(&no) else { return };
-        let is_ended = row_update.status.is_terminal();
-        let is_blocked = row_update.status == RunStatus::Blocked;
+        let is_ended = row_update.status().is_terminal();
+        let is_blocked = row_update.status() == RunStatus::Blocked;
         let waiting = run.messages.len();
         if is_ended {
             // They are not acted on, so their ids are not known either.
@@ -105,7 +105,7 @@ impl MemoryState {
             run.messages.clear();
         }
         self.change(no, |row| {
-            place(row, row_update, row.owner, now);
+            place(row, &row_update, row.owner);
             match waiting {
                 0 => {}
                 _ if is_ended => row.drop_messages(waiting),
@@ -141,7 +141,7 @@ impl MemoryRun {
             workflow: new.workflow,
             plan: new.plan,
             fingerprint: new.fingerprint,
-            status: new.row_update.status,
+            status: new.row_update.status(),
             created_at: new.created_at,
             ended_at: None,
             wake_at: None,
@@ -153,7 +153,7 @@ impl MemoryRun {
             note: None,
             dropped_messages: 0,
         };
-        place(&mut row, new.row_update, Some(new.engine), new.created_at);
+        place(&mut row, &new.row_update, Some(new.engine));
         Self {
             row,
             history: vec![new.events],
@@ -165,15 +165,12 @@ impl MemoryRun {
     }
 }
 
-/// Puts a run where its writer says it stands. An ended run has neither owner nor wake-up, and an owned one
-/// has no wake-up: its owner looks after it.
-fn place(row: &mut RunRow, row_update: RowUpdate, writer: Option<EngineId>, now: Time) {
-    let is_ended = row_update.status.is_terminal();
-    row.owner = writer.filter(|_| row_update.keep && !is_ended);
-    row.wake_at = row_update.wake_at.filter(|_| !row_update.keep && !is_ended);
-    row.status = row_update.status;
-    row.ended_at = is_ended.then(|| row_update.ended_at.unwrap_or(now));
-    row.note = row_update.note;
+fn place(row: &mut RunRow, row_update: &RowUpdate, writer: Option<EngineId>) {
+    row.owner = writer.filter(|_| row_update.is_owned());
+    row.wake_at = row_update.wake_at();
+    row.status = row_update.status();
+    row.ended_at = row_update.ended_at();
+    row.note = row_update.note().map(str::to_owned);
 }
 
 /// Makes a run due, if it is one that waits to be looked at: the owner of an owned run is told otherwise,

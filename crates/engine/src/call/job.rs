@@ -16,15 +16,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::context::{
     CallContext, FailedStep, FailureContext, FindSteps, RunInfo, StateCell, StepView, StepsReader,
-    UndoContext, UndoOutcome, WorkflowState,
+    WorkflowState,
 };
 use crate::call::function::{CallError, UserFunction};
+use crate::call::inputs::{FailureSource, RoleInputs, SeenSteps, WhatFailed, views};
 use crate::call::items::LoopPosition;
 use crate::call::log::Log;
 use crate::call::parked::{CallWatch, ParkedCall};
 use crate::call::values::{ReadError, RecordedValue};
-use crate::durable::handle::DurableHandle;
-use crate::durable::idle::{IdleTracker, WatchedFuture};
+use crate::durable::idle::WatchedFuture;
 use crate::inspect::view::empty_state;
 use crate::registry::resources::ResourceMap;
 use crate::registry::workflows::RegisteredWorkflow;
@@ -49,14 +49,9 @@ pub(crate) struct CallJob {
     pub(crate) call: NewCall,
     pub(crate) function: Arc<dyn UserFunction>,
     pub(crate) input: RecordedValue,
-    pub(crate) outputs: Vec<Option<StepSnapshot>>,
-    pub(crate) seen: Vec<Option<StepSnapshot>>,
-    pub(crate) last_step: Option<StepSnapshot>,
-    pub(crate) failure: Option<WhatFailed>,
+    pub(crate) seen: SeenSteps,
     pub(crate) iteration: Option<LoopPosition>,
-    pub(crate) joined: Option<RecordedValue>,
-    pub(crate) undo: Option<WhatIsUndone>,
-    pub(crate) durable: Option<(DurableHandle, Arc<IdleTracker>)>,
+    pub(crate) role_inputs: RoleInputs,
     /// Where it looks at other steps from.
     pub(crate) from: Path,
     pub(crate) plan: Arc<IndexedPlan>,
@@ -67,24 +62,6 @@ pub(crate) struct CallJob {
     pub(crate) resources: Arc<ResourceMap>,
     pub(crate) registered: Arc<RegisteredWorkflow>,
     pub(crate) payload_max: usize,
-}
-
-/// What an error handler is called for.
-pub(crate) struct WhatFailed {
-    pub(crate) failure: FailureSource,
-    pub(crate) step: Option<StepSnapshot>,
-    pub(crate) path: Path,
-}
-
-/// What a compensation is called for.
-pub(crate) struct WhatIsUndone {
-    pub(crate) result: Option<RecordedValue>,
-    pub(crate) completed: bool,
-}
-
-pub(crate) enum FailureSource {
-    Known(FailureRecord),
-    Recorded(RecordedValue),
 }
 
 /// What the actor keeps of a call at work.
@@ -112,24 +89,11 @@ impl CallJob {
 
     /// Whether everything that the function asked for is at hand.
     pub(crate) fn is_ready(&self) -> bool {
-        let seen = self.outputs.iter().chain(&self.seen).flatten().chain(&self.last_step);
-        let failed = self.failure.as_ref();
-        // A function that asks for durable things talks with its actor, and needs a task for that.
-        self.durable.is_none()
-            && self.input.is_at_hand()
-            && self.others().all(RecordedValue::is_at_hand)
-            && seen.chain(failed.and_then(|failed| failed.step.as_ref())).all(StepSnapshot::is_at_hand)
-            && failed.is_none_or(|failed| match &failed.failure {
-                FailureSource::Known(_) => true,
-                FailureSource::Recorded(recorded) => recorded.is_at_hand(),
-            })
-    }
-
-    /// What only some functions are told.
-    fn others(&self) -> impl Iterator<Item = &RecordedValue> {
         let last = self.iteration.as_ref().and_then(|iteration| iteration.last.as_ref());
-        let undo = self.undo.as_ref().and_then(|undo| undo.result.as_ref());
-        last.into_iter().chain(&self.joined).chain(undo)
+        self.role_inputs.is_at_hand()
+            && self.input.is_at_hand()
+            && last.is_none_or(RecordedValue::is_at_hand)
+            && self.seen.is_at_hand()
     }
 
     /// Makes the call, from reading what it asks for to its end.
@@ -157,21 +121,11 @@ impl CallJob {
     async fn fetch(&mut self) -> Result<(), ReadError> {
         let (store, run, max) = (&*self.store, &self.run, self.payload_max);
         self.input.fetch(store, run, max).await?;
-        let last = self.iteration.as_mut().and_then(|iteration| iteration.last.as_mut());
-        let undo = self.undo.as_mut().and_then(|undo| undo.result.as_mut());
-        for recorded in last.into_iter().chain(self.joined.as_mut()).chain(undo) {
-            recorded.fetch(store, run, max).await?;
+        if let Some(last) = self.iteration.as_mut().and_then(|iteration| iteration.last.as_mut()) {
+            last.fetch(store, run, max).await?;
         }
-        let failed = self.failure.as_mut();
-        let (failure, step) = failed.map(|failed| (&mut failed.failure, failed.step.as_mut())).unzip();
-        let named = self.outputs.iter_mut().flatten().chain(self.seen.iter_mut().flatten());
-        for sighting in named.chain(self.last_step.as_mut()).chain(step.flatten()) {
-            sighting.fetch(store, run, max).await?;
-        }
-        match failure {
-            Some(FailureSource::Recorded(recorded)) => recorded.fetch(store, run, max).await,
-            Some(FailureSource::Known(_)) | None => Ok(()),
-        }
+        self.seen.fetch(store, run, max).await?;
+        self.role_inputs.fetch(store, run, max).await
     }
 
     /// A recorded value cannot be read: the call was never made, and the run is blocked until an operator helps.
@@ -186,7 +140,7 @@ impl CallJob {
         let function = Arc::clone(&self.function);
         let call = catch_unwind(AssertUnwindSafe(|| function.call(context)));
         let call = call.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic).into()))));
-        let idle_tracker = self.durable.as_ref().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
+        let idle_tracker = self.role_inputs.durable().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
         WatchedFuture::new(
             ParkedCall::new(AssertUnwindSafe(call).catch_unwind(), self.watch.clone()),
             idle_tracker,
@@ -208,7 +162,7 @@ impl CallJob {
     pub(crate) fn conclude(&self, returned: Returned) -> CallOutcome {
         let outcome = self.judge(returned);
         if let (CallOutcome::Success { .. } | CallOutcome::Failure { .. }, Some((_, idle_tracker))) =
-            (&outcome, &self.durable)
+            (&outcome, self.role_inputs.durable())
         {
             idle_tracker.tell_given_up();
         }
@@ -237,27 +191,39 @@ impl CallJob {
 
     fn context(&mut self) -> CallContext {
         let input = self.input.value().unwrap_or_default();
-        let (outputs, seen) = (views(&mut self.outputs), views(&mut self.seen));
-        let steps = self.steps_reader();
-        let failure = self.failure.take();
-        let failure = failure.map(|failed| Arc::new(self.failure_context(failed, &input, &steps)));
-        CallContext {
+        let (outputs, seen) = (views(&self.seen.outputs), views(&self.seen.named));
+        let mut context = CallContext {
             input,
             outputs,
             seen,
-            last_step: self.last_step.take().map(StepSnapshot::view),
-            steps,
+            last_step: self.seen.last.as_ref().map(StepSnapshot::view),
+            steps: self.steps_reader(),
             state: self.state.clone(),
             log: self.log.clone(),
             run: Arc::clone(&self.info),
             cancellation: self.token.clone(),
             resources: Arc::clone(&self.resources),
-            failure,
+            failure: None,
             iteration: self.iteration.take().map(LoopPosition::context),
-            joined: self.joined.as_ref().and_then(RecordedValue::value),
-            undo: self.undo.take().map(WhatIsUndone::context),
-            durable: self.durable.as_ref().map(|(durable, _)| durable.clone()),
+            joined: None,
+            undo: None,
+            durable: None,
+        };
+        match &self.role_inputs {
+            RoleInputs::Step { durable } => {
+                context.durable = durable.as_ref().map(|(durable, _)| durable.clone());
+            }
+            RoleInputs::Decider => {}
+            RoleInputs::Finally { joined } => {
+                context.joined = joined.as_ref().and_then(RecordedValue::value);
+            }
+            RoleInputs::Handler(failed) => {
+                context.failure =
+                    Some(Arc::new(self.failure_context(failed, &context.input, &context.steps)));
+            }
+            RoleInputs::Compensation(undone) => context.undo = Some(undone.context()),
         }
+        context
     }
 
     fn steps_reader(&self) -> StepsReader {
@@ -271,19 +237,20 @@ impl CallJob {
         })
     }
 
-    fn failure_context(&self, failed: WhatFailed, input: &Value, steps: &StepsReader) -> FailureContext {
-        let error = match failed.failure {
-            FailureSource::Known(failure) => Some(failure),
+    fn failure_context(&self, failed: &WhatFailed, input: &Value, steps: &StepsReader) -> FailureContext {
+        let error = match &failed.failure {
+            FailureSource::Known(failure) => Some(failure.clone()),
             FailureSource::Recorded(recorded) => {
                 recorded.event().and_then(|event| event.kind.failure().cloned())
             }
         };
-        let step = failed.step.map_or_else(|| StepView::pending(failed.path.id()), StepSnapshot::view);
+        let step = failed.step.as_ref();
+        let step = step.map_or_else(|| StepView::pending(failed.path.id()), StepSnapshot::view);
         FailureContext {
             error: error.unwrap_or_else(|| FailureRecord::new(code::ERROR, "failed")),
             failed_step: FailedStep {
                 step_name: name_within(&self.call.node, &failed.path),
-                path: failed.path,
+                path: failed.path.clone(),
                 result: step.result,
                 state: step.state,
                 status: step.status,
@@ -373,42 +340,6 @@ impl FindSteps for Outlook {
     fn names(&self) -> Vec<String> {
         self.plan.visible_ids(&self.from).into_iter().map(ToOwned::to_owned).collect()
     }
-}
-
-impl WhatIsUndone {
-    fn context(self) -> UndoContext {
-        let outcome = if self.completed { UndoOutcome::Completed } else { UndoOutcome::Unknown };
-        UndoContext { result: self.result.as_ref().and_then(RecordedValue::value), outcome }
-    }
-}
-
-impl StepSnapshot {
-    fn is_at_hand(&self) -> bool {
-        self.result.iter().chain(&self.state).all(RecordedValue::is_at_hand)
-    }
-
-    async fn fetch(&mut self, store: &dyn Store, run: &RunId, max_bytes: usize) -> Result<(), ReadError> {
-        for recorded in self.result.iter_mut().chain(&mut self.state) {
-            recorded.fetch(store, run, max_bytes).await?;
-        }
-        Ok(())
-    }
-
-    /// The step as functions see it; what it recorded must be at hand.
-    fn view(self) -> StepView {
-        let state = self.state.as_ref().and_then(RecordedValue::event);
-        StepView {
-            name: self.name,
-            result: self.result.as_ref().and_then(RecordedValue::value),
-            state: state.and_then(|event| event.kind.state().cloned()).unwrap_or_else(empty_state),
-            status: self.status,
-        }
-    }
-}
-
-/// Steps as functions see them; what they recorded must be at hand.
-fn views(seen: &mut Vec<Option<StepSnapshot>>) -> Vec<Option<StepView>> {
-    std::mem::take(seen).into_iter().map(|seen| seen.map(StepSnapshot::view)).collect()
 }
 
 impl StepView {

@@ -17,8 +17,9 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::context::{RunInfo, StateCell};
-use crate::call::function::UserFunction;
-use crate::call::job::{CallHandle, CallJob, FailureSource, WhatFailed, WhatIsUndone};
+use crate::call::function::{FunctionNeeds, UserFunction};
+use crate::call::inputs::{FailureSource, RoleInputs, SeenSteps, WhatFailed, WhatIsUndone};
+use crate::call::job::{CallHandle, CallJob};
 use crate::call::log::Log;
 use crate::call::parked::CallWatch;
 use crate::call::values::RecordedValue;
@@ -205,7 +206,7 @@ impl Actor {
 
     /// The way of a call through what its step has asked for before.
     fn talk(&mut self, job: &CallJob) -> Option<OpSession> {
-        let (_, idle_tracker) = job.durable.as_ref()?;
+        let (_, idle_tracker) = job.role_inputs.durable()?;
         let replay = Replay::new(self.state.ops.get(&job.call.node), job.call.attempt);
         self.op_nodes.insert(job.call.node.clone());
         Some(OpSession::new(Arc::clone(idle_tracker), replay))
@@ -287,21 +288,10 @@ impl Actor {
         let needs = function.needs();
         let watches = needs.cancellation;
         let from = self.visible_from(&call.node, call.role);
-        let outputs = needs.outputs.iter().map(|need| {
-            let name = self.registered.name_in(&self.plan, &need.function);
-            let path = self.plan.producer(&from, name)?;
-            self.step_snapshot(&path)
-        });
-        let outputs = outputs.collect();
-        let seen = needs.steps.iter().map(|id| self.visible_step(&from, id)).collect();
-        let before = if needs.last_step { self.plan.before(&call.node) } else { None };
-        let last_step = before.and_then(|path| self.step_snapshot(&path));
-        let failure = (call.role == CallRole::OnError).then(|| self.what_failed(&call.node));
+        let seen = self.seen_steps(&call.node, &from, needs);
         let iteration =
             needs.iteration.then(|| self.standpoint(&call.node, call.role, needs.items)).flatten();
-        let joined = self.state.node(&call.node).filter(|_| call.role == CallRole::Finally);
-        let joined = joined.and_then(|node| node.joined).map(|seq| self.recorded(seq));
-        let undo = (call.role == CallRole::Compensate).then(|| self.what_is_undone(&call.node));
+        let role_inputs = self.role_inputs(&call, needs.durable);
         let info = Arc::new(RunInfo {
             run_id: Some(self.run.clone()),
             workflow: Arc::clone(&self.registered.name),
@@ -310,13 +300,7 @@ impl Actor {
             call: call.number,
             trace: self.trace_of(&call.node, call.role, call.number),
         });
-        let durable = (needs.durable && call.role == CallRole::Step).then(|| {
-            let idle_tracker = IdleTracker::new(&self.shared, &self.mailbox, &call.node, call.number);
-            let store = &self.shared.store;
-            let line = Arc::clone(&idle_tracker);
-            (DurableHandle::new(&call.node, call.number, &self.run, &self.mailbox, store, line), idle_tracker)
-        });
-        let idle_tracker = durable.as_ref().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
+        let idle_tracker = role_inputs.durable().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
         let watch = matches!(self.shared.clock, Clock::Virtual(_))
             .then(|| CallWatch::new(&self.shared.in_flight, needs.elsewhere, idle_tracker));
         CallJob {
@@ -325,14 +309,9 @@ impl Actor {
             log: Log::new(Arc::clone(&info), self.shared.clock.clone()),
             info,
             input: self.recorded(self.input_of(&call.node, call.role)),
-            outputs,
             seen,
-            last_step,
-            failure,
             iteration,
-            joined,
-            durable,
-            undo,
+            role_inputs,
             from,
             plan: Arc::clone(&self.plan),
             status: self.state.status(),
@@ -346,6 +325,46 @@ impl Actor {
             registered: Arc::clone(&self.registered),
             payload_max: self.shared.limits.payload_max,
         }
+    }
+
+    /// The other steps that a function asks for, seen from here.
+    fn seen_steps(&self, node: &Path, from: &Path, needs: &FunctionNeeds) -> SeenSteps {
+        let outputs = needs.outputs.iter().map(|need| {
+            let name = self.registered.name_in(&self.plan, &need.function);
+            let path = self.plan.producer(from, name)?;
+            self.step_snapshot(&path)
+        });
+        let before = if needs.last_step { self.plan.before(node) } else { None };
+        SeenSteps {
+            outputs: outputs.collect(),
+            named: needs.steps.iter().map(|id| self.visible_step(from, id)).collect(),
+            last: before.and_then(|path| self.step_snapshot(&path)),
+        }
+    }
+
+    /// What only calls of this role are given.
+    fn role_inputs(&self, call: &NewCall, wants_durable: bool) -> RoleInputs {
+        let node = &call.node;
+        match call.role {
+            CallRole::Step => RoleInputs::Step { durable: wants_durable.then(|| self.durable(call)) },
+            CallRole::OnError => RoleInputs::Handler(self.what_failed(node)),
+            CallRole::Compensate => RoleInputs::Compensation(self.what_is_undone(node)),
+            CallRole::Finally => {
+                let joined = self.state.node(node).and_then(|node| node.joined);
+                RoleInputs::Finally { joined: joined.map(|seq| self.recorded(seq)) }
+            }
+            CallRole::Input | CallRole::Wait | CallRole::Choose | CallRole::Test | CallRole::Items => {
+                RoleInputs::Decider
+            }
+        }
+    }
+
+    fn durable(&self, call: &NewCall) -> (DurableHandle, Arc<IdleTracker>) {
+        let (node, number) = (&call.node, call.number);
+        let idle_tracker = IdleTracker::new(&self.shared, &self.mailbox, node, number);
+        let tracker = Arc::clone(&idle_tracker);
+        let handle = DurableHandle::new(node, number, &self.run, &self.mailbox, &self.shared.store, tracker);
+        (handle, idle_tracker)
     }
 
     /// The event that holds the input which a function at this node sees.

@@ -2,6 +2,7 @@
 
 pub(crate) mod context;
 pub(crate) mod function;
+pub(crate) mod inputs;
 pub(crate) mod items;
 pub(crate) mod job;
 pub(crate) mod live_calls;

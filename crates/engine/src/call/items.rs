@@ -15,7 +15,6 @@ use serde_json::value::RawValue;
 use crate::call::context::IterationContext;
 use crate::call::values::{ReadError, RecordedValue};
 use crate::run::actor::Actor;
-use crate::schedule::shared::FIRST_PAUSE;
 
 /// A list, cut into its items.
 pub(crate) struct CutList {
@@ -115,20 +114,10 @@ impl Actor {
             return Ok(());
         }
         let mut recorded = self.recorded(seq);
-        let mut pause = FIRST_PAUSE;
-        while let Err(error) =
-            recorded.fetch(&*self.shared.store, &self.run, self.shared.limits.payload_max).await
-        {
-            match &error {
-                ReadError::Store(fault) if fault.is_retryable() && !self.shared.is_stopping() => {
-                    tracing::warn!(run = %self.run, %node, %error, "trying again to read the items");
-                    pause = self.shared.wait_for_store(pause).await;
-                }
-                ReadError::Store(_)
-                | ReadError::Decode(_)
-                | ReadError::Missing(_)
-                | ReadError::TooLarge { .. } => return Err(error),
-            }
+        let (store, max) = (&*self.shared.store, self.shared.limits.payload_max);
+        let mut retry = self.shared.store_retry(&self.run, "the items cannot be read");
+        while let Err(error) = recorded.fetch(store, &self.run, max).await {
+            retry.after(error).await?;
         }
         let list = CutList::new(recorded.value().unwrap_or_default());
         self.lists.insert(seq, list, &self.state);

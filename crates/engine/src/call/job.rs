@@ -29,6 +29,7 @@ use crate::inspect::view::empty_state;
 use crate::registry::resources::ResourceMap;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::mailbox::{ActorMessage, Mailbox, StepSnapshot};
+use crate::schedule::store_retry::StoreRetry;
 
 /// How often the lines of a call that is still at work are stored.
 const LOG_FLUSH: Duration = Duration::from_millis(500);
@@ -98,19 +99,14 @@ impl CallJob {
 
     /// Makes the call, from reading what it asks for to its end.
     pub(crate) async fn run(mut self) -> CallOutcome {
-        let mut pause = Duration::from_millis(50);
+        let run = self.run.clone();
+        let mut retry = StoreRetry::in_call(&run, "what a call is given cannot be read");
+        // What was read already stays; the store may answer the next time.
         while let Err(error) = self.fetch().await {
-            match &error {
-                // What was read already stays; the store may answer the next time.
-                ReadError::Store(fault) if fault.is_retryable() => {
-                    tracing::warn!(run = %self.run, node = %self.call.node, %error, "trying again to read");
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(Duration::from_secs(5));
-                }
-                ReadError::TooLarge { .. } => return too_large_to_read(&error),
-                ReadError::Store(_) | ReadError::Decode(_) | ReadError::Missing(_) => {
-                    return self.unreadable(&error);
-                }
+            match retry.after(error).await {
+                Ok(()) => {}
+                Err(error @ ReadError::TooLarge { .. }) => return too_large_to_read(&error),
+                Err(error) => return self.unreadable(&error),
             }
         }
         let made = self.begin();

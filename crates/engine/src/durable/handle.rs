@@ -20,11 +20,11 @@ use rival_store::Store;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use crate::call::values::{ReadError, RecordedValue};
+use crate::call::values::RecordedValue;
 use crate::durable::idle::{ExternalWork, IdleTracker, PendingRequest, WorkGuard};
-use crate::run::load::{self, LoadError};
+use crate::run::load::{self};
 use crate::run::mailbox::{ActorMessage, Mailbox};
-use crate::schedule::shared::FIRST_PAUSE;
+use crate::schedule::store_retry::StoreRetry;
 
 /// How many children of a map run at a time, unless told otherwise.
 pub const MAP_CONCURRENCY: u32 = 100;
@@ -443,32 +443,22 @@ impl OpWait {
 impl OpClient {
     /// Brings an answer to hand. A store that cannot be read now is asked again: that is not the function's failure.
     async fn fetch(&self, recorded: &mut RecordedValue) -> Result<(), StepError> {
-        let mut pause = FIRST_PAUSE;
+        let mut retry = StoreRetry::in_call(&self.run, "an answer cannot be read");
         while let Err(error) = recorded.fetch(&*self.store, &self.run, usize::MAX).await {
-            match &error {
-                ReadError::Store(fault) if fault.is_retryable() => pause = self.wait(pause).await,
-                _ => return Err(unreadable(&error)),
-            }
+            retry.after(error).await.map_err(|error| unreadable(&error))?;
         }
         Ok(())
     }
 
     /// The events after `after`, some of them; asked for again like an answer.
     async fn page(&self, after: Seq) -> Result<Vec<Event>, StepError> {
-        let mut pause = FIRST_PAUSE;
+        let mut retry = StoreRetry::in_call(&self.run, "an answer cannot be read");
         loop {
             match load::load_events(&*self.store, &self.run, after, load::PAGE).await {
                 Ok(page) => return Ok(page),
-                Err(LoadError::Store(fault)) if fault.is_retryable() => pause = self.wait(pause).await,
-                Err(error) => return Err(unreadable(&error)),
+                Err(error) => retry.after(error).await.map_err(|error| unreadable(&error))?,
             }
         }
-    }
-
-    async fn wait(&self, pause: Duration) -> Duration {
-        tracing::warn!(run = %self.run, node = %self.node, "trying again to read an answer");
-        tokio::time::sleep(pause).await;
-        (pause * 2).min(Duration::from_secs(5))
     }
 }
 

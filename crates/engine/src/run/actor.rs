@@ -34,7 +34,7 @@ use crate::run::load::LoadError;
 use crate::run::mailbox::{self, ActorMessage, Mailbox, StepSnapshot};
 use crate::run::row::row_update;
 use crate::run::unloadable;
-use crate::schedule::shared::{EngineShared, FIRST_PAUSE, RunPermit};
+use crate::schedule::shared::{EngineShared, RunPermit};
 
 /// A run that waits no longer than this stays in memory.
 const LINGER_MS: u64 = 1_000;
@@ -319,15 +319,11 @@ impl Actor {
         &self,
         work: &mut PendingCommit,
     ) -> Result<Vec<(MessageNo, MachineInput)>, StoreError> {
-        let mut pause = FIRST_PAUSE;
+        let mut retry = self.shared.store_retry(&self.run, "messages cannot be read");
         let messages = loop {
             match self.shared.store.messages(&self.run).await {
                 Ok(messages) => break messages,
-                Err(error) if error.is_retryable() && !self.shared.is_stopping() => {
-                    tracing::warn!(run = %self.run, %error, "messages cannot be read; trying again");
-                    pause = self.shared.wait_for_store(pause).await;
-                }
-                Err(error) => return Err(error),
+                Err(error) => retry.after(error).await?,
             }
         };
         let mut requests = Vec::new();
@@ -421,17 +417,15 @@ impl Actor {
 
     /// What else the commit takes; a store that cannot be read now is asked again.
     async fn commit_extras(&mut self, work: &mut PendingCommit) -> Result<CommitExtras, CommitError> {
-        let mut pause = FIRST_PAUSE;
+        let (shared, run) = (Arc::clone(&self.shared), self.run.clone());
+        let mut retry = shared.store_retry(&run, "what a commit takes along cannot be read");
         loop {
             match self.read_commit_extras(work).await {
                 Ok(others) => {
                     work.extras.clear();
                     return Ok(others);
                 }
-                Err(ReadError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
-                    pause = self.shared.wait_for_store(pause).await;
-                }
-                Err(error) => return Err(unreadable(error)),
+                Err(error) => retry.after(error).await.map_err(unreadable)?,
             }
         }
     }
@@ -499,13 +493,14 @@ impl Actor {
         let Some(next) = self.state.end.as_ref().and_then(|end| end.retried_as.as_ref()) else {
             return Ok(None);
         };
-        let mut pause = FIRST_PAUSE;
+        let mut retry = self.shared.store_retry(&self.run, "the run that is retried cannot be read");
         loop {
-            match fork::automatic_retry(self, next, last).await {
+            let error = match fork::automatic_retry(self, next, last).await {
                 Ok(run) => return Ok(Some(run)),
-                Err(LoadError::Store(error)) if error.is_retryable() && !self.shared.is_stopping() => {
-                    pause = self.shared.wait_for_store(pause).await;
-                }
+                Err(error) => error,
+            };
+            match retry.after(error).await {
+                Ok(()) => {}
                 // Not without the run that its last event names: the whole turn is taken again at the next start.
                 Err(LoadError::Store(error)) => return Err(error.into()),
                 Err(error) => {

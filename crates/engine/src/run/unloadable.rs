@@ -20,7 +20,7 @@ use rival_store::{
 
 use crate::api::control::{CommandRefusal, RunCommand};
 use crate::run::load::LoadError;
-use crate::schedule::shared::{EngineShared, FIRST_PAUSE};
+use crate::schedule::shared::EngineShared;
 
 /// What became of the messages of a run that cannot be loaded.
 pub(crate) struct UnloadedMessages {
@@ -176,16 +176,15 @@ async fn last_words(shared: &EngineShared, claim: &Claim, why: Option<String>) -
 
 /// The messages that wait for a run that cannot be loaded. Those that cannot be read stay where they are.
 async fn waiting(shared: &EngineShared, run: &RunId) -> Vec<Message> {
-    let mut pause = FIRST_PAUSE;
+    let mut retry = shared.store_retry(run, "the messages of the run cannot be read");
     loop {
         match shared.store.messages(run).await {
             Ok(messages) => return messages,
-            Err(error) if error.is_retryable() && !shared.is_stopping() => {
-                pause = shared.wait_for_store(pause).await;
-            }
             Err(error) => {
-                tracing::error!(%run, %error, "the messages of the run cannot be read");
-                return Vec::new();
+                if let Err(error) = retry.after(error).await {
+                    tracing::error!(%run, %error, "the messages of the run cannot be read");
+                    return Vec::new();
+                }
             }
         }
     }

@@ -26,7 +26,6 @@ use crate::schedule::store_slot::StoreSlot;
 use crate::schedule::waiters::RunWaiters;
 
 /// How long to wait before a store that failed is asked again.
-pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a store that is being closed waits for those who ask it.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
@@ -243,18 +242,15 @@ impl EngineShared {
 
     /// Writes a commit. A store that cannot take it now is asked again: nothing that ended is lost.
     pub(crate) async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
-        let mut pause = FIRST_PAUSE;
+        let mut retry = self.store_retry(&commit.run, "the store takes no writes");
         loop {
             let written = match self.save_plans(&commit).await {
                 Ok(()) => self.store.commit(commit.clone()).await,
                 Err(error) => Err(error.into()),
             };
             match written {
-                Err(CommitError::Store(error)) if error.is_retryable() && !self.is_stopping() => {
-                    tracing::warn!(run = %commit.run, %error, "the store takes no writes; trying again");
-                    pause = self.wait_for_store(pause).await;
-                }
-                other => return other,
+                Ok(()) => return Ok(()),
+                Err(error) => retry.after(error).await?,
             }
         }
     }
@@ -262,13 +258,6 @@ impl EngineShared {
     /// Keeps the plans of the runs that a commit starts, where they are not kept yet.
     async fn save_plans(&self, commit: &Commit) -> Result<(), StoreError> {
         if commit.runs.is_empty() { Ok(()) } else { self.unsaved.save(&*self.store).await }
-    }
-
-    /// Waits a little, longer each time, until the store takes writes. Gives the next pause.
-    pub(crate) async fn wait_for_store(&self, pause: Duration) -> Duration {
-        tokio::time::sleep(pause).await;
-        let writable = self.store.check_writable().await.is_ok();
-        if writable { FIRST_PAUSE } else { (pause * 2).min(Duration::from_secs(5)) }
     }
 
     /// The workflow that new runs of this name take.

@@ -15,11 +15,12 @@ use serde::Serialize;
 use crate::api::engine::Engine;
 use crate::api::error::StartError;
 use crate::api::handle::RunHandle;
-use crate::api::start::{RunIdentity, accept_input, fingerprint, first_turn, launch, run_id};
+use crate::api::start::{accept_input, fingerprint, run_id};
 use crate::inspect::view::EventSource;
 use crate::json;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::actor::Actor;
+use crate::run::launch::{RunSpec, first_commit, launch};
 use crate::run::load::{self, LoadError};
 use crate::schedule::shared::EngineShared;
 
@@ -147,8 +148,8 @@ async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
         begin.imports =
             fork::imports(&registered.plan, &state, request.from.as_ref(), &ForkHistory(&history));
         check_imports(&shared, &registered, &row, &begin.imports).await?;
-        return launch(&shared, registered, RunIdentity { run, now, fingerprint, tags: row.tags }, begin)
-            .await;
+        let spec = RunSpec { id: run, start: begin, fingerprint, tags: row.tags, created_at: now };
+        return launch(&shared, registered, spec).await;
     }
 }
 
@@ -226,8 +227,8 @@ pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -
     let state = RunState::of_whole_run(&history);
     begin.imports = fork::imports(&actor.plan, &state, None, &ForkHistory(&history));
     let fingerprint = fingerprint(&actor.state.workflow, &begin.input);
-    let (new, _, _) = first_turn(&actor.plan, id, begin, shared.clock.now(), false);
-    Ok(NewRun { fingerprint, tags, engine: shared.id, ..new })
+    let spec = RunSpec { id: id.clone(), start: begin, fingerprint, tags, created_at: shared.clock.now() };
+    Ok(first_commit(shared.id, &actor.plan, spec, false).new)
 }
 
 /// A whole history, read by event.

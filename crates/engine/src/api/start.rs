@@ -1,39 +1,30 @@
-//! Starts runs: checks the input, writes the first events, makes the run live.
+//! Requests to start a run: checks what a caller asks for.
 
-use std::collections::{BTreeSet, HashMap};
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use rival_core::bound::{NOTE_MAX, cut};
-use rival_core::event;
 use rival_core::failure::code;
-use rival_core::machine::{self, Decision, DecisionEnv, MachineInput, NewChild, NoStates, RunStart};
+use rival_core::machine::{NewChild, RunStart};
 use rival_core::text::is_hidden;
-use rival_core::{FailureRecord, IndexedPlan, RunId, RunState, RunStatus, Seq, Time, TraceParent, Value};
-use rival_store::{Epoch, EventBatch, NewRun, RunHold, RunRow, StartResult, StoreError};
+use rival_core::{FailureRecord, RunId, RunStatus, Time, TraceParent, Value};
+use rival_store::{NewRun, RunRow};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use tokio::sync::oneshot;
 
 use crate::api::engine::Engine;
 use crate::api::error::StartError;
 use crate::api::handle::RunHandle;
-use crate::api::observer::Committed;
-use crate::call::items::CutLists;
 use crate::call::job::handle_refused_input;
-use crate::call::live_calls::LiveCalls;
-use crate::call::values::RecordedValues;
 use crate::json;
 use crate::registry::definition::CheckError;
 use crate::registry::workflows::RegisteredWorkflow;
-use crate::run::actor::{Actor, PendingCommit, SNAPSHOT_EVERY};
+use crate::run::actor::Actor;
 use crate::run::child::AskedChild;
-use crate::run::mailbox::Mailbox;
-use crate::run::row::row_update;
-use crate::schedule::shared::{EngineShared, RunPermit};
+use crate::run::launch::{RunSpec, first_commit, launch};
+use crate::schedule::shared::EngineShared;
 
 /// What can be run: a workflow's name, or a typed workflow.
 ///
@@ -208,7 +199,8 @@ async fn begin(
         begin.max_retries = options.max_retries;
         begin.trace = options.trace;
         let (fingerprint, tags) = (fingerprint(workflow, submitted), options.tags.clone());
-        return launch(shared, registered, RunIdentity { run, now, fingerprint, tags }, begin).await;
+        let spec = RunSpec { id: run, start: begin, fingerprint, tags, created_at: now };
+        return launch(shared, registered, spec).await;
     }
 }
 
@@ -302,180 +294,8 @@ pub(crate) fn fingerprint(workflow: &str, input: &Value) -> Vec<u8> {
 }
 
 /// Whether a run was begun by the same request.
-fn is_same(row: &RunRow, fingerprint: &[u8], source: Option<&RunId>) -> bool {
+pub(crate) fn is_same(row: &RunRow, fingerprint: &[u8], source: Option<&RunId>) -> bool {
     row.fingerprint == fingerprint && row.source.as_ref() == source
-}
-
-/// What identifies a run that begins.
-pub(crate) struct RunIdentity {
-    pub(crate) run: RunId,
-    /// When; see [`crate::registry::generations`].
-    pub(crate) now: Time,
-    pub(crate) fingerprint: Vec<u8>,
-    pub(crate) tags: Vec<String>,
-}
-
-/// Writes the first events and makes the run live, in a task of its own: a caller that goes away half-way
-/// leaves no run without an actor.
-pub(crate) async fn launch(
-    shared: &Arc<EngineShared>,
-    registered: Arc<RegisteredWorkflow>,
-    identity: RunIdentity,
-    begin: RunStart,
-) -> Result<(RunId, RunStatus), StartError> {
-    // Counted first, looked second: an engine that stops waits for this start, or this start sees that it stops.
-    shared.in_flight.add();
-    if shared.is_stopping() {
-        shared.in_flight.remove(1);
-        return Err(StartError::ShuttingDown);
-    }
-    // A later start must not overtake queued runs.
-    let queues = shared.limits.passive || shared.scheduler.has_admission_queue();
-    let place = if queues { None } else { shared.try_admit() };
-    let pending = Box::new(PendingRun::new(shared, registered, identity, begin, place));
-    let (answer, answered) = oneshot::channel();
-    tokio::spawn(pending.live(Arc::clone(shared), answer));
-    answered.await.unwrap_or(Err(StartError::Store(StoreError::Closed)))
-}
-
-/// A run before its first events are durable.
-struct PendingRun {
-    new: NewRun,
-    registered: Arc<RegisteredWorkflow>,
-    state: RunState,
-    turn: Decision,
-    place: Option<RunPermit>,
-}
-
-impl PendingRun {
-    fn new(
-        shared: &Arc<EngineShared>,
-        registered: Arc<RegisteredWorkflow>,
-        identity: RunIdentity,
-        begin: RunStart,
-        place: Option<RunPermit>,
-    ) -> Self {
-        let RunIdentity { run, now, fingerprint, tags } = identity;
-        let source = begin.source.clone();
-        let (new, state, turn) = first_turn(&registered.plan, &run, begin, now, place.is_some());
-        let new = NewRun { fingerprint, tags, source, engine: shared.id, ..new };
-        Self { new, registered, state, turn, place }
-    }
-
-    async fn live(
-        mut self: Box<Self>,
-        shared: Arc<EngineShared>,
-        answer: oneshot::Sender<Result<(RunId, RunStatus), StartError>>,
-    ) {
-        let run = self.new.id.clone();
-        let status = self.new.row_update.status();
-        let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.in_flight));
-        let row_update = self.new.row_update.clone();
-        let (fingerprint, source) = (self.new.fingerprint.clone(), self.new.source.clone());
-        let (created_at, stopwatch) = (self.new.created_at, shared.observers.stopwatch());
-        let started = match shared.unsaved.save(&*shared.store).await {
-            Ok(()) => shared.store.start(self.new).await,
-            Err(error) => Err(error),
-        };
-        let reply = match started {
-            Ok(StartResult::Created) => Ok((run.clone(), status)),
-            Ok(StartResult::Exists(row)) if is_same(&row, &fingerprint, source.as_ref()) => {
-                Err(Ok((row.id, row.status)))
-            }
-            Ok(StartResult::Exists(row)) => Err(Err(StartError::Conflict(row.id))),
-            Err(error) => Err(Err(StartError::Store(error))),
-        };
-        let created = match reply {
-            Ok(created) => created,
-            Err(other) => {
-                // A caller that is gone needs no answer.
-                let _ = answer.send(other);
-                return shared.in_flight.remove(1);
-            }
-        };
-        shared.waiters.durable(&run, self.state.seq);
-        let took = stopwatch.map_or(Duration::ZERO, |began| began.elapsed());
-        shared.observers.tell(|observer| {
-            let workflow = &self.registered.name;
-            observer.started(&run, workflow, created_at);
-            let events = &self.turn.events;
-            let state = &self.state;
-            observer.committed(&Committed { run: &run, workflow, status, state, events, took });
-        });
-        if !row_update.is_owned() {
-            if status == RunStatus::Queued {
-                shared.scheduler.run_queued();
-            }
-            shared.scheduler.note_wake(row_update.wake_at());
-            let _ = answer.send(Ok(created));
-            return shared.in_flight.remove(1);
-        }
-        shared.live().insert(run.clone(), mailbox.clone());
-        let _ = answer.send(Ok(created));
-        let place = self.place.take().unwrap_or_else(|| shared.admit());
-        let mut values = RecordedValues::default();
-        values.keep(self.turn.events);
-        let actor = Box::new(Actor {
-            run,
-            epoch: Epoch(1),
-            plan: Arc::clone(&self.registered.plan),
-            registered: self.registered,
-            state: self.state,
-            values,
-            lists: CutLists::default(),
-            asked_maps: HashMap::new(),
-            op_nodes: BTreeSet::new(),
-            idle_check: None,
-            refused: Vec::new(),
-            mailbox,
-            inbox,
-            calls: LiveCalls::default(),
-            row_update,
-            snapshot: Seq::ZERO,
-            snapshot_after: SNAPSHOT_EVERY,
-            admit: !shared.is_stopping(),
-            _permit: place,
-            shared,
-        });
-        actor.live(PendingCommit { effects: self.turn.effects, ..PendingCommit::default() }).await;
-    }
-}
-
-/// Decides a run's first turn and makes the row that goes with it.
-pub(crate) fn first_turn(
-    plan: &IndexedPlan,
-    run: &RunId,
-    begin: RunStart,
-    now: Time,
-    admit: bool,
-) -> (NewRun, RunState, Decision) {
-    let (source, parent) = (begin.source.clone(), begin.parent.clone());
-    let mut state = RunState::default();
-    let turn = machine::decide(
-        plan,
-        &mut state,
-        MachineInput::Start(begin),
-        DecisionEnv { run, now, admit, states: &NoStates },
-    );
-    let hold = if state.calls.is_empty() { RunHold::Release(state.next_timer()) } else { RunHold::Keep };
-    let failure = state.end.as_ref().and_then(|end| end.failure.as_ref());
-    let note = failure.map(|failure| cut(failure.message.clone(), NOTE_MAX));
-    let row_update = row_update(&state, hold, note);
-    let count = u32::try_from(turn.events.len()).unwrap_or(u32::MAX);
-    let new = NewRun {
-        id: run.clone(),
-        workflow: plan.plan().workflow.clone(),
-        plan: plan.hash().clone(),
-        fingerprint: Vec::new(),
-        created_at: now,
-        parent,
-        source,
-        tags: Vec::new(),
-        events: EventBatch { first: Seq(1), count, body: event::encode(&turn.events) },
-        row_update,
-        engine: rival_store::EngineId(0),
-    };
-    (new, state, turn)
 }
 
 /// A child of a live run; it is queued in the commit that starts it. `None` if its workflow is gone.
@@ -485,8 +305,9 @@ pub(crate) fn child(actor: &Actor, new: &NewChild, asked: AskedChild) -> Option<
     let AskedChild { input, trace } = asked;
     let fingerprint = fingerprint(&new.workflow, &input);
     let begin = RunStart { parent: Some(actor.run.clone()), trace, ..RunStart::new(input) };
-    let (new, _, _) = first_turn(&registered.plan, &new.child, begin, now, false);
-    Some(NewRun { fingerprint, engine: shared.id, ..new })
+    let spec =
+        RunSpec { id: new.child.clone(), start: begin, fingerprint, tags: Vec::new(), created_at: now };
+    Some(first_commit(shared.id, &registered.plan, spec, false).new)
 }
 
 /// What a run that begins now takes, and when it is created.

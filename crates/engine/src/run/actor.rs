@@ -44,7 +44,7 @@ const LETTERS_MAX: usize = 64;
 const COMMIT_MAX_BYTES: usize = 16 << 20;
 /// A snapshot is written after this many events, or after as many as the state has parts: often enough
 /// to make loading cheap, seldom enough that writing it costs each event the same, however long the run.
-pub(crate) const SNAPSHOT_EVERY: u64 = 1_000;
+const SNAPSHOT_EVERY: u64 = 1_000;
 
 pub(crate) struct Actor {
     pub(crate) shared: Arc<EngineShared>,
@@ -74,6 +74,20 @@ pub(crate) struct Actor {
     /// New calls may start.
     pub(crate) admit: bool,
     pub(crate) _permit: RunPermit,
+}
+
+/// What an actor is made of, for a run that begins and for one that is loaded.
+pub(crate) struct ActorParts {
+    pub(crate) run: RunId,
+    pub(crate) epoch: Epoch,
+    pub(crate) registered: Arc<RegisteredWorkflow>,
+    pub(crate) plan: Arc<IndexedPlan>,
+    pub(crate) state: RunState,
+    pub(crate) values: RecordedValues,
+    pub(crate) row_update: RowUpdate,
+    /// The last event of the latest snapshot.
+    pub(crate) snapshot: Seq,
+    pub(crate) permit: RunPermit,
 }
 
 /// What a batch of actor messages led to: the parts of the next commit.
@@ -116,6 +130,37 @@ pub(crate) enum ActorNext {
 }
 
 impl Actor {
+    pub(crate) fn new(
+        shared: Arc<EngineShared>,
+        parts: ActorParts,
+        mailbox: Mailbox,
+        inbox: mpsc::UnboundedReceiver<ActorMessage>,
+    ) -> Box<Self> {
+        let ActorParts { run, epoch, registered, plan, state, values, row_update, snapshot, permit } = parts;
+        Box::new(Self {
+            run,
+            epoch,
+            registered,
+            plan,
+            state,
+            values,
+            lists: CutLists::default(),
+            asked_maps: HashMap::new(),
+            op_nodes: BTreeSet::new(),
+            idle_check: None,
+            refused: Vec::new(),
+            mailbox,
+            inbox,
+            calls: LiveCalls::default(),
+            row_update,
+            snapshot,
+            snapshot_after: SNAPSHOT_EVERY,
+            admit: !shared.is_stopping(),
+            _permit: permit,
+            shared,
+        })
+    }
+
     /// Lives until the run ends, waits, or is lost.
     pub(crate) async fn live(mut self: Box<Self>, first: PendingCommit) {
         let mut taken = Vec::new();

@@ -1,6 +1,5 @@
 //! Brings a run from the store into memory: snapshot, tail, messages, and what a crash left behind.
 
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rival_core::event::{self, DecodeError};
@@ -9,11 +8,9 @@ use rival_core::{Event, RunId, RunState, RunStatus, Seq};
 use rival_store::{Claim, RowUpdate, RunHold, RunRow, Store, StoreError};
 
 use crate::api::control::{CommandAck, RunCommand};
-use crate::call::items::CutLists;
-use crate::call::live_calls::LiveCalls;
 use crate::call::values::RecordedValues;
 use crate::registry::workflows::RegisteredWorkflow;
-use crate::run::actor::{Actor, PendingCommit, SNAPSHOT_EVERY};
+use crate::run::actor::{Actor, ActorParts, PendingCommit};
 use crate::run::mailbox::{self, Mailbox};
 use crate::run::unloadable;
 use crate::schedule::shared::{EngineShared, RunPermit};
@@ -63,28 +60,18 @@ pub(crate) fn activate(
         };
         let row_update =
             RowUpdate::new(claim.row.status, RunHold::Keep, claim.row.created_at, claim.row.note.clone());
-        let mut actor = Box::new(Actor {
+        let parts = ActorParts {
             run: claim.row.id.clone(),
             epoch: claim.epoch,
             registered,
             plan,
             state,
             values: RecordedValues::default(),
-            lists: CutLists::default(),
-            asked_maps: HashMap::new(),
-            op_nodes: BTreeSet::new(),
-            idle_check: None,
-            refused: Vec::new(),
-            mailbox,
-            inbox,
-            calls: LiveCalls::default(),
             row_update,
             snapshot,
-            snapshot_after: SNAPSHOT_EVERY,
-            admit: !shared.is_stopping(),
-            _permit: place,
-            shared,
-        });
+            permit: place,
+        };
+        let mut actor = Actor::new(shared, parts, mailbox, inbox);
         actor.observe_dequeued();
         let mut work = PendingCommit { answers: answer.into_iter().collect(), ..PendingCommit::default() };
         actor.activate(&mut work).await;

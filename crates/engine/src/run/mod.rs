@@ -2,6 +2,7 @@
 
 pub(crate) mod actor;
 pub(crate) mod child;
+pub(crate) mod launch;
 pub(crate) mod load;
 pub(crate) mod mailbox;
 pub(crate) mod row;

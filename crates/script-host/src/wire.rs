@@ -54,8 +54,17 @@ impl FrameSplitter {
     ///
     /// What reading says.
     pub fn fill(&mut self, source: &mut impl Read) -> io::Result<usize> {
+        self.fill_with(|room| source.read(room))
+    }
+
+    /// The same with another way to read.
+    ///
+    /// # Errors
+    ///
+    /// What reading says.
+    pub fn fill_with(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
         self.make_room();
-        let read = source.read(&mut self.bytes[self.end..])?;
+        let read = read(&mut self.bytes[self.end..])?;
         self.end += read;
         Ok(read)
     }
@@ -69,19 +78,23 @@ impl FrameSplitter {
         }
     }
 
-    /// The next frame's JSON, if all of it is here.
+    /// The next frame's JSON, if all of it is here; with room for the zero that JavaScript wants behind a text.
     pub fn next_frame(&mut self) -> Option<Vec<u8>> {
-        let length = self.length()?;
+        let text = self.next_text()?;
+        let mut frame = Vec::with_capacity(text.len() + 1);
+        frame.extend_from_slice(text);
+        Some(frame)
+    }
+
+    /// The same, where it is.
+    pub fn next_text(&mut self) -> Option<&[u8]> {
         let from = self.start + PREFIX;
-        let to = from + length;
+        let to = from + self.length()?;
         if to > self.end {
             return None;
         }
-        // JavaScript wants a zero behind the text.
-        let mut frame = Vec::with_capacity(length + 1);
-        frame.extend_from_slice(&self.bytes[from..to]);
         self.start = to;
-        Some(frame)
+        Some(&self.bytes[from..to])
     }
 
     fn length(&self) -> Option<usize> {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rival_script_host::CallMark;
 use rival_script_host::frame::{CallId, ControlFrame, ControlReply, FromHost, ScriptError, ToHost};
+use rival_script_host::wire::{self, FrameSplitter};
 use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
@@ -115,13 +116,7 @@ impl HostHandle {
 
     /// Sends a frame. To a host that is gone it is sent in vain; its calls are told.
     pub(crate) fn send(&self, frame: &impl Serialize) {
-        let mut out = lock(&self.out);
-        let start = out.len();
-        out.extend_from_slice(&[0; 4]);
-        serde_json::to_writer(&mut *out, frame).expect("frames have string keys and go into memory");
-        let size = u32::try_from(out.len() - start - 4).expect("payloads are limited to far less than 4 GiB");
-        out[start..start + 4].copy_from_slice(&size.to_le_bytes());
-        drop(out);
+        wire::put(&mut lock(&self.out), frame).expect("frames are JSON, and payloads far less than 4 GiB");
         self.ready.notify_one();
     }
 
@@ -173,8 +168,8 @@ impl HostHandle {
     }
 
     /// A call begins or ends to do nothing but wait.
-    pub(crate) fn count_idle(&self, rests: bool) {
-        if rests {
+    pub(crate) fn count_idle(&self, is_idle: bool) {
+        if is_idle {
             self.idle_calls.fetch_add(1, Ordering::Relaxed);
         } else {
             self.idle_calls.fetch_sub(1, Ordering::Relaxed);
@@ -301,14 +296,14 @@ impl HostHandle {
 
     /// Reads and writes until either side ends.
     async fn converse(self: Arc<Self>, socket: UnixStream) {
-        let mut incoming = IncomingBytes::default();
+        let mut incoming = FrameSplitter::default();
         let mut outgoing = OutgoingBytes::default();
         while !self.is_gone() {
             let wants_to_write = outgoing.fill(&self.out);
             let said = tokio::select! {
                 biased;
                 ready = socket.writable(), if wants_to_write => ready.and_then(|()| outgoing.write(&socket)),
-                ready = socket.readable() => ready.and_then(|()| incoming.read(&socket)),
+                ready = socket.readable() => ready.and_then(|()| read(&mut incoming, &socket)),
                 () = self.ready.notified(), if !wants_to_write => Ok(()),
             };
             if let Err(error) = said.and_then(|()| self.deliver(&mut incoming)) {
@@ -326,8 +321,9 @@ impl HostHandle {
         }
     }
 
-    fn deliver(&self, incoming: &mut IncomingBytes) -> io::Result<()> {
-        while let Some(frame) = incoming.next()? {
+    fn deliver(&self, incoming: &mut FrameSplitter) -> io::Result<()> {
+        while let Some(text) = incoming.next_text() {
+            let frame = serde_json::from_slice(text)?;
             let ms = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
             self.heard_ms.store(ms, Ordering::Relaxed);
             self.set_stuck(false);
@@ -460,34 +456,13 @@ impl OutgoingBytes {
     }
 }
 
-/// Bytes from the host, cut into frames.
-#[derive(Default)]
-struct IncomingBytes {
-    bytes: Vec<u8>,
-    taken: usize,
-}
-
-impl IncomingBytes {
-    fn read(&mut self, socket: &UnixStream) -> io::Result<()> {
-        self.bytes.drain(..std::mem::take(&mut self.taken));
-        self.bytes.reserve(64 << 10);
-        match socket.try_read_buf(&mut self.bytes) {
-            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(_) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// The next whole frame.
-    fn next(&mut self) -> io::Result<Option<FromHost>> {
-        let bytes = &self.bytes[self.taken..];
-        let Some((size, rest)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
-        let size = u32::from_le_bytes(*size) as usize;
-        let Some(frame) = rest.get(..size) else { return Ok(None) };
-        let frame = serde_json::from_slice(frame)?;
-        self.taken += 4 + size;
-        Ok(Some(frame))
+/// Reads what the host has written.
+fn read(incoming: &mut FrameSplitter, socket: &UnixStream) -> io::Result<()> {
+    match incoming.fill_with(|room| socket.try_read(room)) {
+        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use rival::LogLevel;
 
 use crate::config::{GlobalFlags, ServerFlags, TokenFlags};
 use crate::duration;
@@ -262,17 +264,13 @@ pub(crate) struct LogsArgs {
     #[arg(long)]
     pub(crate) step: Option<String>,
     /// Only lines of this level and above
-    #[arg(long, value_enum)]
-    pub(crate) level: Option<LevelArg>,
+    #[arg(long, value_parser = log_level())]
+    pub(crate) level: Option<LogLevel>,
 }
 
-/// How much a line matters.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum LevelArg {
-    Debug,
-    Info,
-    Warn,
-    Error,
+/// Takes the words of log levels, and names them in the help.
+fn log_level() -> impl TypedValueParser<Value = LogLevel> {
+    PossibleValuesParser::new(LogLevel::ALL.map(LogLevel::word)).try_map(|word| word.parse::<LogLevel>())
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use rival_core::LogLevel;
 use rival_outgoing::OutgoingPolicy;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -200,7 +201,7 @@ pub enum FromHost {
         /// The call; 0 while a file is loaded.
         id: CallId,
         /// How much it matters.
-        level: FrameLevel,
+        level: LogLevel,
         /// The line.
         message: String,
         /// What goes with it.
@@ -238,20 +239,6 @@ pub enum FromHost {
         /// The call.
         id: CallId,
     },
-}
-
-/// How much a log line matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum FrameLevel {
-    /// For the author.
-    Debug,
-    /// Normal operation.
-    Info,
-    /// Something odd.
-    Warn,
-    /// Something wrong.
-    Error,
 }
 
 /// What a script threw, or why it was stopped.

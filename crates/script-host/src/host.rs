@@ -18,6 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rival_core::LogLevel;
 use rquickjs::{Context, Function, Runtime};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -25,7 +26,7 @@ use crate::confine;
 use crate::control::{ControlEnd, LoopWatch};
 use crate::error;
 use crate::fetch::{HttpFetcher, REQUEST_TIMEOUT};
-use crate::frame::{CallId, FrameLevel, FromHost, ScriptError, ToHost};
+use crate::frame::{CallId, FromHost, ScriptError, ToHost};
 use crate::memory::{MemoryMeter, MeteredAllocator};
 use crate::modules::{ModuleLinks, ModuleSources};
 use crate::ops::{HostOpOwner, HostOps};
@@ -397,7 +398,7 @@ impl HostLoop {
         if let Some(error) = thrown {
             let stack = error.stack.map(|stack| format!("\n{}", stack.trim_end())).unwrap_or_default();
             let message = format!("uncaught {}: {}{stack}", error.name, error.message);
-            self.shared.put(&FromHost::Log { id: call, level: FrameLevel::Error, message, fields: None });
+            self.shared.put(&FromHost::Log { id: call, level: LogLevel::Error, message, fields: None });
         }
     }
 

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use rival_core::LogLevel;
 use rival_engine::inexact_number;
-use rival_script_host::frame::{CallId, FrameLevel, FromHost, ScriptError, ToHost};
+use rival_script_host::frame::{CallId, FromHost, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
@@ -87,13 +88,13 @@ impl HostCall {
 }
 
 /// What a script writes while no step runs, such as when its file is loaded.
-pub(crate) fn say(level: FrameLevel, message: &str, fields: Option<&RawValue>) {
+pub(crate) fn say(level: LogLevel, message: &str, fields: Option<&RawValue>) {
     let fields = fields.map_or("", RawValue::get);
     match level {
-        FrameLevel::Debug => tracing::debug!(target: "rival::script", fields, "{message}"),
-        FrameLevel::Info => tracing::info!(target: "rival::script", fields, "{message}"),
-        FrameLevel::Warn => tracing::warn!(target: "rival::script", fields, "{message}"),
-        FrameLevel::Error => tracing::error!(target: "rival::script", fields, "{message}"),
+        LogLevel::Debug => tracing::debug!(target: "rival::script", fields, "{message}"),
+        LogLevel::Info => tracing::info!(target: "rival::script", fields, "{message}"),
+        LogLevel::Warn => tracing::warn!(target: "rival::script", fields, "{message}"),
+        LogLevel::Error => tracing::error!(target: "rival::script", fields, "{message}"),
     }
 }
 

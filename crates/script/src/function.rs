@@ -8,12 +8,12 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use rival_core::event::LostReason;
 use rival_core::failure::code::NOT_JSON;
 use rival_core::plan::BackoffKind;
-use rival_core::{StepError, Value};
+use rival_core::{LogLevel, StepError, Value};
 use rival_engine::{
     BusyGuard, CallContext, CallError, FunctionNeeds, InexactNumber, UserFunction, inexact_number,
     is_too_deep,
 };
-use rival_script_host::frame::{FrameLevel, FrameRole, FromHost, ScriptError, ToHost};
+use rival_script_host::frame::{FrameRole, FromHost, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
@@ -288,11 +288,11 @@ fn keep_state(context: &CallContext, state: Option<&RawValue>) {
     context.state.replace(fields.unwrap_or_default());
 }
 
-fn log(context: &CallContext, level: FrameLevel, message: &str, fields: Option<&RawValue>) {
+fn log(context: &CallContext, level: LogLevel, message: &str, fields: Option<&RawValue>) {
     match level {
-        FrameLevel::Debug => context.log.debug(fields, message),
-        FrameLevel::Info => context.log.info(fields, message),
-        FrameLevel::Warn => context.log.warn(fields, message),
-        FrameLevel::Error => context.log.error(fields, message),
+        LogLevel::Debug => context.log.debug(fields, message),
+        LogLevel::Info => context.log.info(fields, message),
+        LogLevel::Warn => context.log.warn(fields, message),
+        LogLevel::Error => context.log.error(fields, message),
     }
 }

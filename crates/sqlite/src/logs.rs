@@ -97,7 +97,7 @@ fn number_of(level: LogLevel) -> u8 {
 }
 
 fn level_of(number: u8) -> Result<LogLevel> {
-    [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error]
+    LogLevel::ALL
         .into_iter()
         .find(|level| number_of(*level) == number)
         .ok_or_else(|| SqliteFault::Damaged(format!("log level {number} is unknown")))

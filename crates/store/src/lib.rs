@@ -17,9 +17,10 @@ use rival_core::{PlanHash, RunId, Seq, Time};
 
 pub use error::{CommitError, StoreError};
 pub use memory::MemoryStore;
+pub use rival_core::LogLevel;
 pub use types::{
-    Claim, Commit, EngineId, Epoch, EventBatch, LogFilter, LogLevel, LogLine, Message, MessageNo, NewMessage,
-    NewRun, Page, RowUpdate, RunFilter, RunHold, RunRow, SendResult, Snapshot, StartResult, StoreDamage,
+    Claim, Commit, EngineId, Epoch, EventBatch, LogFilter, LogLine, Message, MessageNo, NewMessage, NewRun,
+    Page, RowUpdate, RunFilter, RunHold, RunRow, SendResult, Snapshot, StartResult, StoreDamage,
 };
 
 /// About how many bytes of events or log lines are read at once: what holds a page holds no more than that, and one batch

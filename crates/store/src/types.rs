@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use rival_core::{PlanHash, RunId, RunStatus, Seq, Time, Value};
-use serde::{Deserialize, Serialize};
+use rival_core::{LogLevel, PlanHash, RunId, RunStatus, Seq, Time, Value};
 
 /// Names an engine that has joined a store. Never given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -356,32 +355,6 @@ pub struct Page {
 impl Default for Page {
     fn default() -> Self {
         Self { before: None, limit: 100 }
-    }
-}
-
-/// How much a log line matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogLevel {
-    /// For the author.
-    Debug,
-    /// Normal.
-    Info,
-    /// Odd.
-    Warn,
-    /// Wrong.
-    Error,
-}
-
-impl LogLevel {
-    /// The word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Debug => "debug",
-            Self::Info => "info",
-            Self::Warn => "warn",
-            Self::Error => "error",
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use rival::event::EventKind;
-use rival::{Clock, Time};
+use rival::{Clock, LogLevel, Time};
 use serde_json::value::RawValue;
 
 use super::{VerbContext, each, is_archive};
@@ -256,9 +256,9 @@ pub(crate) async fn all_logs(
     client: &ApiClient,
     run: &str,
     step: Option<&str>,
-    level: Option<args::LevelArg>,
+    level: Option<LogLevel>,
 ) -> Result<Vec<Box<RawValue>>> {
-    let level = level.map(|level| LEVELS[level as usize].to_owned());
+    let level = level.map(|level| level.to_string());
     let (mut all, mut after) = (Vec::new(), Some(0));
     while let Some(from) = after {
         let filters = query(&[
@@ -279,20 +279,19 @@ pub(crate) async fn all_logs(
 struct LogPrinter<'a> {
     out: &'a DataOutput,
     step: Option<&'a str>,
-    level: usize,
+    level: LogLevel,
 }
-
-const LEVELS: [&str; 4] = ["debug", "info", "warn", "error"];
 
 impl<'a> LogPrinter<'a> {
     fn new(out: &'a DataOutput, args: &'a args::LogsArgs) -> Self {
-        Self { out, step: args.step.as_deref(), level: args.level.map_or(0, |level| level as usize) }
+        Self { out, step: args.step.as_deref(), level: args.level.unwrap_or(LogLevel::Debug) }
     }
 
     fn print(&self, line: &str) -> Result<()> {
         let read: LogLineJson = serde_json::from_str(line)?;
-        let level = LEVELS.iter().position(|level| *level == read.level).unwrap_or(LEVELS.len());
-        if level < self.level || self.step.is_some_and(|step| step != read.step_name) {
+        // A level that this command does not know is a newer server's, and is shown.
+        let is_minor = read.level.parse().is_ok_and(|level: LogLevel| level < self.level);
+        if is_minor || self.step.is_some_and(|step| step != read.step_name) {
             return Ok(());
         }
         match self.out.format {

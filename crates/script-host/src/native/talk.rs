@@ -3,9 +3,10 @@
 //! What the loop must know of them is at their beginning, as the prelude writes them: `{"done":{"id":7,` and
 //! `{"op":{"id":7,"op":12,`.
 
+use rival_core::LogLevel;
 use rquickjs::{Ctx, Exception, Result, String as JsString};
 
-use crate::frame::{CallId, FrameLevel, FromHost};
+use crate::frame::{CallId, FromHost};
 use crate::logs::LogAdmission;
 use crate::ops::HostOpOwner;
 use crate::shared::HostShared;
@@ -42,7 +43,7 @@ fn log(host: &HostShared, call: CallId, frame: &str) {
         LogAdmission::No => {}
         LogAdmission::NoMore => {
             let message = "this is logged faster than it can be read: lines were dropped".to_owned();
-            host.put(&FromHost::Log { id: call, level: FrameLevel::Warn, message, fields: None });
+            host.put(&FromHost::Log { id: call, level: LogLevel::Warn, message, fields: None });
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What functions are given, and what becomes of what they return.
 
-use rival_script_host::frame::{FrameLevel, FrameRole, FromHost, ToHost};
+use rival_core::LogLevel;
+use rival_script_host::frame::{FrameRole, FromHost, ToHost};
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Place, file};
@@ -204,11 +205,11 @@ fn lines_have_a_level_and_fields() {
     assert_eq!(
         lines,
         [
-            line(FrameLevel::Info, "one", None),
-            line(FrameLevel::Warn, "two 2", Some(json!({"a": 1, "f": "[function f]"}))),
-            line(FrameLevel::Error, "three", None),
-            line(FrameLevel::Debug, "", Some(json!({"only": true}))),
-            line(FrameLevel::Info, "four", None),
+            line(LogLevel::Info, "one", None),
+            line(LogLevel::Warn, "two 2", Some(json!({"a": 1, "f": "[function f]"}))),
+            line(LogLevel::Error, "three", None),
+            line(LogLevel::Debug, "", Some(json!({"only": true}))),
+            line(LogLevel::Info, "four", None),
         ]
     );
 }

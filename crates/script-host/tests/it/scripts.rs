@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rival_script_host::frame::{FrameLevel, FromHost, ToHost};
+use rival_core::LogLevel;
+use rival_script_host::frame::{FromHost, ToHost};
 
 use crate::lab::{Lab, Place, file};
 use crate::server::Server;
@@ -23,7 +24,7 @@ fn opened(name: &str) -> (Lab, Vec<(String, String)>) {
 }
 
 /// Runs all tests of a file; gives what they wrote.
-fn run(name: &str) -> Vec<(FrameLevel, String)> {
+fn run(name: &str) -> Vec<(LogLevel, String)> {
     let (mut lab, tests) = opened(name);
     let mut lines = Vec::new();
     let mut failures = String::new();

@@ -257,29 +257,7 @@ pub(crate) struct LogsQuery {
     step: Option<String>,
     /// Only this level and above.
     #[param(inline)]
-    level: Option<LevelParam>,
-}
-
-/// How much a line matters.
-#[derive(Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = Level)]
-enum LevelParam {
-    Debug,
-    Info,
-    Warn,
-    Error,
-}
-
-impl From<LevelParam> for LogLevel {
-    fn from(level: LevelParam) -> Self {
-        match level {
-            LevelParam::Debug => Self::Debug,
-            LevelParam::Info => Self::Info,
-            LevelParam::Warn => Self::Warn,
-            LevelParam::Error => Self::Error,
-        }
-    }
+    level: Option<LogLevel>,
 }
 
 /// What a run's steps wrote.
@@ -307,7 +285,7 @@ pub(crate) async fn logs(
 ) -> Result<Response, HttpProblem> {
     let limit = Some(limited(query.limit, 1_000, 10_000)?);
     let after = words::place("after", query.after)?.map(|seq| seq.0);
-    let filter = LogFilter { node: query.step, level: query.level.map(Into::into), after, limit };
+    let filter = LogFilter { node: query.step, level: query.level, after, limit };
     let logs = async {
         let lines = app.engine.logs(&RunId::from(id), &filter).await?;
         let next = lines.last().map(|line| line.no).or(after);

@@ -21,6 +21,7 @@ pub mod text;
 mod trace;
 mod value;
 pub mod verify;
+pub mod view;
 
 pub use event::Event;
 pub use failure::{Behavior, FailureRecord, StepError};

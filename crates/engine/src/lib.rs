@@ -31,16 +31,16 @@ pub use durable::handle::{BusyGuard, DurableHandle, MAP_CONCURRENCY};
 pub use exact::{InexactNumber, inexact_number};
 pub use inspect::archive::{Archive, ArchivedLog, ArchivedPlan, ArchivedRun, IMPORTED, Imported};
 pub use inspect::bounded::{ValueLimits, ValuePiece, is_omitted};
-pub use inspect::operations::{ChildView, OperationView};
 pub use inspect::verify;
-pub use inspect::view::{FailedAt, RunOutcome, RunView, StepFailure, StepMetrics, StepOutcome};
 pub use json::{EncodeError, encode, is_too_deep};
 pub use registry::definition::{CheckError, Definition, FormerPlan, InputCheck, ResourceNeed};
-pub use registry::problem::SourceProblem;
 pub use registry::resources::ResourceMap;
 pub use rival_core as core;
 pub use rival_core::event::ValueField;
+pub use rival_core::view::{
+    ChildView, ClockStatus, ClockStep, FailedAt, OperationView, RunOutcome, RunView, SourceProblem,
+    StepFailure, StepMetrics, StepOutcome,
+};
 pub use rival_store as store;
 pub use schedule::clock::{Clock, SteppedClock, VirtualClock};
-pub use schedule::wall_clock::{ClockStatus, ClockStep};
 pub use tokio_util::sync::CancellationToken;

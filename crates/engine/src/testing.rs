@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use rival_core::RunId;
+use rival_core::view::RunOutcome;
 use tokio::time::Instant;
 
 use crate::api::engine::Engine;
 use crate::api::error::RunError;
-use crate::inspect::view::RunOutcome;
 use crate::schedule::clock::VirtualClock;
 
 /// How long a test waits, in real time, for a call that does not return and that no amount of time will end.

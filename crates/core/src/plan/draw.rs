@@ -128,7 +128,7 @@ impl Mermaid {
 impl Language for Mermaid {
     fn leaf(&self, name: &str, node: &GraphNode) -> String {
         let text = Self::text(&node.label);
-        match node.kind {
+        match &*node.kind {
             "sleep" | "signal" => format!("{name}([\"{text}\"])"),
             _ => format!("{name}[\"{text}\"]"),
         }
@@ -155,7 +155,7 @@ fn quoted(text: &str) -> String {
 
 impl Language for Dot {
     fn leaf(&self, name: &str, node: &GraphNode) -> String {
-        let shape = if matches!(node.kind, "sleep" | "signal") { ", style=rounded" } else { "" };
+        let shape = if matches!(&*node.kind, "sleep" | "signal") { ", style=rounded" } else { "" };
         format!("{name} [label={}{shape}];", quoted(&node.label))
     }
 

@@ -1,11 +1,13 @@
 //! The structure of a plan for drawing: nodes inside of nodes, and which comes after which.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use super::{BlockOrder, Join, LoopTest, Node, NodeKind, Plan, PlanBlock, SleepLength, TEXT_MARK, join};
 
 /// A plan for drawing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Graph {
@@ -18,7 +20,7 @@ pub struct Graph {
 }
 
 /// One thing to draw.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphNode {
@@ -27,17 +29,17 @@ pub struct GraphNode {
     /// Its path in the plan, as events name it, without iterations.
     pub path: String,
     /// The kind of the node, or `lane` for a branch of a parallel or a case of a branch.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// What to write on it.
     pub label: String,
     /// What is inside: the lanes of a parallel or branch, else the nodes of its block.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(no_recursion, required = false))]
     pub children: Vec<GraphNode>,
 }
 
 /// One node comes after another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphEdge {
@@ -83,13 +85,13 @@ fn graph_node(node: &Node, block: &str, edges: &mut Vec<GraphEdge>) -> GraphNode
                     label: id.clone(),
                     id,
                     path,
-                    kind: "lane",
+                    kind: "lane".into(),
                     children: children_of_lane,
                 });
             }
         }
     }
-    GraphNode { id: node.id.clone(), kind: node.kind.word(), label: label(node), path, children }
+    GraphNode { id: node.id.clone(), kind: node.kind.word().into(), label: label(node), path, children }
 }
 
 /// The id, and in a few words what it does where the id does not say it.

@@ -4,10 +4,10 @@
 use rival_core::event::DecodeError;
 use rival_core::failure::code;
 use rival_core::plan::PlanError;
+use rival_core::view::RunOutcome;
 use rival_core::{RunId, RunStatus};
 use rival_store::StoreError;
 
-use crate::inspect::view::RunOutcome;
 use crate::json::EncodeError;
 
 /// A workflow cannot be registered.

@@ -5,13 +5,13 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use futures::stream::BoxStream;
+use rival_core::view::{RunOutcome, RunView};
 use rival_core::{Event, RunId, RunStatus, Seq, Value};
 use serde::de::DeserializeOwned;
 
 use crate::api::engine::Engine;
 use crate::api::error::RunError;
 use crate::api::signal::SignalRequest;
-use crate::inspect::view::{RunOutcome, RunView};
 
 /// A run that was started. Dropping the handle does nothing to the run, and keeping it does not keep the engine going.
 pub struct RunHandle<O = Value> {

@@ -6,6 +6,7 @@
 use futures::stream::{self, BoxStream, StreamExt};
 use rival_core::event::{ResultPart, ResultParts, ValueField};
 use rival_core::joined::HeldPart;
+use rival_core::view::RunView;
 use rival_core::{Event, Path, RunId, RunState, Seq, Value};
 use rival_store::StoreError;
 use serde_json::json;
@@ -13,7 +14,7 @@ use serde_json::json;
 use crate::api::engine::Engine;
 use crate::api::error::RunError;
 use crate::call::values::{ReadError, load_event};
-use crate::inspect::view::{self, RunView};
+use crate::inspect::view;
 use crate::run::load;
 
 /// The key of the object that stands in the place of a value that was left out.

@@ -4,38 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use rival_core::durable::OpOutcome;
 use rival_core::event::EventKind;
+use rival_core::view::{ChildView, OperationView};
 use rival_core::{Event, NodeStatus, Path, RunId};
-use serde::Serialize;
-
-/// A durable operation of a step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct OperationView {
-    /// `once`, `sleep`, `signal`, `run` or `map`.
-    pub kind: &'static str,
-    /// The signal's, workflow's or given name; a sleep has none.
-    pub name: String,
-    /// Occurrence (from 1) among operations of this kind and name.
-    pub occurrence: u32,
-    /// Where it stands: `waiting`, `completed`, `failed` or `cancelled`.
-    pub status: NodeStatus,
-    /// The runs that it started, in the order of the items.
-    pub children: Vec<ChildView>,
-}
-
-/// A child of an operation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ChildView {
-    /// Which item of a map it works on.
-    pub index: u32,
-    /// The run; if it was retried by itself, the last one.
-    pub run_id: RunId,
-    /// Where it stands: `waiting`, `completed`, `failed` or `cancelled`.
-    pub status: NodeStatus,
-}
 
 /// The operations of each step, from a run's whole history.
 pub(crate) fn operations(events: &[Event]) -> HashMap<&Path, Vec<OperationView>> {
@@ -62,7 +32,7 @@ impl<'e> FoundOps<'e> {
         match kind {
             EventKind::OpStarted { node, op, name, occurrence, what, .. } => {
                 let view = OperationView {
-                    kind: what.kind().word(),
+                    kind: what.kind().word().into(),
                     name: name.clone(),
                     occurrence: *occurrence,
                     status: NodeStatus::Waiting,

@@ -1,175 +1,17 @@
-//! Runs as users see them.
+//! How runs are made into what users see of them.
 
 use std::collections::{BTreeSet, HashMap};
 
-use rival_core::event::{EventKind, NotUndone, ValueField};
+use rival_core::event::{EventKind, ValueField};
 use rival_core::joined::build;
 use rival_core::plan::NodeKind;
 use rival_core::state::NodeState;
-use rival_core::{
-    Event, FailureRecord, IndexedPlan, NodeStatus, Path, RunId, RunState, RunStatus, Seq, Time, Value,
-};
+use rival_core::view::{FailedAt, RunOutcome, RunView, StepFailure, StepMetrics, StepOutcome};
+use rival_core::{Event, IndexedPlan, NodeStatus, Path, RunId, RunState, RunStatus, Seq, Value};
 use rival_store::RunRow;
-use serde::Serialize;
 
 use crate::inspect::bounded::ValueBudget;
-use crate::inspect::operations::{self, OperationView};
-
-/// How a run ended, with what its steps left.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RunOutcome {
-    /// The run.
-    pub run_id: RunId,
-    /// Its workflow.
-    pub workflow: String,
-    /// How it ended.
-    pub status: RunStatus,
-    /// The result of its last node, if it completed.
-    pub output: Option<Value>,
-    /// What each node of the outermost block left, in plan order.
-    #[serde(serialize_with = "as_map")]
-    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, StepOutcome>))]
-    pub results: Vec<(String, StepOutcome)>,
-    /// Why it failed.
-    pub error: Option<FailureRecord>,
-    /// The node of the outermost block that failed.
-    pub failed_step: Option<FailedAt>,
-    /// Why it was cancelled.
-    pub reason: Option<String>,
-    /// The run that retries it by itself.
-    pub retried_as: Option<RunId>,
-    /// Steps whose compensation failed.
-    pub not_undone: Vec<NotUndone>,
-}
-
-impl RunOutcome {
-    /// What a node left, by name.
-    pub fn result(&self, name: &str) -> Option<&StepOutcome> {
-        self.results.iter().find(|(node, _)| node == name).map(|(_, result)| result)
-    }
-}
-
-/// What a node left.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = StepResult))]
-pub struct StepOutcome {
-    /// What it returned.
-    pub result: Option<Value>,
-    /// What it put into its state.
-    pub state: Value,
-    /// How it ended.
-    pub status: NodeStatus,
-}
-
-/// Where a run failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct FailedAt {
-    /// The node of the outermost block.
-    pub step_name: String,
-    /// The node that failed first; deeper if it is inside of a nested workflow.
-    pub path: Path,
-}
-
-/// A run with everything that is known of it.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RunView {
-    /// The run.
-    pub run_id: RunId,
-    /// Its workflow.
-    pub workflow: String,
-    /// The hash of its plan.
-    pub plan: String,
-    /// Where it stands.
-    pub status: RunStatus,
-    /// What it was given.
-    pub input: Value,
-    /// The result of its last node, if it completed.
-    pub output: Option<Value>,
-    /// Why it failed, or is failing.
-    pub error: Option<FailureRecord>,
-    /// Where it failed.
-    pub failed_step: Option<FailedAt>,
-    /// Why it was cancelled.
-    pub reason: Option<String>,
-    /// When it was started.
-    pub created_at: Time,
-    /// When it ended.
-    pub ended_at: Option<Time>,
-    /// The run that started it as a child.
-    pub parent: Option<RunId>,
-    /// The run that it retries.
-    pub source: Option<RunId>,
-    /// The run that retries it by itself.
-    pub retried_as: Option<RunId>,
-    /// Steps whose compensation failed.
-    pub not_undone: Vec<NotUndone>,
-    /// Words to find it by.
-    pub tags: Vec<String>,
-    /// One line: why it failed or is blocked.
-    pub note: Option<String>,
-    /// How many events it has.
-    pub events: Seq,
-    /// Its nodes that have begun, in plan order; the others are pending.
-    pub steps: Vec<StepMetrics>,
-    /// How many nodes of early iterations are left out of an answer of bounded size.
-    pub omitted_steps: usize,
-}
-
-/// A node with its metrics.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct StepMetrics {
-    /// Its path.
-    pub path: Path,
-    /// Its id.
-    pub name: String,
-    /// Its kind.
-    pub kind: &'static str,
-    /// Where it stands.
-    pub status: NodeStatus,
-    /// What it returned.
-    pub result: Option<Value>,
-    /// What it put into its state.
-    pub state: Value,
-    /// When it began.
-    pub started_at: Option<Time>,
-    /// When it ended.
-    pub completed_at: Option<Time>,
-    /// How long it took, in milliseconds.
-    pub duration: Option<u64>,
-    /// Attempts after the first.
-    pub retry_count: u32,
-    /// Calls, with those that a crash cut short.
-    pub calls: u32,
-    /// Its last failure.
-    pub error: Option<StepFailure>,
-    /// When it is tried again or wakes up.
-    pub wake_at: Option<Time>,
-    /// What it has asked for durably, in the order in which it asked.
-    pub operations: Vec<OperationView>,
-}
-
-/// A failure of an attempt.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct StepFailure {
-    /// What went wrong.
-    #[serde(flatten)]
-    pub failure: FailureRecord,
-    /// In which attempt.
-    pub attempt_number: u32,
-    /// When.
-    pub occurred_at: Time,
-}
+use crate::inspect::operations;
 
 /// Finds the events that a state refers to.
 pub(crate) trait EventSource {
@@ -336,7 +178,7 @@ fn steps(
         let metrics = StepMetrics {
             path: path.clone(),
             name: planned.node().id.clone(),
-            kind: planned.node().kind.word(),
+            kind: planned.node().kind.word().into(),
             status: node.status,
             result: event(node.result).and_then(|holder| {
                 let result = build(holder, &|seq| events.event(seq))?;
@@ -381,8 +223,4 @@ fn attempt_of(failed: &EventKind, attempts: &HashMap<(&Path, u32), u32>) -> u32 
         EventKind::CallFailed { node, call, .. } => attempts.get(&(node, *call)).copied().unwrap_or(1),
         _ => 1,
     }
-}
-
-fn as_map<S: serde::Serializer>(results: &[(String, StepOutcome)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(results.iter().map(|(name, result)| (name, result)))
 }

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rival_core::Time;
+use rival_core::view::ClockStatus;
 use tokio::sync::watch;
 
-use crate::schedule::wall_clock::{ClockReading, ClockStatus, WallTime};
+use crate::schedule::wall_clock::{ClockReading, WallTime};
 
 /// Where an engine's time comes from.
 #[derive(Clone, Debug, Default)]

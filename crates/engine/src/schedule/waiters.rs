@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rival_core::view::RunOutcome;
 use rival_core::{RunId, Seq};
 use tokio::sync::{oneshot, watch};
 
-use crate::inspect::view::RunOutcome;
 use crate::schedule::shared::EngineShared;
 
 /// What a waiter is told: the outcome, or that it can be read from the store.

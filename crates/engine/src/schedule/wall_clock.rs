@@ -17,7 +17,7 @@
 use std::collections::VecDeque;
 
 use rival_core::Time;
-use serde::Serialize;
+use rival_core::view::{ClockStatus, ClockStep};
 
 /// Differences between the two clocks below this are not worth a word: they are read one after the other.
 const STEP_MIN_US: i64 = 5_000_000;
@@ -42,32 +42,6 @@ pub(crate) struct ClockReading {
     pub(crate) wall: i64,
     /// What has passed since some moment; also while the machine is suspended, where the system can tell.
     pub(crate) passed: i64,
-}
-
-/// One time that the wall clock was set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ClockStep {
-    /// What the wall clock said afterwards.
-    pub at: Time,
-    /// By how many milliseconds; less than zero if it was set back.
-    pub by_ms: i64,
-}
-
-/// What is known of a clock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ClockStatus {
-    /// The engine's time.
-    pub now: Time,
-    /// How far the engine's time is ahead of the wall clock, in milliseconds; less than zero if it is behind.
-    pub ahead_ms: i64,
-    /// How often the wall clock was set by five seconds or more since the process began.
-    pub steps: u64,
-    /// The last of these steps, the oldest first.
-    pub last_steps: Vec<ClockStep>,
 }
 
 /// Makes one time of the readings of two clocks.

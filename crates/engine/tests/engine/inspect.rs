@@ -288,7 +288,7 @@ async fn metrics_tell_times(lab: Lab) {
         .iter()
         .map(|step| {
             let (from, to) = (step.started_at.unwrap(), step.completed_at.unwrap());
-            (step.name.as_str(), step.kind, since_start(from), since_start(to), step.duration.unwrap())
+            (step.name.as_str(), &*step.kind, since_start(from), since_start(to), step.duration.unwrap())
         })
         .collect();
     let expected = [

@@ -1,0 +1,313 @@
+//! Runs, workflow files and clocks as people and programs see them: written by the engine, read by clients.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::event::NotUndone;
+use crate::failure::FailureRecord;
+use crate::ids::{RunId, Seq, Time};
+use crate::path::Path;
+use crate::status::{NodeStatus, RunStatus};
+use crate::value::{self, Value};
+
+/// How a run ended, with what its steps left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunOutcome {
+    /// The run.
+    pub run_id: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// How it ended.
+    pub status: RunStatus,
+    /// The result of its last node, if it completed.
+    pub output: Option<Value>,
+    /// What each node of the outermost block left, in plan order.
+    #[serde(serialize_with = "write_map", deserialize_with = "read_map")]
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, StepOutcome>))]
+    pub results: Vec<(String, StepOutcome)>,
+    /// Why it failed.
+    pub error: Option<FailureRecord>,
+    /// The node of the outermost block that failed.
+    pub failed_step: Option<FailedAt>,
+    /// Why it was cancelled.
+    pub reason: Option<String>,
+    /// The run that retries it by itself.
+    pub retried_as: Option<RunId>,
+    /// Steps whose compensation failed.
+    pub not_undone: Vec<NotUndone>,
+}
+
+impl RunOutcome {
+    /// What a node left, by name.
+    pub fn result(&self, name: &str) -> Option<&StepOutcome> {
+        self.results.iter().find(|(node, _)| node == name).map(|(_, result)| result)
+    }
+}
+
+/// What a node left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = StepResult))]
+pub struct StepOutcome {
+    /// What it returned.
+    pub result: Option<Value>,
+    /// What it put into its state.
+    pub state: Value,
+    /// How it ended.
+    pub status: NodeStatus,
+}
+
+/// Where a run failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FailedAt {
+    /// The node of the outermost block.
+    pub step_name: String,
+    /// The node that failed first; deeper if it is inside of a nested workflow.
+    pub path: Path,
+}
+
+/// A run with everything that is known of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunView {
+    /// The run.
+    pub run_id: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// The hash of its plan.
+    pub plan: String,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// What it was given.
+    pub input: Value,
+    /// The result of its last node, if it completed.
+    pub output: Option<Value>,
+    /// Why it failed, or is failing.
+    pub error: Option<FailureRecord>,
+    /// Where it failed.
+    pub failed_step: Option<FailedAt>,
+    /// Why it was cancelled.
+    pub reason: Option<String>,
+    /// When it was started.
+    pub created_at: Time,
+    /// When it ended.
+    pub ended_at: Option<Time>,
+    /// The run that started it as a child.
+    pub parent: Option<RunId>,
+    /// The run that it retries.
+    pub source: Option<RunId>,
+    /// The run that retries it by itself.
+    pub retried_as: Option<RunId>,
+    /// Steps whose compensation failed.
+    pub not_undone: Vec<NotUndone>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// One line: why it failed or is blocked.
+    pub note: Option<String>,
+    /// How many events it has.
+    pub events: Seq,
+    /// Its nodes that have begun, in plan order; the others are pending.
+    pub steps: Vec<StepMetrics>,
+    /// How many nodes of early iterations are left out of an answer of bounded size.
+    pub omitted_steps: usize,
+}
+
+/// A node with its metrics.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepMetrics {
+    /// Its path.
+    pub path: Path,
+    /// Its id.
+    pub name: String,
+    /// Its kind.
+    pub kind: Cow<'static, str>,
+    /// Where it stands.
+    pub status: NodeStatus,
+    /// What it returned.
+    pub result: Option<Value>,
+    /// What it put into its state.
+    pub state: Value,
+    /// When it began.
+    pub started_at: Option<Time>,
+    /// When it ended.
+    pub completed_at: Option<Time>,
+    /// How long it took, in milliseconds.
+    pub duration: Option<u64>,
+    /// Attempts after the first.
+    pub retry_count: u32,
+    /// Calls, with those that a crash cut short.
+    pub calls: u32,
+    /// Its last failure.
+    pub error: Option<StepFailure>,
+    /// When it is tried again or wakes up.
+    pub wake_at: Option<Time>,
+    /// What it has asked for durably, in the order in which it asked.
+    pub operations: Vec<OperationView>,
+}
+
+/// A failure of an attempt.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepFailure {
+    /// What went wrong.
+    #[serde(flatten)]
+    pub failure: FailureRecord,
+    /// In which attempt.
+    pub attempt_number: u32,
+    /// When.
+    pub occurred_at: Time,
+}
+
+/// By hand: what serde flattens it cannot read as text, as the details are.
+impl<'de> Deserialize<'de> for StepFailure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Flat {
+            code: String,
+            message: String,
+            #[serde(default, deserialize_with = "value::present")]
+            details: Option<Value>,
+            attempt_number: u32,
+            occurred_at: Time,
+        }
+        let Flat { code, message, details, attempt_number, occurred_at } = Flat::deserialize(deserializer)?;
+        Ok(Self { failure: FailureRecord { code, message, details }, attempt_number, occurred_at })
+    }
+}
+
+/// A durable operation of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OperationView {
+    /// `once`, `sleep`, `signal`, `run` or `map`.
+    pub kind: Cow<'static, str>,
+    /// The signal's, workflow's or given name; a sleep has none.
+    pub name: String,
+    /// Occurrence (from 1) among operations of this kind and name.
+    pub occurrence: u32,
+    /// Where it stands: `waiting`, `completed`, `failed` or `cancelled`.
+    pub status: NodeStatus,
+    /// The runs that it started, in the order of the items.
+    pub children: Vec<ChildView>,
+}
+
+/// A child of an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ChildView {
+    /// Which item of a map it works on.
+    pub index: u32,
+    /// The run; if it was retried by itself, the last one.
+    pub run_id: RunId,
+    /// Where it stands: `waiting`, `completed`, `failed` or `cancelled`.
+    pub status: NodeStatus,
+}
+
+/// Something wrong in a file that workflows come from. Shown as `file:line:column: message`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SourceProblem {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+impl fmt::Display for SourceProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)
+    }
+}
+
+/// One time that the wall clock was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ClockStep {
+    /// What the wall clock said afterwards.
+    pub at: Time,
+    /// By how many milliseconds; less than zero if it was set back.
+    pub by_ms: i64,
+}
+
+/// What is known of a clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ClockStatus {
+    /// The engine's time.
+    pub now: Time,
+    /// How far the engine's time is ahead of the wall clock, in milliseconds; less than zero if it is behind.
+    pub ahead_ms: i64,
+    /// How often the wall clock was set by five seconds or more since the process began.
+    pub steps: u64,
+    /// The last of these steps, the oldest first.
+    pub last_steps: Vec<ClockStep>,
+}
+
+fn write_map<S: Serializer>(results: &[(String, StepOutcome)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(results.iter().map(|(name, result)| (name, result)))
+}
+
+/// The order of the plan is the order of the text.
+fn read_map<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, StepOutcome)>, D::Error> {
+    struct InOrder;
+
+    impl<'de> Visitor<'de> for InOrder {
+        type Value = Vec<(String, StepOutcome)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a map of what nodes left")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut results = Vec::new();
+            while let Some(result) = map.next_entry()? {
+                results.push(result);
+            }
+            Ok(results)
+        }
+    }
+
+    deserializer.deserialize_map(InOrder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What clients read is what the engine wrote, to the digit, and fields of a newer server do not disturb them.
+    #[test]
+    fn views_are_read_as_they_were_written() {
+        let failure = r#"{"code":"c","message":"m","details":{"n":12345678901234567890.10},"attemptNumber":2,"occurredAt":7}"#;
+        let read: StepFailure = serde_json::from_str(failure).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), failure);
+        let outcome = r#"{"runId":"r","workflow":"w","status":"failed","output":null,"results":{"b":{"result":1.50,"state":{},"status":"completed"},"a":{"result":null,"state":{},"status":"failed"}},"error":{"code":"c","message":"m"},"failedStep":{"stepName":"a","path":"a"},"reason":null,"retriedAs":null,"notUndone":[]}"#;
+        let read: RunOutcome = serde_json::from_str(outcome).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), outcome);
+        let newer = outcome.replacen('{', r#"{"mood":["good"],"#, 1);
+        assert_eq!(serde_json::from_str::<RunOutcome>(&newer).unwrap(), read);
+    }
+}

@@ -11,8 +11,9 @@ use axum::body::Body;
 use axum::http::{Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use rival::{Archive, Engine, SqliteStore, StoreError};
+use rival_api::ProblemReply;
 use rival_server::local_secret::LocalSecretFile;
-use serde::Deserialize;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tower::ServiceExt;
 
@@ -74,22 +75,6 @@ impl ApiAnswer {
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_str(&self.text).context("the server's answer is not what this command expects")
     }
-}
-
-/// A refusal, as the API words it.
-#[derive(Debug, Deserialize)]
-struct ProblemJson {
-    code: String,
-    error: String,
-    #[serde(default)]
-    errors: Vec<ViolationJson>,
-}
-
-/// One thing that is wrong with an input.
-#[derive(Debug, Deserialize)]
-pub(crate) struct ViolationJson {
-    pub(crate) path: String,
-    pub(crate) message: String,
 }
 
 impl ApiClient {
@@ -187,8 +172,8 @@ impl ApiClient {
         self.ask(Method::GET, path, None).await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: &serde_json::Value) -> Result<ApiAnswer> {
-        self.ask(Method::POST, path, Some(body.to_string())).await
+    pub(crate) async fn post(&self, path: &str, body: &impl Serialize) -> Result<ApiAnswer> {
+        self.post_text(path, serde_json::to_string(body)?).await
     }
 
     pub(crate) async fn post_text(&self, path: &str, body: String) -> Result<ApiAnswer> {
@@ -261,7 +246,7 @@ impl ApiClient {
     }
 
     fn refused(&self, status: StatusCode, text: &str) -> ExitError {
-        let Ok(problem) = serde_json::from_str::<ProblemJson>(text) else {
+        let Ok(problem) = serde_json::from_str::<ProblemReply>(text) else {
             let what = match &self.to {
                 ApiTransport::Server { url, .. } => {
                     format!("{url} answered {status}, and does not look like rival")

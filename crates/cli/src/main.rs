@@ -16,7 +16,6 @@ mod read;
 mod sample;
 mod screen;
 mod server;
-mod shape;
 mod signals;
 mod sse;
 mod style;

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rival::Time;
+use rival::{NodeStatus, Time};
+use rival_api::{Graph, GraphNode, RunView, StepMetrics};
 
 use crate::out::{clean, short, width};
-use crate::shape::{GraphJson, NodeJson, RunJson, StepJson};
 use crate::style::TextStyle;
 use crate::text::length;
-use crate::verbs::look::detail;
+use crate::verbs::look::{detail, took};
 
 /// How much of what a step says is shown.
 const DETAIL: usize = 100;
@@ -16,13 +16,7 @@ const DETAIL: usize = 100;
 const ITERATIONS: usize = 8;
 
 /// The run in one line, and its steps below.
-pub(crate) fn draw(
-    run: &RunJson,
-    graph: &GraphJson,
-    style: TextStyle,
-    turn: usize,
-    now: Time,
-) -> Vec<String> {
+pub(crate) fn draw(run: &RunView, graph: &Graph, style: TextStyle, turn: usize, now: Time) -> Vec<String> {
     let steps = run.steps.iter().map(|step| (step.path.as_str(), step)).collect();
     let mut tree = Tree { steps, style, turn, now, rows: Vec::new() };
     tree.nodes(&graph.nodes, "", 1);
@@ -33,13 +27,13 @@ pub(crate) fn draw(
         style.bold(clean(&run.workflow)),
         style.dim(&run.run_id),
         style.status(run.status.word()),
-        length(run.took(now)),
+        length(took(run, now)),
     );
     std::iter::once(head).chain(tree.rows.iter().map(|row| row.show(widest))).collect()
 }
 
 /// The plan alone.
-pub(crate) fn draw_plan(graph: &GraphJson, style: TextStyle) -> Vec<String> {
+pub(crate) fn draw_plan(graph: &Graph, style: TextStyle) -> Vec<String> {
     let mut rows = Vec::new();
     plan_rows(&graph.nodes, 1, &mut rows);
     let widest = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
@@ -50,7 +44,7 @@ pub(crate) fn draw_plan(graph: &GraphJson, style: TextStyle) -> Vec<String> {
     std::iter::once(style.bold(clean(&graph.workflow))).chain(rows.iter().map(line)).collect()
 }
 
-fn plan_rows(nodes: &[NodeJson], depth: usize, rows: &mut Vec<(String, String)>) {
+fn plan_rows(nodes: &[GraphNode], depth: usize, rows: &mut Vec<(String, String)>) {
     for node in nodes {
         let kind = if node.kind == "lane" { String::new() } else { clean(&node.kind) };
         rows.push((format!("{}{}", "  ".repeat(depth), clean(&node.label)), kind));
@@ -72,7 +66,7 @@ impl Row {
 }
 
 struct Tree<'a> {
-    steps: BTreeMap<&'a str, &'a StepJson>,
+    steps: BTreeMap<&'a str, &'a StepMetrics>,
     style: TextStyle,
     turn: usize,
     now: Time,
@@ -81,28 +75,28 @@ struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     /// The nodes of a block that is at `path`.
-    fn nodes(&mut self, nodes: &[NodeJson], path: &str, depth: usize) {
+    fn nodes(&mut self, nodes: &[GraphNode], path: &str, depth: usize) {
         for node in nodes {
             let path = if path.is_empty() { node.id.clone() } else { format!("{path}/{}", node.id) };
             self.node(node, &path, depth);
         }
     }
 
-    fn node(&mut self, node: &NodeJson, path: &str, depth: usize) {
+    fn node(&mut self, node: &GraphNode, path: &str, depth: usize) {
         let step = self.steps.get(path).copied();
         let (time, text) = step.map_or_else(Default::default, |step| (self.time(step), self.text(step)));
         // A lane has no metrics of its own: it stands where what is in it stands.
         let status = match step {
-            Some(step) => step.status.as_str(),
+            Some(step) => step.status.word(),
             None if node.kind == "lane" && self.begun(path) => "",
             None => "pending",
         };
         self.row(depth, status, &node.id, time, text);
-        match node.kind.as_str() {
+        match &*node.kind {
             "loop" | "forEach" => self.iterations(node, path, depth),
             // Only the case that was chosen.
             "branch" => {
-                let begun: Vec<&NodeJson> =
+                let begun: Vec<&GraphNode> =
                     node.children.iter().filter(|lane| self.begun(&format!("{path}/{}", lane.id))).collect();
                 for lane in begun {
                     self.node(lane, &format!("{path}/{}", lane.id), depth + 1);
@@ -112,7 +106,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn iterations(&mut self, node: &NodeJson, path: &str, depth: usize) {
+    fn iterations(&mut self, node: &GraphNode, path: &str, depth: usize) {
         let prefix = format!("{path}[");
         let inside = self.steps.range(prefix.as_str()..).map(|(path, _)| *path);
         let inside = inside.take_while(|path| path.starts_with(&prefix));
@@ -147,23 +141,27 @@ impl<'a> Tree<'a> {
     }
 
     /// How long a step took, is taking, or has to wait.
-    fn time(&self, step: &StepJson) -> String {
-        match (step.status.as_str(), step.wake_at, step.duration, step.started_at) {
-            ("waiting_retry" | "waiting", Some(at), _, _) => format!("in {}", length(at.ms_since(self.now))),
+    fn time(&self, step: &StepMetrics) -> String {
+        match (step.status, step.wake_at, step.duration, step.started_at) {
+            (NodeStatus::WaitingRetry | NodeStatus::Waiting, Some(at), _, _) => {
+                format!("in {}", length(at.ms_since(self.now)))
+            }
             (_, _, Some(ms), _) => length(ms),
             (_, _, None, Some(since)) => length(self.now.ms_since(since)),
             (_, _, None, None) => String::new(),
         }
     }
 
-    fn text(&self, step: &StepJson) -> String {
+    fn text(&self, step: &StepMetrics) -> String {
         let style = self.style;
         let detail = short(&detail(step), DETAIL);
         let attempt = step.retry_count + 1;
-        match step.status.as_str() {
-            "waiting_retry" => style.yellow(format_args!("attempt {attempt} failed: {detail}")),
-            "failed" | "blocked" => style.red(detail),
-            "waiting" if detail.is_empty() => style.yellow("waits; nothing is held, not even a thread"),
+        match step.status {
+            NodeStatus::WaitingRetry => style.yellow(format_args!("attempt {attempt} failed: {detail}")),
+            NodeStatus::Failed | NodeStatus::Blocked => style.red(detail),
+            NodeStatus::Waiting if detail.is_empty() => {
+                style.yellow("waits; nothing is held, not even a thread")
+            }
             _ if step.retry_count > 0 => {
                 format!("{}  {detail}", style.dim(format_args!("attempt {attempt}")))
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use rival::Engine;
-use rival_engine::SourceProblem;
+use rival_api::SourceProblem;
 use rival_script::{Loaded, OutgoingPolicy, Problem, Scripts, ScriptsError, Watching};
 
 use crate::config::ResolvedConfig;

@@ -8,7 +8,7 @@ use rival_core::{RunId, RunStatus, Time};
 use rival_engine::{Committed, Engine, Observer};
 use tokio::sync::{Notify, broadcast};
 
-use crate::api::RunSummary;
+use crate::api::convert::run_summary;
 
 /// How many summaries a client may be behind before it has to list again.
 const BEHIND_MAX: usize = 1_024;
@@ -102,7 +102,7 @@ impl LiveRuns {
                 if row.status.is_terminal() {
                     told.remove(&run);
                 }
-                let summary = RunSummary::from(row);
+                let summary = run_summary(row);
                 let json = serde_json::to_string(&summary).expect("a summary has only string keys");
                 self.send(LiveUpdate::Run { workflow: summary.workflow, json });
             }

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use rival_api::{ProblemReply, ViolationReply};
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
@@ -69,22 +69,6 @@ pub enum Repeat {
     Signal(String),
 }
 
-/// One thing that is wrong with what was sent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[schema(as = Violation)]
-pub struct ViolationReply {
-    /// Where, as a JSON pointer; empty for the whole.
-    pub path: String,
-    /// What is wrong there.
-    pub message: String,
-}
-
-impl From<rival_engine::Violation> for ViolationReply {
-    fn from(violation: rival_engine::Violation) -> Self {
-        Self { path: violation.path, message: violation.message }
-    }
-}
-
 impl HttpProblem {
     /// A problem with one sentence.
     pub fn new(status: StatusCode, code: &'static str, error: impl Into<String>) -> Self {
@@ -108,22 +92,21 @@ impl HttpProblem {
 
     /// As it goes over the wire.
     pub(crate) fn json(&self) -> Vec<u8> {
-        let body = ProblemBody {
+        let (run_id, signal_id) = match self.repeat.clone() {
+            Some(Repeat::Run(id)) => (Some(id), None),
+            Some(Repeat::Signal(id)) => (None, Some(id)),
+            None => (None, None),
+        };
+        let body = ProblemReply {
             r#type: format!("/errors/{}", self.code),
-            title: self.status.canonical_reason().unwrap_or("Error"),
+            title: self.status.canonical_reason().unwrap_or("Error").to_owned(),
             status: self.status.as_u16(),
-            code: self.code,
-            error: &self.error,
-            detail: &self.error,
-            errors: &self.errors,
-            run_id: self.repeat.as_ref().and_then(|repeat| match repeat {
-                Repeat::Run(id) => Some(id.as_str()),
-                Repeat::Signal(_) => None,
-            }),
-            signal_id: self.repeat.as_ref().and_then(|repeat| match repeat {
-                Repeat::Signal(id) => Some(id.as_str()),
-                Repeat::Run(_) => None,
-            }),
+            code: self.code.to_owned(),
+            error: self.error.clone(),
+            detail: self.error.clone(),
+            errors: self.errors.clone(),
+            run_id,
+            signal_id,
         };
         serde_json::to_vec(&body).expect("strings and numbers are JSON")
     }
@@ -142,49 +125,14 @@ impl IntoResponse for HttpProblem {
     }
 }
 
-/// A problem on the wire.
-#[derive(Serialize, ToSchema)]
-struct ProblemBody<'a> {
-    /// The page that explains the code.
-    #[schema(example = "/errors/run_not_found")]
-    r#type: String,
-    /// The status in words.
-    #[schema(example = "Not Found")]
-    title: &'a str,
-    /// The HTTP status.
-    #[schema(example = 404)]
-    status: u16,
-    /// A stable word for programs.
-    #[schema(example = "run_not_found")]
-    code: &'a str,
-    /// One sentence for people.
-    #[schema(example = "run `x` not found")]
-    error: &'a str,
-    /// The same sentence, where RFC 9457 has it.
-    detail: &'a str,
-    /// What is wrong, one by one, where that is more than one thing.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[schema(required = false)]
-    errors: &'a [ViolationReply],
-    /// The id of the run that the request would have started. It is not known whether it did: starting it again under
-    /// this id is harmless.
-    #[serde(rename = "runId", skip_serializing_if = "Option::is_none")]
-    #[schema(required = false)]
-    run_id: Option<&'a str>,
-    /// The id of the signal. It is not known whether the run has it: sending it again under this id is harmless.
-    #[serde(rename = "signalId", skip_serializing_if = "Option::is_none")]
-    #[schema(required = false)]
-    signal_id: Option<&'a str>,
-}
-
 impl utoipa::PartialSchema for HttpProblem {
     fn schema() -> RefOr<Schema> {
-        ProblemBody::schema()
+        ProblemReply::schema()
     }
 }
 
 impl ToSchema for HttpProblem {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        ProblemBody::schemas(schemas);
+        ProblemReply::schemas(schemas);
     }
 }

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use rival::Archive;
+use rival_api::RunStatusReply;
 
 use super::{VerbContext, page};
 use crate::args::{self, ExportFormat};
 use crate::client::{ApiClient, OfflineNeed, segment};
 use crate::exit::{self, ExitError};
 use crate::out::{OutputFormat, note};
-use crate::shape::RunStatusJson;
 
 /// The largest archive that is read.
 const ARCHIVE_MAX_BYTES: u64 = 1 << 30;
@@ -77,7 +77,7 @@ async fn import_one(context: &VerbContext, client: &ApiClient, file: &Path) -> R
         Ok(failed) => ExitError { message: format!("{}: {failed}", file.display()), ..failed }.into(),
         Err(other) => other,
     })?;
-    let reply: RunStatusJson = answer.read()?;
+    let reply: RunStatusReply = answer.read()?;
     let out = &context.out;
     match out.format {
         OutputFormat::Json => out.json(&answer.text)?,

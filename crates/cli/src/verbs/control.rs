@@ -1,14 +1,13 @@
 //! Controlling runs: `cancel`, `kill`, `pause`, `resume`, `retry`, `fork`, `signal`.
 
 use anyhow::Result;
-use serde_json::{Map, Value, json};
+use rival_api::{EmptyBody, ForkBody, ReasonBody, RunStatusReply, SignalBody};
 
 use super::start::RECORDED;
 use super::{VerbContext, each};
 use crate::args;
 use crate::client::{ApiAnswer, ApiClient, OfflineNeed, segment};
 use crate::out::{DataOutput, OutputFormat, note};
-use crate::shape::RunStatusJson;
 
 /// What is asked of a run.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +37,13 @@ pub(crate) async fn ask(
     reason: Option<&str>,
 ) -> Result<()> {
     let client = context.client(OfflineNeed::Store).await?;
-    let body = reason.map_or_else(|| json!({}), |reason| json!({ "reason": reason }));
+    let body = match reason {
+        Some(reason) => serde_json::to_string(&ReasonBody { reason: reason.to_owned() })?,
+        None => serde_json::to_string(&EmptyBody {})?,
+    };
     each(&context.out, runs, async |run| {
-        let answer = client.post(&format!("/api/runs/{}/{}", segment(run), ask.word()), &body).await?;
+        let answer =
+            client.post_text(&format!("/api/runs/{}/{}", segment(run), ask.word()), body.clone()).await?;
         asked(&context.out, &client, &answer)
     })
     .await
@@ -48,7 +51,7 @@ pub(crate) async fn ask(
 
 /// Says where the run stands that was asked.
 fn asked(out: &DataOutput, client: &ApiClient, answer: &ApiAnswer) -> Result<()> {
-    let reply: RunStatusJson = answer.read()?;
+    let reply: RunStatusReply = answer.read()?;
     match out.format {
         OutputFormat::Json => out.json(&answer.text)?,
         OutputFormat::Ids => out.line(&reply.run_id)?,
@@ -65,31 +68,23 @@ fn asked(out: &DataOutput, client: &ApiClient, answer: &ApiAnswer) -> Result<()>
 pub(crate) async fn retry(context: &VerbContext, args: &args::RunsArgs) -> Result<()> {
     let client = context.client(OfflineNeed::Workflows).await?;
     each(&context.out, &args.runs, async |run| {
-        let answer = client.post(&format!("/api/runs/{}/retry", segment(run)), &json!({})).await?;
+        let answer = client.post(&format!("/api/runs/{}/retry", segment(run)), &EmptyBody {}).await?;
         began(&context.out, &client, &answer)
     })
     .await
 }
 
 pub(crate) async fn fork(context: &VerbContext, args: &args::ForkArgs) -> Result<()> {
-    let mut body = Map::new();
-    if let Some(from) = &args.from {
-        body.insert("from".to_owned(), json!(from));
-    }
-    if let Some(input) = &args.input {
-        body.insert("input".to_owned(), super::json(input, "input").await?);
-    }
-    if let Some(id) = &args.id {
-        body.insert("runId".to_owned(), json!(id));
-    }
+    let input = super::optional_json(args.input.as_deref(), "input").await?;
+    let body = ForkBody { from: args.from.clone(), input, run_id: args.id.clone() };
     let client = context.client(OfflineNeed::Workflows).await?;
-    let answer = client.post(&format!("/api/runs/{}/fork", segment(&args.run)), &Value::Object(body)).await?;
+    let answer = client.post(&format!("/api/runs/{}/fork", segment(&args.run)), &body).await?;
     began(&context.out, &client, &answer)
 }
 
 /// Says which run began.
 fn began(out: &DataOutput, client: &ApiClient, answer: &ApiAnswer) -> Result<()> {
-    let reply: RunStatusJson = answer.read()?;
+    let reply: RunStatusReply = answer.read()?;
     match out.format {
         OutputFormat::Json => out.json(&answer.text)?,
         OutputFormat::Table | OutputFormat::Ids => out.line(&reply.run_id)?,
@@ -103,16 +98,11 @@ fn began(out: &DataOutput, client: &ApiClient, answer: &ApiAnswer) -> Result<()>
 }
 
 pub(crate) async fn signal(context: &VerbContext, args: &args::SignalArgs) -> Result<()> {
-    let mut body = Map::new();
-    if let Some(payload) = &args.payload {
-        body.insert("payload".to_owned(), super::json(payload, "payload").await?);
-    }
-    if let Some(id) = &args.id {
-        body.insert("id".to_owned(), json!(id));
-    }
+    let payload = super::optional_json(args.payload.as_deref(), "payload").await?.unwrap_or_default();
+    let body = SignalBody { payload, id: args.id.clone() };
     // Loads the workflows too, so that the payload is checked even if no server runs this store.
     let client = context.client(OfflineNeed::Workflows).await?;
     let path = format!("/api/runs/{}/signals/{}", segment(&args.run), segment(&args.name));
-    let answer = client.post(&path, &Value::Object(body)).await?;
+    let answer = client.post(&path, &body).await?;
     asked(&context.out, &client, &answer)
 }

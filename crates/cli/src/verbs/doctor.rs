@@ -5,9 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
 use rival::{Clock, Engine, SqliteStore, Store, StoreError, Time};
-use rival_engine::SourceProblem;
+use rival_api::{ClockStatus, ServerVersion, SourceProblem, WorkflowListReply};
 use rival_server::token::TokenFile;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::VerbContext;
@@ -100,12 +99,11 @@ async fn server(context: &VerbContext, findings: &mut Findings) -> bool {
             return false;
         }
     };
-    let version: serde_json::Value = answer.read().unwrap_or_default();
-    if version["name"] != "rival" {
+    let Some(version) = answer.read::<ServerVersion>().ok().filter(|version| version.name == "rival") else {
         findings.add("server", FindingLevel::Bad, format!("what answers at {url} is not Rival"));
         return false;
-    }
-    let (theirs, ours) = (version["version"].as_str().unwrap_or_default(), env!("CARGO_PKG_VERSION"));
+    };
+    let (theirs, ours) = (version.version, env!("CARGO_PKG_VERSION"));
     let level = if theirs == ours { FindingLevel::Good } else { FindingLevel::Odd };
     findings.add("server", level, format!("{url} runs version {theirs}, this command is {ours}"));
     match client.get("/readyz").await {
@@ -121,31 +119,15 @@ async fn server(context: &VerbContext, findings: &mut Findings) -> bool {
     clock(answer.date, findings);
     // Whether the command is let in was said above.
     if let Ok(answer) = client.get("/api/clock").await
-        && let Ok(status) = answer.read::<ServerClock>()
+        && let Ok(status) = answer.read::<ClockStatus>()
     {
         steps(&status, findings);
     }
     true
 }
 
-/// What `/api/clock` says.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ServerClock {
-    ahead_ms: i64,
-    steps: u64,
-    last_steps: Vec<ServerClockStep>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ServerClockStep {
-    at: Time,
-    by_ms: i64,
-}
-
 /// Whether the server's wall clock was set while it ran, and how far its time is from it.
-fn steps(clock: &ServerClock, findings: &mut Findings) {
+fn steps(clock: &ClockStatus, findings: &mut Findings) {
     let way = |ms: i64| if ms < 0 { "back" } else { "forward" };
     if let Some(last) = clock.last_steps.last() {
         let (by, at) = (length(last.by_ms.unsigned_abs()), last.at);
@@ -284,12 +266,8 @@ fn shown(problem: &SourceProblem) -> String {
 }
 
 async fn problems_there(context: &VerbContext) -> Result<Vec<SourceProblem>> {
-    #[derive(Deserialize)]
-    struct ListedProblems {
-        problems: Vec<SourceProblem>,
-    }
     let client = ApiClient::to_configured(&context.config)?;
-    Ok(client.get("/api/workflows").await?.read::<ListedProblems>()?.problems)
+    Ok(client.get("/api/workflows").await?.read::<WorkflowListReply>()?.problems)
 }
 
 /// Loads the files into a passive engine that runs nothing.

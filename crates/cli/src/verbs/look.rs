@@ -2,7 +2,11 @@
 
 use anyhow::Result;
 use rival::event::EventKind;
-use rival::{Clock, LogLevel, Time};
+use rival::{Clock, LogLevel, NodeStatus, Path, RunId, Time, Value};
+use rival_api::{
+    EventListReply, EventReply, ExplanationReply, LogListReply, LogReply, RunListReply, RunSummary, RunView,
+    StepMetrics,
+};
 use serde_json::value::RawValue;
 
 use super::{VerbContext, each, is_archive};
@@ -10,7 +14,6 @@ use crate::args;
 use crate::client::{ApiClient, OfflineNeed, query, segment};
 use crate::lines::EventNarrator;
 use crate::out::{DataOutput, OutputFormat, TextTable, clean, note, short};
-use crate::shape::{EventJson, EventPage, LogLineJson, LogPage, RunJson, RunListJson, StepJson, SummaryJson};
 use crate::style::TextStyle;
 use crate::text::{clock, length, moment};
 
@@ -38,7 +41,7 @@ pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result
             ("limit", Some(left.min(PAGE).to_string())),
             ("cursor", cursor),
         ]);
-        let page: RunListJson = client.get(&format!("/api/runs{filters}")).await?.read()?;
+        let page: RunListReply<Box<RawValue>> = client.get(&format!("/api/runs{filters}")).await?.read()?;
         left = left.saturating_sub(u32::try_from(page.runs.len()).unwrap_or(u32::MAX));
         runs.extend(page.runs);
         cursor = page.cursor;
@@ -58,7 +61,7 @@ fn show_list(out: &DataOutput, runs: &[Box<RawValue>]) -> Result<()> {
         return out.json(&array(runs));
     }
     let runs =
-        runs.iter().map(|run| serde_json::from_str(run.get())).collect::<Result<Vec<SummaryJson>, _>>()?;
+        runs.iter().map(|run| serde_json::from_str(run.get())).collect::<Result<Vec<RunSummary>, _>>()?;
     if out.format == OutputFormat::Ids {
         return runs.iter().try_for_each(|run| out.line(&run.run_id));
     }
@@ -72,10 +75,10 @@ fn show_list(out: &DataOutput, runs: &[Box<RawValue>]) -> Result<()> {
 }
 
 /// A run as a row of a list.
-pub(crate) fn summary(run: &SummaryJson, style: TextStyle) -> [String; 6] {
+pub(crate) fn summary(run: &RunSummary, style: TextStyle) -> [String; 6] {
     let took = run.ended_at.map_or_else(|| "-".to_owned(), |end| length(end.ms_since(run.created_at)));
     [
-        run.run_id.clone(),
+        run.run_id.to_string(),
         clean(&run.workflow),
         style.status(run.status.word()),
         moment(run.created_at),
@@ -99,14 +102,14 @@ pub(crate) async fn show(context: &VerbContext, args: &args::RunsArgs) -> Result
         }
         match context.out.format {
             OutputFormat::Json => context.out.json(&answer.text),
-            OutputFormat::Ids => context.out.line(answer.read::<RunJson>()?.run_id),
+            OutputFormat::Ids => context.out.line(answer.read::<RunView>()?.run_id),
             OutputFormat::Table => show_run(&context.out, &answer.read()?),
         }
     })
     .await
 }
 
-fn show_run(out: &DataOutput, run: &RunJson) -> Result<()> {
+fn show_run(out: &DataOutput, run: &RunView) -> Result<()> {
     for (name, value) in facts(out.style, run, Clock::System.now()) {
         out.line(format_args!("{} {value}", out.style.dim(format_args!("{name:<9}"))))?;
     }
@@ -119,21 +122,21 @@ fn show_run(out: &DataOutput, run: &RunJson) -> Result<()> {
     out.table(&table)
 }
 
-fn facts(style: TextStyle, run: &RunJson, now: Time) -> Vec<(&'static str, String)> {
-    let json = |value: &serde_json::Value| short(&clean(&value.to_string()), 2 * CELL);
+fn facts(style: TextStyle, run: &RunView, now: Time) -> Vec<(&'static str, String)> {
+    let json = |value: &Value| short(&clean(&value.to_json().to_string()), 2 * CELL);
     let mut facts = vec![
-        ("run", run.run_id.clone()),
+        ("run", run.run_id.to_string()),
         ("workflow", format!("{} (plan {})", clean(&run.workflow), short(&run.plan, 12))),
         ("status", style.status(run.status.word())),
         ("started", moment(run.created_at) + " UTC"),
     ];
-    let took = if run.ended_at.is_some() { "took" } else { "age" };
-    facts.push((took, length(run.took(now))));
+    let name = if run.ended_at.is_some() { "took" } else { "age" };
+    facts.push((name, length(took(run, now))));
     facts.push(("input", json(&run.input)));
     let texts = [
-        ("parent", run.parent.clone()),
-        ("from", run.source.clone()),
-        ("next", run.retried_as.clone()),
+        ("parent", run.parent.as_ref().map(RunId::to_string)),
+        ("from", run.source.as_ref().map(RunId::to_string)),
+        ("next", run.retried_as.as_ref().map(RunId::to_string)),
         ("tags", Some(run.tags.join(", ")).filter(|tags| !tags.is_empty())),
         ("reason", run.reason.clone()),
     ];
@@ -156,28 +159,38 @@ fn facts(style: TextStyle, run: &RunJson, now: Time) -> Vec<(&'static str, Strin
     facts
 }
 
-fn step_row(step: &StepJson, style: TextStyle) -> [String; 5] {
+fn step_row(step: &StepMetrics, style: TextStyle) -> [String; 5] {
     let took = step.duration.map_or_else(|| "-".to_owned(), length);
     let attempts = if step.kind == "step" { (step.retry_count + 1).to_string() } else { String::new() };
-    [clean(&step.path), style.status(&step.status), took, attempts, short(&detail(step), CELL)]
+    [clean(step.path.as_str()), style.status(step.status.word()), took, attempts, short(&detail(step), CELL)]
+}
+
+/// How long a run took, or has taken until `now`.
+pub(crate) fn took(run: &RunView, now: Time) -> u64 {
+    run.ended_at.unwrap_or(now).ms_since(run.created_at)
+}
+
+/// What a step says about itself.
+pub(crate) fn description(step: &StepMetrics) -> Option<String> {
+    step.state.to_json()["description"].as_str().map(str::to_owned)
 }
 
 /// What there is to say about a step in a few words.
-pub(crate) fn detail(step: &StepJson) -> String {
-    let error = step.error.as_ref().map(|error| error.message.clone());
+pub(crate) fn detail(step: &StepMetrics) -> String {
+    let error = step.error.as_ref().map(|error| error.failure.message.clone());
     let operations =
         step.operations.iter().filter(|operation| !operation.children.is_empty()).map(|operation| {
-            let ended = operation.children.iter().filter(|child| child.status != "waiting").count();
+            let ended = operation.children.iter().filter(|child| child.status != NodeStatus::Waiting).count();
             format!("{} of {} runs of {} ended", ended, operation.children.len(), operation.name)
         });
     let waits = step
         .operations
         .iter()
-        .filter(|operation| operation.status == "waiting" && operation.children.is_empty());
+        .filter(|operation| operation.status == NodeStatus::Waiting && operation.children.is_empty());
     let waits = waits.map(|operation| format!("waits: {} {}", operation.kind, operation.name));
-    let said = match step.status.as_str() {
-        "completed" | "skipped" => step.description().map(str::to_owned),
-        _ => error.or_else(|| step.description().map(str::to_owned)),
+    let said = match step.status {
+        NodeStatus::Completed | NodeStatus::Skipped => description(step),
+        _ => error.or_else(|| description(step)),
     };
     clean(&said.into_iter().chain(operations).chain(waits).collect::<Vec<_>>().join("; "))
 }
@@ -192,7 +205,7 @@ pub(crate) async fn history(context: &VerbContext, args: &args::HistoryArgs) -> 
     let events = events
         .iter()
         .map(|event| serde_json::from_str(event.get()))
-        .collect::<Result<Vec<EventJson>, _>>()?;
+        .collect::<Result<Vec<EventReply>, _>>()?;
     if out.format == OutputFormat::Ids {
         return events.iter().try_for_each(|event| out.line(event.seq));
     }
@@ -202,11 +215,11 @@ pub(crate) async fn history(context: &VerbContext, args: &args::HistoryArgs) -> 
         let means = kind(event).and_then(|kind| teller.tell(&kind, event.at)).unwrap_or_default();
         // The node has a column of its own.
         let means = means.split_once(": ").map_or(means.as_str(), |(_, means)| means);
-        let node = event.node.as_deref().unwrap_or_default();
+        let node = event.node.as_ref().map_or("", Path::as_str);
         table.row([
             event.seq.to_string(),
             clock(event.at),
-            event.kind.clone(),
+            event.r#type.to_string(),
             clean(node),
             short(means, CELL),
         ]);
@@ -219,18 +232,16 @@ pub(crate) async fn events(client: &ApiClient, run: &str, after: u64) -> Result<
     let (mut all, mut after) = (Vec::new(), Some(after));
     while let Some(from) = after {
         let path = format!("/api/runs/{}/events?after={from}&limit=5000", segment(run));
-        let page: EventPage = client.get(&path).await?.read()?;
+        let page: EventListReply<Box<RawValue>> = client.get(&path).await?.read()?;
         all.extend(page.events);
-        after = page.next;
+        after = page.next.map(|next| next.0);
     }
     Ok(all)
 }
 
 /// The event as the engine knows it; `None` if a newer server knows more kinds than this command.
-pub(crate) fn kind(event: &EventJson) -> Option<EventKind> {
-    let mut tagged = serde_json::Map::new();
-    tagged.insert(event.kind.clone(), event.data.clone());
-    serde_json::from_str(&serde_json::Value::Object(tagged).to_string()).ok()
+pub(crate) fn kind(event: &EventReply) -> Option<EventKind> {
+    serde_json::from_str(&format!("{{{:?}:{}}}", event.r#type, event.data.as_json())).ok()
 }
 
 pub(crate) async fn logs(context: &VerbContext, args: &args::LogsArgs) -> Result<()> {
@@ -267,7 +278,8 @@ pub(crate) async fn all_logs(
             ("step", step.map(str::to_owned)),
             ("level", level.clone()),
         ]);
-        let page: LogPage = client.get(&format!("/api/runs/{}/logs{filters}", segment(run))).await?.read()?;
+        let page: LogListReply<Box<RawValue>> =
+            client.get(&format!("/api/runs/{}/logs{filters}", segment(run))).await?.read()?;
         // It always says where to read on, because more may be written, and a page of long lines is short.
         after = page.next.filter(|_| !page.logs.is_empty());
         all.extend(page.logs);
@@ -288,10 +300,8 @@ impl<'a> LogPrinter<'a> {
     }
 
     fn print(&self, line: &str) -> Result<()> {
-        let read: LogLineJson = serde_json::from_str(line)?;
-        // A level that this command does not know is a newer server's, and is shown.
-        let is_minor = read.level.parse().is_ok_and(|level: LogLevel| level < self.level);
-        if is_minor || self.step.is_some_and(|step| step != read.step_name) {
+        let read: LogReply = serde_json::from_str(line)?;
+        if read.level < self.level || self.step.is_some_and(|step| step != read.step_name) {
             return Ok(());
         }
         match self.out.format {
@@ -304,22 +314,24 @@ impl<'a> LogPrinter<'a> {
 }
 
 /// A line that a step wrote, for people.
-pub(crate) fn log_line(line: &LogLineJson, style: TextStyle) -> String {
+pub(crate) fn log_line(line: &LogReply, style: TextStyle) -> String {
     let level = format!("{:<5}", line.level);
-    let level = match line.level.as_str() {
-        "error" => style.red(level),
-        "warn" => style.yellow(level),
+    let level = match line.level {
+        LogLevel::Error => style.red(level),
+        LogLevel::Warn => style.yellow(level),
         _ => style.dim(level),
     };
     let attempt = if line.attempt > 1 { format!(" (attempt {})", line.attempt) } else { String::new() };
-    let fields =
-        line.metadata.as_ref().map_or_else(String::new, |fields| style.dim(format_args!("  {fields}")));
+    let fields = line
+        .metadata
+        .as_ref()
+        .map_or_else(String::new, |fields| style.dim(format_args!("  {}", fields.to_json())));
     let (at, step) = (style.dim(clock(line.timestamp)), clean(&line.step_name));
     format!("{at}  {level}  {step}{attempt}: {}{fields}", clean(&line.message))
 }
 
 async fn ended(client: &ApiClient, run: &str) -> Result<bool> {
-    Ok(client.get(&format!("/api/runs/{}", segment(run))).await?.read::<RunJson>()?.status.is_terminal())
+    Ok(client.get(&format!("/api/runs/{}", segment(run))).await?.read::<RunView>()?.status.is_terminal())
 }
 
 pub(crate) async fn explain(context: &VerbContext, args: &args::RunsArgs) -> Result<()> {
@@ -330,8 +342,7 @@ pub(crate) async fn explain(context: &VerbContext, args: &args::RunsArgs) -> Res
             OutputFormat::Json => context.out.json(&answer.text),
             OutputFormat::Ids => context.out.line(&run),
             OutputFormat::Table => {
-                let answer: serde_json::Value = answer.read()?;
-                context.out.line(clean(answer["explanation"].as_str().unwrap_or_default()))?;
+                context.out.line(clean(&answer.read::<ExplanationReply>()?.explanation))?;
                 if client.is_passive() && !is_archive(given) && !ended(&client, &run).await? {
                     note("no server runs this store: it changes only when one does");
                 }

@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
+use rival::Value;
+use rival_api::ServerVersion;
 use tokio::sync::OnceCell;
 
 use crate::client::{ApiClient, OfflineNeed};
@@ -122,7 +124,7 @@ pub(crate) async fn each(
 }
 
 /// JSON from an argument: itself, `@FILE`, or `-` for stdin.
-pub(crate) async fn json(given: &str, what: &str) -> Result<serde_json::Value> {
+async fn json(given: &str, what: &str) -> Result<Value> {
     let (text, source) = match given.strip_prefix('@') {
         _ if given == "-" => {
             let text = read::text(Path::new("-"), GIVEN_MAX_BYTES).await;
@@ -136,21 +138,31 @@ pub(crate) async fn json(given: &str, what: &str) -> Result<serde_json::Value> {
         }
         None => (given.to_owned(), "the command line".to_owned()),
     };
-    serde_json::from_str(&text).map_err(|error| {
+    // Read and written anew, so that the run has it without the spaces and line breaks of a file.
+    serde_json::from_str::<serde_json::Value>(&text).map(Value::from).map_err(|error| {
         ExitError::usage(format!("the {what} from {source} is not JSON: {error}"))
             .hint(format!("write the {what} as JSON in single quotes, or as @FILE, or as - for stdin"))
             .into()
     })
 }
 
+/// JSON from an argument that may be left out.
+pub(crate) async fn optional_json(given: Option<&str>, what: &str) -> Result<Option<Value>> {
+    match given {
+        Some(given) => json(given, what).await.map(Some),
+        None => Ok(None),
+    }
+}
+
 /// `version`: of this command, and of the server if one runs.
 pub(crate) async fn version(context: &VerbContext) -> Result<()> {
     let (out, ours) = (&context.out, env!("CARGO_PKG_VERSION"));
     let server = ApiClient::to_configured(&context.config)?.get("/version").await.ok();
-    let server = server.and_then(|answer| answer.read::<serde_json::Value>().ok());
-    let theirs = server.as_ref().and_then(|server| server["version"].as_str());
+    let theirs = server.and_then(|answer| Some(answer.read::<ServerVersion>().ok()?.version));
     match out.format {
-        OutputFormat::Json => out.json(&serde_json::json!({ "version": ours, "server": theirs }).to_string()),
+        OutputFormat::Json => {
+            out.json(&serde_json::json!({ "version": ours, "server": &theirs }).to_string())
+        }
         OutputFormat::Ids => out.line(ours),
         OutputFormat::Table => {
             out.line(format_args!("rival {ours}"))?;

@@ -4,13 +4,12 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use rival::{Archive, Time};
-use serde_json::Value;
+use rival::{Archive, LogLevel, Path, RunId, Time, Value};
+use rival_api::{EventReply, LogReply, RunView, StepMetrics};
 
 use super::look::{self, kind};
 use crate::client::{ApiClient, segment};
 use crate::lines::EventNarrator;
-use crate::shape::{EventJson, LogLineJson, RunJson, StepJson};
 use crate::text::{clock, length, moment};
 
 const STYLE: &str = include_str!("page.css");
@@ -77,34 +76,39 @@ fn after<'a>(text: &'a str, end: &str) -> &'a str {
 /// Writes the page of an archived run, as `client` shows it.
 pub(crate) async fn render(client: &ApiClient, archive: &Archive) -> Result<String> {
     let id = archive.run.run_id.as_str();
-    let run: RunJson = client.get(&format!("/api/runs/{}", segment(id))).await?.read()?;
+    let run: RunView = client.get(&format!("/api/runs/{}", segment(id))).await?.read()?;
     let events = look::events(client, id, 0).await?;
     let events = events
         .iter()
         .map(|event| serde_json::from_str(event.get()))
-        .collect::<Result<Vec<EventJson>, _>>()?;
+        .collect::<Result<Vec<EventReply>, _>>()?;
     let logs = look::all_logs(client, id, None, None).await?;
     let logs =
-        logs.iter().map(|line| serde_json::from_str(line.get())).collect::<Result<Vec<LogLineJson>, _>>()?;
+        logs.iter().map(|line| serde_json::from_str(line.get())).collect::<Result<Vec<LogReply>, _>>()?;
     Ok(ExportPage { run: &run, until: run.ended_at.unwrap_or(archive.exported_at), archive }
         .html(&events, &logs))
 }
 
 struct ExportPage<'a> {
-    run: &'a RunJson,
+    run: &'a RunView,
     archive: &'a Archive,
     /// Where the picture ends.
     until: Time,
 }
 
 impl ExportPage<'_> {
-    fn html(&self, events: &[EventJson], logs: &[LogLineJson]) -> String {
+    fn html(&self, events: &[EventReply], logs: &[LogReply]) -> String {
         let run = self.run;
         let mut html =
             String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         html += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
         html += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-        html += &format!("<title>{} {} · {}</title>\n", text(&run.workflow), run.status, text(&run.run_id));
+        html += &format!(
+            "<title>{} {} · {}</title>\n",
+            text(&run.workflow),
+            run.status,
+            text(run.run_id.as_str())
+        );
         html += &format!("<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n");
         html += &self.head();
         html += &self.values();
@@ -127,20 +131,20 @@ impl ExportPage<'_> {
             "<header>\n<div class=\"top\"><h1>{}</h1>{}</div>\n<p class=\"id\">{}</p>\n<dl class=\"facts\">\n",
             text(&run.workflow),
             pill(run.status.word()),
-            text(&run.run_id)
+            text(run.run_id.as_str())
         );
         let facts = [
             ("Started (UTC)", Some(moment(run.created_at))),
             (
                 if run.ended_at.is_some() { "Took" } else { "Age at export" },
-                Some(length(run.took(self.until))),
+                Some(length(look::took(run, self.until))),
             ),
             ("Events", Some(run.events.to_string())),
             ("Steps begun", Some(run.steps.iter().filter(|step| step.kind == "step").count().to_string())),
             ("Tags", Some(run.tags.join(", ")).filter(|tags| !tags.is_empty())),
-            ("Parent", run.parent.clone()),
-            ("Goes on from", run.source.clone()),
-            ("Goes on as", run.retried_as.clone()),
+            ("Parent", run.parent.as_ref().map(RunId::to_string)),
+            ("Goes on from", run.source.as_ref().map(RunId::to_string)),
+            ("Goes on as", run.retried_as.as_ref().map(RunId::to_string)),
             ("Plan", Some(run.plan.chars().take(12).collect())),
         ];
         for (name, value) in facts {
@@ -161,7 +165,7 @@ impl ExportPage<'_> {
             let at = run
                 .failed_step
                 .as_ref()
-                .map_or_else(String::new, |at| format!(" at <code>{}</code>", text(&at.path)));
+                .map_or_else(String::new, |at| format!(" at <code>{}</code>", text(at.path.as_str())));
             html += &format!(
                 "<div class=\"card error\"><b>{}</b>{at}: {}</div>\n",
                 text(&error.code),
@@ -173,7 +177,7 @@ impl ExportPage<'_> {
         for left in &run.not_undone {
             html += &format!(
                 "<div class=\"card error\"><b>not undone</b> <code>{}</code>: {}</div>\n",
-                text(&left.node),
+                text(left.node.as_str()),
                 text(&left.failure.message)
             );
         }
@@ -199,8 +203,8 @@ impl ExportPage<'_> {
         format!("<h2>Steps</h2>\n<div class=\"card\">\n{steps}</div>\n")
     }
 
-    fn step(&self, step: &StepJson) -> String {
-        let depth = step.path.matches('/').count();
+    fn step(&self, step: &StepMetrics) -> String {
+        let depth = step.path.as_str().matches('/').count();
         let calls =
             if step.calls > 1 { format!("<small>{} calls</small>", step.calls) } else { String::new() };
         let kind =
@@ -209,15 +213,15 @@ impl ExportPage<'_> {
         format!(
             "<details><summary><span class=\"name\" style=\"padding-left:{}px\">{}{kind}{calls}</span>{}{}<span class=\"num\">{took}</span></summary>\n<div class=\"inside\">{}</div></details>\n",
             depth * 16,
-            text(&step.path),
-            pill(&step.status),
+            text(step.path.as_str()),
+            pill(step.status.word()),
             self.bar(step),
             inside(step)
         )
     }
 
     /// Where in the run's time the step was.
-    fn bar(&self, step: &StepJson) -> String {
+    fn bar(&self, step: &StepMetrics) -> String {
         let whole = self.until.ms_since(self.run.created_at).max(1);
         let Some(start) = step.started_at else { return "<span class=\"track\"></span>".to_owned() };
         // Parts of a thousand, because shares of a run's time are small.
@@ -226,7 +230,7 @@ impl ExportPage<'_> {
         let wide = (lasted * 1_000 / whole).min(1_000 - left);
         format!(
             "<span class=\"track\"><i class=\"{}\" style=\"left:{}.{}%;width:{}.{}%\"></i></span>",
-            text(&step.status),
+            step.status,
             left / 10,
             left % 10,
             wide / 10,
@@ -235,13 +239,17 @@ impl ExportPage<'_> {
     }
 }
 
-fn inside(step: &StepJson) -> String {
+fn inside(step: &StepMetrics) -> String {
     let mut html = String::new();
-    if let Some(description) = step.description() {
-        html += &format!("<p>{}</p>", text(description));
+    if let Some(description) = look::description(step) {
+        html += &format!("<p>{}</p>", text(&description));
     }
     if let Some(error) = &step.error {
-        html += &format!("<p class=\"bad\"><b>{}</b>: {}</p>", text(&error.code), text(&error.message));
+        html += &format!(
+            "<p class=\"bad\"><b>{}</b>: {}</p>",
+            text(&error.failure.code),
+            text(&error.failure.message)
+        );
     }
     for operation in &step.operations {
         let children = operation.children.len();
@@ -250,19 +258,19 @@ fn inside(step: &StepJson) -> String {
             "<p>{} <code>{}</code> {}{children}</p>",
             text(&operation.kind),
             text(&operation.name),
-            pill(&operation.status)
+            pill(operation.status.word())
         );
     }
     if let Some(result) = &step.result {
         html += &format!("<label>Result</label><pre>{}</pre>", json(result));
     }
-    if step.state.as_object().is_some_and(|state| !state.is_empty()) {
+    if step.state.to_json().as_object().is_some_and(|state| !state.is_empty()) {
         html += &format!("<label>State</label><pre>{}</pre>", json(&step.state));
     }
     if html.is_empty() { "<p>Nothing was recorded.</p>".to_owned() } else { html }
 }
 
-fn log_table(logs: &[LogLineJson]) -> String {
+fn log_table(logs: &[LogReply]) -> String {
     if logs.is_empty() {
         return String::new();
     }
@@ -270,19 +278,18 @@ fn log_table(logs: &[LogLineJson]) -> String {
         "<h2>Log</h2>\n<div class=\"card scroll\"><table><tr><th>Time (UTC)</th><th>Level</th><th>Step</th><th>Message</th></tr>\n",
     );
     for line in logs {
-        let class = match line.level.as_str() {
-            "warn" => " class=\"k warn\"",
-            "error" => " class=\"k err\"",
+        let class = match line.level {
+            LogLevel::Warn => " class=\"k warn\"",
+            LogLevel::Error => " class=\"k err\"",
             _ => " class=\"k\"",
         };
-        let fields = line
-            .metadata
-            .as_ref()
-            .map_or_else(String::new, |fields| format!(" <code>{}</code>", text(&fields.to_string())));
+        let fields = line.metadata.as_ref().map_or_else(String::new, |fields| {
+            format!(" <code>{}</code>", text(&fields.to_json().to_string()))
+        });
         html += &format!(
             "<tr><td class=\"t\">{}</td><td{class}>{}</td><td class=\"k\">{}</td><td>{}{fields}</td></tr>\n",
             clock(line.timestamp),
-            text(&line.level),
+            line.level,
             text(&line.step_name),
             text(&line.message)
         );
@@ -290,7 +297,7 @@ fn log_table(logs: &[LogLineJson]) -> String {
     html + "</table></div>\n"
 }
 
-fn event_table(events: &[EventJson]) -> String {
+fn event_table(events: &[EventReply]) -> String {
     let mut teller = EventNarrator::default();
     let mut html = String::from(
         "<h2>Everything that happened</h2>\n<div class=\"card scroll\"><table><tr><th>#</th><th>Time (UTC)</th><th>Event</th><th>Node</th><th>What it means</th></tr>\n",
@@ -302,8 +309,8 @@ fn event_table(events: &[EventJson]) -> String {
             "<tr><td class=\"n\">{}</td><td class=\"t\">{}</td><td class=\"k\">{}</td><td>{}</td><td>{}</td></tr>\n",
             event.seq,
             clock(event.at),
-            text(&event.kind),
-            text(event.node.as_deref().unwrap_or_default()),
+            text(&event.r#type),
+            text(event.node.as_ref().map_or("", Path::as_str)),
             text(means)
         );
     }
@@ -316,7 +323,7 @@ fn pill(status: &str) -> String {
 }
 
 fn json(value: &Value) -> String {
-    text(&serde_json::to_string_pretty(value).unwrap_or_default())
+    text(&serde_json::to_string_pretty(&value.to_json()).unwrap_or_default())
 }
 
 /// Data as text: nothing in it means anything to a browser.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use rival::RunStatus;
-use serde_json::{Map, Value, json};
+use rival_api::{RunOutcome, RunStatusReply, RunView, StartRun};
 
 use super::{VerbContext, each, expand, watch};
 use crate::args;
@@ -12,7 +12,6 @@ use crate::client::{ApiClient, OfflineNeed, segment};
 use crate::exit::ExitError;
 use crate::out::{DataOutput, OutputFormat, clean, note, pretty};
 use crate::screen::LiveScreen;
-use crate::shape::{OutcomeJson, RunJson, RunStatusJson};
 
 /// How long one request waits; asked again, it waits on.
 const LOOK: Duration = Duration::from_secs(60);
@@ -25,7 +24,7 @@ pub(crate) async fn run(context: &VerbContext, args: &args::RunArgs) -> Result<(
     let body = body(args).await?;
     let client = context.client(need).await?;
     let answer = client.post(&format!("/api/workflows/{}/runs", segment(&args.workflow)), &body).await?;
-    let started: RunStatusJson = answer.read()?;
+    let started: RunStatusReply = answer.read()?;
     let out = &context.out;
     let Some(time) = args.wait else {
         match out.format {
@@ -42,28 +41,18 @@ pub(crate) async fn run(context: &VerbContext, args: &args::RunArgs) -> Result<(
     if out.format == OutputFormat::Table {
         note(format_args!("run {}", started.run_id));
     }
-    let outcome = wait_for(context, &client, &started.run_id, time).await?;
+    let outcome = wait_for(context, &client, started.run_id.as_str(), time).await?;
     print(out, &outcome, true)
 }
 
-async fn body(args: &args::RunArgs) -> Result<Value> {
-    let mut body = Map::new();
-    if let Some(input) = &args.input {
-        body.insert("input".to_owned(), super::json(input, "input").await?);
-    }
-    if let Some(id) = &args.id {
-        body.insert("runId".to_owned(), json!(id));
-    }
-    if !args.tags.is_empty() {
-        body.insert("tags".to_owned(), json!(args.tags));
-    }
-    if let Some(timeout) = args.timeout {
-        body.insert("timeoutMs".to_owned(), json!(u64::try_from(timeout.as_millis())?));
-    }
-    if let Some(retries) = args.retries {
-        body.insert("maxRetries".to_owned(), json!(retries));
-    }
-    Ok(Value::Object(body))
+async fn body(args: &args::RunArgs) -> Result<StartRun> {
+    Ok(StartRun {
+        input: super::optional_json(args.input.as_deref(), "input").await?.unwrap_or_default(),
+        run_id: args.id.clone(),
+        tags: args.tags.clone(),
+        timeout_ms: args.timeout.map(|timeout| u64::try_from(timeout.as_millis())).transpose()?,
+        max_retries: args.retries,
+    })
 }
 
 pub(crate) async fn wait(context: &VerbContext, args: &args::WaitArgs) -> Result<()> {
@@ -82,7 +71,7 @@ pub(crate) async fn wait(context: &VerbContext, args: &args::WaitArgs) -> Result
 
 /// Without a server nothing ends: only a run that has can be waited for.
 async fn ended(client: &ApiClient, run: &str) -> Result<()> {
-    let run: RunJson = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
+    let run: RunView = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
     if run.status.is_terminal() {
         return Ok(());
     }
@@ -140,8 +129,8 @@ fn is_timeout(error: &anyhow::Error) -> bool {
 
 /// Prints how a run ended. One that did not complete is an error.
 fn print(out: &DataOutput, text: &str, alone: bool) -> Result<()> {
-    let outcome: OutcomeJson = serde_json::from_str(text)?;
-    let output = outcome.output.as_ref().map(|output| output.get());
+    let outcome: RunOutcome = serde_json::from_str(text)?;
+    let output = outcome.output.as_ref().map(|output| output.as_json());
     match out.format {
         OutputFormat::Json => out.json(text)?,
         OutputFormat::Ids => out.line(&outcome.run_id)?,
@@ -160,13 +149,13 @@ fn print(out: &DataOutput, text: &str, alone: bool) -> Result<()> {
 
 /// Tells how a run that has ended did so: one that did not complete is an error.
 pub(crate) async fn conclude(client: &ApiClient, run: &str) -> Result<()> {
-    let outcome: OutcomeJson =
+    let outcome: RunOutcome =
         client.get(&format!("/api/runs/{}/wait?timeout=10s", segment(run))).await?.read()?;
     if outcome.status == RunStatus::Completed { Ok(()) } else { Err(not_completed(&outcome).into()) }
 }
 
-fn not_completed(outcome: &OutcomeJson) -> ExitError {
-    let OutcomeJson { run_id, status, error, failed_step, reason, retried_as, .. } = outcome;
+fn not_completed(outcome: &RunOutcome) -> ExitError {
+    let RunOutcome { run_id, status, error, failed_step, reason, retried_as, .. } = outcome;
     let at = failed_step.as_ref().map_or_else(String::new, |at| format!(" at `{}`", at.path));
     let why = match (error, reason) {
         (Some(error), _) => format!(": {} ({})", error.message, error.code),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use rival::Clock;
+use rival_api::{EventReply, Graph, LogReply, RunListReply, RunSummary, RunView};
 
 use super::look::{self, kind, log_line};
 use super::{VerbContext, start};
@@ -14,7 +15,6 @@ use crate::exit::ExitError;
 use crate::lines::EventNarrator;
 use crate::out::{DataOutput, OutputFormat, TextTable, note};
 use crate::screen::LiveScreen;
-use crate::shape::{EventJson, GraphJson, LogLineJson, RunJson, RunListJson, SummaryJson};
 use crate::sse::{SseMessage, SseStream};
 use crate::text::clock;
 use crate::tree;
@@ -49,7 +49,7 @@ async fn show_what_there_is(context: &VerbContext, client: &ApiClient, run: &str
     for event in look::events(client, run, 0).await? {
         printer.event(event.get())?;
     }
-    let run_now: RunJson = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
+    let run_now: RunView = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
     if run_now.status.is_terminal() {
         return start::conclude(client, run).await;
     }
@@ -71,7 +71,7 @@ struct RunPrinter<'a> {
     out: &'a DataOutput,
     teller: EventNarrator,
     /// What steps wrote, until an event shows when: lines come with the outcome of their step, and before it.
-    lines: VecDeque<LogLineJson>,
+    lines: VecDeque<LogReply>,
 }
 
 impl<'a> RunPrinter<'a> {
@@ -84,7 +84,7 @@ impl<'a> RunPrinter<'a> {
             OutputFormat::Json => self.out.line(json),
             OutputFormat::Ids => Ok(()),
             OutputFormat::Table => {
-                let event: EventJson = serde_json::from_str(json)?;
+                let event: EventReply = serde_json::from_str(json)?;
                 self.lines_before(&event)?;
                 let Some(text) = kind(&event).and_then(|kind| self.teller.tell(&kind, event.at)) else {
                     return Ok(());
@@ -103,12 +103,12 @@ impl<'a> RunPrinter<'a> {
 
     /// Lines of an earlier moment, and of the same moment those of the call that ends with this event: it wrote them
     /// before. Nothing comes after a run's end.
-    fn lines_before(&mut self, event: &EventJson) -> Result<()> {
-        let ended = event.data["call"].as_u64().filter(|_| event.kind != "callStarted");
-        let before = |line: &mut LogLineJson| {
-            let of_node = event.node.as_deref() == Some(line.step_name.as_str());
+    fn lines_before(&mut self, event: &EventReply) -> Result<()> {
+        let ended = event.data.to_json()["call"].as_u64().filter(|_| event.r#type != "callStarted");
+        let before = |line: &mut LogReply| {
+            let of_node = event.node.as_ref().is_some_and(|node| node.as_str() == line.step_name);
             let of_call = of_node && ended == Some(u64::from(line.call));
-            line.timestamp < event.at || of_call || is_end(&event.kind)
+            line.timestamp < event.at || of_call || is_end(&event.r#type)
         };
         while let Some(line) = self.lines.pop_front_if(before) {
             self.out.line(log_line(&line, self.out.style))?;
@@ -190,14 +190,14 @@ fn line_number(json: &str) -> u64 {
 /// Draws a run until it has ended: at every event, and now and then because time passes.
 pub(crate) async fn watch_screen(client: &ApiClient, run: &str, mut screen: LiveScreen) -> Result<()> {
     let id = segment(run);
-    let graph: GraphJson = client.get(&format!("/api/runs/{id}/graph?format=json")).await?.read()?;
+    let graph: Graph = client.get(&format!("/api/runs/{id}/graph?format=json")).await?.read()?;
     let (told, mut news) = tokio::sync::watch::channel(());
     let following = follow(client, run, false, async |_| {
         told.send_replace(());
         Ok(())
     });
     let drawing = async {
-        let mut seen: Option<RunJson> = None;
+        let mut seen: Option<RunView> = None;
         loop {
             if seen.is_none() || news.has_changed().unwrap_or(true) {
                 news.mark_unchanged();
@@ -273,7 +273,7 @@ async fn watch_stream(
     Ok(())
 }
 
-fn change(out: &DataOutput, run: &SummaryJson, json: &str) -> Result<()> {
+fn change(out: &DataOutput, run: &RunSummary, json: &str) -> Result<()> {
     match out.format {
         OutputFormat::Json => out.line(json),
         OutputFormat::Ids => out.line(&run.run_id),
@@ -295,7 +295,7 @@ struct Board<'a> {
     client: &'a ApiClient,
     workflow: Option<&'a str>,
     screen: LiveScreen,
-    runs: Vec<SummaryJson>,
+    runs: Vec<RunSummary>,
 }
 
 impl<'a> Board<'a> {
@@ -305,12 +305,12 @@ impl<'a> Board<'a> {
 
     async fn list(&mut self) -> Result<()> {
         let filter = [("workflow", self.workflow.map(str::to_owned)), ("limit", Some(NEWEST.to_string()))];
-        let page: RunListJson = self.client.get(&format!("/api/runs{}", query(&filter))).await?.read()?;
-        self.runs = page.runs.iter().map(|run| serde_json::from_str(run.get())).collect::<Result<_, _>>()?;
+        let page: RunListReply = self.client.get(&format!("/api/runs{}", query(&filter))).await?.read()?;
+        self.runs = page.runs;
         self.draw()
     }
 
-    fn put(&mut self, run: SummaryJson) -> Result<()> {
+    fn put(&mut self, run: RunSummary) -> Result<()> {
         match self.runs.iter_mut().find(|known| known.run_id == run.run_id) {
             Some(known) => *known = run,
             None => self.runs.insert(0, run),

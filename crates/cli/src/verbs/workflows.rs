@@ -3,28 +3,18 @@
 use std::io::IsTerminal;
 
 use anyhow::Result;
-use rival_engine::SourceProblem;
-use serde::Deserialize;
-use serde_json::json;
+use rival_api::{CheckBody, CheckReply, Graph, RunView, WorkflowDetail, WorkflowListReply, WorkflowSummary};
 use serde_json::value::RawValue;
 
 use super::VerbContext;
 use crate::args::{self, DrawingArg};
-use crate::client::{OfflineNeed, ViolationJson, segment};
+use crate::client::{OfflineNeed, segment};
 use crate::exit::ExitError;
 use crate::out::{DataOutput, OutputFormat, TextTable, clean, short};
 use crate::sample::sample;
-use crate::shape::{GraphJson, RunJson, WorkflowJson};
 use crate::style::TextStyle;
 use crate::tree;
 use crate::workflow_files::note_problems;
-
-#[derive(Debug, Deserialize)]
-struct ListedWorkflows {
-    workflows: Vec<Box<RawValue>>,
-    #[serde(default)]
-    problems: Vec<SourceProblem>,
-}
 
 pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs) -> Result<()> {
     let client = context.client(OfflineNeed::Workflows).await?;
@@ -33,11 +23,11 @@ pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs)
         let answer = client.get(&format!("/api/workflows/{}", segment(name))).await?;
         return match out.format {
             OutputFormat::Json => out.json(&answer.text),
-            OutputFormat::Ids => out.line(answer.read::<WorkflowJson>()?.name),
+            OutputFormat::Ids => out.line(answer.read::<WorkflowSummary>()?.name),
             OutputFormat::Table => show(out, &answer.read()?),
         };
     }
-    let listed: ListedWorkflows = client.get("/api/workflows").await?.read()?;
+    let listed: WorkflowListReply<Box<RawValue>> = client.get("/api/workflows").await?.read()?;
     if client.is_served() {
         note_problems(&listed.problems, TextStyle::of(std::io::stderr().is_terminal()));
     }
@@ -47,7 +37,7 @@ pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs)
     }
     let mut table = TextTable::new(&["WORKFLOW", "STEPS", "PLAN", "ABOUT"]);
     for workflow in &listed.workflows {
-        let workflow: WorkflowJson = serde_json::from_str(workflow.get())?;
+        let workflow: WorkflowSummary = serde_json::from_str(workflow.get())?;
         if out.format == OutputFormat::Ids {
             out.line(&workflow.name)?;
         }
@@ -57,7 +47,8 @@ pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs)
     if out.format == OutputFormat::Table { out.table(&table) } else { Ok(()) }
 }
 
-fn show(out: &DataOutput, workflow: &WorkflowJson) -> Result<()> {
+fn show(out: &DataOutput, detail: &WorkflowDetail) -> Result<()> {
+    let workflow = &detail.summary;
     let fact = |name: &str, value: String| {
         out.line(format_args!("{} {value}", out.style.dim(format_args!("{name:<9}"))))
     };
@@ -65,7 +56,7 @@ fn show(out: &DataOutput, workflow: &WorkflowJson) -> Result<()> {
     if let Some(about) = &workflow.description {
         fact("about", clean(about))?;
     }
-    let old = workflow.versions.iter().filter(|version| !version.current).count();
+    let old = detail.versions.iter().filter(|version| !version.current).count();
     let old = if old == 0 { String::new() } else { format!(" ({old} older in this store)") };
     fact("plan", format!("{}{old}", short(&workflow.plan_hash, 12)))?;
     fact("input", schema(workflow.input_schema.as_ref()))?;
@@ -76,8 +67,7 @@ fn show(out: &DataOutput, workflow: &WorkflowJson) -> Result<()> {
     let input = sample.map_or_else(String::new, |sample| format!(" --input '{sample}'"));
     fact("try", clean(&format!("rival run {}{input}", workflow.name)))?;
     out.line("")?;
-    let Some(graph) = &workflow.graph else { return Ok(()) };
-    tree::draw_plan(graph, out.style).iter().skip(1).try_for_each(|line| out.line(line))
+    tree::draw_plan(&detail.graph, out.style).iter().skip(1).try_for_each(|line| out.line(line))
 }
 
 /// A schema in a few words: `{customer: string, items: array}`.
@@ -100,21 +90,12 @@ fn schema(schema: Option<&serde_json::Value>) -> String {
     clean(&format!("{{{}}}", fields.collect::<Vec<_>>().join(", ")))
 }
 
-#[derive(Debug, Deserialize)]
-struct Validated {
-    valid: bool,
-    errors: Vec<ViolationJson>,
-}
-
 pub(crate) async fn validate(context: &VerbContext, args: &args::ValidateArgs) -> Result<()> {
-    let input = match &args.input {
-        Some(input) => super::json(input, "input").await?,
-        None => serde_json::Value::Null,
-    };
+    let input = super::optional_json(args.input.as_deref(), "input").await?.unwrap_or_default();
     let client = context.client(OfflineNeed::Workflows).await?;
     let path = format!("/api/workflows/{}/validate", segment(&args.workflow));
-    let answer = client.post(&path, &json!({ "input": input })).await?;
-    let validated: Validated = answer.read()?;
+    let answer = client.post(&path, &CheckBody { input }).await?;
+    let validated: CheckReply = answer.read()?;
     let out = &context.out;
     match out.format {
         OutputFormat::Json => out.json(&answer.text)?,
@@ -160,9 +141,9 @@ pub(crate) async fn graph(context: &VerbContext, args: &args::GraphArgs) -> Resu
     if args.format != DrawingArg::Text || context.out.format == OutputFormat::Json {
         return if format == "json" { out.json(&answer.text) } else { out.line(answer.text.trim_end()) };
     }
-    let graph: GraphJson = answer.read()?;
+    let graph: Graph = answer.read()?;
     let lines = if of_run {
-        let run: RunJson = client.get(&format!("/api/runs/{name}")).await?.read()?;
+        let run: RunView = client.get(&format!("/api/runs/{name}")).await?.read()?;
         tree::draw(&run, &graph, out.style, 0, rival::Clock::System.now())
     } else {
         tree::draw_plan(&graph, out.style)

@@ -6,11 +6,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::{Extension, Json as Answer};
 use futures::StreamExt;
+use rival_api::RunStatusReply;
 use rival_core::{RunId, Value};
 use rival_engine::{Archive, ImportError};
 
 use super::extract::{JsonBody, PathParams};
-use super::shapes::RunStatusReply;
 use super::values::in_pieces;
 use crate::app::AppState;
 use crate::flight::ByteQuota;

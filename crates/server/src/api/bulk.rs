@@ -6,15 +6,14 @@ use axum::Json as Answer;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use futures::StreamExt;
+use rival_api::{BulkAction, BulkDone, BulkError, BulkFilter, BulkRequest, BulkResult};
 use rival_core::{RunId, RunStatus};
 use rival_engine::{RunError, RunHandle, StartError};
 use rival_store::{Page, RunFilter, RunRow};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::extract::{JsonBody, bad_request};
 use super::key;
-use super::words::{self, TimeParam};
+use super::words;
 use crate::app::AppState;
 use crate::problem::HttpProblem;
 
@@ -22,121 +21,6 @@ use crate::problem::HttpProblem;
 const RUNS_MAX: usize = 1_000;
 /// How many are asked at a time.
 const AT_A_TIME: usize = 16;
-
-/// A request to many runs.
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(as = Bulk)]
-pub(crate) struct BulkRequest {
-    /// What is asked of each.
-    action: BulkAction,
-    /// These runs. Either this or `filter`.
-    run_ids: Option<Vec<String>>,
-    /// The runs that match; `{}` for all. Only those that the action makes sense for: to be retried, children must be
-    /// asked for by `parent`.
-    filter: Option<BulkFilter>,
-    /// Why, for `cancel` and `kill`.
-    #[serde(default)]
-    #[schema(required = false)]
-    reason: String,
-    /// Says which runs it would reach, and asks none.
-    #[serde(default)]
-    #[schema(required = false)]
-    dry_run: bool,
-    /// How many runs at most, up to 1,000.
-    #[schema(minimum = 1, maximum = 1000, default = 100)]
-    limit: Option<usize>,
-    /// Where the last answer to the same filter ended.
-    cursor: Option<String>,
-}
-
-/// What can be asked of many runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = Action)]
-enum BulkAction {
-    Cancel,
-    Kill,
-    Pause,
-    Resume,
-    Retry,
-}
-
-impl BulkAction {
-    /// Whether it makes sense for a run that stands here.
-    fn applies_to(self, status: RunStatus) -> bool {
-        match self {
-            Self::Cancel => !status.is_terminal() && status != RunStatus::Cancelling,
-            Self::Kill => !status.is_terminal(),
-            Self::Pause => !status.is_terminal() && status != RunStatus::Paused,
-            Self::Resume => matches!(status, RunStatus::Paused | RunStatus::Blocked),
-            Self::Retry => matches!(status, RunStatus::Failed | RunStatus::Cancelled),
-        }
-    }
-}
-
-/// Which runs.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = Filter)]
-struct BulkFilter {
-    /// Only of this workflow.
-    workflow: Option<String>,
-    /// Only with one of these statuses.
-    #[schema(min_items = 1)]
-    status: Option<Vec<RunStatus>>,
-    /// Only started at or after: milliseconds since 1970, or RFC 3339.
-    from: Option<TimeParam>,
-    /// Only started before.
-    to: Option<TimeParam>,
-    /// Only children of this run.
-    parent: Option<String>,
-    /// Only with this tag.
-    tag: Option<String>,
-}
-
-/// What became of a request to many runs.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct BulkDone {
-    /// How many runs it reached, or would have.
-    matched: usize,
-    /// Whether there are more that match: ask again, with `cursor`.
-    more: bool,
-    /// Where this answer ended, if there are more.
-    cursor: Option<String>,
-    /// Whether nothing was asked.
-    dry_run: bool,
-    /// Run by run.
-    results: Vec<BulkResult>,
-}
-
-/// What became of one of them.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct BulkResult {
-    /// The run.
-    run_id: RunId,
-    /// Where it stands.
-    status: Option<RunStatus>,
-    /// The run that retries it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(required = false)]
-    retried_as: Option<RunId>,
-    /// Why nothing came of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(required = false)]
-    error: Option<BulkError>,
-}
-
-/// Why nothing came of a request to a run.
-#[derive(Serialize, ToSchema)]
-struct BulkError {
-    /// A stable word for programs.
-    code: &'static str,
-    /// One sentence for people.
-    error: String,
-}
 
 /// Ask many runs
 ///
@@ -199,8 +83,8 @@ async fn matching(
     let filter = RunFilter {
         workflow: filter.workflow,
         statuses,
-        created_from: filter.from.map(|from| from.time("from")).transpose()?,
-        created_to: filter.to.map(|to| to.time("to")).transpose()?,
+        created_from: filter.from.map(|from| words::moment("from", from)).transpose()?,
+        created_to: filter.to.map(|to| words::moment("to", to)).transpose()?,
         parent: filter.parent.map(RunId::from),
         tag: filter.tag,
     };
@@ -235,7 +119,7 @@ async fn would_ask(app: &AppState, action: BulkAction, run: RunId) -> BulkResult
 }
 
 fn failed(run_id: RunId, problem: HttpProblem) -> BulkResult {
-    let error = BulkError { code: problem.code, error: problem.error };
+    let error = BulkError { code: problem.code.into(), error: problem.error };
     BulkResult { run_id, status: None, retried_as: None, error: Some(error) }
 }
 

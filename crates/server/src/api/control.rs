@@ -4,14 +4,12 @@ use axum::Json as Answer;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use rival_core::{RunId, RunStatus, Value};
+use rival_api::{EmptyBody, ForkBody, ReasonBody, RunStatusReply, SignalBody};
+use rival_core::{RunId, RunStatus};
 use rival_engine::ForkRequest;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 use super::extract::{JsonBody, PathParams};
 use super::key;
-use super::shapes::RunStatusReply;
 use super::start::started;
 use crate::app::AppState;
 use crate::problem::HttpProblem;
@@ -21,23 +19,6 @@ type Accepted = (StatusCode, Answer<RunStatusReply>);
 fn accepted(run_id: RunId, status: RunStatus) -> Accepted {
     (StatusCode::ACCEPTED, Answer(RunStatusReply { run_id, status, signal_id: None }))
 }
-
-/// Why.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = Reason)]
-pub(crate) struct ReasonBody {
-    /// In your words; it is shown with the run.
-    #[serde(default)]
-    #[schema(required = false)]
-    reason: String,
-}
-
-/// Nothing to say.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = Nothing)]
-pub(crate) struct EmptyBody {}
 
 /// Cancel a run
 ///
@@ -144,25 +125,6 @@ async fn forked(request: ForkRequest, id: Option<String>) -> Result<Response, Ht
     }
 }
 
-/// Where a new run goes on from an old one.
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(as = Fork)]
-pub(crate) struct ForkBody {
-    /// The node that runs again, with everything after it: `charge`, `items[3]/charge`. Where it failed, if not said.
-    from: Option<String>,
-    /// Another input than the old run had.
-    #[serde(default, deserialize_with = "present")]
-    input: Option<Value>,
-    /// The new run's id, if you choose it.
-    run_id: Option<String>,
-}
-
-/// `null` is an input like any other, not the absence of one.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
-}
-
 /// Fork a run
 ///
 /// Starts a new run from any node of one that has ended, with what was recorded before it.
@@ -186,19 +148,6 @@ pub(crate) async fn fork(
         request = request.input(input);
     }
     forked(request, key::run_id(fork.run_id, &headers)?).await
-}
-
-/// What a signal says.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = Signal)]
-pub(crate) struct SignalBody {
-    /// Anything that fits the schema of the signal.
-    #[serde(default)]
-    #[schema(required = false)]
-    payload: Value,
-    /// Makes sending idempotent: the run takes a signal with this id once. Without one the server makes one up.
-    id: Option<String>,
 }
 
 /// Send a signal

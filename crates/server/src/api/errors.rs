@@ -4,7 +4,8 @@ use axum::http::StatusCode;
 use rival_engine::store::StoreError;
 use rival_engine::{RunError, StartError};
 
-use crate::problem::{HttpProblem, ViolationReply};
+use super::convert;
+use crate::problem::HttpProblem;
 
 impl From<StartError> for HttpProblem {
     fn from(error: StartError) -> Self {
@@ -66,5 +67,5 @@ pub(super) fn of_store(error: &StoreError) -> StatusCode {
 }
 
 fn with(problem: HttpProblem, violations: Vec<rival_engine::Violation>) -> HttpProblem {
-    HttpProblem { errors: violations.into_iter().map(ViolationReply::from).collect(), ..problem }
+    HttpProblem { errors: convert::violations(violations), ..problem }
 }

@@ -5,21 +5,12 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
-use rival_engine::{ClockStatus, RunError};
-use serde::Serialize;
-use utoipa::ToSchema;
+use rival_api::{ClockStatus, HealthReply, ServerVersion};
+use rival_engine::RunError;
 
 use crate::app::AppState;
 use crate::metrics;
 use crate::problem::HttpProblem;
-
-/// The server is there.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Health)]
-pub(crate) struct HealthReply {
-    #[schema(example = "ok")]
-    status: &'static str,
-}
 
 /// Is it alive?
 ///
@@ -30,7 +21,7 @@ pub(crate) struct HealthReply {
 pub(crate) async fn healthz(State(app): State<AppState>) -> Result<Answer<HealthReply>, HttpProblem> {
     match app.engine.store_failed().now_or_never() {
         Some(error) => Err(RunError::from(error).into()),
-        None => Ok(Answer(HealthReply { status: "ok" })),
+        None => Ok(Answer(HealthReply { status: "ok".into() })),
     }
 }
 
@@ -45,7 +36,7 @@ pub(crate) async fn readyz(State(app): State<AppState>) -> Result<Answer<HealthR
         return Err(HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, "shutting_down", stopping));
     }
     app.writable().await?;
-    Ok(Answer(HealthReply { status: "ok" }))
+    Ok(Answer(HealthReply { status: "ok".into() }))
 }
 
 /// How much?
@@ -64,19 +55,10 @@ pub(crate) async fn clock(State(app): State<AppState>) -> Answer<ClockStatus> {
     Answer(app.engine.clock().status())
 }
 
-/// Which server this is.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct ServerVersion {
-    #[schema(example = "rival")]
-    name: &'static str,
-    #[schema(example = "0.1.0")]
-    version: &'static str,
-}
-
 /// Which version?
 ///
 /// The name and version of the server.
 #[utoipa::path(get, path = "/version", tag = "server", responses((status = 200, body = ServerVersion)))]
 pub(crate) async fn version() -> Answer<ServerVersion> {
-    Answer(ServerVersion { name: "rival", version: env!("CARGO_PKG_VERSION") })
+    Answer(ServerVersion { name: "rival".into(), version: env!("CARGO_PKG_VERSION").into() })
 }

@@ -3,12 +3,12 @@
 mod archive;
 mod bulk;
 mod control;
+pub(crate) mod convert;
 mod errors;
 mod extract;
 mod health;
 mod key;
 mod runs;
-mod shapes;
 mod start;
 mod stream;
 mod values;
@@ -20,8 +20,6 @@ use utoipa_axum::routes;
 
 use crate::app::AppState;
 use crate::routes::{RouteBuilder, admin, open, read, run};
-
-pub(crate) use shapes::RunSummary;
 
 /// What the document says besides routes.
 #[derive(OpenApi)]

@@ -5,16 +5,20 @@ use std::sync::Arc;
 use axum::Json as Answer;
 use axum::extract::State;
 use axum::response::Response;
+use rival_api::{
+    EventListReply, EventReply, ExplanationReply, LogListReply, RunGraph, RunListReply, RunOutcome,
+    RunSummary, RunView, StepListReply, TimeParam,
+};
 use rival_core::{RunId, RunStatus, Seq};
-use rival_engine::{RunError, RunOutcome, RunView, StepMetrics, WAIT_DEFAULT};
+use rival_engine::{RunError, WAIT_DEFAULT};
 use rival_store::{LogFilter, LogLevel, Page, RunFilter, RunRow};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
+use super::convert::{log_reply, run_graph, run_summary};
 use super::extract::{PathParams, QueryParams, bad_request};
-use super::shapes::{EventShape, LogShape, RunGraph, RunSummary};
 use super::values;
-use super::words::{self, InputCondition, TimeParam};
+use super::words::{self, InputCondition};
 use super::workflows::{GraphQuery, drawn};
 use crate::app::AppState;
 use crate::problem::HttpProblem;
@@ -52,16 +56,6 @@ pub(crate) struct RunsQuery {
     limit: Option<usize>,
     /// Where the last page ended.
     #[param(pattern = "^[0-9]{1,18}$")]
-    cursor: Option<String>,
-}
-
-/// A page of runs.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Runs)]
-pub(crate) struct RunListReply {
-    /// The newest first.
-    runs: Vec<RunSummary>,
-    /// Where this page ended, if there may be more.
     cursor: Option<String>,
 }
 
@@ -106,7 +100,7 @@ fn fitting(rows: Vec<RunRow>, last: Option<i64>) -> (Vec<RunSummary>, Option<i64
             return (runs, end);
         }
         end = Some(row.no);
-        let summary = RunSummary::from(row);
+        let summary = run_summary(row);
         bytes += summary.tags.iter().map(String::len).sum::<usize>()
             + summary.note.as_ref().map_or(0, String::len);
         runs.push(summary);
@@ -165,14 +159,6 @@ async fn overview(app: &AppState, run: &RunId) -> Result<RunView, HttpProblem> {
     Ok(app.engine.overview(run, values::LIMITS).await?)
 }
 
-/// The steps of a run.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Steps)]
-pub(crate) struct StepListReply {
-    /// Those that have begun, in plan order.
-    steps: Vec<StepMetrics>,
-}
-
 /// List a run's steps
 ///
 /// The steps that have begun, in plan order, with results, states, metrics and errors.
@@ -196,16 +182,6 @@ pub(crate) struct EventsQuery {
     /// How many at most, up to 10,000.
     #[param(minimum = 1, maximum = 10000, default = 1000)]
     limit: Option<usize>,
-}
-
-/// A part of a run's history.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Events)]
-pub(crate) struct EventListReply {
-    /// In order.
-    events: Vec<EventShape>,
-    /// Where to read on, if there may be more.
-    next: Option<Seq>,
 }
 
 /// Read a run's history
@@ -233,12 +209,12 @@ async fn page_of_events(
     after: Seq,
     limit: usize,
 ) -> Result<EventListReply, HttpProblem> {
-    let (mut events, mut bytes, mut next) = (Vec::<EventShape>::new(), 0, after);
+    let (mut events, mut bytes, mut next) = (Vec::<EventReply>::new(), 0, after);
     while events.len() < limit && bytes < PAGE_BYTES {
         let page = app.engine.page_of_events(run, next, limit - events.len()).await?;
         let Some(last) = page.last() else { return Ok(EventListReply { events, next: None }) };
         next = last.seq;
-        events.extend(page.iter().map(EventShape::from).inspect(|event| bytes += event.data.len_bytes()));
+        events.extend(page.iter().map(EventReply::from).inspect(|event| bytes += event.data.len_bytes()));
     }
     Ok(EventListReply { events, next: Some(next) })
 }
@@ -260,16 +236,6 @@ pub(crate) struct LogsQuery {
     level: Option<LogLevel>,
 }
 
-/// What a run's steps wrote.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Logs)]
-pub(crate) struct LogListReply {
-    /// The oldest first.
-    logs: Vec<LogShape>,
-    /// Where to read on.
-    next: Option<u64>,
-}
-
 /// Read a run's log
 ///
 /// What a run's steps wrote, the oldest first: the latest lines, or those after a given one. A page has fewer lines than
@@ -289,7 +255,7 @@ pub(crate) async fn logs(
     let logs = async {
         let lines = app.engine.logs(&RunId::from(id), &filter).await?;
         let next = lines.last().map(|line| line.no).or(after);
-        Ok(LogListReply { logs: lines.into_iter().map(Into::into).collect(), next })
+        Ok(LogListReply { logs: lines.into_iter().map(log_reply).collect(), next })
     };
     app.answer_with(logs).await
 }
@@ -311,16 +277,8 @@ pub(crate) async fn graph(
     if let Some(text) = drawn(&graph, query.format) {
         return Ok(text);
     }
-    let drawing = async { Ok(RunGraph::new(graph, &overview(&app, &run).await?.steps)) };
+    let drawing = async { Ok(run_graph(graph, &overview(&app, &run).await?.steps)) };
     app.answer_with(drawing).await
-}
-
-/// What a run is waiting for.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Explanation)]
-pub(crate) struct ExplanationReply {
-    /// In one sentence.
-    explanation: String,
 }
 
 /// Explain a run

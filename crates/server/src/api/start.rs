@@ -6,36 +6,16 @@ use axum::Json as Answer;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use rival_core::Value;
-use rival_engine::{RunError, RunHandle, RunOutcome};
+use rival_api::{RunOutcome, RunStatusReply, StartRun};
+use rival_engine::{RunError, RunHandle};
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
+use super::convert::status_reply;
 use super::extract::{self, JsonBody, PathParams, QueryParams};
-use super::shapes::RunStatusReply;
 use super::{key, runs, words};
 use crate::app::AppState;
 use crate::problem::HttpProblem;
-
-/// A run to be started.
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct StartRun {
-    /// What it is given.
-    #[serde(default)]
-    #[schema(required = false)]
-    input: Value,
-    /// Its id, if you choose it: starting it again with the same input gives the same run.
-    run_id: Option<String>,
-    /// Words to find it by.
-    #[serde(default)]
-    #[schema(required = false)]
-    tags: Vec<String>,
-    /// Fails the run with `run_timeout` when it is older.
-    timeout_ms: Option<u64>,
-    /// Retries the run by itself this often if it fails.
-    max_retries: Option<u32>,
-}
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -113,7 +93,7 @@ fn traceparent(headers: &HeaderMap) -> Option<&str> {
 
 /// The answer for a new run.
 pub(crate) fn started(run: &RunHandle) -> Response {
-    accepted(run, RunStatusReply::from(run))
+    accepted(run, status_reply(run))
 }
 
 fn accepted(run: &RunHandle, acted: RunStatusReply) -> Response {

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event as Frame, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream::{self, BoxStream, StreamExt};
+use rival_api::EventReply;
 use rival_core::{Event, RunId, Seq};
 use rival_engine::RunError;
 use rival_store::LogFilter;
@@ -21,8 +22,8 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use super::convert::log_reply;
 use super::extract::{PathParams, QueryParams, bad_request};
-use super::shapes::{EventShape, LogShape};
 use super::words;
 use crate::app::AppState;
 use crate::flight::{BytePermit, ByteQuota};
@@ -197,7 +198,7 @@ async fn tick(logs: &mut Option<LogTail>) {
 }
 
 fn frame(event: &Event) -> (Frame, usize) {
-    let shape = EventShape::from(event);
+    let shape = EventReply::from(event);
     let data = serde_json::to_string(&shape).expect("an event has only string keys");
     let bytes = data.len();
     (Frame::default().id(event.seq.to_string()).event(shape.r#type).data(data), bytes)
@@ -224,7 +225,7 @@ impl LogTail {
         let lines = self.app.engine.logs(&self.run, &filter).await.unwrap_or_default();
         self.after = lines.last().map_or(self.after, |line| line.no);
         let frame = |line| {
-            let data = serde_json::to_string(&LogShape::from(line)).expect("a line has only string keys");
+            let data = serde_json::to_string(&log_reply(line)).expect("a line has only string keys");
             let bytes = data.len();
             (Frame::default().event("log").data(data), bytes)
         };

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use rival_api::TimeParam;
 use rival_core::{RunStatus, Seq, Time};
-use serde::Deserialize;
 use serde_json::Value as Json;
-use utoipa::ToSchema;
 
 use super::extract::bad_request;
 use crate::problem::HttpProblem;
@@ -52,22 +51,11 @@ pub(crate) fn time(name: &str, text: &str) -> Result<Time, HttpProblem> {
     })
 }
 
-/// Milliseconds since 1970, or RFC 3339.
-#[derive(Deserialize, ToSchema)]
-#[serde(untagged)]
-#[schema(as = Moment)]
-pub(crate) enum TimeParam {
-    Ms(i64),
-    #[schema(format = DateTime)]
-    Text(String),
-}
-
-impl TimeParam {
-    pub(crate) fn time(self, name: &str) -> Result<Time, HttpProblem> {
-        match self {
-            Self::Ms(ms) => Ok(Time(ms)),
-            Self::Text(text) => time(name, &text),
-        }
+/// A time in a body.
+pub(crate) fn moment(name: &str, given: TimeParam) -> Result<Time, HttpProblem> {
+    match given {
+        TimeParam::Ms(ms) => Ok(Time(ms)),
+        TimeParam::Text(text) => time(name, &text),
     }
 }
 

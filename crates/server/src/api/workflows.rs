@@ -4,33 +4,23 @@ use axum::Json as Answer;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use rival_api::{CheckBody, CheckReply, PlanVersion, WorkflowDetail, WorkflowListReply};
 use rival_core::Value;
 use rival_core::plan::Graph;
-use rival_engine::SourceProblem;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
+use super::convert::{violations, workflow_summary};
 use super::extract::{JsonBody, PathParams, QueryParams};
-use super::shapes::{PlanVersion, WorkflowDetail, WorkflowSummary};
 use crate::app::AppState;
-use crate::problem::{HttpProblem, ViolationReply};
-
-/// All registered workflows.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Workflows)]
-pub(crate) struct WorkflowListReply {
-    workflows: Vec<WorkflowSummary>,
-    /// What is wrong in files that workflows come from. What such a file defines is missing above, or is there as it
-    /// was before the file was changed.
-    problems: Vec<SourceProblem>,
-}
+use crate::problem::HttpProblem;
 
 /// List workflows
 ///
 /// All registered workflows, with the schemas of their inputs and signals, and files that could not be loaded.
 #[utoipa::path(get, path = "/api/workflows", operation_id = "listWorkflows", tag = "workflows", responses((status = 200, body = WorkflowListReply)))]
 pub(crate) async fn list(State(app): State<AppState>) -> Answer<WorkflowListReply> {
-    let workflows = app.engine.list().into_iter().map(Into::into).collect();
+    let workflows = app.engine.list().into_iter().map(workflow_summary).collect();
     Answer(WorkflowListReply { workflows, problems: app.engine.problems() })
 }
 
@@ -48,8 +38,9 @@ pub(crate) async fn show(
     let hashes = app.engine.versions(&name).await?.into_iter().map(|hash| hash.to_string());
     let versions =
         hashes.map(|hash| PlanVersion { current: hash == info.plan_hash, plan_hash: hash }).collect();
-    let (plan, graph) = (info.plan.clone(), info.plan.graph());
-    Ok(Answer(WorkflowDetail { summary: info.into(), plan, graph, versions }))
+    let plan = Value::encode(&info.plan).expect("a plan has only string keys");
+    let graph = info.plan.graph();
+    Ok(Answer(WorkflowDetail { summary: workflow_summary(info), plan, graph, versions }))
 }
 
 /// How a graph is written.
@@ -99,26 +90,6 @@ pub(crate) fn drawn(graph: &Graph, format: GraphFormat) -> Option<Response> {
     Some(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }
 
-/// An input to check.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = Check)]
-pub(crate) struct CheckBody {
-    /// What a run would be given.
-    #[serde(default)]
-    #[schema(required = false)]
-    input: Value,
-}
-
-/// Whether an input matches the schema.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Checked)]
-pub(crate) struct CheckReply {
-    valid: bool,
-    /// Everything that is wrong.
-    errors: Vec<ViolationReply>,
-}
-
 /// Check an input
 ///
 /// Checks an input against the schema of a workflow. Nothing is started.
@@ -131,7 +102,6 @@ pub(crate) async fn validate(
     PathParams(name): PathParams<String>,
     JsonBody(check): JsonBody<CheckBody>,
 ) -> Result<Answer<CheckReply>, HttpProblem> {
-    let violations = app.engine.check_input(&name, &check.input).await?;
-    let errors: Vec<ViolationReply> = violations.into_iter().map(Into::into).collect();
+    let errors = violations(app.engine.check_input(&name, &check.input).await?);
     Ok(Answer(CheckReply { valid: errors.is_empty(), errors }))
 }

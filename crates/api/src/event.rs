@@ -1,12 +1,8 @@
 //! Events in answers.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
-use rival_core::event::{EventCause, ExternalCause};
+use rival_core::event::{EventCause, EventKind, ExternalCause};
 use rival_core::{Event, Path, Seq, Time, Value};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 /// One fact about a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -18,7 +14,7 @@ pub struct EventReply {
     /// When it was decided.
     pub at: Time,
     /// What happened: `runStarted`, `callStarted`, `callSucceeded` …
-    pub r#type: Cow<'static, str>,
+    pub r#type: String,
     /// The node that it is about.
     pub node: Option<Path>,
     /// What made it happen.
@@ -43,23 +39,28 @@ pub enum CauseReply {
 
 impl From<&Event> for EventReply {
     fn from(event: &Event) -> Self {
-        // As it is stored: the kind is the only key. The data is passed on as text, so that no number loses digits.
-        let stored = Value::encode(&event.kind).expect("an event has only string keys");
-        let tagged: BTreeMap<String, Box<RawValue>> =
-            stored.decode().expect("a kind is an object with one key");
-        let (kind, data) = tagged.into_iter().next().expect("a kind is an object with one key");
+        let (kind, data) = type_and_data(&event.kind);
         Self {
             seq: event.seq,
             at: event.at,
-            r#type: kind.into(),
+            r#type: kind,
             node: event.kind.node().cloned(),
             cause: match &event.cause {
                 EventCause::Event(seq) => CauseReply::Event(*seq),
                 EventCause::Outside(outside) => CauseReply::Outside(*outside),
             },
-            data: Value::encode(&data).expect("raw JSON is JSON"),
+            data,
         }
     }
+}
+
+/// The two parts of `{"callStarted":{…}}`, as a kind is stored. They are cut out of its text, so that no number loses
+/// digits.
+fn type_and_data(kind: &EventKind) -> (String, Value) {
+    let stored = serde_json::to_string(kind).expect("an event has only string keys");
+    let inside = stored.strip_prefix("{\"").and_then(|stored| stored.strip_suffix('}'));
+    let (name, data) = inside.and_then(|inside| inside.split_once("\":")).expect("the kind is the only key");
+    (name.to_owned(), Value::from_json(data.to_owned()).expect("a part of JSON is JSON"))
 }
 
 /// A part of a run's history.
@@ -72,4 +73,24 @@ pub struct EventListReply<E = EventReply> {
     pub events: Vec<E>,
     /// Where to read on, if there may be more.
     pub next: Option<Seq>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_shown_by_its_type_and_data() {
+        let shown = |stored: &str| {
+            let event: Event = serde_json::from_str(stored).unwrap();
+            serde_json::to_string(&EventReply::from(&event)).unwrap()
+        };
+        let paused = r#"{"v":5,"seq":7,"at":1,"cause":"request","event":{"runPaused":{}}}"#;
+        let expected =
+            r#"{"seq":7,"at":1,"type":"runPaused","node":null,"cause":{"outside":"request"},"data":{}}"#;
+        assert_eq!(shown(paused), expected);
+        let called = r#"{"seq":8,"at":2,"cause":6,"event":{"callSucceeded":{"node":"a\"b","call":1,"result":{"\":":1.10}}}}"#;
+        let expected = r#"{"seq":8,"at":2,"type":"callSucceeded","node":"a\"b","cause":{"event":6},"data":{"node":"a\"b","call":1,"result":{"\":":1.10}}}"#;
+        assert_eq!(shown(called), expected);
+    }
 }

@@ -2,14 +2,60 @@
 
 use std::collections::HashMap;
 
-use rival::event::{BlockedReason, CallRole, EventKind, FailureVerdict, LaneOutcome, LostReason};
+use rival::event::{BlockedReason, CallRole, FailureVerdict, LaneOutcome, LostReason};
 use rival::failure::FailureRecord;
-use rival::{Path, Time};
+use rival::{Path, Time, Value};
+use rival_api::EventReply;
 use rival_core::durable::{ChildOutcome, OpBody};
 use rival_core::plan::is_unnamed;
+use serde::Deserialize;
 
 use crate::out::clean;
 use crate::text::length;
+
+/// What is told of an event's data. Each type of event has some of it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct EventData {
+    pub(crate) call: Option<u32>,
+    attempt: Option<u32>,
+    role: CallRole,
+    state: Option<Value>,
+    skipped: bool,
+    forced: bool,
+    failure: Option<FailureRecord>,
+    verdict: Option<FailureVerdict>,
+    name: String,
+    until: Option<Time>,
+    what: Option<OpBody>,
+    case: Option<String>,
+    count: Option<u32>,
+    child: String,
+    next: String,
+    workflow: String,
+    source: Option<String>,
+    by_ms: u64,
+    /// Of another form for each type that has it.
+    reason: Value,
+    /// The same.
+    outcome: Value,
+}
+
+impl EventData {
+    /// Reads it; `None` if a newer server has other words than this command.
+    pub(crate) fn of(event: &EventReply) -> Option<Self> {
+        event.data.decode().ok()
+    }
+
+    fn description(&self) -> String {
+        let state = self.state.as_ref().map(Value::to_json).unwrap_or_default();
+        state["description"].as_str().map_or_else(String::new, |description| format!(", {description}"))
+    }
+
+    fn lane_outcome(&self) -> Option<LaneOutcome> {
+        if self.outcome.is_null() { Some(LaneOutcome::default()) } else { self.outcome.decode().ok() }
+    }
+}
 
 /// Tells what happens in a run, event by event.
 #[derive(Debug, Default)]
@@ -19,52 +65,50 @@ pub(crate) struct EventNarrator {
 }
 
 impl EventNarrator {
-    /// Says what an event means; `None` for those that people need not see.
-    pub(crate) fn tell(&mut self, kind: &EventKind, at: Time) -> Option<String> {
-        let text =
-            self.call(kind, at).or_else(|| wait(kind, at)).or_else(|| block(kind)).or_else(|| run(kind))?;
-        Some(clean(&text))
+    /// Says what an event means; `None` for those that people need not see, and for those of a newer server.
+    pub(crate) fn tell(&mut self, event: &EventReply) -> Option<String> {
+        let data = EventData::of(event)?;
+        let text = match &event.node {
+            Some(node) => self
+                .call(event, node, &data)
+                .or_else(|| wait(event, node, &data))
+                .or_else(|| block(event, node, &data)),
+            None => None,
+        };
+        Some(clean(&text.or_else(|| run(event, &data))?))
     }
 
-    fn call(&mut self, kind: &EventKind, at: Time) -> Option<String> {
-        match kind {
-            EventKind::CallStarted { node, call, attempt, role, .. } => {
-                self.roles.insert(node.clone(), *role);
-                began(node, *role, *call, *attempt)
+    fn call(&mut self, event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
+        match &*event.r#type {
+            "callStarted" => {
+                self.roles.insert(node.clone(), data.role);
+                began(node, data)
             }
-            EventKind::CallSucceeded { node, state, skipped, .. } => match self.role(node) {
-                CallRole::Step if *skipped => Some(format!("{node}: skipped")),
-                CallRole::Step => Some(format!("{node}: completed{}", description(state.as_ref()))),
+            "callSucceeded" => match self.role(node) {
+                CallRole::Step if data.skipped => Some(format!("{node}: skipped")),
+                CallRole::Step => Some(format!("{node}: completed{}", data.description())),
                 CallRole::Compensate => Some(format!("{node}: undone")),
                 _ => None,
             },
-            EventKind::CallFailed { node, failure, verdict, .. } => {
+            "callFailed" => {
                 let what = match self.role(node) {
                     CallRole::Compensate => "could not be undone",
                     _ => "failed",
                 };
-                let next = match verdict {
+                let next = match data.verdict? {
                     FailureVerdict::RetryAt(next) => {
-                        format!("; trying again in {}", length(next.ms_since(at)))
+                        format!("; trying again in {}", length(next.ms_since(event.at)))
                     }
                     FailureVerdict::Continue => "; the run goes on without it".to_owned(),
                     FailureVerdict::Fail => String::new(),
                 };
-                Some(format!("{}: {what}, {failure}{next}", name(node)))
+                Some(format!("{}: {what}, {}{next}", name(node), data.failure.as_ref()?))
             }
-            EventKind::CallLost { node, reason: LostReason::Crash, .. } => {
-                Some(format!("{}: was cut short by a crash and is called again", name(node)))
-            }
-            EventKind::CallLost { node, reason: LostReason::Shutdown, .. } => {
-                Some(format!("{}: let go, and called again at the next start", name(node)))
-            }
-            EventKind::CallLost { node, reason: LostReason::Bystander, .. } => {
-                Some(format!("{}: was cut short because of another call and is called again", name(node)))
-            }
-            EventKind::CallCancelled { node, forced: false, .. } => Some(format!("{}: stopped", name(node))),
-            EventKind::CallCancelled { node, forced: true, .. } => {
+            "callLost" => Some(format!("{}: {}", name(node), lost(data.reason.decode().ok()?))),
+            "callCancelled" if data.forced => {
                 Some(format!("{}: did not stop in time and was left behind", name(node)))
             }
+            "callCancelled" => Some(format!("{}: stopped", name(node))),
             _ => None,
         }
     }
@@ -74,9 +118,10 @@ impl EventNarrator {
     }
 }
 
-fn began(node: &Path, role: CallRole, call: u32, attempt: u32) -> Option<String> {
+fn began(node: &Path, data: &EventData) -> Option<String> {
+    let (call, attempt) = (data.call?, data.attempt.unwrap_or(1));
     let again = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-    match role {
+    match data.role {
         CallRole::Step if call > 1 => Some(format!("{node}: started, attempt {attempt} (call {call})")),
         CallRole::Step => Some(format!("{node}: started")),
         CallRole::Compensate => Some(format!("{node}: being undone{again}")),
@@ -85,9 +130,12 @@ fn began(node: &Path, role: CallRole, call: u32, attempt: u32) -> Option<String>
     }
 }
 
-fn description(state: Option<&rival::Value>) -> String {
-    let state = state.map(rival::Value::to_json).unwrap_or_default();
-    state["description"].as_str().map_or_else(String::new, |description| format!(", {description}"))
+fn lost(reason: LostReason) -> &'static str {
+    match reason {
+        LostReason::Crash => "was cut short by a crash and is called again",
+        LostReason::Shutdown => "let go, and called again at the next start",
+        LostReason::Bystander => "was cut short because of another call and is called again",
+    }
 }
 
 /// The root stands for the run itself.
@@ -95,35 +143,29 @@ fn name(node: &Path) -> &str {
     if node.is_root() { "run" } else { node.as_str() }
 }
 
-fn wait(kind: &EventKind, at: Time) -> Option<String> {
-    Some(match kind {
-        EventKind::SleepStarted { node, until, .. } => {
-            format!("{node}: asleep for {}", length(until.ms_since(at)))
-        }
-        EventKind::SleepEnded { node } => format!("{node}: awake"),
-        EventKind::SignalReceived { name, .. } => format!("run: the signal `{name}` came"),
-        EventKind::SignalAwaited { node, name, until } => {
-            format!("{node}: waits for the signal `{name}`{}", at_most(*until, at))
-        }
-        EventKind::SignalTaken { node, .. } => format!("{node}: took the signal"),
-        EventKind::SignalTimedOut { node, failure: Some(failure), .. } => {
-            format!("{node}: failed, {failure}")
-        }
-        EventKind::SignalTimedOut { node, failure: None, .. } => format!("{node}: no signal came in time"),
-        EventKind::OpStarted { node, name, what, .. } => match what {
+fn wait(event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
+    let EventData { name, child, next, until, .. } = data;
+    Some(match &*event.r#type {
+        "sleepStarted" => format!("{node}: asleep for {}", length((*until)?.ms_since(event.at))),
+        "sleepEnded" => format!("{node}: awake"),
+        "signalAwaited" => format!("{node}: waits for the signal `{name}`{}", at_most(*until, event.at)),
+        "signalTaken" => format!("{node}: took the signal"),
+        "signalTimedOut" => match &data.failure {
+            Some(failure) => format!("{node}: failed, {failure}"),
+            None => format!("{node}: no signal came in time"),
+        },
+        "opStarted" => match data.what.as_ref()? {
             OpBody::Once {} => return None,
-            OpBody::Sleep { until } => format!("{node}: asleep for {}", length(until.ms_since(at))),
+            OpBody::Sleep { until } => format!("{node}: asleep for {}", length(until.ms_since(event.at))),
             OpBody::Signal { until, .. } => {
-                format!("{node}: waits for the signal `{name}`{}", at_most(*until, at))
+                format!("{node}: waits for the signal `{name}`{}", at_most(*until, event.at))
             }
             OpBody::Run { .. } => format!("{node}: starts a run of `{name}`"),
             OpBody::Map { items, .. } => format!("{node}: starts {} runs of `{name}`", items.len()),
         },
-        EventKind::ChildStarted { node, child, .. } => format!("{node}: started child {child}"),
-        EventKind::ChildRetried { node, next, .. } => {
-            format!("{node}: a child failed, and goes on as {next}")
-        }
-        EventKind::ChildEnded { node, child, outcome, .. } => match outcome {
+        "childStarted" => format!("{node}: started child {child}"),
+        "childRetried" => format!("{node}: a child failed, and goes on as {next}"),
+        "childEnded" => match data.outcome.decode().ok()? {
             ChildOutcome::Completed(_) => format!("{node}: child {child} completed"),
             ChildOutcome::Failed { .. } => format!("{node}: child {child} failed"),
             ChildOutcome::Cancelled { .. } => format!("{node}: child {child} was cancelled"),
@@ -136,58 +178,108 @@ fn at_most(until: Option<Time>, at: Time) -> String {
     until.map_or_else(String::new, |until| format!(", at most {}", length(until.ms_since(at))))
 }
 
-fn block(kind: &EventKind) -> Option<String> {
-    Some(match kind {
-        EventKind::NodeImported { node, .. } => format!("{node}: taken over from the run before"),
-        EventKind::NodeStarted { node, case: Some(case), .. } => format!("{node}: takes `{case}`"),
-        EventKind::NodeStarted { node, count: Some(count), .. } => format!("{node}: started, {count} in all"),
-        EventKind::NodeStarted { node, .. } => format!("{node}: started"),
-        EventKind::LaneEnded { lane, outcome: LaneOutcome::Completed, .. } => format!("{lane}: completed"),
-        EventKind::LaneEnded { lane, outcome: LaneOutcome::Failed(_), .. } => format!("{lane}: failed"),
-        EventKind::LaneEnded { lane, outcome: LaneOutcome::Cancelled, .. } => format!("{lane}: stopped"),
-        EventKind::LaneStopping { lane, .. } => format!("{lane}: is stopped, others have won"),
-        EventKind::NodeCompleted { node, .. } => format!("{node}: completed"),
-        EventKind::NodeFailed { node, child, failure, .. } => {
-            format!("{node}: failed{}", because(failure.as_ref(), child))
-        }
-        EventKind::NodeCancelled { node } => format!("{node}: stopped"),
-        EventKind::NodeBlocked { node, reason } => format!("{node}: cannot go on, {}", blocked(reason)),
-        EventKind::NodeUnblocked { node } => format!("{node}: is looked at again"),
+fn block(event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
+    Some(match &*event.r#type {
+        "nodeImported" => format!("{node}: taken over from the run before"),
+        "nodeStarted" => match (&data.case, data.count) {
+            (Some(case), _) => format!("{node}: takes `{case}`"),
+            (None, Some(count)) => format!("{node}: started, {count} in all"),
+            (None, None) => format!("{node}: started"),
+        },
+        "laneEnded" => match data.lane_outcome()? {
+            LaneOutcome::Completed => format!("{node}: completed"),
+            LaneOutcome::Failed(_) => format!("{node}: failed"),
+            LaneOutcome::Cancelled => format!("{node}: stopped"),
+        },
+        "laneStopping" => format!("{node}: is stopped, others have won"),
+        "nodeCompleted" => format!("{node}: completed"),
+        "nodeFailed" => format!("{node}: failed{}", because(data)),
+        "nodeCancelled" => format!("{node}: stopped"),
+        "nodeBlocked" => format!("{node}: cannot go on, {}", blocked(data.reason.decode().ok()?)),
+        "nodeUnblocked" => format!("{node}: is looked at again"),
         _ => return None,
     })
 }
 
-fn because(failure: Option<&FailureRecord>, child: &Path) -> String {
-    failure.map_or_else(|| format!(" because of {child}"), |failure| format!(", {failure}"))
+fn because(data: &EventData) -> String {
+    match &data.failure {
+        Some(failure) => format!(", {failure}"),
+        None => format!(" because of {}", data.child),
+    }
 }
 
-fn blocked(reason: &BlockedReason) -> String {
+fn blocked(reason: BlockedReason) -> String {
     match reason {
-        BlockedReason::FunctionMissing { function } if is_unnamed(function) => {
+        BlockedReason::FunctionMissing { function } if is_unnamed(&function) => {
             "it has no name of its own and is not in its workflow any more as it was".to_owned()
         }
         BlockedReason::FunctionMissing { function } => format!("there is no function `{function}` any more"),
         BlockedReason::Quarantined { interruptions } => {
             format!("the process died {interruptions} times while it ran")
         }
-        BlockedReason::Undecodable { message } | BlockedReason::Nondeterminism { message } => message.clone(),
+        BlockedReason::Undecodable { message } | BlockedReason::Nondeterminism { message } => message,
     }
 }
 
-fn run(kind: &EventKind) -> Option<String> {
-    Some(match kind {
-        EventKind::RunStarted { workflow, source: None, .. } => format!("run: started, workflow {workflow}"),
-        EventKind::RunStarted { workflow, source: Some(source), .. } => {
-            format!("run: started, workflow {workflow}, goes on from {source}")
-        }
-        EventKind::RunPaused {} => "run: paused".to_owned(),
-        EventKind::RunResumed {} => "run: resumed".to_owned(),
-        EventKind::ClockSetBack { by_ms } => format!("run: the clock was set back by {}", length(*by_ms)),
-        EventKind::CancelRequested { .. } => "run: is being cancelled".to_owned(),
-        EventKind::RunFailing { failure, .. } => format!("run: is failing, {failure}"),
-        EventKind::RunCompleted { .. } => "run: completed".to_owned(),
-        EventKind::RunFailed { failure, .. } => format!("run: failed, {failure}"),
-        EventKind::RunCancelled { .. } => "run: cancelled".to_owned(),
+fn run(event: &EventReply, data: &EventData) -> Option<String> {
+    let EventData { workflow, failure, .. } = data;
+    Some(match &*event.r#type {
+        "runStarted" => match &data.source {
+            None => format!("run: started, workflow {workflow}"),
+            Some(source) => format!("run: started, workflow {workflow}, goes on from {source}"),
+        },
+        "runPaused" => "run: paused".to_owned(),
+        "runResumed" => "run: resumed".to_owned(),
+        "signalReceived" => format!("run: the signal `{}` came", data.name),
+        "clockSetBack" => format!("run: the clock was set back by {}", length(data.by_ms)),
+        "cancelRequested" => "run: is being cancelled".to_owned(),
+        "runFailing" => format!("run: is failing, {}", failure.as_ref()?),
+        "runCompleted" => "run: completed".to_owned(),
+        "runFailed" => format!("run: failed, {}", failure.as_ref()?),
+        "runCancelled" => "run: cancelled".to_owned(),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use rival::Event;
+
+    use super::*;
+
+    /// The words of events are the core's: here, a change of one is noticed.
+    #[test]
+    fn all_events_are_told_but_those_that_people_need_not_see() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/tests/golden");
+        let (mut seen, mut told) = (BTreeSet::new(), BTreeSet::new());
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            let golden: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let mut teller = EventNarrator::default();
+            for event in golden["events"].as_array().unwrap() {
+                let event = EventReply::from(&serde_json::from_value::<Event>(event.clone()).unwrap());
+                if teller.tell(&event).is_some() {
+                    told.insert(event.r#type.clone());
+                }
+                seen.insert(event.r#type);
+            }
+        }
+        let untold: Vec<&str> = seen.difference(&told).map(String::as_str).collect();
+        let expected = [
+            "blockFailing",
+            "callSuspended",
+            "childUndoing",
+            "childUndone",
+            "decisionImported",
+            "joined",
+            "laneImported",
+            "nodeHeld",
+            "opDropped",
+            "opEnded",
+            "opStopping",
+        ];
+        assert_eq!((told.len(), untold), (33, expected.to_vec()));
+    }
 }

@@ -17,6 +17,7 @@ use rival::{
     Event, LogFilter, NodeStatus, Page, RunFilter, RunId, RunOutcome, RunStatus, Seq, SqliteStore,
     StepMetrics, StoreError, Time,
 };
+use rival_api::EventReply;
 
 use screen::DemoScreen;
 
@@ -175,7 +176,7 @@ impl DemoRun {
             let new = logs.iter().skip(shown).filter(|line| line.at >= self.start);
             new.for_each(|line| println!("{}  {}: | {}", clock(line.at), line.node, line.message));
             shown = logs.len();
-            if let Some(line) = teller.tell(&event.kind, event.at) {
+            if let Some(line) = teller.tell(&EventReply::from(&event)) {
                 println!("{}  {line}", clock(event.at));
             }
         }

@@ -1,7 +1,6 @@
 //! Looking at runs: `list`, `show`, `history`, `logs`, `explain`.
 
 use anyhow::Result;
-use rival::event::EventKind;
 use rival::{Clock, LogLevel, NodeStatus, Path, RunId, Time, Value};
 use rival_api::{
     EventListReply, EventReply, ExplanationReply, LogListReply, LogReply, RunListReply, RunSummary, RunView,
@@ -212,14 +211,14 @@ pub(crate) async fn history(context: &VerbContext, args: &args::HistoryArgs) -> 
     let mut table = TextTable::new(&["SEQ", "TIME (UTC)", "EVENT", "NODE", "WHAT IT MEANS"]);
     let mut teller = EventNarrator::default();
     for event in &events {
-        let means = kind(event).and_then(|kind| teller.tell(&kind, event.at)).unwrap_or_default();
+        let means = teller.tell(event).unwrap_or_default();
         // The node has a column of its own.
         let means = means.split_once(": ").map_or(means.as_str(), |(_, means)| means);
         let node = event.node.as_ref().map_or("", Path::as_str);
         table.row([
             event.seq.to_string(),
             clock(event.at),
-            event.r#type.to_string(),
+            event.r#type.clone(),
             clean(node),
             short(means, CELL),
         ]);
@@ -237,11 +236,6 @@ pub(crate) async fn events(client: &ApiClient, run: &str, after: u64) -> Result<
         after = page.next.map(|next| next.0);
     }
     Ok(all)
-}
-
-/// The event as the engine knows it; `None` if a newer server knows more kinds than this command.
-pub(crate) fn kind(event: &EventReply) -> Option<EventKind> {
-    serde_json::from_str(&format!("{{{:?}:{}}}", event.r#type, event.data.as_json())).ok()
 }
 
 pub(crate) async fn logs(context: &VerbContext, args: &args::LogsArgs) -> Result<()> {

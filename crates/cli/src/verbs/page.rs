@@ -7,7 +7,7 @@ use anyhow::Result;
 use rival::{Archive, LogLevel, Path, RunId, Time, Value};
 use rival_api::{EventReply, LogReply, RunView, StepMetrics};
 
-use super::look::{self, kind};
+use super::look;
 use crate::client::{ApiClient, segment};
 use crate::lines::EventNarrator;
 use crate::text::{clock, length, moment};
@@ -303,7 +303,7 @@ fn event_table(events: &[EventReply]) -> String {
         "<h2>Everything that happened</h2>\n<div class=\"card scroll\"><table><tr><th>#</th><th>Time (UTC)</th><th>Event</th><th>Node</th><th>What it means</th></tr>\n",
     );
     for event in events {
-        let means = kind(event).and_then(|kind| teller.tell(&kind, event.at)).unwrap_or_default();
+        let means = teller.tell(event).unwrap_or_default();
         let means = means.split_once(": ").map_or(means.as_str(), |(_, means)| means);
         html += &format!(
             "<tr><td class=\"n\">{}</td><td class=\"t\">{}</td><td class=\"k\">{}</td><td>{}</td><td>{}</td></tr>\n",

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use rival::{Committed, Engine, Observer, RunId, SqliteStore, StoreError, WorkflowInfo};
+use rival_api::EventReply;
 use rival_script::Watching;
 use rival_server::Server;
 use rival_telemetry::Telemetry;
@@ -227,7 +228,7 @@ impl Observer for DevLog {
         let mut tellers = self.tellers.lock().unwrap_or_else(PoisonError::into_inner);
         let teller = tellers.entry(commit.run.clone()).or_default();
         let lines: Vec<String> =
-            commit.events.iter().filter_map(|event| teller.tell(&event.kind, event.at)).collect();
+            commit.events.iter().filter_map(|event| teller.tell(&EventReply::from(event))).collect();
         if commit.status.is_terminal() {
             tellers.remove(commit.run);
         }

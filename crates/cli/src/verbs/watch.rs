@@ -7,12 +7,12 @@ use anyhow::Result;
 use rival::Clock;
 use rival_api::{EventReply, Graph, LogReply, RunListReply, RunSummary, RunView};
 
-use super::look::{self, kind, log_line};
+use super::look::{self, log_line};
 use super::{VerbContext, start};
 use crate::args;
 use crate::client::{ApiClient, OfflineNeed, query, segment};
 use crate::exit::ExitError;
-use crate::lines::EventNarrator;
+use crate::lines::{EventData, EventNarrator};
 use crate::out::{DataOutput, OutputFormat, TextTable, note};
 use crate::screen::LiveScreen;
 use crate::sse::{SseMessage, SseStream};
@@ -86,9 +86,7 @@ impl<'a> RunPrinter<'a> {
             OutputFormat::Table => {
                 let event: EventReply = serde_json::from_str(json)?;
                 self.lines_before(&event)?;
-                let Some(text) = kind(&event).and_then(|kind| self.teller.tell(&kind, event.at)) else {
-                    return Ok(());
-                };
+                let Some(text) = self.teller.tell(&event) else { return Ok(()) };
                 self.out.line(format_args!("{}  {text}", self.out.style.dim(clock(event.at))))
             }
         }
@@ -104,10 +102,11 @@ impl<'a> RunPrinter<'a> {
     /// Lines of an earlier moment, and of the same moment those of the call that ends with this event: it wrote them
     /// before. Nothing comes after a run's end.
     fn lines_before(&mut self, event: &EventReply) -> Result<()> {
-        let ended = event.data.to_json()["call"].as_u64().filter(|_| event.r#type != "callStarted");
+        let call = EventData::of(event).and_then(|data| data.call);
+        let ended = call.filter(|_| event.r#type != "callStarted");
         let before = |line: &mut LogReply| {
             let of_node = event.node.as_ref().is_some_and(|node| node.as_str() == line.step_name);
-            let of_call = of_node && ended == Some(u64::from(line.call));
+            let of_call = of_node && ended == Some(line.call);
             line.timestamp < event.at || of_call || is_end(&event.r#type)
         };
         while let Some(line) = self.lines.pop_front_if(before) {

@@ -6,7 +6,9 @@
 //!
 //! Lists are generic over their items: a client that passes them on reads each as the text that came.
 
+mod address;
 mod bulk;
+pub mod duration;
 mod event;
 mod log;
 mod problem;
@@ -15,6 +17,7 @@ mod run;
 mod server;
 mod workflow;
 
+pub use address::path_segment;
 pub use bulk::{BulkAction, BulkDone, BulkError, BulkFilter, BulkRequest, BulkResult, TimeParam};
 pub use event::{CauseReply, EventListReply, EventReply};
 pub use log::{LogListReply, LogReply};

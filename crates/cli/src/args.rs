@@ -7,9 +7,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rival::LogLevel;
+use rival_api::duration;
 
 use crate::config::{GlobalFlags, ServerFlags, TokenFlags};
-use crate::duration;
 use crate::out::OutputFormat;
 
 /// Durable workflows: steps are functions, and nothing that was done is lost.
@@ -176,10 +176,10 @@ pub(crate) struct RunArgs {
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
     /// Wait for its end and print its output; with a time, at most that long
-    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = duration::argument)]
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = length_of_time)]
     pub(crate) wait: Option<Option<Duration>>,
     /// Fail the run if it takes longer
-    #[arg(long, value_name = "TIME", value_parser = duration::argument)]
+    #[arg(long, value_name = "TIME", value_parser = length_of_time)]
     pub(crate) timeout: Option<Duration>,
     /// Start the run again this often if it fails
     #[arg(long, value_name = "N")]
@@ -278,7 +278,7 @@ pub(crate) struct WaitArgs {
     #[command(flatten)]
     pub(crate) runs: RunsArgs,
     /// Give up after this long; the run goes on
-    #[arg(long, value_name = "TIME", value_parser = duration::argument)]
+    #[arg(long, value_name = "TIME", value_parser = length_of_time)]
     pub(crate) timeout: Option<Duration>,
 }
 
@@ -374,7 +374,7 @@ pub(crate) enum TokenVerb {
         #[arg(long, value_enum, default_value = "run")]
         scope: TokenScope,
         /// When it stops being valid, from now
-        #[arg(long, value_name = "TIME", value_parser = duration::argument)]
+        #[arg(long, value_name = "TIME", value_parser = length_of_time)]
         expires: Option<Duration>,
         #[command(flatten)]
         flags: TokenFlags,
@@ -445,4 +445,8 @@ pub(crate) enum ConfigVerb {
         #[command(flatten)]
         flags: ServerFlags,
     },
+}
+
+fn length_of_time(text: &str) -> Result<Duration, String> {
+    duration::parse(text).ok_or_else(|| format!("expected {}", duration::EXPECTED))
 }

@@ -5,7 +5,6 @@ mod args;
 mod client;
 mod config;
 mod demo;
-mod duration;
 mod examples;
 mod exit;
 mod help;

@@ -43,7 +43,7 @@ impl SettingKind {
             Self::Count => "a whole number from 1",
             Self::Limit => "a whole number, or 0 for no limit",
             Self::Bytes => "a number of bytes, such as 1048576, 512KiB or 16MiB",
-            Self::Duration => crate::duration::EXPECTED,
+            Self::Duration => rival_api::duration::EXPECTED,
             Self::Filter => "a log filter, such as info or warn,rival_engine=debug",
             Self::LogFormat => "text or json",
             Self::Url => "an address such as http://127.0.0.1:7878",

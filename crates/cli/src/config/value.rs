@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rival_api::duration;
 use rival_script::OutgoingPolicy;
 use serde_json::json;
 
 use super::keys::SettingKind;
-use crate::duration;
 
 /// A value of some kind.
 #[derive(Clone, Debug, PartialEq, Eq)]

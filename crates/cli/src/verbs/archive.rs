@@ -6,11 +6,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use rival::Archive;
-use rival_api::RunStatusReply;
+use rival_api::{RunStatusReply, path_segment};
 
 use super::{VerbContext, page};
 use crate::args::{self, ExportFormat};
-use crate::client::{ApiClient, OfflineNeed, segment};
+use crate::client::{ApiClient, OfflineNeed};
 use crate::exit::{self, ExitError};
 use crate::out::{OutputFormat, note};
 
@@ -19,7 +19,7 @@ const ARCHIVE_MAX_BYTES: u64 = 1 << 30;
 
 pub(crate) async fn export(context: &VerbContext, args: &args::ExportArgs) -> Result<()> {
     let (client, run) = context.client_for(&args.run).await?;
-    let text = client.get(&format!("/api/runs/{}/export", segment(&run))).await?.text;
+    let text = client.get(&format!("/api/runs/{}/export", path_segment(&run))).await?.text;
     let html = args
         .file
         .as_deref()

@@ -1,12 +1,12 @@
 //! Controlling runs: `cancel`, `kill`, `pause`, `resume`, `retry`, `fork`, `signal`.
 
 use anyhow::Result;
-use rival_api::{EmptyBody, ForkBody, ReasonBody, RunStatusReply, SignalBody};
+use rival_api::{EmptyBody, ForkBody, ReasonBody, RunStatusReply, SignalBody, path_segment};
 
 use super::start::RECORDED;
 use super::{VerbContext, each};
 use crate::args;
-use crate::client::{ApiAnswer, ApiClient, OfflineNeed, segment};
+use crate::client::{ApiAnswer, ApiClient, OfflineNeed};
 use crate::out::{DataOutput, OutputFormat, note};
 
 /// What is asked of a run.
@@ -42,8 +42,9 @@ pub(crate) async fn ask(
         None => serde_json::to_string(&EmptyBody {})?,
     };
     each(&context.out, runs, async |run| {
-        let answer =
-            client.post_text(&format!("/api/runs/{}/{}", segment(run), ask.word()), body.clone()).await?;
+        let answer = client
+            .post_text(&format!("/api/runs/{}/{}", path_segment(run), ask.word()), body.clone())
+            .await?;
         asked(&context.out, &client, &answer)
     })
     .await
@@ -68,7 +69,7 @@ fn asked(out: &DataOutput, client: &ApiClient, answer: &ApiAnswer) -> Result<()>
 pub(crate) async fn retry(context: &VerbContext, args: &args::RunsArgs) -> Result<()> {
     let client = context.client(OfflineNeed::Workflows).await?;
     each(&context.out, &args.runs, async |run| {
-        let answer = client.post(&format!("/api/runs/{}/retry", segment(run)), &EmptyBody {}).await?;
+        let answer = client.post(&format!("/api/runs/{}/retry", path_segment(run)), &EmptyBody {}).await?;
         began(&context.out, &client, &answer)
     })
     .await
@@ -78,7 +79,7 @@ pub(crate) async fn fork(context: &VerbContext, args: &args::ForkArgs) -> Result
     let input = super::optional_json(args.input.as_deref(), "input").await?;
     let body = ForkBody { from: args.from.clone(), input, run_id: args.id.clone() };
     let client = context.client(OfflineNeed::Workflows).await?;
-    let answer = client.post(&format!("/api/runs/{}/fork", segment(&args.run)), &body).await?;
+    let answer = client.post(&format!("/api/runs/{}/fork", path_segment(&args.run)), &body).await?;
     began(&context.out, &client, &answer)
 }
 
@@ -102,7 +103,7 @@ pub(crate) async fn signal(context: &VerbContext, args: &args::SignalArgs) -> Re
     let body = SignalBody { payload, id: args.id.clone() };
     // Loads the workflows too, so that the payload is checked even if no server runs this store.
     let client = context.client(OfflineNeed::Workflows).await?;
-    let path = format!("/api/runs/{}/signals/{}", segment(&args.run), segment(&args.name));
+    let path = format!("/api/runs/{}/signals/{}", path_segment(&args.run), path_segment(&args.name));
     let answer = client.post(&path, &body).await?;
     asked(&context.out, &client, &answer)
 }

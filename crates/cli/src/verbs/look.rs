@@ -4,13 +4,13 @@ use anyhow::Result;
 use rival::{Clock, LogLevel, NodeStatus, Path, RunId, Time, Value};
 use rival_api::{
     EventListReply, EventReply, ExplanationReply, LogListReply, LogReply, RunListReply, RunSummary, RunView,
-    StepMetrics,
+    StepMetrics, path_segment,
 };
 use serde_json::value::RawValue;
 
 use super::{VerbContext, each, is_archive};
 use crate::args;
-use crate::client::{ApiClient, OfflineNeed, query, segment};
+use crate::client::{ApiClient, OfflineNeed, query};
 use crate::lines::EventNarrator;
 use crate::out::{DataOutput, OutputFormat, TextTable, clean, note, short};
 use crate::style::TextStyle;
@@ -95,7 +95,7 @@ pub(crate) async fn show(context: &VerbContext, args: &args::RunsArgs) -> Result
     let mut first = true;
     each(&context.out, &args.runs, async |run| {
         let (client, run) = context.client_for(run).await?;
-        let answer = client.get(&format!("/api/runs/{}", segment(&run))).await?;
+        let answer = client.get(&format!("/api/runs/{}", path_segment(&run))).await?;
         if context.out.format == OutputFormat::Table && !std::mem::take(&mut first) {
             context.out.line("")?;
         }
@@ -230,7 +230,7 @@ pub(crate) async fn history(context: &VerbContext, args: &args::HistoryArgs) -> 
 pub(crate) async fn events(client: &ApiClient, run: &str, after: u64) -> Result<Vec<Box<RawValue>>> {
     let (mut all, mut after) = (Vec::new(), Some(after));
     while let Some(from) = after {
-        let path = format!("/api/runs/{}/events?after={from}&limit=5000", segment(run));
+        let path = format!("/api/runs/{}/events?after={from}&limit=5000", path_segment(run));
         let page: EventListReply<Box<RawValue>> = client.get(&path).await?.read()?;
         all.extend(page.events);
         after = page.next.map(|next| next.0);
@@ -273,7 +273,7 @@ pub(crate) async fn all_logs(
             ("level", level.clone()),
         ]);
         let page: LogListReply<Box<RawValue>> =
-            client.get(&format!("/api/runs/{}/logs{filters}", segment(run))).await?.read()?;
+            client.get(&format!("/api/runs/{}/logs{filters}", path_segment(run))).await?.read()?;
         // It always says where to read on, because more may be written, and a page of long lines is short.
         after = page.next.filter(|_| !page.logs.is_empty());
         all.extend(page.logs);
@@ -325,13 +325,13 @@ pub(crate) fn log_line(line: &LogReply, style: TextStyle) -> String {
 }
 
 async fn ended(client: &ApiClient, run: &str) -> Result<bool> {
-    Ok(client.get(&format!("/api/runs/{}", segment(run))).await?.read::<RunView>()?.status.is_terminal())
+    Ok(client.get(&format!("/api/runs/{}", path_segment(run))).await?.read::<RunView>()?.status.is_terminal())
 }
 
 pub(crate) async fn explain(context: &VerbContext, args: &args::RunsArgs) -> Result<()> {
     each(&context.out, &args.runs, async |given| {
         let (client, run) = context.client_for(given).await?;
-        let answer = client.get(&format!("/api/runs/{}/explain", segment(&run))).await?;
+        let answer = client.get(&format!("/api/runs/{}/explain", path_segment(&run))).await?;
         match context.out.format {
             OutputFormat::Json => context.out.json(&answer.text),
             OutputFormat::Ids => context.out.line(&run),

@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use rival::{Archive, LogLevel, Path, RunId, Time, Value};
-use rival_api::{EventReply, LogReply, RunView, StepMetrics};
+use rival_api::{EventReply, LogReply, RunView, StepMetrics, path_segment};
 
 use super::look;
-use crate::client::{ApiClient, segment};
+use crate::client::ApiClient;
 use crate::lines::EventNarrator;
 use crate::text::{clock, length, moment};
 
@@ -76,7 +76,7 @@ fn after<'a>(text: &'a str, end: &str) -> &'a str {
 /// Writes the page of an archived run, as `client` shows it.
 pub(crate) async fn render(client: &ApiClient, archive: &Archive) -> Result<String> {
     let id = archive.run.run_id.as_str();
-    let run: RunView = client.get(&format!("/api/runs/{}", segment(id))).await?.read()?;
+    let run: RunView = client.get(&format!("/api/runs/{}", path_segment(id))).await?.read()?;
     let events = look::events(client, id, 0).await?;
     let events = events
         .iter()

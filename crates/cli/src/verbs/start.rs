@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use rival::RunStatus;
-use rival_api::{RunOutcome, RunStatusReply, RunView, StartRun};
+use rival_api::{RunOutcome, RunStatusReply, RunView, StartRun, path_segment};
 
 use super::{VerbContext, each, expand, watch};
 use crate::args;
-use crate::client::{ApiClient, OfflineNeed, segment};
+use crate::client::{ApiClient, OfflineNeed};
 use crate::exit::ExitError;
 use crate::out::{DataOutput, OutputFormat, clean, note, pretty};
 use crate::screen::LiveScreen;
@@ -23,7 +23,7 @@ pub(crate) async fn run(context: &VerbContext, args: &args::RunArgs) -> Result<(
     let need = if args.wait.is_some() { OfflineNeed::Engine } else { OfflineNeed::Workflows };
     let body = body(args).await?;
     let client = context.client(need).await?;
-    let answer = client.post(&format!("/api/workflows/{}/runs", segment(&args.workflow)), &body).await?;
+    let answer = client.post(&format!("/api/workflows/{}/runs", path_segment(&args.workflow)), &body).await?;
     let started: RunStatusReply = answer.read()?;
     let out = &context.out;
     let Some(time) = args.wait else {
@@ -71,7 +71,7 @@ pub(crate) async fn wait(context: &VerbContext, args: &args::WaitArgs) -> Result
 
 /// Without a server nothing ends: only a run that has can be waited for.
 async fn ended(client: &ApiClient, run: &str) -> Result<()> {
-    let run: RunView = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
+    let run: RunView = client.get(&format!("/api/runs/{}", path_segment(run))).await?.read()?;
     if run.status.is_terminal() {
         return Ok(());
     }
@@ -112,7 +112,7 @@ async fn outcome_of(client: &ApiClient, run: &str, deadline: Option<Instant>) ->
     loop {
         let left = deadline.map_or(LOOK, |deadline| deadline.saturating_duration_since(Instant::now()));
         let ms = left.min(LOOK).as_millis();
-        match client.get(&format!("/api/runs/{}/wait?timeout={ms}ms", segment(run))).await {
+        match client.get(&format!("/api/runs/{}/wait?timeout={ms}ms", path_segment(run))).await {
             Ok(answer) => return Ok(answer.text),
             Err(error) if is_timeout(&error) && (left > LOOK || deadline.is_none()) => tries = 0,
             Err(error) if watch::refused(&error) || client.is_passive() || left.is_zero() => {
@@ -150,7 +150,7 @@ fn print(out: &DataOutput, text: &str, alone: bool) -> Result<()> {
 /// Tells how a run that has ended did so: one that did not complete is an error.
 pub(crate) async fn conclude(client: &ApiClient, run: &str) -> Result<()> {
     let outcome: RunOutcome =
-        client.get(&format!("/api/runs/{}/wait?timeout=10s", segment(run))).await?.read()?;
+        client.get(&format!("/api/runs/{}/wait?timeout=10s", path_segment(run))).await?.read()?;
     if outcome.status == RunStatus::Completed { Ok(()) } else { Err(not_completed(&outcome).into()) }
 }
 

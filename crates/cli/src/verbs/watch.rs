@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use rival::Clock;
-use rival_api::{EventReply, Graph, LogReply, RunListReply, RunSummary, RunView};
+use rival_api::{EventReply, Graph, LogReply, RunListReply, RunSummary, RunView, path_segment};
 
 use super::look::{self, log_line};
 use super::{VerbContext, start};
 use crate::args;
-use crate::client::{ApiClient, OfflineNeed, query, segment};
+use crate::client::{ApiClient, OfflineNeed, query};
 use crate::exit::ExitError;
 use crate::lines::{EventData, EventNarrator};
 use crate::out::{DataOutput, OutputFormat, TextTable, note};
@@ -49,7 +49,7 @@ async fn show_what_there_is(context: &VerbContext, client: &ApiClient, run: &str
     for event in look::events(client, run, 0).await? {
         printer.event(event.get())?;
     }
-    let run_now: RunView = client.get(&format!("/api/runs/{}", segment(run))).await?.read()?;
+    let run_now: RunView = client.get(&format!("/api/runs/{}", path_segment(run))).await?.read()?;
     if run_now.status.is_terminal() {
         return start::conclude(client, run).await;
     }
@@ -123,7 +123,7 @@ pub(crate) async fn follow(
     logs: bool,
     mut heard: impl AsyncFnMut(&SseMessage) -> Result<()>,
 ) -> Result<()> {
-    let path = format!("/api/runs/{}/stream?logs={logs}", segment(run));
+    let path = format!("/api/runs/{}/stream?logs={logs}", path_segment(run));
     let mut last: Option<String> = None;
     let (mut last_line, mut tries) = (0, 0);
     loop {
@@ -188,7 +188,7 @@ fn line_number(json: &str) -> u64 {
 
 /// Draws a run until it has ended: at every event, and now and then because time passes.
 pub(crate) async fn watch_screen(client: &ApiClient, run: &str, mut screen: LiveScreen) -> Result<()> {
-    let id = segment(run);
+    let id = path_segment(run);
     let graph: Graph = client.get(&format!("/api/runs/{id}/graph?format=json")).await?.read()?;
     let (told, mut news) = tokio::sync::watch::channel(());
     let following = follow(client, run, false, async |_| {

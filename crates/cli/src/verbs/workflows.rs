@@ -3,12 +3,14 @@
 use std::io::IsTerminal;
 
 use anyhow::Result;
-use rival_api::{CheckBody, CheckReply, Graph, RunView, WorkflowDetail, WorkflowListReply, WorkflowSummary};
+use rival_api::{
+    CheckBody, CheckReply, Graph, RunView, WorkflowDetail, WorkflowListReply, WorkflowSummary, path_segment,
+};
 use serde_json::value::RawValue;
 
 use super::VerbContext;
 use crate::args::{self, DrawingArg};
-use crate::client::{OfflineNeed, segment};
+use crate::client::OfflineNeed;
 use crate::exit::ExitError;
 use crate::out::{DataOutput, OutputFormat, TextTable, clean, short};
 use crate::sample::sample;
@@ -20,7 +22,7 @@ pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs)
     let client = context.client(OfflineNeed::Workflows).await?;
     let out = &context.out;
     if let Some(name) = &args.name {
-        let answer = client.get(&format!("/api/workflows/{}", segment(name))).await?;
+        let answer = client.get(&format!("/api/workflows/{}", path_segment(name))).await?;
         return match out.format {
             OutputFormat::Json => out.json(&answer.text),
             OutputFormat::Ids => out.line(answer.read::<WorkflowSummary>()?.name),
@@ -93,7 +95,7 @@ fn schema(schema: Option<&serde_json::Value>) -> String {
 pub(crate) async fn validate(context: &VerbContext, args: &args::ValidateArgs) -> Result<()> {
     let input = super::optional_json(args.input.as_deref(), "input").await?.unwrap_or_default();
     let client = context.client(OfflineNeed::Workflows).await?;
-    let path = format!("/api/workflows/{}/validate", segment(&args.workflow));
+    let path = format!("/api/workflows/{}/validate", path_segment(&args.workflow));
     let answer = client.post(&path, &CheckBody { input }).await?;
     let validated: CheckReply = answer.read()?;
     let out = &context.out;
@@ -122,7 +124,7 @@ pub(crate) async fn graph(context: &VerbContext, args: &args::GraphArgs) -> Resu
         DrawingArg::Mermaid => "mermaid",
         DrawingArg::Dot => "dot",
     };
-    let name = segment(&args.name);
+    let name = path_segment(&args.name);
     let workflow = client.get(&format!("/api/workflows/{name}/graph?format={format}")).await;
     let (answer, of_run) = match workflow {
         Err(error) if is_not_found(&error) => {

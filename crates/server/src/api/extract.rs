@@ -67,10 +67,3 @@ impl From<BytesRejection> for HttpProblem {
         bad_request(rejection.body_text())
     }
 }
-
-/// Text as a segment of a path.
-pub(crate) fn encoded(segment: &str) -> String {
-    percent_encoding::utf8_percent_encode(segment, percent_encoding::NON_ALPHANUMERIC)
-        .to_string()
-        .replace("%2D", "-")
-}

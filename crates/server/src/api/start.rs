@@ -6,13 +6,13 @@ use axum::Json as Answer;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use rival_api::{RunOutcome, RunStatusReply, StartRun};
+use rival_api::{RunOutcome, RunStatusReply, StartRun, path_segment};
 use rival_engine::{RunError, RunHandle};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::convert::status_reply;
-use super::extract::{self, JsonBody, PathParams, QueryParams};
+use super::extract::{JsonBody, PathParams, QueryParams};
 use super::{key, runs, words};
 use crate::app::AppState;
 use crate::problem::HttpProblem;
@@ -101,5 +101,5 @@ fn accepted(run: &RunHandle, acted: RunStatusReply) -> Response {
 }
 
 fn location(run: &RunHandle) -> (header::HeaderName, String) {
-    (header::LOCATION, format!("/api/runs/{}", extract::encoded(run.id().as_str())))
+    (header::LOCATION, format!("/api/runs/{}", path_segment(run.id().as_str())))
 }

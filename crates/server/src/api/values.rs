@@ -6,12 +6,13 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures::stream::{BoxStream, StreamExt};
+use rival_api::path_segment;
 use rival_core::{RunId, Seq};
 use rival_engine::{RunError, ValueField, ValueLimits};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{self, PathParams, QueryParams};
+use super::extract::{PathParams, QueryParams};
 use crate::app::AppState;
 use crate::flight::{BytePermit, ByteQuota};
 use crate::problem::HttpProblem;
@@ -26,7 +27,7 @@ fn link(run: &RunId, event: Seq, field: ValueField) -> String {
         ValueField::Value => "",
         ValueField::State => "?field=state",
     };
-    format!("/api/runs/{}/values/{event}{query}", extract::encoded(run.as_str()))
+    format!("/api/runs/{}/values/{event}{query}", path_segment(run.as_str()))
 }
 
 /// Which value of an event.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rival_api::TimeParam;
+use rival_api::{TimeParam, duration};
 use rival_core::{RunStatus, Seq, Time};
 use serde_json::Value as Json;
 
@@ -12,25 +12,11 @@ use crate::problem::HttpProblem;
 /// The longest that a request waits for a run.
 pub(crate) const WAIT_MAX: Duration = Duration::from_secs(3600);
 
-/// `30s`, `500ms`, `5m`, `1h`.
-pub(crate) fn duration(name: &str, text: &str) -> Result<Duration, HttpProblem> {
-    let wrong =
-        || bad_request(format!("`{name}` is `{text}`: write a duration such as 500ms, 30s, 5m or 1h"));
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().map_err(|_| wrong())?;
-    let unit_ms = match &text[digits..] {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err(wrong()),
-    };
-    Ok(Duration::from_millis(number.checked_mul(unit_ms).ok_or_else(wrong)?))
-}
-
 /// A duration that a request may wait.
 pub(crate) fn wait(name: &str, text: &str) -> Result<Duration, HttpProblem> {
-    match duration(name, text)? {
+    let wrong =
+        || bad_request(format!("`{name}` is `{text}`: write a duration such as 500ms, 30s, 5m or 1h"));
+    match duration::parse(text).ok_or_else(wrong)? {
         long if long > WAIT_MAX => {
             Err(bad_request(format!("`{name}` is `{text}`: at most 1h, then ask again")))
         }
@@ -127,17 +113,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_have_a_number_and_a_unit() {
-        let ms = |text| duration("wait", text).map(|it| it.as_millis()).ok();
-        assert_eq!(
-            [ms("500ms"), ms("30s"), ms("5m"), ms("1h")],
-            [Some(500), Some(30_000), Some(300_000), Some(3_600_000)]
-        );
-        for wrong in
-            ["", "30", "s", "-1s", "1.5s", "30 s", "1d", "99999999999999999999s", "18446744073709551615h"]
-        {
-            assert_eq!(ms(wrong), None, "{wrong}");
-        }
+    fn a_request_waits_for_an_hour_at_most() {
+        let ms = |text| wait("wait", text).map(|it| it.as_millis()).ok();
+        assert_eq!([ms("500ms"), ms("60m"), ms("1h")], [Some(500), Some(3_600_000), Some(3_600_000)]);
+        assert_eq!([ms("61m"), ms("1d"), ms("30"), ms("")], [None; 4]);
     }
 
     #[test]

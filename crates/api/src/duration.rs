@@ -1,12 +1,12 @@
-//! Lengths of time as people write them: `500ms`, `30s`, `5m`, `1h`, `2d`.
+//! Lengths of time as people write them, in queries, settings and arguments: `500ms`, `30s`, `5m`, `1h`, `2d`.
 
 use std::time::Duration;
 
 /// What a length of time looks like, for messages.
-pub(crate) const EXPECTED: &str = "a length of time such as 500ms, 30s, 5m, 1h";
+pub const EXPECTED: &str = "a length of time such as 500ms, 30s, 5m, 1h";
 
 /// Reads a length of time.
-pub(crate) fn parse(text: &str) -> Option<Duration> {
+pub fn parse(text: &str) -> Option<Duration> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(digits);
     let unit_ms = match unit {
@@ -20,13 +20,8 @@ pub(crate) fn parse(text: &str) -> Option<Duration> {
     Some(Duration::from_millis(number.parse::<u64>().ok()?.checked_mul(unit_ms)?))
 }
 
-/// The same for clap.
-pub(crate) fn argument(text: &str) -> Result<Duration, String> {
-    parse(text).ok_or_else(|| format!("expected {EXPECTED}"))
-}
-
 /// Writes one in the form that [`parse`] reads.
-pub(crate) fn show(time: Duration) -> String {
+pub fn show(time: Duration) -> String {
     let ms = time.as_millis();
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let whole = units.into_iter().find(|(unit, _)| ms > 0 && ms.is_multiple_of(*unit));
@@ -42,7 +37,9 @@ mod tests {
         for text in ["0ms", "500ms", "30s", "90s", "5m", "36h", "2d"] {
             assert_eq!(show(parse(text).unwrap()), text);
         }
-        for wrong in ["", "5", "s", "-5s", "1.5s", "5 s", "5sec", "99999999999999999999s"] {
+        for wrong in
+            ["", "5", "s", "-5s", "1.5s", "5 s", "5sec", "99999999999999999999s", "18446744073709551615h"]
+        {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
     }

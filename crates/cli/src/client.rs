@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use tower::ServiceExt;
 
 use crate::config::{ResolvedConfig, reachable};
-use crate::exit::ExitError;
+use crate::exit::{self, ExitError, ServerSilence};
 use crate::sse::SseStream;
 use crate::style::TextStyle;
 use crate::workflow_files::{WorkflowFiles, note_problems};
@@ -84,7 +84,22 @@ impl ApiClient {
         if named || listens(&url).await {
             return Self::to_server(url, config);
         }
-        Self::on_file(config, need, &url).await
+        Self::on_file(config, need).await
+    }
+
+    /// A client for the server, with the answer to its first request; `None` if the settings name no server and none
+    /// runs. That shows when it is asked, so no connection is made only to find out.
+    pub(crate) async fn asking_server(
+        config: &ResolvedConfig,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Option<(Self, Result<ApiAnswer>)>> {
+        let (url, named) = config.url();
+        let server = Self::to_server(url, config)?;
+        let answer = server.post(path, body).await;
+        let is_absent = |error| exit::silence(error) == Some(ServerSilence::Absent);
+        let absent = !named && answer.as_ref().is_err_and(is_absent);
+        Ok((!absent).then_some((server, answer)))
     }
 
     /// A client for the server, whether it runs or not.
@@ -105,14 +120,15 @@ impl ApiClient {
         Ok(Self { to: ApiTransport::Server { http: builder.build()?, url, token } })
     }
 
-    async fn on_file(config: &ResolvedConfig, need: OfflineNeed, url: &str) -> Result<Self> {
-        let file = config.store();
+    /// A client for the store file, where no server runs.
+    pub(crate) async fn on_file(config: &ResolvedConfig, need: OfflineNeed) -> Result<Self> {
+        let (file, url) = (config.store(), config.url().0);
         if need == OfflineNeed::Store && !file.exists() {
             let message = format!("no server runs at {url}, and there is no store at {}", file.display());
             let hint = "start a server with `rival dev`, or name another store with --store or another server with --url";
             return Err(ExitError::error(message).hint(hint).into());
         }
-        let store = open(file, url)?;
+        let store = open(file, &url)?;
         let mut builder = Engine::builder().store(store).max_payload_bytes(config.max_payload_bytes());
         // As under `rival dev`: a person runs this, on a machine of their own.
         let outgoing = config.outgoing().allow_loopback().never(config.listen());
@@ -283,8 +299,10 @@ impl ApiClient {
 fn unreachable(url: &str, error: &reqwest::Error) -> ExitError {
     let cause = std::iter::successors(std::error::Error::source(error), |cause| cause.source()).last();
     let cause = cause.map_or_else(|| error.to_string(), ToString::to_string);
+    let silence = if error.is_connect() { ServerSilence::Absent } else { ServerSilence::Lost };
     ExitError::error(format!("cannot reach the server at {url}: {cause}"))
         .hint("start one with `rival serve`, or leave the address out to use the store file")
+        .silence(silence)
 }
 
 /// The secret of the server at `url`, if it runs on this machine on the store that the settings name. It is shown to

@@ -26,11 +26,22 @@ pub(crate) struct ExitError {
     pub(crate) hint: Option<String>,
     /// The stable word of what went wrong.
     pub(crate) code: Option<String>,
+    /// Why a request has no answer, if it has none.
+    pub(crate) silence: Option<ServerSilence>,
+}
+
+/// Why a server has not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServerSilence {
+    /// No connection could be made, so that the request was not sent.
+    Absent,
+    /// The connection broke off: it is not known what became of the request.
+    Lost,
 }
 
 impl ExitError {
     fn new(exit: u8, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), hint: None, code: None }
+        Self { exit, message: message.into(), hint: None, code: None, silence: None }
     }
 
     pub(crate) fn error(message: impl Into<String>) -> Self {
@@ -60,6 +71,12 @@ impl ExitError {
         self
     }
 
+    /// Adds why a server has not answered.
+    pub(crate) fn silence(mut self, silence: ServerSilence) -> Self {
+        self.silence = Some(silence);
+        self
+    }
+
     /// Adds what to do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -74,6 +91,11 @@ impl fmt::Display for ExitError {
 }
 
 impl std::error::Error for ExitError {}
+
+/// Why a request has no answer; `None` if it has one, or was not made.
+pub(crate) fn silence(error: &anyhow::Error) -> Option<ServerSilence> {
+    error.downcast_ref::<ExitError>()?.silence
+}
 
 /// Says on stderr what went wrong, and gives the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {

@@ -20,9 +20,10 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use rival::Value;
 use rival_api::ServerVersion;
+use serde::Serialize;
 use tokio::sync::OnceCell;
 
-use crate::client::{ApiClient, OfflineNeed};
+use crate::client::{ApiAnswer, ApiClient, OfflineNeed};
 use crate::config::ResolvedConfig;
 use crate::exit::{self, ExitError};
 use crate::out::{DataOutput, OutputFormat, note};
@@ -50,6 +51,22 @@ impl VerbContext {
     pub(crate) async fn client(&self, need: OfflineNeed) -> Result<Arc<ApiClient>> {
         let connect = async || ApiClient::connect(&self.config, need).await.map(Arc::new);
         self.client.get_or_try_init(connect).await.cloned()
+    }
+
+    /// The client of this command, and the answer to the request that is its first use.
+    pub(crate) async fn first_post(
+        &self,
+        need: OfflineNeed,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<(Arc<ApiClient>, Result<ApiAnswer>)> {
+        if let Some((server, answer)) = ApiClient::asking_server(&self.config, path, body).await? {
+            let client = self.client.get_or_init(async || Arc::new(server)).await;
+            return Ok((client.clone(), answer));
+        }
+        let on_file = async || ApiClient::on_file(&self.config, need).await.map(Arc::new);
+        let client = self.client.get_or_try_init(on_file).await?;
+        Ok((client.clone(), client.post(path, body).await))
     }
 
     /// Lets go of what is still held.

@@ -3,13 +3,15 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use rival::RunStatus;
-use rival_api::{RunOutcome, RunStatusReply, RunView, StartRun, path_segment};
+use axum::http::StatusCode;
+use rival::{RunId, RunStatus};
+use rival_api::{RunOutcome, RunStatusReply, RunView, StartRun, duration, path_segment};
+use uuid::Uuid;
 
 use super::{VerbContext, each, expand, watch};
 use crate::args;
 use crate::client::{ApiClient, OfflineNeed};
-use crate::exit::ExitError;
+use crate::exit::{self, ExitError, ServerSilence};
 use crate::out::{DataOutput, OutputFormat, clean, note, pretty};
 use crate::screen::LiveScreen;
 
@@ -20,29 +22,67 @@ const LOOK: Duration = Duration::from_secs(60);
 pub(crate) const RECORDED: &str = "recorded; it is acted on when a server runs this store";
 
 pub(crate) async fn run(context: &VerbContext, args: &args::RunArgs) -> Result<()> {
-    let need = if args.wait.is_some() { OfflineNeed::Engine } else { OfflineNeed::Workflows };
+    let path = format!("/api/workflows/{}/runs", path_segment(&args.workflow));
     let body = body(args).await?;
-    let client = context.client(need).await?;
-    let answer = client.post(&format!("/api/workflows/{}/runs", path_segment(&args.workflow)), &body).await?;
+    let Some(time) = args.wait else { return leave(context, &path, &body).await };
+    let screen = live_screen(context);
+    if time.is_none() && screen.is_none() {
+        return run_to_its_end(context, &path, body).await;
+    }
+    let (client, answer) = context.first_post(OfflineNeed::Engine, &path, &body).await?;
+    let run = answer?.read::<RunStatusReply>()?.run_id;
+    announce(&context.out, &run);
+    let outcome = wait_for(&client, run.as_str(), time, screen).await?;
+    print(&context.out, &outcome, true)
+}
+
+/// Starts a run, and says how to see what becomes of it.
+async fn leave(context: &VerbContext, path: &str, body: &StartRun) -> Result<()> {
+    let (client, answer) = context.first_post(OfflineNeed::Workflows, path, body).await?;
+    let answer = answer?;
     let started: RunStatusReply = answer.read()?;
     let out = &context.out;
-    let Some(time) = args.wait else {
-        match out.format {
-            OutputFormat::Json => out.json(&answer.text)?,
-            OutputFormat::Table | OutputFormat::Ids => out.line(&started.run_id)?,
-        }
-        if client.is_passive() {
-            note(RECORDED);
-        } else if out.format == OutputFormat::Table {
-            note(format_args!("{}; `rival watch {}` shows what it does", started.status, started.run_id));
-        }
-        return Ok(());
-    };
-    if out.format == OutputFormat::Table {
-        note(format_args!("run {}", started.run_id));
+    match out.format {
+        OutputFormat::Json => out.json(&answer.text)?,
+        OutputFormat::Table | OutputFormat::Ids => out.line(&started.run_id)?,
     }
-    let outcome = wait_for(context, &client, started.run_id.as_str(), time).await?;
-    print(out, &outcome, true)
+    if client.is_passive() {
+        note(RECORDED);
+    } else if out.format == OutputFormat::Table {
+        note(format_args!("{}; `rival watch {}` shows what it does", started.status, started.run_id));
+    }
+    Ok(())
+}
+
+/// Starts a run and waits for its end, with one request if that is soon enough.
+async fn run_to_its_end(context: &VerbContext, path: &str, body: StartRun) -> Result<()> {
+    // Known before the server tells: should the connection break off, this is the run to wait for.
+    let id = body.run_id.unwrap_or_else(|| Uuid::now_v7().to_string());
+    let body = StartRun { run_id: Some(id.clone()), ..body };
+    let path = format!("{path}?wait={}", duration::show(LOOK));
+    let (client, answer) = context.first_post(OfflineNeed::Engine, &path, &body).await?;
+    let ended = match answer {
+        Ok(answer) => Some(answer).filter(|answer| answer.status == StatusCode::OK),
+        Err(error) if exit::silence(&error) == Some(ServerSilence::Lost) => None,
+        Err(error) => return Err(error),
+    };
+    announce(&context.out, &RunId::from(id.as_str()));
+    let outcome = match ended {
+        Some(answer) => answer.text,
+        None => outcome_of(&client, &id, None).await?,
+    };
+    print(&context.out, &outcome, true)
+}
+
+fn announce(out: &DataOutput, run: &RunId) {
+    if out.format == OutputFormat::Table {
+        note(format_args!("run {run}"));
+    }
+}
+
+/// Beside the data, if a person looks at it.
+fn live_screen(context: &VerbContext) -> Option<LiveScreen> {
+    LiveScreen::on_stderr().filter(|_| context.out.format == OutputFormat::Table)
 }
 
 async fn body(args: &args::RunArgs) -> Result<StartRun> {
@@ -63,7 +103,7 @@ pub(crate) async fn wait(context: &VerbContext, args: &args::WaitArgs) -> Result
         if client.is_passive() {
             ended(&client, run).await?;
         }
-        let outcome = wait_for(context, &client, run, args.timeout).await?;
+        let outcome = wait_for(&client, run, args.timeout, live_screen(context)).await?;
         print(&context.out, &outcome, alone)
     })
     .await
@@ -79,16 +119,15 @@ async fn ended(client: &ApiClient, run: &str) -> Result<()> {
     Err(ExitError::error(message).hint("start one with `rival serve` or `rival dev`, and wait again").into())
 }
 
-/// How a run ended, as the API answers it. Meanwhile draws the run's steps, if stderr is a terminal.
+/// How a run ended, as the API answers it. Meanwhile draws the run's steps, if there is a screen.
 async fn wait_for(
-    context: &VerbContext,
     client: &ApiClient,
     run: &str,
     time: Option<Duration>,
+    screen: Option<LiveScreen>,
 ) -> Result<String> {
     let deadline = time.map(|time| Instant::now() + time);
     let waiting = outcome_of(client, run, deadline);
-    let screen = LiveScreen::on_stderr().filter(|_| context.out.format == OutputFormat::Table);
     let Some(screen) = screen else { return waiting.await };
     tokio::pin!(waiting);
     let watching = watch::watch_screen(client, run, screen);

@@ -1,6 +1,6 @@
 //! `run`, `wait`, `watch`.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read, Write};
 
 use expect_test::expect;
 
@@ -215,4 +215,56 @@ fn an_interrupted_command_says_so() {
         crate::lab::signal(&child, name);
         assert_eq!(child.wait().unwrap().code(), Some(code));
     }
+}
+
+/// A stand-in for a server, at the address of the settings. It answers each connection with the next of these, or with
+/// nothing if that is empty, and gives the first line of what was asked.
+fn stand_in(answers: &'static [&'static str]) -> (String, std::thread::JoinHandle<Vec<String>>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let asked = std::thread::spawn(move || {
+        let mut asked = Vec::new();
+        for answer in answers {
+            let mut stream = listener.accept().unwrap().0;
+            let mut bytes = [0; 4096];
+            let read = stream.read(&mut bytes).unwrap();
+            asked.push(String::from_utf8_lossy(&bytes[..read]).lines().next().unwrap_or_default().to_owned());
+            if !answer.is_empty() {
+                let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json";
+                write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{answer}", answer.len()).unwrap();
+            }
+        }
+        asked
+    });
+    (address, asked)
+}
+
+const ENDED: &str = r#"{"runId":"f1","workflow":"flaky","status":"completed","output":42,"results":{},"error":null,"failedStep":null,"reason":null,"retriedAs":null,"notUndone":[]}"#;
+
+#[test]
+fn a_run_that_ends_soon_is_asked_for_once() {
+    let (address, asked) = stand_in(&[ENDED]);
+    let lab = Lab::offline();
+    let mut command = lab.command(&["run", "flaky", "--id", "f1", "--wait"]);
+    command.env("RIVAL_LISTEN", address);
+    lab.execute(command).is(&expect![[r#"
+        42
+        ! run f1
+    "#]]);
+    assert_eq!(asked.join().unwrap(), ["POST /api/workflows/flaky/runs?wait=1m HTTP/1.1"]);
+}
+
+#[test]
+fn a_run_outlives_the_connection_that_started_it() {
+    let (address, asked) = stand_in(&["", ENDED]);
+    let lab = Lab::offline();
+    let mut command = lab.command(&["run", "flaky", "--id", "f1", "--wait"]);
+    command.env("RIVAL_LISTEN", address);
+    lab.execute(command).is(&expect![[r#"
+        42
+        ! run f1
+    "#]]);
+    let expected =
+        ["POST /api/workflows/flaky/runs?wait=1m HTTP/1.1", "GET /api/runs/f1/wait?timeout=60000ms HTTP/1.1"];
+    assert_eq!(asked.join().unwrap(), expected);
 }

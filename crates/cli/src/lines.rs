@@ -3,59 +3,14 @@
 use std::collections::HashMap;
 
 use rival::event::{BlockedReason, CallRole, FailureVerdict, LaneOutcome, LostReason};
-use rival::failure::FailureRecord;
-use rival::{Path, Time, Value};
+use rival::{Path, Time};
 use rival_api::EventReply;
 use rival_core::durable::{ChildOutcome, OpBody};
 use rival_core::plan::is_unnamed;
-use serde::Deserialize;
 
+use crate::event_data::EventData;
 use crate::out::clean;
 use crate::text::length;
-
-/// What is told of an event's data. Each type of event has some of it.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct EventData {
-    pub(crate) call: Option<u32>,
-    attempt: Option<u32>,
-    role: CallRole,
-    state: Option<Value>,
-    skipped: bool,
-    forced: bool,
-    failure: Option<FailureRecord>,
-    verdict: Option<FailureVerdict>,
-    name: String,
-    until: Option<Time>,
-    what: Option<OpBody>,
-    case: Option<String>,
-    count: Option<u32>,
-    child: String,
-    next: String,
-    workflow: String,
-    source: Option<String>,
-    by_ms: u64,
-    /// Of another form for each type that has it.
-    reason: Value,
-    /// The same.
-    outcome: Value,
-}
-
-impl EventData {
-    /// Reads it; `None` if a newer server has other words than this command.
-    pub(crate) fn of(event: &EventReply) -> Option<Self> {
-        event.data.decode().ok()
-    }
-
-    fn description(&self) -> String {
-        let state = self.state.as_ref().map(Value::to_json).unwrap_or_default();
-        state["description"].as_str().map_or_else(String::new, |description| format!(", {description}"))
-    }
-
-    fn lane_outcome(&self) -> Option<LaneOutcome> {
-        if self.outcome.is_null() { Some(LaneOutcome::default()) } else { self.outcome.decode().ok() }
-    }
-}
 
 /// Tells what happens in a run, event by event.
 #[derive(Debug, Default)]

@@ -129,9 +129,14 @@ async fn wait_for(
     let deadline = time.map(|time| Instant::now() + time);
     let waiting = outcome_of(client, run, deadline);
     let Some(screen) = screen else { return waiting.await };
-    tokio::pin!(waiting);
     let watching = watch::watch_screen(client, run, screen);
-    tokio::pin!(watching);
+    if time.is_none() {
+        // The picture is complete, or could not be drawn: the outcome tells.
+        let _ = watching.await;
+        return waiting.await;
+    }
+    // Only a wait can say, when the time is up, what the run waits for.
+    tokio::pin!(waiting, watching);
     tokio::select! {
         // The picture is complete, or could not be drawn: the outcome tells.
         _ = &mut watching => waiting.await,

@@ -11,8 +11,10 @@ use super::look::{self, log_line};
 use super::{VerbContext, start};
 use crate::args;
 use crate::client::{ApiClient, OfflineNeed, query};
+use crate::event_data::EventData;
 use crate::exit::ExitError;
-use crate::lines::{EventData, EventNarrator};
+use crate::lines::EventNarrator;
+use crate::live_run::LiveRun;
 use crate::out::{DataOutput, OutputFormat, TextTable, note};
 use crate::screen::LiveScreen;
 use crate::sse::{SseMessage, SseStream};
@@ -175,7 +177,7 @@ pub(super) fn refused(error: &anyhow::Error) -> bool {
     code.is_some_and(|code| code != "shutting_down")
 }
 
-fn is_end(event: &str) -> bool {
+pub(crate) fn is_end(event: &str) -> bool {
     matches!(event, "runCompleted" | "runFailed" | "runCancelled")
 }
 
@@ -186,26 +188,30 @@ fn line_number(json: &str) -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// Draws a run until it has ended: at every event, and now and then because time passes.
+/// Draws a run until it has ended: as its events say, and now and then because time passes.
 pub(crate) async fn watch_screen(client: &ApiClient, run: &str, mut screen: LiveScreen) -> Result<()> {
     let id = path_segment(run);
     let graph: Graph = client.get(&format!("/api/runs/{id}/graph?format=json")).await?.read()?;
-    let (told, mut news) = tokio::sync::watch::channel(());
-    let following = follow(client, run, false, async |_| {
-        told.send_replace(());
+    let (told, mut news) = tokio::sync::mpsc::unbounded_channel::<EventReply>();
+    let following = follow(client, run, false, async |message| {
+        // The drawing listens as long as it needs to.
+        let _ = told.send(serde_json::from_str(&message.data)?);
         Ok(())
     });
+    let shown = async || client.get(&format!("/api/runs/{id}")).await?.read::<RunView>();
     let drawing = async {
-        let mut seen: Option<RunView> = None;
+        let mut live = LiveRun::new(&graph, shown().await?);
         loop {
-            if seen.is_none() || news.has_changed().unwrap_or(true) {
-                news.mark_unchanged();
-                seen = Some(client.get(&format!("/api/runs/{id}")).await?.read()?);
+            let mut known = true;
+            while let Ok(event) = news.try_recv() {
+                known &= live.apply(&event);
             }
-            let Some(run) = &seen else { continue };
-            let lines = tree::draw(run, &graph, screen.style, screen.turn, Clock::System.now());
+            if !known || live.has_ended() {
+                live.view = shown().await?;
+            }
+            let lines = tree::draw(&live.view, &graph, screen.style, screen.turn, Clock::System.now());
             screen.draw(&lines)?;
-            if run.status.is_terminal() {
+            if live.view.status.is_terminal() {
                 return Ok(());
             }
             tokio::time::sleep(FRAME).await;

@@ -13,6 +13,7 @@
 //! | | otherwise, in a graph | see `graph` |
 //! | a block completes, or fails | | its lane's supervisor hears of it |
 
+use super::supervisor::supervisor_of;
 use super::{Machine, MachineTask};
 use crate::event::{CallRole, DueCall, EventKind};
 use crate::ids::Seq;
@@ -37,15 +38,20 @@ impl Machine<'_> {
             return;
         }
         let Some(node) = self.plan.node(path) else { return };
-        match &node.node().kind {
+        let kind = &node.node().kind;
+        if let Some(supervisor) = supervisor_of(kind) {
+            return supervisor.start(self, path, cause);
+        }
+        match kind {
             NodeKind::Step(_) => self.begin_call(path, DueCall { role: CallRole::Step, attempt: 1 }, cause),
             NodeKind::Sleep(sleep) => self.start_sleep(path, sleep, cause),
-            NodeKind::Workflow(nested) => self.start_nested(path, nested, cause),
-            NodeKind::Branch(branch) => self.start_branch(path, branch, cause),
-            NodeKind::Loop(each) => self.start_loop(path, each, cause),
-            NodeKind::ForEach(each) => self.start_for_each(path, each, cause),
-            NodeKind::Parallel(parallel) => self.start_parallel(path, parallel, cause),
             NodeKind::Signal(signal) => self.start_signal(path, signal, cause),
+            // Supervisors have started above.
+            NodeKind::Workflow(_)
+            | NodeKind::Branch(_)
+            | NodeKind::Loop(_)
+            | NodeKind::ForEach(_)
+            | NodeKind::Parallel(_) => {}
         }
     }
 

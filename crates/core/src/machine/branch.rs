@@ -11,22 +11,42 @@
 //! | the block fails | | `NodeFailed` |
 
 use super::Machine;
+use super::supervisor::{LaneRef, Supervisor};
 use crate::event::{CallRole, DueCall, EventKind};
 use crate::failure::{FailureRecord, code};
 use crate::ids::Seq;
 use crate::path::Path;
 use crate::plan::{BranchNode, DEFAULT_CASE};
+use crate::state::RunState;
 use crate::value::Value;
 
-impl Machine<'_> {
-    pub(super) fn start_branch(&mut self, path: &Path, branch: &BranchNode, cause: Seq) {
-        match self.state.node(path).and_then(|node| node.decision.clone()) {
+impl Supervisor for BranchNode {
+    fn start(&self, machine: &mut Machine<'_>, node: &Path, cause: Seq) {
+        match machine.state.node(node).and_then(|node| node.decision.clone()) {
             // Taken over from another run.
-            Some(decision) => self.branch_chosen(path, branch.known_case(decision.case), cause),
-            None => self.begin_call(path, DueCall { role: CallRole::Choose, attempt: 1 }, cause),
+            Some(decision) => machine.branch_chosen(node, self.known_case(decision.case), cause),
+            None => machine.begin_call(node, DueCall { role: CallRole::Choose, attempt: 1 }, cause),
         }
     }
 
+    fn lane_completed(&self, machine: &mut Machine<'_>, at: &LaneRef, result: Option<Seq>, cause: Seq) {
+        machine.complete(&at.node, result, cause);
+    }
+
+    fn lane_failed(&self, machine: &mut Machine<'_>, at: &LaneRef, child: &Path, cause: Seq) {
+        machine.fail(&at.node, child, None, cause);
+    }
+
+    fn is_lane_over(&self, _: &RunState, _: &LaneRef) -> bool {
+        false
+    }
+
+    fn runs_lanes_at_once(&self) -> bool {
+        false
+    }
+}
+
+impl Machine<'_> {
     pub(super) fn branch_chosen(&mut self, path: &Path, case: Option<String>, cause: Seq) {
         let event =
             EventKind::NodeStarted { node: path.clone(), case: case.clone(), count: None, window: None };

@@ -14,22 +14,46 @@
 use serde_json::value::RawValue;
 
 use super::Machine;
+use super::supervisor::{LaneRef, Supervisor, has_left_its_slot};
 use crate::event::{CallRole, DueCall, EventKind, LaneOutcome, ResultPart, ResultParts};
 use crate::failure::{FailureRecord, code};
 use crate::ids::Seq;
 use crate::path::Path;
 use crate::plan::ForEachNode;
+use crate::state::RunState;
 use crate::value::Value;
 
-impl Machine<'_> {
-    pub(super) fn start_for_each(&mut self, path: &Path, each: &ForEachNode, cause: Seq) {
-        match self.state.node(path).and_then(|node| node.decision.as_ref()).and_then(|taken| taken.count) {
+impl Supervisor for ForEachNode {
+    fn start(&self, machine: &mut Machine<'_>, node: &Path, cause: Seq) {
+        let taken = machine.state.node(node).and_then(|node| node.decision.as_ref());
+        match taken.and_then(|taken| taken.count) {
             // Taken over from another run.
-            Some(count) => self.items_listed(path, each, count, cause),
-            None => self.begin_call(path, DueCall { role: CallRole::Items, attempt: 1 }, cause),
+            Some(count) => machine.items_listed(node, self, count, cause),
+            None => machine.begin_call(node, DueCall { role: CallRole::Items, attempt: 1 }, cause),
         }
     }
 
+    fn lane_completed(&self, machine: &mut Machine<'_>, at: &LaneRef, result: Option<Seq>, cause: Seq) {
+        let ended = machine.lane_ended(&at.lane, at.index, LaneOutcome::Completed, result, cause);
+        machine.item_completed(&at.node, ended);
+    }
+
+    fn lane_failed(&self, machine: &mut Machine<'_>, at: &LaneRef, child: &Path, cause: Seq) {
+        let outcome = LaneOutcome::Failed(child.clone());
+        let ended = machine.lane_ended(&at.lane, at.index, outcome, None, cause);
+        machine.fail_when_settled(&at.node, child, None, ended);
+    }
+
+    fn is_lane_over(&self, state: &RunState, at: &LaneRef) -> bool {
+        has_left_its_slot(state, at)
+    }
+
+    fn runs_lanes_at_once(&self) -> bool {
+        true
+    }
+}
+
+impl Machine<'_> {
     pub(super) fn items_listed(&mut self, path: &Path, each: &ForEachNode, count: u32, cause: Seq) {
         let window = Some(each.concurrency).filter(|window| *window < count);
         let event = EventKind::NodeStarted { node: path.clone(), case: None, count: Some(count), window };
@@ -42,15 +66,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn item_completed(
-        &mut self,
-        path: &Path,
-        lane: &Path,
-        index: u32,
-        result: Option<Seq>,
-        cause: Seq,
-    ) {
-        let ended = self.lane_ended(lane, index, LaneOutcome::Completed, result, cause);
+    fn item_completed(&mut self, path: &Path, ended: Seq) {
         let Some(lanes) = self.state.node(path).and_then(|node| node.lanes.as_ref()) else { return };
         if lanes.ended == lanes.count {
             return self.join_items(path, ended);
@@ -60,11 +76,6 @@ impl Machine<'_> {
         if next < lanes.count {
             self.start_block(&path.iteration(next), ended);
         }
-    }
-
-    pub(super) fn item_failed(&mut self, path: &Path, lane: &Path, index: u32, child: &Path, cause: Seq) {
-        let ended = self.lane_ended(lane, index, LaneOutcome::Failed(child.clone()), None, cause);
-        self.fail_when_settled(path, child, None, ended);
     }
 
     fn join_items(&mut self, path: &Path, cause: Seq) {

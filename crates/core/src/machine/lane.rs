@@ -8,95 +8,50 @@
 //! | `poll[3]`, `items[17]` | a loop, a forEach | see `looping`, `for_each` | see there |
 //! | `setup/db` | a parallel | see `parallel` | see there |
 
+use super::supervisor::{LaneRef, Supervisor, supervisor_of};
 use super::{Machine, MachineTask};
 use crate::event::{EventKind, LaneOutcome};
 use crate::failure::FailureRecord;
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{NodeKind, ParallelNode};
-use crate::state::LaneSlot;
-
-/// A supervisor and which of its lanes is meant.
-enum LaneRef<'a> {
-    Run,
-    Nested,
-    Branch(Path),
-    Loop(Path),
-    ForEach(Path, u32),
-    Parallel(Path, &'a ParallelNode, u32),
-}
 
 impl<'a> Machine<'a> {
-    fn supervisor(&self, lane: &Path) -> Option<LaneRef<'a>> {
-        if lane.is_root() {
-            return Some(LaneRef::Run);
-        }
-        let iteration = lane.as_iteration();
-        let (node, planned, index) = if let Some((node, index)) = iteration {
-            (node.clone(), self.plan.node(&node)?, index)
+    /// The supervisor of a lane; `None` for the root, whose supervisor is the run.
+    fn supervisor(&self, lane: &Path) -> Option<(&'a dyn Supervisor, LaneRef)> {
+        let (node, planned, index) = if let Some((node, index)) = lane.as_iteration() {
+            let planned = self.plan.node(&node)?;
+            (node, planned, index)
         } else if let Some((planned, index)) = self.plan.named_lane(lane) {
             (lane.parent()?, planned, index)
         } else {
             (lane.clone(), self.plan.node(lane)?, 0)
         };
-        Some(match &planned.node().kind {
-            NodeKind::Workflow(_) => LaneRef::Nested,
-            NodeKind::Branch(_) => LaneRef::Branch(node),
-            NodeKind::Loop(_) => LaneRef::Loop(node),
-            NodeKind::ForEach(_) => LaneRef::ForEach(node, index),
-            NodeKind::Parallel(parallel) => LaneRef::Parallel(node, parallel, index),
-            NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_) => return None,
-        })
+        let supervisor = supervisor_of(&planned.node().kind)?;
+        Some((supervisor, LaneRef { node, lane: lane.clone(), index }))
     }
 
     /// Whether the lane that a node is in has ended, or its supervisor has.
     pub(super) fn lane_is_over(&self, node: &Path) -> bool {
-        let Some(lane) = node.parent() else { return false };
-        let (supervisor, index) = match self.supervisor(&lane) {
-            None | Some(LaneRef::Run) => return false,
-            Some(LaneRef::Nested) => (lane, None),
-            Some(LaneRef::Branch(node)) => (node, None),
-            Some(LaneRef::Loop(node)) => {
-                let index = lane.as_iteration().map(|(_, index)| index);
-                let next =
-                    self.state.node(&node).and_then(|node| node.lanes.as_ref()).map_or(0, |it| it.next);
-                if index.is_some_and(|index| index < next) {
-                    return true;
-                }
-                (node, None)
-            }
-            Some(LaneRef::ForEach(node, index) | LaneRef::Parallel(node, _, index)) => (node, Some(index)),
+        let Some((supervisor, at)) = node.parent().and_then(|lane| self.supervisor(&lane)) else {
+            return false;
         };
-        let Some(state) = self.state.node(&supervisor) else { return false };
-        let ended =
-            index.zip(state.lanes.as_ref()).is_some_and(|(index, it)| it.slot(index) != LaneSlot::Open);
-        ended || state.status.is_terminal()
+        let has_ended = self.state.node(&at.node).is_some_and(|node| node.status.is_terminal());
+        has_ended || supervisor.is_lane_over(self.state, &at)
     }
 
     pub(super) fn lane_completed(&mut self, lane: &Path, result: Option<Seq>, cause: Seq) {
-        match self.supervisor(lane) {
-            None => {}
-            Some(LaneRef::Run) => self.run_block_completed(result, cause),
-            Some(LaneRef::Nested) => self.complete(lane, result, cause),
-            Some(LaneRef::Branch(node)) => self.complete(&node, result, cause),
-            Some(LaneRef::Loop(node)) => self.iteration_completed(&node, lane, result, cause),
-            Some(LaneRef::ForEach(node, index)) => self.item_completed(&node, lane, index, result, cause),
-            Some(LaneRef::Parallel(node, parallel, index)) => {
-                self.branch_completed(&node, parallel, lane, index, result, cause);
-            }
+        if lane.is_root() {
+            self.run_block_completed(result, cause);
+        } else if let Some((supervisor, at)) = self.supervisor(lane) {
+            supervisor.lane_completed(self, &at, result, cause);
         }
     }
 
     pub(super) fn lane_failed(&mut self, lane: &Path, child: &Path, cause: Seq) {
-        match self.supervisor(lane) {
-            None => {}
-            Some(LaneRef::Run) => self.node_fails_run(child, cause),
-            Some(LaneRef::Nested) => self.nested_failed(lane, child, cause),
-            Some(LaneRef::Branch(node) | LaneRef::Loop(node)) => self.fail(&node, child, None, cause),
-            Some(LaneRef::ForEach(node, index)) => self.item_failed(&node, lane, index, child, cause),
-            Some(LaneRef::Parallel(node, parallel, index)) => {
-                self.branch_failed(&node, parallel, lane, index, child, cause);
-            }
+        if lane.is_root() {
+            self.node_fails_run(child, cause);
+        } else if let Some((supervisor, at)) = self.supervisor(lane) {
+            supervisor.lane_failed(self, &at, child, cause);
         }
     }
 

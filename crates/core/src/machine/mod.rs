@@ -5,8 +5,8 @@
 //! nothing here walks the plan or the history.
 //!
 //! One file per concept, each with its transition table at the top: [`call`](self) for the life of a
-//! call; `block` and `graph` for how nodes follow each other; `lane` for who supervises a block; `nested`, `branch`,
-//! `looping`, `for_each`, `parallel` for the supervisors; `sleep` and `signal`; `durable` and `child` for
+//! call; `block` and `graph` for how nodes follow each other; `lane` for who supervises a block; `supervisor` for what all
+//! supervisors have in common, `nested`, `branch`, `looping`, `for_each`, `parallel` for each of them; `sleep` and `signal`; `durable` and `child` for
 //! what steps wait for; `scope` for parts that end while the rest goes
 //! on; `ending` for failing and cancelling; `undo` for compensations; `hold` for pause and orderly stop; `recover` for
 //! what a crash left behind.
@@ -29,6 +29,7 @@ mod recover;
 mod scope;
 mod signal;
 mod sleep;
+mod supervisor;
 mod timer;
 mod undo;
 

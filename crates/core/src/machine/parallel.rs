@@ -13,55 +13,51 @@
 //! | a branch that lost has settled | it did things to undo | its compensations are called, the last first |
 //! | | nothing is left to undo | `LaneEnded`, cancelled |
 
+use super::supervisor::{LaneRef, Supervisor, has_left_its_slot};
 use super::{GRACE_MS, Machine, MachineTask};
 use crate::event::{CallRole, DueCall, EventKind, LaneOutcome, ResultPart, ResultParts};
 use crate::failure::{FailureRecord, code};
 use crate::ids::Seq;
 use crate::path::Path;
 use crate::plan::{Join, OnFailure, ParallelNode};
-use crate::state::{LaneProgress, LaneSlot};
+use crate::state::{LaneProgress, LaneSlot, RunState};
+
+impl Supervisor for ParallelNode {
+    fn start(&self, machine: &mut Machine<'_>, node: &Path, cause: Seq) {
+        let count = u32::try_from(self.branches.len()).unwrap_or(u32::MAX);
+        let event =
+            EventKind::NodeStarted { node: node.clone(), case: None, count: Some(count), window: None };
+        let started = machine.follow(event, cause);
+        for branch in &self.branches {
+            machine.start_block(&node.child(&branch.name), started);
+        }
+    }
+
+    fn lane_completed(&self, machine: &mut Machine<'_>, at: &LaneRef, result: Option<Seq>, cause: Seq) {
+        let ended = machine.lane_ended(&at.lane, at.index, LaneOutcome::Completed, result, cause);
+        machine.join_if_enough(&at.node, self, ended);
+    }
+
+    fn lane_failed(&self, machine: &mut Machine<'_>, at: &LaneRef, child: &Path, cause: Seq) {
+        let (node, outcome) = (&at.node, LaneOutcome::Failed(child.clone()));
+        let ended = machine.lane_ended(&at.lane, at.index, outcome, None, cause);
+        match (self.on_failure, self.wanted()) {
+            (OnFailure::Collect, _) => machine.join_if_enough(node, self, ended),
+            (OnFailure::Fail, None) => machine.fail_when_settled(node, child, None, ended),
+            (OnFailure::Fail, Some(wanted)) => machine.fail_if_unreachable(node, wanted, child, ended),
+        }
+    }
+
+    fn is_lane_over(&self, state: &RunState, at: &LaneRef) -> bool {
+        has_left_its_slot(state, at)
+    }
+
+    fn runs_lanes_at_once(&self) -> bool {
+        true
+    }
+}
 
 impl Machine<'_> {
-    pub(super) fn start_parallel(&mut self, path: &Path, parallel: &ParallelNode, cause: Seq) {
-        let count = u32::try_from(parallel.branches.len()).unwrap_or(u32::MAX);
-        let event =
-            EventKind::NodeStarted { node: path.clone(), case: None, count: Some(count), window: None };
-        let started = self.follow(event, cause);
-        for branch in &parallel.branches {
-            self.start_block(&path.child(&branch.name), started);
-        }
-    }
-
-    pub(super) fn branch_completed(
-        &mut self,
-        path: &Path,
-        parallel: &ParallelNode,
-        lane: &Path,
-        index: u32,
-        result: Option<Seq>,
-        cause: Seq,
-    ) {
-        let ended = self.lane_ended(lane, index, LaneOutcome::Completed, result, cause);
-        self.join_if_enough(path, parallel, ended);
-    }
-
-    pub(super) fn branch_failed(
-        &mut self,
-        path: &Path,
-        parallel: &ParallelNode,
-        lane: &Path,
-        index: u32,
-        child: &Path,
-        cause: Seq,
-    ) {
-        let ended = self.lane_ended(lane, index, LaneOutcome::Failed(child.clone()), None, cause);
-        match (parallel.on_failure, parallel.wanted()) {
-            (OnFailure::Collect, _) => self.join_if_enough(path, parallel, ended),
-            (OnFailure::Fail, None) => self.fail_when_settled(path, child, None, ended),
-            (OnFailure::Fail, Some(wanted)) => self.fail_if_unreachable(path, wanted, child, ended),
-        }
-    }
-
     fn fail_if_unreachable(&mut self, path: &Path, wanted: u32, child: &Path, cause: Seq) {
         let Some(lanes) = self.lanes_of(path) else { return };
         let left = lanes.succeeded + (lanes.count - lanes.ended);

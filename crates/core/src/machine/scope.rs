@@ -11,12 +11,12 @@
 //! | a block that fails | something around it is ending | nothing: it is cancelled with what is around it |
 //! | any | the run itself is ending | nothing: that end takes care of everything |
 
+use super::supervisor::supervisor_of;
 use super::{Effect, Machine, MachineTask, StopReason};
 use crate::event::{CallRole, EventCause, EventKind, ExternalCause, LaneOutcome};
 use crate::failure::FailureRecord;
 use crate::ids::Seq;
 use crate::path::{self, Path};
-use crate::plan::NodeKind;
 use crate::state::EndingScope;
 
 impl Machine<'_> {
@@ -40,9 +40,9 @@ impl Machine<'_> {
 
     /// A lane of a graph tells its supervisor; a supervisor fails itself.
     fn block_failed(&mut self, block: &Path, child: &Path, failure: Option<FailureRecord>, cause: Seq) {
-        let kind = self.plan.node(block).map(|node| &node.node().kind);
-        let supervisor = matches!(kind, Some(NodeKind::ForEach(_) | NodeKind::Parallel(_)));
-        if supervisor && block.as_iteration().is_none() {
+        let supervisor = self.plan.node(block).and_then(|node| supervisor_of(&node.node().kind));
+        let is_whole = supervisor.is_some_and(|it| it.runs_lanes_at_once());
+        if is_whole && block.as_iteration().is_none() {
             self.fail(block, child, failure, cause);
         } else {
             self.lane_failed(block, child, cause);

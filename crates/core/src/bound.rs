@@ -42,19 +42,26 @@ impl FailureRecord {
     }
 }
 
+impl BlockedReason {
+    fn bound(&mut self) {
+        match self {
+            Self::Undecodable { message } | Self::Nondeterminism { message } => bound(message),
+            Self::FunctionMissing { .. } | Self::Quarantined { .. } => {}
+        }
+    }
+}
+
 impl EventKind {
     /// Cuts what is too long to be recorded.
     pub(crate) fn bound(&mut self) {
-        match self {
-            Self::CallFailed { failure, .. }
-            | Self::RunFailing { failure, .. }
-            | Self::RunFailed { failure, .. }
-            | Self::OpEnded { outcome: crate::durable::OpOutcome::Failed(failure), .. } => failure.bound(),
-            Self::NodeFailed { failure: Some(failure), .. } => failure.bound(),
-            Self::NodeBlocked { reason: BlockedReason::Undecodable { message, .. }, .. }
-            | Self::NodeBlocked { reason: BlockedReason::Nondeterminism { message }, .. } => bound(message),
-            Self::CancelRequested { reason: Some(reason), .. } => bound(reason),
-            _ => {}
+        if let Some(failure) = self.failure_mut() {
+            failure.bound();
+        }
+        if let Self::NodeBlocked { reason, .. } = self {
+            reason.bound();
+        }
+        if let Self::CancelRequested { reason: Some(reason), .. } = self {
+            bound(reason);
         }
     }
 }

@@ -11,10 +11,7 @@ const FAILED: &str = "$failed";
 
 /// What an event puts together, if it does.
 pub fn parts_of(kind: &EventKind) -> Option<&ResultParts> {
-    match kind {
-        EventKind::Joined { parts, .. } => Some(parts),
-        _ => None,
-    }
+    if let EventKind::Joined { parts, .. } = kind { Some(parts) } else { None }
 }
 
 /// The events that hold the parts of what an event puts together.

@@ -57,6 +57,7 @@ fn came_to(event: &EventKind) -> Option<&'static str> {
         }
         EventKind::CallFailed { verdict: FailureVerdict::RetryAt(_), .. } => Some("retries"),
         EventKind::CallFailed { verdict: FailureVerdict::Continue, .. } => Some("soft failures"),
+        EventKind::CallFailed { verdict: FailureVerdict::Fail, .. } => None,
         EventKind::CallSucceeded { skipped: true, .. } => Some("skipped"),
         EventKind::CallStarted { role: CallRole::OnError, .. } => Some("handlers"),
         EventKind::CallStarted { role: CallRole::Compensate, .. } => Some("compensations"),
@@ -69,7 +70,40 @@ fn came_to(event: &EventKind) -> Option<&'static str> {
         EventKind::SleepEnded { .. } => Some("sleeps"),
         EventKind::RunPaused {} => Some("pauses"),
         EventKind::CancelRequested { .. } => Some("cancels"),
-        _ => None,
+        EventKind::RunStarted { .. }
+        | EventKind::DecisionImported { .. }
+        | EventKind::LaneImported { .. }
+        | EventKind::CallStarted { .. }
+        | EventKind::CallSucceeded { .. }
+        | EventKind::CallLost { .. }
+        | EventKind::NodeStarted { .. }
+        | EventKind::LaneEnded { .. }
+        | EventKind::BlockFailing { .. }
+        | EventKind::NodeCompleted { .. }
+        | EventKind::NodeFailed { .. }
+        | EventKind::NodeCancelled { .. }
+        | EventKind::NodeUnblocked { .. }
+        | EventKind::SleepStarted { .. }
+        | EventKind::SignalReceived { .. }
+        | EventKind::SignalAwaited { .. }
+        | EventKind::SignalTaken { .. }
+        | EventKind::SignalTimedOut { .. }
+        | EventKind::OpStarted { .. }
+        | EventKind::OpEnded { .. }
+        | EventKind::OpDropped { .. }
+        | EventKind::OpStopping { .. }
+        | EventKind::ChildStarted { .. }
+        | EventKind::ChildRetried { .. }
+        | EventKind::ChildEnded { .. }
+        | EventKind::ChildUndoing { .. }
+        | EventKind::ChildUndone { .. }
+        | EventKind::CallSuspended { .. }
+        | EventKind::RunResumed {}
+        | EventKind::ClockSetBack { .. }
+        | EventKind::RunFailing { .. }
+        | EventKind::RunCompleted { .. }
+        | EventKind::RunFailed { .. }
+        | EventKind::RunCancelled { .. } => None,
     }
 }
 
@@ -140,11 +174,9 @@ pub async fn unfinished(
 
 /// Log lines that were committed with the end of the calls that wrote them.
 fn lines_owed(run: &ExaminedRun) -> Vec<(RunId, String)> {
-    let ends = run.events.iter().filter_map(|event| match &event.kind {
-        EventKind::CallSucceeded { node, result, .. } if node.id() == "chatty" => {
-            result.decode::<StepReceipt>().ok()
-        }
-        _ => None,
+    let ends = run.events.iter().filter_map(|event| {
+        let EventKind::CallSucceeded { node, result, .. } = &event.kind else { return None };
+        if node.id() == "chatty" { result.decode::<StepReceipt>().ok() } else { None }
     });
     ends.map(|receipt| (run.row.id.clone(), format!("nonce {}", receipt.nonce))).collect()
 }
@@ -239,11 +271,12 @@ impl ClientAck {
 
 /// The request that an event is the answer to.
 fn answers(event: &EventKind) -> Option<ClientRequest> {
-    match event {
-        EventKind::CancelRequested { .. } => Some(ClientRequest::Cancel),
-        EventKind::RunPaused {} => Some(ClientRequest::Pause),
-        EventKind::RunResumed {} => Some(ClientRequest::Resume),
-        _ => None,
+    if matches!(event, EventKind::CancelRequested { .. }) {
+        Some(ClientRequest::Cancel)
+    } else if matches!(event, EventKind::RunPaused {}) {
+        Some(ClientRequest::Pause)
+    } else {
+        matches!(event, EventKind::RunResumed {}).then_some(ClientRequest::Resume)
     }
 }
 
@@ -259,11 +292,9 @@ struct RunCase<'a> {
 
 impl<'a> RunCase<'a> {
     fn new(run: &'a ExaminedRun, report: &'a mut VerifyReport) -> Self {
-        let calls = run.events.iter().filter_map(|event| match &event.kind {
-            EventKind::CallStarted { node, call, role, attempt, .. } => {
-                Some(((node.as_str(), *call), (*role, *attempt)))
-            }
-            _ => None,
+        let calls = run.events.iter().filter_map(|event| {
+            let EventKind::CallStarted { node, call, role, attempt, .. } = &event.kind else { return None };
+            Some(((node.as_str(), *call), (*role, *attempt)))
         });
         Self { run, whole: RunState::of_whole_run(&run.events), report, calls: calls.collect() }
     }
@@ -449,25 +480,21 @@ impl<'a> RunCase<'a> {
 
     /// What has an outcome was called, and a result is that of its own call.
     fn check_was_called(&mut self, event: &Event, begun: &HashMap<(&str, u32), u64>) {
-        match &event.kind {
-            EventKind::CallSucceeded { node, call, result, .. } => {
-                let nonce = begun.get(&(node.as_str(), *call));
-                self.require(nonce.is_some(), StoreInvariant::Budget, || {
-                    format!("call {call} of `{node}` has a result and was never made")
-                });
-                let other = result.decode::<StepReceipt>().is_ok_and(|receipt| Some(&receipt.nonce) != nonce);
-                self.require(!other, StoreInvariant::Values, || {
-                    format!("call {call} of `{node}` has the result of another call")
-                });
-            }
-            EventKind::CallFailed { node, call, failure, .. } => {
-                let by_engine = failure.code == code::TIMEOUT || failure.code == code::INTERRUPTED;
-                let called = by_engine || begun.contains_key(&(node.as_str(), *call));
-                self.require(called, StoreInvariant::Budget, || {
-                    format!("call {call} of `{node}` failed and was never made: {failure}")
-                });
-            }
-            _ => {}
+        if let EventKind::CallSucceeded { node, call, result, .. } = &event.kind {
+            let nonce = begun.get(&(node.as_str(), *call));
+            self.require(nonce.is_some(), StoreInvariant::Budget, || {
+                format!("call {call} of `{node}` has a result and was never made")
+            });
+            let other = result.decode::<StepReceipt>().is_ok_and(|receipt| Some(&receipt.nonce) != nonce);
+            self.require(!other, StoreInvariant::Values, || {
+                format!("call {call} of `{node}` has the result of another call")
+            });
+        } else if let EventKind::CallFailed { node, call, failure, .. } = &event.kind {
+            let by_engine = failure.code == code::TIMEOUT || failure.code == code::INTERRUPTED;
+            let called = by_engine || begun.contains_key(&(node.as_str(), *call));
+            self.require(called, StoreInvariant::Budget, || {
+                format!("call {call} of `{node}` failed and was never made: {failure}")
+            });
         }
     }
 
@@ -481,14 +508,10 @@ impl<'a> RunCase<'a> {
         let mut due: BTreeMap<&Path, rival::Time> = BTreeMap::new();
         let mut early = Vec::new();
         for event in &self.run.events {
-            match &event.kind {
-                EventKind::CallFailed { node, verdict: FailureVerdict::RetryAt(at), .. } => {
-                    due.insert(node, *at);
-                }
-                EventKind::CallStarted { node, .. } => {
-                    early.extend(due.remove(node).filter(|at| event.at < *at).map(|_| node));
-                }
-                _ => {}
+            if let EventKind::CallFailed { node, verdict: FailureVerdict::RetryAt(at), .. } = &event.kind {
+                due.insert(node, *at);
+            } else if let EventKind::CallStarted { node, .. } = &event.kind {
+                early.extend(due.remove(node).filter(|at| event.at < *at).map(|_| node));
             }
         }
         for node in early {

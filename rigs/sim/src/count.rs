@@ -125,7 +125,39 @@ impl TrialCounters {
             EventKind::SignalTaken { .. } => "signals taken",
             EventKind::SignalTimedOut { .. } => "signal timeouts",
             EventKind::BlockFailing { .. } => "failing blocks",
-            _ => return,
+            EventKind::RunStarted { .. }
+            | EventKind::NodeImported { .. }
+            | EventKind::DecisionImported { .. }
+            | EventKind::LaneImported { .. }
+            | EventKind::CallStarted { .. }
+            | EventKind::CallSucceeded { .. }
+            | EventKind::CallFailed { .. }
+            | EventKind::CallCancelled { .. }
+            | EventKind::NodeStarted { .. }
+            | EventKind::LaneEnded { .. }
+            | EventKind::Joined { .. }
+            | EventKind::NodeCompleted { .. }
+            | EventKind::NodeFailed { .. }
+            | EventKind::NodeCancelled { .. }
+            | EventKind::NodeHeld { .. }
+            | EventKind::NodeBlocked { .. }
+            | EventKind::NodeUnblocked { .. }
+            | EventKind::SleepStarted { .. }
+            | EventKind::SleepEnded { .. }
+            | EventKind::SignalAwaited { .. }
+            | EventKind::OpEnded { .. }
+            | EventKind::OpDropped { .. }
+            | EventKind::OpStopping { .. }
+            | EventKind::ChildRetried { .. }
+            | EventKind::ChildEnded { .. }
+            | EventKind::ChildUndoing { .. }
+            | EventKind::ChildUndone { .. }
+            | EventKind::RunResumed {}
+            | EventKind::ClockSetBack { .. }
+            | EventKind::RunFailing { .. }
+            | EventKind::RunCompleted { .. }
+            | EventKind::RunFailed { .. }
+            | EventKind::RunCancelled { .. } => return,
         };
         *self.happened.entry(word).or_default() += 1;
     }

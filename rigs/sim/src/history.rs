@@ -41,10 +41,8 @@ pub type LostCalls = BTreeSet<(String, u32, Time)>;
 
 /// What a child was given; `None` for a run that is none.
 pub fn given(events: &[Event]) -> Option<String> {
-    match &events.first()?.kind {
-        EventKind::RunStarted { workflow, input, .. } if workflow == CHILD => input.decode().ok(),
-        _ => None,
-    }
+    let EventKind::RunStarted { workflow, input, .. } = &events.first()?.kind else { return None };
+    if workflow == CHILD { input.decode().ok() } else { None }
 }
 
 #[derive(Default)]
@@ -157,7 +155,37 @@ impl HistoryWalk {
             EventKind::NodeCancelled { node } if !self.has_ended(node.as_str()) => {
                 self.ended(node.as_str(), NodeStatus::Cancelled, None);
             }
-            _ => {}
+            EventKind::RunStarted { .. }
+            | EventKind::NodeImported { .. }
+            | EventKind::DecisionImported { .. }
+            | EventKind::LaneImported { .. }
+            | EventKind::CallSucceeded { .. }
+            | EventKind::NodeStarted { .. }
+            | EventKind::BlockFailing { .. }
+            | EventKind::Joined { .. }
+            | EventKind::NodeCancelled { .. }
+            | EventKind::NodeBlocked { .. }
+            | EventKind::NodeUnblocked { .. }
+            | EventKind::SleepStarted { .. }
+            | EventKind::SignalReceived { .. }
+            | EventKind::SignalAwaited { .. }
+            | EventKind::SignalTaken { .. }
+            | EventKind::SignalTimedOut { .. }
+            | EventKind::OpStarted { .. }
+            | EventKind::OpEnded { .. }
+            | EventKind::OpDropped { .. }
+            | EventKind::OpStopping { .. }
+            | EventKind::ChildStarted { .. }
+            | EventKind::ChildRetried { .. }
+            | EventKind::ChildEnded { .. }
+            | EventKind::ChildUndoing { .. }
+            | EventKind::ChildUndone { .. }
+            | EventKind::CallSuspended { .. }
+            | EventKind::CancelRequested { .. }
+            | EventKind::RunPaused {}
+            | EventKind::RunResumed {}
+            | EventKind::ClockSetBack { .. }
+            | EventKind::RunFailing { .. } => {}
         }
     }
 

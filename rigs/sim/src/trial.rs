@@ -172,9 +172,9 @@ fn check_answers(case: &SimCase, observed: &ObservedRun) -> Vec<TrialProblem> {
     let events = observed.histories.get(&RunId::from("run")).unwrap_or(&none);
     let received: BTreeSet<&str> = events
         .iter()
-        .filter_map(|event| match &event.kind {
-            EventKind::SignalReceived { id, .. } => id.as_deref(),
-            _ => None,
+        .filter_map(|event| {
+            let EventKind::SignalReceived { id, .. } = &event.kind else { return None };
+            id.as_deref()
         })
         .collect();
     let killed =
@@ -204,14 +204,10 @@ fn check_calls(run: &RunId, events: &[Event], observed: &ObservedRun) -> Vec<Tri
     let mut started = BTreeMap::new();
     let mut recorded = BTreeSet::new();
     for event in events {
-        match &event.kind {
-            EventKind::CallStarted { node, call, attempt, .. } => {
-                started.insert((node.to_string(), *call), *attempt);
-            }
-            EventKind::CallSucceeded { node, call, .. } => {
-                recorded.insert((node.to_string(), *call));
-            }
-            _ => {}
+        if let EventKind::CallStarted { node, call, attempt, .. } = &event.kind {
+            started.insert((node.to_string(), *call), *attempt);
+        } else if let EventKind::CallSucceeded { node, call, .. } = &event.kind {
+            recorded.insert((node.to_string(), *call));
         }
     }
     let mut problems = Vec::new();

@@ -255,10 +255,11 @@ fn next<'a>(nodes: &'a [String], done: &BTreeSet<String>) -> &'a str {
 
 /// The step that ended with this event and will not be called again.
 fn ended(event: &Event) -> Option<String> {
-    let node = match &event.kind {
-        EventKind::CallSucceeded { node, .. } | EventKind::SleepEnded { node } => node,
-        EventKind::CallFailed { node, verdict: rival::event::FailureVerdict::Continue, .. } => node,
-        _ => return None,
+    let (EventKind::CallSucceeded { node, .. }
+    | EventKind::SleepEnded { node }
+    | EventKind::CallFailed { node, verdict: rival::event::FailureVerdict::Continue, .. }) = &event.kind
+    else {
+        return None;
     };
     Some(node.to_string())
 }

@@ -26,9 +26,7 @@ use crate::event::{CallRole, DueCall, EventCause, EventKind, ExternalCause, Fail
 use crate::failure::{Behavior, FailureRecord, StepError, code};
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{
-    CompensationSpec, ForEachNode, LoopTest, NodeKind, OnTimeout, RetryPolicy, SleepLength, StepNode,
-};
+use crate::plan::{CompensationSpec, ForEachNode, NodeKind, OnTimeout, RetryPolicy, StepNode};
 use crate::state::OpenCall;
 use crate::value::Value;
 
@@ -161,21 +159,30 @@ impl<'a> Machine<'a> {
         role: CallRole,
         answer: &Value,
     ) -> Result<Follows<'a>, FailureRecord> {
-        let kind = self.plan.node(node).map(|node| &node.node().kind);
-        Ok(match (role, kind) {
-            (CallRole::Input, _) => Follows::Nested,
-            (CallRole::Wait, _) => Follows::Sleep(Self::computed_wait(answer)?),
-            (CallRole::Choose, Some(NodeKind::Branch(branch))) => {
-                Follows::Case(branch.case_of(node, answer)?)
-            }
-            (CallRole::Test, Some(NodeKind::Loop(each))) => {
-                Follows::Iteration(self.loop_goes_on(node, each, answer)?)
-            }
-            (CallRole::Items, Some(NodeKind::ForEach(each))) => {
-                Follows::Items(each, each.count_of(node, answer)?)
-            }
-            (CallRole::Finally, _) => Follows::Completion,
-            _ => Follows::End,
+        Ok(match role {
+            CallRole::Input => Follows::Nested,
+            CallRole::Wait => Follows::Sleep(Self::computed_wait(answer)?),
+            CallRole::Choose | CallRole::Test | CallRole::Items => self.supervisor_answered(node, answer)?,
+            CallRole::Finally => Follows::Completion,
+            CallRole::Step | CallRole::OnError | CallRole::Compensate => Follows::End,
+        })
+    }
+
+    /// The same for a function that says which lanes of its supervisor start.
+    fn supervisor_answered(&self, node: &Path, answer: &Value) -> Result<Follows<'a>, FailureRecord> {
+        Ok(match self.plan.node(node).map(|node| &node.node().kind) {
+            Some(NodeKind::Branch(branch)) => Follows::Case(branch.case_of(node, answer)?),
+            Some(NodeKind::Loop(each)) => Follows::Iteration(self.loop_goes_on(node, each, answer)?),
+            Some(NodeKind::ForEach(each)) => Follows::Items(each, each.count_of(node, answer)?),
+            // These have no such function.
+            Some(
+                NodeKind::Step(_)
+                | NodeKind::Sleep(_)
+                | NodeKind::Signal(_)
+                | NodeKind::Parallel(_)
+                | NodeKind::Workflow(_),
+            )
+            | None => Follows::End,
         })
     }
 
@@ -363,26 +370,7 @@ impl<'a> Machine<'a> {
         if node.is_root() {
             return self.plan.plan().on_error.clone();
         }
-        match (&self.plan.node(node)?.node().kind, role) {
-            (NodeKind::Step(step), CallRole::Step) => Some(step.function.clone()),
-            (NodeKind::Step(step), CallRole::OnError) => step.on_error.clone(),
-            (NodeKind::Step(step), CallRole::Compensate) => {
-                step.compensate.as_ref().map(|undo| undo.function.clone())
-            }
-            (NodeKind::Branch(branch), CallRole::Choose) => Some(branch.choose.clone()),
-            (NodeKind::Loop(each), CallRole::Test) => match &each.test {
-                LoopTest::Until(function) | LoopTest::While(function) => Some(function.clone()),
-            },
-            (NodeKind::ForEach(each), CallRole::Items) => Some(each.items.clone()),
-            (NodeKind::Parallel(parallel), CallRole::Finally) => parallel.finally.clone(),
-            (NodeKind::Workflow(nested), CallRole::Input) => nested.input.clone(),
-            (NodeKind::Workflow(nested), CallRole::OnError) => nested.on_error.clone(),
-            (NodeKind::Sleep(sleep), CallRole::Wait) => match &sleep.wait {
-                SleepLength::Computed(function) => Some(function.clone()),
-                SleepLength::ForMs(_) | SleepLength::UntilMs(_) => None,
-            },
-            _ => None,
-        }
+        self.plan.node(node)?.node().kind.function(role).cloned()
     }
 
     fn timeout_ms(&self, node: &Path, role: CallRole) -> Option<u64> {

@@ -107,10 +107,10 @@ impl Machine<'_> {
                 let op = self.state.op(node, op)?;
                 (&op.key.name, op.timeout_is_value)
             }
-            None => match &self.plan.node(node)?.node().kind {
-                NodeKind::Signal(signal) => (&signal.signal, signal.timeout_is_value),
-                _ => return None,
-            },
+            None => {
+                let NodeKind::Signal(signal) = &self.plan.node(node)?.node().kind else { return None };
+                (&signal.signal, signal.timeout_is_value)
+            }
         };
         let message = || format!("`{node}` waited for the signal `{name}`, and none came in time");
         (!is_value).then(|| FailureRecord::new(code::SIGNAL_TIMEOUT, message()))

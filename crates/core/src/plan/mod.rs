@@ -20,6 +20,8 @@ pub use diff::{NodeChange, NodeMove, NodeName, PlanDiff, SettingChange};
 pub use graph::{Graph, GraphEdge, GraphNode};
 pub use index::{BlockRef, IndexedPlan, NodeRef};
 
+use crate::event::CallRole;
+
 /// The name under which a definition holds a user function.
 pub type FunctionName = String;
 
@@ -131,6 +133,34 @@ impl NodeKind {
             Self::ForEach(_) => "forEach",
             Self::Parallel(_) => "parallel",
             Self::Workflow(_) => "workflow",
+        }
+    }
+
+    /// The function that such a node calls in this role, if it has one.
+    pub fn function(&self, role: CallRole) -> Option<&FunctionName> {
+        match self {
+            Self::Step(step) => match role {
+                CallRole::Step => Some(&step.function),
+                CallRole::OnError => step.on_error.as_ref(),
+                CallRole::Compensate => step.compensate.as_ref().map(|undo| &undo.function),
+                _ => None,
+            },
+            Self::Sleep(sleep) => match &sleep.wait {
+                SleepLength::Computed(function) => (role == CallRole::Wait).then_some(function),
+                SleepLength::ForMs(_) | SleepLength::UntilMs(_) => None,
+            },
+            Self::Signal(_) => None,
+            Self::Branch(branch) => (role == CallRole::Choose).then_some(&branch.choose),
+            Self::Loop(each) => match &each.test {
+                LoopTest::Until(test) | LoopTest::While(test) => (role == CallRole::Test).then_some(test),
+            },
+            Self::ForEach(each) => (role == CallRole::Items).then_some(&each.items),
+            Self::Parallel(parallel) => parallel.finally.as_ref().filter(|_| role == CallRole::Finally),
+            Self::Workflow(nested) => match role {
+                CallRole::Input => nested.input.as_ref(),
+                CallRole::OnError => nested.on_error.as_ref(),
+                _ => None,
+            },
         }
     }
 }

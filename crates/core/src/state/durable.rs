@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::signal::{AwaitedSignal, SignalWaiter};
 use super::{OpenCall, RunState, Timer, TimerKind};
 use crate::durable::{OpBody, OpKey, OpKind, OpOutcome};
-use crate::event::{DueCall, EventKind};
+use crate::event::DueCall;
+use crate::failure::FailureRecord;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::{self, Path};
 use crate::status::NodeStatus;
@@ -280,81 +281,76 @@ impl RunState {
         self.waiting.contains(node)
     }
 
-    /// Folds the events of operations and children in.
-    pub(super) fn apply_durable(&mut self, kind: &EventKind, seq: Seq, at: Time) {
-        match kind {
-            EventKind::OpStarted { node, op, call, name, occurrence, hash, after, what } => {
-                if what.kind() != OpKind::Once {
-                    self.call_comes_to_something_new(node, *call);
-                }
-                let key = OpKey { kind: what.kind(), name: name.clone(), occurrence: *occurrence };
-                self.op_started(node, *op, key, hash, what, seq);
-                let ops = self.ops.entry(node.clone()).or_default();
-                after.iter().for_each(|used| ops.used(*used, Some(*op)));
+    /// A function has used the answers of these operations, and asked for a new one then.
+    pub(super) fn ops_used(&mut self, node: &Path, after: &[u32], by: u32) {
+        let ops = self.ops.entry(node.clone()).or_default();
+        after.iter().for_each(|used| ops.used(*used, Some(by)));
+    }
+
+    pub(super) fn op_ended_with(&mut self, node: &Path, op: u32, outcome: &OpOutcome, seq: Seq, at: Time) {
+        match outcome {
+            OpOutcome::Done {} => {
+                // A map in which a child failed is asked for again by the next attempt, unless it collects.
+                let children = self.op(node, op).and_then(|op| op.children.as_ref());
+                let good = children.is_none_or(|it| it.failed.is_none() || it.collect);
+                self.op_ended(node, op, seq, good, at);
             }
-            EventKind::OpEnded { node, op, outcome } => match outcome {
-                OpOutcome::Done {} => {
-                    // A map in which a child failed is asked for again by the next attempt, unless it collects.
-                    let children = self.op(node, *op).and_then(|op| op.children.as_ref());
-                    let good = children.is_none_or(|it| it.failed.is_none() || it.collect);
-                    self.op_ended(node, *op, seq, good, at);
-                }
-                OpOutcome::Value(_) => self.op_ended(node, *op, seq, true, at),
-                OpOutcome::Failed(_) | OpOutcome::Stopped {} => self.op_ended(node, *op, seq, false, at),
-                OpOutcome::Left {} => {
-                    self.leave_children(node, *op);
-                    self.op_ended(node, *op, seq, false, at);
-                }
-            },
-            EventKind::OpDropped { node, op, .. } => self.op_dropped(node, *op, at),
-            EventKind::OpStopping { node, op } => {
-                self.stopping.remove(&(node.clone(), *op));
-                if let Some(children) = self.op_mut(node, *op).and_then(|op| op.children.as_mut()) {
-                    children.stopping = true;
-                }
+            OpOutcome::Value(_) => self.op_ended(node, op, seq, true, at),
+            OpOutcome::Failed(_) => self.op_ended(node, op, seq, false, at),
+            OpOutcome::Stopped {} => {
+                self.call_was_told(node);
+                self.op_ended(node, op, seq, false, at);
             }
-            EventKind::ChildStarted { node, op, index, child } => {
-                self.child_started(node, *op, *index, child)
+            OpOutcome::Left {} => {
+                self.call_was_told(node);
+                self.leave_children(node, op);
+                self.op_ended(node, op, seq, false, at);
             }
-            EventKind::ChildRetried { node, op, index, child, next } => {
-                if let Some(owner) = self.children.remove(child) {
-                    self.children.insert(next.clone(), owner);
-                }
-                if let Some(children) = self.op_mut(node, *op).and_then(|op| op.children.as_mut()) {
-                    children.open.insert(*index, next.clone());
-                }
-            }
-            EventKind::ChildEnded { node, op, index, child, outcome, undoable, not_undone } => {
-                self.undo.child_left(node, child, outcome.not_undone());
-                self.undo.child_left(node, child, not_undone);
-                if *undoable {
-                    self.undo.add_child(seq, node, child);
-                }
-                self.child_ended(node, *op, *index, child, outcome.is_completed(), seq, at);
-            }
-            EventKind::ChildUndoing { child, undo, .. } => self.undo.child_begun(child, undo),
-            EventKind::ChildUndone { node, undo, failure, .. } => {
-                self.undo.child_ended(undo, failure.as_ref());
-                // What it returned no longer holds, so a run that goes on from here does not take it over.
-                if let Some(state) = self.nodes.get_mut(node).filter(|_| failure.is_none()) {
-                    state.undone = true;
-                }
-            }
-            EventKind::CallSuspended { node, used, told, state, .. } => {
-                if let Some(ops) = self.ops.get_mut(node) {
-                    used.iter().for_each(|number| ops.used(*number, None));
-                    ops.fresh.retain(|number| !told.contains(number));
-                }
-                self.call_suspended(node);
-                if state.is_some() {
-                    self.entry(node).state = Some(seq);
-                }
-            }
-            _ => {}
         }
     }
 
-    fn op_started(&mut self, node: &Path, number: u32, key: OpKey, hash: &str, what: &OpBody, seq: Seq) {
+    /// What a call waits for is stopped. If something around it is ending, the call may take that for a word to stop.
+    fn call_was_told(&mut self, node: &Path) {
+        let ending = self.is_ending(node);
+        if let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) {
+            call.told |= ending;
+        }
+    }
+
+    pub(super) fn op_stopping(&mut self, node: &Path, op: u32) {
+        self.call_was_told(node);
+        self.stopping.remove(&(node.clone(), op));
+        if let Some(children) = self.op_mut(node, op).and_then(|op| op.children.as_mut()) {
+            children.stopping = true;
+        }
+    }
+
+    pub(super) fn child_retried(&mut self, node: &Path, op: u32, index: u32, child: &RunId, next: &RunId) {
+        if let Some(owner) = self.children.remove(child) {
+            self.children.insert(next.clone(), owner);
+        }
+        if let Some(children) = self.op_mut(node, op).and_then(|op| op.children.as_mut()) {
+            children.open.insert(index, next.clone());
+        }
+    }
+
+    pub(super) fn child_undone(&mut self, node: &Path, undo: &RunId, failure: Option<&FailureRecord>) {
+        self.undo.child_ended(undo, failure);
+        // What it returned no longer holds, so a run that goes on from here does not take it over.
+        if let Some(state) = self.nodes.get_mut(node).filter(|_| failure.is_none()) {
+            state.undone = true;
+        }
+    }
+
+    pub(super) fn op_started(
+        &mut self,
+        node: &Path,
+        number: u32,
+        key: OpKey,
+        hash: &str,
+        what: &OpBody,
+        seq: Seq,
+    ) {
         let attempt = self.node(node).map_or(1, |node| node.attempts);
         let mut op = OpState {
             key,
@@ -407,7 +403,7 @@ impl RunState {
 
     /// A call that goes the way of an earlier one again has come to its end: from now on its time is that of a stretch
     /// of work.
-    fn call_comes_to_something_new(&mut self, node: &Path, number: u32) {
+    pub(super) fn call_comes_to_something_new(&mut self, node: &Path, number: u32) {
         let call = self.nodes.get_mut(node).and_then(|node| node.call.as_mut());
         if let Some(call) = call.filter(|call| call.number == number) {
             call.replays = false;
@@ -518,7 +514,7 @@ impl RunState {
 
     /// The function gave an operation up. What it waits for is dropped, its children are to be cancelled, and a signal
     /// that it took is kept again where it was.
-    fn op_dropped(&mut self, node: &Path, number: u32, at: Time) {
+    pub(super) fn op_dropped(&mut self, node: &Path, number: u32, at: Time) {
         let Some(op) = self.op_mut(node, number) else { return };
         let waited = op.waits();
         op.dropped = true;
@@ -553,7 +549,7 @@ impl RunState {
         }
     }
 
-    fn child_started(&mut self, node: &Path, op: u32, index: u32, child: &RunId) {
+    pub(super) fn child_started(&mut self, node: &Path, op: u32, index: u32, child: &RunId) {
         self.children_started += 1;
         self.children.insert(child.clone(), ChildRef { node: node.clone(), op, index });
         self.parents.insert(node.clone());
@@ -567,7 +563,7 @@ impl RunState {
     }
 
     #[expect(clippy::too_many_arguments, reason = "one event's fields")]
-    fn child_ended(
+    pub(super) fn child_ended(
         &mut self,
         node: &Path,
         number: u32,
@@ -625,7 +621,11 @@ impl RunState {
         }
     }
 
-    fn call_suspended(&mut self, node: &Path) {
+    pub(super) fn call_suspended(&mut self, node: &Path, used: &[u32], told: &[u32]) {
+        if let Some(ops) = self.ops.get_mut(node) {
+            used.iter().for_each(|number| ops.used(*number, None));
+            ops.fresh.retain(|number| !told.contains(number));
+        }
         let Some(call) = self.close_call(node) else { return };
         self.waiting.remove(node);
         self.waits.insert(node.clone());

@@ -4,7 +4,7 @@ use super::{
     EndingScope, HardFailure, NodeState, OpenCall, RunEnd, RunEnding, RunState, TakenDecision,
     TakenIteration, Timer, TimerKind, UndoList,
 };
-use crate::durable::OpOutcome;
+use crate::durable::{OpKey, OpKind};
 use crate::event::{
     BlockedReason, CallRole, DueCall, Event, EventKind, FailureVerdict, ImportedStatus, LostReason,
 };
@@ -186,27 +186,49 @@ impl RunState {
                 self.stop_waiting(node);
                 self.end_node(node, NodeStatus::Completed, at);
             }
-            EventKind::SignalReceived { .. }
-            | EventKind::SignalAwaited { .. }
-            | EventKind::SignalTaken { .. }
-            | EventKind::SignalTimedOut { .. } => self.apply_signal(&event.kind, seq, at),
-            EventKind::OpEnded { node, outcome: OpOutcome::Stopped {} | OpOutcome::Left {}, .. }
-            | EventKind::OpStopping { node, .. } => {
-                let ending = self.is_ending(node);
-                if let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) {
-                    call.told |= ending;
-                }
-                self.apply_durable(&event.kind, seq, at);
+            EventKind::SignalReceived { name, sent_at, .. } => self.signals.keep(name, seq, *sent_at),
+            EventKind::SignalAwaited { node, name, until } => {
+                self.signal_awaited(node, name, *until, seq, at);
             }
-            EventKind::OpStarted { .. }
-            | EventKind::OpEnded { .. }
-            | EventKind::OpDropped { .. }
-            | EventKind::ChildStarted { .. }
-            | EventKind::ChildRetried { .. }
-            | EventKind::ChildEnded { .. }
-            | EventKind::ChildUndoing { .. }
-            | EventKind::ChildUndone { .. }
-            | EventKind::CallSuspended { .. } => self.apply_durable(&event.kind, seq, at),
+            EventKind::SignalTaken { node, op, signal } => self.signal_taken(node, *op, *signal, at),
+            EventKind::SignalTimedOut { node, op, failure } => {
+                self.signal_timed_out(node, *op, failure.as_ref(), seq, at);
+            }
+            EventKind::OpStarted { node, op, call, name, occurrence, hash, after, what } => {
+                if what.kind() != OpKind::Once {
+                    self.call_comes_to_something_new(node, *call);
+                }
+                let key = OpKey { kind: what.kind(), name: name.clone(), occurrence: *occurrence };
+                self.op_started(node, *op, key, hash, what, seq);
+                self.ops_used(node, after, *op);
+            }
+            EventKind::OpEnded { node, op, outcome } => self.op_ended_with(node, *op, outcome, seq, at),
+            EventKind::OpDropped { node, op, .. } => self.op_dropped(node, *op, at),
+            EventKind::OpStopping { node, op } => self.op_stopping(node, *op),
+            EventKind::ChildStarted { node, op, index, child } => {
+                self.child_started(node, *op, *index, child);
+            }
+            EventKind::ChildRetried { node, op, index, child, next } => {
+                self.child_retried(node, *op, *index, child, next);
+            }
+            EventKind::ChildEnded { node, op, index, child, outcome, undoable, not_undone } => {
+                self.undo.child_left(node, child, outcome.not_undone());
+                self.undo.child_left(node, child, not_undone);
+                if *undoable {
+                    self.undo.add_child(seq, node, child);
+                }
+                self.child_ended(node, *op, *index, child, outcome.is_completed(), seq, at);
+            }
+            EventKind::ChildUndoing { child, undo, .. } => self.undo.child_begun(child, undo),
+            EventKind::ChildUndone { node, undo, failure, .. } => {
+                self.child_undone(node, undo, failure.as_ref());
+            }
+            EventKind::CallSuspended { node, used, told, state, .. } => {
+                self.call_suspended(node, used, told);
+                if state.is_some() {
+                    self.entry(node).state = Some(seq);
+                }
+            }
             EventKind::CancelRequested { reason, force_at, kill } => {
                 self.killed |= kill;
                 // A cancel does not wait for a resume.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{RunState, Timer, TimerKind};
-use crate::event::EventKind;
+use crate::failure::FailureRecord;
 use crate::ids::{Seq, Time};
 use crate::path::Path;
 use crate::status::NodeStatus;
@@ -128,45 +128,54 @@ impl RunState {
         any && !self.paused
     }
 
-    /// Folds the events of signals in.
-    pub(super) fn apply_signal(&mut self, kind: &EventKind, seq: Seq, at: Time) {
-        match kind {
-            EventKind::SignalReceived { name, sent_at, .. } => self.signals.keep(name, seq, *sent_at),
-            EventKind::SignalAwaited { node, name, until } => {
-                self.held.remove(node);
-                self.begin(node, at);
-                self.await_signal(node, AwaitedSignal { name: name.clone(), since: seq }, *until);
+    pub(super) fn signal_awaited(
+        &mut self,
+        node: &Path,
+        name: &str,
+        until: Option<Time>,
+        seq: Seq,
+        at: Time,
+    ) {
+        self.held.remove(node);
+        self.begin(node, at);
+        self.await_signal(node, AwaitedSignal { name: name.to_owned(), since: seq }, until);
+    }
+
+    pub(super) fn signal_taken(&mut self, node: &Path, op: Option<u32>, signal: Seq, at: Time) {
+        let name = self.awaited(node, op).map(|awaited| awaited.name.clone());
+        let sent_at = name.and_then(|name| self.signals.take(&name, signal));
+        match op {
+            Some(op) => {
+                self.op_took(node, op, sent_at);
+                self.op_ended(node, op, signal, true, at);
             }
-            EventKind::SignalTaken { node, op, signal } => {
-                let name = self.awaited(node, *op).map(|awaited| awaited.name.clone());
-                let sent_at = name.and_then(|name| self.signals.take(&name, *signal));
-                match op {
-                    Some(op) => {
-                        self.op_took(node, *op, sent_at);
-                        self.op_ended(node, *op, *signal, true, at);
-                    }
-                    None => {
-                        self.stop_waiting(node);
-                        self.end_node(node, NodeStatus::Completed, at);
-                        self.entry(node).result = Some(*signal);
-                    }
-                }
-            }
-            EventKind::SignalTimedOut { node, op, failure } => match op {
-                Some(op) => self.op_ended(node, *op, seq, failure.is_none(), at),
-                None => {
-                    self.stop_waiting(node);
-                    match failure {
-                        Some(failure) => self.fail_node(node, seq, at, failure),
-                        None => {
-                            self.end_node(node, NodeStatus::Completed, at);
-                            self.entry(node).result = Some(seq);
-                        }
-                    }
-                }
-            },
-            _ => {}
+            None => self.signal_gave(node, signal, at),
         }
+    }
+
+    pub(super) fn signal_timed_out(
+        &mut self,
+        node: &Path,
+        op: Option<u32>,
+        failure: Option<&FailureRecord>,
+        seq: Seq,
+        at: Time,
+    ) {
+        match (op, failure) {
+            (Some(op), _) => self.op_ended(node, op, seq, failure.is_none(), at),
+            (None, Some(failure)) => {
+                self.stop_waiting(node);
+                self.fail_node(node, seq, at, failure);
+            }
+            (None, None) => self.signal_gave(node, seq, at),
+        }
+    }
+
+    /// A signal node ends with what an event holds.
+    fn signal_gave(&mut self, node: &Path, result: Seq, at: Time) {
+        self.stop_waiting(node);
+        self.end_node(node, NodeStatus::Completed, at);
+        self.entry(node).result = Some(result);
     }
 
     fn awaited(&self, node: &Path, op: Option<u32>) -> Option<&AwaitedSignal> {

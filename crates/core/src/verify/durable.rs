@@ -210,7 +210,20 @@ impl DurableChecker<'_> {
                     format!("run `{}` is left alone", open.map(|run| run.to_string()).unwrap_or_default())
                 });
             }
-            _ => {}
+            EventKind::RunStarted { .. }
+            | EventKind::NodeImported { .. }
+            | EventKind::DecisionImported { .. }
+            | EventKind::LaneImported { .. }
+            | EventKind::NodeStarted { .. }
+            | EventKind::LaneEnded { .. }
+            | EventKind::BlockFailing { .. }
+            | EventKind::LaneStopping { .. }
+            | EventKind::Joined { .. }
+            | EventKind::NodeCompleted { .. }
+            | EventKind::NodeFailed { .. }
+            | EventKind::NodeUnblocked { .. }
+            | EventKind::SleepStarted { .. }
+            | EventKind::SleepEnded { .. } => {}
         }
     }
 

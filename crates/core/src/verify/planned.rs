@@ -9,9 +9,7 @@ use crate::event::{CallRole, Event, EventKind, FailureVerdict, LaneOutcome};
 use crate::failure::code;
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{
-    BlockOrder, IndexedPlan, Join, LoopTest, Node, NodeKind, ParallelNode, PlanBlock, SleepLength,
-};
+use crate::plan::{BlockOrder, IndexedPlan, Join, LoopTest, Node, NodeKind, ParallelNode, PlanBlock};
 
 /// How often a compensation is tried that does not say.
 const COMPENSATIONS_MAX: u32 = 3;
@@ -306,7 +304,48 @@ impl<'a> PlannedChecker<'a> {
                 let wrong = block.and_then(|block| self.results.of_block(block, lane, *result));
                 (format!("`{lane}`"), wrong)
             }
-            _ => return,
+            EventKind::RunStarted { .. }
+            | EventKind::NodeImported { .. }
+            | EventKind::DecisionImported { .. }
+            | EventKind::LaneImported { .. }
+            | EventKind::CallStarted { .. }
+            | EventKind::CallSucceeded { .. }
+            | EventKind::CallFailed { .. }
+            | EventKind::CallLost { .. }
+            | EventKind::CallCancelled { .. }
+            | EventKind::NodeStarted { .. }
+            | EventKind::LaneEnded { .. }
+            | EventKind::BlockFailing { .. }
+            | EventKind::LaneStopping { .. }
+            | EventKind::Joined { .. }
+            | EventKind::NodeFailed { .. }
+            | EventKind::NodeCancelled { .. }
+            | EventKind::NodeHeld { .. }
+            | EventKind::NodeBlocked { .. }
+            | EventKind::NodeUnblocked { .. }
+            | EventKind::SleepStarted { .. }
+            | EventKind::SleepEnded { .. }
+            | EventKind::SignalReceived { .. }
+            | EventKind::SignalAwaited { .. }
+            | EventKind::SignalTaken { .. }
+            | EventKind::SignalTimedOut { .. }
+            | EventKind::OpStarted { .. }
+            | EventKind::OpEnded { .. }
+            | EventKind::OpDropped { .. }
+            | EventKind::OpStopping { .. }
+            | EventKind::ChildStarted { .. }
+            | EventKind::ChildRetried { .. }
+            | EventKind::ChildEnded { .. }
+            | EventKind::ChildUndoing { .. }
+            | EventKind::ChildUndone { .. }
+            | EventKind::CallSuspended { .. }
+            | EventKind::CancelRequested { .. }
+            | EventKind::RunPaused {}
+            | EventKind::RunResumed {}
+            | EventKind::ClockSetBack { .. }
+            | EventKind::RunFailing { .. }
+            | EventKind::RunFailed { .. }
+            | EventKind::RunCancelled { .. } => return,
         };
         self.require(wrong.is_none(), event.seq, HistoryRule::Results, || {
             format!("{whose} gives what is not its result: {}", wrong.unwrap_or_default())
@@ -319,16 +358,17 @@ impl<'a> PlannedChecker<'a> {
             return match self.kind(&supervisor)? {
                 NodeKind::Loop(each) => Some(&each.body),
                 NodeKind::ForEach(each) => Some(&each.body),
-                _ => None,
+                NodeKind::Step(_)
+                | NodeKind::Sleep(_)
+                | NodeKind::Signal(_)
+                | NodeKind::Branch(_)
+                | NodeKind::Parallel(_)
+                | NodeKind::Workflow(_) => None,
             };
         }
-        match self.kind(&lane.parent()?)? {
-            NodeKind::Parallel(parallel) => {
-                let named = parallel.branches.iter().find(|branch| branch.name == lane.id());
-                named.map(|branch| &branch.block)
-            }
-            _ => None,
-        }
+        let NodeKind::Parallel(parallel) = self.kind(&lane.parent()?)? else { return None };
+        let named = parallel.branches.iter().find(|branch| branch.name == lane.id());
+        named.map(|branch| &branch.block)
     }
 
     fn undoes(&mut self, done: &DoneStep, seq: Seq) {
@@ -385,7 +425,15 @@ impl<'a> PlannedChecker<'a> {
         match self.kind(node) {
             Some(NodeKind::Step(step)) => step.on_error.is_some(),
             Some(NodeKind::Workflow(nested)) => nested.on_error.is_some(),
-            _ => false,
+            Some(
+                NodeKind::Sleep(_)
+                | NodeKind::Signal(_)
+                | NodeKind::Branch(_)
+                | NodeKind::Loop(_)
+                | NodeKind::ForEach(_)
+                | NodeKind::Parallel(_),
+            )
+            | None => false,
         }
     }
 
@@ -429,10 +477,8 @@ impl<'a> PlannedChecker<'a> {
                     return Some(not_started(&supervisor));
                 };
                 let ended = u32::try_from(started.ended.len()).unwrap_or(u32::MAX);
-                let window = match self.kind(&supervisor) {
-                    Some(NodeKind::Loop(_)) => 1,
-                    _ => started.window.unwrap_or(u32::MAX),
-                };
+                let is_loop = matches!(self.kind(&supervisor), Some(NodeKind::Loop(_)));
+                let window = if is_loop { 1 } else { started.window.unwrap_or(u32::MAX) };
                 let within =
                     index < ended.saturating_add(window) && started.count.is_none_or(|count| index < count);
                 (!within).then(|| format!("`{supervisor}` has ended {ended} and does {window} at a time"))
@@ -455,12 +501,11 @@ impl<'a> PlannedChecker<'a> {
     /// A lane is stopped only where others can win, and have.
     fn may_lose(&mut self, lane: &Path, seq: Seq) {
         let supervisor = lane.parent().unwrap_or_else(Path::root);
-        let won = match self.kind(&supervisor) {
-            Some(NodeKind::Parallel(parallel)) if parallel.join != Join::All => {
-                let lanes = self.facts.started.get(&supervisor);
-                lanes.is_some_and(|lanes| lanes.completed >= wanted(parallel))
-            }
-            _ => false,
+        let lanes = self.facts.started.get(&supervisor);
+        let won = if let Some(NodeKind::Parallel(parallel)) = self.kind(&supervisor) {
+            parallel.join != Join::All && lanes.is_some_and(|lanes| lanes.completed >= wanted(parallel))
+        } else {
+            false
         };
         self.require(won, seq, HistoryRule::Ending, || format!("`{lane}` is stopped, and nobody has won"));
     }
@@ -484,7 +529,7 @@ impl<'a> PlannedChecker<'a> {
                 Join::All => ended == wanted(parallel),
                 Join::First | Join::N(_) => lanes.completed >= wanted(parallel),
             },
-            _ => true,
+            Some(NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_)) | None => true,
         };
         self.require(done, seq, HistoryRule::Order, || {
             format!("`{node}` completes before what is inside of it")
@@ -493,25 +538,18 @@ impl<'a> PlannedChecker<'a> {
 
     fn call_is_allowed(&mut self, node: &Path, role: CallRole, attempt: u32, seq: Seq) {
         let kind = self.kind(node);
-        let (fits, most) = match (role, kind) {
-            (CallRole::OnError, _) if node.is_root() => (self.plan.plan().on_error.is_some(), 1),
-            (CallRole::OnError, _) => (self.has_handler(node), 1),
-            (CallRole::Step, Some(NodeKind::Step(step))) => {
-                (true, step.retry.max_attempts.unwrap_or(u32::MAX))
+        let fits = match kind {
+            None => node.is_root() && role == CallRole::OnError && self.plan.plan().on_error.is_some(),
+            Some(kind) => kind.function(role).is_some(),
+        };
+        let step = if let Some(NodeKind::Step(step)) = kind { Some(step) } else { None };
+        let most = match (role, step) {
+            (CallRole::Step, Some(step)) => step.retry.max_attempts.unwrap_or(u32::MAX),
+            (CallRole::Compensate, Some(step)) => {
+                let undo = step.compensate.as_ref();
+                undo.and_then(|undo| undo.retry.max_attempts).unwrap_or(COMPENSATIONS_MAX)
             }
-            (CallRole::Compensate, Some(NodeKind::Step(step))) => {
-                let most = step.compensate.as_ref().map(|undo| undo.retry.max_attempts);
-                (most.is_some(), most.flatten().unwrap_or(COMPENSATIONS_MAX))
-            }
-            (CallRole::Input, Some(NodeKind::Workflow(nested))) => (nested.input.is_some(), 1),
-            (CallRole::Wait, Some(NodeKind::Sleep(sleep))) => {
-                (matches!(sleep.wait, SleepLength::Computed(_)), 1)
-            }
-            (CallRole::Choose, Some(NodeKind::Branch(_)))
-            | (CallRole::Test, Some(NodeKind::Loop(_)))
-            | (CallRole::Items, Some(NodeKind::ForEach(_))) => (true, 1),
-            (CallRole::Finally, Some(NodeKind::Parallel(parallel))) => (parallel.finally.is_some(), 1),
-            _ => (false, 1),
+            _ => 1,
         };
         self.require(fits, seq, HistoryRule::Settings, || format!("`{node}` has no function for {role:?}"));
         self.require(attempt <= most, seq, HistoryRule::Settings, || {

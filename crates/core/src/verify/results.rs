@@ -63,7 +63,43 @@ impl SeenResults {
                 // A lane that had failed when another won ends once more; what counts is how it ended first.
                 self.lanes.entry(lane.clone()).or_insert(LaneResult { completed, result: *result });
             }
-            _ => {}
+            EventKind::RunStarted { .. }
+            | EventKind::DecisionImported { .. }
+            | EventKind::CallStarted { .. }
+            | EventKind::CallFailed { .. }
+            | EventKind::CallLost { .. }
+            | EventKind::CallCancelled { .. }
+            | EventKind::NodeStarted { .. }
+            | EventKind::BlockFailing { .. }
+            | EventKind::LaneStopping { .. }
+            | EventKind::NodeFailed { .. }
+            | EventKind::NodeCancelled { .. }
+            | EventKind::NodeHeld { .. }
+            | EventKind::NodeBlocked { .. }
+            | EventKind::NodeUnblocked { .. }
+            | EventKind::SleepStarted { .. }
+            | EventKind::SignalReceived { .. }
+            | EventKind::SignalAwaited { .. }
+            | EventKind::SignalTaken { .. }
+            | EventKind::SignalTimedOut { .. }
+            | EventKind::OpStarted { .. }
+            | EventKind::OpEnded { .. }
+            | EventKind::OpDropped { .. }
+            | EventKind::OpStopping { .. }
+            | EventKind::ChildStarted { .. }
+            | EventKind::ChildRetried { .. }
+            | EventKind::ChildEnded { .. }
+            | EventKind::ChildUndoing { .. }
+            | EventKind::ChildUndone { .. }
+            | EventKind::CallSuspended { .. }
+            | EventKind::CancelRequested { .. }
+            | EventKind::RunPaused {}
+            | EventKind::RunResumed {}
+            | EventKind::ClockSetBack { .. }
+            | EventKind::RunFailing { .. }
+            | EventKind::RunCompleted { .. }
+            | EventKind::RunFailed { .. }
+            | EventKind::RunCancelled { .. } => {}
         }
     }
 

@@ -205,9 +205,9 @@ fn begin_of(run: &RunId, history: &[Event]) -> RunStart {
     let first = history.first();
     let mut begin = RunStart::new(first.and_then(|event| event.kind.value().cloned()).unwrap_or_default());
     // As long as the run itself had, from the plan or the request.
-    begin.timeout_ms = first.and_then(|event| match &event.kind {
-        EventKind::RunStarted { deadline, .. } => deadline.map(|deadline| deadline.ms_since(event.at)),
-        _ => None,
+    begin.timeout_ms = first.and_then(|event| {
+        let EventKind::RunStarted { deadline, .. } = &event.kind else { return None };
+        deadline.map(|deadline| deadline.ms_since(event.at))
     });
     begin.source = Some(run.clone());
     begin

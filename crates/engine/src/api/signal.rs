@@ -123,11 +123,11 @@ impl SignalPayload {
             };
             let Some(last) = page.last() else { return Ok(None) };
             after = last.seq;
-            let found = page.iter().find_map(|event| match &event.kind {
-                EventKind::SignalReceived { name, id: Some(id), payload, .. } if *id == self.id => {
-                    Some(self.says_the_same_as(name, payload))
-                }
-                _ => None,
+            let found = page.iter().find_map(|event| {
+                let EventKind::SignalReceived { name, id: Some(id), payload, .. } = &event.kind else {
+                    return None;
+                };
+                (*id == self.id).then(|| self.says_the_same_as(name, payload))
             });
             if found.is_some() {
                 return Ok(found);

@@ -118,6 +118,43 @@ fn end_of_call(event: &EventKind) -> Option<(&Path, Option<u32>, CallEnd<'_>)> {
         EventKind::CallCancelled { node, call, .. } => (node, Some(*call), CallEnd::Cancelled),
         EventKind::CallSuspended { node, call, .. } => (node, Some(*call), CallEnd::Suspended),
         EventKind::NodeBlocked { node, reason } => (node, None, CallEnd::Blocked(reason)),
-        _ => return None,
+        EventKind::RunStarted { .. }
+        | EventKind::NodeImported { .. }
+        | EventKind::DecisionImported { .. }
+        | EventKind::LaneImported { .. }
+        | EventKind::CallStarted { .. }
+        | EventKind::NodeStarted { .. }
+        | EventKind::LaneEnded { .. }
+        | EventKind::BlockFailing { .. }
+        | EventKind::LaneStopping { .. }
+        | EventKind::Joined { .. }
+        | EventKind::NodeCompleted { .. }
+        | EventKind::NodeFailed { .. }
+        | EventKind::NodeCancelled { .. }
+        | EventKind::NodeHeld { .. }
+        | EventKind::NodeUnblocked { .. }
+        | EventKind::SleepStarted { .. }
+        | EventKind::SleepEnded { .. }
+        | EventKind::SignalReceived { .. }
+        | EventKind::SignalAwaited { .. }
+        | EventKind::SignalTaken { .. }
+        | EventKind::SignalTimedOut { .. }
+        | EventKind::OpStarted { .. }
+        | EventKind::OpEnded { .. }
+        | EventKind::OpDropped { .. }
+        | EventKind::OpStopping { .. }
+        | EventKind::ChildStarted { .. }
+        | EventKind::ChildRetried { .. }
+        | EventKind::ChildEnded { .. }
+        | EventKind::ChildUndoing { .. }
+        | EventKind::ChildUndone { .. }
+        | EventKind::CancelRequested { .. }
+        | EventKind::RunPaused {}
+        | EventKind::RunResumed {}
+        | EventKind::ClockSetBack { .. }
+        | EventKind::RunFailing { .. }
+        | EventKind::RunCompleted { .. }
+        | EventKind::RunFailed { .. }
+        | EventKind::RunCancelled { .. } => return None,
     })
 }

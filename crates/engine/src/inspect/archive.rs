@@ -310,7 +310,46 @@ fn names(event: &EventKind, run: &RunId) -> bool {
         EventKind::ChildUndoing { undo, .. } => undo == run,
         EventKind::ChildRetried { next, .. } => next == run,
         EventKind::RunFailed { retried_as, .. } => retried_as.as_ref() == Some(run),
-        _ => false,
+        EventKind::RunStarted { .. }
+        | EventKind::NodeImported { .. }
+        | EventKind::DecisionImported { .. }
+        | EventKind::LaneImported { .. }
+        | EventKind::CallStarted { .. }
+        | EventKind::CallSucceeded { .. }
+        | EventKind::CallFailed { .. }
+        | EventKind::CallLost { .. }
+        | EventKind::CallCancelled { .. }
+        | EventKind::NodeStarted { .. }
+        | EventKind::LaneEnded { .. }
+        | EventKind::BlockFailing { .. }
+        | EventKind::LaneStopping { .. }
+        | EventKind::Joined { .. }
+        | EventKind::NodeCompleted { .. }
+        | EventKind::NodeFailed { .. }
+        | EventKind::NodeCancelled { .. }
+        | EventKind::NodeHeld { .. }
+        | EventKind::NodeBlocked { .. }
+        | EventKind::NodeUnblocked { .. }
+        | EventKind::SleepStarted { .. }
+        | EventKind::SleepEnded { .. }
+        | EventKind::SignalReceived { .. }
+        | EventKind::SignalAwaited { .. }
+        | EventKind::SignalTaken { .. }
+        | EventKind::SignalTimedOut { .. }
+        | EventKind::OpStarted { .. }
+        | EventKind::OpEnded { .. }
+        | EventKind::OpDropped { .. }
+        | EventKind::OpStopping { .. }
+        | EventKind::ChildEnded { .. }
+        | EventKind::ChildUndone { .. }
+        | EventKind::CallSuspended { .. }
+        | EventKind::CancelRequested { .. }
+        | EventKind::RunPaused {}
+        | EventKind::RunResumed {}
+        | EventKind::ClockSetBack { .. }
+        | EventKind::RunFailing { .. }
+        | EventKind::RunCompleted { .. }
+        | EventKind::RunCancelled { .. } => false,
     }
 }
 

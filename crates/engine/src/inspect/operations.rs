@@ -80,7 +80,40 @@ impl<'e> FoundOps<'e> {
             | EventKind::CallFailed { node, .. }
             | EventKind::CallCancelled { node, .. }
             | EventKind::NodeCancelled { node } => self.drop_open(node),
-            _ => {}
+            EventKind::RunStarted { .. }
+            | EventKind::NodeImported { .. }
+            | EventKind::DecisionImported { .. }
+            | EventKind::LaneImported { .. }
+            | EventKind::CallStarted { .. }
+            | EventKind::CallLost { .. }
+            | EventKind::NodeStarted { .. }
+            | EventKind::LaneEnded { .. }
+            | EventKind::BlockFailing { .. }
+            | EventKind::LaneStopping { .. }
+            | EventKind::Joined { .. }
+            | EventKind::NodeCompleted { .. }
+            | EventKind::NodeFailed { .. }
+            | EventKind::NodeHeld { .. }
+            | EventKind::NodeBlocked { .. }
+            | EventKind::NodeUnblocked { .. }
+            | EventKind::SleepStarted { .. }
+            | EventKind::SleepEnded { .. }
+            | EventKind::SignalReceived { .. }
+            | EventKind::SignalAwaited { .. }
+            | EventKind::SignalTaken { .. }
+            | EventKind::SignalTimedOut { .. }
+            | EventKind::OpStopping { .. }
+            | EventKind::ChildUndoing { .. }
+            | EventKind::ChildUndone { .. }
+            | EventKind::CallSuspended { .. }
+            | EventKind::CancelRequested { .. }
+            | EventKind::RunPaused {}
+            | EventKind::RunResumed {}
+            | EventKind::ClockSetBack { .. }
+            | EventKind::RunFailing { .. }
+            | EventKind::RunCompleted { .. }
+            | EventKind::RunFailed { .. }
+            | EventKind::RunCancelled { .. } => {}
         }
     }
 

@@ -279,11 +279,12 @@ impl Judge<'_> {
         report.owned += u64::from(run.row.owner.is_some());
         report.importing += u64::from(run.state.nodes.values().any(|node| node.imported));
         for event in &run.events {
-            match &event.kind {
-                EventKind::CallStarted { .. } => report.calls += 1,
-                EventKind::CallLost { reason: LostReason::Crash, .. } => report.lost_to_crash += 1,
-                EventKind::CallLost { reason: LostReason::Shutdown, .. } => report.lost_to_shutdown += 1,
-                _ => {}
+            report.calls += u64::from(matches!(event.kind, EventKind::CallStarted { .. }));
+            let EventKind::CallLost { reason, .. } = &event.kind else { continue };
+            match reason {
+                LostReason::Crash => report.lost_to_crash += 1,
+                LostReason::Shutdown => report.lost_to_shutdown += 1,
+                LostReason::Bystander => {}
             }
         }
     }

@@ -109,11 +109,13 @@ pub(crate) fn run_view(
     budget: &mut ValueBudget<'_>,
 ) -> RunView {
     let event = |seq: Seq| events.event(seq);
-    let ending = events.iter().rev().find_map(|event| match &event.kind {
-        EventKind::RunFailing { failure, node, .. } | EventKind::RunFailed { failure, node, .. } => {
-            Some((failure.clone(), node.clone()))
-        }
-        _ => None,
+    let ending = events.iter().rev().find_map(|event| {
+        let (EventKind::RunFailing { failure, node, .. } | EventKind::RunFailed { failure, node, .. }) =
+            &event.kind
+        else {
+            return None;
+        };
+        Some((failure.clone(), node.clone()))
     });
     let (error, failed) = ending.unzip();
     let output = output(state, &|seq| build(events.event(seq)?, &event)).flatten();
@@ -210,17 +212,15 @@ fn steps(
 
 /// Which attempt each call was.
 fn attempts(events: &[Event]) -> HashMap<(&Path, u32), u32> {
-    let started = events.iter().filter_map(|event| match &event.kind {
-        EventKind::CallStarted { node, call, attempt, .. } => Some(((node, *call), *attempt)),
-        _ => None,
+    let started = events.iter().filter_map(|event| {
+        let EventKind::CallStarted { node, call, attempt, .. } = &event.kind else { return None };
+        Some(((node, *call), *attempt))
     });
     started.collect()
 }
 
 /// The attempt that failed with this event; an imported failure does not say which it was.
 fn attempt_of(failed: &EventKind, attempts: &HashMap<(&Path, u32), u32>) -> u32 {
-    match failed {
-        EventKind::CallFailed { node, call, .. } => attempts.get(&(node, *call)).copied().unwrap_or(1),
-        _ => 1,
-    }
+    let EventKind::CallFailed { node, call, .. } = failed else { return 1 };
+    attempts.get(&(node, *call)).copied().unwrap_or(1)
 }

@@ -89,16 +89,15 @@ impl Story {
             was_paused: false,
         };
         for event in &run.events {
-            match &event.kind {
-                EventKind::SignalReceived { payload, id, .. } => {
-                    let nonce = payload.decode::<Word>().map_or(0, |word| word.nonce);
-                    story.words.entry(nonce).or_default().push(id.clone());
-                }
-                EventKind::CancelRequested { reason, .. } => story.stops.push(reason.clone()),
-                EventKind::RunFailing { .. } | EventKind::RunFailed { .. } => story.is_failing = true,
-                EventKind::RunPaused {} => story.was_paused = true,
-                _ => {}
+            if let EventKind::SignalReceived { payload, id, .. } = &event.kind {
+                let nonce = payload.decode::<Word>().map_or(0, |word| word.nonce);
+                story.words.entry(nonce).or_default().push(id.clone());
+            } else if let EventKind::CancelRequested { reason, .. } = &event.kind {
+                story.stops.push(reason.clone());
             }
+            story.is_failing |=
+                matches!(event.kind, EventKind::RunFailing { .. } | EventKind::RunFailed { .. });
+            story.was_paused |= matches!(event.kind, EventKind::RunPaused {});
         }
         story
     }

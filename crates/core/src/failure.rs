@@ -51,6 +51,8 @@ pub mod code {
     pub const CANCELLED: &str = "cancelled";
     /// A durable operation was asked for by a step that has ended.
     pub const STEP_ENDED: &str = "step_ended";
+    /// Rival has a bug: a decision came to something that cannot be.
+    pub const INTERNAL: &str = "internal";
 }
 
 /// A failure as it is recorded in events and shown to people.

@@ -37,7 +37,9 @@ impl Machine<'_> {
         if self.has_begun(path) || self.lane_is_over(path) {
             return;
         }
-        let Some(node) = self.plan.node(path) else { return };
+        let Some(node) = self.plan.node(path) else {
+            return self.broken(path, "a node starts that is not in the plan");
+        };
         let kind = &node.node().kind;
         if let Some(supervisor) = supervisor_of(kind) {
             return supervisor.start(self, path, cause);
@@ -75,7 +77,9 @@ impl Machine<'_> {
     }
 
     pub(super) fn start_block(&mut self, lane: &Path, cause: Seq) {
-        let Some(block) = self.plan.block(lane) else { return };
+        let Some(block) = self.plan.block(lane) else {
+            return self.broken(lane, "a lane starts that has no block");
+        };
         for node in block.first() {
             self.todo.push_back(MachineTask::Start(lane.child(&node.id), cause));
         }
@@ -85,6 +89,7 @@ impl Machine<'_> {
         if self.state.is_ending(path) {
             return self.settled_within(path, cause);
         }
+        // The run itself has no lane; an iteration that ended in the same turn has taken its nodes along.
         let (Some(ended), Some(lane)) = (self.state.node(path), path.parent()) else { return };
         // Another that ended in the same turn may have decided for the block.
         if self.lane_is_over(path) {

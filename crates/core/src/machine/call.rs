@@ -57,7 +57,9 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn start_call(&mut self, node: &Path, due: DueCall, cause: EventCause) {
-        let Some(function) = self.function(node, due.role) else { return };
+        let Some(function) = self.function(node, due.role) else {
+            return self.broken(node, "a call starts that has no function");
+        };
         let number = self.state.node(node).map_or(0, |node| node.calls) + 1;
         let DueCall { role, attempt } = due;
         // A call that goes the way of an earlier one again has the time of each stretch of work that was within it.
@@ -82,6 +84,7 @@ impl<'a> Machine<'a> {
 
     pub(super) fn call_finished(&mut self, node: &Path, call: u32, outcome: CallOutcome) {
         let open = self.state.node(node).and_then(|node| node.call.clone());
+        // An earlier call has settled, and its outcome no longer counts.
         let Some(open) = open.filter(|open| open.number == call) else { return };
         match outcome {
             CallOutcome::Success { result, state, skipped } => {
@@ -218,7 +221,9 @@ impl<'a> Machine<'a> {
 
     pub(super) fn call_timed_out(&mut self, node: &Path, call: u32) {
         let open = self.state.node(node).and_then(|node| node.call.clone());
-        let Some(open) = open.filter(|open| open.number == call) else { return };
+        let Some(open) = open.filter(|open| open.number == call) else {
+            return self.broken(node, "a call times out that is not at work");
+        };
         // Not the time from start to deadline: what it waited inside of operations does not count.
         let ms = self.timeout_ms(node, open.role).unwrap_or_default();
         let who = match open.role {
@@ -286,7 +291,9 @@ impl<'a> Machine<'a> {
 
     /// Makes the call that a node waits for.
     pub(super) fn make_due_call(&mut self, node: &Path, cause: EventCause) {
-        let Some(due) = self.state.node(node).and_then(|node| node.due) else { return };
+        let Some(due) = self.state.node(node).and_then(|node| node.due) else {
+            return self.broken(node, "a call is made that is not due");
+        };
         if self.holding() {
             self.emit(EventKind::NodeHeld { node: node.clone(), due: Some(due) }, cause);
         } else {

@@ -27,7 +27,9 @@ impl Machine<'_> {
             let child = self.env.run.child(self.state.children_started + 1);
             let event = EventKind::ChildStarted { node: node.clone(), op, index, child: child.clone() };
             self.follow(event, cause);
-            let Some(state) = self.state.op(node, op) else { return };
+            let Some(state) = self.state.op(node, op) else {
+                return self.broken(node, "a child starts for an operation that is gone");
+            };
             let new = NewChild {
                 child,
                 workflow: state.key.name.clone(),
@@ -71,11 +73,13 @@ impl Machine<'_> {
             return self.child_undone(node, undone, child, outcome);
         }
         self.keep_deadline();
+        // A child that was left behind, or has told of its end before.
         let Some(ChildRef { node, op, index }) = self.state.children.get(&child).cloned() else { return };
         let event =
             EventKind::ChildEnded { node: node.clone(), op, index, child, outcome, undoable, not_undone };
         let seq = self.emit(event, EventCause::Outside(ExternalCause::Child));
         self.child_is_gone(&node, seq);
+        // An operation that no call waits for any more is gone with its last child.
         let Some(state) = self.state.op(&node, op) else { return };
         if state.end.is_some() {
             return self.op_answered(&node, op, seq);
@@ -101,8 +105,11 @@ impl Machine<'_> {
 
     /// A map has ended when no child is left to wait for.
     fn end_when_all_ended(&mut self, node: &Path, op: u32, cause: Seq) {
-        let Some(state) = self.state.op(node, op) else { return };
-        let Some(children) = &state.children else { return };
+        let Some((state, children)) =
+            self.state.op(node, op).and_then(|op| Some((op, op.children.as_ref()?)))
+        else {
+            return self.broken(node, "an operation ends with its children, and has none");
+        };
         let fails = children.failed.is_some() && !children.collect;
         let all_begun = children.begun == children.count || children.stopping || fails;
         if state.end.is_none() && state.key.kind == OpKind::Map && children.open.is_empty() && all_begun {
@@ -113,6 +120,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn child_retried(&mut self, child: RunId, next: RunId) {
+        // A child that was left behind, or has told of this before.
         let Some(ChildRef { node, op, index }) = self.state.children.get(&child).cloned() else { return };
         let event = EventKind::ChildRetried { node: node.clone(), op, index, child, next: next.clone() };
         self.emit(event, EventCause::Outside(ExternalCause::Child));
@@ -126,7 +134,9 @@ impl Machine<'_> {
     /// Cancels the children of an operation.
     pub(super) fn cancel_children(&mut self, node: &Path, op: u32, cause: Seq) {
         self.follow(EventKind::OpStopping { node: node.clone(), op }, cause);
-        let Some(children) = self.state.op(node, op).and_then(|op| op.children.as_ref()) else { return };
+        let Some(children) = self.state.op(node, op).and_then(|op| op.children.as_ref()) else {
+            return self.broken(node, "children are cancelled that are not there");
+        };
         let open = children.open.values().cloned().map(CommitExtra::Cancel);
         self.turn.extras.extend(open);
     }
@@ -144,7 +154,9 @@ impl Machine<'_> {
         let mut parents: Vec<Path> = path::within(&self.state.parents, scope).cloned().collect();
         parents.extend(self.state.parents.get(scope).cloned());
         for node in parents {
-            let Some(ops) = self.state.ops.get(&node) else { continue };
+            let Some(ops) = self.state.ops.get(&node) else {
+                return self.broken(&node, "a node has children and no operations");
+            };
             let open =
                 ops.iter().filter(|(_, op)| op.children.as_ref().is_some_and(|it| !it.open.is_empty()));
             let open: Vec<u32> = open.map(|(op, _)| op).collect();

@@ -87,6 +87,7 @@ impl Machine<'_> {
     pub(super) fn op_asked(&mut self, asked: AskedOp) {
         let AskedOp { node, call, name, occurrence, hash, after, what } = asked;
         let open = self.state.node(&node).and_then(|node| node.call.as_ref());
+        // A call that is not at work any more asks for nothing.
         let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
         let op = self.state.ops.get(&node).map_or(1, crate::state::StepOps::next);
         let now = self.env.now;
@@ -119,7 +120,9 @@ impl Machine<'_> {
     }
 
     fn begin_op(&mut self, node: &Path, op: u32, cause: Seq) {
-        let Some(begun) = self.state.op(node, op) else { return };
+        let Some(begun) = self.state.op(node, op) else {
+            return self.broken(node, "an operation begins that was not recorded");
+        };
         if begun.children.is_some() {
             return self.start_children(node, op, cause);
         }
@@ -134,7 +137,9 @@ impl Machine<'_> {
 
     /// The moment of a sleep or of a wait for a signal has come.
     pub(super) fn op_is_due(&mut self, node: &Path, op: u32) {
-        let Some(due) = self.state.op(node, op) else { return };
+        let Some(due) = self.state.op(node, op) else {
+            return self.broken(node, "the moment comes of an operation that is gone");
+        };
         if due.awaited.is_some() {
             self.signal_timed_out(node, Some(op));
         } else {
@@ -153,7 +158,9 @@ impl Machine<'_> {
         if self.state.op(node, op).is_some_and(|op| op.dropped) {
             return;
         }
-        let Some(state) = self.state.node(node) else { return };
+        let Some(state) = self.state.node(node) else {
+            return self.broken(node, "an operation has ended whose step is gone");
+        };
         match &state.call {
             Some(call) => {
                 let call = call.number;
@@ -162,6 +169,7 @@ impl Machine<'_> {
             None if state.suspended && self.state.waits.contains(node) => {
                 self.make_due_call(node, EventCause::Event(cause));
             }
+            // The step has ended, or is to be called again anyway.
             None => {}
         }
     }
@@ -169,8 +177,10 @@ impl Machine<'_> {
     /// The function gives an operation up. In a run that is ending there is nothing left to give up.
     pub(super) fn op_dropped(&mut self, node: &Path, call: u32, number: u32) {
         let open = self.state.node(node).and_then(|node| node.call.as_ref());
+        // A call that is not at work any more asks for nothing.
         let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
         let op = self.state.op(node, number).filter(|op| !op.dropped && op.used_no.is_none());
+        // It has used the answer, or has given the operation up before.
         let Some(name) = op.map(|op| op.key.name.clone()) else { return };
         if self.state.ending.is_some() {
             return;
@@ -183,7 +193,9 @@ impl Machine<'_> {
     /// not is about to be told, and would sleep through it.
     pub(super) fn suspend(&mut self, node: &Path, call: u32, used: &[u32], told: &[u32]) {
         let open = self.state.node(node).and_then(|node| node.call.as_ref());
+        // A call that is not at work any more asks for nothing.
         let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
+        // Without an operation there is nothing to wait for.
         let Some(ops) = self.state.ops.get(node) else { return };
         let knows: BTreeSet<u32> = used.iter().chain(told).copied().collect();
         let knows_all = ops.fresh().all(|op| knows.contains(&op));
@@ -234,7 +246,9 @@ impl Machine<'_> {
     }
 
     fn stop_op(&mut self, node: &Path, number: u32, cause: Seq) {
-        let Some(op) = self.state.op(node, number) else { return };
+        let Some(op) = self.state.op(node, number) else {
+            return self.broken(node, "an operation is stopped that is gone");
+        };
         match &op.children {
             // They are cancelling already, and in a run that is killed they are killed.
             Some(children) if children.stopping => {

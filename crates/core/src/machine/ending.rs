@@ -28,7 +28,7 @@ impl Machine<'_> {
         let Some(HardFailure { failure, origin }) =
             self.state.node(failed).and_then(|node| node.hard.clone())
         else {
-            return;
+            return self.broken(failed, "a node fails the run and has no failure");
         };
         let node = Some(origin);
         let settled = self.nothing_open()
@@ -79,6 +79,7 @@ impl Machine<'_> {
 
     fn force_end_handler(&mut self) {
         let root = Path::root();
+        // The handler is not at work.
         let Some(open) = self.state.node(&root).and_then(|node| node.call.clone()) else { return };
         let (call, why) = (open.number, StopReason::Ending);
         self.turn.effects.push(Effect::Stop { node: root.clone(), call, why });
@@ -99,7 +100,9 @@ impl Machine<'_> {
         if !self.state.scopes.is_empty() {
             return;
         }
-        let Some(block) = self.plan.block(&Path::root()) else { return };
+        let Some(block) = self.plan.block(&Path::root()) else {
+            return self.broken(&Path::root(), "the plan has no block");
+        };
         let ended = |node: &Node| {
             let path = Path::root().child(&node.id);
             self.is_done(&path).then(|| self.state.node(&path).and_then(|node| node.result))

@@ -67,7 +67,9 @@ impl Machine<'_> {
     }
 
     fn item_completed(&mut self, path: &Path, ended: Seq) {
-        let Some(lanes) = self.state.node(path).and_then(|node| node.lanes.as_ref()) else { return };
+        let Some(lanes) = self.state.node(path).and_then(|node| node.lanes.as_ref()) else {
+            return self.broken(path, "an item completes of a list that is gone");
+        };
         if lanes.ended == lanes.count {
             return self.join_items(path, ended);
         }

@@ -16,7 +16,9 @@ use crate::plan::Node;
 
 impl Machine<'_> {
     pub(super) fn next_in_graph(&mut self, path: &Path, lane: &Path, cause: Seq) {
-        let (Some(node), Some(block)) = (self.plan.node(path), self.plan.block(lane)) else { return };
+        let (Some(node), Some(block)) = (self.plan.node(path), self.plan.block(lane)) else {
+            return self.broken(path, "a node of a graph ends that is not in the plan");
+        };
         let done = |node: &Node| self.is_done(&lane.child(&node.id));
         let completed = node.is_sink() && block.sinks_ended(node, done);
         for next in node.released(done) {
@@ -28,7 +30,9 @@ impl Machine<'_> {
     }
 
     fn graph_completed(&mut self, lane: &Path, cause: Seq) {
-        let Some(block) = self.plan.block(lane) else { return };
+        let Some(block) = self.plan.block(lane) else {
+            return self.broken(lane, "a graph completes that is not in the plan");
+        };
         let result = |node: &Node| self.state.node(&lane.child(&node.id)).and_then(|node| node.result);
         let mut sinks = block.sinks();
         if sinks.len() == 1 {

@@ -92,6 +92,7 @@ impl Machine<'_> {
         // it is to be called again.
         for all in [false, true] {
             for node in self.state.calls.clone() {
+                // It may have ended with one before it.
                 let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
                 if all || self.is_over(&node, &open) {
                     self.release_call(node, &open);

@@ -44,6 +44,8 @@ impl<'a> Machine<'a> {
             self.run_block_completed(result, cause);
         } else if let Some((supervisor, at)) = self.supervisor(lane) {
             supervisor.lane_completed(self, &at, result, cause);
+        } else {
+            self.broken(lane, "a lane completes that has no supervisor");
         }
     }
 
@@ -52,6 +54,8 @@ impl<'a> Machine<'a> {
             self.node_fails_run(child, cause);
         } else if let Some((supervisor, at)) = self.supervisor(lane) {
             supervisor.lane_failed(self, &at, child, cause);
+        } else {
+            self.broken(lane, "a lane fails that has no supervisor");
         }
     }
 

@@ -9,7 +9,7 @@
 //! supervisors have in common, `nested`, `branch`, `looping`, `for_each`, `parallel` for each of them; `sleep` and `signal`; `durable` and `child` for
 //! what steps wait for; `scope` for parts that end while the rest goes
 //! on; `ending` for failing and cancelling; `undo` for compensations; `hold` for pause and orderly stop; `recover` for
-//! what a crash left behind.
+//! what a crash left behind; `invariant` for what cannot happen.
 
 mod backoff;
 mod block;
@@ -21,6 +21,7 @@ mod ending;
 mod for_each;
 mod graph;
 mod hold;
+mod invariant;
 mod lane;
 mod looping;
 mod nested;
@@ -36,6 +37,7 @@ mod undo;
 use std::collections::VecDeque;
 
 pub use durable::{AskedBody, AskedOp};
+pub use invariant::BrokenInvariant;
 pub use signal::{SIGNALS_MAX, SentSignal};
 
 use crate::durable::ChildOutcome;
@@ -325,6 +327,8 @@ pub struct Decision {
     pub extras: Vec<CommitExtra>,
     /// A signal was refused: the run keeps too many already.
     pub refused: bool,
+    /// It came to something that cannot be: neither it nor the state is to be used.
+    pub broken: Option<BrokenInvariant>,
 }
 
 /// Decides what an input leads to. The state is ahead of the store until the events are committed: if
@@ -400,7 +404,7 @@ impl Machine<'_> {
     fn settle(&mut self) {
         loop {
             while let Some(todo) = self.todo.pop_front() {
-                if self.state.is_terminal() {
+                if self.state.is_terminal() || self.turn.broken.is_some() {
                     self.todo.clear();
                     break;
                 }
@@ -411,7 +415,7 @@ impl Machine<'_> {
                 }
             }
             self.cancel_orphaned_children();
-            if !self.end_run() {
+            if self.turn.broken.is_some() || !self.end_run() {
                 break;
             }
         }

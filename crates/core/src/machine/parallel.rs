@@ -59,7 +59,9 @@ impl Supervisor for ParallelNode {
 
 impl Machine<'_> {
     fn fail_if_unreachable(&mut self, path: &Path, wanted: u32, child: &Path, cause: Seq) {
-        let Some(lanes) = self.lanes_of(path) else { return };
+        let Some(lanes) = self.lanes_of(path) else {
+            return self.broken(path, "a branch ends of a block that is gone");
+        };
         let left = lanes.succeeded + (lanes.count - lanes.ended);
         if left >= wanted {
             return;
@@ -75,7 +77,9 @@ impl Machine<'_> {
     }
 
     fn join_if_enough(&mut self, path: &Path, parallel: &ParallelNode, cause: Seq) {
-        let Some(lanes) = self.lanes_of(path) else { return };
+        let Some(lanes) = self.lanes_of(path) else {
+            return self.broken(path, "a branch ends of a block that is gone");
+        };
         let enough = match parallel.wanted() {
             None => lanes.ended == lanes.count,
             Some(wanted) => lanes.succeeded == wanted,

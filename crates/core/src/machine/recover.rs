@@ -30,6 +30,7 @@ impl Machine<'_> {
         // Those that end now come first: nothing should start in a block that fails with them.
         for all in [false, true] {
             for node in self.state.calls.clone() {
+                // It may have ended with one before it.
                 let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
                 let legacy = open.started <= loaded;
                 if legacy && (all || self.is_over(&node, &open)) {
@@ -120,7 +121,9 @@ impl Machine<'_> {
 
     pub(super) fn unblock(&mut self, cause: Seq, which: impl Fn(&BlockedReason) -> bool) {
         for node in self.state.blocked.clone() {
-            let Some(state) = self.state.node(&node) else { continue };
+            let Some(state) = self.state.node(&node) else {
+                return self.broken(&node, "a node is blocked that is gone");
+            };
             if !state.blocked.as_ref().is_some_and(&which) {
                 continue;
             }

@@ -53,7 +53,9 @@ impl Machine<'_> {
     pub(super) fn stop_within(&mut self, scope: &Path, cause: Seq) {
         let calls: Vec<Path> = path::within(&self.state.calls, scope).cloned().collect();
         for node in calls.into_iter().rev() {
-            let Some(call) = self.state.node(&node).and_then(|node| node.call.as_ref()) else { continue };
+            let Some(call) = self.state.node(&node).and_then(|node| node.call.as_ref()) else {
+                return self.broken(&node, "a node is at work and has no call");
+            };
             if call.role != CallRole::Compensate {
                 let (call, why) = (call.number, StopReason::Ending);
                 self.turn.effects.push(Effect::Stop { node, call, why });
@@ -80,7 +82,9 @@ impl Machine<'_> {
     pub(super) fn force_end_calls(&mut self, scope: &Path) {
         let calls: Vec<Path> = path::within(&self.state.calls, scope).cloned().collect();
         for node in calls.into_iter().rev() {
-            let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
+            let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else {
+                return self.broken(&node, "a node is at work and has no call");
+            };
             if open.role == CallRole::Compensate && !self.state.killed {
                 continue;
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::signal::{AwaitedSignal, SignalWaiter};
-use super::{OpenCall, RunState, Timer, TimerKind};
+use super::{OpenCall, RunState, Timer, TimerKind, expected};
 use crate::durable::{OpBody, OpKey, OpKind, OpOutcome};
 use crate::event::DueCall;
 use crate::failure::FailureRecord;
@@ -484,7 +484,9 @@ impl RunState {
     }
 
     pub(super) fn op_ended(&mut self, node: &Path, number: u32, seq: Seq, good: bool, at: Time) {
-        let Some(op) = self.op_mut(node, number) else { return };
+        let Some(op) = expected(self.op_mut(node, number), "an operation that ends has begun") else {
+            return;
+        };
         let waited = op.waits();
         let is_news = op.end.is_none() && !op.dropped;
         op.end.get_or_insert(OpEnd { seq, good });
@@ -515,7 +517,9 @@ impl RunState {
     /// The function gave an operation up. What it waits for is dropped, its children are to be cancelled, and a signal
     /// that it took is kept again where it was.
     pub(super) fn op_dropped(&mut self, node: &Path, number: u32, at: Time) {
-        let Some(op) = self.op_mut(node, number) else { return };
+        let Some(op) = expected(self.op_mut(node, number), "an operation that is dropped has begun") else {
+            return;
+        };
         let waited = op.waits();
         op.dropped = true;
         let (until, awaited) = (op.until, op.awaited.take());
@@ -542,7 +546,7 @@ impl RunState {
     }
 
     fn one_less_waits(&mut self, node: &Path, at: Time) {
-        let Some(ops) = self.ops.get_mut(node) else { return };
+        let Some(ops) = expected(self.ops.get_mut(node), "a step that waits has operations") else { return };
         ops.waiting = ops.waiting.saturating_sub(1);
         if ops.waiting == 0 {
             self.call_goes_on(node, at);
@@ -575,9 +579,13 @@ impl RunState {
     ) {
         self.children.remove(child);
         self.children_less(node, 1);
-        let Some(op) = self.op_mut(node, number) else { return };
+        let Some(op) = expected(self.op_mut(node, number), "a child that ends has its operation") else {
+            return;
+        };
         let single = op.key.kind == OpKind::Run;
-        let Some(children) = op.children.as_mut() else { return };
+        let Some(children) = expected(op.children.as_mut(), "a child's operation has children") else {
+            return;
+        };
         children.open.remove(&index);
         if !good && children.failed.is_none() {
             children.failed = Some(seq);
@@ -590,7 +598,8 @@ impl RunState {
     }
 
     fn leave_children(&mut self, node: &Path, number: u32) {
-        let Some(children) = self.op_mut(node, number).and_then(|op| op.children.as_mut()) else { return };
+        let children = self.op_mut(node, number).and_then(|op| op.children.as_mut());
+        let Some(children) = expected(children, "children that are left are there") else { return };
         let left = std::mem::take(&mut children.open);
         self.children_less(node, u32::try_from(left.len()).unwrap_or(u32::MAX));
         for child in left.into_values() {
@@ -626,7 +635,7 @@ impl RunState {
             used.iter().for_each(|number| ops.used(*number, None));
             ops.fresh.retain(|number| !told.contains(number));
         }
-        let Some(call) = self.close_call(node) else { return };
+        let Some(call) = expected(self.close_call(node), "a call that is let go is at work") else { return };
         self.waiting.remove(node);
         self.waits.insert(node.clone());
         let state = self.entry(node);

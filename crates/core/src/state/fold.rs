@@ -2,7 +2,7 @@
 
 use super::{
     EndingScope, HardFailure, NodeState, OpenCall, RunEnd, RunEnding, RunState, TakenDecision,
-    TakenIteration, Timer, TimerKind, UndoList,
+    TakenIteration, Timer, TimerKind, UndoList, expected,
 };
 use crate::durable::{OpKey, OpKind};
 use crate::event::{
@@ -328,7 +328,7 @@ impl RunState {
     }
 
     fn call_succeeded(&mut self, node: &Path, seq: Seq, at: Time, has_state: bool, skipped: bool) {
-        let Some(call) = self.close_call(node) else { return };
+        let Some(call) = expected(self.close_call(node), "a call that ends is at work") else { return };
         self.entry(node).interruptions = 0;
         match call.role {
             CallRole::Step => {
@@ -364,7 +364,7 @@ impl RunState {
         verdict: FailureVerdict,
         unknown: bool,
     ) {
-        let Some(call) = self.close_call(node) else { return };
+        let Some(call) = expected(self.close_call(node), "a call that ends is at work") else { return };
         match call.role {
             CallRole::OnError => return,
             CallRole::Compensate => return self.compensation_failed(node, &call, failure, verdict),
@@ -445,7 +445,7 @@ impl RunState {
     }
 
     fn call_lost(&mut self, node: &Path, reason: LostReason) {
-        let Some(call) = self.close_call(node) else { return };
+        let Some(call) = expected(self.close_call(node), "a call that ends is at work") else { return };
         let state = self.entry(node);
         state.due = Some(DueCall { role: call.role, attempt: call.attempt });
         state.unknown |= call.undoable;

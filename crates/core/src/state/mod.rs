@@ -185,6 +185,13 @@ pub struct RunEnd {
     pub undoable: bool,
 }
 
+/// What the events of a history must have left. Folding cannot fail: a history without it is folded as well as it can
+/// be, and builds with debug assertions panic.
+fn expected<T>(found: Option<T>, what: &str) -> Option<T> {
+    debug_assert!(found.is_some(), "it cannot be otherwise: {what}");
+    found
+}
+
 impl RunState {
     /// Nothing yet, of a run all of whose events are going to be applied.
     pub fn for_whole_run() -> Self {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{NodeState, RunState};
+use super::{NodeState, RunState, expected};
 use crate::event::NotUndone;
 use crate::failure::{FailureRecord, code};
 use crate::ids::{RunId, Seq};
@@ -113,8 +113,14 @@ impl UndoList {
     }
 
     pub(super) fn child_ended(&mut self, undo: &RunId, failure: Option<&FailureRecord>) {
-        let Some(seq) = self.undoing.remove(undo) else { return };
-        let Some(UndoEntry { node, .. }) = self.entries.remove(&seq) else { return };
+        let Some(seq) = expected(self.undoing.remove(undo), "a run that has undone a child was asked to")
+        else {
+            return;
+        };
+        let Some(UndoEntry { node, .. }) = expected(self.entries.remove(&seq), "what is undone was done")
+        else {
+            return;
+        };
         if let Some(ended) = self.children.get_mut(&node) {
             ended.remove(&seq);
             if ended.is_empty() {
@@ -181,7 +187,11 @@ pub(crate) fn left_undone(child: &RunId, not_undone: &[NotUndone]) -> Option<Fai
 impl RunState {
     /// A step with a compensation has ended with this event.
     pub(super) fn note_undo(&mut self, node: &Path, seq: Seq) {
-        let Some(NodeState { status, unknown, .. }) = self.nodes.get(node) else { return };
+        let Some(NodeState { status, unknown, .. }) =
+            expected(self.nodes.get(node), "a step that ends has begun")
+        else {
+            return;
+        };
         match status {
             NodeStatus::Completed => self.undo.add(seq, node, true),
             NodeStatus::Failed | NodeStatus::Cancelled if *unknown => self.undo.add(seq, node, false),

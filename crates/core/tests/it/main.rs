@@ -15,6 +15,7 @@ mod golden;
 mod graph;
 mod hold;
 mod import;
+mod invariant;
 mod looping;
 mod nested;
 mod parallel;

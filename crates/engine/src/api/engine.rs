@@ -709,9 +709,10 @@ impl Engine {
         loaded.map_err(|error| match error {
             LoadError::Store(error) => RunError::Store(error),
             LoadError::Decode(error) => RunError::History { run: run.clone(), error },
-            LoadError::NotRegistered(_) | LoadError::PlanMissing | LoadError::Gap(_) => {
-                RunError::Store(rival_store::StoreError::Damaged(error.to_string()))
-            }
+            LoadError::NotRegistered(_)
+            | LoadError::PlanMissing
+            | LoadError::Gap(_)
+            | LoadError::Broken(_) => RunError::Store(rival_store::StoreError::Damaged(error.to_string())),
         })
     }
 }

@@ -86,9 +86,10 @@ impl From<LoadError> for ReadError {
         match error {
             LoadError::Store(error) => Self::Store(error),
             LoadError::Decode(error) => Self::Decode(error),
-            LoadError::NotRegistered(_) | LoadError::PlanMissing | LoadError::Gap(_) => {
-                Self::Store(StoreError::Damaged(error.to_string()))
-            }
+            LoadError::NotRegistered(_)
+            | LoadError::PlanMissing
+            | LoadError::Gap(_)
+            | LoadError::Broken(_) => Self::Store(StoreError::Damaged(error.to_string())),
         }
     }
 }

@@ -11,11 +11,13 @@ use std::time::Duration;
 use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event::{self, BlockedReason};
 use rival_core::joined::build;
-use rival_core::machine::{self, CallOutcome, CommitExtra, DecisionEnv, Effect, MachineInput};
+use rival_core::machine::{
+    self, BrokenInvariant, CallOutcome, CommitExtra, DecisionEnv, Effect, MachineInput,
+};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, IndexedPlan, Path, RunId, RunState, Seq, Time, Value};
 use rival_store::{
-    Commit, CommitError, Epoch, EventBatch, LogLine, MessageNo, NewRun, RowUpdate, RunHold, Snapshot,
+    Claim, Commit, CommitError, Epoch, EventBatch, LogLine, MessageNo, NewRun, RowUpdate, RunHold, Snapshot,
     StoreError,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -104,6 +106,8 @@ pub(crate) struct PendingCommit {
     pub(crate) step_reads: Vec<AskedStep>,
     /// The engine stops now.
     pub(crate) release_now: bool,
+    /// A decision came to something that cannot be: none of this is committed.
+    pub(crate) broken: Option<BrokenInvariant>,
 }
 
 impl PendingCommit {
@@ -274,11 +278,19 @@ impl Actor {
 
     /// Gives whether the input was refused.
     fn decide_with(&mut self, input: MachineInput, work: &mut PendingCommit, admit: bool) -> bool {
+        // The state is not to be trusted any more, and nothing of this work is committed.
+        if work.broken.is_some() {
+            return false;
+        }
         // `Drain` may still be unread behind calls that end at once.
         self.admit &= !self.shared.is_stopping();
         let (now, admit) = (self.shared.clock.now(), admit && self.admit);
         let env = DecisionEnv { run: &self.run, now, admit, states: &self.calls };
         let turn = machine::decide(&self.plan, &mut self.state, input, env);
+        if turn.broken.is_some() {
+            work.broken = turn.broken;
+            return false;
+        }
         self.observe_stopped_calls(&turn.events);
         work.events.extend(turn.events);
         work.effects.extend(turn.effects);
@@ -392,6 +404,9 @@ impl Actor {
             self.suspend_idle(&mut work);
             self.fail_unknown_children(&mut work);
             self.fail_lost_undos(&mut work).await;
+            if let Some(broken) = work.broken.take() {
+                return self.block_broken(broken, work).await;
+            }
             let row_update = self.row_update(&work);
             let next = if row_update.is_owned() { ActorNext::GoOn } else { ActorNext::End };
             if let Err(error) = self.commit(&mut work, row_update).await {
@@ -588,6 +603,34 @@ impl Actor {
             _ if is_dropped => {}
             // Still ours: an owner without an actor would keep all other engines away.
             _ => unloadable::release_run(&self.shared, &self.run, self.epoch, &error.to_string()).await,
+        }
+        self.deregister();
+        ActorNext::End
+    }
+
+    /// A decision came to something that cannot be. The run is blocked as it is in the store, and its calls are abandoned:
+    /// a run that cannot be trusted does nothing more until an operator or a new version helps.
+    async fn block_broken(&mut self, broken: BrokenInvariant, work: PendingCommit) -> ActorNext {
+        tracing::error!(run = %self.run, node = %broken.node, what = %broken.what, "an invariant is broken; please report it");
+        for call in self.calls.values() {
+            call.abandon();
+        }
+        self.store_lines(work.logs).await;
+        let error = LoadError::Broken(broken);
+        match self.shared.store.run(&self.run).await {
+            Ok(Some(row)) => {
+                let claim = Claim { row, epoch: self.epoch };
+                let told = unloadable::block_unloadable(&self.shared, &claim, &error).await;
+                for answer in work.answers {
+                    if let Some(told) = &told {
+                        let told = told.of(answer.message);
+                        answer.send(told);
+                    }
+                }
+            }
+            Ok(None) | Err(_) => {
+                unloadable::release_run(&self.shared, &self.run, self.epoch, &error.to_string()).await;
+            }
         }
         self.deregister();
         ActorNext::End

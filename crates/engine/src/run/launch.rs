@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event;
-use rival_core::machine::{self, Decision, DecisionEnv, MachineInput, NoStates, RunStart};
+use rival_core::machine::{self, BrokenInvariant, Decision, DecisionEnv, MachineInput, NoStates, RunStart};
 use rival_core::{IndexedPlan, RunId, RunState, RunStatus, Seq, Time};
-use rival_store::{EngineId, Epoch, EventBatch, NewRun, RunHold, StartResult, StoreError};
+use rival_store::{EngineId, Epoch, EventBatch, NewRun, RowUpdate, RunHold, StartResult, StoreError};
 use tokio::sync::oneshot;
 
 use crate::api::error::StartError;
@@ -41,12 +41,29 @@ pub(crate) struct FirstCommit {
 pub(crate) fn first_commit(engine: EngineId, plan: &IndexedPlan, spec: RunSpec, admit: bool) -> FirstCommit {
     let RunSpec { id, start, fingerprint, tags, created_at } = spec;
     let (source, parent) = (start.source.clone(), start.parent.clone());
-    let mut state = RunState::default();
-    let env = DecisionEnv { run: &id, now: created_at, admit, states: &NoStates };
-    let decision = machine::decide(plan, &mut state, MachineInput::Start(start), env);
+    let decide = |start: RunStart, admit: bool| {
+        let mut state = RunState::default();
+        let env = DecisionEnv { run: &id, now: created_at, admit, states: &NoStates };
+        let decision = machine::decide(plan, &mut state, MachineInput::Start(start), env);
+        (state, decision)
+    };
+    let (mut state, mut decision) = decide(start.clone(), admit);
+    let broken = decision.broken.take();
+    if let Some(BrokenInvariant { node, what }) = &broken {
+        tracing::error!(run = %id, %node, what, "an invariant is broken; please report it");
+        // The run begins with its first node held, and the next look at it finds the same.
+        (state, decision) = decide(start, false);
+    }
     let hold = if state.calls.is_empty() { RunHold::Release(state.next_timer()) } else { RunHold::Keep };
     let failure = state.end.as_ref().and_then(|end| end.failure.as_ref());
     let note = failure.map(|failure| cut(failure.message.clone(), NOTE_MAX));
+    let row_update = match broken {
+        Some(broken) => {
+            let note = Some(cut(broken.to_string(), NOTE_MAX));
+            RowUpdate::new(RunStatus::Blocked, RunHold::Release(None), created_at, note)
+        }
+        None => row_update(&state, hold, note),
+    };
     let count = u32::try_from(decision.events.len()).unwrap_or(u32::MAX);
     let new = NewRun {
         id,
@@ -58,7 +75,7 @@ pub(crate) fn first_commit(engine: EngineId, plan: &IndexedPlan, spec: RunSpec, 
         source,
         tags,
         events: EventBatch { first: Seq(1), count, body: event::encode(&decision.events) },
-        row_update: row_update(&state, hold, note),
+        row_update,
         engine,
     };
     FirstCommit { new, state, decision }

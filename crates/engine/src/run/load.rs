@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rival_core::event::{self, DecodeError};
+use rival_core::machine::BrokenInvariant;
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, RunId, RunState, RunStatus, Seq};
 use rival_store::{Claim, RowUpdate, RunHold, RunRow, Store, StoreError};
@@ -31,6 +32,9 @@ pub(crate) enum LoadError {
     PlanMissing,
     #[error("event {0} is missing from its history")]
     Gap(Seq),
+    /// It was loaded, and then came to something that cannot be.
+    #[error("{0}")]
+    Broken(BrokenInvariant),
 }
 
 /// Makes a claimed run live, in a task of its own. `answer` is told the run's status after its first turn.

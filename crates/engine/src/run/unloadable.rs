@@ -6,7 +6,7 @@
 //! | its workflow is not registered | cancel, kill | it is loaded all the same, see `load` |
 //! | | resume | refused: it would not help |
 //! | | any other | it waits for the workflow |
-//! | its history or plan does not read | kill | the run is ended, by its row alone |
+//! | its history or plan does not read, or leads to what cannot be | kill | the run is ended, by its row alone |
 //! | | any other | refused: it would never be acted on |
 
 use std::sync::Arc;
@@ -47,7 +47,7 @@ enum UnloadedCause {
     Store,
     /// Its workflow is not there.
     Workflow,
-    /// What is stored of it does not read.
+    /// What is stored of it does not read, or leads to what cannot be.
     Damage,
 }
 
@@ -56,9 +56,11 @@ impl UnloadedCause {
         match error {
             LoadError::Store(error) if error.is_retryable() => Self::Store,
             LoadError::NotRegistered(_) => Self::Workflow,
-            LoadError::Store(_) | LoadError::Decode(_) | LoadError::PlanMissing | LoadError::Gap(_) => {
-                Self::Damage
-            }
+            LoadError::Store(_)
+            | LoadError::Decode(_)
+            | LoadError::PlanMissing
+            | LoadError::Gap(_)
+            | LoadError::Broken(_) => Self::Damage,
         }
     }
 

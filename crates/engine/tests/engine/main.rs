@@ -13,6 +13,7 @@ mod answers;
 mod archive;
 mod blocked;
 mod branch;
+mod broken;
 mod cancel;
 mod children;
 mod clock;

@@ -220,7 +220,7 @@ impl ForkBuilder<'_> {
     }
 
     fn outcome(&self, node: &Node, path: &Path, state: &NodeState) -> Option<NodeImport> {
-        let status = match state.status {
+        let status = match state.status() {
             NodeStatus::Completed => ImportedStatus::Completed,
             NodeStatus::Skipped => ImportedStatus::Skipped,
             NodeStatus::Failed if state.soft => ImportedStatus::Failed,
@@ -239,7 +239,7 @@ impl ForkBuilder<'_> {
             state: state.state.and_then(|seq| self.recorded.state(seq)),
             failure: state.failure.filter(|_| state.soft).and_then(|seq| self.recorded.failure(seq)),
             started_at: state.started_at?,
-            ended_at: state.ended_at?,
+            ended_at: state.ended_at()?,
             undoable: self.is_taken_to_be_undone(node, state),
         })
     }
@@ -248,7 +248,7 @@ impl ForkBuilder<'_> {
     fn is_taken_to_be_undone(&self, node: &Node, state: &NodeState) -> bool {
         let kept = self.state.end.as_ref().is_none_or(|end| end.status == RunStatus::Completed);
         let undoable = matches!(&node.kind, NodeKind::Step(step) if step.compensate.is_some());
-        !kept && undoable && state.status == NodeStatus::Completed
+        !kept && undoable && state.status() == NodeStatus::Completed
     }
 
     fn undone_within(&self, path: &Path) -> bool {
@@ -261,7 +261,7 @@ impl ForkBuilder<'_> {
         node.around().any(|lane| {
             let Some((_, index)) = self.plan.named_lane(&lane) else { return false };
             let parallel = lane.parent().and_then(|parallel| self.state.node(&parallel));
-            parallel.filter(|node| node.status == NodeStatus::Completed).is_some_and(|node| {
+            parallel.filter(|node| node.status() == NodeStatus::Completed).is_some_and(|node| {
                 let slot = node.lanes.as_ref().map(|lanes| lanes.slot(index));
                 matches!(slot, Some(LaneSlot::Open | LaneSlot::Stopped | LaneSlot::Failure(_)))
             })

@@ -258,14 +258,14 @@ fn describe(run: &ExaminedRun) -> serde_json::Value {
     let nodes = state.nodes.iter().map(|(path, node)| {
         let value = node.result.and_then(|seq| events[usize::try_from(seq.0).unwrap() - 1].kind.value());
         let node = json!({
-            "status": node.status,
+            "status": node.status(),
             "calls": node.calls,
             "attempts": node.attempts,
             "imported": node.imported,
             "result": value.map(Value::as_json),
-            "wakeAt": node.wake_at,
-            "blocked": node.blocked,
-            "due": node.due,
+            "wakeAt": node.wake_at(),
+            "blocked": node.blocked(),
+            "due": node.due(),
         });
         (path.to_string(), node)
     });

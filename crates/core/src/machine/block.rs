@@ -96,7 +96,7 @@ impl Machine<'_> {
             return;
         }
         let order = self.plan.block(&lane).map_or(BlockOrder::Sequence, |block| block.order());
-        match ended.status {
+        match ended.status() {
             NodeStatus::Failed if !ended.soft => self.node_failed(path, &lane, order, cause),
             NodeStatus::Completed | NodeStatus::Skipped | NodeStatus::Failed => match order {
                 BlockOrder::Sequence => self.next_in_sequence(path, &lane, cause),
@@ -119,8 +119,8 @@ impl Machine<'_> {
     /// Whether a node has ended and nothing is left to do for it. One that failed for good has not: its block fails.
     pub(super) fn is_done(&self, path: &Path) -> bool {
         let Some(node) = self.state.node(path) else { return false };
-        let good = node.status.is_terminal() && (node.status != NodeStatus::Failed || node.soft);
-        let idle = node.call.is_none() && node.due.is_none();
+        let good = node.has_ended() && (node.status() != NodeStatus::Failed || node.soft);
+        let idle = node.open_call().is_none() && node.due().is_none();
         good && idle && !self.state.held.contains(path) && !self.state.blocked.contains(path)
     }
 

@@ -83,7 +83,7 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn call_finished(&mut self, node: &Path, call: u32, outcome: CallOutcome) {
-        let open = self.state.node(node).and_then(|node| node.call.clone());
+        let open = self.state.node(node).and_then(|node| node.open_call().cloned());
         // An earlier call has settled, and its outcome no longer counts.
         let Some(open) = open.filter(|open| open.number == call) else { return };
         match outcome {
@@ -220,7 +220,7 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn call_timed_out(&mut self, node: &Path, call: u32) {
-        let open = self.state.node(node).and_then(|node| node.call.clone());
+        let open = self.state.node(node).and_then(|node| node.open_call().cloned());
         let Some(open) = open.filter(|open| open.number == call) else {
             return self.broken(node, "a call times out that is not at work");
         };
@@ -291,7 +291,7 @@ impl<'a> Machine<'a> {
 
     /// Makes the call that a node waits for.
     pub(super) fn make_due_call(&mut self, node: &Path, cause: EventCause) {
-        let Some(due) = self.state.node(node).and_then(|node| node.due) else {
+        let Some(due) = self.state.node(node).and_then(|node| node.due()) else {
             return self.broken(node, "a call is made that is not due");
         };
         if self.holding() {

@@ -86,7 +86,7 @@ pub enum AskedBody {
 impl Machine<'_> {
     pub(super) fn op_asked(&mut self, asked: AskedOp) {
         let AskedOp { node, call, name, occurrence, hash, after, what } = asked;
-        let open = self.state.node(&node).and_then(|node| node.call.as_ref());
+        let open = self.state.node(&node).and_then(|node| node.open_call());
         // A call that is not at work any more asks for nothing.
         let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
         let op = self.state.ops.get(&node).map_or(1, crate::state::StepOps::next);
@@ -161,12 +161,12 @@ impl Machine<'_> {
         let Some(state) = self.state.node(node) else {
             return self.broken(node, "an operation has ended whose step is gone");
         };
-        match &state.call {
+        match state.open_call() {
             Some(call) => {
                 let call = call.number;
                 self.turn.effects.push(Effect::Answer { node: node.clone(), call, op });
             }
-            None if state.suspended && self.state.waits.contains(node) => {
+            None if self.state.is_suspended(node) => {
                 self.make_due_call(node, EventCause::Event(cause));
             }
             // The step has ended, or is to be called again anyway.
@@ -176,7 +176,7 @@ impl Machine<'_> {
 
     /// The function gives an operation up. In a run that is ending there is nothing left to give up.
     pub(super) fn op_dropped(&mut self, node: &Path, call: u32, number: u32) {
-        let open = self.state.node(node).and_then(|node| node.call.as_ref());
+        let open = self.state.node(node).and_then(|node| node.open_call());
         // A call that is not at work any more asks for nothing.
         let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
         let op = self.state.op(node, number).filter(|op| !op.dropped && op.used_no.is_none());
@@ -192,7 +192,7 @@ impl Machine<'_> {
     /// The function has nothing to do but to wait: it is let go, if it was given every answer that is there. One that was
     /// not is about to be told, and would sleep through it.
     pub(super) fn suspend(&mut self, node: &Path, call: u32, used: &[u32], told: &[u32]) {
-        let open = self.state.node(node).and_then(|node| node.call.as_ref());
+        let open = self.state.node(node).and_then(|node| node.open_call());
         // A call that is not at work any more asks for nothing.
         let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
         // Without an operation there is nothing to wait for.

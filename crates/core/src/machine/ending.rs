@@ -80,7 +80,7 @@ impl Machine<'_> {
     fn force_end_handler(&mut self) {
         let root = Path::root();
         // The handler is not at work.
-        let Some(open) = self.state.node(&root).and_then(|node| node.call.clone()) else { return };
+        let Some(open) = self.state.node(&root).and_then(|node| node.open_call().cloned()) else { return };
         let (call, why) = (open.number, StopReason::Ending);
         self.turn.effects.push(Effect::Stop { node: root.clone(), call, why });
         let event = EventKind::CallCancelled { node: root, call, forced: true, state: None };
@@ -144,7 +144,7 @@ impl Machine<'_> {
             }
             Some(RunEnding::Failing { failure, node }) => {
                 let root = self.state.node(&Path::root());
-                let waits = root.is_some_and(|root| root.due.is_some());
+                let waits = root.is_some_and(|root| root.due().is_some());
                 let handled = root.is_some_and(|root| root.calls > 0);
                 if waits && !self.state.killed {
                     return false;

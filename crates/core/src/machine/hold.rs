@@ -55,7 +55,7 @@ impl Machine<'_> {
             return;
         }
         for node in self.state.held.clone() {
-            match self.state.node(&node).and_then(|node| node.due) {
+            match self.state.node(&node).and_then(|node| node.due()) {
                 Some(due) => self.start_call(&node, due, EventCause::Event(cause)),
                 None => self.release_node(node, cause),
             }
@@ -93,7 +93,9 @@ impl Machine<'_> {
         for all in [false, true] {
             for node in self.state.calls.clone() {
                 // It may have ended with one before it.
-                let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
+                let Some(open) = self.state.node(&node).and_then(|node| node.open_call().cloned()) else {
+                    continue;
+                };
                 if all || self.is_over(&node, &open) {
                     self.release_call(node, &open);
                     self.settle();

@@ -14,6 +14,7 @@ use crate::event::{EventKind, LaneOutcome};
 use crate::failure::FailureRecord;
 use crate::ids::Seq;
 use crate::path::Path;
+use crate::state::NodeState;
 
 impl<'a> Machine<'a> {
     /// The supervisor of a lane; `None` for the root, whose supervisor is the run.
@@ -35,7 +36,7 @@ impl<'a> Machine<'a> {
         let Some((supervisor, at)) = node.parent().and_then(|lane| self.supervisor(&lane)) else {
             return false;
         };
-        let has_ended = self.state.node(&at.node).is_some_and(|node| node.status.is_terminal());
+        let has_ended = self.state.node(&at.node).is_some_and(NodeState::has_ended);
         has_ended || supervisor.is_lane_over(self.state, &at)
     }
 

@@ -31,7 +31,9 @@ impl Machine<'_> {
         for all in [false, true] {
             for node in self.state.calls.clone() {
                 // It may have ended with one before it.
-                let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else { continue };
+                let Some(open) = self.state.node(&node).and_then(|node| node.open_call().cloned()) else {
+                    continue;
+                };
                 let legacy = open.started <= loaded;
                 if legacy && (all || self.is_over(&node, &open)) {
                     let cause = EventCause::Outside(ExternalCause::Recovery);
@@ -124,10 +126,10 @@ impl Machine<'_> {
             let Some(state) = self.state.node(&node) else {
                 return self.broken(&node, "a node is blocked that is gone");
             };
-            if !state.blocked.as_ref().is_some_and(&which) {
+            if !state.blocked().is_some_and(&which) {
                 continue;
             }
-            let due = state.due;
+            let due = state.due();
             let seq = self.follow(EventKind::NodeUnblocked { node: node.clone() }, cause);
             if let Some(due) = due {
                 self.begin_call(&node, due, seq);

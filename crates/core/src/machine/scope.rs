@@ -53,7 +53,7 @@ impl Machine<'_> {
     pub(super) fn stop_within(&mut self, scope: &Path, cause: Seq) {
         let calls: Vec<Path> = path::within(&self.state.calls, scope).cloned().collect();
         for node in calls.into_iter().rev() {
-            let Some(call) = self.state.node(&node).and_then(|node| node.call.as_ref()) else {
+            let Some(call) = self.state.node(&node).and_then(|node| node.open_call()) else {
                 return self.broken(&node, "a node is at work and has no call");
             };
             if call.role != CallRole::Compensate {
@@ -82,7 +82,7 @@ impl Machine<'_> {
     pub(super) fn force_end_calls(&mut self, scope: &Path) {
         let calls: Vec<Path> = path::within(&self.state.calls, scope).cloned().collect();
         for node in calls.into_iter().rev() {
-            let Some(open) = self.state.node(&node).and_then(|node| node.call.clone()) else {
+            let Some(open) = self.state.node(&node).and_then(|node| node.open_call().cloned()) else {
                 return self.broken(&node, "a node is at work and has no call");
             };
             if open.role == CallRole::Compensate && !self.state.killed {

@@ -249,8 +249,7 @@ impl RunState {
 
     /// Whether a step was let go, and an operation of it has ended that it may not have been told of.
     pub fn has_answers_to_give(&self, node: &Path) -> bool {
-        let suspended = self.node(node).is_some_and(|node| node.suspended);
-        suspended && self.waits.contains(node) && self.ops.get(node).is_some_and(StepOps::has_fresh)
+        self.is_suspended(node) && self.ops.get(node).is_some_and(StepOps::has_fresh)
     }
 
     /// How many answers an attempt of a step has been given, or could be: a call that goes its way again has that much
@@ -274,6 +273,11 @@ impl RunState {
 
     fn op_mut(&mut self, node: &Path, op: u32) -> Option<&mut OpState> {
         self.ops.get_mut(node)?.all.get_mut(&op)
+    }
+
+    /// Whether a step's call was let go inside an operation: it is called again when an answer is there.
+    pub(crate) fn is_suspended(&self, node: &Path) -> bool {
+        self.waits.contains(node) && self.node(node).is_some_and(|node| node.suspended)
     }
 
     /// Whether a call waits inside an operation.

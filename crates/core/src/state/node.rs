@@ -14,7 +14,7 @@ use crate::status::NodeStatus;
 #[serde(default)]
 pub struct NodeState {
     /// Its status, as users see it.
-    pub status: NodeStatus,
+    pub(super) status: NodeStatus,
     /// It failed, and the run went on.
     #[serde(skip_serializing_if = "is_default")]
     pub soft: bool,
@@ -32,10 +32,10 @@ pub struct NodeState {
     pub interruptions: u32,
     /// The call at work.
     #[serde(skip_serializing_if = "is_default")]
-    pub call: Option<OpenCall>,
+    pub(super) call: Option<OpenCall>,
     /// The call to make next, for a node that waits, is held or is blocked.
     #[serde(skip_serializing_if = "is_default")]
-    pub due: Option<DueCall>,
+    pub(super) due: Option<DueCall>,
     /// The event that holds its result.
     #[serde(skip_serializing_if = "is_default")]
     pub result: Option<Seq>,
@@ -78,22 +78,64 @@ pub struct NodeState {
     pub undone: bool,
     /// Why it is blocked.
     #[serde(skip_serializing_if = "is_default")]
-    pub blocked: Option<BlockedReason>,
+    pub(super) blocked: Option<BlockedReason>,
     /// When it sleeps until, or is tried again.
     #[serde(skip_serializing_if = "is_default")]
-    pub wake_at: Option<Time>,
+    pub(super) wake_at: Option<Time>,
     /// The signal that it waits for.
     #[serde(skip_serializing_if = "is_default")]
-    pub awaited: Option<AwaitedSignal>,
+    pub(super) awaited: Option<AwaitedSignal>,
     /// Its call was let go inside an operation; the due one starts when an answer is there.
     #[serde(skip_serializing_if = "is_default")]
-    pub suspended: bool,
+    pub(super) suspended: bool,
     /// When its first call or sleep began.
     #[serde(skip_serializing_if = "is_default")]
     pub started_at: Option<Time>,
     /// When it ended.
     #[serde(skip_serializing_if = "is_default")]
-    pub ended_at: Option<Time>,
+    pub(super) ended_at: Option<Time>,
+}
+
+impl NodeState {
+    /// Its status, as users see it.
+    pub fn status(&self) -> NodeStatus {
+        self.status
+    }
+
+    /// Whether it has ended. Its handler or compensation may still be at work.
+    pub fn has_ended(&self) -> bool {
+        self.status.is_terminal()
+    }
+
+    /// When it ended.
+    pub fn ended_at(&self) -> Option<Time> {
+        self.ended_at
+    }
+
+    /// The call at work.
+    pub fn open_call(&self) -> Option<&OpenCall> {
+        self.call.as_ref()
+    }
+
+    /// The call to make next, for a node that waits, is held or is blocked.
+    pub fn due(&self) -> Option<DueCall> {
+        self.due
+    }
+
+    /// When it sleeps until, is tried again, or stops waiting for a signal.
+    pub fn wake_at(&self) -> Option<Time> {
+        self.wake_at
+    }
+
+    /// The signal that it waits for.
+    pub fn awaited(&self) -> Option<&AwaitedSignal> {
+        self.awaited.as_ref()
+    }
+
+    /// Why it is blocked.
+    pub fn blocked(&self) -> Option<&BlockedReason> {
+        self.blocked.as_ref()
+    }
 }
 
 /// How far the lanes of a loop, forEach or parallel are.

@@ -304,7 +304,7 @@ impl Driver {
     /// At-most-once calls at work now will not be made again.
     fn note_interrupted(&mut self) {
         for node in &self.case.state.calls {
-            let open = self.case.state.node(node).and_then(|node| node.call.as_ref());
+            let open = self.case.state.node(node).and_then(|node| node.open_call());
             let step = self.case.plan.node(node).map(|node| &node.node().kind);
             if let (Some(open), Some(NodeKind::Step(step))) = (open, step)
                 && open.role == CallRole::Step
@@ -361,7 +361,7 @@ impl Driver {
     fn does(&self, call: &NewCall) -> Does {
         match call.role {
             CallRole::Step => {
-                let open = self.state().node(&call.node).and_then(|node| node.call.as_ref());
+                let open = self.state().node(&call.node).and_then(|node| node.open_call());
                 let can_hang = open.is_some_and(|open| open.deadline.is_some());
                 self.script.step(&call.node, call.attempt, can_hang)
             }
@@ -401,7 +401,7 @@ impl Driver {
         let nodes = self.state().nodes.iter().filter(|(path, _)| !path.is_root());
         let nodes = nodes.map(|(path, node)| {
             let result = self.value_at(node.result);
-            (path.clone(), NodeSummary { status: node.status, attempts: node.attempts, result })
+            (path.clone(), NodeSummary { status: node.status(), attempts: node.attempts, result })
         });
         let mut handlers = Vec::new();
         for event in &self.case.events {
@@ -476,7 +476,7 @@ fn a_run_that_is_cut_short_keeps_what_it_had() {
             if found.status == Some(RunStatus::Cancelled) || timed_out {
                 let ended = |node: &NodeStatus| node.is_terminal() && *node != NodeStatus::Cancelled;
                 for (path, node) in at_cut.iter().flat_map(|state| &state.nodes) {
-                    if ended(&node.status) && !path.is_root() {
+                    if ended(&node.status()) && !path.is_root() {
                         prop_assert_eq!(found.nodes.get(path), expected.nodes.get(path));
                     }
                 }

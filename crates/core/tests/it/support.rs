@@ -439,7 +439,7 @@ impl Case {
     }
 
     pub(crate) fn node(self, node: &str, status: NodeStatus) -> Self {
-        let found = self.state.node(&Path::from(node)).map(|node| node.status).unwrap_or_default();
+        let found = self.state.node(&Path::from(node)).map(|node| node.status()).unwrap_or_default();
         assert_eq!(found, status, "the status of {node} after\n{}", self.trace);
         self
     }

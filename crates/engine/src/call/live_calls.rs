@@ -168,7 +168,7 @@ impl Actor {
 
     async fn call(&mut self, call: NewCall, alone: bool, work: &mut PendingCommit) {
         // A later event of the same turn may have ended it.
-        let current = self.state.node(&call.node).and_then(|node| node.call.as_ref());
+        let current = self.state.node(&call.node).and_then(|node| node.open_call());
         if current.is_none_or(|open| open.number != call.number) {
             return;
         }
@@ -412,7 +412,7 @@ impl Actor {
         let node = self.state.node(path).unwrap_or(&pending);
         Some(StepSnapshot {
             name: path.id().to_owned(),
-            status: node.status,
+            status: node.status(),
             result: node.result.map(|seq| self.recorded(seq)),
             state: node.state.map(|seq| self.recorded(seq)),
         })

@@ -30,7 +30,7 @@ impl Actor {
         outcome: &CallOutcome,
     ) {
         let Some(began) = began else { return };
-        let open = self.state.node(node).and_then(|node| node.call.as_ref());
+        let open = self.state.node(node).and_then(|node| node.open_call());
         let Some(open) = open.filter(|open| open.number == call) else { return };
         let (role, attempt, at) = (open.role, open.attempt, self.shared.clock.now());
         self.tell(node, &EndedCall { role, call, attempt, at, took: began.elapsed() }, outcome.into());
@@ -60,7 +60,7 @@ impl Actor {
         if !self.shared.observers.any() {
             return BTreeMap::new();
         }
-        let open = |path: &Path| Some((path.clone(), self.state.node(path)?.call.clone()?));
+        let open = |path: &Path| Some((path.clone(), self.state.node(path)?.open_call()?.clone()));
         self.state.calls.iter().filter_map(open).collect()
     }
 

@@ -319,7 +319,7 @@ impl Actor {
                 }
             };
             self.decide(MachineInput::Suspend { node: node.clone(), call, used, told }, work);
-            if self.state.node(&node).is_some_and(|node| node.call.is_none())
+            if self.state.node(&node).is_some_and(|node| node.open_call().is_none())
                 && let Some(running) = self.calls.remove(&node)
             {
                 running.abandon();

@@ -49,7 +49,7 @@ fn at_work(state: &RunState, now: Time) -> String {
     let more = state.calls.len() - 1;
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let name = if node.is_root() { "the workflow's error handler".to_owned() } else { format!("`{node}`") };
-    match state.node(node).and_then(|node| node.call.as_ref()) {
+    match state.node(node).and_then(|node| node.open_call()) {
         Some(call) => format!(
             "waits for {name}{more}, attempt {}, called {} ago",
             call.attempt,
@@ -73,8 +73,8 @@ fn waits(state: &RunState, now: Time) -> String {
 /// Until when a node waits, and for what.
 fn wait(state: &RunState, path: &Path, now: Time) -> (Option<Time>, String) {
     let Some(node) = state.node(path) else { return (None, format!("waits at `{path}`")) };
-    let at = node.wake_at;
-    if let Some(awaited) = &node.awaited {
+    let at = node.wake_at();
+    if let Some(awaited) = node.awaited() {
         return (at, format!("waits at `{path}` for the signal `{}`{}", awaited.name, comma(at, now)));
     }
     if let Some(waiting) = operation(state, path, now) {
@@ -82,8 +82,8 @@ fn wait(state: &RunState, path: &Path, now: Time) -> (Option<Time>, String) {
     }
     let since = format!("it began {} ago", ago(now, state.at));
     let left = at.map_or_else(String::new, |at| left(at, now));
-    if node.status == NodeStatus::WaitingRetry {
-        let attempt = node.due.map_or(0, |due| due.attempt);
+    if node.status() == NodeStatus::WaitingRetry {
+        let attempt = node.due().map_or(0, |due| due.attempt);
         return (at, format!("waits to try `{path}` again (attempt {attempt}) {left}; {since}"));
     }
     (at, format!("sleeps at `{path}` {left}; {since}"))
@@ -125,7 +125,7 @@ fn is_blocked(state: &RunState, now: Time) -> String {
     let Some((path, node)) = state.blocked.first().and_then(|path| Some((path, state.node(path)?))) else {
         return "is blocked".to_owned();
     };
-    let reason = node.blocked.as_ref().map_or_else(String::new, |reason| blocked(path, reason));
+    let reason = node.blocked().map_or_else(String::new, |reason| blocked(path, reason));
     format!("has been blocked for {}: {reason}", ago(now, state.at))
 }
 

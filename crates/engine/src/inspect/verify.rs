@@ -438,7 +438,7 @@ impl ForkOrigin {
 
 fn imported_as(node: &NodeState) -> Option<ImportedStatus> {
     use rival_core::NodeStatus as Status;
-    match node.status {
+    match node.status() {
         Status::Completed => Some(ImportedStatus::Completed),
         Status::Skipped => Some(ImportedStatus::Skipped),
         Status::Failed if node.soft => Some(ImportedStatus::Failed),

@@ -88,7 +88,7 @@ fn step_result(node: &NodeState, look: &OutcomeSource<'_>) -> Option<StepOutcome
         None => empty_state(),
         Some(seq) => (look.state)(seq)?,
     };
-    Some(StepOutcome { result, state, status: node.status })
+    Some(StepOutcome { result, state, status: node.status() })
 }
 
 pub(crate) fn empty_state() -> Value {
@@ -161,7 +161,7 @@ fn steps(
     let mut too_many = budget.too_many(all);
     // What a long loop or forEach has done is of least interest.
     begun.retain(|(_, path, node)| {
-        let is_done = matches!(node.status, NodeStatus::Completed | NodeStatus::Skipped);
+        let is_done = matches!(node.status(), NodeStatus::Completed | NodeStatus::Skipped);
         let leave_out = too_many > 0 && is_done && path.as_str().contains('[');
         too_many -= usize::from(leave_out);
         !leave_out
@@ -181,7 +181,7 @@ fn steps(
             path: path.clone(),
             name: planned.node().id.clone(),
             kind: planned.node().kind.word().into(),
-            status: node.status,
+            status: node.status(),
             result: event(node.result).and_then(|holder| {
                 let result = build(holder, &|seq| events.event(seq))?;
                 Some(budget.fit(result, holder.seq, ValueField::Value))
@@ -192,8 +192,8 @@ fn steps(
                 })
                 .unwrap_or_else(empty_state),
             started_at: node.started_at,
-            completed_at: node.ended_at,
-            duration: node.started_at.zip(node.ended_at).map(|(from, to)| to.ms_since(from)),
+            completed_at: node.ended_at(),
+            duration: node.started_at.zip(node.ended_at()).map(|(from, to)| to.ms_since(from)),
             retry_count: if matches!(planned.node().kind, NodeKind::Step(_)) {
                 node.attempts.saturating_sub(1)
             } else {
@@ -201,7 +201,7 @@ fn steps(
             },
             calls: node.calls,
             error,
-            wake_at: node.wake_at,
+            wake_at: node.wake_at(),
             operations: operations.remove(path).unwrap_or_default(),
         };
         steps.push(metrics);

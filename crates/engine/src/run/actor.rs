@@ -521,7 +521,7 @@ impl Actor {
                 .or_else(|| end.reason.clone());
         }
         let blocked = self.state.blocked.first()?;
-        let reason = self.state.node(blocked)?.blocked.as_ref()?;
+        let reason = self.state.node(blocked)?.blocked()?;
         Some(crate::inspect::explain::blocked(blocked, reason))
     }
 

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rival_core::event::EventKind;
-use rival_core::{Event, RunId};
+use rival_core::state::StateIndex;
+use rival_core::{Event, RunId, RunState};
 
 use crate::crash::CrashFate;
 use crate::dice::SeededDice;
@@ -77,6 +78,7 @@ pub fn attempt(case: &SimCase, fate: CrashFate, kind: StoreKind) -> TrialResult 
     for (run, events) in &observed.histories {
         problems.extend(check_calls(run, events, &observed));
         problems.extend(check_cuts(run, events, &observed));
+        problems.extend(check_index(run, events));
     }
     let (mut ties, mut tied) = (BTreeSet::new(), Vec::new());
     if problems.is_empty() && case.modelled {
@@ -197,6 +199,17 @@ fn check_answers(case: &SimCase, observed: &ObservedRun) -> Vec<TrialProblem> {
         }
     }
     problems
+}
+
+/// After each event, which nodes do what is what the nodes say.
+fn check_index(run: &RunId, events: &[Event]) -> Option<TrialProblem> {
+    let mut state = RunState::default();
+    let differs = |event: &&Event| {
+        state.apply(event);
+        *state.index() != StateIndex::of(&state)
+    };
+    let seq = events.iter().find(differs)?.seq;
+    Some(TrialProblem::new("index", format!("the index of run `{run}` is wrong after event {seq}")))
 }
 
 /// Functions are called for what is in the history, once for each call there.

@@ -63,7 +63,7 @@ impl Machine<'_> {
         }
         // Only a run that had to queue says that it began: for the others its first event does.
         let mut cause = cause;
-        if self.state.held.contains(&Path::root()) {
+        if self.state.index().held.contains(&Path::root()) {
             cause = self.node_started(&Path::root(), cause);
         }
         self.start_block(&Path::root(), cause);
@@ -112,7 +112,7 @@ impl Machine<'_> {
     }
 
     fn has_begun(&self, path: &Path) -> bool {
-        let held = self.state.held.contains(path);
+        let held = self.state.index().held.contains(path);
         !held && self.state.node(path).is_some_and(|node| node.calls > 0 || node.started_at.is_some())
     }
 
@@ -120,8 +120,7 @@ impl Machine<'_> {
     pub(super) fn is_done(&self, path: &Path) -> bool {
         let Some(node) = self.state.node(path) else { return false };
         let good = node.has_ended() && (node.status() != NodeStatus::Failed || node.soft);
-        let idle = node.open_call().is_none() && node.due().is_none();
-        good && idle && !self.state.held.contains(path) && !self.state.blocked.contains(path)
+        good && node.is_idle()
     }
 
     fn next_in_sequence(&mut self, path: &Path, lane: &Path, cause: Seq) {

@@ -98,7 +98,7 @@ impl Machine<'_> {
     fn child_is_gone(&mut self, node: &Path, cause: Seq) {
         if self.state.is_ending(node) {
             self.todo.push_back(MachineTask::Settled(node.clone(), cause));
-        } else if self.state.parents.is_empty() {
+        } else if self.state.index().parents.is_empty() {
             self.complete_run_if_done();
         }
     }
@@ -151,8 +151,8 @@ impl Machine<'_> {
 
     /// The grace period of a scope is over: children that have not ended are left behind.
     pub(super) fn force_end_children(&mut self, scope: &Path) {
-        let mut parents: Vec<Path> = path::within(&self.state.parents, scope).cloned().collect();
-        parents.extend(self.state.parents.get(scope).cloned());
+        let mut parents: Vec<Path> = path::within(&self.state.index().parents, scope).cloned().collect();
+        parents.extend(self.state.index().parents.get(scope).cloned());
         for node in parents {
             let Some(ops) = self.state.ops.get(&node) else {
                 return self.broken(&node, "a node has children and no operations");

@@ -211,7 +211,7 @@ impl Machine<'_> {
     /// Calls steps again that were let go although there was an answer which they may not have been given. No build that
     /// records what was used leaves one behind.
     pub(super) fn give_answers(&mut self) {
-        let waits = self.state.waits.iter().filter(|node| self.state.has_answers_to_give(node));
+        let waits = self.state.index().waits.iter().filter(|node| self.state.has_answers_to_give(node));
         for node in waits.cloned().collect::<Vec<_>>() {
             self.make_due_call(&node, EventCause::Outside(ExternalCause::Recovery));
         }

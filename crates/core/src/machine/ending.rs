@@ -171,8 +171,8 @@ impl Machine<'_> {
     }
 
     fn nothing_open(&self) -> bool {
-        self.state.calls.is_empty()
-            && self.state.waits.is_empty()
+        self.state.index().calls.is_empty()
+            && self.state.index().waits.is_empty()
             && !self.state.children_open_within(&Path::root())
     }
 }

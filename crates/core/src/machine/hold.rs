@@ -36,7 +36,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn resume(&mut self) {
-        if !self.state.paused && self.state.blocked.is_empty() {
+        if !self.state.paused && self.state.index().blocked.is_empty() {
             return;
         }
         let seq = self.emit(EventKind::RunResumed {}, EventCause::Outside(ExternalCause::Request));
@@ -54,7 +54,7 @@ impl Machine<'_> {
         if self.holding() {
             return;
         }
-        for node in self.state.held.clone() {
+        for node in self.state.index().held.clone() {
             match self.state.node(&node).and_then(|node| node.due()) {
                 Some(due) => self.start_call(&node, due, EventCause::Event(cause)),
                 None => self.release_node(node, cause),
@@ -91,7 +91,7 @@ impl Machine<'_> {
         // Those that end now come first, as after a crash: what is around them may fail with them, and then nothing of
         // it is to be called again.
         for all in [false, true] {
-            for node in self.state.calls.clone() {
+            for node in self.state.index().calls.clone() {
                 // It may have ended with one before it.
                 let Some(open) = self.state.node(&node).and_then(|node| node.open_call().cloned()) else {
                     continue;

@@ -29,7 +29,7 @@ impl Machine<'_> {
         self.keep_deadline();
         // Those that end now come first: nothing should start in a block that fails with them.
         for all in [false, true] {
-            for node in self.state.calls.clone() {
+            for node in self.state.index().calls.clone() {
                 // It may have ended with one before it.
                 let Some(open) = self.state.node(&node).and_then(|node| node.open_call().cloned()) else {
                     continue;
@@ -122,7 +122,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn unblock(&mut self, cause: Seq, which: impl Fn(&BlockedReason) -> bool) {
-        for node in self.state.blocked.clone() {
+        for node in self.state.index().blocked.clone() {
             let Some(state) = self.state.node(&node) else {
                 return self.broken(&node, "a node is blocked that is gone");
             };

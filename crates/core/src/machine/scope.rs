@@ -51,7 +51,7 @@ impl Machine<'_> {
 
     /// Tells the calls in a scope to stop and ends what only waits.
     pub(super) fn stop_within(&mut self, scope: &Path, cause: Seq) {
-        let calls: Vec<Path> = path::within(&self.state.calls, scope).cloned().collect();
+        let calls: Vec<Path> = path::within(&self.state.index().calls, scope).cloned().collect();
         for node in calls.into_iter().rev() {
             let Some(call) = self.state.node(&node).and_then(|node| node.open_call()) else {
                 return self.broken(&node, "a node is at work and has no call");
@@ -68,7 +68,7 @@ impl Machine<'_> {
     /// Ends what only waits, the innermost first. Compensations go on.
     fn cancel_waits_within(&mut self, scope: &Path, cause: Seq) {
         let state = &*self.state;
-        let idle = [&state.waits, &state.held, &state.blocked];
+        let idle = [&state.index().waits, &state.index().held, &state.index().blocked];
         let idle = idle.into_iter().flat_map(|set| path::within(set, scope));
         let goes_on = |node: &Path| state.undo.is_under_way_at(node) && !state.killed;
         let idle: Vec<Path> = idle.filter(|node| !goes_on(node)).cloned().collect();
@@ -80,7 +80,7 @@ impl Machine<'_> {
 
     /// The grace period is over.
     pub(super) fn force_end_calls(&mut self, scope: &Path) {
-        let calls: Vec<Path> = path::within(&self.state.calls, scope).cloned().collect();
+        let calls: Vec<Path> = path::within(&self.state.index().calls, scope).cloned().collect();
         for node in calls.into_iter().rev() {
             let Some(open) = self.state.node(&node).and_then(|node| node.open_call().cloned()) else {
                 return self.broken(&node, "a node is at work and has no call");
@@ -136,7 +136,7 @@ impl Machine<'_> {
 
     /// Supervisors inside of a scope have no end of their own any more; the innermost first.
     pub(super) fn end_supervisors(&mut self, scope: &Path, cause: Seq) {
-        let open: Vec<Path> = path::within(&self.state.supervising, scope).cloned().collect();
+        let open: Vec<Path> = path::within(&self.state.index().supervising, scope).cloned().collect();
         for node in open.into_iter().rev() {
             self.follow(EventKind::NodeCancelled { node }, cause);
         }

@@ -22,7 +22,7 @@ impl Machine<'_> {
         self.settle();
         for timer in self.state.due_timers(self.env.now) {
             // An earlier timer of the same tick may have made this one void.
-            if self.state.timers.contains(&timer) {
+            if self.state.index().timers.contains(&timer) {
                 self.fire(&timer);
                 self.settle();
             }

@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::signal::{AwaitedSignal, SignalWaiter};
-use super::{OpenCall, RunState, Timer, TimerKind, expected};
+use super::{NodePhase, NodeState, OpenCall, RunState, WaitReason, expected};
 use crate::durable::{OpBody, OpKey, OpKind, OpOutcome};
 use crate::event::DueCall;
 use crate::failure::FailureRecord;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::{self, Path};
-use crate::status::NodeStatus;
 
 /// The durable operations of one step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,6 +164,11 @@ impl StepOps {
         !self.fresh.is_empty()
     }
 
+    /// Whether children have not ended.
+    pub(super) fn has_children(&self) -> bool {
+        self.children > 0
+    }
+
     /// How many answers an attempt has been given, or could be.
     fn answers(&self, attempt: u32) -> u64 {
         let answered = self.all.values().filter(|op| op.attempt == attempt && op.end.is_some());
@@ -261,14 +265,25 @@ impl RunState {
     /// Whether children of nodes inside of a scope, or of the scope itself, have not ended.
     pub fn children_open_within(&self, scope: &Path) -> bool {
         if scope.is_root() {
-            return !self.parents.is_empty();
+            return !self.index.parents.is_empty();
         }
-        self.parents.contains(scope) || path::within(&self.parents, scope).next().is_some()
+        self.index.parents.contains(scope) || path::within(&self.index.parents, scope).next().is_some()
     }
 
     /// An operation of a step.
     pub fn op(&self, node: &Path, op: u32) -> Option<&OpState> {
         self.ops.get(node)?.get(op)
+    }
+
+    /// The call at work, for changes that do not move its deadline.
+    fn open_call_mut(&mut self, node: &Path) -> Option<&mut OpenCall> {
+        match &mut self.nodes.get_mut(node)?.phase {
+            NodePhase::Calling { call, .. } => Some(call),
+            NodePhase::Idle
+            | NodePhase::Held { .. }
+            | NodePhase::Waiting { .. }
+            | NodePhase::Blocked { .. } => None,
+        }
     }
 
     fn op_mut(&mut self, node: &Path, op: u32) -> Option<&mut OpState> {
@@ -277,12 +292,12 @@ impl RunState {
 
     /// Whether a step's call was let go inside an operation: it is called again when an answer is there.
     pub(crate) fn is_suspended(&self, node: &Path) -> bool {
-        self.waits.contains(node) && self.node(node).is_some_and(|node| node.suspended)
+        self.node(node).is_some_and(NodeState::is_suspended)
     }
 
     /// Whether a call waits inside an operation.
     pub fn is_waiting(&self, node: &Path) -> bool {
-        self.waiting.contains(node)
+        self.index.waiting.contains(node)
     }
 
     /// A function has used the answers of these operations, and asked for a new one then.
@@ -316,7 +331,7 @@ impl RunState {
     /// What a call waits for is stopped. If something around it is ending, the call may take that for a word to stop.
     fn call_was_told(&mut self, node: &Path) {
         let ending = self.is_ending(node);
-        if let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) {
+        if let Some(call) = self.open_call_mut(node) {
             call.told |= ending;
         }
     }
@@ -391,9 +406,7 @@ impl RunState {
                 op.children = Some(OpChildren { count, window, collect, ..OpChildren::default() });
             }
         }
-        if let Some(at) = op.until {
-            self.timers.insert(Timer { at, node: node.clone(), kind: TimerKind::Op(number) });
-        }
+        self.op_timer_set(node, number, op.until);
         let waits = op.waits();
         let ops = self.ops.entry(node.clone()).or_default();
         ops.last = number;
@@ -408,34 +421,29 @@ impl RunState {
     /// A call that goes the way of an earlier one again has come to its end: from now on its time is that of a stretch
     /// of work.
     pub(super) fn call_comes_to_something_new(&mut self, node: &Path, number: u32) {
-        let call = self.nodes.get_mut(node).and_then(|node| node.call.as_mut());
-        if let Some(call) = call.filter(|call| call.number == number) {
+        if let Some(call) = self.open_call_mut(node).filter(|call| call.number == number) {
             call.replays = false;
         }
     }
 
     /// A call waits for an operation: its time does not run.
     fn call_waits(&mut self, node: &Path) {
-        let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) else { return };
-        if !self.waiting.insert(node.clone()) {
-            return;
-        }
-        if let Some(timer) = timeout(node, call) {
-            self.timers.remove(&timer);
+        let call = self.node(node).and_then(NodeState::open_call);
+        if let Some(deadline) = call.map(|call| call.deadline) {
+            self.set_waits(node, true, deadline);
         }
     }
 
     /// It goes on, with all the time that a stretch of work has. One that goes the way of an earlier call again does all
     /// stretches up to here once more.
     fn call_goes_on(&mut self, node: &Path, at: Time) {
-        if !self.waiting.remove(node) {
+        if !self.is_waiting(node) {
             return;
         }
-        let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) else { return };
-        let answers =
-            if call.replays { self.ops.get(node).map_or(0, |ops| ops.answers(call.attempt)) } else { 0 };
-        call.deadline = call.limit_ms.map(|ms| at.plus_ms(ms.saturating_mul(1 + answers)));
-        self.timers.extend(timeout(node, call));
+        let Some(call) = self.node(node).and_then(NodeState::open_call) else { return };
+        let answers = if call.replays { self.answers(node, call.attempt) } else { 0 };
+        let deadline = call.limit_ms.map(|ms| at.plus_ms(ms.saturating_mul(1 + answers)));
+        self.set_waits(node, false, deadline);
     }
 
     /// A call begins: the operations that its step has open are waited for already.
@@ -445,7 +453,7 @@ impl RunState {
             ops.begin_attempt(attempt);
         }
         let (waits, replays) = (ops.waiting > 0, ops.all.values().any(|op| op.attempt == attempt));
-        if let Some(call) = self.nodes.get_mut(node).and_then(|node| node.call.as_mut()) {
+        if let Some(call) = self.open_call_mut(node) {
             call.replays = replays;
         }
         if waits {
@@ -455,17 +463,14 @@ impl RunState {
 
     /// A call has ended with an outcome: what it still waited for is dropped, children are to be cancelled.
     pub(super) fn close_ops(&mut self, node: &Path) {
-        self.waiting.remove(node);
-        let over = self.node(node).is_some_and(|node| node.status.is_terminal());
+        let over = self.node(node).is_some_and(NodeState::has_ended);
         let Some(ops) = self.ops.get_mut(node) else { return };
         ops.waiting = 0;
         ops.fresh.clear();
-        let (mut dropped, mut hidden) = (Vec::new(), Vec::new());
+        let (mut dropped, mut hidden, mut timers) = (Vec::new(), Vec::new(), Vec::new());
         for (number, op) in &mut ops.all {
             if op.end.is_none() {
-                if let Some(at) = op.until {
-                    self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Op(*number) });
-                }
+                timers.push((*number, op.until));
                 if let Some(awaited) = op.awaited.take() {
                     self.signals.stop(&awaited);
                 }
@@ -485,6 +490,7 @@ impl RunState {
         if ops.all.is_empty() && over {
             self.ops.remove(node);
         }
+        timers.into_iter().for_each(|(number, until)| self.op_timer_gone(node, number, until));
     }
 
     pub(super) fn op_ended(&mut self, node: &Path, number: u32, seq: Seq, good: bool, at: Time) {
@@ -495,9 +501,7 @@ impl RunState {
         let is_news = op.end.is_none() && !op.dropped;
         op.end.get_or_insert(OpEnd { seq, good });
         let (until, awaited) = (op.until, op.awaited.take());
-        if let Some(at) = until {
-            self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Op(number) });
-        }
+        self.op_timer_gone(node, number, until);
         if let Some(awaited) = awaited {
             self.signals.stop(&awaited);
         }
@@ -529,9 +533,7 @@ impl RunState {
         let (until, awaited) = (op.until, op.awaited.take());
         let taken = op.taken.take().zip(op.end).map(|(sent_at, end)| (op.key.name.clone(), end.seq, sent_at));
         let stops = op.children.as_ref().is_some_and(|it| !it.open.is_empty() && !it.stopping);
-        if let Some(at) = until {
-            self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Op(number) });
-        }
+        self.op_timer_gone(node, number, until);
         if let Some(awaited) = awaited {
             self.signals.stop(&awaited);
         }
@@ -560,10 +562,10 @@ impl RunState {
     pub(super) fn child_started(&mut self, node: &Path, op: u32, index: u32, child: &RunId) {
         self.children_started += 1;
         self.children.insert(child.clone(), ChildRef { node: node.clone(), op, index });
-        self.parents.insert(node.clone());
         if let Some(ops) = self.ops.get_mut(node) {
             ops.children += 1;
         }
+        self.children_changed(node);
         if let Some(children) = self.op_mut(node, op).and_then(|op| op.children.as_mut()) {
             children.begun += 1;
             children.open.insert(index, child.clone());
@@ -615,14 +617,12 @@ impl RunState {
         if let Some(ops) = self.ops.get_mut(node) {
             ops.children = ops.children.saturating_sub(ended);
         }
-        if self.ops.get(node).is_none_or(|ops| ops.children == 0) {
-            self.parents.remove(node);
-        }
+        self.children_changed(node);
     }
 
     /// The operation of a call that is over has ended, its children too: it will not be asked for again.
     fn forget_if_over(&mut self, node: &Path, number: u32) {
-        let over = self.node(node).is_none_or(|node| node.status.is_terminal());
+        let over = self.node(node).is_none_or(NodeState::has_ended);
         let Some(ops) = self.ops.get_mut(node) else { return };
         let hidden = ops.all.get(&number).is_some_and(|op| ops.by_key.get(&word(&op.key)) != Some(&number));
         let open = ops.all.get(&number).is_some_and(OpState::has_children);
@@ -640,28 +640,17 @@ impl RunState {
             ops.fresh.retain(|number| !told.contains(number));
         }
         let Some(call) = expected(self.close_call(node), "a call that is let go is at work") else { return };
-        self.waiting.remove(node);
-        self.waits.insert(node.clone());
-        let state = self.entry(node);
-        state.due = Some(DueCall { role: call.role, attempt: call.attempt });
-        state.suspended = true;
-        state.acted |= call.undoable;
-        state.status = NodeStatus::Waiting;
+        let due = Some(DueCall { role: call.role, attempt: call.attempt });
+        self.set_phase(node, NodePhase::Waiting { why: WaitReason::Answer, due, until: None });
+        self.entry(node).acted |= call.undoable;
     }
 
     pub(super) fn clear_durable(&mut self) {
         self.signals.clear();
         self.ops.clear();
         self.children.clear();
-        self.parents.clear();
-        self.waiting.clear();
         self.stopping.clear();
     }
-}
-
-/// The timer of a call's deadline.
-fn timeout(node: &Path, call: &OpenCall) -> Option<Timer> {
-    call.deadline.map(|at| Timer { at, node: node.clone(), kind: TimerKind::Timeout(call.number) })
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -1,8 +1,8 @@
 //! How each event changes the state.
 
 use super::{
-    EndingScope, HardFailure, NodeState, OpenCall, RunEnd, RunEnding, RunState, TakenDecision,
-    TakenIteration, Timer, TimerKind, UndoList, expected,
+    EndingScope, HardFailure, NodeEnd, NodePhase, NodeState, OpenCall, RunEnd, RunEnding, RunState,
+    TakenDecision, TakenIteration, UndoList, WaitReason, expected,
 };
 use crate::durable::{OpKey, OpKind};
 use crate::event::{
@@ -31,9 +31,7 @@ impl RunState {
                 self.source.clone_from(source);
                 self.parent.clone_from(parent);
                 self.trace = *trace;
-                if let Some(at) = deadline {
-                    self.timers.insert(Timer { at: *at, node: Path::root(), kind: TimerKind::RunDeadline });
-                }
+                self.set_run_timers(*deadline, None);
             }
             EventKind::NodeImported {
                 node, status, state, failure, started_at, ended_at, undoable, ..
@@ -85,12 +83,9 @@ impl RunState {
                 self.call_cancelled(node, seq, at, state.is_some())
             }
             EventKind::NodeStarted { node, case, count, window } => {
-                self.held.remove(node);
-                self.supervising.insert(node.clone());
-                let state = self.begin(node, at);
-                state.status = NodeStatus::Running;
-                state.due = None;
-                state.case.clone_from(case);
+                self.begin(node, at).case.clone_from(case);
+                self.set_phase(node, NodePhase::Idle);
+                self.set_supervises(node, true);
                 if let Some(count) = count {
                     self.lanes_started(node, *count, *window);
                 }
@@ -100,7 +95,7 @@ impl RunState {
             }
             EventKind::BlockFailing { node, child, failure } => {
                 let scope = EndingScope::Failing { child: child.clone(), failure: failure.clone() };
-                self.scopes.insert(node.clone(), scope);
+                self.open_scope(node, scope);
             }
             EventKind::LaneStopping { lane, index, force_at } => self.lane_stopping(lane, *index, *force_at),
             EventKind::Joined { node, .. } => {
@@ -110,12 +105,10 @@ impl RunState {
                 }
             }
             EventKind::NodeCompleted { node, result } => {
-                self.supervising.remove(node);
                 self.end_node(node, NodeStatus::Completed, at);
                 self.entry(node).result = *result;
             }
             EventKind::NodeFailed { node, child, failure: own } => {
-                self.supervising.remove(node);
                 self.close_scope(node);
                 // The lane of a graph that had to settle first.
                 child.parent().iter().for_each(|lane| self.close_scope(lane));
@@ -137,13 +130,9 @@ impl RunState {
             }
             EventKind::NodeCancelled { node } => {
                 // One that had ended before, and whose handler was waited for, has been noted then.
-                let unknown = |node: &NodeState| (node.unknown || node.acted) && !node.status.is_terminal();
+                let unknown = |node: &NodeState| (node.unknown || node.acted) && !node.has_ended();
                 let undoable = self.nodes.get(node).is_some_and(unknown);
                 self.undo.given_up(node);
-                self.stop_waiting(node);
-                self.supervising.remove(node);
-                self.held.remove(node);
-                self.blocked.remove(node);
                 self.end_node(node, NodeStatus::Cancelled, at);
                 if undoable {
                     self.entry(node).unknown = true;
@@ -152,40 +141,25 @@ impl RunState {
                 self.close_ops(node);
             }
             EventKind::NodeHeld { node, due } => {
-                self.stop_waiting(node);
                 if node.is_root() && due.is_some() {
                     self.all_settled();
                 }
-                self.held.insert(node.clone());
                 if due.is_some_and(|due| due.role == CallRole::Compensate) {
                     self.undo.begun(node);
                 }
-                let state = self.entry(node);
-                state.due = *due;
-                if !state.status.is_terminal() {
-                    state.status = NodeStatus::Pending;
-                }
+                self.set_phase(node, NodePhase::Held { due: *due });
             }
             EventKind::NodeBlocked { node, reason } => self.block(node, reason),
             EventKind::NodeUnblocked { node } => {
-                self.blocked.remove(node);
-                let state = self.entry(node);
-                state.blocked = None;
-                state.interruptions = 0;
-                if !state.status.is_terminal() {
-                    state.status = NodeStatus::Pending;
-                }
+                self.set_phase(node, NodePhase::Idle);
+                self.entry(node).interruptions = 0;
             }
             EventKind::SleepStarted { node, until, absolute } => {
-                self.held.remove(node);
                 self.begin(node, at);
-                let kind = if *absolute { TimerKind::Alarm } else { TimerKind::Sleep };
-                self.wait(node, *until, kind, NodeStatus::Waiting);
+                let why = if *absolute { WaitReason::Alarm } else { WaitReason::Sleep };
+                self.set_phase(node, NodePhase::Waiting { why, due: None, until: Some(*until) });
             }
-            EventKind::SleepEnded { node } => {
-                self.stop_waiting(node);
-                self.end_node(node, NodeStatus::Completed, at);
-            }
+            EventKind::SleepEnded { node } => self.end_node(node, NodeStatus::Completed, at),
             EventKind::SignalReceived { name, sent_at, .. } => self.signals.keep(name, seq, *sent_at),
             EventKind::SignalAwaited { node, name, until } => {
                 self.signal_awaited(node, name, *until, seq, at);
@@ -233,18 +207,17 @@ impl RunState {
                 self.killed |= kill;
                 // A cancel does not wait for a resume.
                 self.paused = false;
-                if self.ending.is_none() {
-                    self.ending = Some(RunEnding::Cancelling { reason: reason.clone() });
-                }
-                self.force(*force_at);
+                let cancelling = || RunEnding::Cancelling { reason: reason.clone() };
+                let ending = self.ending.take().unwrap_or_else(cancelling);
+                self.begin_ending(ending, *force_at);
             }
             EventKind::RunPaused {} => self.paused = true,
             EventKind::RunResumed {} => self.paused = false,
             EventKind::ClockSetBack { by_ms } => self.set_clock_back(*by_ms, at),
             EventKind::RunFailing { failure, node, force_at } => {
                 self.close_scope(&Path::root());
-                self.ending = Some(RunEnding::Failing { failure: failure.clone(), node: node.clone() });
-                self.force(*force_at);
+                let ending = RunEnding::Failing { failure: failure.clone(), node: node.clone() };
+                self.begin_ending(ending, *force_at);
             }
             EventKind::RunCompleted { output, not_undone } => {
                 let end = self.finish(RunStatus::Completed, at);
@@ -280,51 +253,17 @@ impl RunState {
         if node.is_root() {
             self.all_settled();
         }
-        self.stop_waiting(node);
-        self.held.remove(node);
-        self.blocked.remove(node);
-        self.calls.insert(node.clone());
-        if let Some(at) = call.deadline {
-            self.timers.insert(Timer { at, node: node.clone(), kind: TimerKind::Timeout(call.number) });
-        }
         if call.role == CallRole::Compensate {
             self.undo.begun(node);
         }
         let state = self.begin(node, call.started_at);
         state.calls = call.number;
-        state.due = None;
-        let is_new_attempt = state.attempts != call.attempt;
-        match call.role {
-            CallRole::Step => {
-                state.attempts = call.attempt;
-                state.status = NodeStatus::Running;
-            }
-            CallRole::Input
-            | CallRole::Wait
-            | CallRole::Choose
-            | CallRole::Test
-            | CallRole::Items
-            | CallRole::Finally => {
-                state.status = NodeStatus::Running;
-            }
-            // These run after their node has ended; the node keeps its status.
-            CallRole::OnError | CallRole::Compensate => {}
+        let (attempt, is_new_attempt) = (call.attempt, state.attempts != call.attempt);
+        if call.role == CallRole::Step {
+            state.attempts = attempt;
         }
-        state.suspended = false;
-        let attempt = call.attempt;
-        state.call = Some(call);
+        self.set_phase(node, NodePhase::Calling { call, waits: false });
         self.call_finds_ops(node, attempt, is_new_attempt);
-    }
-
-    /// Forgets the call at work and its timeout.
-    pub(super) fn close_call(&mut self, node: &Path) -> Option<OpenCall> {
-        self.calls.remove(node);
-        self.waiting.remove(node);
-        let call = self.entry(node).call.take()?;
-        if let Some(at) = call.deadline {
-            self.timers.remove(&Timer { at, node: node.clone(), kind: TimerKind::Timeout(call.number) });
-        }
-        Some(call)
     }
 
     fn call_succeeded(&mut self, node: &Path, seq: Seq, at: Time, has_state: bool, skipped: bool) {
@@ -332,12 +271,12 @@ impl RunState {
         self.entry(node).interruptions = 0;
         match call.role {
             CallRole::Step => {
-                self.entry(node).acted = false;
-                let status = if skipped { NodeStatus::Skipped } else { NodeStatus::Completed };
-                self.end_node(node, status, at);
                 let state = self.entry(node);
+                state.acted = false;
                 state.result = Some(seq);
                 state.state = has_state.then_some(seq);
+                let status = if skipped { NodeStatus::Skipped } else { NodeStatus::Completed };
+                self.end_node(node, status, at);
                 if call.undoable {
                     self.note_undo(node, seq);
                 }
@@ -377,14 +316,9 @@ impl RunState {
         state.failure = Some(seq);
         state.state = has_state.then_some(seq);
         match verdict {
-            FailureVerdict::RetryAt(when) => {
-                state.due = Some(DueCall { role: call.role, attempt: call.attempt + 1 });
-                self.wait(node, when, TimerKind::Retry, NodeStatus::WaitingRetry);
-            }
+            FailureVerdict::RetryAt(when) => self.await_retry(node, &call, when),
             FailureVerdict::Fail => {
                 state.hard = Some(HardFailure { failure: failure.clone(), origin: node.clone() });
-                // A supervisor may have begun before its function failed.
-                self.supervising.remove(node);
                 self.end_node(node, NodeStatus::Failed, at);
             }
             FailureVerdict::Continue => {
@@ -416,11 +350,12 @@ impl RunState {
         // Whatever it did before it failed: the step's result is worth nothing any more.
         self.entry(node).undone = true;
         let FailureVerdict::RetryAt(when) = verdict else { return self.undo.ended(node, Some(failure)) };
-        self.waits.insert(node.clone());
-        self.timers.insert(Timer { at: when, node: node.clone(), kind: TimerKind::Retry });
-        let state = self.entry(node);
-        state.due = Some(DueCall { role: call.role, attempt: call.attempt + 1 });
-        state.wake_at = Some(when);
+        self.await_retry(node, call, when);
+    }
+
+    fn await_retry(&mut self, node: &Path, call: &OpenCall, when: Time) {
+        let due = Some(DueCall { role: call.role, attempt: call.attempt + 1 });
+        self.set_phase(node, NodePhase::Waiting { why: WaitReason::Retry, due, until: Some(when) });
     }
 
     fn call_cancelled(&mut self, node: &Path, seq: Seq, at: Time, has_state: bool) {
@@ -432,7 +367,6 @@ impl RunState {
         if call.as_ref().is_some_and(|call| call.role == CallRole::Step) {
             state.state = has_state.then_some(seq);
         }
-        self.supervising.remove(node);
         self.end_node(node, NodeStatus::Cancelled, at);
         self.close_ops(node);
         if undoable {
@@ -447,86 +381,45 @@ impl RunState {
     fn call_lost(&mut self, node: &Path, reason: LostReason) {
         let Some(call) = expected(self.close_call(node), "a call that ends is at work") else { return };
         let state = self.entry(node);
-        state.due = Some(DueCall { role: call.role, attempt: call.attempt });
         state.unknown |= call.undoable;
         match reason {
             LostReason::Crash => state.interruptions += 1,
             LostReason::Shutdown | LostReason::Bystander => {}
         }
-        if !state.status.is_terminal() {
-            state.status = NodeStatus::Pending;
-        }
-        self.held.insert(node.clone());
+        let due = Some(DueCall { role: call.role, attempt: call.attempt });
+        self.set_phase(node, NodePhase::Held { due });
     }
 
     fn block(&mut self, node: &Path, reason: &BlockedReason) {
         let call = self.close_call(node);
         let due = call.as_ref().map(|call| DueCall { role: call.role, attempt: call.attempt });
-        self.held.remove(node);
-        self.blocked.insert(node.clone());
         let state = self.entry(node);
         // A function that is missing was not called; one that met a value which it cannot read, or asked for something
         // else than before, may have acted by then.
         let called = !matches!(reason, BlockedReason::FunctionMissing { .. });
         state.acted |= called && call.is_some_and(|call| call.undoable);
-        state.due = due.or(state.due);
-        state.blocked = Some(reason.clone());
-        if !state.status.is_terminal() {
-            state.status = NodeStatus::Blocked;
-        }
+        let due = due.or(state.due());
+        self.set_phase(node, NodePhase::Blocked { reason: reason.clone(), due });
     }
 
-    fn wait(&mut self, node: &Path, until: Time, kind: TimerKind, status: NodeStatus) {
-        self.waits.insert(node.clone());
-        self.timers.insert(Timer { at: until, node: node.clone(), kind });
-        let state = self.entry(node);
-        state.status = status;
-        state.wake_at = Some(until);
-    }
-
-    pub(super) fn stop_waiting(&mut self, node: &Path) {
-        if !self.waits.remove(node) {
-            return;
-        }
-        if let Some(at) = self.entry(node).wake_at.take() {
-            for kind in [TimerKind::Retry, TimerKind::Sleep, TimerKind::Alarm, TimerKind::Signal] {
-                self.timers.remove(&Timer { at, node: node.clone(), kind });
-            }
-        }
-        if let Some(awaited) = self.entry(node).awaited.take() {
-            self.signals.stop(&awaited);
-        }
-    }
-
+    /// A node has ended, and so have its lanes. A handler that is cancelled leaves its node as it ended.
     pub(super) fn end_node(&mut self, node: &Path, status: NodeStatus, at: Time) {
         let state = self.entry(node);
-        // A handler that is cancelled leaves its node as it ended.
-        if !state.status.is_terminal() {
-            state.status = status;
-            state.ended_at = Some(at);
+        state.end.get_or_insert(NodeEnd { status, at });
+        // Most nodes are steps whose call has just been closed: nothing else is left to change.
+        if !state.is_idle() || state.supervises() {
+            self.set_phase(node, NodePhase::Idle);
+            self.set_supervises(node, false);
         }
-        state.due = None;
-        state.blocked = None;
-    }
-
-    /// The run is ending: its deadline means nothing any more, nor do those of its scopes.
-    fn force(&mut self, at: Time) {
-        self.timers.retain(|timer| !matches!(timer.kind, TimerKind::RunDeadline | TimerKind::Force));
-        self.timers.insert(Timer { at, node: Path::root(), kind: TimerKind::Force });
     }
 
     /// The run's handler is next, so all calls have settled and there is none to leave behind.
     fn all_settled(&mut self) {
-        self.timers.retain(|timer| timer.kind != TimerKind::Force);
+        self.set_run_timers(self.deadline, None);
     }
 
     fn finish(&mut self, status: RunStatus, at: Time) -> &mut RunEnd {
-        self.timers.clear();
-        self.calls.clear();
-        self.waits.clear();
-        self.held.clear();
-        self.blocked.clear();
-        self.supervising.clear();
+        self.clear_index();
         self.clear_durable();
         self.scopes.clear();
         let undoable = status == RunStatus::Completed && self.undo.any_within(&Path::root());
@@ -561,14 +454,13 @@ fn imported(
         ImportedStatus::Failed => (NodeStatus::Failed, true),
     };
     NodeState {
-        status,
+        end: Some(NodeEnd { status, at: ended_at }),
         soft,
         imported: true,
         result: (!soft).then_some(seq),
         state: has_state.then_some(seq),
         failure: has_failure.then_some(seq),
         started_at: Some(started_at),
-        ended_at: Some(ended_at),
         ..NodeState::default()
     }
 }

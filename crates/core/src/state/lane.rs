@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LaneProgress, LaneSlot, RunState, Timer, TimerKind};
+use super::{LaneProgress, LaneSlot, RunState};
 use crate::event::LaneOutcome;
 use crate::failure::FailureRecord;
 use crate::ids::{Seq, Time};
@@ -96,7 +96,7 @@ impl RunState {
         }
         let inside: Vec<Path> = path::keys_within(&self.nodes, lane).map(|(path, _)| path.clone()).collect();
         for path in inside {
-            self.nodes.remove(&path);
+            self.forget_node(&path);
         }
     }
 
@@ -109,26 +109,21 @@ impl RunState {
     /// Whether something is at work, waits or is ending inside of a path.
     pub(crate) fn is_open_within(&self, scope: &Path) -> bool {
         self.is_busy_within(scope)
-            || [&self.held, &self.blocked].into_iter().any(|set| path::within(set, scope).next().is_some())
+            || [&self.index.held, &self.index.blocked]
+                .into_iter()
+                .any(|set| path::within(set, scope).next().is_some())
             || path::keys_within(&self.scopes, scope).next().is_some()
     }
 
     /// Whether something inside of a path has to settle before the path can end.
     pub(crate) fn is_busy_within(&self, scope: &Path) -> bool {
-        [&self.calls, &self.waits, &self.parents]
+        [&self.index.calls, &self.index.waits, &self.index.parents]
             .into_iter()
             .any(|set| path::within(set, scope).next().is_some())
     }
 
     pub(super) fn lane_stopping(&mut self, lane: &Path, index: u32, force_at: Time) {
-        self.scopes.insert(lane.clone(), EndingScope::Stopping { index, force_at });
-        self.timers.insert(Timer { at: force_at, node: lane.clone(), kind: TimerKind::Force });
-    }
-
-    pub(super) fn close_scope(&mut self, path: &Path) {
-        if let Some(EndingScope::Stopping { force_at, .. }) = self.scopes.remove(path) {
-            self.timers.remove(&Timer { at: force_at, node: path.clone(), kind: TimerKind::Force });
-        }
+        self.open_scope(lane, EndingScope::Stopping { index, force_at });
     }
 
     /// Blocks inside of one that has failed were failing with it, and have no end of their own. Lanes that lost do.

@@ -6,18 +6,24 @@
 mod clock;
 mod durable;
 mod fold;
+mod index;
 mod lane;
 mod node;
+mod phase;
 mod signal;
 mod undo;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use durable::{ChildRef, OpChildren, OpEnd, OpState, StepOps};
+pub use index::StateIndex;
 pub use lane::EndingScope;
-pub use node::{HardFailure, LaneProgress, LaneSlot, NodeState, OpenCall, TakenDecision, TakenIteration};
+pub use node::{
+    HardFailure, LaneProgress, LaneSlot, NodeEnd, NodeState, OpenCall, TakenDecision, TakenIteration,
+};
+pub use phase::{NodePhase, WaitReason};
 pub use signal::{AwaitedSignal, SignalQueues, SignalWaiter};
 pub(crate) use undo::left_undone;
 pub use undo::{UndoEntry, UndoList};
@@ -32,10 +38,11 @@ use crate::trace::TraceParent;
 
 /// The version of the fold. A snapshot of another version is ignored and the history folded again, so
 /// raise it whenever the meaning or shape of [`RunState`] changes.
-pub const FOLD_VERSION: u32 = 4;
+pub const FOLD_VERSION: u32 = 5;
 
 /// Where a run stands after its last event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct RunState {
     /// The last event.
     pub seq: Seq,
@@ -58,28 +65,19 @@ pub struct RunState {
     pub trace: Option<TraceParent>,
     /// Nodes that have begun or were imported.
     pub nodes: BTreeMap<Path, NodeState>,
-    /// Moments that matter, the earliest first.
-    pub timers: BTreeSet<Timer>,
-    /// Nodes with a function at work.
-    pub calls: BTreeSet<Path>,
-    /// Nodes that wait: asleep, between two attempts, for a signal, inside a durable operation.
-    pub waits: BTreeSet<Path>,
-    /// Nodes with blocks inside that have not ended.
-    pub supervising: BTreeSet<Path>,
-    /// Nodes that are next, but held by a pause or an orderly stop.
-    pub held: BTreeSet<Path>,
-    /// Nodes that cannot go on without help.
-    pub blocked: BTreeSet<Path>,
+    /// Which nodes do what. It follows from the rest, so a snapshot does not hold it.
+    #[serde(skip)]
+    index: StateIndex,
+    /// When the run times out, unless it is ending.
+    deadline: Option<Time>,
+    /// When a run that is ending leaves its calls behind.
+    force_at: Option<Time>,
     /// Signals, and waits for them.
     pub signals: SignalQueues,
     /// The durable operations of steps.
     pub ops: BTreeMap<Path, StepOps>,
-    /// Nodes with a function at work that waits inside an operation.
-    pub waiting: BTreeSet<Path>,
     /// Children that have not ended.
     pub children: BTreeMap<RunId, ChildRef>,
-    /// The steps that they belong to.
-    pub parents: BTreeSet<Path>,
     /// How many children the run has started.
     pub children_started: u32,
     /// Operations without a waiter, with children that are to be cancelled.
@@ -185,6 +183,20 @@ pub struct RunEnd {
     pub undoable: bool,
 }
 
+impl Serialize for RunState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut state = Self::deserialize(deserializer)?;
+        state.index = StateIndex::of(&state);
+        Ok(state)
+    }
+}
+
 /// What the events of a history must have left. Folding cannot fail: a history without it is folded as well as it can
 /// be, and builds with debug assertions panic.
 fn expected<T>(found: Option<T>, what: &str) -> Option<T> {
@@ -210,7 +222,8 @@ impl RunState {
         if let Some(end) = &self.end {
             return end.status;
         }
-        let stuck = self.calls.is_empty() && self.waits.is_empty() && !self.blocked.is_empty();
+        let StateIndex { calls, waiting, waits, held, blocked, parents, .. } = &self.index;
+        let stuck = calls.is_empty() && waits.is_empty() && !blocked.is_empty();
         if self.paused {
             return RunStatus::Paused;
         }
@@ -222,15 +235,15 @@ impl RunState {
             Some(RunEnding::Failing { .. }) => true,
             None => false,
         };
-        if self.calls.len() > self.waiting.len() {
+        if calls.len() > waiting.len() {
             RunStatus::Running
-        } else if !self.waits.is_empty() || !self.waiting.is_empty() {
+        } else if !waits.is_empty() || !waiting.is_empty() {
             RunStatus::Waiting
         } else if stuck {
             RunStatus::Blocked
-        } else if !self.parents.is_empty() {
+        } else if !parents.is_empty() {
             RunStatus::Waiting
-        } else if self.held.contains(&Path::root()) && !failing {
+        } else if held.contains(&Path::root()) && !failing {
             RunStatus::Queued
         } else {
             RunStatus::Running
@@ -244,12 +257,12 @@ impl RunState {
 
     /// The earliest moment at which something must be done.
     pub fn next_timer(&self) -> Option<Time> {
-        self.timers.iter().find(|timer| self.acts(timer)).map(|timer| timer.at)
+        self.index.timers.iter().find(|timer| self.acts(timer)).map(|timer| timer.at)
     }
 
     /// The timers that are due, in order.
     pub(crate) fn due_timers(&self, now: Time) -> Vec<Timer> {
-        let due = self.timers.iter().take_while(|timer| timer.at <= now);
+        let due = self.index.timers.iter().take_while(|timer| timer.at <= now);
         due.filter(|timer| self.acts(timer)).cloned().collect()
     }
 
@@ -261,7 +274,7 @@ impl RunState {
 
     /// Whether something inside of a path is left behind when its grace period is over. Compensations are not.
     fn is_to_be_left(&self, scope: &Path) -> bool {
-        let mut calls = path::within(&self.calls, scope);
+        let mut calls = path::within(&self.index.calls, scope);
         calls.any(|node| !self.undo.is_under_way_at(node)) || self.children_open_within(scope)
     }
 
@@ -277,7 +290,7 @@ impl RunState {
 
     /// How many parts a snapshot of it has.
     pub fn weight(&self) -> u64 {
-        let lanes = self.supervising.iter().filter_map(|path| self.node(path)?.lanes.as_ref());
+        let lanes = self.index.supervising.iter().filter_map(|path| self.node(path)?.lanes.as_ref());
         let slots: usize = lanes.map(|lanes| lanes.slots.len()).sum();
         let ops: usize = self.ops.values().map(|ops| ops.iter().len()).sum();
         u64::try_from(self.nodes.len() + slots + ops + self.children.len()).unwrap_or(u64::MAX)

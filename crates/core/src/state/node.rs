@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::phase::{NodePhase, WaitReason};
 use super::signal::AwaitedSignal;
 use crate::event::{BlockedReason, CallRole, DueCall, ResultPart};
 use crate::failure::FailureRecord;
@@ -13,8 +14,15 @@ use crate::status::NodeStatus;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NodeState {
-    /// Its status, as users see it.
-    pub(super) status: NodeStatus,
+    /// What it does now.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) phase: NodePhase,
+    /// It has started lanes, and has not ended.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) supervises: bool,
+    /// How it ended.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) end: Option<NodeEnd>,
     /// It failed, and the run went on.
     #[serde(skip_serializing_if = "is_default")]
     pub soft: bool,
@@ -30,12 +38,6 @@ pub struct NodeState {
     /// How many were cut short by a crash since it was last let go on.
     #[serde(skip_serializing_if = "is_default")]
     pub interruptions: u32,
-    /// The call at work.
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) call: Option<OpenCall>,
-    /// The call to make next, for a node that waits, is held or is blocked.
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) due: Option<DueCall>,
     /// The event that holds its result.
     #[serde(skip_serializing_if = "is_default")]
     pub result: Option<Seq>,
@@ -76,65 +78,83 @@ pub struct NodeState {
     /// Its compensation was called.
     #[serde(skip_serializing_if = "is_default")]
     pub undone: bool,
-    /// Why it is blocked.
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) blocked: Option<BlockedReason>,
-    /// When it sleeps until, or is tried again.
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) wake_at: Option<Time>,
-    /// The signal that it waits for.
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) awaited: Option<AwaitedSignal>,
-    /// Its call was let go inside an operation; the due one starts when an answer is there.
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) suspended: bool,
     /// When its first call or sleep began.
     #[serde(skip_serializing_if = "is_default")]
     pub started_at: Option<Time>,
-    /// When it ended.
-    #[serde(skip_serializing_if = "is_default")]
-    pub(super) ended_at: Option<Time>,
+}
+
+/// The end of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeEnd {
+    /// A terminal status.
+    pub status: NodeStatus,
+    /// When.
+    pub at: Time,
 }
 
 impl NodeState {
+    /// What it does now.
+    pub fn phase(&self) -> &NodePhase {
+        &self.phase
+    }
+
+    /// Whether it has started lanes, and has not ended.
+    pub fn supervises(&self) -> bool {
+        self.supervises
+    }
+
     /// Its status, as users see it.
     pub fn status(&self) -> NodeStatus {
-        self.status
+        self.end.map_or_else(|| self.phase.status(self.supervises), |end| end.status)
     }
 
     /// Whether it has ended. Its handler or compensation may still be at work.
     pub fn has_ended(&self) -> bool {
-        self.status.is_terminal()
+        self.end.is_some()
     }
 
     /// When it ended.
     pub fn ended_at(&self) -> Option<Time> {
-        self.ended_at
+        self.end.map(|end| end.at)
     }
 
     /// The call at work.
     pub fn open_call(&self) -> Option<&OpenCall> {
-        self.call.as_ref()
+        if let NodePhase::Calling { call, .. } = &self.phase { Some(call) } else { None }
     }
 
     /// The call to make next, for a node that waits, is held or is blocked.
     pub fn due(&self) -> Option<DueCall> {
-        self.due
+        self.phase.due()
     }
 
     /// When it sleeps until, is tried again, or stops waiting for a signal.
     pub fn wake_at(&self) -> Option<Time> {
-        self.wake_at
+        if let NodePhase::Waiting { until, .. } = &self.phase { *until } else { None }
     }
 
     /// The signal that it waits for.
     pub fn awaited(&self) -> Option<&AwaitedSignal> {
-        self.awaited.as_ref()
+        if let NodePhase::Waiting { why: WaitReason::Signal(awaited), .. } = &self.phase {
+            Some(awaited)
+        } else {
+            None
+        }
+    }
+
+    /// Whether its call was let go inside an operation: it is called again when an answer is there.
+    pub(crate) fn is_suspended(&self) -> bool {
+        matches!(self.phase, NodePhase::Waiting { why: WaitReason::Answer, .. })
+    }
+
+    /// Whether it does nothing by itself.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.phase.is_idle()
     }
 
     /// Why it is blocked.
     pub fn blocked(&self) -> Option<&BlockedReason> {
-        self.blocked.as_ref()
+        if let NodePhase::Blocked { reason, .. } = &self.phase { Some(reason) } else { None }
     }
 }
 

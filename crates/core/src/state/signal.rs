@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunState, Timer, TimerKind};
+use super::{NodePhase, RunState, WaitReason};
 use crate::failure::FailureRecord;
 use crate::ids::{Seq, Time};
 use crate::path::Path;
@@ -121,10 +121,10 @@ impl RunState {
     /// Whether something could begin that was held back, by an orderly stop above all: an engine has to load the run
     /// at once.
     pub fn is_held_back(&self) -> bool {
-        let any = !self.held.is_empty()
+        let any = !self.index.held.is_empty()
             || self.has_children_to_start()
             || self.has_signals_to_take()
-            || self.waits.iter().any(|node| self.has_answers_to_give(node));
+            || self.index.waits.iter().any(|node| self.has_answers_to_give(node));
         any && !self.paused
     }
 
@@ -136,9 +136,10 @@ impl RunState {
         seq: Seq,
         at: Time,
     ) {
-        self.held.remove(node);
         self.begin(node, at);
-        self.await_signal(node, AwaitedSignal { name: name.to_owned(), since: seq }, until);
+        let awaited = AwaitedSignal { name: name.to_owned(), since: seq };
+        self.signals.wait(&awaited, SignalWaiter { node: node.clone(), op: None, until });
+        self.set_phase(node, NodePhase::Waiting { why: WaitReason::Signal(awaited), due: None, until });
     }
 
     pub(super) fn signal_taken(&mut self, node: &Path, op: Option<u32>, signal: Seq, at: Time) {
@@ -164,7 +165,6 @@ impl RunState {
         match (op, failure) {
             (Some(op), _) => self.op_ended(node, op, seq, failure.is_none(), at),
             (None, Some(failure)) => {
-                self.stop_waiting(node);
                 self.fail_node(node, seq, at, failure);
             }
             (None, None) => self.signal_gave(node, seq, at),
@@ -173,7 +173,6 @@ impl RunState {
 
     /// A signal node ends with what an event holds.
     fn signal_gave(&mut self, node: &Path, result: Seq, at: Time) {
-        self.stop_waiting(node);
         self.end_node(node, NodeStatus::Completed, at);
         self.entry(node).result = Some(result);
     }
@@ -181,19 +180,7 @@ impl RunState {
     fn awaited(&self, node: &Path, op: Option<u32>) -> Option<&AwaitedSignal> {
         match op {
             Some(op) => self.op(node, op)?.awaited.as_ref(),
-            None => self.node(node)?.awaited.as_ref(),
+            None => self.node(node)?.awaited(),
         }
-    }
-
-    fn await_signal(&mut self, node: &Path, awaited: AwaitedSignal, until: Option<Time>) {
-        self.waits.insert(node.clone());
-        if let Some(at) = until {
-            self.timers.insert(Timer { at, node: node.clone(), kind: TimerKind::Signal });
-        }
-        self.signals.wait(&awaited, SignalWaiter { node: node.clone(), op: None, until });
-        let state = self.entry(node);
-        state.status = NodeStatus::Waiting;
-        state.wake_at = until;
-        state.awaited = Some(awaited);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{NodeState, RunState, expected};
+use super::{RunState, expected};
 use crate::event::NotUndone;
 use crate::failure::{FailureRecord, code};
 use crate::ids::{RunId, Seq};
@@ -187,14 +187,10 @@ pub(crate) fn left_undone(child: &RunId, not_undone: &[NotUndone]) -> Option<Fai
 impl RunState {
     /// A step with a compensation has ended with this event.
     pub(super) fn note_undo(&mut self, node: &Path, seq: Seq) {
-        let Some(NodeState { status, unknown, .. }) =
-            expected(self.nodes.get(node), "a step that ends has begun")
-        else {
-            return;
-        };
-        match status {
+        let Some(ended) = expected(self.nodes.get(node), "a step that ends has begun") else { return };
+        match ended.status() {
             NodeStatus::Completed => self.undo.add(seq, node, true),
-            NodeStatus::Failed | NodeStatus::Cancelled if *unknown => self.undo.add(seq, node, false),
+            NodeStatus::Failed | NodeStatus::Cancelled if ended.unknown => self.undo.add(seq, node, false),
             _ => {}
         }
     }

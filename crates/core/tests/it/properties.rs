@@ -17,6 +17,7 @@ use rival_core::plan::{
     BackoffKind, NestedNode, Node, NodeKind, OnTimeout, PlanBlock, RetryPolicy, SleepLength, SleepNode,
     StepNode,
 };
+use rival_core::state::StateIndex;
 use rival_core::{NodeStatus, Path, Plan, RunState, RunStatus, Time, Value, verify};
 
 use crate::golden::{WORDS, word};
@@ -303,7 +304,7 @@ impl Driver {
 
     /// At-most-once calls at work now will not be made again.
     fn note_interrupted(&mut self) {
-        for node in &self.case.state.calls {
+        for node in &self.case.state.index().calls {
             let open = self.case.state.node(node).and_then(|node| node.open_call());
             let step = self.case.plan.node(node).map(|node| &node.node().kind);
             if let (Some(open), Some(NodeKind::Step(step))) = (open, step)
@@ -324,7 +325,7 @@ impl Driver {
         } else if let Some(at) = self.state().next_timer() {
             self.case.now = self.case.now.max(at);
             self.input(MachineInput::Tick);
-        } else if self.state().paused || !self.state().blocked.is_empty() {
+        } else if self.state().paused || !self.state().index().blocked.is_empty() {
             self.input(MachineInput::Resume);
         } else if !self.case.admit {
             self.case.admit = true;
@@ -487,6 +488,23 @@ fn a_run_that_is_cut_short_keeps_what_it_had() {
             driver.check()
         })
         .expect("every run that is cut short keeps what it had");
+}
+
+#[test]
+fn after_each_event_the_index_is_that_of_the_nodes() {
+    let cases = (plan(), script(), vec(trouble(), 0..40), cut());
+    TestRunner::new(config(300))
+        .run(&cases, |(plan, script, trouble, cut)| {
+            let mut driver = Driver::new(plan, script);
+            driver.run(&trouble, Some(cut));
+            let mut state = RunState::default();
+            for event in &driver.case.events {
+                state.apply(event);
+                prop_assert_eq!(state.index(), &StateIndex::of(&state), "after\n{}", driver.history());
+            }
+            Ok(())
+        })
+        .expect("what is kept beside the nodes follows from them");
 }
 
 #[test]

@@ -23,6 +23,7 @@ use rival_core::plan::{
     Node, NodeKind, OnFailure, ParallelNode, PlanBlock, RetryPolicy, SignalNode, SleepLength, SleepNode,
     StepNode,
 };
+use rival_core::state::StateIndex;
 use rival_core::{IndexedPlan, NodeStatus, Path, Plan, RunId, RunState, RunStatus, Time, Value, verify};
 
 pub(crate) fn plan(nodes: Vec<Node>) -> Plan {
@@ -465,7 +466,7 @@ impl Case {
     pub(crate) fn check(&self) {
         let stored = reload(&self.events);
         assert_eq!(stored, self.events, "the stored form loses nothing");
-        assert_eq!(fold(&stored), self.state, "the fold of the stored history is the live state");
+        assert_eq!(fold_indexed(&stored), self.state, "the fold of the stored history is the live state");
         let violations = verify::check_run(&self.plan, &self.events);
         assert!(violations.is_empty(), "{}\nviolates\n{}", history(&self.events), list(&violations));
     }
@@ -512,6 +513,19 @@ fn errand(errand: &CommitExtra) -> String {
 pub(crate) fn fold(events: &[Event]) -> RunState {
     let mut state = RunState::default();
     events.iter().for_each(|event| state.apply(event));
+    state
+}
+
+/// The same, and after each event the index is that of the nodes. In a long history not each event is looked at.
+pub(crate) fn fold_indexed(events: &[Event]) -> RunState {
+    let mut state = RunState::default();
+    let every = (events.len() / 1_000).max(1);
+    for (at, event) in events.iter().enumerate() {
+        state.apply(event);
+        if at % every == 0 || at + 1 == events.len() {
+            assert_eq!(*state.index(), StateIndex::of(&state), "after\n{}", history(&events[..=at]));
+        }
+    }
     state
 }
 

@@ -55,7 +55,7 @@ impl CutLists {
 
     fn insert(&mut self, seq: Seq, list: CutList, state: &RunState) {
         if self.lists.len() >= self.room {
-            let open = state.supervising.iter().filter_map(|path| state.node(path)?.items);
+            let open = state.index().supervising.iter().filter_map(|path| state.node(path)?.items);
             let in_use: HashSet<Seq> = open.collect();
             self.lists.retain(|seq, _| in_use.contains(seq));
             // Twice as many as are in use, so that looking for them costs each list the same.

@@ -61,7 +61,7 @@ impl Actor {
             return BTreeMap::new();
         }
         let open = |path: &Path| Some((path.clone(), self.state.node(path)?.open_call()?.clone()));
-        self.state.calls.iter().filter_map(open).collect()
+        self.state.index().calls.iter().filter_map(open).collect()
     }
 
     /// It was decided what becomes of them.

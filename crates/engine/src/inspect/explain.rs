@@ -14,7 +14,7 @@ pub(crate) fn explain(row: &RunRow, state: &RunState, now: Time) -> String {
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
         return format!("run `{run}` {} {} ago{why}", end.status, ago(now, end.at));
     }
-    if row.status == RunStatus::Blocked && state.blocked.is_empty() {
+    if row.status == RunStatus::Blocked && state.index().blocked.is_empty() {
         return format!(
             "run `{run}` is blocked: {}",
             row.note.as_deref().unwrap_or("its history cannot be read")
@@ -39,14 +39,14 @@ pub(crate) fn explain(row: &RunRow, state: &RunState, now: Time) -> String {
 }
 
 fn at_work(state: &RunState, now: Time) -> String {
-    let Some(node) = state.calls.first() else {
+    let Some(node) = state.index().calls.first() else {
         let undo = state.undo.undo_runs().next();
         return match undo {
             Some(undo) => format!("waits for the run `{undo}`, which undoes a child"),
             None => "is about to go on".to_owned(),
         };
     };
-    let more = state.calls.len() - 1;
+    let more = state.index().calls.len() - 1;
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let name = if node.is_root() { "the workflow's error handler".to_owned() } else { format!("`{node}`") };
     match state.node(node).and_then(|node| node.open_call()) {
@@ -61,7 +61,7 @@ fn at_work(state: &RunState, now: Time) -> String {
 
 /// What waits longest for nothing but time is what the run waits for; without a deadline it comes last.
 fn waits(state: &RunState, now: Time) -> String {
-    let paths = state.waits.iter().chain(&state.waiting);
+    let paths = state.index().waits.iter().chain(&state.index().waiting);
     let next = paths.map(|path| wait(state, path, now)).min_by_key(|(at, _)| at.unwrap_or(Time(i64::MAX)));
     match next {
         Some((_, text)) => text,
@@ -122,7 +122,8 @@ fn comma(at: Option<Time>, now: Time) -> String {
 }
 
 fn is_blocked(state: &RunState, now: Time) -> String {
-    let Some((path, node)) = state.blocked.first().and_then(|path| Some((path, state.node(path)?))) else {
+    let Some((path, node)) = state.index().blocked.first().and_then(|path| Some((path, state.node(path)?)))
+    else {
         return "is blocked".to_owned();
     };
     let reason = node.blocked().map_or_else(String::new, |reason| blocked(path, reason));

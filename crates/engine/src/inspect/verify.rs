@@ -275,7 +275,7 @@ impl Judge<'_> {
     fn count(&mut self, run: &ExaminedRun) {
         let report = &mut self.report;
         report.events += run.events.len() as u64;
-        report.open_calls += run.state.calls.len() as u64;
+        report.open_calls += run.state.index().calls.len() as u64;
         report.owned += u64::from(run.row.owner.is_some());
         report.importing += u64::from(run.state.nodes.values().any(|node| node.imported));
         for event in &run.events {
@@ -470,5 +470,8 @@ fn needed_wake(state: &RunState, messages: usize) -> Option<Time> {
 
 /// Whether the run waits for something from outside.
 fn waits_for_others(row: &RunRow, state: &RunState) -> bool {
-    state.paused || !state.blocked.is_empty() || row.status == RunStatus::Blocked || state.awaits_others()
+    state.paused
+        || !state.index().blocked.is_empty()
+        || row.status == RunStatus::Blocked
+        || state.awaits_others()
 }

@@ -496,7 +496,7 @@ impl Actor {
         let ended = self.state.end.is_some();
         let timer = self.state.next_timer();
         let near = timer.is_some_and(|at| at <= now.plus_ms(LINGER_MS)) && self.admit;
-        let idle = self.state.calls.is_empty() && !near && self.inbox.is_empty();
+        let idle = self.state.index().calls.is_empty() && !near && self.inbox.is_empty();
         let hold = if !ended && !idle && !work.release_now {
             RunHold::Keep
         } else if self.state.is_held_back() {
@@ -520,7 +520,7 @@ impl Actor {
                 .map(|failure| failure.message.clone())
                 .or_else(|| end.reason.clone());
         }
-        let blocked = self.state.blocked.first()?;
+        let blocked = self.state.index().blocked.first()?;
         let reason = self.state.node(blocked)?.blocked()?;
         Some(crate::inspect::explain::blocked(blocked, reason))
     }

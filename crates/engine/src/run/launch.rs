@@ -54,7 +54,8 @@ pub(crate) fn first_commit(engine: EngineId, plan: &IndexedPlan, spec: RunSpec, 
         // The run begins with its first node held, and the next look at it finds the same.
         (state, decision) = decide(start, false);
     }
-    let hold = if state.calls.is_empty() { RunHold::Release(state.next_timer()) } else { RunHold::Keep };
+    let hold =
+        if state.index().calls.is_empty() { RunHold::Release(state.next_timer()) } else { RunHold::Keep };
     let failure = state.end.as_ref().and_then(|end| end.failure.as_ref());
     let note = failure.map(|failure| cut(failure.message.clone(), NOTE_MAX));
     let row_update = match broken {

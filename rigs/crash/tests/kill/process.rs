@@ -97,7 +97,7 @@ async fn nothing_is_left_open(folder: &TestFolder) {
     let next = store.join().await.unwrap();
     let report = unfinished(&store, |run, report| {
         let stopped = run.row.owner.is_some_and(|owner| owner.0 + 1 == next.0);
-        if stopped || (run.row.owner.is_none() && !run.state.calls.is_empty()) {
+        if stopped || (run.row.owner.is_none() && !run.state.index().calls.is_empty()) {
             report.breach(&run.row.id, StoreInvariant::Resources, "an orderly stop left it open");
         }
     });

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use rival_core::LogLevel;
+use rival_core::event::CallRole;
 use rival_outgoing::OutgoingPolicy;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -59,7 +60,7 @@ pub enum ToHost {
         /// The function's key in the plan.
         function: String,
         /// What it is called for.
-        role: FrameRole,
+        role: CallRole,
         /// What it is given.
         cx: Box<RawValue>,
     },
@@ -137,30 +138,6 @@ pub struct ModuleSource {
     pub step_names: Vec<Option<String>>,
 }
 
-/// What a function is called for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum FrameRole {
-    /// A step.
-    Step,
-    /// A loop's condition.
-    Test,
-    /// A branch's choice.
-    Choose,
-    /// The list of a forEach.
-    Items,
-    /// The input of a nested workflow.
-    Input,
-    /// The length of a sleep.
-    Sleep,
-    /// Maps what a parallel block joined.
-    Finally,
-    /// An error handler.
-    OnError,
-    /// Undoes a step.
-    Compensate,
-}
-
 /// What a host says.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -220,7 +197,7 @@ pub enum FromHost {
         args: Box<RawValue>,
     },
     /// A call does nothing but wait for durable operations.
-    Waiting {
+    Idle {
         /// The call.
         id: CallId,
         /// How many answers it had when it said so: one that is on its way makes this stale.

@@ -18,12 +18,12 @@ pub(crate) struct HostCall {
     heard: mpsc::UnboundedReceiver<HostEvent>,
     over: bool,
     /// It waits for durable operations only: nothing has to be stopped when it is suspended.
-    rests: bool,
+    is_idle: bool,
 }
 
 impl HostCall {
     pub(crate) fn new(host: Arc<HostHandle>, id: CallId, heard: mpsc::UnboundedReceiver<HostEvent>) -> Self {
-        Self { host, id, heard, over: false, rests: false }
+        Self { host, id, heard, over: false, is_idle: false }
     }
 
     /// Where it is held.
@@ -57,13 +57,13 @@ impl HostCall {
     }
 
     pub(crate) fn is_idle(&self) -> bool {
-        self.rests
+        self.is_idle
     }
 
     /// It does nothing but wait, or does something again.
-    pub(crate) fn set_idle(&mut self, rests: bool) {
-        if std::mem::replace(&mut self.rests, rests) != rests {
-            self.host.count_idle(rests);
+    pub(crate) fn set_idle(&mut self, is_idle: bool) {
+        if std::mem::replace(&mut self.is_idle, is_idle) != is_idle {
+            self.host.count_idle(is_idle);
         }
     }
 
@@ -107,13 +107,13 @@ pub(crate) enum HostCallError {
 
 impl Drop for HostCall {
     fn drop(&mut self) {
-        let rested = self.rests;
+        let was_idle = self.is_idle;
         self.set_idle(false);
         if self.over {
             return;
         }
         self.host.unexpect(self.id);
-        if rested {
+        if was_idle {
             self.host.send(&ToHost::Forget { id: self.id });
         } else {
             self.host.stop(self.id, "the call was stopped", false);

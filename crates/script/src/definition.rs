@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rival_core::event::CallRole;
 use rival_core::{Path, Plan};
 use rival_engine::{Definition, FormerPlan, FunctionNeeds, InputCheck, UserFunction};
-use rival_script_host::frame::FrameRole;
 use rival_typescript::{ContextUsage, StepsUse, outer_names, usage};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -73,7 +73,7 @@ struct Twins {
 #[derive(Deserialize)]
 struct DescribedFunction {
     source: String,
-    role: FrameRole,
+    role: CallRole,
 }
 
 /// A test.

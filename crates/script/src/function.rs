@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
+use rival_core::event::CallRole;
 use rival_core::event::LostReason;
 use rival_core::failure::code::NOT_JSON;
 use rival_core::plan::BackoffKind;
@@ -13,7 +14,7 @@ use rival_engine::{
     BusyGuard, CallContext, CallError, FunctionNeeds, InexactNumber, UserFunction, inexact_number,
     is_too_deep,
 };
-use rival_script_host::frame::{FrameRole, FromHost, ScriptError, ToHost};
+use rival_script_host::frame::{FromHost, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
@@ -41,7 +42,7 @@ pub(crate) struct ScriptTarget {
 pub(crate) struct ScriptFunction {
     pub(crate) place: Arc<ScriptTarget>,
     pub(crate) key: String,
-    pub(crate) role: FrameRole,
+    pub(crate) role: CallRole,
     pub(crate) needs: FunctionNeeds,
 }
 
@@ -159,13 +160,13 @@ impl HostSession<'_> {
                     open.push(question);
                 }
             }
-            FromHost::Waiting { answers, .. } if answers == self.answers => {
+            FromHost::Idle { answers, .. } if answers == self.answers => {
                 self.talk.set_idle(true);
                 self.busy = None;
             }
             FromHost::State { state, .. } => keep_state(context, state.as_deref()),
             FromHost::Busy { .. } => self.works(context),
-            FromHost::Waiting { .. } | FromHost::Ready { .. } | FromHost::Aborted { .. } => {}
+            FromHost::Idle { .. } | FromHost::Ready { .. } | FromHost::Aborted { .. } => {}
         }
         None
     }

@@ -342,7 +342,7 @@ impl HostHandle {
             FromHost::Done { id, .. } | FromHost::Failed { id, .. } => (*id, true),
             FromHost::Log { id, .. }
             | FromHost::Op { id, .. }
-            | FromHost::Waiting { id, .. }
+            | FromHost::Idle { id, .. }
             | FromHost::State { id, .. }
             | FromHost::Busy { id } => (*id, false),
         };

@@ -196,7 +196,7 @@ impl std::fmt::Debug for HostPool {
 #[cfg(all(test, target_os = "linux"))]
 #[expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 mod tests {
-    use rival_script_host::frame::FrameRole;
+    use rival_core::event::CallRole;
     use rival_typescript::ModuleBounds;
     use serde_json::value::RawValue;
     use tokio::sync::mpsc::UnboundedReceiver;
@@ -244,7 +244,7 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
                 file: name_of(&file),
                 workflow: "flow".to_owned(),
                 function: function.to_owned(),
-                role: FrameRole::Step,
+                role: CallRole::Step,
                 cx: RawValue::from_string("{}".to_owned()).unwrap(),
             });
             heard

@@ -90,7 +90,7 @@ export type Role =
     | 'choose'
     | 'items'
     | 'input'
-    | 'sleep'
+    | 'wait'
     | 'finally'
     | 'onError'
     | 'compensate'

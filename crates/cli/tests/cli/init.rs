@@ -63,7 +63,8 @@ fn init_overwrites_nothing() {
 fn a_new_project_compiles() {
     let lab = Lab::offline();
     lab.rival(&["init"]).ok();
-    let tsc = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/js/node_modules/typescript/lib/tsc.js");
+    let tsc =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packages/rival/node_modules/typescript/lib/tsc.js");
     let project = lab.path("tsconfig.json");
     let output = Command::new("node").arg(tsc).arg("--project").arg(project).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

@@ -131,7 +131,7 @@ fn an_operation_is_answered_later() {
     while ops.len() < 2 {
         match lab.hear() {
             FromHost::Op { id, op, .. } => ops.push((id, op)),
-            FromHost::Waiting { .. } => {}
+            FromHost::Idle { .. } => {}
             other => panic!("{other:?}"),
         }
     }

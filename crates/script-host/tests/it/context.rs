@@ -1,7 +1,8 @@
 //! What functions are given, and what becomes of what they return.
 
 use rival_core::LogLevel;
-use rival_script_host::frame::{FrameRole, FromHost, ToHost};
+use rival_core::event::CallRole;
+use rival_script_host::frame::{FromHost, ToHost};
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Place, file};
@@ -61,7 +62,7 @@ fn cx(more: Value) -> Value {
     cx
 }
 
-fn call(lab: &mut Lab, function: &str, role: FrameRole, more: Value) -> Value {
+fn call(lab: &mut Lab, function: &str, role: CallRole, more: Value) -> Value {
     lab.begin_with(1, "/flow.js", "flow", function, role, &cx(more));
     lab.end().1.outcome.unwrap()
 }
@@ -69,7 +70,7 @@ fn call(lab: &mut Lab, function: &str, role: FrameRole, more: Value) -> Value {
 #[test]
 fn a_context_can_be_taken_apart() {
     let mut lab = lab();
-    let first = call(&mut lab, "all", FrameRole::Step, json!({}));
+    let first = call(&mut lab, "all", CallRole::Step, json!({}));
     let keys = json!(["input", "state", "lastStep", "loop", "steps", "log", "run", "durable"]);
     assert_eq!(first["keys"], keys);
     assert_eq!(first["rest"], json!(["input", "state", "loop", "log", "run", "durable"]));
@@ -77,7 +78,7 @@ fn a_context_can_be_taken_apart() {
     assert_eq!(first["input"], json!({"a": 1}));
     let last = json!({"result": 7, "state": {"n": 1}, "stepName": "before", "status": "completed"});
     let turn = json!({"index": 2, "item": "x", "items": ["x"], "last": null});
-    let inside = call(&mut lab, "all", FrameRole::Step, json!({"last": last, "loop": turn, "input": null}));
+    let inside = call(&mut lab, "all", CallRole::Step, json!({"last": last, "loop": turn, "input": null}));
     assert_eq!((&inside["lastStep"], &inside["loop"], inside.get("input")), (&last, &turn, None));
 }
 
@@ -88,7 +89,7 @@ fn a_function_knows_its_run() {
     let code = "export const name = 'flow'
         export const steps = [function go({ run }) { const { abortSignal, ...rest } = run; return { rest, aborted: abortSignal.aborted } }]";
     lab.tell(&ToHost::Realm { realm: 1, modules: vec![file("/flow.js", code)] });
-    let seen = call(&mut lab, "go", FrameRole::Step, json!({}));
+    let seen = call(&mut lab, "go", CallRole::Step, json!({}));
     let rest = json!({"runId": "r1", "workflow": "flow", "node": "n", "attempt": 2, "call": 3, "idempotencyKey": "r1/n"});
     assert_eq!(seen, json!({"rest": rest, "aborted": false}));
 }
@@ -97,7 +98,7 @@ fn a_function_knows_its_run() {
 fn earlier_steps_are_asked_for_once() {
     let mut lab = lab();
     let known = json!({"known": {"result": 1, "state": {}, "status": "completed"}, "absent": null});
-    lab.begin_with(1, "/flow.js", "flow", "earlier", FrameRole::Step, &cx(json!({"steps": known})));
+    lab.begin_with(1, "/flow.js", "flow", "earlier", CallRole::Step, &cx(json!({"steps": known})));
     let (id, op, kind, args) = lab.op();
     assert_eq!((kind.as_str(), args), ("look", json!({"name": "asked"})));
     lab.answer(id, op, json!({"result": 2, "state": {"n": 3}, "status": "completed"}));
@@ -220,14 +221,14 @@ fn roles_have_contexts_of_their_own() {
     let undone = call(
         &mut lab,
         "undone#compensate",
-        FrameRole::Compensate,
+        CallRole::Compensate,
         json!({"undo": {"result": 5, "outcome": "completed"}}),
     );
     assert_eq!(undone, json!({"result": 5, "outcome": "completed", "input": {"a": 1}}));
     let unknown =
-        call(&mut lab, "undone#compensate", FrameRole::Compensate, json!({"undo": {"outcome": "unknown"}}));
+        call(&mut lab, "undone#compensate", CallRole::Compensate, json!({"undo": {"outcome": "unknown"}}));
     assert_eq!(unknown, json!({"result": null, "outcome": "unknown", "input": {"a": 1}}));
-    let finished = call(&mut lab, "p#finally", FrameRole::Finally, json!({"joined": {"all": 1}}));
+    let finished = call(&mut lab, "p#finally", CallRole::Finally, json!({"joined": {"all": 1}}));
     assert_eq!(finished, json!({"result": {"all": 1}, "hasSteps": "object"}));
     let failed_step = json!({"stepName": "undone", "path": "undone", "state": {}, "status": "failed"});
     let failure = json!({
@@ -237,7 +238,7 @@ fn roles_have_contexts_of_their_own() {
     });
     let steps = json!({"known": {"result": 9, "state": {}, "status": "completed"}});
     let handled =
-        call(&mut lab, "undone#onError", FrameRole::OnError, json!({"failure": failure, "steps": steps}));
+        call(&mut lab, "undone#onError", CallRole::OnError, json!({"failure": failure, "steps": steps}));
     assert_eq!(handled, json!([true, "no", "mine", {"n": 1}, failed_step, null, "flow", [1], 9]));
 }
 
@@ -245,22 +246,22 @@ fn roles_have_contexts_of_their_own() {
 fn answers_to_blocks_are_what_the_engine_expects() {
     let mut lab = lab();
     for (function, role, input, expected) in [
-        ("sleep#sleep", FrameRole::Sleep, json!(1500), json!({"forMs": 1500})),
-        ("sleep#sleep", FrameRole::Sleep, json!("2 minutes"), json!({"forMs": 120_000})),
-        ("sleep#sleep", FrameRole::Sleep, json!({"hours": 1.5}), json!({"forMs": 5_400_000})),
-        ("sleep#sleep", FrameRole::Sleep, json!({"until": "1970-01-01T00:00:01Z"}), json!({"untilMs": 1000})),
-        ("b#if", FrameRole::Choose, json!("yes"), json!(true)),
-        ("b#if", FrameRole::Choose, json!(0), json!(false)),
-        ("c#on", FrameRole::Choose, json!("a"), json!("a")),
-        ("c#on", FrameRole::Choose, json!(7), json!("7")),
-        ("l#until", FrameRole::Test, json!(""), json!(false)),
-        ("e#items", FrameRole::Items, json!("set"), json!([1, 2])),
-        ("e#items", FrameRole::Items, json!([3]), json!([3])),
-        ("e#items", FrameRole::Items, json!({"no": "list"}), json!({"no": "list"})),
+        ("sleep#sleep", CallRole::Wait, json!(1500), json!({"forMs": 1500})),
+        ("sleep#sleep", CallRole::Wait, json!("2 minutes"), json!({"forMs": 120_000})),
+        ("sleep#sleep", CallRole::Wait, json!({"hours": 1.5}), json!({"forMs": 5_400_000})),
+        ("sleep#sleep", CallRole::Wait, json!({"until": "1970-01-01T00:00:01Z"}), json!({"untilMs": 1000})),
+        ("b#if", CallRole::Choose, json!("yes"), json!(true)),
+        ("b#if", CallRole::Choose, json!(0), json!(false)),
+        ("c#on", CallRole::Choose, json!("a"), json!("a")),
+        ("c#on", CallRole::Choose, json!(7), json!("7")),
+        ("l#until", CallRole::Test, json!(""), json!(false)),
+        ("e#items", CallRole::Items, json!("set"), json!([1, 2])),
+        ("e#items", CallRole::Items, json!([3]), json!([3])),
+        ("e#items", CallRole::Items, json!({"no": "list"}), json!({"no": "list"})),
     ] {
         assert_eq!(call(&mut lab, function, role, json!({"input": input})), expected, "{function} {input}");
     }
-    lab.begin_with(1, "/flow.js", "flow", "sleep#sleep", FrameRole::Sleep, &cx(json!({"input": "soon"})));
+    lab.begin_with(1, "/flow.js", "flow", "sleep#sleep", CallRole::Wait, &cx(json!({"input": "soon"})));
     assert!(lab.end().1.outcome.unwrap_err().message.contains("'soon' is not a duration"));
 }
 

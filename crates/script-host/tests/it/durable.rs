@@ -60,7 +60,7 @@ fn lab() -> Lab {
 /// The next frame, which says that the call waits, after so many answers.
 fn waits(lab: &mut Lab, call: u64, after: u32) {
     match lab.hear() {
-        FromHost::Waiting { id, answers } => assert_eq!((id, answers), (call, after)),
+        FromHost::Idle { id, answers } => assert_eq!((id, answers), (call, after)),
         other => panic!("{other:?}"),
     }
 }

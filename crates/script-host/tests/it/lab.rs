@@ -7,10 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rival_core::event::CallRole;
 use rival_script_host::OutgoingPolicy;
-use rival_script_host::frame::{
-    ControlFrame, ControlReply, FrameRole, FromHost, ModuleSource, ScriptError, ToHost,
-};
+use rival_script_host::frame::{ControlFrame, ControlReply, FromHost, ModuleSource, ScriptError, ToHost};
 use rival_script_host::wire::{self, FrameSplitter};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -171,7 +170,7 @@ impl Lab {
     pub fn begin_at(&mut self, realm: u32, file: &str, workflow: &str, function: &str, input: Value) -> u64 {
         let run = json!({"runId": "r", "workflow": "flow", "node": function, "attempt": 1, "call": 1, "idempotencyKey": "k"});
         let cx = json!({"input": input, "steps": {}, "last": null, "run": run, "loop": null, "failure": null, "undo": null});
-        self.begin_with(realm, file, workflow, function, FrameRole::Step, &cx)
+        self.begin_with(realm, file, workflow, function, CallRole::Step, &cx)
     }
 
     /// Begins any call.
@@ -181,7 +180,7 @@ impl Lab {
         file: &str,
         workflow: &str,
         function: &str,
-        role: FrameRole,
+        role: CallRole,
         cx: &Value,
     ) -> u64 {
         let id = self.number();

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use rival_core::Value;
+use rival_core::event::CallRole;
 use rival_engine::{CallContext, CallError, FunctionNeeds, UserFunction};
-use rival_script_host::frame::{FrameRole, ToHost};
+use rival_script_host::frame::ToHost;
 
 use crate::context;
 use crate::function::converse;
@@ -41,7 +42,7 @@ impl UserFunction for ScriptMock {
             file,
             workflow: String::new(),
             function,
-            role: FrameRole::Step,
+            role: CallRole::Step,
             cx,
         };
         let talk = self.pool.begin_on(Arc::clone(&self.host), &self.realm, frame);

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rival_script_host::frame::{FrameRole, FromHost, ToHost};
+use rival_core::event::CallRole;
+use rival_script_host::frame::{FromHost, ToHost};
 use rival_typescript::{ModuleBounds, Problem};
 use serde_json::value::RawValue;
 
@@ -165,7 +166,7 @@ impl TestSuite {
             file: name_of(&self.file),
             workflow: String::new(),
             function: test.key.clone(),
-            role: FrameRole::Step,
+            role: CallRole::Step,
             cx: RawValue::from_string("{}".to_owned()).expect("it is JSON"),
         };
         let mut talk = self.pool.begin(&self.realm, frame).await?;

@@ -19,7 +19,7 @@ export class Call {
     /** Everything else that will wake it: timers, requests, other operations. */
     others = 0
     /** The parent was told that it does nothing but wait. */
-    saidWaiting = false
+    saidIdle = false
     /** How many operations were answered. */
     answers = 0
     /** Its file is being evaluated. */

@@ -93,7 +93,7 @@ export function answered(frame: AnswerFrame): void {
     asked.delete(frame.op)
     if (entry.call !== undefined) {
         // It knows that an answer wakes the call.
-        entry.call.saidWaiting = false
+        entry.call.saidIdle = false
         entry.call.answers++
         count(entry.call, entry.isDurable, -1)
     }
@@ -165,7 +165,7 @@ export function count(call: Call | undefined, isDurable: boolean, by: 1 | -1): v
     if (isDurable) call.durable += by
     else call.others += by
     // Without durable operations there is nothing to tell.
-    if (call.durable > 0 || call.saidWaiting) changed.add(call)
+    if (call.durable > 0 || call.saidIdle) changed.add(call)
 }
 
 /** A turn of this call is over: tells the parent what has changed, and which calls now do nothing but wait. */
@@ -175,10 +175,10 @@ export function drained(id: number): void {
     for (const call of changed) {
         if (!calls.has(call.id)) continue
         const waits = call.durable > 0 && call.others === 0
-        if (waits === call.saidWaiting) continue
-        call.saidWaiting = waits
+        if (waits === call.saidIdle) continue
+        call.saidIdle = waits
         native.send(
-            waits ? `{"waiting":{"id":${call.id},"answers":${call.answers}}}` : `{"busy":{"id":${call.id}}}`,
+            waits ? `{"idle":{"id":${call.id},"answers":${call.answers}}}` : `{"busy":{"id":${call.id}}}`,
         )
     }
     changed.clear()

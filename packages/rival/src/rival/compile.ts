@@ -194,7 +194,7 @@ class Compiler {
     private wait(at: At, { wait, base }: SleepDraft): Json {
         if (!('computed' in wait)) return wait
         const after = (value: unknown) => waitOf(value, `what ${base} \`${at.path}\` computed`)
-        return this.own({}, 'computed', at, wait.computed, 'sleep', 'sleep', after)
+        return this.own({}, 'computed', at, wait.computed, 'sleep', 'wait', after)
     }
 
     private signal(draft: SignalDraft): Json {

@@ -1,7 +1,7 @@
 //! How each event changes the state.
 
 use super::{
-    EndingScope, HardFailure, NodeEnd, NodePhase, NodeState, OpenCall, RunEnd, RunEnding, RunState,
+    EndingScope, HardFailure, NodeOutcome, NodePhase, NodeState, OpenCall, RunEnd, RunEnding, RunState,
     TakenDecision, TakenIteration, UndoList, WaitReason, expected,
 };
 use crate::durable::{OpKey, OpKind};
@@ -405,7 +405,7 @@ impl RunState {
     /// A node has ended, and so have its lanes. A handler that is cancelled leaves its node as it ended.
     pub(super) fn end_node(&mut self, node: &Path, status: NodeStatus, at: Time) {
         let state = self.entry(node);
-        state.end.get_or_insert(NodeEnd { status, at });
+        state.end.get_or_insert(NodeOutcome { status, at });
         // Most nodes are steps whose call has just been closed: nothing else is left to change.
         if !state.is_idle() || state.supervises() {
             self.set_phase(node, NodePhase::Idle);
@@ -454,7 +454,7 @@ fn imported(
         ImportedStatus::Failed => (NodeStatus::Failed, true),
     };
     NodeState {
-        end: Some(NodeEnd { status, at: ended_at }),
+        end: Some(NodeOutcome { status, at: ended_at }),
         soft,
         imported: true,
         result: (!soft).then_some(seq),

@@ -21,7 +21,7 @@ pub use durable::{ChildRef, OpChildren, OpEnd, OpState, StepOps};
 pub use index::StateIndex;
 pub use lane::EndingScope;
 pub use node::{
-    HardFailure, LaneProgress, LaneSlot, NodeEnd, NodeState, OpenCall, TakenDecision, TakenIteration,
+    HardFailure, LaneProgress, LaneSlot, NodeOutcome, NodeState, OpenCall, TakenDecision, TakenIteration,
 };
 pub use phase::{NodePhase, WaitReason};
 pub use signal::{AwaitedSignal, SignalQueues, SignalWaiter};

@@ -22,7 +22,7 @@ pub struct NodeState {
     pub(super) supervises: bool,
     /// How it ended.
     #[serde(skip_serializing_if = "is_default")]
-    pub(super) end: Option<NodeEnd>,
+    pub(super) end: Option<NodeOutcome>,
     /// It failed, and the run went on.
     #[serde(skip_serializing_if = "is_default")]
     pub soft: bool,
@@ -83,9 +83,9 @@ pub struct NodeState {
     pub started_at: Option<Time>,
 }
 
-/// The end of a node.
+/// How and when a node ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NodeEnd {
+pub struct NodeOutcome {
     /// A terminal status.
     pub status: NodeStatus,
     /// When.

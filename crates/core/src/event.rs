@@ -1010,6 +1010,9 @@ impl EventKind {
             Self::CallFailed { failure, state, .. } => {
                 (content.failure, content.state) = (Some(failure), state.as_mut());
             }
+            Self::CallCancelled { state, .. } | Self::CallSuspended { state, .. } => {
+                content.state = state.as_mut()
+            }
             Self::RunFailing { failure, .. } | Self::RunFailed { failure, .. } => {
                 content.failure = Some(failure);
             }
@@ -1033,7 +1036,6 @@ impl EventKind {
             },
             Self::CallStarted { .. }
             | Self::CallLost { .. }
-            | Self::CallCancelled { .. }
             | Self::NodeStarted { .. }
             | Self::LaneEnded { .. }
             | Self::BlockFailing { .. }
@@ -1054,7 +1056,6 @@ impl EventKind {
             | Self::ChildRetried { .. }
             | Self::ChildUndoing { .. }
             | Self::ChildUndone { .. }
-            | Self::CallSuspended { .. }
             | Self::CancelRequested { .. }
             | Self::RunPaused {}
             | Self::RunResumed {}

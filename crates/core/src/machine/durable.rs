@@ -44,16 +44,16 @@ pub struct AskedOp {
     /// The operations whose answers the function has used since it last asked for a new one.
     pub after: Vec<u32>,
     /// What it is.
-    pub what: AskedBody,
+    pub request: OpRequest,
+    /// Why it fails at once: a child that cannot be started.
+    pub refused: Option<FailureRecord>,
 }
 
 /// What a function asks for.
 #[derive(Clone, Debug)]
-pub enum AskedBody {
-    /// It did something, and this came of it.
-    Once(Result<Value, FailureRecord>),
-    /// It began to do something, and gave it up.
-    OnceDropped,
+pub enum OpRequest {
+    /// To do something once.
+    Once(OnceRequest),
     /// To sleep for so many milliseconds.
     Sleep(u64),
     /// A signal.
@@ -63,14 +63,12 @@ pub enum AskedBody {
         /// A timeout is a value rather than a failure.
         timeout_is_value: bool,
     },
-    /// A child, or the reason why there can be none.
+    /// A child.
     Run {
         /// What it is given.
         input: Value,
-        /// Why it cannot be started.
-        refused: Option<FailureRecord>,
     },
-    /// A child for each item, or the reason why there can be none.
+    /// A child for each item.
     Map {
         /// What each is given.
         items: Vec<Value>,
@@ -78,34 +76,48 @@ pub enum AskedBody {
         concurrency: u32,
         /// Let all end, whatever becomes of some.
         collect: bool,
-        /// Why they cannot be started.
-        refused: Option<FailureRecord>,
     },
+}
+
+/// What a function says of something that it does once.
+#[derive(Clone, Debug)]
+pub enum OnceRequest {
+    /// Whether it is recorded. The engine answers that: it comes to the machine only if it is not.
+    Begin,
+    /// It did it, and this came of it.
+    Record(Result<Value, FailureRecord>),
+    /// It began, and gave it up.
+    Drop,
 }
 
 impl Machine<'_> {
     pub(super) fn op_asked(&mut self, asked: AskedOp) {
-        let AskedOp { node, call, name, occurrence, hash, after, what } = asked;
+        let AskedOp { node, call, name, occurrence, hash, after, request, refused } = asked;
         let open = self.state.node(&node).and_then(|node| node.open_call());
         // A call that is not at work any more asks for nothing.
         let Some(started) = open.filter(|open| open.number == call).map(|open| open.started) else { return };
         let op = self.state.ops.get(&node).map_or(1, crate::state::StepOps::next);
         let now = self.env.now;
-        let gives_up = matches!(what, AskedBody::OnceDropped);
-        let (what, outcome) = match what {
-            AskedBody::OnceDropped => (OpBody::Once {}, None),
-            AskedBody::Once(Ok(value)) => (OpBody::Once {}, Some(OpOutcome::Value(value))),
-            AskedBody::Once(Err(failure)) => (OpBody::Once {}, Some(OpOutcome::Failed(failure))),
-            AskedBody::Sleep(ms) => (OpBody::Sleep { until: now.plus_ms(ms) }, None),
-            AskedBody::Signal { timeout_ms, timeout_is_value } => {
+        let gives_up = matches!(request, OpRequest::Once(OnceRequest::Drop));
+        let (what, outcome) = match request {
+            OpRequest::Once(OnceRequest::Record(Ok(value))) => {
+                (OpBody::Once {}, Some(OpOutcome::Value(value)))
+            }
+            OpRequest::Once(OnceRequest::Record(Err(failure))) => {
+                (OpBody::Once {}, Some(OpOutcome::Failed(failure)))
+            }
+            OpRequest::Once(OnceRequest::Begin | OnceRequest::Drop) => (OpBody::Once {}, None),
+            OpRequest::Sleep(ms) => (OpBody::Sleep { until: now.plus_ms(ms) }, None),
+            OpRequest::Signal { timeout_ms, timeout_is_value } => {
                 let until = timeout_ms.map(|ms| now.plus_ms(ms));
                 (OpBody::Signal { until, timeout_is_value }, None)
             }
-            AskedBody::Run { input, refused } => (OpBody::Run { input }, refused.map(OpOutcome::Failed)),
-            AskedBody::Map { items, concurrency, collect, refused } => {
-                (OpBody::Map { items, concurrency, collect }, refused.map(OpOutcome::Failed))
+            OpRequest::Run { input } => (OpBody::Run { input }, None),
+            OpRequest::Map { items, concurrency, collect } => {
+                (OpBody::Map { items, concurrency, collect }, None)
             }
         };
+        let outcome = refused.map(OpOutcome::Failed).or(outcome);
         let event =
             EventKind::OpStarted { node: node.clone(), op, call, name, occurrence, hash, after, what };
         let seq = self.follow(event, started);

@@ -36,7 +36,7 @@ mod undo;
 
 use std::collections::VecDeque;
 
-pub use durable::{AskedBody, AskedOp};
+pub use durable::{AskedOp, OnceRequest, OpRequest};
 pub use invariant::BrokenInvariant;
 pub use signal::{SIGNALS_MAX, SentSignal};
 

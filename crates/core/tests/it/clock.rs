@@ -3,7 +3,7 @@
 use expect_test::expect;
 use rival_core::event::EventKind;
 use rival_core::failure::StepError;
-use rival_core::machine::AskedBody;
+use rival_core::machine::OpRequest;
 use rival_core::plan::{Node, SleepLength};
 use rival_core::{RunStatus, Time, verify};
 use serde_json::json as j;
@@ -91,7 +91,7 @@ fn a_step_that_waits_inside_has_all_of_its_own_time_afterwards() {
         .after(1_000_000)
         .start()
         .after(100)
-        .asks("t", 1, "", AskedBody::Sleep(5_000))
+        .asks("t", 1, "", OpRequest::Sleep(5_000))
         .clock_set_back(999_100)
         .next_timer(Some(6_000))
         .tick_after(5_000)

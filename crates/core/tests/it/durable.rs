@@ -4,28 +4,28 @@ use expect_test::expect;
 use rival_core::durable::{ChildOutcome, OpKey, OpKind, Replay, ReplayResult};
 use rival_core::event::{EventCause, EventKind};
 use rival_core::failure::{FailureRecord, StepError};
-use rival_core::machine::AskedBody;
+use rival_core::machine::{OnceRequest, OpRequest};
 use rival_core::plan::Join;
 use rival_core::{Event, NodeStatus, Path, RunStatus, Seq, Time};
 use serde_json::json as j;
 
 use crate::support::{Case, json, parallel_with, step, step_with, tried};
 
-fn once(value: serde_json::Value) -> AskedBody {
-    AskedBody::Once(Ok(json(value)))
+fn once(value: serde_json::Value) -> OpRequest {
+    OpRequest::Once(OnceRequest::Record(Ok(json(value))))
 }
 
-pub(crate) fn run() -> AskedBody {
-    AskedBody::Run { input: json(j!({"x": 1})), refused: None }
+pub(crate) fn run() -> OpRequest {
+    OpRequest::Run { input: json(j!({"x": 1})) }
 }
 
-pub(crate) fn signal(timeout_ms: Option<u64>) -> AskedBody {
-    AskedBody::Signal { timeout_ms, timeout_is_value: false }
+pub(crate) fn signal(timeout_ms: Option<u64>) -> OpRequest {
+    OpRequest::Signal { timeout_ms, timeout_is_value: false }
 }
 
-fn map(count: u32, concurrency: u32, collect: bool) -> AskedBody {
+fn map(count: u32, concurrency: u32, collect: bool) -> OpRequest {
     let items = (0..count).map(|n| json(j!(n))).collect();
-    AskedBody::Map { items, concurrency, collect, refused: None }
+    OpRequest::Map { items, concurrency, collect }
 }
 
 fn failed() -> ChildOutcome {
@@ -53,7 +53,7 @@ fn what_is_done_once_is_recorded_in_one_go() {
 #[test]
 fn a_sleep_is_answered_at_its_moment() {
     started()
-        .asks("a", 1, "", AskedBody::Sleep(100))
+        .asks("a", 1, "", OpRequest::Sleep(100))
         .status(RunStatus::Waiting)
         .next_timer(Some(100))
         .tick_after(100)
@@ -139,13 +139,15 @@ fn a_child_that_is_retried_by_itself_ends_with_its_last_run() {
 
 #[test]
 fn a_child_that_cannot_be_started_fails_the_operation() {
-    let refused = Some(FailureRecord::new("invalid_input", "x is missing"));
-    started().asks("a", 1, "charge", AskedBody::Run { input: json(j!(1)), refused }).then(expect![[r#"
+    let refused = FailureRecord::new("invalid_input", "x is missing");
+    started().asks_refused("a", 1, "charge", OpRequest::Run { input: json(j!(1)) }, refused).then(expect![[
+        r#"
         > a#1 asks, at 0
            3 <2        a#1.1 run charge with 1
            4 <3        a.1 ended: invalid_input `x is missing`
             answer a#1: operation 1
-    "#]]);
+    "#
+    ]]);
 }
 
 #[test]
@@ -274,7 +276,7 @@ fn only_a_call_that_waits_is_let_go() {
 fn a_call_that_has_not_used_an_answer_is_not_let_go() {
     started()
         .asks("a", 1, "go", signal(None))
-        .asks("a", 1, "", AskedBody::Sleep(100))
+        .asks("a", 1, "", OpRequest::Sleep(100))
         .tick_after(100)
         .suspend("a", 1)
         .suspend_after("a", 1, &[2])
@@ -322,7 +324,7 @@ fn let_go_by_an_older_build(mut case: Case) -> Case {
 fn a_step_that_an_older_build_let_go_with_an_answer_is_called_again() {
     let case = started()
         .asks("a", 1, "go", signal(None))
-        .asks("a", 1, "", AskedBody::Sleep(100))
+        .asks("a", 1, "", OpRequest::Sleep(100))
         .tick_after(100)
         .quietly();
     let case = let_go_by_an_older_build(case);
@@ -369,7 +371,7 @@ fn a_call_that_goes_the_way_again_has_the_time_of_every_stretch() {
         .signal("go")
         .next_timer(Some(5_290))
         .after(150)
-        .asks_after("a", 2, ("", 1), &[1], AskedBody::Sleep(1_000))
+        .asks_after("a", 2, ("", 1), &[1], OpRequest::Sleep(1_000))
         .tick_after(1_000)
         .next_timer(Some(6_340))
         .crash()
@@ -413,7 +415,7 @@ fn waiting_does_not_consume_the_steps_time() {
         .after(5_000)
         .signal("go")
         .next_timer(Some(5_140))
-        .asks_after("a", 1, ("", 1), &[1], AskedBody::Sleep(1_000))
+        .asks_after("a", 1, ("", 1), &[1], OpRequest::Sleep(1_000))
         .suspend("a", 1)
         .tick_after(1_000)
         .next_timer(Some(6_340))
@@ -446,7 +448,7 @@ fn waiting_does_not_consume_the_steps_time() {
 fn a_call_that_returns_leaves_nothing_open() {
     started()
         .asks("a", 1, "slow", run())
-        .asks("a", 1, "", AskedBody::Sleep(100))
+        .asks("a", 1, "", OpRequest::Sleep(100))
         .ok("a", 1)
         .next_timer(None)
         .ok("b", 1)
@@ -478,7 +480,7 @@ fn a_failing_attempt_keeps_what_went_well() {
     let case = Case::of(vec![tried("a", 2)])
         .start()
         .asks("a", 1, "key", once(j!(7)))
-        .asks("a", 1, "bad", AskedBody::Once(Err(FailureRecord::new("error", "no"))))
+        .asks("a", 1, "bad", OpRequest::Once(OnceRequest::Record(Err(FailureRecord::new("error", "no")))))
         .asks("a", 1, "slow", run())
         .fails("a", 1, StepError::new("no"))
         .child_ends("r~c1", cancelled())
@@ -728,7 +730,7 @@ fn a_function_that_has_changed_is_found_out() {
 fn a_race_ends_the_same_way_each_time() {
     let case = started()
         .asks("a", 1, "go", signal(None))
-        .asks("a", 1, "", AskedBody::Sleep(100))
+        .asks("a", 1, "", OpRequest::Sleep(100))
         .signal("go")
         .asks_after("a", 1, ("signalled", 1), &[1], once(j!(1)))
         .tick_after(100)

@@ -4,7 +4,7 @@ use expect_test::expect;
 use rival_core::durable::{OpKind, Replay, ReplayResult};
 use rival_core::event::EventKind;
 use rival_core::failure::StepError;
-use rival_core::machine::AskedBody;
+use rival_core::machine::{OnceRequest, OpRequest};
 use rival_core::{NodeStatus, Path, Time};
 use serde_json::json as j;
 
@@ -25,7 +25,7 @@ fn answered(attempts: u32) -> Case {
 fn a_wait_that_is_given_up_takes_no_signal() {
     started()
         .asks("a", 1, "m", signal(Some(500)))
-        .asks("a", 1, "", AskedBody::Sleep(100))
+        .asks("a", 1, "", OpRequest::Sleep(100))
         .tick_after(100)
         .drops("a", 1, 1)
         .next_timer(None)
@@ -133,7 +133,8 @@ fn a_kill_reaches_children_that_are_cancelling() {
 
 #[test]
 fn what_is_given_up_before_it_is_done_once_is_recorded() {
-    let case = started().asks("a", 1, "key", AskedBody::OnceDropped).asks("a", 1, "go", signal(None));
+    let case =
+        started().asks("a", 1, "key", OpRequest::Once(OnceRequest::Drop)).asks("a", 1, "go", signal(None));
     let case = case.crash();
     let mut replay = Replay::new(case.state.ops.get(&Path::from("a")), 1);
     let ops = case.state.ops.get(&Path::from("a"));

@@ -14,7 +14,7 @@ use rival_core::durable::ChildOutcome;
 use rival_core::event::{self, EventKind, ImportedStatus, LostReason, NotUndone, VERSION};
 use rival_core::failure::{FailureRecord, StepError};
 use rival_core::fork::{ForkImport, NodeImport};
-use rival_core::machine::{AskedBody, RunStart};
+use rival_core::machine::{OnceRequest, OpRequest, RunStart};
 use rival_core::plan::{Join, SleepLength};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, IndexedPlan, Path, Plan, RunState, Value, verify};
@@ -344,11 +344,11 @@ fn bystander() -> Case {
 /// A race of a signal and a sleep that the sleep wins, the signal that the loser had taken, and a call with the time of
 /// two stretches of work.
 fn given_up() -> Case {
-    let wait = || AskedBody::Signal { timeout_ms: None, timeout_is_value: false };
+    let wait = || OpRequest::Signal { timeout_ms: None, timeout_is_value: false };
     Case::of(vec![step_with("a", |step| step.timeout_ms = Some(100))])
         .start()
         .asks("a", 1, "m", wait())
-        .asks("a", 1, "", AskedBody::Sleep(50))
+        .asks("a", 1, "", OpRequest::Sleep(50))
         .tick_after(50)
         .signal("m")
         .drops("a", 1, 1)
@@ -378,7 +378,7 @@ fn clock_set_back() -> Case {
 }
 
 fn child_undone() -> Case {
-    let run = || AskedBody::Run { input: json(j!(1)), refused: None };
+    let run = || OpRequest::Run { input: json(j!(1)) };
     let stuck = NotUndone { node: "x".into(), failure: FailureRecord::new("error", "stuck") };
     Case::of(vec![undoable("a"), step("b"), step("c")])
         .start()
@@ -498,20 +498,16 @@ fn asleep() -> Case {
 }
 
 fn waiting() -> Case {
-    let map = AskedBody::Map {
-        items: vec![json(j!(1)), json(j!(2)), json(j!(3))],
-        concurrency: 2,
-        collect: false,
-        refused: None,
-    };
-    let sleep = |ms| AskedBody::Sleep(ms);
-    let signal = AskedBody::Signal { timeout_ms: Some(500), timeout_is_value: true };
+    let map =
+        OpRequest::Map { items: vec![json(j!(1)), json(j!(2)), json(j!(3))], concurrency: 2, collect: false };
+    let sleep = |ms| OpRequest::Sleep(ms);
+    let signal = OpRequest::Signal { timeout_ms: Some(500), timeout_is_value: true };
     let failed = ChildOutcome::Failed { failure: FailureRecord::new("error", "no"), step: Some("x".into()) };
     let a = step_with("a", |step| step.timeout_ms = Some(60_000));
     Case::of(vec![super::support::signal("s", "go", Some(100), true), a, step("b")])
         .start()
         .tick_after(100)
-        .asks("a", 1, "key", AskedBody::Once(Ok(json(j!("k")))))
+        .asks("a", 1, "key", OpRequest::Once(OnceRequest::Record(Ok(json(j!("k"))))))
         .asks_after("a", 1, ("go", 1), &[1], signal)
         .signal("go")
         .signal("later")
@@ -524,6 +520,6 @@ fn waiting() -> Case {
         .child_ends("r~c1~1", failed)
         .child_ends("r~c3", ChildOutcome::Cancelled { reason: Some("enough".into()), not_undone: Vec::new() })
         .ok("a", 2)
-        .asks("b", 1, "long", AskedBody::Run { input: json(j!({"x": 1})), refused: None })
+        .asks("b", 1, "long", OpRequest::Run { input: json(j!({"x": 1})) })
         .asks("b", 1, "", sleep(5_000))
 }

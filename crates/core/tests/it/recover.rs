@@ -3,7 +3,7 @@
 use expect_test::expect;
 use rival_core::event::{BlockedReason, LostReason};
 use rival_core::failure::StepError;
-use rival_core::machine::{AskedBody, CallOutcome};
+use rival_core::machine::{CallOutcome, OpRequest};
 use rival_core::plan::SleepLength;
 use rival_core::{NodeStatus, Plan, RunStatus};
 use serde_json::json as j;
@@ -649,7 +649,7 @@ fn a_call_that_is_lost_while_the_run_is_paused_is_made_again_at_resume() {
 fn a_bystander_that_waits_inside_goes_on_waiting() {
     Case::of(vec![step_with("a", |step| step.at_most_once = true)])
         .start()
-        .asks("a", 1, "", AskedBody::Sleep(1_000))
+        .asks("a", 1, "", OpRequest::Sleep(1_000))
         .lost("a", 1, LostReason::Bystander)
         .tick_after(1_000)
         .ok("a", 2)
@@ -676,7 +676,7 @@ fn a_bystander_that_waits_inside_goes_on_waiting() {
 fn a_call_that_does_something_while_it_waits_inside_does_not_go_round_for_ever() {
     let mut case = Case::of(vec![step("a")]).start();
     for call in 1..=5 {
-        case = case.asks("a", call, "", AskedBody::Sleep(1_000)).lost("a", call, LostReason::Crash);
+        case = case.asks("a", call, "", OpRequest::Sleep(1_000)).lost("a", call, LostReason::Crash);
     }
     case.node("a", NodeStatus::Blocked).check();
 }

@@ -15,8 +15,8 @@ use rival_core::event::{
 use rival_core::failure::StepError;
 use rival_core::fork::{ForkImport, NodeImport};
 use rival_core::machine::{
-    self, AskedBody, AskedOp, CallOutcome, CommitExtra, Decision, DecisionEnv, Effect, LiveStates,
-    MachineInput, RunStart, SentSignal, StopReason,
+    self, AskedOp, CallOutcome, CommitExtra, Decision, DecisionEnv, Effect, LiveStates, MachineInput,
+    OpRequest, RunStart, SentSignal, StopReason,
 };
 use rival_core::plan::{
     BlockOrder, BranchNode, CompensationSpec, ForEachNode, Join, LoopNode, LoopTest, NamedBlock, NestedNode,
@@ -24,7 +24,9 @@ use rival_core::plan::{
     StepNode,
 };
 use rival_core::state::StateIndex;
-use rival_core::{IndexedPlan, NodeStatus, Path, Plan, RunId, RunState, RunStatus, Time, Value, verify};
+use rival_core::{
+    FailureRecord, IndexedPlan, NodeStatus, Path, Plan, RunId, RunState, RunStatus, Time, Value, verify,
+};
 
 pub(crate) fn plan(nodes: Vec<Node>) -> Plan {
     Plan {
@@ -179,6 +181,25 @@ struct Written(BTreeMap<(Path, u32), Value>);
 impl LiveStates for Written {
     fn written(&self, node: &Path, call: u32) -> Option<Value> {
         self.0.get(&(node.clone(), call)).cloned()
+    }
+}
+
+fn asked(
+    node: &str,
+    call: u32,
+    (name, occurrence): (&str, u32),
+    after: &[u32],
+    request: OpRequest,
+) -> AskedOp {
+    AskedOp {
+        node: Path::from(node),
+        call,
+        name: name.to_owned(),
+        occurrence,
+        hash: "h".into(),
+        after: after.to_vec(),
+        request,
+        refused: None,
     }
 }
 
@@ -348,8 +369,21 @@ impl Case {
     }
 
     /// A function asks for an operation: the first of its kind and name, with nothing used before.
-    pub(crate) fn asks(self, node: &str, call: u32, name: &str, what: AskedBody) -> Self {
+    pub(crate) fn asks(self, node: &str, call: u32, name: &str, what: OpRequest) -> Self {
         self.asks_after(node, call, (name, 1), &[], what)
+    }
+
+    /// A function asks for a child that cannot be started.
+    pub(crate) fn asks_refused(
+        self,
+        node: &str,
+        call: u32,
+        name: &str,
+        request: OpRequest,
+        refused: FailureRecord,
+    ) -> Self {
+        let refused = Some(refused);
+        self.asks_op(AskedOp { refused, ..asked(node, call, (name, 1), &[], request) })
     }
 
     pub(crate) fn asks_after(
@@ -358,18 +392,13 @@ impl Case {
         call: u32,
         (name, occurrence): (&str, u32),
         after: &[u32],
-        what: AskedBody,
+        what: OpRequest,
     ) -> Self {
-        let asked = AskedOp {
-            node: Path::from(node),
-            call,
-            name: name.to_owned(),
-            occurrence,
-            hash: "h".into(),
-            after: after.to_vec(),
-            what,
-        };
-        self.when(&format!("{node}#{call} asks"), MachineInput::Op(asked))
+        self.asks_op(asked(node, call, (name, occurrence), after, what))
+    }
+
+    fn asks_op(self, asked: AskedOp) -> Self {
+        self.when(&format!("{}#{} asks", asked.node, asked.call), MachineInput::Op(asked))
     }
 
     pub(crate) fn suspend(self, node: &str, call: u32) -> Self {

@@ -4,7 +4,7 @@ use expect_test::expect;
 use rival_core::RunStatus;
 use rival_core::durable::ChildOutcome;
 use rival_core::failure::StepError;
-use rival_core::machine::AskedBody;
+use rival_core::machine::{OnceRequest, OpRequest};
 use rival_core::plan::{CompensationSpec, Join};
 use serde_json::json as j;
 
@@ -248,8 +248,8 @@ fn a_paused_run_that_fails_is_undone_when_it_is_resumed() {
         "#]]);
 }
 
-fn child_of(input: serde_json::Value) -> AskedBody {
-    AskedBody::Run { input: json(input), refused: None }
+fn child_of(input: serde_json::Value) -> OpRequest {
+    OpRequest::Run { input: json(input) }
 }
 
 fn cancelled() -> ChildOutcome {
@@ -443,12 +443,10 @@ fn one_that_fails_by_itself_while_its_block_fails_was_not_told_and_is_not_undone
 fn a_step_whose_wait_ends_because_its_block_fails_is_undone_let_go_or_not() {
     let failing = || {
         let block = parallel("p", vec![("x", vec![undoable("a")]), ("y", vec![step("b")])]);
-        Case::of(vec![block]).start().asks("p/x/a", 1, "charge", AskedBody::Once(Ok(json(j!(1))))).asks(
-            "p/x/a",
-            1,
-            "x",
-            AskedBody::Signal { timeout_ms: None, timeout_is_value: false },
-        )
+        Case::of(vec![block])
+            .start()
+            .asks("p/x/a", 1, "charge", OpRequest::Once(OnceRequest::Record(Ok(json(j!(1))))))
+            .asks("p/x/a", 1, "x", OpRequest::Signal { timeout_ms: None, timeout_is_value: false })
     };
     let stopped = StepError::stop("the run is ending").code("cancelled");
     failing()
@@ -493,7 +491,7 @@ fn a_step_whose_wait_ends_because_its_block_fails_is_undone_let_go_or_not() {
     Case::of(vec![parallel("p", vec![("x", vec![undoable("a")]), ("y", vec![step("b")])])])
         .start()
         .fails("p/y/b", 1, StepError::new("no"))
-        .asks("p/x/a", 1, "", AskedBody::Sleep(5))
+        .asks("p/x/a", 1, "", OpRequest::Sleep(5))
         .quietly()
         .fails("p/x/a", 1, stopped)
         .ok("p/x/a", 2)
@@ -513,7 +511,7 @@ fn a_step_whose_wait_ends_because_its_block_fails_is_undone_let_go_or_not() {
 fn a_step_that_was_let_go_and_whose_function_is_missing_now_is_undone_when_it_is_cancelled() {
     Case::of(vec![undoable("a")])
         .start()
-        .asks("a", 1, "", AskedBody::Sleep(5))
+        .asks("a", 1, "", OpRequest::Sleep(5))
         .suspend("a", 1)
         .tick_after(5)
         .function_missing("a", 2)
@@ -550,7 +548,7 @@ fn what_a_cancelled_child_could_not_undo_is_told_by_its_parent() {
     let not_undone = vec![left("refund"), left("mail")];
     Case::of(vec![step("a")])
         .start()
-        .asks("a", 1, "slow", AskedBody::Run { input: json(j!(1)), refused: None })
+        .asks("a", 1, "slow", OpRequest::Run { input: json(j!(1)) })
         .quietly()
         .cancel()
         .stopped("a", 1)
@@ -630,7 +628,7 @@ fn the_state_of_a_call_is_recorded_when_it_times_out_is_stopped_or_left_behind()
     let mut let_go = Case::of(vec![step("a")])
         .start()
         .writes("a", 1, j!({"sent": 5}))
-        .asks("a", 1, "", AskedBody::Sleep(5))
+        .asks("a", 1, "", OpRequest::Sleep(5))
         .suspend("a", 1)
         .cancel();
     let seq = let_go.state.nodes.remove(&rival_core::Path::from("a")).and_then(|node| node.state);

@@ -15,6 +15,7 @@ use std::time::Duration;
 use rival_core::durable::{ChildOutcome, OpKey, OpKind, OpOutcome};
 use rival_core::event::EventKind;
 use rival_core::failure::code;
+use rival_core::machine::{OnceRequest, OpRequest};
 use rival_core::{Event, FailureRecord, Path, RunId, Seq, StepError, Value};
 use rival_store::Store;
 use sha2::{Digest, Sha256};
@@ -73,7 +74,9 @@ pub(crate) struct OpMessage {
     pub(crate) key: OpKey,
     pub(crate) hash: String,
     pub(crate) used: Vec<u32>,
-    pub(crate) what: OpRequest,
+    pub(crate) request: OpRequest,
+    /// Of the inputs of children.
+    pub(crate) check: ChildInputCheck,
     pub(crate) reply: oneshot::Sender<OpReply>,
 }
 
@@ -82,29 +85,6 @@ pub(crate) struct GivenUp {
     pub(crate) node: Path,
     pub(crate) call: u32,
     pub(crate) key: OpKey,
-}
-
-/// What a function asks for.
-pub(crate) enum OpRequest {
-    /// Whether something is recorded.
-    Once,
-    /// To record what came of it.
-    Done(Result<Value, FailureRecord>),
-    Sleep(u64),
-    Signal {
-        timeout_ms: Option<u64>,
-        timeout_is_value: bool,
-    },
-    Run {
-        input: Value,
-        judged: ChildInputCheck,
-    },
-    Map {
-        items: Vec<Value>,
-        concurrency: u32,
-        collect: bool,
-        judged: ChildInputCheck,
-    },
 }
 
 /// What the child's workflow says of its input; absent if it was not asked, or has no check of its own.
@@ -156,14 +136,14 @@ impl DurableHandle {
         async move {
             // Told for good with what is recorded: if it is given up before it is done, another question tells of them.
             let (uses, used) = wait.line.idle_tracker.uses();
-            let told = wait.ask(String::new(), used, OpRequest::Once).await?;
+            let told = wait.ask(String::new(), used, OpRequest::Once(OnceRequest::Begin)).await?;
             if let OpReply::Ended { .. } = told.reply {
                 return wait.value(told).await;
             }
             let done = work.await.map_err(|error| error.failure);
             drop(told);
             let used = wait.line.idle_tracker.newly_used(uses);
-            let told = wait.ask(String::new(), used, OpRequest::Done(done)).await?;
+            let told = wait.ask(String::new(), used, OpRequest::Once(OnceRequest::Record(done))).await?;
             wait.value(told).await
         }
     }
@@ -232,7 +212,7 @@ impl DurableHandle {
     ) -> impl Future<Output = Result<Value, StepError>> + Send + use<> {
         let mut wait = self.wait(OpKind::Run, workflow);
         async move {
-            let told = wait.say(hash(&[&*input.canonical()]), OpRequest::Run { input, judged: None }).await?;
+            let told = wait.say(hash(&[&*input.canonical()]), OpRequest::Run { input }).await?;
             wait.value(told).await
         }
     }
@@ -250,7 +230,7 @@ impl DurableHandle {
         async move {
             let texts: Vec<Cow<'_, str>> = items.iter().map(Value::canonical).collect();
             let hash = hash(&texts.iter().map(Cow::as_ref).collect::<Vec<_>>());
-            let question = OpRequest::Map { items, concurrency: concurrency.max(1), collect, judged: None };
+            let question = OpRequest::Map { items, concurrency: concurrency.max(1), collect };
             let told = wait.say(hash, question).await?;
             wait.outcomes(told, collect).await
         }
@@ -308,17 +288,17 @@ impl Drop for OpWait {
 }
 
 impl OpWait {
-    async fn say(&mut self, hash: String, what: OpRequest) -> Result<OpReplyGuard, StepError> {
+    async fn say(&mut self, hash: String, request: OpRequest) -> Result<OpReplyGuard, StepError> {
         let (uses, _) = self.line.idle_tracker.uses();
         let used = self.line.idle_tracker.newly_used(uses);
-        self.ask(hash, used, what).await
+        self.ask(hash, used, request).await
     }
 
     async fn ask(
         &mut self,
         hash: String,
         used: Vec<u32>,
-        what: OpRequest,
+        request: OpRequest,
     ) -> Result<OpReplyGuard, StepError> {
         let (reply, replied) = oneshot::channel();
         let asked: PendingRequest = self.line.idle_tracker.ask();
@@ -331,7 +311,8 @@ impl OpWait {
             key,
             hash,
             used,
-            what,
+            request,
+            check: None,
             reply,
         })));
         if let Ok(reply) = replied.await {

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use rival_core::durable::{OpKey, Replay, ReplayResult};
 use rival_core::event::BlockedReason;
 use rival_core::failure::code;
-use rival_core::machine::{AskedBody, AskedOp, CallOutcome, Effect, MachineInput};
+use rival_core::machine::{AskedOp, CallOutcome, Effect, MachineInput, OnceRequest, OpRequest};
 use rival_core::state::{OpState, StepOps};
 use rival_core::{FailureRecord, Path, Time, Value};
 use tokio::sync::oneshot;
 
 use crate::call::values::RecordedValue;
-use crate::durable::handle::{GivenUp, OpMessage, OpReply, OpRequest};
+use crate::durable::handle::{ChildInputCheck, GivenUp, OpMessage, OpReply};
 use crate::durable::idle::IdleTracker;
 use crate::run::actor::{Actor, PendingCommit};
 use crate::run::mailbox::ActorMessage;
@@ -84,7 +84,7 @@ impl OpSession {
 impl Actor {
     /// A function asks for something durable.
     pub(crate) fn handle_op_request(&mut self, ask: OpMessage, work: &mut PendingCommit) {
-        let OpMessage { node, call, id, key, hash, used, what, reply } = ask;
+        let OpMessage { node, call, id, key, hash, used, request, check, reply } = ask;
         let Some(running) = self.calls.get_mut(&node).filter(|running| running.number == call) else {
             return;
         };
@@ -92,8 +92,8 @@ impl Actor {
         let idle_tracker = Arc::clone(&talk.idle_tracker);
         idle_tracker.heard();
         let ops = self.state.ops.get(&node);
-        let op = match &what {
-            OpRequest::Done(_) => {
+        let op = match &request {
+            OpRequest::Once(OnceRequest::Record(_)) => {
                 talk.replay.worked();
                 ops.map_or(1, StepOps::next)
             }
@@ -112,7 +112,7 @@ impl Actor {
                     }
                     return;
                 }
-                ReplayResult::New if matches!(what, OpRequest::Once) => {
+                ReplayResult::New if matches!(request, OpRequest::Once(OnceRequest::Begin)) => {
                     talk.replay.working();
                     // A function that is gone needs no answer.
                     let _ = reply.send(OpReply::Do);
@@ -123,9 +123,15 @@ impl Actor {
         };
         talk.asks.insert(op, WaitingRequest { id, reply });
         talk.replay.recorded(op);
-        let what = self.body_of(what, &key.name);
+        let request = match request {
+            OpRequest::Once(OnceRequest::Record(Ok(value))) => {
+                OpRequest::Once(OnceRequest::Record(self.small_enough(value)))
+            }
+            other => other,
+        };
+        let refused = self.refused(&request, &key.name, check);
         let OpKey { name, occurrence, .. } = key;
-        let asked = AskedOp { node, call, name, occurrence, hash, after: used, what };
+        let asked = AskedOp { node, call, name, occurrence, hash, after: used, request, refused };
         self.decide(MachineInput::Op(asked), work);
         idle_tracker.known(id);
     }
@@ -146,8 +152,10 @@ impl Actor {
         // Something that was to be done once, and is not recorded yet.
         talk.replay.worked();
         let OpKey { name, occurrence, .. } = key;
-        let (hash, after, what) = (String::new(), Vec::new(), AskedBody::OnceDropped);
-        self.decide(MachineInput::Op(AskedOp { node, call, name, occurrence, hash, after, what }), work);
+        let (hash, after, refused) = (String::new(), Vec::new(), None);
+        let request = OpRequest::Once(OnceRequest::Drop);
+        let asked = AskedOp { node, call, name, occurrence, hash, after, request, refused };
+        self.decide(MachineInput::Op(asked), work);
     }
 
     /// A function has ended: replies that it did not use are discarded.
@@ -188,29 +196,13 @@ impl Actor {
         self.give_answers(node, call);
     }
 
-    fn body_of(&self, question: OpRequest, workflow: &str) -> AskedBody {
-        match question {
-            // Answered before it comes to this.
-            OpRequest::Once => AskedBody::Once(Ok(Value::null())),
-            OpRequest::Done(outcome) => AskedBody::Once(outcome.and_then(|value| self.small_enough(value))),
-            OpRequest::Sleep(ms) => AskedBody::Sleep(ms),
-            OpRequest::Signal { timeout_ms, timeout_is_value } => {
-                AskedBody::Signal { timeout_ms, timeout_is_value }
-            }
-            OpRequest::Run { input, judged } => {
-                let refused = match judged {
-                    Some(verdict) => verdict.err(),
-                    None => self.refusal(workflow, std::slice::from_ref(&input), false),
-                };
-                AskedBody::Run { input, refused }
-            }
-            OpRequest::Map { items, concurrency, collect, judged } => {
-                let refused = match judged {
-                    Some(verdict) => verdict.err(),
-                    None => self.refusal(workflow, &items, true),
-                };
-                AskedBody::Map { items, concurrency, collect, refused }
-            }
+    /// Why children cannot be started, as far as it is known here.
+    fn refused(&self, request: &OpRequest, workflow: &str, check: ChildInputCheck) -> Option<FailureRecord> {
+        match (request, check) {
+            (OpRequest::Run { .. } | OpRequest::Map { .. }, Some(verdict)) => verdict.err(),
+            (OpRequest::Run { input }, None) => self.refusal(workflow, std::slice::from_ref(input), false),
+            (OpRequest::Map { items, .. }, None) => self.refusal(workflow, items, true),
+            (OpRequest::Once(_) | OpRequest::Sleep(_) | OpRequest::Signal { .. }, _) => None,
         }
     }
 

@@ -7,14 +7,14 @@ use futures::future::BoxFuture;
 use rival_core::durable::{ChildOutcome, OpBody};
 use rival_core::event::{CallRole, EventKind};
 use rival_core::failure::code;
-use rival_core::machine::{CommitExtra, MachineInput, NewChild};
+use rival_core::machine::{CommitExtra, MachineInput, NewChild, OpRequest};
 use rival_core::{Event, FailureRecord, RunId, RunStatus, Seq, TraceParent, Value};
 use rival_store::{NewMessage, NewRun};
 
 use crate::api::control::RunCommand;
 use crate::api::start;
 use crate::call::values::{ReadError, load_event, load_joined};
-use crate::durable::handle::{OpMessage, OpRequest};
+use crate::durable::handle::OpMessage;
 use crate::registry::definition::CheckError;
 use crate::run::actor::{Actor, PendingCommit};
 use crate::run::mailbox::ActorMessage;
@@ -72,9 +72,10 @@ impl Actor {
     /// Asks the workflow of children that are new, if it checks its input itself: what it makes of the inputs is what
     /// is recorded, and what they are given.
     pub(crate) async fn judge(&self, ask: &mut OpMessage) {
-        let (inputs, judged, indexed) = match &mut ask.what {
-            OpRequest::Run { input, judged } => (std::slice::from_mut(input), judged, false),
-            OpRequest::Map { items, judged, .. } => (items.as_mut_slice(), judged, true),
+        let conclusion = &mut ask.check;
+        let (inputs, indexed) = match &mut ask.request {
+            OpRequest::Run { input } => (std::slice::from_mut(input), false),
+            OpRequest::Map { items, .. } => (items.as_mut_slice(), true),
             _ => return,
         };
         let known = self.state.ops.get(&ask.node).and_then(|ops| ops.find(&ask.key));
@@ -89,7 +90,7 @@ impl Actor {
             return;
         };
         if let Some(failure) = self.too_large(workflow, inputs) {
-            *judged = Some(Err(failure));
+            *conclusion = Some(Err(failure));
             return;
         }
         let check = |input: &Value| -> BoxFuture<'static, Result<Value, CheckError>> {
@@ -108,14 +109,14 @@ impl Actor {
                 }
                 Err(CheckError::Unavailable(why)) => {
                     let message = format!("the input of workflow `{workflow}` cannot be checked now: {why}");
-                    *judged = Some(Err(FailureRecord::new(CHECK_UNAVAILABLE, message)));
+                    *conclusion = Some(Err(FailureRecord::new(CHECK_UNAVAILABLE, message)));
                     return;
                 }
             }
         }
         let failure =
             if wrong.is_empty() { self.too_large(workflow, inputs) } else { Some(invalid(workflow, &wrong)) };
-        *judged = Some(failure.map_or(Ok(()), Err));
+        *conclusion = Some(failure.map_or(Ok(()), Err));
     }
 
     /// Children of workflows that are gone since they were asked for have failed before they began.

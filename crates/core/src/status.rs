@@ -47,6 +47,11 @@ impl RunStatus {
         Self::Cancelled,
     ];
 
+    /// The statuses of runs that have not ended.
+    pub fn unfinished() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|status| !status.is_terminal())
+    }
+
     /// Whether a run with this status never changes again.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)

@@ -124,7 +124,7 @@ async fn get(engine: Engine, args: RegistryRunArgs) -> OpAnswer {
 }
 
 async fn active(engine: Engine, args: ActiveArgs) -> OpAnswer {
-    let statuses = RunStatus::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
+    let statuses = RunStatus::unfinished().collect();
     let filter = RunFilter { workflow: args.workflow, statuses, ..RunFilter::default() };
     let rows = engine.runs(&filter, &Page::default()).await.map_err(|error| run_error(&error))?;
     let runs = rows.into_iter().map(|row| {

@@ -85,7 +85,7 @@ fn hint(terminal: bool) -> &'static str {
 
 /// The order that an earlier start left behind, the newest if there are several.
 async fn under_way(engine: &Engine) -> Result<Option<RunId>> {
-    let open = RunStatus::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
+    let open = RunStatus::unfinished().collect();
     let filter = RunFilter { workflow: Some(order::NAME.into()), statuses: open, ..RunFilter::default() };
     let rows = engine.runs(&filter, &Page { before: None, limit: 1 }).await?;
     Ok(rows.into_iter().next().map(|row| row.id))

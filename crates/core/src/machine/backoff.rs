@@ -5,8 +5,8 @@ use crate::ids::RunId;
 use crate::path::Path;
 use crate::plan::{BackoffKind, RetryPolicy};
 
-const BASE_MS: u64 = 1_000;
-const MAX_MS: u64 = 300_000;
+const BACKOFF_BASE_MS: u64 = 1_000;
+const BACKOFF_MAX_MS: u64 = 300_000;
 
 /// The delay after failed attempt `n`. The error's own wish wins over the step's setting.
 pub(super) fn delay_ms(
@@ -17,12 +17,12 @@ pub(super) fn delay_ms(
     node: &Path,
 ) -> u64 {
     let kind = error.and_then(|error| error.backoff).or(retry.backoff).unwrap_or_default();
-    let base = error.and_then(|error| error.backoff_ms).or(retry.backoff_ms).unwrap_or(BASE_MS);
+    let base = error.and_then(|error| error.backoff_ms).or(retry.backoff_ms).unwrap_or(BACKOFF_BASE_MS);
     let factor = match kind {
         BackoffKind::Linear => u64::from(n),
         BackoffKind::Exponential => 2_u64.saturating_pow(n.saturating_sub(1)),
     };
-    let delay = base.saturating_mul(factor).min(MAX_MS);
+    let delay = base.saturating_mul(factor).min(BACKOFF_MAX_MS);
     if retry.jitter { delay - jitter(delay / 2, run, node, n) } else { delay }
 }
 

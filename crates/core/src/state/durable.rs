@@ -297,7 +297,7 @@ impl RunState {
 
     /// Whether a call waits inside an operation.
     pub fn is_waiting(&self, node: &Path) -> bool {
-        self.index.waiting.contains(node)
+        self.index.calls_waiting.contains(node)
     }
 
     /// A function has used the answers of these operations, and asked for a new one then.

@@ -18,7 +18,7 @@ pub struct StateIndex {
     /// Nodes with a function at work.
     pub calls: BTreeSet<Path>,
     /// Those of them that wait inside an operation.
-    pub waiting: BTreeSet<Path>,
+    pub calls_waiting: BTreeSet<Path>,
     /// Nodes that wait: asleep, between two attempts, for a signal, inside a durable operation.
     pub waits: BTreeSet<Path>,
     /// Nodes with blocks inside that have not ended.
@@ -64,7 +64,7 @@ impl StateIndex {
             set.insert(path.clone());
         }
         if matches!(phase, NodePhase::Calling { waits: true, .. }) {
-            self.waiting.insert(path.clone());
+            self.calls_waiting.insert(path.clone());
         }
         self.timers.extend(phase.timer(path));
     }
@@ -75,7 +75,7 @@ impl StateIndex {
             set.remove(path);
         }
         if matches!(phase, NodePhase::Calling { waits: true, .. }) {
-            self.waiting.remove(path);
+            self.calls_waiting.remove(path);
         }
         if let Some(timer) = phase.timer(path) {
             self.timers.remove(&timer);

@@ -222,7 +222,7 @@ impl RunState {
         if let Some(end) = &self.end {
             return end.status;
         }
-        let StateIndex { calls, waiting, waits, held, blocked, parents, .. } = &self.index;
+        let StateIndex { calls, calls_waiting, waits, held, blocked, parents, .. } = &self.index;
         let stuck = calls.is_empty() && waits.is_empty() && !blocked.is_empty();
         if self.paused {
             return RunStatus::Paused;
@@ -235,9 +235,9 @@ impl RunState {
             Some(RunEnding::Failing { .. }) => true,
             None => false,
         };
-        if calls.len() > waiting.len() {
+        if calls.len() > calls_waiting.len() {
             RunStatus::Running
-        } else if !waits.is_empty() || !waiting.is_empty() {
+        } else if !waits.is_empty() || !calls_waiting.is_empty() {
             RunStatus::Waiting
         } else if stuck {
             RunStatus::Blocked

@@ -366,9 +366,19 @@ impl<'a> PlannedChecker<'a> {
                 | NodeKind::Workflow(_) => None,
             };
         }
-        let NodeKind::Parallel(parallel) = self.kind(&lane.parent()?)? else { return None };
-        let named = parallel.branches.iter().find(|branch| branch.name == lane.id());
-        named.map(|branch| &branch.block)
+        match self.kind(&lane.parent()?)? {
+            NodeKind::Parallel(parallel) => {
+                let named = parallel.branches.iter().find(|branch| branch.name == lane.id());
+                named.map(|branch| &branch.block)
+            }
+            NodeKind::Step(_)
+            | NodeKind::Sleep(_)
+            | NodeKind::Signal(_)
+            | NodeKind::Branch(_)
+            | NodeKind::Loop(_)
+            | NodeKind::ForEach(_)
+            | NodeKind::Workflow(_) => None,
+        }
     }
 
     fn undoes(&mut self, done: &DoneStep, seq: Seq) {
@@ -502,12 +512,22 @@ impl<'a> PlannedChecker<'a> {
     fn may_lose(&mut self, lane: &Path, seq: Seq) {
         let supervisor = lane.parent().unwrap_or_else(Path::root);
         let lanes = self.facts.started.get(&supervisor);
-        let won = if let Some(NodeKind::Parallel(parallel)) = self.kind(&supervisor) {
-            parallel.join != Join::All && lanes.is_some_and(|lanes| lanes.completed >= wanted(parallel))
-        } else {
-            false
+        let won = match self.kind(&supervisor) {
+            Some(NodeKind::Parallel(parallel)) => {
+                parallel.join != Join::All && lanes.is_some_and(|lanes| lanes.completed >= wanted(parallel))
+            }
+            Some(
+                NodeKind::Step(_)
+                | NodeKind::Sleep(_)
+                | NodeKind::Signal(_)
+                | NodeKind::Branch(_)
+                | NodeKind::Loop(_)
+                | NodeKind::ForEach(_)
+                | NodeKind::Workflow(_),
+            )
+            | None => false,
         };
-        self.require(won, seq, HistoryRule::Ending, || format!("`{lane}` is stopped, and nobody has won"));
+        self.require(won, seq, HistoryRule::Ending, || format!("`{lane}` is stopped, and no other has won"));
     }
 
     /// A supervisor completes when what it waits for is there.

@@ -126,7 +126,7 @@ fn a_loser_without_a_winner_is_seen() {
         case,
         change,
         expect![[r#"
-        event 6: ending: `p/y` is stopped, and nobody has won
+        event 6: ending: `p/y` is stopped, and no other has won
     "#]],
     );
 }

@@ -286,7 +286,7 @@ impl Engine {
 
     /// Forgets earlier definitions that no unfinished run was begun with.
     async fn forget_old(&self, workflow: &str) -> Result<(), RegisterError> {
-        let unfinished = RunStatus::ALL.into_iter().filter(|status| !status.is_terminal());
+        let unfinished = RunStatus::unfinished();
         let statuses: Vec<RunStatus> = unfinished.collect();
         for GenerationSpan { from, until } in self.shared.registry.unheld(workflow) {
             let filter = RunFilter {

@@ -59,9 +59,9 @@ fn at_work(state: &RunState, now: Time) -> String {
     }
 }
 
-/// What waits longest for nothing but time is what the run waits for; without a deadline it comes last.
+/// Of several waits the one that ends first by time alone; one without a deadline comes last.
 fn waits(state: &RunState, now: Time) -> String {
-    let paths = state.index().waits.iter().chain(&state.index().waiting);
+    let paths = state.index().waits.iter().chain(&state.index().calls_waiting);
     let next = paths.map(|path| wait(state, path, now)).min_by_key(|(at, _)| at.unwrap_or(Time(i64::MAX)));
     match next {
         Some((_, text)) => text,

@@ -158,7 +158,7 @@ async fn end_by_force(
 async fn last_words(shared: &EngineShared, claim: &Claim, why: Option<String>) -> Vec<(RunId, NewMessage)> {
     let run = &claim.row.id;
     let mut words = Vec::new();
-    let statuses = RunStatus::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
+    let statuses = RunStatus::unfinished().collect();
     let filter = RunFilter { parent: Some(run.clone()), statuses, ..RunFilter::default() };
     match shared.store.runs(&filter, &Page { before: None, limit: usize::MAX }).await {
         Ok(children) => words.extend(children.into_iter().map(|child| {

@@ -77,8 +77,7 @@ async fn look_through(shared: &Arc<EngineShared>) -> Result<(), StoreError> {
     shared.registry.set_clock_back(shared.clock.now());
     let live: Vec<_> = shared.live().values().cloned().collect();
     live.iter().for_each(|mailbox| _ = mailbox.send(ActorMessage::Tick));
-    let asleep =
-        RunStatus::ALL.into_iter().filter(|status| !status.is_terminal() && *status != RunStatus::Queued);
+    let asleep = RunStatus::unfinished().filter(|status| *status != RunStatus::Queued);
     let filter = RunFilter { statuses: asleep.collect(), ..RunFilter::default() };
     let (mut before, mut found) = (None, 0_u64);
     loop {

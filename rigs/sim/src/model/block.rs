@@ -104,7 +104,15 @@ impl<'a> RunModel<'a> {
         Box::pin(async move {
             let held = this.clock.paused.get() && scope.ending().is_none();
             // What only has nodes inside starts also in a paused run; they are held. A nested workflow is held itself.
-            let inner = matches!(node.kind, NodeKind::Parallel(_) | NodeKind::Loop(_));
+            let inner = match node.kind {
+                NodeKind::Parallel(_) | NodeKind::Loop(_) => true,
+                NodeKind::Step(_)
+                | NodeKind::Sleep(_)
+                | NodeKind::Signal(_)
+                | NodeKind::Branch(_)
+                | NodeKind::ForEach(_)
+                | NodeKind::Workflow(_) => false,
+            };
             let may_start = if inner { scope.ending().is_none() } else { this.clock.may_start(&scope).await };
             if !may_start {
                 // A node whose turn had come is shown as cancelled, others not at all.

@@ -18,8 +18,8 @@ const HANDLER_TIMEOUT: u64 = 300_000;
 const UNDO_ATTEMPTS: u32 = 3;
 /// How many turns a child takes to start, and to start its first node.
 const TURNS_OF_A_START: u32 = 8;
-/// The longest time between two attempts.
-const BACKOFF_MAX: u64 = 300_000;
+/// The longest time between two attempts: what the documents promise, apart from the machine's own constant.
+const BACKOFF_MAX_MS: u64 = 300_000;
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -422,7 +422,7 @@ fn backoff(called: CallResult, retry: &RetryPolicy, attempt: u32) -> u64 {
     let configured = (retry.backoff == Some(BackoffKind::Exponential), retry.backoff_ms.unwrap_or(1_000));
     let (exponential, base) = own.unwrap_or(configured);
     let factor = if exponential { 1 << (attempt - 1) } else { u64::from(attempt) };
-    (base * factor).min(BACKOFF_MAX)
+    (base * factor).min(BACKOFF_MAX_MS)
 }
 
 /// Whether a node is this one, or inside of it.

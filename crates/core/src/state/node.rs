@@ -105,7 +105,8 @@ impl NodeState {
 
     /// Its status, as users see it.
     pub fn status(&self) -> NodeStatus {
-        self.end.map_or_else(|| self.phase.status(self.supervises), |end| end.status)
+        let has_begun = self.supervises || self.started_at.is_some();
+        self.end.map_or_else(|| self.phase.status(has_begun), |end| end.status)
     }
 
     /// Whether it has ended. Its handler or compensation may still be at work.

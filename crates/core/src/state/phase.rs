@@ -79,9 +79,10 @@ impl NodePhase {
     }
 
     /// The status of a node that has not ended.
-    pub(super) fn status(&self, supervises: bool) -> NodeStatus {
+    pub(super) fn status(&self, has_begun: bool) -> NodeStatus {
         match self {
-            Self::Idle if supervises => NodeStatus::Running,
+            // Between a call that decides something for it and the lanes that follow.
+            Self::Idle if has_begun => NodeStatus::Running,
             Self::Idle | Self::Held { .. } => NodeStatus::Pending,
             Self::Calling { call, .. } => match call.role {
                 // The run's own handler: the run is no node that begins.

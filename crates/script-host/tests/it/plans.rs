@@ -175,7 +175,7 @@ fn every_kind_of_node_has_its_place() {
     assert_eq!(workflow["former"]["functions"]["p/a_2/a"], "p/a/a");
     let roles: Vec<&str> =
         workflow["functions"].as_object().unwrap().values().map(|it| it["role"].as_str().unwrap()).collect();
-    for role in ["step", "onError", "compensate", "sleep", "choose", "test", "items", "finally"] {
+    for role in ["step", "onError", "compensate", "wait", "choose", "test", "items", "finally"] {
         assert!(roles.contains(&role), "{role}");
     }
     assert_eq!(workflow["signalSchemas"]["go"]["properties"]["by"]["type"], "string");

@@ -1011,7 +1011,7 @@ impl EventKind {
                 (content.failure, content.state) = (Some(failure), state.as_mut());
             }
             Self::CallCancelled { state, .. } | Self::CallSuspended { state, .. } => {
-                content.state = state.as_mut()
+                content.state = state.as_mut();
             }
             Self::RunFailing { failure, .. } | Self::RunFailed { failure, .. } => {
                 content.failure = Some(failure);

@@ -83,7 +83,9 @@ fn encode(mark: &StoreMark) -> [u8; LENGTH] {
 }
 
 fn hex(number: u64) -> [u8; 16] {
-    std::array::from_fn(|digit| b"0123456789abcdef"[(number >> (60 - 4 * digit)) as usize & 15])
+    let bytes = number.to_be_bytes();
+    let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
+    std::array::from_fn(|at| digit(if at % 2 == 0 { bytes[at / 2] >> 4 } else { bytes[at / 2] & 15 }))
 }
 
 fn decimal(number: u32) -> [u8; 10] {

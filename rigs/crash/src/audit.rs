@@ -214,10 +214,10 @@ impl Ledgers {
                 ClientAck::Signalled { .. } => audit.signals += 1,
                 ClientAck::StreamEnded { .. } => audit.streams += 1,
                 ClientAck::Cancelled { .. } | ClientAck::Paused { .. } | ClientAck::Resumed { .. } => {
-                    audit.requests += 1
+                    audit.requests += 1;
                 }
                 ClientAck::Retried { .. } | ClientAck::Refused { .. } | ClientAck::Conflict { .. } => {
-                    audit.requests += 1
+                    audit.requests += 1;
                 }
             }
         }

@@ -61,10 +61,10 @@ pub(crate) async fn doctor(context: &VerbContext) -> Result<()> {
     let config = &context.config;
     match config.warnings.is_empty() {
         true => {
-            findings.add("settings", FindingLevel::Good, "they read well; `rival config print` shows them")
+            findings.add("settings", FindingLevel::Good, "they read well; `rival config print` shows them");
         }
         false => {
-            config.warnings.iter().for_each(|warning| findings.add("settings", FindingLevel::Odd, warning))
+            config.warnings.iter().for_each(|warning| findings.add("settings", FindingLevel::Odd, warning));
         }
     }
     let served = server(context, &mut findings).await;
@@ -254,7 +254,7 @@ async fn scripts(context: &VerbContext, findings: &mut Findings) {
             );
         }
         Err(error) => {
-            findings.add("scripts", FindingLevel::Bad, format!("no script host can be started: {error}"))
+            findings.add("scripts", FindingLevel::Bad, format!("no script host can be started: {error}"));
         }
     }
 }

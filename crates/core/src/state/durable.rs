@@ -398,7 +398,7 @@ impl RunState {
                 op.awaited = Some(awaited);
             }
             OpBody::Run { .. } => {
-                op.children = Some(OpChildren { count: 1, window: 1, ..OpChildren::default() })
+                op.children = Some(OpChildren { count: 1, window: 1, ..OpChildren::default() });
             }
             OpBody::Map { items, concurrency, collect } => {
                 let count = u32::try_from(items.len()).unwrap_or(u32::MAX);

@@ -80,7 +80,7 @@ impl RunState {
             }
             EventKind::CallLost { node, reason, .. } => self.call_lost(node, *reason),
             EventKind::CallCancelled { node, state, .. } => {
-                self.call_cancelled(node, seq, at, state.is_some())
+                self.call_cancelled(node, seq, at, state.is_some());
             }
             EventKind::NodeStarted { node, case, count, window } => {
                 self.begin(node, at).case.clone_from(case);

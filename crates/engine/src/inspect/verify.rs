@@ -229,7 +229,7 @@ pub async fn check_runs(
                 Ok(None) => {}
                 // The others are judged all the same.
                 Err(StoreError::Damaged(message)) => {
-                    judge.report.breach(&id, StoreInvariant::Prefix, message)
+                    judge.report.breach(&id, StoreInvariant::Prefix, message);
                 }
                 Err(error) => return Err(error),
             }

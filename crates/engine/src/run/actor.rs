@@ -251,7 +251,7 @@ impl Actor {
             ActorMessage::SuspendIdle => {}
             // Answered when what was decided before it is durable.
             ActorMessage::ReadStep { from, name, answer } => {
-                work.step_reads.push(AskedStep { from, name, answer })
+                work.step_reads.push(AskedStep { from, name, answer });
             }
             ActorMessage::Drain => self.admit = false,
             ActorMessage::ReleaseNow => {

@@ -25,8 +25,6 @@ use crate::schedule::siblings::SiblingEngines;
 use crate::schedule::store_slot::StoreSlot;
 use crate::schedule::waiters::RunWaiters;
 
-/// How long to wait before a store that failed is asked again.
-
 /// How long a store that is being closed waits for those who ask it.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
 

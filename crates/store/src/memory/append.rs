@@ -64,7 +64,7 @@ impl MemoryState {
     fn write(&mut self, no: RunNo, commit: Commit) {
         self.write_journal(no, commit.events, commit.snapshot, &commit.consumed, &commit.refused);
         if let Some(row_update) = commit.row_update {
-            self.set_row(no, row_update, commit.now);
+            self.set_row(no, &row_update, commit.now);
         }
         for new in commit.runs {
             self.insert(new);
@@ -94,7 +94,7 @@ impl MemoryState {
         }
     }
 
-    fn set_row(&mut self, no: RunNo, row_update: RowUpdate, now: Time) {
+    fn set_row(&mut self, no: RunNo, row_update: &RowUpdate, now: Time) {
         let Some(run) = self.runs.get_mut(&no) else { return };
         let is_ended = row_update.status().is_terminal();
         let is_blocked = row_update.status() == RunStatus::Blocked;
@@ -105,7 +105,7 @@ impl MemoryState {
             run.messages.clear();
         }
         self.change(no, |row| {
-            place(row, &row_update, row.owner);
+            place(row, row_update, row.owner);
             match waiting {
                 0 => {}
                 _ if is_ended => row.drop_messages(waiting),

@@ -80,7 +80,7 @@ impl RunCase<'_> {
         for ack in acks {
             match ack {
                 ClientAck::Streamed { follower, frame, .. } => {
-                    heard.entry(*follower).or_default().push(frame)
+                    heard.entry(*follower).or_default().push(frame);
                 }
                 ClientAck::StreamEnded { follower, .. } => ended.push(*follower),
                 _ => {}

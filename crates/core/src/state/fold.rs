@@ -256,7 +256,17 @@ impl RunState {
         if call.role == CallRole::Compensate {
             self.undo.begun(node);
         }
-        let state = self.begin(node, call.started_at);
+        // Handlers and compensations are called for nodes that began before, and for the run, which is no node.
+        let state = match call.role {
+            CallRole::OnError | CallRole::Compensate => self.entry(node),
+            CallRole::Step
+            | CallRole::Input
+            | CallRole::Wait
+            | CallRole::Choose
+            | CallRole::Test
+            | CallRole::Items
+            | CallRole::Finally => self.begin(node, call.started_at),
+        };
         state.calls = call.number;
         let (attempt, is_new_attempt) = (call.attempt, state.attempts != call.attempt);
         if call.role == CallRole::Step {

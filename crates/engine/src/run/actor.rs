@@ -208,7 +208,7 @@ impl Actor {
             lines.extend(call.unstored());
         }
         self.store_lines(lines).await;
-        let refused = mailbox::close_inbox(&mut self.inbox);
+        let refused = mailbox::close_inbox(&mut self.inbox).await;
         if refused.messages {
             self.shared.scheduler.rescan();
         }

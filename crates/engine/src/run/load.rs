@@ -59,7 +59,7 @@ pub(crate) fn activate(
                     let told = told.of(answer.message);
                     answer.send(told);
                 }
-                return shared.in_flight.remove(1 + mailbox::close_inbox(&mut inbox).count);
+                return shared.in_flight.remove(1 + mailbox::close_inbox(&mut inbox).await.count);
             }
         };
         let row_update =

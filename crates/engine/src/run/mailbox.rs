@@ -58,11 +58,12 @@ pub(crate) struct UnreadMessages {
     pub(crate) messages: bool,
 }
 
-/// Closes an inbox. Callers that wait for a reply learn that there is none.
-pub(crate) fn close_inbox(inbox: &mut mpsc::UnboundedReceiver<ActorMessage>) -> UnreadMessages {
+/// Closes an inbox. Callers that wait for a reply learn that there is none. Waits for messages that are being sent at
+/// this moment: an inbox that only looks empty would lose them, and their senders believe that they have arrived.
+pub(crate) async fn close_inbox(inbox: &mut mpsc::UnboundedReceiver<ActorMessage>) -> UnreadMessages {
     inbox.close();
     let mut refused = UnreadMessages { count: 0, messages: false };
-    while let Ok(message) = inbox.try_recv() {
+    while let Some(message) = inbox.recv().await {
         refused.count += 1;
         refused.messages |= matches!(message, ActorMessage::InboxChanged(None));
     }

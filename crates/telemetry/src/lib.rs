@@ -5,7 +5,7 @@
 //! what finds no place there is lost and counted.
 //!
 //! ```no_run
-//! # async fn example(builder: rival_engine::EngineBuilder) -> Result<(), rival_engine::BuildError> {
+//! # async fn example(builder: rival_engine::EngineBuilder) -> Result<(), rival_engine::EngineError> {
 //! let telemetry = rival_telemetry::start();
 //! let builder = match &telemetry {
 //!     Some(telemetry) => builder.observe(telemetry.observer()),

@@ -5,11 +5,11 @@
 //!
 //! ```
 //! use rival_store::MemoryStore;
-//! use rival_store::conformance::Harness;
+//! use rival_store::conformance::StoreHarness;
 //!
 //! struct Memory;
 //!
-//! impl Harness for Memory {
+//! impl StoreHarness for Memory {
 //!     type Store = MemoryStore;
 //!
 //!     async fn open(&self) -> MemoryStore {

@@ -4,8 +4,8 @@
 //! defaults, add kinds, and raise [`VERSION`] when a reader has to tell old from new. The golden
 //! histories in `crates/core/tests/golden` hold every version we have written.
 
-use std::slice::from_mut;
-use std::sync::LazyLock;
+mod batch;
+mod content;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,11 +17,11 @@ use crate::plan::PlanHash;
 use crate::trace::TraceParent;
 use crate::value::{self, Value};
 
+pub use batch::{DecodeError, decode, encode};
+pub use content::ValueField;
+
 /// The version of the event schema that this build writes.
 pub const VERSION: u32 = 5;
-
-/// What a wait gives that timed out and may.
-static NULL: LazyLock<Value> = LazyLock::new(Value::null);
 
 /// One fact about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -495,7 +495,7 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<FailureRecord>,
     },
-    /// A call that waits inside an operation was let go; a new one starts when an answer is there.
+    /// A call that waits inside an operation was suspended; a new one starts when an answer is there.
     CallSuspended {
         /// The node.
         node: Path,
@@ -876,285 +876,6 @@ impl EventKind {
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::RunCompleted { .. } | Self::RunFailed { .. } | Self::RunCancelled { .. })
     }
-
-    /// The recorded value that this event holds, if it holds one.
-    pub fn value(&self) -> Option<&Value> {
-        self.content().value
-    }
-
-    /// The step state that this event holds, if it holds one.
-    pub fn state(&self) -> Option<&Value> {
-        self.content().state
-    }
-
-    /// The failure that this event holds, if it holds one.
-    pub fn failure(&self) -> Option<&FailureRecord> {
-        self.content().failure
-    }
-
-    fn content(&self) -> EventContent<'_> {
-        let (mut value, mut state, mut failure) = (None, None, None);
-        match self {
-            Self::RunStarted { input: it, .. }
-            | Self::DecisionImported { result: it, .. }
-            | Self::LaneImported { result: it, .. }
-            | Self::SignalReceived { payload: it, .. } => value = Some(it),
-            Self::NodeImported { result, state: own, failure: why, .. } => {
-                (value, state, failure) = (Some(result), own.as_ref(), why.as_ref());
-            }
-            Self::CallSucceeded { result, state: own, .. } => (value, state) = (Some(result), own.as_ref()),
-            Self::CallFailed { failure: why, state: own, .. } => {
-                (failure, state) = (Some(why), own.as_ref());
-            }
-            Self::CallCancelled { state: own, .. } | Self::CallSuspended { state: own, .. } => {
-                state = own.as_ref();
-            }
-            Self::RunFailing { failure: why, .. } | Self::RunFailed { failure: why, .. } => {
-                failure = Some(why);
-            }
-            Self::NodeFailed { failure: why, .. } => failure = why.as_ref(),
-            Self::SignalTimedOut { failure: why, .. } => {
-                (value, failure) = (why.is_none().then(|| &*NULL), why.as_ref());
-            }
-            Self::OpEnded { outcome, .. } => match outcome {
-                OpOutcome::Value(it) => value = Some(it),
-                OpOutcome::Failed(why) => failure = Some(why),
-                OpOutcome::Done {} | OpOutcome::Stopped {} | OpOutcome::Left {} => {}
-            },
-            Self::ChildEnded { outcome, .. } => match outcome {
-                ChildOutcome::Completed(it) => value = Some(it),
-                ChildOutcome::Failed { .. } | ChildOutcome::Cancelled { .. } => {}
-            },
-            Self::CallStarted { .. }
-            | Self::CallLost { .. }
-            | Self::NodeStarted { .. }
-            | Self::LaneEnded { .. }
-            | Self::BlockFailing { .. }
-            | Self::LaneStopping { .. }
-            | Self::Joined { .. }
-            | Self::NodeCompleted { .. }
-            | Self::NodeCancelled { .. }
-            | Self::NodeHeld { .. }
-            | Self::NodeBlocked { .. }
-            | Self::NodeUnblocked { .. }
-            | Self::SleepStarted { .. }
-            | Self::SleepEnded { .. }
-            | Self::SignalAwaited { .. }
-            | Self::SignalTaken { .. }
-            | Self::OpStarted { .. }
-            | Self::OpDropped { .. }
-            | Self::OpStopping { .. }
-            | Self::ChildStarted { .. }
-            | Self::ChildRetried { .. }
-            | Self::ChildUndoing { .. }
-            | Self::ChildUndone { .. }
-            | Self::CancelRequested { .. }
-            | Self::RunPaused {}
-            | Self::RunResumed {}
-            | Self::ClockSetBack { .. }
-            | Self::RunCompleted { .. }
-            | Self::RunCancelled { .. } => {}
-        }
-        EventContent { value, state, failure }
-    }
-}
-
-/// What an event holds that functions and clients have put there.
-struct EventContent<'a> {
-    value: Option<&'a Value>,
-    state: Option<&'a Value>,
-    failure: Option<&'a FailureRecord>,
-}
-
-/// Which of an event's recorded values is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueField {
-    /// What was given, returned, sent or asked for.
-    Value,
-    /// A step's state.
-    State,
-}
-
-impl EventKind {
-    /// The failure that this event holds, if it holds one, to be changed for showing.
-    pub fn failure_mut(&mut self) -> Option<&mut FailureRecord> {
-        self.content_mut().failure
-    }
-
-    /// Goes through all recorded values of an event, to be changed for showing.
-    pub fn for_each_value(&mut self, change: &mut dyn FnMut(ValueField, &mut Value)) {
-        let ContentMut { values, state, failure } = self.content_mut();
-        if let Some(state) = state {
-            change(ValueField::State, state);
-        }
-        values.iter_mut().for_each(|value| change(ValueField::Value, value));
-        if let Some(details) = failure.and_then(|failure| failure.details.as_mut()) {
-            change(ValueField::Value, details);
-        }
-    }
-
-    fn content_mut(&mut self) -> ContentMut<'_> {
-        let mut content = ContentMut::default();
-        match self {
-            Self::RunStarted { input: it, .. }
-            | Self::DecisionImported { result: it, .. }
-            | Self::LaneImported { result: it, .. }
-            | Self::SignalReceived { payload: it, .. } => content.values = from_mut(it),
-            Self::NodeImported { result, state, failure, .. } => {
-                content =
-                    ContentMut { values: from_mut(result), state: state.as_mut(), failure: failure.as_mut() };
-            }
-            Self::CallSucceeded { result, state, .. } => {
-                (content.values, content.state) = (from_mut(result), state.as_mut());
-            }
-            Self::CallFailed { failure, state, .. } => {
-                (content.failure, content.state) = (Some(failure), state.as_mut());
-            }
-            Self::CallCancelled { state, .. } | Self::CallSuspended { state, .. } => {
-                content.state = state.as_mut();
-            }
-            Self::RunFailing { failure, .. } | Self::RunFailed { failure, .. } => {
-                content.failure = Some(failure);
-            }
-            Self::NodeFailed { failure, .. } | Self::SignalTimedOut { failure, .. } => {
-                content.failure = failure.as_mut();
-            }
-            Self::OpStarted { what, .. } => match what {
-                OpBody::Run { input } => content.values = from_mut(input),
-                OpBody::Map { items, .. } => content.values = items,
-                OpBody::Once {} | OpBody::Sleep { .. } | OpBody::Signal { .. } => {}
-            },
-            Self::OpEnded { outcome, .. } => match outcome {
-                OpOutcome::Value(it) => content.values = from_mut(it),
-                OpOutcome::Failed(failure) => content.failure = Some(failure),
-                OpOutcome::Done {} | OpOutcome::Stopped {} | OpOutcome::Left {} => {}
-            },
-            Self::ChildEnded { outcome, .. } => match outcome {
-                ChildOutcome::Completed(it) => content.values = from_mut(it),
-                ChildOutcome::Failed { failure, .. } => content.failure = Some(failure),
-                ChildOutcome::Cancelled { .. } => {}
-            },
-            Self::CallStarted { .. }
-            | Self::CallLost { .. }
-            | Self::NodeStarted { .. }
-            | Self::LaneEnded { .. }
-            | Self::BlockFailing { .. }
-            | Self::LaneStopping { .. }
-            | Self::Joined { .. }
-            | Self::NodeCompleted { .. }
-            | Self::NodeCancelled { .. }
-            | Self::NodeHeld { .. }
-            | Self::NodeBlocked { .. }
-            | Self::NodeUnblocked { .. }
-            | Self::SleepStarted { .. }
-            | Self::SleepEnded { .. }
-            | Self::SignalAwaited { .. }
-            | Self::SignalTaken { .. }
-            | Self::OpDropped { .. }
-            | Self::OpStopping { .. }
-            | Self::ChildStarted { .. }
-            | Self::ChildRetried { .. }
-            | Self::ChildUndoing { .. }
-            | Self::ChildUndone { .. }
-            | Self::CancelRequested { .. }
-            | Self::RunPaused {}
-            | Self::RunResumed {}
-            | Self::ClockSetBack { .. }
-            | Self::RunCompleted { .. }
-            | Self::RunCancelled { .. } => {}
-        }
-        content
-    }
-}
-
-/// The same as [`EventContent`], to be changed. What an operation asks for is part of it.
-#[derive(Default)]
-struct ContentMut<'a> {
-    values: &'a mut [Value],
-    state: Option<&'a mut Value>,
-    failure: Option<&'a mut FailureRecord>,
-}
-
-/// A stored history that this build cannot read.
-#[derive(Debug, thiserror::Error)]
-pub enum DecodeError {
-    /// The bytes are not events.
-    #[error("stored events are damaged: {0}")]
-    Damaged(#[from] serde_json::Error),
-    /// A later version of Rival wrote them.
-    #[error(
-        "event {seq} has schema version {found}, but this build reads up to {VERSION}: use a newer rival"
-    )]
-    TooNew {
-        /// The event.
-        seq: Seq,
-        /// Its version.
-        found: u32,
-    },
-}
-
-/// Writes events as they are stored: a JSON array. What is as in most events is left out, because events are
-/// most of what is written. For the same reason the part that is alike in all of them is written by hand, in the
-/// form that the derived `Serialize` gives; a test holds the two together.
-pub fn encode(events: &[Event]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(160 * events.len());
-    let mut before = b'[';
-    for event in events {
-        bytes.push(before);
-        before = b',';
-        encode_one(event, &mut bytes).expect("events have only string keys and recorded values");
-    }
-    if events.is_empty() {
-        bytes.push(b'[');
-    }
-    bytes.push(b']');
-    bytes
-}
-
-fn encode_one(event: &Event, bytes: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-    bytes.push(b'{');
-    if event.v != 1 {
-        bytes.extend_from_slice(b"\"v\":");
-        serde_json::to_writer(&mut *bytes, &event.v)?;
-        bytes.push(b',');
-    }
-    bytes.extend_from_slice(b"\"seq\":");
-    serde_json::to_writer(&mut *bytes, &event.seq)?;
-    bytes.extend_from_slice(b",\"at\":");
-    serde_json::to_writer(&mut *bytes, &event.at)?;
-    bytes.extend_from_slice(b",\"cause\":");
-    serde_json::to_writer(&mut *bytes, &event.cause)?;
-    bytes.extend_from_slice(b",\"event\":");
-    serde_json::to_writer(&mut *bytes, &event.kind)?;
-    bytes.push(b'}');
-    Ok(())
-}
-
-/// Reads events as they were stored.
-pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, DecodeError> {
-    let events = serde_json::from_slice::<Vec<Event>>(bytes);
-    // A later version may have kinds and fields that this build cannot read: that is no damage, and the advice for it
-    // is another one. So the versions decide first, also where the rest did not decode.
-    let newer = match &events {
-        Ok(events) => events.iter().map(|event| (event.seq, event.v)).find(|(_, v)| *v > VERSION),
-        Err(_) => newer_in(bytes),
-    };
-    match newer {
-        Some((seq, found)) => Err(DecodeError::TooNew { seq, found }),
-        None => Ok(events?),
-    }
-}
-
-/// The first event of a later version, told from nothing but numbers and versions.
-fn newer_in(bytes: &[u8]) -> Option<(Seq, u32)> {
-    #[derive(Deserialize)]
-    struct Versioned {
-        #[serde(default = "first")]
-        v: u32,
-        seq: Seq,
-    }
-    let events: Vec<Versioned> = serde_json::from_slice(bytes).ok()?;
-    events.into_iter().map(|event| (event.seq, event.v)).find(|(_, v)| *v > VERSION)
 }
 
 fn is_false(b: &bool) -> bool {
@@ -1171,38 +892,4 @@ fn first() -> u32 {
 
 fn is_first(n: &u32) -> bool {
     *n == 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_are_written_as_serde_writes_them() {
-        let event = |v, cause| Event { v, seq: Seq(7), at: Time(-1), cause, kind: EventKind::RunPaused {} };
-        let events =
-            [event(1, EventCause::Event(Seq(6))), event(2, EventCause::Outside(ExternalCause::Clock))];
-        for events in [&events[..0], &events[..1], &events] {
-            assert_eq!(String::from_utf8(encode(events)).unwrap(), serde_json::to_string(events).unwrap());
-        }
-    }
-
-    #[test]
-    fn a_kind_of_a_newer_version_asks_for_a_newer_rival() {
-        let next = VERSION + 1;
-        let unknown = format!(
-            r#"[{{"seq":7,"at":1,"cause":6,"event":{{"runPaused":{{}}}}}},
-                {{"v":{next},"seq":8,"at":1,"cause":{{"somebody":1}},"event":{{"runTeleported":{{}}}}}}]"#
-        );
-        let error = decode(unknown.as_bytes()).unwrap_err();
-        assert!(matches!(error, DecodeError::TooNew { seq: Seq(8), found } if found == next), "{error}");
-        assert!(error.to_string().contains("use a newer rival"), "{error}");
-    }
-
-    #[test]
-    fn an_unknown_kind_of_a_known_version_is_damage() {
-        for text in [r#"[{"seq":7,"at":1,"cause":6,"event":{"runTeleported":{}}}]"#, "[{]", ""] {
-            assert!(matches!(decode(text.as_bytes()), Err(DecodeError::Damaged(_))), "{text}");
-        }
-    }
 }

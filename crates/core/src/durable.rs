@@ -1,7 +1,7 @@
 //! Durable operations inside of a step: the words for them, and how a step that is called again finds them.
 //!
 //! A step asks for operations while it runs: a child, a signal, a sleep, something done once. Each is recorded. When
-//! the step is called again, because it was let go or the process died, it asks for the same operations and is given
+//! the step is called again, because it was suspended or the process died, it asks for the same operations and is given
 //! what was recorded. [`Replay`] is one call's way through them.
 //!
 //! Answers are given in the order in which they were used the first time: an operation's answer is kept back until

@@ -252,5 +252,6 @@ fn check_cuts(run: &RunId, events: &[Event], observed: &ObservedRun) -> Vec<Tria
     let deaths: BTreeSet<u64> = ends.map(|at| at.ms_since(BEGAN)).collect();
     let cuts = cuts_of(run, events, observed);
     let odd = cuts.iter().filter(|(_, cuts)| cuts.iter().any(|cut| !deaths.contains(&cut.at)));
-    odd.map(|(key, _)| TrialProblem::new("cuts", format!("{key} was cut short, and nobody died"))).collect()
+    odd.map(|(key, _)| TrialProblem::new("cuts", format!("{key} was cut short, and no process died")))
+        .collect()
 }

@@ -11,7 +11,7 @@
 //! | at work | its deadline comes | `CallFailed` with code `timeout`, as `onTimeout` says; it is told to stop |
 //! | at work | the run is ending, or its lane lost | it is told to stop; `CallCancelled` when it settles |
 //! | at work | it returns while something around it is ending | `CallSucceeded`; what would follow does not start |
-//! | at work | it fails because an operation that it waited for was stopped | `CallCancelled`, as if it had been let go |
+//! | at work | it fails because an operation that it waited for was stopped | `CallCancelled`, as if it had been suspended |
 //! | at work | it fails after it was told to stop | `CallFailed` with `told`: whether it acted is not known |
 //! | at work | the process dies, or what ran the function did | `CallLost`; due again, uncharged, up to five times |
 //! | at work | what ran it was ended because of another call | `CallLost` with `bystander`: never counted |
@@ -90,7 +90,7 @@ impl<'a> Machine<'a> {
             CallOutcome::Success { result, state, skipped } => {
                 self.call_succeeded(node, &open, result, state, skipped);
             }
-            // It passes on that what it waited for was stopped: like one that was let go while it waited.
+            // It passes on that what it waited for was stopped: like one that was suspended while it waited.
             CallOutcome::Failure { error, state } if self.says_that_it_was_stopped(node, &open, &error) => {
                 self.cancel_call(node, &open, false, state, EventCause::Event(open.started));
             }

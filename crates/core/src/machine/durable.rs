@@ -6,16 +6,16 @@
 //! | sleep | it is asked for | `OpStarted`; `OpEnded` at its moment |
 //! | signal | it is asked for | `OpStarted`; `SignalTaken` or `SignalTimedOut`, see `signal` |
 //! | run, map | it is asked for | `OpStarted`; children, see `child` |
-//! | any but once | the call has nothing else to do for a while, and was given every answer that is there | `CallSuspended`: the function is let go |
+//! | any but once | the call has nothing else to do for a while, and was given every answer that is there | `CallSuspended`: the function is suspended |
 //! | any | it ends, the call is at work | the function is told |
-//! | any | it ends, the call was let go | a new call starts, uncharged, which asks for the same again |
+//! | any | it ends, the call was suspended | a new call starts, uncharged, which asks for the same again |
 //! | any | the function gives it up | `OpDropped`: it is never answered; its children are cancelled, a signal that it took is kept again |
 //! | once | the function gives it up before it is done | `OpStarted` and `OpDropped`: it is not begun again |
 //! | any | the call ends while it is open | it is dropped; its children are cancelled |
 //! | any | the run is ending | sleeps and waits end as stopped, children are cancelled |
 //!
 //! What waits inside an operation when the process dies has not been interrupted: it did nothing. It is called again
-//! like one that was let go.
+//! like one that was suspended.
 
 use std::collections::BTreeSet;
 
@@ -164,7 +164,7 @@ impl Machine<'_> {
         self.op_answered(node, op, seq);
     }
 
-    /// An operation has ended: its function is told, or called again if it was let go.
+    /// An operation has ended: its function is told, or called again if it was suspended.
     pub(super) fn op_answered(&mut self, node: &Path, op: u32, cause: Seq) {
         // A dropped operation has no waiter.
         if self.state.op(node, op).is_some_and(|op| op.dropped) {
@@ -201,7 +201,7 @@ impl Machine<'_> {
         self.take_signals(&name);
     }
 
-    /// The function has nothing to do but to wait: it is let go, if it was given every answer that is there. One that was
+    /// The function has nothing to do but to wait: it is suspended, if it was given every answer that is there. One that was
     /// not is about to be told, and would sleep through it.
     pub(super) fn suspend(&mut self, node: &Path, call: u32, used: &[u32], told: &[u32]) {
         let open = self.state.node(node).and_then(|node| node.open_call());
@@ -220,7 +220,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Calls steps again that were let go although there was an answer which they may not have been given. No build that
+    /// Calls steps again that were suspended although there was an answer which they may not have been given. No build that
     /// records what was used leaves one behind.
     pub(super) fn give_answers(&mut self) {
         let waits = self.state.index().waits.iter().filter(|node| self.state.has_answers_to_give(node));

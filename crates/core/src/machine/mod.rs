@@ -98,13 +98,13 @@ pub enum MachineInput {
     Pause,
     /// A request to resume.
     Resume,
-    /// The engine stops in order: let go of what still runs.
+    /// The engine stops in order: abandon what still runs.
     ReleaseNow,
     /// A signal arrived.
     Signal(SentSignal),
     /// A function asks for an operation that is not recorded.
     Op(AskedOp),
-    /// A function does nothing but wait inside an operation: let go of it.
+    /// A function does nothing but wait inside an operation: suspend it.
     Suspend {
         /// The node.
         node: Path,

@@ -9,7 +9,7 @@
 //! | | it was cut short five times, not as a bystander | `NodeBlocked`, quarantined |
 //! | | otherwise | `CallLost` and a new call, uncharged |
 //! | | it waits inside a durable operation | `CallSuspended` and a new call |
-//! | a step that was let go | an operation has ended that it may not have been told of | a new call |
+//! | a step that was suspended | an operation has ended that it may not have been told of | a new call |
 //! | a held node | the run is not paused | it goes on |
 //! | a signal that is kept | a wait for it is open | it is taken |
 //! | a node blocked for a missing function or a value that does not decode | | it is tried again |

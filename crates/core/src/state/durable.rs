@@ -251,7 +251,7 @@ impl RunState {
         self.ops.values().any(|ops| ops.iter().any(|(_, op)| op.has_children_to_start()))
     }
 
-    /// Whether a step was let go, and an operation of it has ended that it may not have been told of.
+    /// Whether a step was suspended, and an operation of it has ended that it may not have been told of.
     pub fn has_answers_to_give(&self, node: &Path) -> bool {
         self.is_suspended(node) && self.ops.get(node).is_some_and(StepOps::has_fresh)
     }
@@ -290,7 +290,7 @@ impl RunState {
         self.ops.get_mut(node)?.all.get_mut(&op)
     }
 
-    /// Whether a step's call was let go inside an operation: it is called again when an answer is there.
+    /// Whether a step's call was suspended inside an operation: it is called again when an answer is there.
     pub(crate) fn is_suspended(&self, node: &Path) -> bool {
         self.node(node).is_some_and(NodeState::is_suspended)
     }
@@ -639,7 +639,9 @@ impl RunState {
             used.iter().for_each(|number| ops.used(*number, None));
             ops.fresh.retain(|number| !told.contains(number));
         }
-        let Some(call) = expected(self.close_call(node), "a call that is let go is at work") else { return };
+        let Some(call) = expected(self.close_call(node), "a call that is suspended is at work") else {
+            return;
+        };
         let due = Some(DueCall { role: call.role, attempt: call.attempt });
         self.set_phase(node, NodePhase::Waiting { why: WaitReason::Answer, due, until: None });
         self.entry(node).acted |= call.undoable;

@@ -71,7 +71,7 @@ pub struct NodeState {
     /// A step with a compensation: some call of it ended without telling what it did.
     #[serde(skip_serializing_if = "is_default")]
     pub unknown: bool,
-    /// A step with a compensation whose attempt has not ended, and had a call that may have acted: it was let go while
+    /// A step with a compensation whose attempt has not ended, and had a call that may have acted: it was suspended while
     /// it waited, or is blocked.
     #[serde(skip_serializing_if = "is_default")]
     pub acted: bool,
@@ -143,7 +143,7 @@ impl NodeState {
         }
     }
 
-    /// Whether its call was let go inside an operation: it is called again when an answer is there.
+    /// Whether its call was suspended inside an operation: it is called again when an answer is there.
     pub(crate) fn is_suspended(&self) -> bool {
         matches!(self.phase, NodePhase::Waiting { why: WaitReason::Answer, .. })
     }

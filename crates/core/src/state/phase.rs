@@ -56,7 +56,7 @@ pub enum WaitReason {
     Retry,
     /// A signal.
     Signal(AwaitedSignal),
-    /// An answer: its call was let go inside an operation, and the due one starts when an answer is there.
+    /// An answer: its call was suspended inside an operation, and the due one starts when an answer is there.
     Answer,
 }
 

@@ -16,7 +16,7 @@ pub(super) fn check(events: &[Event], violations: &mut Vec<RuleViolation>) {
     history.rests(events.last().map_or(Seq::ZERO, |event| event.seq));
 }
 
-/// The first version in which a call that is let go says which answers it has used.
+/// The first version in which a call that is suspended says which answers it has used.
 const SAYS_WHAT_IT_USED: u32 = 5;
 
 /// Who waits for a signal or does an operation: a node, or an operation of it.
@@ -45,9 +45,9 @@ struct DurableFacts {
     found: BTreeMap<(Path, u32), TakenSignal>,
     /// The attempt that a step has come to.
     attempts: BTreeMap<Path, u32>,
-    /// Operations whose answers were given before their step was let go.
+    /// Operations whose answers were given before their step was suspended.
     told: BTreeSet<(Path, u32)>,
-    /// Steps that were let go, with the operations that they have not been told of.
+    /// Steps that were suspended, with the operations that they have not been told of.
     asleep: BTreeMap<Path, BTreeSet<u32>>,
     last: BTreeMap<Path, u32>,
     at_work: BTreeMap<Path, u32>,
@@ -303,7 +303,7 @@ impl DurableChecker<'_> {
     fn rests(&mut self, last: Seq) {
         for (node, unheard) in std::mem::take(&mut self.facts.asleep) {
             self.require(unheard.is_empty(), last, HistoryRule::Operations, || {
-                format!("`{node}` was let go and is not told that operations {unheard:?} have ended")
+                format!("`{node}` was suspended and is not told that operations {unheard:?} have ended")
             });
         }
     }

@@ -67,7 +67,7 @@ struct PlannedFacts {
     lost: BTreeSet<Path>,
     /// Steps with a call of which is not known whether it acted.
     unknown: BTreeSet<Path>,
-    /// Steps whose call was let go while it waited.
+    /// Steps whose call was suspended while it waited.
     let_go: BTreeSet<Path>,
     handler_owed: BTreeSet<Path>,
     roles: BTreeMap<Path, CallRole>,

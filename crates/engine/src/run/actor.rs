@@ -41,7 +41,7 @@ use crate::schedule::shared::{EngineShared, RunPermit};
 /// A run that waits no longer than this stays in memory.
 const LINGER_MS: u64 = 1_000;
 /// How many messages are decided together.
-const LETTERS_MAX: usize = 64;
+const MESSAGES_MAX: usize = 64;
 /// With more than this many bytes of results, the messages that still wait are left for the next commit.
 const COMMIT_MAX_BYTES: usize = 16 << 20;
 /// A snapshot is written after this many events, or after as many as the state has parts: often enough
@@ -192,7 +192,7 @@ impl Actor {
     /// waited before the first one was handled: the inbox is read once, and a later message may announce a later command.
     async fn handle_waiting_messages(&mut self, waiting: usize, work: &mut PendingCommit) -> usize {
         let mut read = 0;
-        while read < waiting.min(LETTERS_MAX) && !work.is_large() {
+        while read < waiting.min(MESSAGES_MAX) && !work.is_large() {
             let Ok(message) = self.inbox.try_recv() else { break };
             self.handle_message(message, work).await;
             read += 1;

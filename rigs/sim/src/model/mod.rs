@@ -302,7 +302,7 @@ impl<'a> RunModel<'a> {
                 }
                 (None, NodeEnd::Hard(failed)) => (RunStatus::Failed, Some((failed.code, Some(failed.node)))),
                 (None, NodeEnd::Good(output, _)) => return this.completed(output),
-                (None, NodeEnd::Stopped) => unreachable!("nobody stopped it"),
+                (None, NodeEnd::Stopped) => unreachable!("no request stopped it"),
             };
             this.undo_all().await;
             if status == RunStatus::Failed && this.plan.on_error.is_some() {

@@ -45,27 +45,33 @@ fi
 if ! have node || ! have npm; then
     install "Node.js with npm" nodejs npm
 fi
-js=$(dirname "$0")/../packages/rival
-if ! cmp -s "$js/package-lock.json" "$js/node_modules/.installed"; then
-    (cd "$js" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
-    cp "$js/package-lock.json" "$js/node_modules/.installed"
-fi
+here=$(dirname "$0")
+# packages FOLDER: what its package-lock.json names, if that has changed
+packages() {
+    if ! cmp -s "$1/package-lock.json" "$1/node_modules/.installed"; then
+        (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+        cp "$1/package-lock.json" "$1/node_modules/.installed"
+    fi
+}
+packages "$here/../packages/rival"
+# Linters and generators of clients, which the OpenAPI document is tried with.
+packages "$here/clients"
 
 if ! "$cargo" nextest --version >/dev/null 2>&1; then
     echo "installing cargo-nextest, the test runner (once; this takes a few minutes)"
     "$cargo" install cargo-nextest --locked
 fi
 
-# schemathesis asks the server everything that its OpenAPI document allows. It is Python, and gets a place of its own.
-here=$(dirname "$0")
-python=${CARGO_TARGET_DIR:-target}/schemathesis
-if ! cmp -s "$here/schemathesis.txt" "$python/installed.txt"; then
+# schemathesis asks the server everything that its OpenAPI document allows, and openapi-python-client makes a client of
+# it. They are Python, and get a place of their own.
+python=${CARGO_TARGET_DIR:-target}/python
+if ! cmp -s "$here/python.txt" "$python/installed.txt"; then
     if ! have python3 || ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then
         install "Python with virtual environments" python3 python3-venv
     fi
-    echo "installing schemathesis, which tests the HTTP API (once)"
+    echo "installing schemathesis and openapi-python-client, which test the HTTP API (once)"
     rm -rf "$python"
     python3 -m venv "$python"
-    "$python/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/schemathesis.txt"
-    cp "$here/schemathesis.txt" "$python/installed.txt"
+    "$python/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/python.txt"
+    cp "$here/python.txt" "$python/installed.txt"
 fi

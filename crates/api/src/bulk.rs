@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Bulk))]
+#[cfg_attr(feature = "openapi", schema(as = BulkRequest))]
 pub struct BulkRequest {
     /// What is asked of each.
     pub action: BulkAction,
@@ -28,9 +28,9 @@ pub struct BulkRequest {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub dry_run: bool,
-    /// How many runs at most, up to 1,000.
+    /// How many runs at most, up to 1,000; 100 if not said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000, default = 100))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<usize>,
     /// Where the last answer to the same filter ended.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub struct BulkRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Action))]
+#[cfg_attr(feature = "openapi", schema(as = BulkAction))]
 pub enum BulkAction {
     /// Stop, and undo what was done.
     Cancel,
@@ -72,7 +72,7 @@ impl BulkAction {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Filter))]
+#[cfg_attr(feature = "openapi", schema(as = BulkFilter))]
 pub struct BulkFilter {
     /// Only of this workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,7 @@ pub struct BulkFilter {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Moment))]
+#[cfg_attr(feature = "openapi", schema(as = Timestamp))]
 #[allow(missing_docs, reason = "a doc would be in the OpenAPI document, and the name says it")]
 pub enum TimeParam {
     Ms(i64),

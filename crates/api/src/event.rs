@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// One fact about a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Event))]
 pub struct EventReply {
     /// Its place in the history, from 1.
     pub seq: Seq,
@@ -20,7 +18,6 @@ pub struct EventReply {
     /// What made it happen.
     pub cause: CauseReply,
     /// What else is known.
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub data: Value,
 }
 
@@ -32,8 +29,7 @@ pub struct EventReply {
 pub enum CauseReply {
     /// Another event of the run.
     Event(Seq),
-    /// `request`, `clock`, `child`, `recovery` or `shutdown`.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    /// Something outside of it.
     Outside(ExternalCause),
 }
 
@@ -66,13 +62,13 @@ fn type_and_data(kind: &EventKind) -> (String, Value) {
 /// A part of a run's history.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Events))]
+#[cfg_attr(feature = "openapi", schema(as = EventList))]
 pub struct EventListReply<E = EventReply> {
     /// In order.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<EventReply>))]
-    pub events: Vec<E>,
+    pub items: Vec<E>,
     /// Where to read on, if there may be more.
-    pub next: Option<Seq>,
+    pub cursor: Option<String>,
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ mod address;
 mod bulk;
 pub mod duration;
 mod event;
+#[cfg(feature = "openapi")]
+mod event_schema;
 mod log;
 mod problem;
 mod request;
@@ -40,11 +42,11 @@ mod tests {
 
     #[test]
     fn answers_of_a_newer_server_are_read() {
-        let text = r#"{"runs":[{"runId":"r","workflow":"w","plan":"p","status":"running","createdAt":1,"endedAt":null,"wakeAt":null,"parent":null,"source":null,"tags":[],"note":null,"mood":"good"}],"cursor":null,"more":[1]}"#;
+        let text = r#"{"items":[{"runId":"r","workflow":"w","plan":"p","status":"running","createdAt":1,"endedAt":null,"wakeAt":null,"parent":null,"source":null,"tags":[],"note":null,"mood":"good"}],"cursor":null,"more":[1]}"#;
         let read: RunListReply = serde_json::from_str(text).unwrap();
-        assert_eq!(read.runs[0].run_id.as_str(), "r");
+        assert_eq!(read.items[0].run_id.as_str(), "r");
         let raw: RunListReply<Box<RawValue>> = serde_json::from_str(text).unwrap();
-        assert!(raw.runs[0].get().contains("mood"), "what is passed on is whole");
+        assert!(raw.items[0].get().contains("mood"), "what is passed on is whole");
     }
 
     #[test]

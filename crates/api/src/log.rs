@@ -13,8 +13,7 @@ pub struct LogReply {
     pub no: u64,
     /// When.
     pub timestamp: Time,
-    /// `debug`, `info`, `warn` or `error`.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    /// How much it matters.
     pub level: LogLevel,
     /// The text.
     pub message: String,
@@ -33,11 +32,11 @@ pub struct LogReply {
 /// What a run's steps wrote.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Logs))]
+#[cfg_attr(feature = "openapi", schema(as = LogList))]
 pub struct LogListReply<L = LogReply> {
     /// The oldest first.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<LogReply>))]
-    pub logs: Vec<L>,
-    /// Where to read on.
-    pub next: Option<u64>,
+    pub items: Vec<L>,
+    /// Where to read on, if there may be more.
+    pub cursor: Option<String>,
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Problem))]
 pub struct ProblemReply {
     /// The page that explains the code.
     #[cfg_attr(feature = "openapi", schema(example = "/errors/run_not_found"))]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = StartRequest))]
 pub struct StartRun {
     /// What it is given.
     #[serde(default)]
@@ -31,7 +32,7 @@ pub struct StartRun {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Reason))]
+#[cfg_attr(feature = "openapi", schema(as = ReasonRequest))]
 pub struct ReasonBody {
     /// In your words; it is shown with the run.
     #[serde(default)]
@@ -43,14 +44,14 @@ pub struct ReasonBody {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Nothing))]
+#[cfg_attr(feature = "openapi", schema(as = EmptyRequest))]
 pub struct EmptyBody {}
 
 /// Where a new run goes on from an old one.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Fork))]
+#[cfg_attr(feature = "openapi", schema(as = ForkRequest))]
 pub struct ForkBody {
     /// The node that runs again, with everything after it: `charge`, `items[3]/charge`. Where it failed, if not said.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,7 +73,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Signal))]
+#[cfg_attr(feature = "openapi", schema(as = SignalRequest))]
 pub struct SignalBody {
     /// Anything that fits the schema of the signal.
     #[serde(default)]
@@ -87,7 +88,7 @@ pub struct SignalBody {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Check))]
+#[cfg_attr(feature = "openapi", schema(as = ValidateRequest))]
 pub struct CheckBody {
     /// What a run would be given.
     #[serde(default)]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Acted))]
+#[cfg_attr(feature = "openapi", schema(as = AcceptedRun))]
 pub struct RunStatusReply {
     /// The run.
     pub run_id: RunId,
@@ -55,22 +55,24 @@ pub struct RunSummary {
 /// A page of runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Runs))]
+#[cfg_attr(feature = "openapi", schema(as = RunList))]
 pub struct RunListReply<R = RunSummary> {
     /// The newest first.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<RunSummary>))]
-    pub runs: Vec<R>,
-    /// Where this page ended, if there may be more.
+    pub items: Vec<R>,
+    /// Where to read on, if there may be more.
     pub cursor: Option<String>,
 }
 
 /// The steps of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Steps))]
+#[cfg_attr(feature = "openapi", schema(as = StepList))]
 pub struct StepListReply {
     /// Those that have begun, in plan order.
-    pub steps: Vec<StepMetrics>,
+    pub items: Vec<StepMetrics>,
+    /// Always `null`: a run's steps are one page.
+    pub cursor: Option<String>,
 }
 
 /// A run's plan for drawing, with where each node stands.

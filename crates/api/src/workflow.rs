@@ -62,11 +62,13 @@ pub struct PlanVersion {
 /// All registered workflows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Workflows))]
+#[cfg_attr(feature = "openapi", schema(as = WorkflowList))]
 pub struct WorkflowListReply<W = WorkflowSummary> {
     #[allow(missing_docs, reason = "a doc would be in the OpenAPI document, and the name says it")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<WorkflowSummary>))]
-    pub workflows: Vec<W>,
+    pub items: Vec<W>,
+    /// Always `null`: the workflows are one page.
+    pub cursor: Option<String>,
     /// What is wrong in files that workflows come from. What such a file defines is missing above, or is there as it
     /// was before the file was changed.
     pub problems: Vec<SourceProblem>,
@@ -75,7 +77,7 @@ pub struct WorkflowListReply<W = WorkflowSummary> {
 /// Whether an input matches the schema.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Checked))]
+#[cfg_attr(feature = "openapi", schema(as = ValidationResult))]
 pub struct CheckReply {
     #[allow(missing_docs, reason = "a doc would be in the OpenAPI document, and the name says it")]
     pub valid: bool,

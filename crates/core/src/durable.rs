@@ -24,6 +24,8 @@ use crate::value::Value;
 /// What a durable operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = OperationKind))]
 pub enum OpKind {
     /// Something done once, and recorded.
     Once,
@@ -53,6 +55,8 @@ impl OpKind {
 /// What an operation is, with what it needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Operation))]
 pub enum OpBody {
     /// Something done once.
     Once {},
@@ -103,6 +107,8 @@ impl OpBody {
 /// How an operation ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = OperationOutcome))]
 pub enum OpOutcome {
     /// A sleep is over, or all children of a map have ended.
     Done {},
@@ -119,6 +125,7 @@ pub enum OpOutcome {
 /// How a child ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ChildOutcome {
     /// With an output.
     Completed(Value),

@@ -77,6 +77,7 @@ pub struct FailedAt {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Run))]
 pub struct RunView {
     /// The run.
     pub run_id: RunId,
@@ -124,12 +125,14 @@ pub struct RunView {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Step))]
 pub struct StepMetrics {
     /// Its path.
     pub path: Path,
     /// Its id.
     pub name: String,
     /// Its kind.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::plan::NodeKindName))]
     pub kind: Cow<'static, str>,
     /// Where it stands.
     pub status: NodeStatus,
@@ -191,8 +194,10 @@ impl<'de> Deserialize<'de> for StepFailure {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = StepOperation))]
 pub struct OperationView {
-    /// `once`, `sleep`, `signal`, `run` or `map`.
+    /// What it is.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::durable::OpKind))]
     pub kind: Cow<'static, str>,
     /// The signal's, workflow's or given name; a sleep has none.
     pub name: String,
@@ -208,6 +213,7 @@ pub struct OperationView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = ChildRun))]
 pub struct ChildView {
     /// Which item of a map it works on.
     pub index: u32,

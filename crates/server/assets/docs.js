@@ -125,11 +125,11 @@ const follow = async (response, output) => {
 };
 
 const show = (path, method, operation, schemas) => {
-  const scope = ((operation.security || [])[0] || {}).token;
+  const scope = operation["x-required-scope"];
   const summary = make("summary", {},
     make("span", { className: `method ${method}`, textContent: method.toUpperCase() }),
     make("span", { className: "path", textContent: path }),
-    scope ? make("span", { className: "scope", textContent: scope[0] || "token", title: "the scope that a token needs" }) : null,
+    scope ? make("span", { className: "scope", textContent: scope, title: "the scope that a token needs" }) : null,
     make("span", { className: "what", textContent: operation.summary || "" }));
   const details = make("details", { className: "operation" }, summary);
   details.dataset.text = `${method} ${path} ${operation.summary} ${operation.description}`.toLowerCase();

@@ -4,6 +4,7 @@ mod api;
 mod app;
 pub mod auth;
 mod docs;
+mod document;
 mod flight;
 pub mod guard;
 mod keyring;

@@ -16,6 +16,11 @@ pub(crate) fn errors<S: Clone + Send + Sync + 'static>(routes: RouteBuilder<S>) 
     routes.page(open(), "/errors/{code}", get(show))
 }
 
+/// All codes that have a page.
+pub(crate) fn codes() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|(code, _)| *code)
+}
+
 async fn show(Path(asked): Path<String>) -> Result<Html<String>, HttpProblem> {
     match PAGES.binary_search_by_key(&asked.as_str(), |(code, _)| code) {
         Ok(place) => Ok(Html(html(PAGES[place].0, PAGES[place].1))),

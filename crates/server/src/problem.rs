@@ -4,8 +4,6 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rival_api::{ProblemReply, ViolationReply};
-use utoipa::ToSchema;
-use utoipa::openapi::{RefOr, Schema};
 
 /// Codes of the server itself; all others are those of the engine and the store.
 pub mod code {
@@ -122,17 +120,5 @@ impl IntoResponse for HttpProblem {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
-    }
-}
-
-impl utoipa::PartialSchema for HttpProblem {
-    fn schema() -> RefOr<Schema> {
-        ProblemReply::schema()
-    }
-}
-
-impl ToSchema for HttpProblem {
-    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        ProblemReply::schemas(schemas);
     }
 }

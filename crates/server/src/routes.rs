@@ -6,18 +6,12 @@ use axum::Router;
 use axum::handler::Handler;
 use axum::http::{Method, StatusCode, Uri};
 use axum::routing::get;
-use utoipa::openapi::path::{Operation, PathItem};
-use utoipa::openapi::schema::{Object, SchemaType, Type};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{ComponentsBuilder, Content, OpenApi, Ref, RefOr, Response, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::openapi::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::auth::AccessScope;
+use crate::document;
 use crate::problem::{HttpProblem, code};
-
-/// The name of the bearer tokens in the OpenAPI document.
-const SCHEME: &str = "token";
 
 /// What a route needs and takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,12 +140,7 @@ impl<S> std::fmt::Debug for RouteBuilder<S> {
 impl<S: Clone + Send + Sync + 'static> RouteBuilder<S> {
     /// No routes yet, and what the document says besides routes.
     pub fn new(mut document: OpenApi) -> Self {
-        let components = document.components.get_or_insert_with(|| ComponentsBuilder::new().build());
-        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-        components.add_security_scheme(SCHEME, SecurityScheme::Http(scheme));
-        let mut schemas = vec![(HttpProblem::name().into_owned(), HttpProblem::schema())];
-        HttpProblem::schemas(&mut schemas);
-        components.schemas.extend(schemas);
+        document::add_components(&mut document);
         Self { router: OpenApiRouter::with_openapi(document), rules: RouteRules::default() }
     }
 
@@ -159,8 +148,8 @@ impl<S: Clone + Send + Sync + 'static> RouteBuilder<S> {
     #[must_use]
     pub fn routes(mut self, access: RouteAccess, mut routes: UtoipaMethodRouter<S>) -> Self {
         for (path, item) in &mut routes.1.paths {
-            for (method, operation) in operations(item) {
-                document(operation, &method, access);
+            for (method, operation) in document::operations(item) {
+                document::describe(operation, &method, access);
                 self.rules.add(path, method, access);
             }
         }
@@ -195,92 +184,4 @@ impl<S: Clone + Send + Sync + 'static> RouteBuilder<S> {
 async fn no_such_path(uri: Uri) -> HttpProblem {
     let error = format!("there is nothing at `{}`; the API is described at /api/docs", uri.path());
     HttpProblem::new(StatusCode::NOT_FOUND, code::NOT_FOUND, error)
-}
-
-fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
-    let all = [
-        (Method::GET, &mut item.get),
-        (Method::PUT, &mut item.put),
-        (Method::POST, &mut item.post),
-        (Method::DELETE, &mut item.delete),
-        (Method::PATCH, &mut item.patch),
-    ];
-    all.into_iter().filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
-}
-
-/// Says in the document what holds for every route: the scope that it needs, and how it refuses.
-fn document(operation: &mut Operation, method: &Method, access: RouteAccess) {
-    operation.security = access.scope.map(|scope| vec![SecurityRequirement::new(SCHEME, [scope.as_str()])]);
-    deny_null(operation);
-    let responses = &mut operation.responses.responses;
-    for (status, why) in refusals(method, access) {
-        responses.entry(status.to_owned()).or_insert_with(|| Response::new(why).into());
-    }
-    for (status, response) in &mut operation.responses.responses {
-        if let Some(response) = own(response)
-            && status.starts_with(['4', '5'])
-        {
-            let problem = Content::new(Some(Ref::from_schema_name("Problem")));
-            response.content.insert("application/problem+json".to_owned(), problem.into());
-        }
-    }
-}
-
-/// What can be left out is not `null` when it is there, and utoipa's `Option` says both.
-fn deny_null(operation: &mut Operation) {
-    for parameter in operation.parameters.iter_mut().flatten().filter_map(own) {
-        parameter.schema.as_mut().map(without_null);
-    }
-    if let Some(body) = operation.request_body.as_mut().and_then(own) {
-        for content in body.content.values_mut().filter_map(own) {
-            content.schema.as_mut().map(without_null);
-        }
-    }
-}
-
-fn own<T>(it: &mut RefOr<T>) -> Option<&mut T> {
-    match it {
-        RefOr::T(it) => Some(it),
-        RefOr::Ref(_) => None,
-    }
-}
-
-fn without_null(schema: &mut RefOr<Schema>) {
-    match own(schema) {
-        Some(Schema::Object(Object { schema_type: SchemaType::Array(types), .. })) => {
-            types.retain(|it| *it != Type::Null);
-        }
-        Some(Schema::OneOf(one_of)) => {
-            one_of.items.retain(|it| !is_null(it));
-            if one_of.items.len() == 1 {
-                *schema = one_of.items.remove(0);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn is_null(schema: &RefOr<Schema>) -> bool {
-    matches!(schema, RefOr::T(Schema::Object(Object { schema_type: SchemaType::Type(Type::Null), .. })))
-}
-
-/// What any route of this kind may answer, whatever it does. Each is named: a reader of the document, or a test
-/// that uses it, knows that there is nothing else.
-fn refusals(method: &Method, access: RouteAccess) -> Vec<(&'static str, &'static str)> {
-    let mut refusals = vec![
-        ("400", "It cannot be read, or something in it is wrong"),
-        ("403", "The host, the origin or the token may not do this"),
-        ("429", "Too many requests or streams; `Retry-After` says when to ask again"),
-        ("500", "The server has a bug, or its store is damaged"),
-        ("503", "It cannot work now; ask again"),
-    ];
-    if access.scope.is_some() {
-        refusals.push(("401", "No valid token came with it"));
-    }
-    if *method != Method::GET {
-        refusals.push(("408", "The body did not come in time"));
-        refusals.push(("413", "The body is too large"));
-        refusals.push(("415", "The body is not said to be JSON"));
-    }
-    refusals
 }

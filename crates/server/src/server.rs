@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::AppState;
 use crate::secure::{SecureError, secure};
 use crate::settings::Settings;
-use crate::{api, docs, listen, metrics, pages};
+use crate::{api, docs, document, listen, metrics, pages};
 
 /// An engine over HTTP. `docs/http.md` shows how it is used.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Server {
         let stop = CancellationToken::new();
         let app = AppState::new(engine, stop.clone());
         let metrics = Arc::clone(&app.metrics);
-        let routes = pages::errors(docs::pages(api::routes())).with_state(app);
+        let routes = pages::errors(docs::pages(api::routes(), &settings)).with_state(app);
         // Outermost: what is refused counts too.
         let router = secure(routes, &settings)?.layer(from_fn_with_state(metrics, metrics::count));
         Ok(Self { router, settings, stop })
@@ -54,6 +54,6 @@ impl Server {
 }
 
 /// The OpenAPI document.
-pub fn openapi() -> utoipa::openapi::OpenApi {
-    api::routes().document().clone()
+pub fn openapi() -> serde_json::Value {
+    document::finish(api::routes().document())
 }

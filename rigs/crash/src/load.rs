@@ -402,7 +402,7 @@ impl HttpLoad {
         loop {
             let answer = self.api.get(&path).await?.context("the last server is gone")?;
             let page: Json = answer.read()?;
-            let runs = page["runs"].as_array().context("no list of runs")?;
+            let runs = page["items"].as_array().context("no list of runs")?;
             if runs.is_empty() {
                 return Ok(());
             }

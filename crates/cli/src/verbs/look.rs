@@ -41,8 +41,8 @@ pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result
             ("cursor", cursor),
         ]);
         let page: RunListReply<Box<RawValue>> = client.get(&format!("/api/runs{filters}")).await?.read()?;
-        left = left.saturating_sub(u32::try_from(page.runs.len()).unwrap_or(u32::MAX));
-        runs.extend(page.runs);
+        left = left.saturating_sub(u32::try_from(page.items.len()).unwrap_or(u32::MAX));
+        runs.extend(page.items);
         cursor = page.cursor;
         if cursor.is_none() || left == 0 {
             break;
@@ -228,12 +228,12 @@ pub(crate) async fn history(context: &VerbContext, args: &args::HistoryArgs) -> 
 
 /// All events of a run after one of them.
 pub(crate) async fn events(client: &ApiClient, run: &str, after: u64) -> Result<Vec<Box<RawValue>>> {
-    let (mut all, mut after) = (Vec::new(), Some(after));
-    while let Some(from) = after {
-        let path = format!("/api/runs/{}/events?after={from}&limit=5000", path_segment(run));
+    let (mut all, mut cursor) = (Vec::new(), Some(after.to_string()));
+    while let Some(from) = cursor {
+        let path = format!("/api/runs/{}/events?cursor={from}&limit=5000", path_segment(run));
         let page: EventListReply<Box<RawValue>> = client.get(&path).await?.read()?;
-        all.extend(page.events);
-        after = page.next.map(|next| next.0);
+        all.extend(page.items);
+        cursor = page.cursor;
     }
     Ok(all)
 }
@@ -264,19 +264,18 @@ pub(crate) async fn all_logs(
     level: Option<LogLevel>,
 ) -> Result<Vec<Box<RawValue>>> {
     let level = level.map(|level| level.to_string());
-    let (mut all, mut after) = (Vec::new(), Some(0));
-    while let Some(from) = after {
+    let (mut all, mut cursor) = (Vec::new(), Some("0".to_owned()));
+    while cursor.is_some() {
         let filters = query(&[
-            ("after", Some(from.to_string())),
+            ("cursor", cursor),
             ("limit", Some(LOG_PAGE.to_string())),
             ("step", step.map(str::to_owned)),
             ("level", level.clone()),
         ]);
         let page: LogListReply<Box<RawValue>> =
             client.get(&format!("/api/runs/{}/logs{filters}", path_segment(run))).await?.read()?;
-        // It always says where to read on, because more may be written, and a page of long lines is short.
-        after = page.next.filter(|_| !page.logs.is_empty());
-        all.extend(page.logs);
+        cursor = page.cursor;
+        all.extend(page.items);
     }
     Ok(all)
 }

@@ -191,7 +191,7 @@ fn line_number(json: &str) -> u64 {
 /// Draws a run until it has ended: as its events say, and now and then because time passes.
 pub(crate) async fn watch_screen(client: &ApiClient, run: &str, mut screen: LiveScreen) -> Result<()> {
     let id = path_segment(run);
-    let graph: Graph = client.get(&format!("/api/runs/{id}/graph?format=json")).await?.read()?;
+    let graph: Graph = client.get(&format!("/api/runs/{id}/graph")).await?.read()?;
     let (told, mut news) = tokio::sync::mpsc::unbounded_channel::<EventReply>();
     let following = follow(client, run, false, async |message| {
         // The drawing listens as long as it needs to.
@@ -311,7 +311,7 @@ impl<'a> Board<'a> {
     async fn list(&mut self) -> Result<()> {
         let filter = [("workflow", self.workflow.map(str::to_owned)), ("limit", Some(NEWEST.to_string()))];
         let page: RunListReply = self.client.get(&format!("/api/runs{}", query(&filter))).await?.read()?;
-        self.runs = page.runs;
+        self.runs = page.items;
         self.draw()
     }
 

@@ -34,11 +34,11 @@ pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs)
         note_problems(&listed.problems, TextStyle::of(std::io::stderr().is_terminal()));
     }
     if out.format == OutputFormat::Json {
-        let all: Vec<&str> = listed.workflows.iter().map(|workflow| workflow.get()).collect();
+        let all: Vec<&str> = listed.items.iter().map(|workflow| workflow.get()).collect();
         return out.json(&format!("[{}]", all.join(",")));
     }
     let mut table = TextTable::new(&["WORKFLOW", "STEPS", "PLAN", "ABOUT"]);
-    for workflow in &listed.workflows {
+    for workflow in &listed.items {
         let workflow: WorkflowSummary = serde_json::from_str(workflow.get())?;
         if out.format == OutputFormat::Ids {
             out.line(&workflow.name)?;
@@ -118,17 +118,17 @@ pub(crate) async fn validate(context: &VerbContext, args: &args::ValidateArgs) -
 
 pub(crate) async fn graph(context: &VerbContext, args: &args::GraphArgs) -> Result<()> {
     let client = context.client(OfflineNeed::Workflows).await?;
-    let format = match args.format {
-        _ if context.out.format == OutputFormat::Json => "json",
-        DrawingArg::Text | DrawingArg::Json => "json",
-        DrawingArg::Mermaid => "mermaid",
-        DrawingArg::Dot => "dot",
+    let graph = match args.format {
+        _ if context.out.format == OutputFormat::Json => "graph",
+        DrawingArg::Text | DrawingArg::Json => "graph",
+        DrawingArg::Mermaid => "graph/mermaid",
+        DrawingArg::Dot => "graph/dot",
     };
     let name = path_segment(&args.name);
-    let workflow = client.get(&format!("/api/workflows/{name}/graph?format={format}")).await;
+    let workflow = client.get(&format!("/api/workflows/{name}/{graph}")).await;
     let (answer, of_run) = match workflow {
         Err(error) if is_not_found(&error) => {
-            let run = client.get(&format!("/api/runs/{name}/graph?format={format}")).await;
+            let run = client.get(&format!("/api/runs/{name}/{graph}")).await;
             let neither = |error: anyhow::Error| match is_not_found(&error) {
                 true => {
                     ExitError::not_found(format!("no workflow and no run is called `{}`", args.name)).into()
@@ -141,7 +141,7 @@ pub(crate) async fn graph(context: &VerbContext, args: &args::GraphArgs) -> Resu
     };
     let out = &context.out;
     if args.format != DrawingArg::Text || context.out.format == OutputFormat::Json {
-        return if format == "json" { out.json(&answer.text) } else { out.line(answer.text.trim_end()) };
+        return if graph == "graph" { out.json(&answer.text) } else { out.line(answer.text.trim_end()) };
     }
     let graph: Graph = answer.read()?;
     let lines = if of_run {

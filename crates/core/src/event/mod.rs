@@ -53,6 +53,7 @@ pub enum EventCause {
 /// Causes outside of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ExternalCause {
     /// A caller asked for it.
     Request,
@@ -69,6 +70,7 @@ pub enum ExternalCause {
 /// What can happen to a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EventKind {
     /// The first event of every run.
     RunStarted {
@@ -92,6 +94,7 @@ pub enum EventKind {
         parent: Option<RunId>,
         /// The span, here or elsewhere, that it was started in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
         trace: Option<TraceParent>,
     },
     /// A node's recorded outcome was taken over from the source run.
@@ -274,6 +277,7 @@ pub enum EventKind {
         /// The supervisor, or the lane of a graph.
         node: Path,
         /// Where the parts are.
+        #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         parts: ResultParts,
     },
     /// A supervisor's children are done.
@@ -579,6 +583,7 @@ pub enum EventKind {
 /// How a lane ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum LaneOutcome {
     /// Its last node has ended well.
     #[default]
@@ -640,6 +645,7 @@ pub struct NotUndone {
 /// What a function does for its node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum CallRole {
     /// It is the step.
     #[default]
@@ -693,6 +699,7 @@ impl CallRole {
 
 /// A call that is to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DueCall {
     /// What the function does for the node.
     pub role: CallRole,
@@ -703,6 +710,7 @@ pub struct DueCall {
 /// How an imported node ended in its source run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ImportedStatus {
     /// With a result.
     Completed,
@@ -715,6 +723,7 @@ pub enum ImportedStatus {
 /// What follows a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum FailureVerdict {
     /// Another attempt at this time.
     RetryAt(Time),
@@ -727,6 +736,7 @@ pub enum FailureVerdict {
 /// Why a call was cut short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum LostReason {
     /// The process that ran it ended without a word.
     Crash,
@@ -739,6 +749,7 @@ pub enum LostReason {
 /// Why a node cannot go on without help.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum BlockedReason {
     /// The workflow's definition has no such function any more.
     FunctionMissing {

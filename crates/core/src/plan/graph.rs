@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BlockOrder, Join, LoopTest, Node, NodeKind, Plan, PlanBlock, SleepLength, TEXT_MARK, join};
+use super::{
+    BlockOrder, Join, LoopTest, Node, NodeKind, NodeKindName, Plan, PlanBlock, SleepLength, TEXT_MARK, join,
+};
 
 /// A plan for drawing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +31,7 @@ pub struct GraphNode {
     /// Its path in the plan, as events name it, without iterations.
     pub path: String,
     /// The kind of the node, or `lane` for a branch of a parallel or a case of a branch.
+    #[cfg_attr(feature = "openapi", schema(value_type = NodeKindName))]
     pub kind: Cow<'static, str>,
     /// What to write on it.
     pub label: String,
@@ -85,7 +88,7 @@ fn graph_node(node: &Node, block: &str, edges: &mut Vec<GraphEdge>) -> GraphNode
                     label: id.clone(),
                     id,
                     path,
-                    kind: "lane".into(),
+                    kind: NodeKindName::Lane.word().into(),
                     children: children_of_lane,
                 });
             }

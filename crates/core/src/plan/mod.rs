@@ -121,19 +121,60 @@ pub enum NodeKind {
     Workflow(NestedNode),
 }
 
+/// What a node is, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = NodeKind))]
+#[allow(missing_docs, reason = "see NodeKind")]
+pub enum NodeKindName {
+    Step,
+    Sleep,
+    Signal,
+    Branch,
+    Loop,
+    ForEach,
+    Parallel,
+    Workflow,
+    /// Only where a plan is drawn: a branch of a parallel, or a case of a branch.
+    Lane,
+}
+
+impl NodeKindName {
+    /// The glossary's word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Step => "step",
+            Self::Sleep => "sleep",
+            Self::Signal => "signal",
+            Self::Branch => "branch",
+            Self::Loop => "loop",
+            Self::ForEach => "forEach",
+            Self::Parallel => "parallel",
+            Self::Workflow => "workflow",
+            Self::Lane => "lane",
+        }
+    }
+}
+
 impl NodeKind {
+    /// The name of the kind.
+    pub fn name(&self) -> NodeKindName {
+        match self {
+            Self::Step(_) => NodeKindName::Step,
+            Self::Sleep(_) => NodeKindName::Sleep,
+            Self::Signal(_) => NodeKindName::Signal,
+            Self::Branch(_) => NodeKindName::Branch,
+            Self::Loop(_) => NodeKindName::Loop,
+            Self::ForEach(_) => NodeKindName::ForEach,
+            Self::Parallel(_) => NodeKindName::Parallel,
+            Self::Workflow(_) => NodeKindName::Workflow,
+        }
+    }
+
     /// The glossary's word for the kind.
     pub fn word(&self) -> &'static str {
-        match self {
-            Self::Step(_) => "step",
-            Self::Sleep(_) => "sleep",
-            Self::Signal(_) => "signal",
-            Self::Branch(_) => "branch",
-            Self::Loop(_) => "loop",
-            Self::ForEach(_) => "forEach",
-            Self::Parallel(_) => "parallel",
-            Self::Workflow(_) => "workflow",
-        }
+        self.name().word()
     }
 
     /// The function that such a node calls in this role, if it has one.
@@ -405,6 +446,8 @@ pub struct NestedNode {
 /// Names a version of a plan: the SHA-256 of its canonical JSON.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(value_type = String))]
 pub struct PlanHash(std::sync::Arc<str>);
 
 impl PlanHash {

@@ -25,10 +25,10 @@ const AT_A_TIME: usize = 16;
 /// Ask many runs
 ///
 /// Cancels, kills, pauses, resumes or retries all runs that match. With `dryRun` it only says which these are.
-#[utoipa::path(post, path = "/api/runs/bulk", operation_id = "askRuns", tag = "control",
+#[utoipa::path(post, path = "/api/runs/bulk", operation_id = "bulkControlRuns", tag = "control",
     params(("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "With the same key, no run is retried twice")),
     request_body = BulkRequest,
-    responses((status = 200, body = BulkDone)))]
+    responses((status = 200, description = "What became of it, run by run", body = BulkDone)))]
 pub(crate) async fn bulk(
     State(app): State<AppState>,
     headers: HeaderMap,

@@ -26,7 +26,7 @@ fn accepted(run_id: RunId, status: RunStatus) -> Accepted {
 /// request is in the run's history. Cancelling a cancelled run does nothing.
 #[utoipa::path(post, path = "/api/runs/{id}/cancel", operation_id = "cancelRun", tag = "control",
     params(("id" = String, Path, description = "The run")), request_body = Option<ReasonBody>,
-    responses((status = 202, body = RunStatusReply),
+    responses((status = 202, description = "It is in the run's history", body = RunStatusReply),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn cancel(
@@ -44,7 +44,7 @@ pub(crate) async fn cancel(
 /// Ends a run at once: calls at work are left behind, and nothing is undone.
 #[utoipa::path(post, path = "/api/runs/{id}/kill", operation_id = "killRun", tag = "control",
     params(("id" = String, Path, description = "The run")), request_body = Option<ReasonBody>,
-    responses((status = 202, body = RunStatusReply),
+    responses((status = 202, description = "It is in the run's history", body = RunStatusReply),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn kill(
@@ -62,7 +62,7 @@ pub(crate) async fn kill(
 /// Calls at work finish and are recorded, nothing new starts.
 #[utoipa::path(post, path = "/api/runs/{id}/pause", operation_id = "pauseRun", tag = "control",
     params(("id" = String, Path, description = "The run")), request_body = Option<EmptyBody>,
-    responses((status = 202, body = RunStatusReply),
+    responses((status = 202, description = "It is in the run's history", body = RunStatusReply),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn pause(
@@ -80,7 +80,7 @@ pub(crate) async fn pause(
 /// Lets a paused or blocked run go on.
 #[utoipa::path(post, path = "/api/runs/{id}/resume", operation_id = "resumeRun", tag = "control",
     params(("id" = String, Path, description = "The run")), request_body = Option<EmptyBody>,
-    responses((status = 202, body = RunStatusReply),
+    responses((status = 202, description = "It is in the run's history", body = RunStatusReply),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn resume(
@@ -158,7 +158,7 @@ pub(crate) async fn fork(
     params(("id" = String, Path, description = "The run"), ("name" = String, Path, description = "The signal"),
         ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The signal's id, as `id` is")),
     request_body = Option<SignalBody>,
-    responses((status = 202, body = RunStatusReply),
+    responses((status = 202, description = "It is in the run's history", body = RunStatusReply),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended, keeps too many, or was sent another signal with this id")))]
 pub(crate) async fn signal(

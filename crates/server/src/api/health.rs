@@ -16,8 +16,8 @@ use crate::problem::HttpProblem;
 ///
 /// Answers as long as the process does. 500 says that it cannot work again before it is started anew, because its store
 /// takes no more writes.
-#[utoipa::path(get, path = "/healthz", tag = "server",
-    responses((status = 200, body = HealthReply), (status = 500, description = "It must be started anew")))]
+#[utoipa::path(get, path = "/healthz", operation_id = "getHealth", tag = "server",
+    responses((status = 200, description = "It is alive", body = HealthReply), (status = 500, description = "It must be started anew")))]
 pub(crate) async fn healthz(State(app): State<AppState>) -> Result<Answer<HealthReply>, HttpProblem> {
     match app.engine.store_failed().now_or_never() {
         Some(error) => Err(RunError::from(error).into()),
@@ -28,8 +28,8 @@ pub(crate) async fn healthz(State(app): State<AppState>) -> Result<Answer<Health
 /// Is it ready?
 ///
 /// Answers 503 while the store takes no writes, and when the server is stopping.
-#[utoipa::path(get, path = "/readyz", tag = "server",
-    responses((status = 200, body = HealthReply), (status = 503, description = "It cannot work now")))]
+#[utoipa::path(get, path = "/readyz", operation_id = "getReadiness", tag = "server",
+    responses((status = 200, description = "It is ready", body = HealthReply), (status = 503, description = "It cannot work now")))]
 pub(crate) async fn readyz(State(app): State<AppState>) -> Result<Answer<HealthReply>, HttpProblem> {
     if app.is_stopping() {
         let stopping = "the server is stopping";
@@ -42,7 +42,7 @@ pub(crate) async fn readyz(State(app): State<AppState>) -> Result<Answer<HealthR
 /// How much?
 ///
 /// What engine and server have done since they were started, for Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, body = String, content_type = "text/plain")))]
+#[utoipa::path(get, path = "/metrics", operation_id = "getMetrics", tag = "server", responses((status = 200, description = "The metrics, in the text format of Prometheus", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(app): State<AppState>) -> Response {
     ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], app.metrics.render(&app.engine)).into_response()
 }
@@ -50,7 +50,7 @@ pub(crate) async fn metrics(State(app): State<AppState>) -> Response {
 /// What time?
 ///
 /// The engine's time, how far it is from the wall clock, and when the wall clock was set.
-#[utoipa::path(get, path = "/api/clock", tag = "server", responses((status = 200, body = ClockStatus)))]
+#[utoipa::path(get, path = "/api/clock", operation_id = "getClock", tag = "server", responses((status = 200, description = "The clock", body = ClockStatus)))]
 pub(crate) async fn clock(State(app): State<AppState>) -> Answer<ClockStatus> {
     Answer(app.engine.clock().status())
 }
@@ -58,7 +58,7 @@ pub(crate) async fn clock(State(app): State<AppState>) -> Answer<ClockStatus> {
 /// Which version?
 ///
 /// The name and version of the server.
-#[utoipa::path(get, path = "/version", tag = "server", responses((status = 200, body = ServerVersion)))]
+#[utoipa::path(get, path = "/version", operation_id = "getVersion", tag = "server", responses((status = 200, description = "The version", body = ServerVersion)))]
 pub(crate) async fn version() -> Answer<ServerVersion> {
     Answer(ServerVersion { name: "rival".into(), version: env!("CARGO_PKG_VERSION").into() })
 }

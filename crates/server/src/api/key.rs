@@ -21,7 +21,7 @@ pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, HttpProblem> {
         .map_err(|_| bad_request("the header Idempotency-Key is not text in UTF-8"))?;
     // The header is a quoted string by its draft standard, and a bare word by custom.
     let key = key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key);
-    if key.is_empty() {
+    if key.chars().all(|c| c.is_whitespace() || c == '"') {
         return Err(bad_request("the header Idempotency-Key is empty"));
     }
     Ok(Some(key.to_owned()))

@@ -29,6 +29,7 @@ use crate::routes::{RouteBuilder, admin, open, read, run};
         description = "Durable workflows over HTTP. Times are milliseconds since 1970-01-01 UTC. \
             Refusals and failures are `application/problem+json` with a stable `code`, explained at `/errors/{code}`."
     ),
+    servers((url = "/")),
     tags(
         (name = "workflows", description = "What can be run"),
         (name = "runs", description = "Starting runs and looking at them"),
@@ -45,6 +46,7 @@ pub(crate) fn routes() -> RouteBuilder<AppState> {
         .routes(read(), routes!(workflows::list))
         .routes(read(), routes!(workflows::show))
         .routes(read(), routes!(workflows::graph))
+        .routes(read(), routes!(workflows::graph_text))
         .routes(run().payload().waits(), routes!(workflows::validate))
         .routes(run().payload().waits_if("wait"), routes!(start::start))
         .routes(read(), routes!(runs::list))
@@ -54,6 +56,7 @@ pub(crate) fn routes() -> RouteBuilder<AppState> {
         .routes(read(), routes!(values::read))
         .routes(read(), routes!(runs::logs))
         .routes(read(), routes!(runs::graph))
+        .routes(read(), routes!(runs::graph_text))
         .routes(read(), routes!(runs::explain))
         .routes(read().waits(), routes!(runs::wait))
         .routes(read(), routes!(archive::export))

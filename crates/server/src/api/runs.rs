@@ -19,7 +19,7 @@ use super::convert::{log_reply, run_graph, run_summary};
 use super::extract::{PathParams, QueryParams, bad_request};
 use super::values;
 use super::words::{self, InputCondition};
-use super::workflows::{GraphQuery, drawn};
+use super::workflows::{GraphFormat, drawn};
 use crate::app::AppState;
 use crate::problem::HttpProblem;
 
@@ -34,8 +34,8 @@ const SCAN_MAX: usize = 2_000;
 pub(crate) struct RunsQuery {
     /// Only of this workflow.
     workflow: Option<String>,
-    /// Only with one of these statuses, separated by commas: `failed,cancelled`.
-    #[param(value_type = Option<Vec<RunStatus>>, style = Form, explode = false, min_items = 1)]
+    /// Only with one of these statuses: `status=failed&status=cancelled`, or `status=failed,cancelled`.
+    #[param(value_type = Option<Vec<RunStatus>>, style = Form, explode = true, min_items = 1)]
     status: Option<String>,
     /// Only started at or after: milliseconds since 1970, or RFC 3339.
     #[param(value_type = Option<TimeParam>)]
@@ -63,7 +63,7 @@ pub(crate) struct RunsQuery {
 ///
 /// Runs that match every filter, the newest first.
 #[utoipa::path(get, path = "/api/runs", operation_id = "listRuns", tag = "runs", params(RunsQuery),
-    responses((status = 200, body = RunListReply)))]
+    responses((status = 200, description = "A page of runs", body = RunListReply)))]
 pub(crate) async fn list(
     State(app): State<AppState>,
     QueryParams(query): QueryParams<RunsQuery>,
@@ -88,7 +88,7 @@ pub(crate) async fn list(
         Some(condition) => matching(&app, &filter, before, limit, &condition).await?,
     };
     let (runs, last) = fitting(rows, last);
-    Ok(Answer(RunListReply { runs, cursor: last.map(|no| no.to_string()) }))
+    Ok(Answer(RunListReply { items: runs, cursor: last.map(|no| no.to_string()) }))
 }
 
 /// As many of these as fit into an answer, and where the page ended. Runs of before there were bounds may have any tags.
@@ -146,8 +146,8 @@ fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Htt
 /// A run with everything that is known of it: status, input, output, and each step with its result, state, metrics and
 /// error. Values that are larger than 1 MiB, or that would make the answer larger than 8 MiB, are left out: an object
 /// with the key `$omitted` stands in their place, with their size, their beginning, and the address to read them at.
-#[utoipa::path(get, path = "/api/runs/{id}", operation_id = "showRun", tag = "runs", params(("id" = String, Path, description = "The run")),
-    responses((status = 200, body = RunView), (status = 404, description = "There is no such run")))]
+#[utoipa::path(get, path = "/api/runs/{id}", operation_id = "getRun", tag = "runs", params(("id" = String, Path, description = "The run")),
+    responses((status = 200, description = "The run", body = RunView), (status = 404, description = "There is no such run")))]
 pub(crate) async fn show(
     State(app): State<AppState>,
     PathParams(id): PathParams<String>,
@@ -162,13 +162,14 @@ async fn overview(app: &AppState, run: &RunId) -> Result<RunView, HttpProblem> {
 /// List a run's steps
 ///
 /// The steps that have begun, in plan order, with results, states, metrics and errors.
-#[utoipa::path(get, path = "/api/runs/{id}/steps", operation_id = "listSteps", tag = "runs", params(("id" = String, Path, description = "The run")),
-    responses((status = 200, body = StepListReply), (status = 404, description = "There is no such run")))]
+#[utoipa::path(get, path = "/api/runs/{id}/steps", operation_id = "listRunSteps", tag = "runs", params(("id" = String, Path, description = "The run")),
+    responses((status = 200, description = "The steps", body = StepListReply), (status = 404, description = "There is no such run")))]
 pub(crate) async fn steps(
     State(app): State<AppState>,
     PathParams(id): PathParams<String>,
 ) -> Result<Response, HttpProblem> {
-    let steps = async { Ok(StepListReply { steps: overview(&app, &RunId::from(id)).await?.steps }) };
+    let steps =
+        async { Ok(StepListReply { items: overview(&app, &RunId::from(id)).await?.steps, cursor: None }) };
     app.answer_with(steps).await
 }
 
@@ -176,9 +177,9 @@ pub(crate) async fn steps(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EventsQuery {
-    /// Only events after this one.
-    #[param(minimum = 0, default = 0)]
-    after: Option<i64>,
+    /// Only events after this one: where the last page ended, or the number of any event.
+    #[param(pattern = "^[0-9]{1,18}$")]
+    cursor: Option<String>,
     /// How many at most, up to 10,000.
     #[param(minimum = 1, maximum = 10000, default = 1000)]
     limit: Option<usize>,
@@ -186,11 +187,11 @@ pub(crate) struct EventsQuery {
 
 /// Read a run's history
 ///
-/// The events of a run, in order, a page at a time. A page has fewer events than its limit if they are large; `next` says
-/// where to read on.
-#[utoipa::path(get, path = "/api/runs/{id}/events", operation_id = "readEvents", tag = "runs",
+/// The events of a run, in order, a page at a time. A page has fewer events than its limit if they are large; its
+/// `cursor` says where to read on.
+#[utoipa::path(get, path = "/api/runs/{id}/events", operation_id = "listRunEvents", tag = "runs",
     params(("id" = String, Path, description = "The run"), EventsQuery),
-    responses((status = 200, body = EventListReply),
+    responses((status = 200, description = "A page of events", body = EventListReply),
         (status = 404, description = "There is no such run")))]
 pub(crate) async fn events(
     State(app): State<AppState>,
@@ -198,7 +199,7 @@ pub(crate) async fn events(
     QueryParams(query): QueryParams<EventsQuery>,
 ) -> Result<Response, HttpProblem> {
     let limit = limited(query.limit, 1_000, 10_000)?;
-    let after = words::place("after", query.after)?.unwrap_or_default();
+    let after = query.cursor.as_deref().map_or(Ok(Seq::ZERO), words::seq_cursor)?;
     app.answer_with(page_of_events(&app, &RunId::from(id), after, limit)).await
 }
 
@@ -212,20 +213,20 @@ async fn page_of_events(
     let (mut events, mut bytes, mut next) = (Vec::<EventReply>::new(), 0, after);
     while events.len() < limit && bytes < PAGE_BYTES {
         let page = app.engine.page_of_events(run, next, limit - events.len()).await?;
-        let Some(last) = page.last() else { return Ok(EventListReply { events, next: None }) };
+        let Some(last) = page.last() else { return Ok(EventListReply { items: events, cursor: None }) };
         next = last.seq;
         events.extend(page.iter().map(EventReply::from).inspect(|event| bytes += event.data.len_bytes()));
     }
-    Ok(EventListReply { events, next: Some(next) })
+    Ok(EventListReply { items: events, cursor: Some(next.to_string()) })
 }
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LogsQuery {
-    /// Only lines after this one; without it, the latest ones.
-    #[param(minimum = 0)]
-    after: Option<i64>,
+    /// Only lines after this one: where the last page ended, or the `no` of any line. Without it, the latest ones.
+    #[param(pattern = "^[0-9]{1,18}$")]
+    cursor: Option<String>,
     /// How many at most, up to 10,000.
     #[param(minimum = 1, maximum = 10000, default = 1000)]
     limit: Option<usize>,
@@ -239,10 +240,10 @@ pub(crate) struct LogsQuery {
 /// Read a run's log
 ///
 /// What a run's steps wrote, the oldest first: the latest lines, or those after a given one. A page has fewer lines than
-/// its limit if they are long: to read all, read on from `next` until a page is empty.
-#[utoipa::path(get, path = "/api/runs/{id}/logs", operation_id = "readLogs", tag = "runs",
+/// its limit if they are long; to read all, begin with the cursor `0` and read on while there is one.
+#[utoipa::path(get, path = "/api/runs/{id}/logs", operation_id = "listRunLogs", tag = "runs",
     params(("id" = String, Path, description = "The run"), LogsQuery),
-    responses((status = 200, body = LogListReply),
+    responses((status = 200, description = "A page of lines", body = LogListReply),
         (status = 404, description = "There is no such run")))]
 pub(crate) async fn logs(
     State(app): State<AppState>,
@@ -250,42 +251,54 @@ pub(crate) async fn logs(
     QueryParams(query): QueryParams<LogsQuery>,
 ) -> Result<Response, HttpProblem> {
     let limit = Some(limited(query.limit, 1_000, 10_000)?);
-    let after = words::place("after", query.after)?.map(|seq| seq.0);
+    let after = query.cursor.as_deref().map(words::seq_cursor).transpose()?.map(|seq| seq.0);
     let filter = LogFilter { node: query.step, level: query.level, after, limit };
     let logs = async {
         let lines = app.engine.logs(&RunId::from(id), &filter).await?;
-        let next = lines.last().map(|line| line.no).or(after);
-        Ok(LogListReply { logs: lines.into_iter().map(log_reply).collect(), next })
+        let cursor = lines.last().map(|line| line.no.to_string());
+        Ok(LogListReply { items: lines.into_iter().map(log_reply).collect(), cursor })
     };
     app.answer_with(logs).await
 }
 
 /// Draw a run
 ///
-/// The plan that the run keeps, as JSON with where each node stands, or as Mermaid or DOT.
-#[utoipa::path(get, path = "/api/runs/{id}/graph", operation_id = "drawRun", tag = "runs",
-    params(("id" = String, Path, description = "The run"), GraphQuery),
-    responses((status = 200, content((RunGraph = "application/json"), (String = "text/plain"))),
+/// The graph of the plan that the run keeps, with where each node stands.
+#[utoipa::path(get, path = "/api/runs/{id}/graph", operation_id = "getRunGraph", tag = "runs",
+    params(("id" = String, Path, description = "The run")),
+    responses((status = 200, description = "The graph", body = RunGraph),
         (status = 404, description = "There is no such run")))]
 pub(crate) async fn graph(
     State(app): State<AppState>,
     PathParams(id): PathParams<String>,
-    QueryParams(query): QueryParams<GraphQuery>,
 ) -> Result<Response, HttpProblem> {
     let run = RunId::from(id);
-    let graph = app.engine.plan(&run).await?.graph();
-    if let Some(text) = drawn(&graph, query.format) {
-        return Ok(text);
-    }
-    let drawing = async { Ok(run_graph(graph, &overview(&app, &run).await?.steps)) };
+    let drawing = async {
+        let graph = app.engine.plan(&run).await?.graph();
+        Ok(run_graph(graph, &overview(&app, &run).await?.steps))
+    };
     app.answer_with(drawing).await
+}
+
+/// Draw a run as text
+///
+/// The graph of the plan that the run keeps, in a language that tools draw.
+#[utoipa::path(get, path = "/api/runs/{id}/graph/{format}", operation_id = "getRunGraphText", tag = "runs",
+    params(("id" = String, Path, description = "The run"), ("format" = inline(GraphFormat), Path, description = "The language")),
+    responses((status = 200, description = "The graph", body = String, content_type = "text/plain"),
+        (status = 404, description = "There is no such run")))]
+pub(crate) async fn graph_text(
+    State(app): State<AppState>,
+    PathParams((id, format)): PathParams<(String, GraphFormat)>,
+) -> Result<Response, HttpProblem> {
+    Ok(drawn(&app.engine.plan(&RunId::from(id)).await?.graph(), format))
 }
 
 /// Explain a run
 ///
 /// What a run is waiting for and since when, in one sentence.
 #[utoipa::path(get, path = "/api/runs/{id}/explain", operation_id = "explainRun", tag = "runs", params(("id" = String, Path, description = "The run")),
-    responses((status = 200, body = ExplanationReply), (status = 404, description = "There is no such run")))]
+    responses((status = 200, description = "What it waits for", body = ExplanationReply), (status = 404, description = "There is no such run")))]
 pub(crate) async fn explain(
     State(app): State<AppState>,
     PathParams(id): PathParams<String>,
@@ -308,7 +321,7 @@ pub(crate) struct WaitQuery {
 /// what steps left is left out where it is too large, as when the run is shown.
 #[utoipa::path(get, path = "/api/runs/{id}/wait", operation_id = "waitForRun", tag = "runs",
     params(("id" = String, Path, description = "The run"), WaitQuery),
-    responses((status = 200, body = RunOutcome),
+    responses((status = 200, description = "How it ended", body = RunOutcome),
         (status = 404, description = "There is no such run"),
         (status = 408, description = "It has not ended in time")))]
 pub(crate) async fn wait(

@@ -38,7 +38,7 @@ pub(crate) struct StartQuery {
     responses(
         (status = 202, description = "The run was started", body = RunStatusReply, headers(("Location" = String, description = "The run")),
             links(
-                ("show" = (operation_id = "showRun", parameters(("id" = "$response.body#/runId")))),
+                ("show" = (operation_id = "getRun", parameters(("id" = "$response.body#/runId")))),
                 ("wait" = (operation_id = "waitForRun", parameters(("id" = "$response.body#/runId")))),
                 ("pause" = (operation_id = "pauseRun", parameters(("id" = "$response.body#/runId")))),
                 ("cancel" = (operation_id = "cancelRun", parameters(("id" = "$response.body#/runId")))))),

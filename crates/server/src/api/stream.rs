@@ -18,9 +18,7 @@ use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::IntoParams;
 
 use super::convert::log_reply;
 use super::extract::{PathParams, QueryParams, bad_request};
@@ -56,10 +54,10 @@ pub(crate) struct StreamQuery {
 /// Its events as they become durable, each with its number as `id`, its type as `event` and itself as `data`; with
 /// `logs`, also lines as `event: log`. The stream ends with the run. A client that comes back with `Last-Event-ID`
 /// misses nothing; 204 means that there is nothing more to come.
-#[utoipa::path(get, path = "/api/runs/{id}/stream", operation_id = "followRun", tag = "live",
+#[utoipa::path(get, path = "/api/runs/{id}/stream", operation_id = "streamRun", tag = "live",
     params(("id" = String, Path, description = "The run"), StreamQuery,
         ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The last event that was seen")),
-    responses((status = 200, description = "The events", body = StreamFrame, content_type = "text/event-stream"),
+    responses((status = 200, description = "The events", body = rival_core::Value, content_type = "text/event-stream"),
         (status = 204, description = "The run has ended, and there is nothing after this event"),
         (status = 404, description = "There is no such run")))]
 pub(crate) async fn of_run(
@@ -97,26 +95,6 @@ fn last_seen(headers: &HeaderMap) -> Result<Option<Seq>, HttpProblem> {
     let wrong = |_| bad_request(format!("Last-Event-ID is `{text}`: it is the number of an event"));
     words::place("Last-Event-ID", Some(text.parse().map_err(wrong)?))
 }
-
-/// What each frame of a stream holds, as a client's reader of such streams gives it.
-struct StreamFrame;
-
-impl PartialSchema for StreamFrame {
-    fn schema() -> RefOr<Schema> {
-        let text =
-            |what: &str| ObjectBuilder::new().schema_type(Type::String).description(Some(what)).build();
-        let frame = ObjectBuilder::new()
-            .description(Some("What each frame of a stream holds."))
-            .property("id", text("The number of the event, to come back with as `Last-Event-ID`."))
-            .property("event", text("What kind of frame it is."))
-            .property("data", text("One JSON document."))
-            .required("event")
-            .required("data");
-        frame.into()
-    }
-}
-
-impl ToSchema for StreamFrame {}
 
 fn answer(frames: impl futures::Stream<Item = Result<Frame, Infallible>> + Send + 'static) -> Response {
     Sse::new(frames).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response()
@@ -245,8 +223,8 @@ pub(crate) struct LiveQuery {
 ///
 /// A summary as `event: run` when a run starts and when its status changes. `event: reset` when some were missed: list
 /// the runs again. A client that comes back gets no earlier summary again.
-#[utoipa::path(get, path = "/api/stream", operation_id = "followRuns", tag = "live", params(LiveQuery),
-    responses((status = 200, description = "The summaries", body = StreamFrame, content_type = "text/event-stream")))]
+#[utoipa::path(get, path = "/api/stream", operation_id = "streamRuns", tag = "live", params(LiveQuery),
+    responses((status = 200, description = "The summaries", body = rival_core::Value, content_type = "text/event-stream")))]
 pub(crate) async fn of_all(
     State(app): State<AppState>,
     QueryParams(query): QueryParams<LiveQuery>,

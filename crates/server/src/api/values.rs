@@ -33,7 +33,7 @@ fn link(run: &RunId, event: Seq, field: ValueField) -> String {
 /// Which value of an event.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-#[schema(as = Field)]
+#[schema(as = ValueField)]
 enum FieldParam {
     #[default]
     Value,
@@ -54,7 +54,7 @@ pub(crate) struct ValueQuery {
 ///
 /// One recorded value, whole, however large it is: the one that an event holds, or a block's result, put together from
 /// its parts. Answers that leave a value out (`$omitted`) name this address as `href`.
-#[utoipa::path(get, path = "/api/runs/{id}/values/{event}", operation_id = "readValue", tag = "runs",
+#[utoipa::path(get, path = "/api/runs/{id}/values/{event}", operation_id = "getRunValue", tag = "runs",
     params(("id" = String, Path, description = "The run"), ("event" = u64, Path, description = "The event that holds it"), ValueQuery),
     responses((status = 200, description = "The value", body = rival_core::Value),
         (status = 404, description = "There is no such run, or the event holds no value")))]

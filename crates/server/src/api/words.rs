@@ -61,6 +61,11 @@ pub(crate) fn cursor(text: &str) -> Result<i64, HttpProblem> {
     })
 }
 
+/// Where the page before ended, in a list whose items are numbered from 1.
+pub(crate) fn seq_cursor(text: &str) -> Result<Seq, HttpProblem> {
+    place("cursor", Some(cursor(text)?)).map(Option::unwrap_or_default)
+}
+
 /// `failed,cancelled`.
 pub(crate) fn statuses(text: &str) -> Result<Vec<RunStatus>, HttpProblem> {
     if text.trim().is_empty() {

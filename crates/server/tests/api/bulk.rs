@@ -25,7 +25,7 @@ async fn a_dry_run_says_whom_it_would_reach() {
         answer.body,
         json!({"matched": 2, "more": false, "cursor": null, "dryRun": true, "results": results})
     );
-    assert_eq!(lab.get("/api/runs?status=waiting").await.body["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(lab.get("/api/runs?status=waiting").await.body["items"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn a_key_retries_each_run_once() {
         let request = lab.request(Method::POST, "/api/runs/bulk").header("Idempotency-Key", key).json(&body);
         Answer::of(request.send().await.unwrap()).await.body["results"].clone()
     };
-    let failed = lab.get("/api/runs?status=failed").await.body["runs"].clone();
+    let failed = lab.get("/api/runs?status=failed").await.body["items"].clone();
     let runs: Value = failed.as_array().unwrap().iter().map(|run| run["runId"].clone()).collect();
     let first = ask("k", runs.clone()).await;
     let next = |results: &Value, place: usize| results[place]["retriedAs"].as_str().unwrap().to_owned();

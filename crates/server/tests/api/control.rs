@@ -84,7 +84,7 @@ async fn a_signal_is_taken_once_and_must_fit() {
     assert_eq!(lab.get(&format!("/api/runs/{run}/wait")).await.body["output"], json!({"approved": true}));
     let events = lab.get(&format!("/api/runs/{run}/events")).await.body;
     let received =
-        events["events"].as_array().unwrap().iter().filter(|event| event["type"] == "signalReceived");
+        events["items"].as_array().unwrap().iter().filter(|event| event["type"] == "signalReceived");
     assert_eq!(received.count(), 1);
 }
 
@@ -124,7 +124,7 @@ async fn a_key_makes_one_retry_and_one_fork() {
     post_with_key(&lab, &path, "retry-1", json!({})).await.is_problem(409, "run_conflict");
     post_with_key(&lab, &path, "fork-1", json!({"from": "charge"})).await.is_problem(409, "run_conflict");
     post_with_key(&lab, &path, "fork-1", json!({"runId": "other"})).await.is_problem(400, "bad_request");
-    let runs = lab.get("/api/runs?limit=100").await.body["runs"].as_array().unwrap().len();
+    let runs = lab.get("/api/runs?limit=100").await.body["items"].as_array().unwrap().len();
     assert_eq!(runs, 6, "two orders, two retries, two forks");
 }
 

@@ -59,7 +59,7 @@ async fn a_run_is_followed_to_its_end() {
     lab.post(&format!("/api/runs/{run}/signals/approval"), json!({"payload": {"approved": true}})).await;
     let rest: Vec<Frame> = frames.collect().await;
     assert_eq!(rest.last().unwrap().event, "runCompleted");
-    let events = lab.get(&format!("/api/runs/{run}/events")).await.body["events"].clone();
+    let events = lab.get(&format!("/api/runs/{run}/events")).await.body["items"].clone();
     let seen: Vec<Value> = std::iter::once(first).chain(rest).map(|frame| frame.data).collect();
     assert_eq!(json!(seen), events);
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::lab::Lab;
 
 fn ids(answer: &Value) -> Vec<&str> {
-    answer["runs"].as_array().unwrap().iter().map(|run| run["runId"].as_str().unwrap()).collect()
+    answer["items"].as_array().unwrap().iter().map(|run| run["runId"].as_str().unwrap()).collect()
 }
 
 /// Three orders of Ada, Bob and Ada, the last one failed; and one that waits.
@@ -28,6 +28,7 @@ async fn runs_are_listed_newest_first_by_every_filter() {
     assert_eq!(list(String::new()).await, "d c b a");
     assert_eq!(list("workflow=order".into()).await, "c b a");
     assert_eq!(list("status=failed,waiting".into()).await, "d c");
+    assert_eq!(list("status=failed&limit=9&status=waiting".into()).await, "d c");
     assert_eq!(list("status=completed&workflow=order".into()).await, "b a");
     assert_eq!(list("tag=tag-b".into()).await, "b");
     assert_eq!(list("input=customer=Ada".into()).await, "c a");
@@ -63,7 +64,7 @@ async fn children_are_found_by_their_parent() {
     lab.gate.open();
     lab.post("/api/workflows/parent/runs?wait=30s", json!({"input": 1, "runId": "p"})).await;
     assert_eq!(ids(&lab.get("/api/runs?parent=p").await.body), ["p~c1"]);
-    let step = &lab.get("/api/runs/p/steps").await.body["steps"][0];
+    let step = &lab.get("/api/runs/p/steps").await.body["items"][0];
     assert_eq!(step["operations"][0]["children"][0]["runId"], "p~c1");
 }
 
@@ -75,6 +76,8 @@ async fn a_wrong_filter_says_what_would_be_right() {
         ("from=yesterday", "2026-11-15T14:30:00Z"),
         ("status=", "leave it out for all"),
         ("status=failed,", "is not a run status"),
+        ("status=failed&status", "is not a run status"),
+        ("tag=a&tag=b", "duplicate field `tag`"),
         ("limit=0", "it can be 1 to 1000"),
         ("limit=1001", "it can be 1 to 1000"),
         ("limit=many", "limit"),
@@ -104,7 +107,7 @@ async fn a_run_is_shown_with_everything() {
         (&charge["error"]["code"], &charge["error"]["attemptNumber"]),
         (&json!("too_much"), &json!(1))
     );
-    assert_eq!(lab.get("/api/runs/c/steps").await.body["steps"], run["steps"]);
+    assert_eq!(lab.get("/api/runs/c/steps").await.body["items"], run["steps"]);
 }
 
 #[tokio::test]
@@ -112,8 +115,8 @@ async fn a_history_is_read_a_page_at_a_time() {
     let lab = Lab::new().await;
     some_runs(&lab).await;
     let all = lab.get("/api/runs/a/events").await.body;
-    let events = all["events"].as_array().unwrap();
-    assert_eq!(all["next"], Value::Null);
+    let events = all["items"].as_array().unwrap();
+    assert_eq!(all["cursor"], Value::Null);
     let first = &events[0];
     assert_eq!(
         (&first["seq"], &first["type"], &first["cause"]),
@@ -125,11 +128,11 @@ async fn a_history_is_read_a_page_at_a_time() {
         (&started["type"], &started["node"], &started["cause"]),
         (&json!("callStarted"), &json!("reserve"), &json!({"event": 1}))
     );
-    let (mut read, mut after) = (Vec::new(), json!(0));
-    while !after.is_null() {
-        let page = lab.get(&format!("/api/runs/a/events?after={after}&limit=2")).await.body;
-        read.extend(page["events"].as_array().unwrap().clone());
-        after = page["next"].clone();
+    let (mut read, mut after) = (Vec::new(), Some("0".to_owned()));
+    while let Some(cursor) = after {
+        let page = lab.get(&format!("/api/runs/a/events?cursor={cursor}&limit=2")).await.body;
+        read.extend(page["items"].as_array().unwrap().clone());
+        after = page["cursor"].as_str().map(str::to_owned);
     }
     assert_eq!(read, *events);
 }
@@ -139,7 +142,7 @@ async fn a_log_is_read_and_read_on() {
     let lab = Lab::new().await;
     some_runs(&lab).await;
     let all = lab.get("/api/runs/a/logs").await.body;
-    let [reserved, charging] = [&all["logs"][0], &all["logs"][1]];
+    let [reserved, charging] = [&all["items"][0], &all["items"][1]];
     assert_eq!(
         (&reserved["message"], &reserved["level"], &reserved["stepName"]),
         (&json!("reserved"), &json!("info"), &json!("reserve"))
@@ -147,11 +150,12 @@ async fn a_log_is_read_and_read_on() {
     assert_eq!(reserved["metadata"], json!({"customer": "Ada"}));
     assert_eq!((&charging["message"], charging.get("metadata")), (&json!("charging"), None));
     let after = &reserved["no"];
-    assert_eq!(lab.get(&format!("/api/runs/a/logs?after={after}")).await.body["logs"], json!([charging]));
-    assert_eq!(lab.get("/api/runs/a/logs?level=warn").await.body["logs"], json!([charging]));
-    assert_eq!(lab.get("/api/runs/a/logs?step=reserve").await.body["logs"], json!([reserved]));
-    assert_eq!(lab.get("/api/runs/a/logs?limit=1").await.body["logs"], json!([charging]));
-    assert_eq!(lab.get(&format!("/api/runs/a/logs?after={}", all["next"])).await.body["logs"], json!([]));
+    assert_eq!(lab.get(&format!("/api/runs/a/logs?cursor={after}")).await.body["items"], json!([charging]));
+    assert_eq!(lab.get("/api/runs/a/logs?level=warn").await.body["items"], json!([charging]));
+    assert_eq!(lab.get("/api/runs/a/logs?step=reserve").await.body["items"], json!([reserved]));
+    assert_eq!(lab.get("/api/runs/a/logs?limit=1").await.body["items"], json!([charging]));
+    let end = lab.get(&format!("/api/runs/a/logs?cursor={}", all["cursor"].as_str().unwrap())).await.body;
+    assert_eq!(end, json!({"items": [], "cursor": null}));
     lab.get("/api/runs/a/logs?level=loud").await.is_problem(400, "bad_request");
 }
 
@@ -162,7 +166,7 @@ async fn a_run_is_drawn_with_where_its_nodes_stand() {
     let graph = lab.get("/api/runs/c/graph").await.body;
     assert_eq!(graph["nodes"][0]["path"], "reserve");
     assert_eq!(graph["statuses"], json!({"charge": "failed", "reserve": "completed"}));
-    assert!(lab.get("/api/runs/c/graph?format=dot").await.text.starts_with("digraph"));
+    assert!(lab.get("/api/runs/c/graph/dot").await.text.starts_with("digraph"));
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ async fn a_wrong_input_is_refused_with_everything_that_is_wrong() {
     let errors = answer.body["errors"].as_array().unwrap();
     assert_eq!(errors.len(), 2, "{errors:?}");
     assert!(errors.iter().any(|error| error["path"] == "/amount"));
-    assert_eq!(lab.get("/api/runs").await.body["runs"], json!([]));
+    assert_eq!(lab.get("/api/runs").await.body["items"], json!([]));
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn the_same_key_is_the_same_run() {
     let strange = start("run-7/charge 1", good()).await.body["runId"].clone();
     assert_eq!(start("run-7/charge 1", good()).await.body["runId"], strange);
     start("", good()).await.is_problem(400, "bad_request");
-    assert_eq!(lab.get("/api/runs").await.body["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(lab.get("/api/runs").await.body["items"].as_array().unwrap().len(), 2);
 }
 
 /// The key that an HTTP step sends: its run and its node, of a child or a retry too.
@@ -101,7 +101,7 @@ async fn a_key_that_is_no_run_id_stands_for_one() {
     assert_eq!(start("größe".as_bytes(), good()).await.body["runId"], "größe");
     start(b"\xff", good()).await.is_problem(400, "bad_request");
     start(b"", good()).await.is_problem(400, "bad_request");
-    assert_eq!(lab.get("/api/runs").await.body["runs"].as_array().unwrap().len(), 5);
+    assert_eq!(lab.get("/api/runs").await.body["items"].as_array().unwrap().len(), 5);
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn tags_are_few_and_short() {
     for tags in wrong {
         start(tags).await.is_problem(400, "invalid_tags");
     }
-    assert_eq!(lab.get("/api/runs").await.body["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(lab.get("/api/runs").await.body["items"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]

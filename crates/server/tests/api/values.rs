@@ -59,12 +59,12 @@ fn links(value: &Value, found: &mut Vec<String>) {
 async fn a_run_is_shown_without_what_is_too_large_and_each_value_can_be_read() {
     let lab = lab().await;
     let id = lab.finish("heavy_then_small", json!(6)).await;
-    for path in ["", "/steps"] {
+    for (path, steps) in [("", "steps"), ("/steps", "items")] {
         let shown = lab.get(&format!("/api/runs/{id}{path}")).await;
         assert_eq!(shown.status, 200);
         assert!(shown.text.len() < 64 * 1024, "{} bytes", shown.text.len());
         let mut found = Vec::new();
-        links(&shown.body["steps"], &mut found);
+        links(&shown.body[steps], &mut found);
         // Six results and six states, and the six results again in the list that they make.
         assert_eq!(found.len(), 18, "{found:?}");
         for link in found {
@@ -119,14 +119,14 @@ async fn a_list_that_is_larger_than_a_value_may_be_is_kept_in_parts() {
 async fn pages_of_large_events_are_short_and_give_every_event_once() {
     let lab = lab().await;
     let id = lab.finish("heavy", json!(6)).await;
-    let (mut after, mut seen, mut pages) = (json!(0), Vec::new(), 0);
-    while !after.is_null() {
-        let page = lab.get(&format!("/api/runs/{id}/events?limit=10000&after={after}")).await;
+    let (mut after, mut seen, mut pages) = (Some("0".to_owned()), Vec::new(), 0);
+    while let Some(cursor) = after {
+        let page = lab.get(&format!("/api/runs/{id}/events?limit=10000&cursor={cursor}")).await;
         assert!(page.text.len() < 9 * MIB, "{} bytes", page.text.len());
         seen.extend(
-            page.body["events"].as_array().unwrap().iter().map(|event| event["seq"].as_u64().unwrap()),
+            page.body["items"].as_array().unwrap().iter().map(|event| event["seq"].as_u64().unwrap()),
         );
-        after = page.body["next"].clone();
+        after = page.body["cursor"].as_str().map(str::to_owned);
         pages += 1;
     }
     let all = lab.engine.history(&RunId::from(id.as_str())).await.unwrap();

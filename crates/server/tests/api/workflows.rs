@@ -10,13 +10,13 @@ async fn workflows_are_listed_with_their_schemas() {
     let answer = lab.get("/api/workflows").await;
     assert_eq!(answer.status, 200);
     let names: Vec<_> =
-        answer.body["workflows"].as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
+        answer.body["items"].as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
     assert_eq!(names, ["approval", "chatty", "held", "order", "parent"]);
-    let order = &answer.body["workflows"][3];
+    let order = &answer.body["items"][3];
     assert_eq!(order["description"], "Takes an order");
     assert_eq!(order["stepCount"], 2);
     assert_eq!(order["inputSchema"]["properties"]["amount"]["minimum"], 1);
-    assert!(answer.body["workflows"][0]["signalSchemas"]["approval"].is_object());
+    assert!(answer.body["items"][0]["signalSchemas"]["approval"].is_object());
 }
 
 #[tokio::test]
@@ -32,11 +32,11 @@ async fn a_workflow_has_a_plan_a_graph_and_versions() {
 async fn a_graph_is_drawn_in_three_ways() {
     let lab = Lab::new().await;
     assert_eq!(lab.get("/api/workflows/order/graph").await.body["workflow"], "order");
-    let mermaid = lab.get("/api/workflows/order/graph?format=mermaid").await;
+    let mermaid = lab.get("/api/workflows/order/graph/mermaid").await;
     assert_eq!(mermaid.header("content-type"), "text/plain; charset=utf-8");
     assert!(mermaid.text.starts_with("flowchart"), "{}", mermaid.text);
-    assert!(lab.get("/api/workflows/order/graph?format=dot").await.text.starts_with("digraph"));
-    lab.get("/api/workflows/order/graph?format=png").await.is_problem(400, "bad_request");
+    assert!(lab.get("/api/workflows/order/graph/dot").await.text.starts_with("digraph"));
+    lab.get("/api/workflows/order/graph/png").await.is_problem(400, "bad_request");
 }
 
 #[tokio::test]
@@ -59,5 +59,5 @@ async fn an_input_is_checked_without_a_run() {
     let bad = lab.post("/api/workflows/order/validate", json!({"input": {"amount": 0}})).await;
     assert_eq!((bad.status.as_u16(), &bad.body["valid"]), (200, &json!(false)));
     assert_eq!(bad.body["errors"].as_array().unwrap().len(), 2);
-    assert_eq!(lab.get("/api/runs").await.body["runs"], json!([]));
+    assert_eq!(lab.get("/api/runs").await.body["items"], json!([]));
 }

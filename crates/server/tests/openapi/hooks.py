@@ -63,7 +63,7 @@ def standing(*statuses):
     """Gives one of the runs that the test has put into one of these statuses, or that have come there."""
 
     def choose():
-        runs = ask("GET", "/api/runs", params={"status": ",".join(statuses), "limit": 50})["runs"]
+        runs = ask("GET", "/api/runs", params={"status": ",".join(statuses), "limit": 50})["items"]
         return dice.choice(runs)["runId"] if runs else waiting()
 
     return choose

@@ -126,8 +126,7 @@ pub(crate) async fn follow(
     mut heard: impl AsyncFnMut(&SseMessage) -> Result<()>,
 ) -> Result<()> {
     let path = format!("/api/runs/{}/stream?logs={logs}", path_segment(run));
-    let mut last: Option<String> = None;
-    let (mut last_line, mut tries) = (0, 0);
+    let (mut last, mut tries) = (None::<String>, 0);
     loop {
         let stream = match client.follow(&path, last.as_deref()).await {
             Ok(None) => return Ok(()),
@@ -139,14 +138,6 @@ pub(crate) async fn follow(
         if let Some(mut stream) = stream {
             while let Ok(Some(message)) = stream.next().await {
                 tries = 0;
-                if message.event == "log" {
-                    // The lines come from the beginning whenever the stream does.
-                    let number = line_number(&message.data);
-                    if number <= last_line {
-                        continue;
-                    }
-                    last_line = number;
-                }
                 heard(&message).await?;
                 if is_end(&message.event) {
                     return Ok(());
@@ -179,13 +170,6 @@ pub(super) fn refused(error: &anyhow::Error) -> bool {
 
 pub(crate) fn is_end(event: &str) -> bool {
     matches!(event, "runCompleted" | "runFailed" | "runCancelled")
-}
-
-fn line_number(json: &str) -> u64 {
-    serde_json::from_str::<serde_json::Value>(json)
-        .ok()
-        .and_then(|line| line["no"].as_u64())
-        .unwrap_or(u64::MAX)
 }
 
 /// Draws a run until it has ended: as its events say, and now and then because time passes.

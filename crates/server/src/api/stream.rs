@@ -13,7 +13,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use rival_api::EventReply;
 use rival_core::{Event, RunId, Seq};
 use rival_engine::RunError;
-use rival_store::LogFilter;
+use rival_store::{LogFilter, LogLine};
 use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Interval, MissedTickBehavior};
@@ -43,7 +43,7 @@ pub(crate) struct StreamQuery {
     /// Only events after this one; the header `Last-Event-ID` says the same.
     #[param(minimum = 0)]
     after: Option<i64>,
-    /// `true` to be sent what its steps write, too, from the beginning.
+    /// `true` to be sent what its steps write, too.
     #[serde(default)]
     #[param(required = false)]
     logs: bool,
@@ -52,11 +52,12 @@ pub(crate) struct StreamQuery {
 /// Follow a run
 ///
 /// Its events as they become durable, each with its number as `id`, its type as `event` and itself as `data`; with
-/// `logs`, also lines as `event: log`. The stream ends with the run. A client that comes back with `Last-Event-ID`
-/// misses nothing; 204 means that there is nothing more to come.
+/// `logs`, also lines as `event: log`, and each `id` says which was the last line, too. The stream ends with the run. A
+/// client that comes back with `Last-Event-ID` misses nothing and gets nothing twice; 204 means that there is nothing
+/// more to come.
 #[utoipa::path(get, path = "/api/runs/{id}/stream", operation_id = "streamRun", tag = "live",
     params(("id" = String, Path, description = "The run"), StreamQuery,
-        ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The last event that was seen")),
+        ("Last-Event-ID" = Option<String>, Header, pattern = "^[0-9]{1,18}(-[0-9]{1,18})?$", description = "The `id` of the last frame that was seen")),
     responses((status = 200, description = "The events", body = rival_core::Value, content_type = "text/event-stream"),
         (status = 204, description = "The run has ended, and there is nothing after this event"),
         (status = 404, description = "There is no such run")))]
@@ -68,15 +69,24 @@ pub(crate) async fn of_run(
     headers: HeaderMap,
 ) -> Result<Response, HttpProblem> {
     let run = RunId::from(id);
-    let asked = words::place("after", query.after)?;
-    let after = last_seen(&headers)?.or(asked).unwrap_or(Seq::ZERO);
+    let asked = words::place("after", query.after)?.map(|event| StreamPosition { event, line: 0 });
+    let position = StreamPosition::last_seen(&headers)?.or(asked).unwrap_or_default();
     let ended = app.engine.summary(&run).await?.status.is_terminal();
-    if ended && after > Seq::ZERO && app.engine.events(&run, after, 1).await?.is_empty() {
-        return Ok(StatusCode::NO_CONTENT.into_response());
+    let logs = query.logs.then(|| LogTail::new(&app, &run));
+    if ended && position != StreamPosition::default() {
+        let events = app.engine.events(&run, position.event, 1).await?;
+        let lines = match &logs {
+            Some(logs) => logs.lines_after(position.line, 1).await?,
+            None => Vec::new(),
+        };
+        if events.is_empty() && lines.is_empty() {
+            return Ok(StatusCode::NO_CONTENT.into_response());
+        }
     }
     let follow = RunStream {
-        events: app.engine.subscribe(&run, after),
-        logs: query.logs.then(|| LogTail::new(&app, &run)),
+        events: app.engine.subscribe(&run, position.event),
+        position,
+        logs,
         ready: VecDeque::new(),
         after_lines: None,
         reading_lines: false,
@@ -89,26 +99,51 @@ pub(crate) async fn of_run(
     Ok(answer(stream::unfold(follow, RunStream::next)))
 }
 
-fn last_seen(headers: &HeaderMap) -> Result<Option<Seq>, HttpProblem> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let text = String::from_utf8_lossy(value.as_bytes());
-    let wrong = |_| bad_request(format!("Last-Event-ID is `{text}`: it is the number of an event"));
-    words::place("Last-Event-ID", Some(text.parse().map_err(wrong)?))
+/// Where a client is in a run's stream: after this event and this line of the log. Written `17`, or `17-203` if it follows
+/// the log, too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct StreamPosition {
+    event: Seq,
+    line: u64,
+}
+
+impl StreamPosition {
+    fn last_seen(headers: &HeaderMap) -> Result<Option<Self>, HttpProblem> {
+        let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+        let text = String::from_utf8_lossy(value.as_bytes());
+        let wrong = || {
+            bad_request(format!("Last-Event-ID is `{text}`: it is the `id` of the last frame, as it came"))
+        };
+        Self::parse(&text).map(Some).ok_or_else(wrong)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let number = |text: &str| text.parse::<u64>().ok().filter(|number| i64::try_from(*number).is_ok());
+        let (event, line) = match text.split_once('-') {
+            Some((event, line)) => (number(event)?, number(line)?),
+            None => (number(text)?, 0),
+        };
+        Some(Self { event: Seq(event), line })
+    }
 }
 
 fn answer(frames: impl futures::Stream<Item = Result<Frame, Infallible>> + Send + 'static) -> Response {
-    Sse::new(frames).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response()
+    // Proxies such as nginx would hold frames back until there are many.
+    const UNBUFFERED: [(&str, &str); 1] = [("x-accel-buffering", "no")];
+    (UNBUFFERED, Sse::new(frames).keep_alive(KeepAlive::new().interval(HEARTBEAT))).into_response()
 }
 
 /// What one client is sent of a run. It reads from the store, so a client that is slow holds nothing up and is kept
 /// nothing for.
 struct RunStream {
+    /// What the client has been sent, once it has read all that is ready.
+    position: StreamPosition,
     events: BoxStream<'static, Result<Event, RunError>>,
     logs: Option<LogTail>,
     /// What is sent next, and how large it is.
     ready: VecDeque<(Frame, usize)>,
     /// What is sent when all lines that were written before it have been.
-    after_lines: Option<(Frame, usize)>,
+    after_lines: Option<Event>,
     reading_lines: bool,
     ended: bool,
     stop: CancellationToken,
@@ -142,9 +177,15 @@ impl RunStream {
         }
     }
 
+    /// The position that the client is at when it has read the next frame.
+    fn id(&self) -> String {
+        let StreamPosition { event, line } = self.position;
+        if self.logs.is_some() { format!("{event}-{line}") } else { event.to_string() }
+    }
+
     fn heard(&mut self, event: Option<Result<Event, RunError>>) {
         match event {
-            Some(Ok(event)) => self.after_lines = Some(frame(&event)),
+            Some(Ok(event)) => self.after_lines = Some(event),
             // The client comes back and goes on after the last event that it has seen.
             Some(Err(_)) | None => self.ended = true,
         }
@@ -154,15 +195,30 @@ impl RunStream {
 
     /// A page at a time: a step may have written more than fits into memory.
     async fn read_lines(&mut self) {
-        let lines = match &mut self.logs {
-            Some(logs) => logs.read().await,
+        let lines = match &self.logs {
+            // What cannot be read now is read at the next look.
+            Some(logs) => logs.lines_after(self.position.line, LOG_PAGE).await.unwrap_or_default(),
             None => Vec::new(),
         };
         self.reading_lines = !lines.is_empty();
-        self.ready.extend(lines);
-        if !self.reading_lines {
-            self.ready.extend(self.after_lines.take());
+        for line in lines {
+            self.position.line = line.no;
+            let data = serde_json::to_string(&log_reply(line)).expect("a line has only string keys");
+            self.push("log", data);
         }
+        if !self.reading_lines
+            && let Some(event) = self.after_lines.take()
+        {
+            self.position.event = event.seq;
+            let shape = EventReply::from(&event);
+            let data = serde_json::to_string(&shape).expect("an event has only string keys");
+            self.push(&shape.r#type, data);
+        }
+    }
+
+    fn push(&mut self, kind: &str, data: String) {
+        let bytes = data.len();
+        self.ready.push_back((Frame::default().id(self.id()).event(kind).data(data), bytes));
     }
 }
 
@@ -175,18 +231,10 @@ async fn tick(logs: &mut Option<LogTail>) {
     }
 }
 
-fn frame(event: &Event) -> (Frame, usize) {
-    let shape = EventReply::from(event);
-    let data = serde_json::to_string(&shape).expect("an event has only string keys");
-    let bytes = data.len();
-    (Frame::default().id(event.seq.to_string()).event(shape.r#type).data(data), bytes)
-}
-
-/// The lines of a run that have not been sent.
+/// The log of a run, looked at from time to time.
 struct LogTail {
     app: AppState,
     run: RunId,
-    after: u64,
     interval: Interval,
 }
 
@@ -194,20 +242,12 @@ impl LogTail {
     fn new(app: &AppState, run: &RunId) -> Self {
         let mut interval = tokio::time::interval(LOG_LOOK);
         interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self { app: app.clone(), run: run.clone(), after: 0, interval }
+        Self { app: app.clone(), run: run.clone(), interval }
     }
 
-    async fn read(&mut self) -> Vec<(Frame, usize)> {
-        let filter = LogFilter { after: Some(self.after), limit: Some(LOG_PAGE), ..LogFilter::default() };
-        // What cannot be read now is read at the next look.
-        let lines = self.app.engine.logs(&self.run, &filter).await.unwrap_or_default();
-        self.after = lines.last().map_or(self.after, |line| line.no);
-        let frame = |line| {
-            let data = serde_json::to_string(&log_reply(line)).expect("a line has only string keys");
-            let bytes = data.len();
-            (Frame::default().event("log").data(data), bytes)
-        };
-        lines.into_iter().map(frame).collect()
+    async fn lines_after(&self, line: u64, limit: usize) -> Result<Vec<LogLine>, RunError> {
+        let filter = LogFilter { after: Some(line), limit: Some(limit), ..LogFilter::default() };
+        self.app.engine.logs(&self.run, &filter).await
     }
 }
 

@@ -79,6 +79,28 @@ async fn whoever_comes_back_misses_nothing_and_sees_nothing_twice() {
 }
 
 #[tokio::test]
+async fn a_follower_of_the_log_that_comes_back_sees_no_line_twice() {
+    let lab = Lab::new().await;
+    let run = lab.finish("order", json!({"customer": "Ada", "amount": 1})).await;
+    let path = format!("/api/runs/{run}/stream?logs=true");
+    let all: Vec<Frame> = follow(&lab, &path, None).await.collect().await;
+    for (place, frame) in all.iter().enumerate().take(all.len() - 1) {
+        let rest: Vec<Frame> = follow(&lab, &path, Some(&frame.id)).await.collect().await;
+        assert_eq!(rest, all[place + 1..], "after {}", frame.id);
+    }
+    let request = lab.request(Method::GET, &path).header("Last-Event-ID", &all.last().unwrap().id);
+    let over = request.send().await.unwrap();
+    assert_eq!(over.status(), 204);
+}
+
+#[tokio::test]
+async fn proxies_are_told_not_to_hold_frames_back() {
+    let lab = Lab::new().await;
+    let stream = lab.request(Method::GET, "/api/stream").send().await.unwrap();
+    assert_eq!(stream.headers()["x-accel-buffering"], "no");
+}
+
+#[tokio::test]
 async fn there_is_nothing_after_the_end() {
     let lab = Lab::new().await;
     let run = lab.finish("order", json!({"customer": "Ada", "amount": 1})).await;
@@ -88,7 +110,7 @@ async fn there_is_nothing_after_the_end() {
             lab.request(Method::GET, &format!("/api/runs/{run}/stream")).header("Last-Event-ID", after);
         assert_eq!(request.send().await.unwrap().status(), 204, "{after}");
     }
-    for wrong in ["x", "", "-1", "9223372036854775808"] {
+    for wrong in ["x", "", "-1", "1-", "1-2-3", "9223372036854775808"] {
         let request =
             lab.request(Method::GET, &format!("/api/runs/{run}/stream")).header("Last-Event-ID", wrong);
         assert_eq!(request.send().await.unwrap().status(), 400, "{wrong}");
@@ -104,7 +126,7 @@ async fn lines_come_before_the_outcome_of_their_step() {
     let place = |wanted: &dyn Fn(&Frame) -> bool| frames.iter().position(wanted).unwrap();
     let line = place(&|frame| frame.event == "log" && frame.data["message"] == "charging");
     assert!(line < place(&|frame| frame.event == "runCompleted"));
-    assert_eq!(frames[line].id, "");
+    assert_eq!(frames[line].id, format!("{}-2", frames[line - 1].id.split('-').next().unwrap()));
     assert_eq!(frames.iter().filter(|frame| frame.event == "log").count(), 2);
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn settings(config: &ResolvedConfig, listen: SocketAddr) -> Settings 
         require_token: config.require_token(),
         local_secret: Some(config.local_secret()),
         tokens: config.tokens(),
+        admin_token: config.admin_token(),
         body_max_bytes: config.body_max_bytes(),
         payload_max_bytes: config.max_payload_bytes().saturating_add(ENVELOPE_BYTES),
         requests_per_second: u32::try_from(config.requests_per_second()).unwrap_or(u32::MAX),

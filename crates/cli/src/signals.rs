@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM: the first asks to stop, the second ends the process at once.
+//! SIGINT and SIGTERM: the first asks to stop, the second ends the process at once. SIGHUP asks a server to load its files
+//! again.
 
 use crate::exit;
 
@@ -78,5 +79,42 @@ impl SignalStream {
             // Without a handler the signal ends the process by itself.
             Err(_) => std::future::pending().await,
         }
+    }
+}
+
+/// Requests to load files again.
+#[cfg(unix)]
+pub(crate) struct ReloadRequests {
+    hangups: Option<tokio::signal::unix::Signal>,
+}
+
+#[cfg(unix)]
+impl ReloadRequests {
+    pub(crate) fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Self { hangups: signal(SignalKind::hangup()).ok() }
+    }
+
+    /// Waits for the next one; `false` if there will be none.
+    pub(crate) async fn next(&mut self) -> bool {
+        match &mut self.hangups {
+            Some(hangups) => hangups.recv().await.is_some(),
+            None => false,
+        }
+    }
+}
+
+/// There are none.
+#[cfg(not(unix))]
+pub(crate) struct ReloadRequests;
+
+#[cfg(not(unix))]
+impl ReloadRequests {
+    pub(crate) fn new() -> Self {
+        Self
+    }
+
+    pub(crate) async fn next(&mut self) -> bool {
+        false
     }
 }

@@ -44,6 +44,11 @@ impl WorkflowFiles {
         Ok(loaded)
     }
 
+    /// Loads the files again, and logs what came of it.
+    pub(crate) async fn reload(&self, engine: &Engine, known: &mut KnownFiles) {
+        known.tell(self.scripts.reload(engine).await);
+    }
+
     /// Loads files again when they change, and logs what came of it, for as long as the answer lives.
     pub(crate) async fn watch(&self, engine: &Engine, first: &Loaded) -> Result<Watching> {
         let mut known = KnownFiles::new(first);
@@ -76,13 +81,13 @@ fn log_problem(problem: &Problem) {
 }
 
 /// What is known of the files, so that only news are told.
-struct KnownFiles {
+pub(crate) struct KnownFiles {
     workflows: BTreeSet<String>,
     problems: Vec<Problem>,
 }
 
 impl KnownFiles {
-    fn new(loaded: &Loaded) -> Self {
+    pub(crate) fn new(loaded: &Loaded) -> Self {
         Self { workflows: loaded.workflows.iter().cloned().collect(), problems: loaded.problems.clone() }
     }
 

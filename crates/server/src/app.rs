@@ -28,7 +28,9 @@ pub(crate) struct AppState {
     pub(crate) engine: Engine,
     pub(crate) live: LiveRuns,
     pub(crate) metrics: Arc<ServerMetrics>,
-    /// Triggered when the server stops: streams end, and it is no longer ready.
+    /// Triggered when the server is about to stop: it is no longer ready, and does everything else.
+    pub(crate) draining: CancellationToken,
+    /// Triggered when the server stops: streams and waits end.
     pub(crate) stop: CancellationToken,
     asked: Arc<Mutex<Option<Instant>>>,
     /// Who reads recorded values now.
@@ -36,11 +38,11 @@ pub(crate) struct AppState {
 }
 
 impl AppState {
-    pub(crate) fn new(engine: Engine, stop: CancellationToken) -> Self {
+    pub(crate) fn new(engine: Engine, draining: CancellationToken, stop: CancellationToken) -> Self {
         let metrics = Arc::new(ServerMetrics::default());
         engine.observe(metrics.clone());
         let readers = Arc::new(Semaphore::new(READERS_MAX));
-        Self { live: LiveRuns::of(&engine), metrics, engine, stop, asked: Arc::default(), readers }
+        Self { live: LiveRuns::of(&engine), metrics, engine, draining, stop, asked: Arc::default(), readers }
     }
 
     /// Answers with JSON that is made of recorded values. A few at a time, because each may take megabytes until it is
@@ -59,7 +61,7 @@ impl AppState {
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
-        self.stop.is_cancelled()
+        self.draining.is_cancelled() || self.stop.is_cancelled()
     }
 
     /// Whether the store takes writes. A success counts for a second, however often clients ask.

@@ -234,6 +234,15 @@ pub(crate) enum DeclaredBody {
 /// Refuses bodies that are said to be anything but JSON. Forms of web pages cannot say that they send JSON, so this
 /// is also what keeps them from having an effect.
 pub(crate) fn check_content_type(headers: &HeaderMap) -> Result<DeclaredBody, HttpProblem> {
+    let encoding = headers.get(header::CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        let error = "the body is compressed (`Content-Encoding`): send it as it is";
+        return Err(HttpProblem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            code::UNSUPPORTED_MEDIA_TYPE,
+            error,
+        ));
+    }
     match only(headers, &header::CONTENT_TYPE) {
         Ok(None) => Ok(DeclaredBody::Nothing),
         Ok(Some(value)) if value.to_str().is_ok_and(is_json) => Ok(DeclaredBody::Json),

@@ -22,7 +22,7 @@ mod server;
 pub mod settings;
 pub mod token;
 
-pub use server::{Server, openapi};
+pub use server::{DrainSwitch, Server, openapi};
 pub use settings::Settings;
 
 /// The code in the page about HTTP is compiled with the code in these docs.

@@ -37,7 +37,8 @@ pub enum SecureError {
     Tokens(#[from] TokenError),
     /// Every request needs a token, and there is none.
     #[error(
-        "a server on {listen} needs tokens, and there is none in {}: make one with `rival token create`",
+        "a server on {listen} needs tokens, and there is none in {}: make one with `rival token create`, or give one as \
+         RIVAL_ADMIN_TOKEN",
         .tokens.display()
     )]
     NoTokens {
@@ -128,7 +129,11 @@ impl From<HttpProblem> for RequestRefusal {
 
 impl RequestGate {
     fn new(rules: RouteRules, settings: &Settings) -> Result<Self, SecureError> {
-        let keyring = TokenKeyring::open(TokenFile::new(&settings.tokens), settings.tokens_max_age)?;
+        let keyring = TokenKeyring::open(
+            TokenFile::new(&settings.tokens),
+            settings.admin_token.clone(),
+            settings.tokens_max_age,
+        )?;
         let needs_token = settings.needs_token();
         if needs_token && keyring.is_empty() {
             return Err(SecureError::NoTokens { listen: settings.listen, tokens: settings.tokens.clone() });
@@ -242,6 +247,10 @@ async fn pass(State(gate): State<Arc<RequestGate>>, request: Request, next: Next
         Err(stop) => gate.stopped(stop, &line, shared_with.as_ref()),
     };
     harden(response.headers_mut());
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        // What the server cannot do now it may be able to do soon.
+        response.headers_mut().entry(header::RETRY_AFTER).or_insert(HeaderValue::from_static("1"));
+    }
     if let Some(origin) = shared_with {
         share(response.headers_mut(), origin);
     }
@@ -403,7 +412,10 @@ fn share(headers: &mut HeaderMap, origin: HeaderValue) {
 fn preflight(shared_with: Option<&HeaderValue>) -> Response {
     const PROMISES: [(HeaderName, &str); 3] = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type, Idempotency-Key, Last-Event-ID"),
+        (
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, traceparent, tracestate",
+        ),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     let mut response = StatusCode::NO_CONTENT.into_response();

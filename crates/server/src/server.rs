@@ -18,7 +18,20 @@ use crate::{api, docs, document, listen, metrics, pages};
 pub struct Server {
     router: Router,
     settings: Settings,
+    draining: CancellationToken,
     stop: CancellationToken,
+}
+
+/// Tells balancers that a server is about to stop.
+#[derive(Clone, Debug)]
+pub struct DrainSwitch(CancellationToken);
+
+impl DrainSwitch {
+    /// From now on `/readyz` answers 503. Everything else works as before, so that a balancer has time to send its
+    /// clients elsewhere.
+    pub fn begin(&self) {
+        self.0.cancel();
+    }
 }
 
 impl Server {
@@ -27,19 +40,24 @@ impl Server {
     /// # Errors
     /// If the settings are wrong, the token file cannot be read, or tokens are needed and there is none.
     pub fn new(engine: Engine, settings: Settings) -> Result<Self, SecureError> {
-        let stop = CancellationToken::new();
-        let app = AppState::new(engine, stop.clone());
+        let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
+        let app = AppState::new(engine, draining.clone(), stop.clone());
         let metrics = Arc::clone(&app.metrics);
         let routes = pages::errors(docs::pages(api::routes(), &settings)).with_state(app);
         // Outermost: what is refused counts too.
         let router = secure(routes, &settings)?.layer(from_fn_with_state(metrics, metrics::count));
-        Ok(Self { router, settings, stop })
+        Ok(Self { router, settings, draining, stop })
+    }
+
+    /// What to begin with when the server is asked to stop.
+    pub fn drain_switch(&self) -> DrainSwitch {
+        DrainSwitch(self.draining.clone())
     }
 
     /// Serves until `stop` is over; then streams end, requests that are under way are answered, and it returns. The
     /// engine is left as it is.
     pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()>) {
-        let Self { router, settings, stop: stopping } = self;
+        let Self { router, settings, stop: stopping, .. } = self;
         let stop = async move {
             stop.await;
             stopping.cancel();

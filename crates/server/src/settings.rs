@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::auth::AccessScope;
+use crate::token::AdminToken;
 
 /// How the server listens and whom it trusts. The defaults are safe on a developer's machine.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub struct Settings {
     pub local_secret: Option<PathBuf>,
     /// The file with the tokens.
     pub tokens: PathBuf,
+    /// A token that may do everything, besides those in the file.
+    pub admin_token: Option<AdminToken>,
     /// How old what is known of the token file may be.
     pub tokens_max_age: Duration,
     /// The largest body of a request that carries no payload.
@@ -69,6 +72,7 @@ impl Default for Settings {
             anonymous_scope: AccessScope::Run,
             local_secret: None,
             tokens: PathBuf::from("tokens.json"),
+            admin_token: None,
             tokens_max_age: Duration::from_secs(1),
             body_max_bytes: MIB,
             payload_max_bytes: 16 * MIB + ENVELOPE_BYTES,

@@ -48,6 +48,34 @@ impl StoredToken {
     }
 }
 
+/// A token that may do everything and is in no file: an operator gives it to the server by a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdminToken(StoredToken);
+
+impl AdminToken {
+    /// How long it must be at least, so that it cannot be guessed.
+    pub const CHARS_MIN: usize = 24;
+
+    /// The token with this text; `None` if it is too short. Only its hash is kept.
+    pub fn new(text: &str) -> Option<Self> {
+        let is_long = text.chars().count() >= Self::CHARS_MIN;
+        is_long.then(|| {
+            Self(StoredToken {
+                id: "-".to_owned(),
+                name: "admin_token".to_owned(),
+                scope: AccessScope::Admin,
+                sha256: hash(text),
+                created_at: Time(0),
+                expires_at: None,
+            })
+        })
+    }
+
+    pub(crate) fn into_stored(self) -> StoredToken {
+        self.0
+    }
+}
+
 /// A token that was just made: the only time that its secret is seen.
 pub struct NewToken {
     /// As it is kept.

@@ -29,9 +29,16 @@ pub(crate) enum SettingKind {
     Url,
     /// A secret: its value is never shown.
     Secret,
+    /// A secret that the operator makes up.
+    AdminSecret,
 }
 
 impl SettingKind {
+    /// Whether its value is never shown.
+    pub(crate) fn is_secret(self) -> bool {
+        matches!(self, Self::Secret | Self::AdminSecret)
+    }
+
     /// What is expected, for messages.
     pub(crate) fn expected(self) -> &'static str {
         match self {
@@ -48,6 +55,7 @@ impl SettingKind {
             Self::LogFormat => "text or json",
             Self::Url => "an address such as http://127.0.0.1:7878",
             Self::Secret => "a token, as `rival token create` shows it",
+            Self::AdminSecret => "24 characters or more that cannot be guessed",
         }
     }
 
@@ -64,7 +72,7 @@ impl SettingKind {
             Self::Filter => "FILTER",
             Self::LogFormat => "FORMAT",
             Self::Url => "URL",
-            Self::Secret => "TOKEN",
+            Self::Secret | Self::AdminSecret => "TOKEN",
         }
     }
 }
@@ -123,11 +131,12 @@ const fn key(
 
 /// All settings, in the order in which they are shown.
 #[rustfmt::skip]
-pub(crate) const KEYS: [SettingKey; 23] = [
+pub(crate) const KEYS: [SettingKey; 25] = [
     key("listen", SettingKind::Address, Some("127.0.0.1:7878"), FlagScope::Server, "Where the server listens"),
     key("store", SettingKind::File, Some("data/rival.db"), FlagScope::Everywhere, "The store: one SQLite file"),
     key("tokens", SettingKind::File, None, FlagScope::Tokens, "The file of tokens; tokens.json beside the store unless told otherwise"),
     key("require_token", SettingKind::Switch, None, FlagScope::Server, "Whether requests need a token; unless told otherwise only where others can connect"),
+    key("admin_token", SettingKind::AdminSecret, None, FlagScope::Server, "A token that may do everything, besides those in the file; better given as RIVAL_ADMIN_TOKEN"),
     key("allowed_hosts", SettingKind::List, Some(""), FlagScope::Server, "Further names under which the server may be called"),
     key("allowed_origins", SettingKind::List, Some(""), FlagScope::Server, "Web pages of other origins that may call the server"),
     key("body_max_bytes", SettingKind::Bytes, Some("1MiB"), FlagScope::Server, "The largest request, but for inputs, signals and imports"),
@@ -143,6 +152,7 @@ pub(crate) const KEYS: [SettingKey; 23] = [
     key("script_memory", SettingKind::Bytes, Some("512MiB"), FlagScope::Server, "How much the scripts of one such process may hold"),
     key("outgoing_allow", SettingKind::Networks, Some(""), FlagScope::Server, "Addresses besides public ones that steps may send requests to"),
     key("shutdown_grace", SettingKind::Duration, Some("30s"), FlagScope::Server, "How long steps at work may take to finish when the server stops"),
+    key("shutdown_delay", SettingKind::Duration, Some("0s"), FlagScope::Server, "How long the server works on, not ready any more, before it stops: balancers need some seconds"),
     key("log", SettingKind::Filter, Some("info"), FlagScope::Server, "What the server logs"),
     key("log_format", SettingKind::LogFormat, None, FlagScope::Server, "text or json; unless told otherwise json where there is no terminal"),
     key("url", SettingKind::Url, None, FlagScope::Everywhere, "The server to talk to; the one at `listen` unless told otherwise"),

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rival_script::{OutgoingPolicy, ScriptSettings};
+use rival_server::token::AdminToken;
 
 use crate::exit::ExitError;
 use keys::{FILE_VARIABLE, KEYS, PREFIX, SettingKey};
@@ -224,11 +225,23 @@ impl ResolvedConfig {
         settings
     }
 
-    pub(crate) fn shutdown_grace(&self) -> Duration {
-        match self.value("shutdown_grace") {
+    fn duration(&self, name: &str) -> Duration {
+        match self.value(name) {
             Some(SettingValue::Duration(time)) => *time,
-            other => unreachable!("`shutdown_grace` is a time with a default, not {other:?}"),
+            other => unreachable!("`{name}` is a time with a default, not {other:?}"),
         }
+    }
+
+    pub(crate) fn shutdown_grace(&self) -> Duration {
+        self.duration("shutdown_grace")
+    }
+
+    pub(crate) fn shutdown_delay(&self) -> Duration {
+        self.duration("shutdown_delay")
+    }
+
+    pub(crate) fn admin_token(&self) -> Option<AdminToken> {
+        self.text("admin_token").and_then(AdminToken::new)
     }
 
     /// What is logged, and whether a setting chooses it.
@@ -271,7 +284,7 @@ fn entry(key: &'static SettingKey, said: Option<(String, SettingOrigin)>) -> Res
     match SettingValue::parse(key.kind, &text) {
         Some(value) => Ok(SettingEntry { key, value: Some(value), origin }),
         None => {
-            let shown = if key.kind == keys::SettingKind::Secret { "(not shown)" } else { text.as_str() };
+            let shown = if key.kind.is_secret() { "(not shown)" } else { text.as_str() };
             let (name, expected) = (key.name, key.kind.expected());
             Err(format!("{origin}: `{shown}` is no value for `{name}`: expected {expected}"))
         }

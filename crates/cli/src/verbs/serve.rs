@@ -10,18 +10,19 @@ use std::time::Duration;
 use anyhow::Result;
 use rival::{Committed, Engine, Observer, RunId, SqliteStore, StoreError, WorkflowInfo};
 use rival_api::EventReply;
-use rival_script::Watching;
+use rival_script::{Loaded, Watching};
 use rival_server::Server;
 use rival_telemetry::Telemetry;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::VerbContext;
 use crate::exit::ExitError;
 use crate::lines::EventNarrator;
 use crate::out::DataOutput;
 use crate::sample::sample;
-use crate::workflow_files::{self, WorkflowFiles};
+use crate::workflow_files::{self, KnownFiles, WorkflowFiles};
 use crate::{examples, server, signals};
 
 /// How long the last spans may take to reach their collector.
@@ -49,7 +50,7 @@ pub(crate) async fn serve(context: &VerbContext, offer: ServerOffer) -> Result<E
     // Before the engine, so that it hears of runs that go on at once.
     let telemetry = rival_telemetry::start();
     let engine = engine(context, &offer, telemetry.as_ref()).await?;
-    let (server, _watching) = match prepare(context, &offer, &engine, address).await {
+    let (server, _files) = match prepare(context, &offer, &engine, address).await {
         Ok(prepared) => prepared,
         Err(error) => {
             engine.shutdown(Duration::ZERO).await;
@@ -61,10 +62,12 @@ pub(crate) async fn serve(context: &VerbContext, offer: ServerOffer) -> Result<E
     }
     let workflows = engine.list().len();
     tracing::info!(%address, store = %config.store().display(), workflows, "the server is ready");
-    let stop = CancellationToken::new();
+    let (drain, stop) = (server.drain_switch(), CancellationToken::new());
     let stopping = async {
         let (grace, failed) = tokio::select! {
             signal = signals::first() => {
+                drain.begin();
+                tokio::time::sleep(config.shutdown_delay()).await;
                 tracing::info!(signal = signal.name(), "stopping: steps at work may finish, nothing new starts");
                 (config.shutdown_grace(), None)
             }
@@ -73,8 +76,10 @@ pub(crate) async fn serve(context: &VerbContext, offer: ServerOffer) -> Result<E
                 (Duration::ZERO, Some(error))
             }
         };
-        stop.cancel();
+        // The server answers until the engine has stopped: what steps come to in their grace, metrics, and why nothing
+        // new starts.
         engine.shutdown(grace).await;
+        stop.cancel();
         failed
     };
     let ((), failed) = tokio::join!(server.serve(listener, stop.clone().cancelled_owned()), stopping);
@@ -107,21 +112,44 @@ async fn prepare(
     offer: &ServerOffer,
     engine: &Engine,
     address: SocketAddr,
-) -> Result<(Server, Option<Watching>)> {
+) -> Result<(Server, FileUpdates)> {
     let config = &context.config;
-    let mut watching = None;
     let outgoing = config.outgoing().never(address);
     let outgoing = if offer.dev { outgoing.allow_loopback() } else { outgoing };
-    if let Some(files) = WorkflowFiles::new(config, offer.paths.clone(), outgoing) {
-        let loaded = files.register(engine).await?;
-        workflow_files::log(&loaded);
-        if offer.dev {
-            watching = Some(files.watch(engine, &loaded).await?);
+    let updates = match WorkflowFiles::new(config, offer.paths.clone(), outgoing) {
+        None => FileUpdates::None,
+        Some(files) => {
+            let loaded = files.register(engine).await?;
+            workflow_files::log(&loaded);
+            match offer.dev {
+                true => FileUpdates::WhenTheyChange(files.watch(engine, &loaded).await?),
+                false => FileUpdates::WhenAsked(reload_when_asked(files, engine.clone(), &loaded)),
+            }
         }
-    }
+    };
     engine.begin().await;
     let server = Server::new(engine.clone(), server::settings(config, address));
-    Ok((server.map_err(|error| ExitError::error(error.to_string()))?, watching))
+    Ok((server.map_err(|error| ExitError::error(error.to_string()))?, updates))
+}
+
+/// What loads workflow files again, for as long as it lives.
+#[expect(dead_code, reason = "what is inside is held, not used")]
+enum FileUpdates {
+    None,
+    WhenTheyChange(Watching),
+    WhenAsked(AbortOnDropHandle<()>),
+}
+
+/// Loads the files again at each SIGHUP.
+fn reload_when_asked(files: WorkflowFiles, engine: Engine, loaded: &Loaded) -> AbortOnDropHandle<()> {
+    let mut known = KnownFiles::new(loaded);
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        let mut requests = signals::ReloadRequests::new();
+        while requests.next().await {
+            tracing::info!(signal = "SIGHUP", "loading workflow files again");
+            files.reload(&engine, &mut known).await;
+        }
+    }))
 }
 
 fn in_use(listen: SocketAddr, error: &std::io::Error) -> ExitError {

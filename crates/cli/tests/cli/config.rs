@@ -44,6 +44,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         store  data/rival.db  default
         tokens  data/tokens.json  default
         require_token  true  rival.toml:4
+        admin_token  default
         allowed_hosts  rival.example, ops.example:8443  rival.toml:1
         allowed_origins  default
         body_max_bytes  2097152  rival.toml:3
@@ -59,6 +60,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         script_memory  536870912  default
         outgoing_allow  default
         shutdown_grace  90s  --shutdown-grace
+        shutdown_delay  0ms  default
         log  info  default
         log_format  json where there is no terminal  default
         url  <url>  default

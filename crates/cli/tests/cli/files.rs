@@ -119,6 +119,15 @@ fn dev_loads_changed_files_for_new_runs() {
 }
 
 #[test]
+fn a_server_loads_files_again_at_a_hangup() {
+    let mut lab = serving(&[("hello.ts", HELLO)], &["serve", "flows"]);
+    lab.write("flows/other.ts", HELLO);
+    crate::lab::signal(&lab.server().child, "HUP");
+    until(&lab, &["workflows", "-o", "ids"], "other");
+    lab.rival(&["run", "other", "-i", r#"{"name": "Ada"}"#, "--wait"]).ok();
+}
+
+#[test]
 fn a_call_at_work_goes_on_after_a_crash() {
     let hangs = "
         function hangsOnce({ run }) {

@@ -68,6 +68,42 @@ fn a_server_stops_in_order_and_goes_on_later() {
 }
 
 #[test]
+fn a_server_that_is_about_to_stop_is_not_ready_and_works_on() {
+    let mut lab = Lab::offline();
+    lab.serve(&["--shutdown-delay", "1h"]);
+    let address = lab.server().url.replace("http://", "");
+    let status = |path: &str| {
+        let line = wire::line(&mut wire::send(&address, "GET", path, ""));
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    };
+    assert_eq!(status("/readyz"), "200");
+    signal(&lab.server().child, "TERM");
+    while status("/readyz") != "503" {
+        std::thread::yield_now();
+    }
+    assert_eq!([status("/healthz"), status("/metrics")], ["200", "200"]);
+    lab.rival(&["run", "flaky", "--wait"]).ok();
+    // The second one does not wait.
+    let server = lab.server();
+    signal(&server.child, "TERM");
+    assert_eq!(server.child.wait().unwrap().code(), Some(143));
+}
+
+#[test]
+fn an_admin_s_token_can_be_given_by_a_variable() {
+    let mut lab = Lab::offline();
+    let token = "correct-horse-battery-staple";
+    lab.set_server_env("RIVAL_ADMIN_TOKEN", token.into());
+    lab.serve(&["--require-token"]);
+    assert!(lab.rival(&["list"]).err.contains("this needs a token"));
+    lab.show_token(token);
+    lab.rival(&["run", "flaky", "--id", "f1", "--wait"]).ok();
+    assert!(!lab.server().log.lock().unwrap().contains(token));
+    let short = Lab::offline().rival(&["serve", "--admin-token", "short"]);
+    assert!(short.err.contains("24 characters or more") && !short.err.contains("`short`"), "{}", short.err);
+}
+
+#[test]
 fn a_request_under_way_gets_a_whole_answer_or_none_when_the_server_stops() {
     let mut lab = Lab::online();
     lab.rival(&["run", "approval", "--id", "a1", "-i", r#"{"who": "Ann", "amount": 3}"#]).ok();

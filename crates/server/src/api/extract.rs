@@ -11,8 +11,9 @@ use serde::de::DeserializeOwned;
 
 use crate::problem::{HttpProblem, code};
 
-/// Parameters that may be given several times. Their values have no commas, and are read as one list.
-const LISTS: [&str; 1] = ["status"];
+/// Parameters that may be given several times, and what none of their values has: they are read as one text with it
+/// between them.
+const LISTS: [(&str, &str); 2] = [("status", ","), ("run", "/")];
 
 /// The query of a request.
 pub(crate) struct QueryParams<T>(pub(crate) T);
@@ -33,12 +34,12 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for QueryParams<T> {
 fn join_lists(query: &str) -> Cow<'_, str> {
     let is_of = |pair: &str, key: &str| pair.split('=').next() == Some(key);
     let mut query = Cow::Borrowed(query);
-    for key in LISTS {
+    for (key, between) in LISTS {
         if query.split('&').filter(|pair| is_of(pair, key)).count() > 1 {
             let (same, others): (Vec<&str>, Vec<&str>) = query.split('&').partition(|pair| is_of(pair, key));
             let values: Vec<&str> =
                 same.iter().map(|pair| pair.split_once('=').map_or("", |it| it.1)).collect();
-            query = [others, vec![&format!("{key}={}", values.join(","))]].concat().join("&").into();
+            query = [others, vec![&format!("{key}={}", values.join(between))]].concat().join("&").into();
         }
     }
     query

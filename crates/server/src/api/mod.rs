@@ -6,6 +6,7 @@ mod control;
 pub(crate) mod convert;
 mod errors;
 mod extract;
+mod follow;
 mod health;
 mod key;
 mod runs;
@@ -71,6 +72,7 @@ pub(crate) fn routes() -> RouteBuilder<AppState> {
         .routes(admin(), routes!(bulk::bulk))
         .routes(read().stream(), routes!(stream::of_run))
         .routes(read().stream(), routes!(stream::of_all))
+        .routes(read().stream(), routes!(stream::of_runs))
         .routes(open().probe(), routes!(health::healthz))
         .routes(open().probe(), routes!(health::readyz))
         .routes(open(), routes!(health::version))

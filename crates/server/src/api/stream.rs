@@ -1,6 +1,5 @@
-//! Live: the events of a run, and the summaries of all runs, as server-sent events.
+//! Live: the events of runs, and the summaries of all runs, as server-sent events.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -9,19 +8,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event as Frame, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures::stream::{self, BoxStream, StreamExt};
-use rival_api::EventReply;
-use rival_core::{Event, RunId, Seq};
-use rival_engine::RunError;
-use rival_store::{LogFilter, LogLine};
+use futures::stream::{self, BoxStream, SelectAll, StreamExt};
+use rival_core::RunId;
 use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use utoipa::IntoParams;
 
-use super::convert::log_reply;
 use super::extract::{PathParams, QueryParams, bad_request};
+use super::follow::{FollowedItem, RunFollower, RunPosition};
 use super::words;
 use crate::app::AppState;
 use crate::flight::{BytePermit, ByteQuota};
@@ -31,10 +26,8 @@ use crate::problem::HttpProblem;
 
 /// How often a comment is sent, so that proxies and clients see that the stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How often log lines are looked for while a step is at work.
-const LOG_LOOK: Duration = Duration::from_millis(500);
-/// How many log lines are read at a time.
-const LOG_PAGE: usize = 500;
+/// How many runs one stream may follow.
+const RUNS_MAX: usize = 100;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -68,63 +61,62 @@ pub(crate) async fn of_run(
     Extension(room): Extension<ByteQuota>,
     headers: HeaderMap,
 ) -> Result<Response, HttpProblem> {
-    let run = RunId::from(id);
-    let asked = words::place("after", query.after)?.map(|event| StreamPosition { event, line: 0 });
-    let position = StreamPosition::last_seen(&headers)?.or(asked).unwrap_or_default();
-    let ended = app.engine.summary(&run).await?.status.is_terminal();
-    let logs = query.logs.then(|| LogTail::new(&app, &run));
-    if ended && position != StreamPosition::default() {
-        let events = app.engine.events(&run, position.event, 1).await?;
-        let lines = match &logs {
-            Some(logs) => logs.lines_after(position.line, 1).await?,
-            None => Vec::new(),
-        };
-        if events.is_empty() && lines.is_empty() {
-            return Ok(StatusCode::NO_CONTENT.into_response());
+    let asked = words::place("after", query.after)?.map(|event| RunPosition { event, line: 0 });
+    let seen = last_seen(&headers, 1)?.map(|positions| positions[0]);
+    let position = seen.or(asked).unwrap_or_default();
+    let run = FollowedRun { id: RunId::from(id), position };
+    follow(&app, vec![run], query.logs, room, false).await
+}
+
+/// Where a client is in the stream that it asks for again.
+fn last_seen(headers: &HeaderMap, runs: usize) -> Result<Option<Vec<RunPosition>>, HttpProblem> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let text = String::from_utf8_lossy(value.as_bytes());
+    let positions: Option<Vec<RunPosition>> = text.split('.').map(RunPosition::parse).collect();
+    match positions.filter(|positions| positions.len() == runs) {
+        Some(positions) => Ok(Some(positions)),
+        None => Err(bad_request(format!(
+            "Last-Event-ID is `{text}`: it is the `id` of the last frame, as it came, of a stream of the same runs"
+        ))),
+    }
+}
+
+/// A run that is followed, and from where on.
+struct FollowedRun {
+    id: RunId,
+    position: RunPosition,
+}
+
+/// Answers with what happens in runs, or with nothing if nothing will.
+async fn follow(
+    app: &AppState,
+    runs: Vec<FollowedRun>,
+    logs: bool,
+    room: ByteQuota,
+    names_runs: bool,
+) -> Result<Response, HttpProblem> {
+    let (mut followers, mut positions, mut names) = (SelectAll::new(), Vec::new(), Vec::new());
+    for (number, FollowedRun { id, position }) in runs.into_iter().enumerate() {
+        positions.push(position);
+        names.push(serde_json::to_string(&id).expect("an id is a text"));
+        if let Some(follower) = RunFollower::new(app, id, position, logs).await? {
+            followers.push(follower.items().map(move |item| (number, item)).boxed());
         }
     }
-    let follow = RunStream {
-        events: app.engine.subscribe(&run, position.event),
-        position,
+    if followers.is_empty() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let stream = FollowStream {
+        followers,
+        positions,
+        names: names_runs.then_some(names),
         logs,
-        ready: VecDeque::new(),
-        after_lines: None,
-        reading_lines: false,
-        ended: false,
         stop: app.stop.clone(),
         room,
         cargo: None,
         _counted: app.metrics.stream_client(),
     };
-    Ok(answer(stream::unfold(follow, RunStream::next)))
-}
-
-/// Where a client is in a run's stream: after this event and this line of the log. Written `17`, or `17-203` if it follows
-/// the log, too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct StreamPosition {
-    event: Seq,
-    line: u64,
-}
-
-impl StreamPosition {
-    fn last_seen(headers: &HeaderMap) -> Result<Option<Self>, HttpProblem> {
-        let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-        let text = String::from_utf8_lossy(value.as_bytes());
-        let wrong = || {
-            bad_request(format!("Last-Event-ID is `{text}`: it is the `id` of the last frame, as it came"))
-        };
-        Self::parse(&text).map(Some).ok_or_else(wrong)
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let number = |text: &str| text.parse::<u64>().ok().filter(|number| i64::try_from(*number).is_ok());
-        let (event, line) = match text.split_once('-') {
-            Some((event, line)) => (number(event)?, number(line)?),
-            None => (number(text)?, 0),
-        };
-        Some(Self { event: Seq(event), line })
-    }
+    Ok(answer(stream::unfold(stream, FollowStream::next)))
 }
 
 fn answer(frames: impl futures::Stream<Item = Result<Frame, Infallible>> + Send + 'static) -> Response {
@@ -133,19 +125,14 @@ fn answer(frames: impl futures::Stream<Item = Result<Frame, Infallible>> + Send 
     (UNBUFFERED, Sse::new(frames).keep_alive(KeepAlive::new().interval(HEARTBEAT))).into_response()
 }
 
-/// What one client is sent of a run. It reads from the store, so a client that is slow holds nothing up and is kept
-/// nothing for.
-struct RunStream {
-    /// What the client has been sent, once it has read all that is ready.
-    position: StreamPosition,
-    events: BoxStream<'static, Result<Event, RunError>>,
-    logs: Option<LogTail>,
-    /// What is sent next, and how large it is.
-    ready: VecDeque<(Frame, usize)>,
-    /// What is sent when all lines that were written before it have been.
-    after_lines: Option<Event>,
-    reading_lines: bool,
-    ended: bool,
+/// What one client is sent of the runs that it follows.
+struct FollowStream {
+    followers: SelectAll<BoxStream<'static, (usize, FollowedItem)>>,
+    /// Where the client is in each run, once it has read the next frame.
+    positions: Vec<RunPosition>,
+    /// The runs' ids as JSON, if each frame says whose it is.
+    names: Option<Vec<String>>,
+    logs: bool,
     stop: CancellationToken,
     room: ByteQuota,
     /// The room that the last frame takes until it has been sent.
@@ -153,101 +140,28 @@ struct RunStream {
     _counted: StreamClient,
 }
 
-impl RunStream {
+impl FollowStream {
     async fn next(mut self) -> Option<(Result<Frame, Infallible>, Self)> {
-        loop {
-            if let Some((frame, bytes)) = self.ready.pop_front() {
-                self.cargo = None;
-                self.cargo = self.room.take(bytes).await;
-                return Some((Ok(frame), self));
-            }
-            if self.reading_lines {
-                self.read_lines().await;
-                continue;
-            }
-            if self.ended {
-                return None;
-            }
-            tokio::select! {
-                biased;
-                () = self.stop.cancelled() => return None,
-                event = self.events.next() => self.heard(event),
-                () = tick(&mut self.logs) => self.reading_lines = true,
-            }
-        }
-    }
-
-    /// The position that the client is at when it has read the next frame.
-    fn id(&self) -> String {
-        let StreamPosition { event, line } = self.position;
-        if self.logs.is_some() { format!("{event}-{line}") } else { event.to_string() }
-    }
-
-    fn heard(&mut self, event: Option<Result<Event, RunError>>) {
-        match event {
-            Some(Ok(event)) => self.after_lines = Some(event),
-            // The client comes back and goes on after the last event that it has seen.
-            Some(Err(_)) | None => self.ended = true,
-        }
-        // What a step wrote is stored with its outcome, so it is there before the outcome is sent.
-        self.reading_lines = true;
-    }
-
-    /// A page at a time: a step may have written more than fits into memory.
-    async fn read_lines(&mut self) {
-        let lines = match &self.logs {
-            // What cannot be read now is read at the next look.
-            Some(logs) => logs.lines_after(self.position.line, LOG_PAGE).await.unwrap_or_default(),
-            None => Vec::new(),
+        let (number, item) = tokio::select! {
+            biased;
+            () = self.stop.cancelled() => return None,
+            item = self.followers.next() => item?,
         };
-        self.reading_lines = !lines.is_empty();
-        for line in lines {
-            self.position.line = line.no;
-            let data = serde_json::to_string(&log_reply(line)).expect("a line has only string keys");
-            self.push("log", data);
-        }
-        if !self.reading_lines
-            && let Some(event) = self.after_lines.take()
-        {
-            self.position.event = event.seq;
-            let shape = EventReply::from(&event);
-            let data = serde_json::to_string(&shape).expect("an event has only string keys");
-            self.push(&shape.r#type, data);
-        }
+        self.positions[number] = item.position;
+        let data = match &self.names {
+            // An event and a line are objects with fields.
+            Some(names) => format!("{{\"runId\":{},{}", names[number], &item.data[1..]),
+            None => item.data,
+        };
+        self.cargo = None;
+        self.cargo = self.room.take(data.len()).await;
+        let frame = Frame::default().id(self.id()).event(item.kind).data(data);
+        Some((Ok(frame), self))
     }
 
-    fn push(&mut self, kind: &str, data: String) {
-        let bytes = data.len();
-        self.ready.push_back((Frame::default().id(self.id()).event(kind).data(data), bytes));
-    }
-}
-
-async fn tick(logs: &mut Option<LogTail>) {
-    match logs {
-        Some(logs) => {
-            logs.interval.tick().await;
-        }
-        None => std::future::pending().await,
-    }
-}
-
-/// The log of a run, looked at from time to time.
-struct LogTail {
-    app: AppState,
-    run: RunId,
-    interval: Interval,
-}
-
-impl LogTail {
-    fn new(app: &AppState, run: &RunId) -> Self {
-        let mut interval = tokio::time::interval(LOG_LOOK);
-        interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self { app: app.clone(), run: run.clone(), interval }
-    }
-
-    async fn lines_after(&self, line: u64, limit: usize) -> Result<Vec<LogLine>, RunError> {
-        let filter = LogFilter { after: Some(line), limit: Some(limit), ..LogFilter::default() };
-        self.app.engine.logs(&self.run, &filter).await
+    fn id(&self) -> String {
+        let ids: Vec<String> = self.positions.iter().map(|position| position.text(self.logs)).collect();
+        ids.join(".")
     }
 }
 
@@ -263,7 +177,7 @@ pub(crate) struct LiveQuery {
 ///
 /// A summary as `event: run` when a run starts and when its status changes. `event: reset` when some were missed: list
 /// the runs again. A client that comes back gets no earlier summary again.
-#[utoipa::path(get, path = "/api/stream", operation_id = "streamRuns", tag = "live", params(LiveQuery),
+#[utoipa::path(get, path = "/api/stream", operation_id = "streamSummaries", tag = "live", params(LiveQuery),
     responses((status = 200, description = "The summaries", body = rival_core::Value, content_type = "text/event-stream")))]
 pub(crate) async fn of_all(
     State(app): State<AppState>,
@@ -289,4 +203,47 @@ pub(crate) async fn of_all(
             return Some((Ok(frame), (summaries, workflow, stop, counted)));
         }
     }))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RunsStreamQuery {
+    /// The runs, up to 100: `run=a&run=b`.
+    #[param(value_type = Vec<String>, style = Form, explode = true, min_items = 1, max_items = 100)]
+    run: String,
+    /// `true` to be sent what their steps write, too.
+    #[serde(default)]
+    #[param(required = false)]
+    logs: bool,
+}
+
+/// Follow several runs
+///
+/// As following each of them, in one stream: each event and each line has the `runId` that it is about, and `id` says how
+/// far each run has been read. The stream ends with the last of them.
+#[utoipa::path(get, path = "/api/stream/runs", operation_id = "streamRuns", tag = "live",
+    params(RunsStreamQuery,
+        ("Last-Event-ID" = Option<String>, Header, pattern = r"^[0-9]{1,18}(-[0-9]{1,18})?(\.[0-9]{1,18}(-[0-9]{1,18})?)*$", description = "The `id` of the last frame that was seen of these runs")),
+    responses((status = 200, description = "The events", body = rival_core::Value, content_type = "text/event-stream"),
+        (status = 204, description = "The runs have ended, and there is nothing after these events"),
+        (status = 404, description = "There is no such run")))]
+pub(crate) async fn of_runs(
+    State(app): State<AppState>,
+    QueryParams(query): QueryParams<RunsStreamQuery>,
+    Extension(room): Extension<ByteQuota>,
+    headers: HeaderMap,
+) -> Result<Response, HttpProblem> {
+    let ids: Vec<&str> = query.run.split('/').collect();
+    if ids.len() > RUNS_MAX {
+        return Err(bad_request(format!(
+            "`run` names {} runs: one stream follows up to {RUNS_MAX}",
+            ids.len()
+        )));
+    }
+    let positions =
+        last_seen(&headers, ids.len())?.unwrap_or_else(|| vec![RunPosition::default(); ids.len()]);
+    let runs = ids.into_iter().zip(positions);
+    let runs = runs.map(|(id, position)| FollowedRun { id: RunId::from(id), position }).collect();
+    follow(&app, runs, query.logs, room, true).await
 }

@@ -94,6 +94,35 @@ async fn a_follower_of_the_log_that_comes_back_sees_no_line_twice() {
 }
 
 #[tokio::test]
+async fn several_runs_are_followed_in_one_stream() {
+    let lab = Lab::new().await;
+    let first = lab.finish("order", json!({"customer": "Ada", "amount": 1})).await;
+    let second = lab.start("approval", Value::Null).await;
+    let path = format!("/api/stream/runs?run={first}&run={second}&logs=true");
+    let mut frames = follow(&lab, &path, None).await;
+    let mut seen = Vec::new();
+    while !seen.iter().any(|frame: &Frame| frame.event == "signalAwaited")
+        || !seen.iter().any(|frame: &Frame| frame.event == "runCompleted")
+    {
+        seen.push(frames.next().await.unwrap());
+    }
+    let of = |run: &str, frames: &[Frame]| frames.iter().filter(|frame| frame.data["runId"] == run).count();
+    assert_eq!(of(&first, &seen) + of(&second, &seen), seen.len());
+    assert_eq!(seen.iter().filter(|frame| frame.event == "log").count(), 2);
+    // The connection breaks off, and the client goes on where it was.
+    drop(frames);
+    let last = seen.last().unwrap().id.clone();
+    lab.post(&format!("/api/runs/{second}/signals/approval"), json!({"payload": {"approved": true}})).await;
+    let rest: Vec<Frame> = follow(&lab, &path, Some(&last)).await.collect().await;
+    assert_eq!((of(&first, &rest), rest.last().unwrap().event.as_str()), (0, "runCompleted"));
+    let request = lab.request(Method::GET, &path).header("Last-Event-ID", &rest.last().unwrap().id);
+    assert_eq!(request.send().await.unwrap().status(), 204);
+    lab.get("/api/stream/runs?run=nobody").await.is_problem(404, "run_not_found");
+    let wrong = lab.request(Method::GET, &path).header("Last-Event-ID", "7");
+    assert_eq!(wrong.send().await.unwrap().status(), 400);
+}
+
+#[tokio::test]
 async fn proxies_are_told_not_to_hold_frames_back() {
     let lab = Lab::new().await;
     let stream = lab.request(Method::GET, "/api/stream").send().await.unwrap();

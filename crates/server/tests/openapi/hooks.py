@@ -101,6 +101,10 @@ def before_call(context, case, kwargs):
         elif "{name}" in path:
             parameters["name"] = dice.choice(list(INPUTS))
     shorten(case, path)
+    if path == "/api/stream/runs" and isinstance(case.query, dict) and turns(case, ParameterLocation.QUERY):
+        case.query = {**case.query, "run": [dice.choice(RUNS)() for _ in range(dice.randint(1, 3))]}
+        if dice.random() < 0.75:
+            (case.headers or {}).pop("Last-Event-ID", None)
     if isinstance(case.body, dict) and turns(case, ParameterLocation.BODY):
         fit_body(case, path, parameters)
 

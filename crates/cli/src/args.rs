@@ -1,12 +1,13 @@
 //! What the command line says.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use rival::LogLevel;
+use rival::{LogLevel, RunStatus};
 use rival_api::duration;
 
 use crate::config::{GlobalFlags, ServerFlags, TokenFlags};
@@ -14,7 +15,7 @@ use crate::out::OutputFormat;
 
 /// Durable workflows: steps are functions, and nothing that was done is lost.
 #[derive(Debug, Parser)]
-#[command(name = "rival", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(name = "rival", version, arg_required_else_help = true)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: CliVerb,
@@ -72,7 +73,7 @@ pub(crate) enum CliVerb {
     /// Let paused or blocked runs go on
     Resume(RunsArgs),
     /// Start failed or cancelled runs again where they failed
-    Retry(RunsArgs),
+    Retry(RetryArgs),
     /// Start a new run from any point of one that has ended
     Fork(ForkArgs),
     /// Send a signal to a run
@@ -211,8 +212,8 @@ pub(crate) struct ListArgs {
     #[arg(short, long)]
     pub(crate) workflow: Option<String>,
     /// Only runs with one of these statuses, with commas between them
-    #[arg(short, long, value_name = "STATUS,…")]
-    pub(crate) status: Option<String>,
+    #[arg(short, long, value_name = "STATUS,…", value_delimiter = ',', value_parser = status)]
+    pub(crate) status: Vec<RunStatus>,
     /// Only runs with this tag
     #[arg(long)]
     pub(crate) tag: Option<String>,
@@ -292,6 +293,15 @@ pub(crate) struct StopArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RetryArgs {
+    #[command(flatten)]
+    pub(crate) runs: RunsArgs,
+    /// Wait for the end of the new runs and print their outputs; with a time, at most that long for each
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = length_of_time)]
+    pub(crate) wait: Option<Option<Duration>>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ForkArgs {
     /// The run to go on from
     pub(crate) run: String,
@@ -304,6 +314,9 @@ pub(crate) struct ForkArgs {
     /// The id of the new run
     #[arg(long)]
     pub(crate) id: Option<String>,
+    /// Wait for the end of the new run and print its output; with a time, at most that long
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = length_of_time)]
+    pub(crate) wait: Option<Option<Duration>>,
 }
 
 #[derive(Debug, Args)]
@@ -445,6 +458,10 @@ pub(crate) enum ConfigVerb {
         #[command(flatten)]
         flags: ServerFlags,
     },
+}
+
+fn status(text: &str) -> Result<RunStatus, String> {
+    RunStatus::from_str(text.trim()).map_err(|error| error.to_string())
 }
 
 fn length_of_time(text: &str) -> Result<Duration, String> {

@@ -1,9 +1,11 @@
 //! Controlling runs: `cancel`, `kill`, `pause`, `resume`, `retry`, `fork`, `signal`.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use rival_api::{EmptyBody, ForkBody, ReasonBody, RunStatusReply, SignalBody, path_segment};
 
-use super::start::RECORDED;
+use super::start::{self, RECORDED};
 use super::{VerbContext, each};
 use crate::args;
 use crate::client::{ApiAnswer, ApiClient, OfflineNeed};
@@ -66,26 +68,42 @@ fn asked(out: &DataOutput, client: &ApiClient, answer: &ApiAnswer) -> Result<()>
     Ok(())
 }
 
-pub(crate) async fn retry(context: &VerbContext, args: &args::RunsArgs) -> Result<()> {
-    let client = context.client(OfflineNeed::Workflows).await?;
-    each(&context.out, &args.runs, async |run| {
+pub(crate) async fn retry(context: &VerbContext, args: &args::RetryArgs) -> Result<()> {
+    let client = context.client(need(args.wait)).await?;
+    let alone = args.runs.runs.len() == 1;
+    each(&context.out, &args.runs.runs, async |run| {
         let answer = client.post(&format!("/api/runs/{}/retry", path_segment(run)), &EmptyBody {}).await?;
-        began(&context.out, &client, &answer)
+        began(context, &client, &answer, args.wait, alone).await
     })
     .await
+}
+
+/// What is needed where no server runs: one that is waited for must be able to go on here.
+fn need(wait: Option<Option<Duration>>) -> OfflineNeed {
+    if wait.is_some() { OfflineNeed::Engine } else { OfflineNeed::Workflows }
 }
 
 pub(crate) async fn fork(context: &VerbContext, args: &args::ForkArgs) -> Result<()> {
     let input = super::optional_json(args.input.as_deref(), "input").await?;
     let body = ForkBody { from: args.from.clone(), input, run_id: args.id.clone() };
-    let client = context.client(OfflineNeed::Workflows).await?;
+    let client = context.client(need(args.wait)).await?;
     let answer = client.post(&format!("/api/runs/{}/fork", path_segment(&args.run)), &body).await?;
-    began(&context.out, &client, &answer)
+    began(context, &client, &answer, args.wait, true).await
 }
 
-/// Says which run began.
-fn began(out: &DataOutput, client: &ApiClient, answer: &ApiAnswer) -> Result<()> {
+/// Says which run began, or how it ended if it is waited for.
+async fn began(
+    context: &VerbContext,
+    client: &ApiClient,
+    answer: &ApiAnswer,
+    wait: Option<Option<Duration>>,
+    alone: bool,
+) -> Result<()> {
+    let out = &context.out;
     let reply: RunStatusReply = answer.read()?;
+    if let Some(time) = wait {
+        return start::wait_and_print(context, client, &reply.run_id, time, alone).await;
+    }
     match out.format {
         OutputFormat::Json => out.json(&answer.text)?,
         OutputFormat::Table | OutputFormat::Ids => out.line(&reply.run_id)?,

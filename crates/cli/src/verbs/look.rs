@@ -1,7 +1,7 @@
 //! Looking at runs: `list`, `show`, `history`, `logs`, `explain`.
 
 use anyhow::Result;
-use rival::{Clock, LogLevel, NodeStatus, Path, RunId, Time, Value};
+use rival::{Clock, LogLevel, NodeStatus, Path, RunId, RunStatus, Time, Value};
 use rival_api::{
     EventListReply, EventReply, ExplanationReply, LogListReply, LogReply, RunListReply, RunSummary, RunView,
     StepMetrics, path_segment,
@@ -31,7 +31,7 @@ pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result
     loop {
         let filters = query(&[
             ("workflow", args.workflow.clone()),
-            ("status", args.status.clone()),
+            ("status", statuses(&args.status)),
             ("tag", args.tag.clone()),
             ("parent", args.parent.clone()),
             ("from", args.from.clone()),
@@ -53,6 +53,11 @@ pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result
         note("there are more: --all shows them, --limit more of them");
     }
     Ok(())
+}
+
+fn statuses(statuses: &[RunStatus]) -> Option<String> {
+    let words: Vec<&str> = statuses.iter().map(|status| status.word()).collect();
+    (!words.is_empty()).then(|| words.join(","))
 }
 
 fn show_list(out: &DataOutput, runs: &[Box<RawValue>]) -> Result<()> {

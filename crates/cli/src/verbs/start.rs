@@ -31,9 +31,35 @@ pub(crate) async fn run(context: &VerbContext, args: &args::RunArgs) -> Result<(
     }
     let (client, answer) = context.first_post(OfflineNeed::Engine, &path, &body).await?;
     let run = answer?.read::<RunStatusReply>()?.run_id;
-    announce(&context.out, &run);
-    let outcome = wait_for(&client, run.as_str(), time, screen).await?;
-    print(&context.out, &outcome, true)
+    wait_and_print(context, &client, &run, time, true).await
+}
+
+/// Waits for a run that has just begun, and prints how it ended.
+pub(super) async fn wait_and_print(
+    context: &VerbContext,
+    client: &ApiClient,
+    run: &RunId,
+    time: Option<Duration>,
+    alone: bool,
+) -> Result<()> {
+    announce(&context.out, run);
+    let outcome = wait_for(client, run.as_str(), time, live_screen(context)).await?;
+    print_last(context, client, outcome, time, alone).await
+}
+
+/// Prints how a run ended. One that failed and is retried by itself goes on as that run.
+async fn print_last(
+    context: &VerbContext,
+    client: &ApiClient,
+    mut text: String,
+    time: Option<Duration>,
+    alone: bool,
+) -> Result<()> {
+    while let Some(next) = serde_json::from_str::<RunOutcome>(&text)?.retried_as {
+        note(format_args!("it failed; run {next} goes on in its place"));
+        text = wait_for(client, next.as_str(), time, live_screen(context)).await?;
+    }
+    print(&context.out, &text, alone)
 }
 
 /// Starts a run, and says how to see what becomes of it.
@@ -71,7 +97,7 @@ async fn run_to_its_end(context: &VerbContext, path: &str, body: StartRun) -> Re
         Some(answer) => answer.text,
         None => outcome_of(&client, &id, None).await?,
     };
-    print(&context.out, &outcome, true)
+    print_last(context, &client, outcome, None, true).await
 }
 
 fn announce(out: &DataOutput, run: &RunId) {
@@ -104,7 +130,7 @@ pub(crate) async fn wait(context: &VerbContext, args: &args::WaitArgs) -> Result
             ended(&client, run).await?;
         }
         let outcome = wait_for(&client, run, args.timeout, live_screen(context)).await?;
-        print(&context.out, &outcome, alone)
+        print_last(context, &client, outcome, args.timeout, alone).await
     })
     .await
 }

@@ -38,8 +38,10 @@ fn runs_are_listed() {
     assert_eq!(ids(&["--from", "2100-01-01T00:00:00Z"]), "");
     assert_eq!(lab.rival(&["list", "-o", "json"]).json()[1]["runId"], "s1");
     lab.rival(&["list", "--status", "happy"]).is(&expect![[r#"
-        ! error: `happy` is not a run status; the statuses are queued, running, waiting, paused, blocked, cancelling, compensating, completed, failed, cancelled
-        exit 1
+        ! error: invalid value 'happy' for '--status <STATUS,…>': `happy` is not a run status; the statuses are queued, running, waiting, paused, blocked, cancelling, compensating, completed, failed, cancelled
+        ! 
+        ! For more information, try '--help'.
+        exit 2
     "#]]);
 }
 

@@ -268,3 +268,32 @@ fn a_run_outlives_the_connection_that_started_it() {
         ["POST /api/workflows/flaky/runs?wait=1m HTTP/1.1", "GET /api/runs/f1/wait?timeout=60000ms HTTP/1.1"];
     assert_eq!(asked.join().unwrap(), expected);
 }
+
+#[test]
+fn a_run_that_is_retried_by_itself_is_waited_for_to_its_end() {
+    let mut lab = Lab::offline();
+    lab.write(
+        "flows/second.ts",
+        "let failed = false\nfunction charge() {\n  if (failed) return 'paid'\n  failed = true\n  throw new Error('no')\n}\nexport const steps = [charge]\n",
+    );
+    lab.start(&["serve", "flows", "--script-hosts", "1"]);
+    let printed = lab.rival(&["run", "second", "--retries", "2", "--wait"]);
+    assert!(printed.err.contains("goes on in its place"), "{}", printed.err);
+    assert_eq!(printed.ok(), "\"paid\"\n");
+}
+
+#[test]
+fn a_retry_and_a_fork_can_be_waited_for() {
+    let lab = Lab::online();
+    lab.rival(&["run", "saga", "-i", r#"{"to": "x", "budget": 1}"#, "--id", "s1", "--wait"]);
+    assert_eq!(lab.rival(&["retry", "s1", "--wait"]).code, 1);
+    let fork = lab.rival(&["fork", "s1", "-i", r#"{"to": "x", "budget": 9000}"#, "--id", "s2", "--wait=1m"]);
+    fork.ok();
+}
+
+#[test]
+fn a_wrong_status_is_refused_before_anything_is_asked() {
+    let printed = Lab::offline().rival(&["list", "--status", "failed,broken"]);
+    assert_eq!(printed.code, 2, "{}", printed.err);
+    assert!(printed.err.contains("`broken` is not a run status"), "{}", printed.err);
+}

@@ -117,7 +117,8 @@ pub enum OpOutcome {
     /// With a failure.
     Failed(FailureRecord),
     /// The run is ending, and no call waits for it any more.
-    Stopped {},
+    #[serde(rename = "stopped")]
+    Cancelled {},
     /// Its children did not end within the grace period and were left behind, cancelling.
     Left {},
 }

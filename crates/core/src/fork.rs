@@ -263,7 +263,7 @@ impl ForkBuilder<'_> {
             let parallel = lane.parent().and_then(|parallel| self.state.node(&parallel));
             parallel.filter(|node| node.status() == NodeStatus::Completed).is_some_and(|node| {
                 let slot = node.lanes.as_ref().map(|lanes| lanes.slot(index));
-                matches!(slot, Some(LaneSlot::Open | LaneSlot::Stopped | LaneSlot::Failure(_)))
+                matches!(slot, Some(LaneSlot::Open | LaneSlot::Cancelled | LaneSlot::Failure(_)))
             })
         })
     }
@@ -341,7 +341,7 @@ impl ForkBuilder<'_> {
             Some(LaneSlot::Value(seq)) => self.recorded.value(seq).unwrap_or_default(),
             Some(LaneSlot::Nothing) => Value::null(),
             // There is none, or the old run had taken it over itself and knows only a later one.
-            Some(LaneSlot::Open | LaneSlot::Stopped | LaneSlot::Failure(_)) | None => {
+            Some(LaneSlot::Open | LaneSlot::Cancelled | LaneSlot::Failure(_)) | None => {
                 self.block(&each.body, &path.iteration(0));
                 return;
             }

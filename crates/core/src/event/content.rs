@@ -54,7 +54,7 @@ impl EventKind {
             Self::OpEnded { outcome, .. } => match outcome {
                 OpOutcome::Value(it) => value = Some(it),
                 OpOutcome::Failed(why) => failure = Some(why),
-                OpOutcome::Done {} | OpOutcome::Stopped {} | OpOutcome::Left {} => {}
+                OpOutcome::Done {} | OpOutcome::Cancelled {} | OpOutcome::Left {} => {}
             },
             Self::ChildEnded { outcome, .. } => match outcome {
                 ChildOutcome::Completed(it) => value = Some(it),
@@ -162,7 +162,7 @@ impl EventKind {
             Self::OpEnded { outcome, .. } => match outcome {
                 OpOutcome::Value(it) => content.values = from_mut(it),
                 OpOutcome::Failed(failure) => content.failure = Some(failure),
-                OpOutcome::Done {} | OpOutcome::Stopped {} | OpOutcome::Left {} => {}
+                OpOutcome::Done {} | OpOutcome::Cancelled {} | OpOutcome::Left {} => {}
             },
             Self::ChildEnded { outcome, .. } => match outcome {
                 ChildOutcome::Completed(it) => content.values = from_mut(it),

@@ -27,13 +27,19 @@ impl Machine<'_> {
             return;
         }
         if path.is_root() {
-            return self.start_root(cause);
+            if self.hold(path, None, cause) {
+                return;
+            }
+            // Only a run that had to queue says that it began: for the others its first event does.
+            let was_held = self.state.index().held.contains(path);
+            let began = if was_held { self.node_started(path, cause) } else { cause };
+            return self.start_block(path, began);
         }
         if self.state.node(path).is_some_and(|node| node.imported) {
             self.todo.push_back(MachineTask::Ended(path.clone(), cause));
             return;
         }
-        // In a graph, two that end in one turn both find that nothing else keeps a third from starting.
+        // In a graph, two that end in one decision both find that nothing else keeps a third from starting.
         if self.has_begun(path) || self.lane_is_over(path) {
             return;
         }
@@ -57,18 +63,6 @@ impl Machine<'_> {
         }
     }
 
-    fn start_root(&mut self, cause: Seq) {
-        if self.hold(&Path::root(), None, cause) {
-            return;
-        }
-        // Only a run that had to queue says that it began: for the others its first event does.
-        let mut cause = cause;
-        if self.state.index().held.contains(&Path::root()) {
-            cause = self.node_started(&Path::root(), cause);
-        }
-        self.start_block(&Path::root(), cause);
-    }
-
     pub(super) fn node_started(&mut self, node: &Path, cause: Seq) -> Seq {
         self.follow(
             EventKind::NodeStarted { node: node.clone(), case: None, count: None, window: None },
@@ -89,9 +83,9 @@ impl Machine<'_> {
         if self.state.is_ending(path) {
             return self.settled_within(path, cause);
         }
-        // The run itself has no lane; an iteration that ended in the same turn has taken its nodes along.
+        // The run itself has no lane; an iteration that ended in the same decision has taken its nodes along.
         let (Some(ended), Some(lane)) = (self.state.node(path), path.parent()) else { return };
-        // Another that ended in the same turn may have decided for the block.
+        // Another that ended in the same decision may have decided for the block.
         if self.lane_is_over(path) {
             return;
         }
@@ -99,7 +93,13 @@ impl Machine<'_> {
         match ended.status() {
             NodeStatus::Failed if !ended.soft => self.node_failed(path, &lane, order, cause),
             NodeStatus::Completed | NodeStatus::Skipped | NodeStatus::Failed => match order {
-                BlockOrder::Sequence => self.next_in_sequence(path, &lane, cause),
+                BlockOrder::Sequence => match self.plan.node(path).and_then(|node| node.next()) {
+                    Some(next) => self.todo.push_back(MachineTask::Start(lane.child(&next.id), cause)),
+                    None => {
+                        let result = ended.result;
+                        self.lane_completed(&lane, result, cause);
+                    }
+                },
                 BlockOrder::Graph => self.next_in_graph(path, &lane, cause),
             },
             NodeStatus::Cancelled
@@ -121,16 +121,6 @@ impl Machine<'_> {
         let Some(node) = self.state.node(path) else { return false };
         let good = node.has_ended() && (node.status() != NodeStatus::Failed || node.soft);
         good && node.is_idle()
-    }
-
-    fn next_in_sequence(&mut self, path: &Path, lane: &Path, cause: Seq) {
-        match self.plan.node(path).and_then(|node| node.next()) {
-            Some(next) => self.todo.push_back(MachineTask::Start(lane.child(&next.id), cause)),
-            None => {
-                let result = self.state.node(path).and_then(|node| node.result);
-                self.lane_completed(lane, result, cause);
-            }
-        }
     }
 
     fn node_failed(&mut self, path: &Path, lane: &Path, order: BlockOrder, cause: Seq) {

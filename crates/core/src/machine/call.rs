@@ -11,7 +11,7 @@
 //! | at work | its deadline comes | `CallFailed` with code `timeout`, as `onTimeout` says; it is told to stop |
 //! | at work | the run is ending, or its lane lost | it is told to stop; `CallCancelled` when it settles |
 //! | at work | it returns while something around it is ending | `CallSucceeded`; what would follow does not start |
-//! | at work | it fails because an operation that it waited for was stopped | `CallCancelled`, as if it had been suspended |
+//! | at work | it fails because an operation that it waited for was cancelled | `CallCancelled`, as if it had been suspended |
 //! | at work | it fails after it was told to stop | `CallFailed` with `told`: whether it acted is not known |
 //! | at work | the process dies, or what ran the function did | `CallLost`; due again, uncharged, up to five times |
 //! | at work | what ran it was ended because of another call | `CallLost` with `bystander`: never counted |
@@ -79,7 +79,13 @@ impl<'a> Machine<'a> {
             undoable,
         };
         self.emit(event, cause);
-        self.turn.effects.push(Effect::Call(NewCall { node: node.clone(), number, role, function, attempt }));
+        self.decision.effects.push(Effect::Call(NewCall {
+            node: node.clone(),
+            number,
+            role,
+            function,
+            attempt,
+        }));
     }
 
     pub(super) fn call_finished(&mut self, node: &Path, call: u32, outcome: CallOutcome) {
@@ -90,8 +96,8 @@ impl<'a> Machine<'a> {
             CallOutcome::Success { result, state, skipped } => {
                 self.call_succeeded(node, &open, result, state, skipped);
             }
-            // It passes on that what it waited for was stopped: like one that was suspended while it waited.
-            CallOutcome::Failure { error, state } if self.says_that_it_was_stopped(node, &open, &error) => {
+            // It passes on that what it waited for was cancelled: like one that was suspended while it waited.
+            CallOutcome::Failure { error, state } if self.says_that_it_was_cancelled(node, &open, &error) => {
                 self.cancel_call(node, &open, false, state, EventCause::Event(open.started));
             }
             CallOutcome::Failure { error, state } => {
@@ -243,7 +249,7 @@ impl<'a> Machine<'a> {
         let failure = FailureRecord::new(code::TIMEOUT, format!("{who} took longer than {ms} ms"));
         let (verdict, state) = (self.timeout_verdict(node, &open), self.env.states.written(node, call));
         self.call_failed(node, &open, failure, state, verdict, EventCause::Outside(ExternalCause::Clock));
-        self.turn.effects.push(Effect::Stop { node: node.clone(), call, why: StopReason::Timeout });
+        self.decision.effects.push(Effect::Stop { node: node.clone(), call, why: StopReason::Timeout });
     }
 
     /// The call has ended without an outcome, and is not made again.
@@ -271,13 +277,13 @@ impl<'a> Machine<'a> {
         self.todo.push_back(MachineTask::Ended(node.clone(), cancelled));
     }
 
-    fn says_that_it_was_stopped(&self, node: &Path, call: &OpenCall, error: &StepError) -> bool {
+    fn says_that_it_was_cancelled(&self, node: &Path, call: &OpenCall, error: &StepError) -> bool {
         let code = error.failure.code.as_str();
         call.told && self.was_told(node, call) && (code == code::CANCELLED || code == code::CHILD_CANCELLED)
     }
 
     /// Whether a step's call was told to stop: then its failure is no answer to whether it acted. In a block that
-    /// fails, calls settle by themselves; told is only one whose durable operations were stopped under it.
+    /// fails, calls settle by themselves; told is only one whose durable operations were cancelled under it.
     fn was_told(&self, node: &Path, call: &OpenCall) -> bool {
         call.role == CallRole::Step
             && (call.told || self.state.ending.is_some() || self.state.is_in_lost_lane(node))

@@ -36,7 +36,7 @@ impl Machine<'_> {
                 asked: state.started,
                 index: (state.key.kind == OpKind::Map).then_some(index),
             };
-            self.turn.extras.push(CommitExtra::Start(new));
+            self.decision.extras.push(CommitExtra::Start(new));
         }
         self.end_when_all_ended(node, op, cause);
     }
@@ -85,7 +85,10 @@ impl Machine<'_> {
             return self.op_answered(&node, op, seq);
         }
         let failed = state.children.as_ref().is_some_and(|children| {
-            children.failed.is_some() && !children.collect && !children.stopping && !children.open.is_empty()
+            children.failed.is_some()
+                && !children.collect
+                && !children.cancelling
+                && !children.open.is_empty()
         });
         if failed {
             self.cancel_children(&node, op, seq);
@@ -111,10 +114,10 @@ impl Machine<'_> {
             return self.broken(node, "an operation ends with its children, and has none");
         };
         let fails = children.failed.is_some() && !children.collect;
-        let all_begun = children.begun == children.count || children.stopping || fails;
+        let all_begun = children.begun == children.count || children.cancelling || fails;
         if state.end.is_none() && state.key.kind == OpKind::Map && children.open.is_empty() && all_begun {
-            let stopped = children.begun < children.count && !fails;
-            let outcome = if stopped { OpOutcome::Stopped {} } else { OpOutcome::Done {} };
+            let cancelled = children.begun < children.count && !fails;
+            let outcome = if cancelled { OpOutcome::Cancelled {} } else { OpOutcome::Done {} };
             self.end_op(node, op, outcome, EventCause::Event(cause));
         }
     }
@@ -124,10 +127,10 @@ impl Machine<'_> {
         let Some(ChildRef { node, op, index }) = self.state.children.get(&child).cloned() else { return };
         let event = EventKind::ChildRetried { node: node.clone(), op, index, child, next: next.clone() };
         self.emit(event, EventCause::Outside(ExternalCause::Child));
-        let stopping = self.state.op(&node, op).and_then(|op| op.children.as_ref());
+        let children = self.state.op(&node, op).and_then(|op| op.children.as_ref());
         // The cancel went to the run that had failed by then.
-        if stopping.is_some_and(|children| children.stopping) {
-            self.turn.extras.push(CommitExtra::Cancel(next));
+        if children.is_some_and(|children| children.cancelling) {
+            self.decision.extras.push(CommitExtra::Cancel(next));
         }
     }
 
@@ -138,12 +141,12 @@ impl Machine<'_> {
             return self.broken(node, "children are cancelled that are not there");
         };
         let open = children.open.values().cloned().map(CommitExtra::Cancel);
-        self.turn.extras.extend(open);
+        self.decision.extras.extend(open);
     }
 
     /// Cancels the children of calls that have ended without waiting for them.
     pub(super) fn cancel_orphaned_children(&mut self) {
-        while let Some((node, op)) = self.state.stopping.first().cloned() {
+        while let Some((node, op)) = self.state.orphaned.first().cloned() {
             let cause = self.state.seq;
             self.cancel_children(&node, op, cause);
         }

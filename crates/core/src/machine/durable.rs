@@ -12,7 +12,7 @@
 //! | any | the function gives it up | `OpDropped`: it is never answered; its children are cancelled, a signal that it took is kept again |
 //! | once | the function gives it up before it is done | `OpStarted` and `OpDropped`: it is not begun again |
 //! | any | the call ends while it is open | it is dropped; its children are cancelled |
-//! | any | the run is ending | sleeps and waits end as stopped, children are cancelled |
+//! | any | the run is ending | sleeps and waits end as cancelled, children are cancelled |
 //!
 //! What waits inside an operation when the process dies has not been interrupted: it did nothing. It is called again
 //! like one that was suspended.
@@ -126,7 +126,7 @@ impl Machine<'_> {
             None if gives_up => {
                 self.follow(EventKind::OpDropped { node, op, call }, seq);
             }
-            None if self.state.is_ending(&node) => self.stop_op(&node, op, seq),
+            None if self.state.is_ending(&node) => self.cancel_op(&node, op, seq),
             None => self.begin_op(&node, op, seq),
         }
     }
@@ -176,7 +176,7 @@ impl Machine<'_> {
         match state.open_call() {
             Some(call) => {
                 let call = call.number;
-                self.turn.effects.push(Effect::Answer { node: node.clone(), call, op });
+                self.decision.effects.push(Effect::Answer { node: node.clone(), call, op });
             }
             None if self.state.is_suspended(node) => {
                 self.make_due_call(node, EventCause::Event(cause));
@@ -238,15 +238,8 @@ impl Machine<'_> {
         self.make_due_call(node, EventCause::Event(seq));
     }
 
-    /// Stops the operations of the nodes in a scope, and of the scope itself: sleeps and waits for signals end,
-    /// children are cancelled.
-    pub(super) fn stop_ops_within(&mut self, scope: &Path, cause: Seq) {
-        for (node, op) in self.open_ops_within(scope) {
-            self.stop_op(&node, op, cause);
-        }
-    }
-
-    fn open_ops_within(&self, scope: &Path) -> Vec<(Path, u32)> {
+    /// The open operations of the nodes in a scope, and of the scope itself.
+    pub(super) fn open_ops_within(&self, scope: &Path) -> Vec<(Path, u32)> {
         let mut open = Vec::new();
         let nodes = path::keys_within(&self.state.ops, scope).chain(self.state.ops.get_key_value(scope));
         for (node, ops) in nodes {
@@ -257,19 +250,20 @@ impl Machine<'_> {
         open
     }
 
-    fn stop_op(&mut self, node: &Path, number: u32, cause: Seq) {
+    /// Ends a sleep or a wait for a signal; cancels children.
+    pub(super) fn cancel_op(&mut self, node: &Path, number: u32, cause: Seq) {
         let Some(op) = self.state.op(node, number) else {
-            return self.broken(node, "an operation is stopped that is gone");
+            return self.broken(node, "an operation is cancelled that is gone");
         };
         match &op.children {
             // They are cancelling already, and in a run that is killed they are killed.
-            Some(children) if children.stopping => {
+            Some(children) if children.cancelling => {
                 let open =
                     if self.state.killed { children.open.values().cloned().collect() } else { Vec::new() };
-                self.turn.extras.extend(open.into_iter().map(CommitExtra::Cancel));
+                self.decision.extras.extend(open.into_iter().map(CommitExtra::Cancel));
             }
             Some(children) if !children.open.is_empty() => self.cancel_children(node, number, cause),
-            Some(_) | None => self.end_op(node, number, OpOutcome::Stopped {}, EventCause::Event(cause)),
+            Some(_) | None => self.end_op(node, number, OpOutcome::Cancelled {}, EventCause::Event(cause)),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Machine<'_> {
     fn fail_run(&mut self, failure: FailureRecord, node: Option<Path>, cause: EventCause) {
         let force_at = self.env.now.plus_ms(GRACE_MS);
         let seq = self.emit(EventKind::RunFailing { failure, node, force_at }, cause);
-        self.stop_within(&Path::root(), seq);
+        self.cancel_within(&Path::root(), seq);
     }
 
     pub(super) fn cancel(&mut self, reason: Option<String>) {
@@ -64,7 +64,7 @@ impl Machine<'_> {
         let force_at = self.env.now.plus_ms(GRACE_MS);
         let cause = EventCause::Outside(ExternalCause::Request);
         let seq = self.emit(EventKind::CancelRequested { reason, force_at, kill: false }, cause);
-        self.stop_within(&Path::root(), seq);
+        self.cancel_within(&Path::root(), seq);
         // What a pause held and is not cancelled belongs to the end: compensations.
         self.release_held(seq);
     }
@@ -72,7 +72,7 @@ impl Machine<'_> {
     pub(super) fn kill(&mut self, reason: Option<String>) {
         let event = EventKind::CancelRequested { reason, force_at: self.env.now, kill: true };
         let seq = self.emit(event, EventCause::Outside(ExternalCause::Request));
-        self.stop_within(&Path::root(), seq);
+        self.cancel_within(&Path::root(), seq);
         self.force_end_calls(&Path::root());
         self.force_end_handler();
     }
@@ -82,7 +82,7 @@ impl Machine<'_> {
         // The handler is not at work.
         let Some(open) = self.state.node(&root).and_then(|node| node.open_call().cloned()) else { return };
         let (call, why) = (open.number, StopReason::Ending);
-        self.turn.effects.push(Effect::Stop { node: root.clone(), call, why });
+        self.decision.effects.push(Effect::Stop { node: root.clone(), call, why });
         let event = EventKind::CallCancelled { node: root, call, forced: true, state: None };
         self.emit(event, EventCause::Outside(ExternalCause::Request));
     }

@@ -32,6 +32,6 @@ impl Machine<'_> {
     pub(super) fn broken(&mut self, node: &Path, what: &str) {
         debug_assert!(false, "{what}, at `{node}`");
         let broken = || BrokenInvariant { node: node.clone(), what: what.to_owned() };
-        self.turn.broken.get_or_insert_with(broken);
+        self.decision.broken.get_or_insert_with(broken);
     }
 }

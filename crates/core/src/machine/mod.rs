@@ -346,16 +346,30 @@ pub fn decide(
     }
     let is_set_back = matches!(input, MachineInput::ClockSetBack);
     let now = if is_set_back { env.now } else { env.now.max(state.at) };
-    let mut machine = Machine {
-        plan,
-        state,
-        env: DecisionEnv { now, ..env },
-        turn: Decision::default(),
-        todo: VecDeque::new(),
-    };
-    machine.take(input);
+    let env = DecisionEnv { now, ..env };
+    let mut machine = Machine { plan, state, env, decision: Decision::default(), todo: VecDeque::new() };
+    match input {
+        MachineInput::Start(start) => machine.start_run(start),
+        MachineInput::Activate { loaded } => machine.activate(loaded),
+        MachineInput::CallFinished { node, call, outcome } => machine.call_finished(&node, call, outcome),
+        MachineInput::ClockSetBack => machine.set_clock_back(),
+        MachineInput::Tick => machine.tick(),
+        MachineInput::Cancel { reason } => machine.cancel(reason),
+        MachineInput::Kill { reason } => machine.kill(reason),
+        MachineInput::Pause => machine.pause(),
+        MachineInput::Resume => machine.resume(),
+        MachineInput::ReleaseNow => machine.release_calls(),
+        MachineInput::Signal(signal) => machine.signal_arrived(signal),
+        MachineInput::Op(asked) => machine.op_asked(asked),
+        MachineInput::ChildEnded { child, outcome, undoable, not_undone } => {
+            machine.child_ended(child, outcome, undoable, not_undone);
+        }
+        MachineInput::Suspend { node, call, used, told } => machine.suspend(&node, call, &used, &told),
+        MachineInput::OpDropped { node, call, op } => machine.op_dropped(&node, call, op),
+        MachineInput::ChildRetried { child, next } => machine.child_retried(child, next),
+    }
     machine.settle();
-    machine.turn
+    machine.decision
 }
 
 /// One decision in the making.
@@ -363,7 +377,7 @@ struct Machine<'a> {
     plan: &'a IndexedPlan,
     state: &'a mut RunState,
     env: DecisionEnv<'a>,
-    turn: Decision,
+    decision: Decision,
     /// What follows, as a queue and not as recursion: a plan of 100,000 nodes may fall through at once.
     todo: VecDeque<MachineTask>,
 }
@@ -378,44 +392,22 @@ enum MachineTask {
 }
 
 impl Machine<'_> {
-    fn take(&mut self, input: MachineInput) {
-        match input {
-            MachineInput::Start(start) => self.start_run(start),
-            MachineInput::Activate { loaded } => self.activate(loaded),
-            MachineInput::CallFinished { node, call, outcome } => self.call_finished(&node, call, outcome),
-            MachineInput::ClockSetBack => self.set_clock_back(),
-            MachineInput::Tick => self.tick(),
-            MachineInput::Cancel { reason } => self.cancel(reason),
-            MachineInput::Kill { reason } => self.kill(reason),
-            MachineInput::Pause => self.pause(),
-            MachineInput::Resume => self.resume(),
-            MachineInput::ReleaseNow => self.release_calls(),
-            MachineInput::Signal(signal) => self.signal_arrived(signal),
-            MachineInput::Op(asked) => self.op_asked(asked),
-            MachineInput::ChildEnded { child, outcome, undoable, not_undone } => {
-                self.child_ended(child, outcome, undoable, not_undone);
-            }
-            MachineInput::Suspend { node, call, used, told } => self.suspend(&node, call, &used, &told),
-            MachineInput::OpDropped { node, call, op } => self.op_dropped(&node, call, op),
-            MachineInput::ChildRetried { child, next } => self.child_retried(child, next),
-        }
-    }
-
+    /// Does what follows, one task after the other; then takes the next step towards an end that is coming, and so on.
     fn settle(&mut self) {
         loop {
-            while let Some(todo) = self.todo.pop_front() {
-                if self.state.is_terminal() || self.turn.broken.is_some() {
+            while let Some(task) = self.todo.pop_front() {
+                if self.state.is_terminal() || self.decision.broken.is_some() {
                     self.todo.clear();
                     break;
                 }
-                match todo {
+                match task {
                     MachineTask::Start(node, cause) => self.start_node(&node, cause),
                     MachineTask::Ended(node, cause) => self.node_ended(&node, cause),
                     MachineTask::Settled(scope, cause) => self.settled_within(&scope, cause),
                 }
             }
             self.cancel_orphaned_children();
-            if self.turn.broken.is_some() || !self.end_run() {
+            if self.decision.broken.is_some() || !self.end_run() {
                 break;
             }
         }
@@ -447,7 +439,7 @@ impl Machine<'_> {
         let seq = self.state.seq.next();
         let event = Event { v: kind.version(), seq, at: self.env.now, cause, kind };
         self.state.apply(&event);
-        self.turn.events.push(event);
+        self.decision.events.push(event);
         seq
     }
 

@@ -120,15 +120,15 @@ impl Machine<'_> {
                 Some(LaneSlot::Open) => true,
                 // It failed before a lane won, and what it had done is not wanted either.
                 Some(LaneSlot::Failure(_)) => self.state.undo.any_within(&lane),
-                Some(LaneSlot::Stopped | LaneSlot::Nothing | LaneSlot::Value(_)) | None => false,
+                Some(LaneSlot::Cancelled | LaneSlot::Nothing | LaneSlot::Value(_)) | None => false,
             };
             if !loses {
                 continue;
             }
-            let stopping =
+            let cancelling =
                 self.follow(EventKind::LaneStopping { lane: lane.clone(), index, force_at }, cause);
-            self.stop_within(&lane, stopping);
-            self.todo.push_back(MachineTask::Settled(lane, stopping));
+            self.cancel_within(&lane, cancelling);
+            self.todo.push_back(MachineTask::Settled(lane, cancelling));
         }
     }
 

@@ -34,7 +34,6 @@ impl Machine<'_> {
         let event = EventKind::BlockFailing { node: block.clone(), child: child.clone(), failure };
         let failing = self.follow(event, cause);
         self.cancel_waits_within(block, failing);
-        self.stop_ops_within(block, failing);
         self.todo.push_back(MachineTask::Settled(block.clone(), failing));
     }
 
@@ -49,8 +48,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Tells the calls in a scope to stop and ends what only waits.
-    pub(super) fn stop_within(&mut self, scope: &Path, cause: Seq) {
+    /// Cancels what is in a scope: tells its calls to stop, and ends what only waits.
+    pub(super) fn cancel_within(&mut self, scope: &Path, cause: Seq) {
         let calls: Vec<Path> = path::within(&self.state.index().calls, scope).cloned().collect();
         for node in calls.into_iter().rev() {
             let Some(call) = self.state.node(&node).and_then(|node| node.open_call()) else {
@@ -58,14 +57,13 @@ impl Machine<'_> {
             };
             if call.role != CallRole::Compensate {
                 let (call, why) = (call.number, StopReason::Ending);
-                self.turn.effects.push(Effect::Stop { node, call, why });
+                self.decision.effects.push(Effect::Stop { node, call, why });
             }
         }
         self.cancel_waits_within(scope, cause);
-        self.stop_ops_within(scope, cause);
     }
 
-    /// Ends what only waits, the innermost first. Compensations go on.
+    /// Ends what only waits: nodes, the innermost first, and operations inside of steps. Compensations go on.
     fn cancel_waits_within(&mut self, scope: &Path, cause: Seq) {
         let state = &*self.state;
         let idle = [&state.index().waits, &state.index().held, &state.index().blocked];
@@ -75,6 +73,9 @@ impl Machine<'_> {
         for node in idle.into_iter().rev() {
             let cancelled = self.follow(EventKind::NodeCancelled { node: node.clone() }, cause);
             self.todo.push_back(MachineTask::Ended(node, cancelled));
+        }
+        for (node, op) in self.open_ops_within(scope) {
+            self.cancel_op(&node, op, cause);
         }
     }
 
@@ -118,7 +119,7 @@ impl Machine<'_> {
                 self.end_supervisors(path, cause);
                 self.block_failed(path, &child, failure, cause);
             }
-            EndingScope::Stopping { index, .. } => {
+            EndingScope::Cancelling { index, .. } => {
                 if self.undo_next(path, cause) {
                     return false;
                 }

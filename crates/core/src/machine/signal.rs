@@ -53,7 +53,7 @@ impl Machine<'_> {
     pub(super) fn signal_arrived(&mut self, signal: SentSignal) {
         self.keep_deadline();
         if self.state.signals.kept() >= SIGNALS_MAX {
-            self.turn.refused = true;
+            self.decision.refused = true;
             return;
         }
         let SentSignal { name, id, payload, sent_at } = signal;

@@ -43,7 +43,7 @@ impl Machine<'_> {
     fn undo_child(&mut self, node: Path, child: RunId, cause: Seq) {
         let undo = child.undo();
         self.follow(EventKind::ChildUndoing { node, child: child.clone(), undo: undo.clone() }, cause);
-        self.turn.extras.push(CommitExtra::Undo { child, undo });
+        self.decision.extras.push(CommitExtra::Undo { child, undo });
     }
 
     pub(super) fn child_undone(&mut self, node: Path, child: RunId, undo: RunId, outcome: ChildOutcome) {

@@ -25,7 +25,7 @@ impl RunState {
             op.taken = op.taken.map(|sent_at| sent_at.min(now));
         }
         for scope in self.scopes.values_mut() {
-            if let EndingScope::Stopping { force_at, .. } = scope {
+            if let EndingScope::Cancelling { force_at, .. } = scope {
                 *force_at = force_at.minus_ms(by_ms);
             }
         }

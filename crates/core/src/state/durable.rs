@@ -94,7 +94,8 @@ pub struct OpChildren {
     /// Let all end, whatever becomes of some.
     pub collect: bool,
     /// They are cancelled: no call waits for them any more, or one of them failed.
-    pub stopping: bool,
+    #[serde(rename = "stopping")]
+    pub cancelling: bool,
     /// The event that told of the first failure.
     pub failed: Option<Seq>,
 }
@@ -115,7 +116,7 @@ impl OpChildren {
     pub(crate) fn has_room(&self) -> bool {
         let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
         let fails = self.failed.is_some() && !self.collect;
-        open < self.window && self.begun < self.count && !fails && !self.stopping
+        open < self.window && self.begun < self.count && !fails && !self.cancelling
     }
 }
 
@@ -316,7 +317,7 @@ impl RunState {
             }
             OpOutcome::Value(_) => self.op_ended(node, op, seq, true, at),
             OpOutcome::Failed(_) => self.op_ended(node, op, seq, false, at),
-            OpOutcome::Stopped {} => {
+            OpOutcome::Cancelled {} => {
                 self.call_was_told(node);
                 self.op_ended(node, op, seq, false, at);
             }
@@ -328,7 +329,7 @@ impl RunState {
         }
     }
 
-    /// What a call waits for is stopped. If something around it is ending, the call may take that for a word to stop.
+    /// What a call waits for is cancelled. If something around it is ending, the call may take that for a word to stop.
     fn call_was_told(&mut self, node: &Path) {
         let ending = self.is_ending(node);
         if let Some(call) = self.open_call_mut(node) {
@@ -336,11 +337,11 @@ impl RunState {
         }
     }
 
-    pub(super) fn op_stopping(&mut self, node: &Path, op: u32) {
+    pub(super) fn op_cancelling(&mut self, node: &Path, op: u32) {
         self.call_was_told(node);
-        self.stopping.remove(&(node.clone(), op));
+        self.orphaned.remove(&(node.clone(), op));
         if let Some(children) = self.op_mut(node, op).and_then(|op| op.children.as_mut()) {
-            children.stopping = true;
+            children.cancelling = true;
         }
     }
 
@@ -477,9 +478,9 @@ impl RunState {
             }
             if op.has_children() {
                 hidden.push((*number, op.key.clone()));
-                let stopping = op.children.as_ref().is_some_and(|children| children.stopping);
-                if !stopping {
-                    self.stopping.insert((node.clone(), *number));
+                let cancelling = op.children.as_ref().is_some_and(|children| children.cancelling);
+                if !cancelling {
+                    self.orphaned.insert((node.clone(), *number));
                 }
             } else if over || op.end.is_none() {
                 dropped.push(*number);
@@ -505,7 +506,7 @@ impl RunState {
         if let Some(awaited) = awaited {
             self.signals.stop(&awaited);
         }
-        self.stopping.remove(&(node.clone(), number));
+        self.orphaned.remove(&(node.clone(), number));
         if let Some(ops) = self.ops.get_mut(node).filter(|_| is_news) {
             ops.fresh.insert(number);
         }
@@ -532,7 +533,7 @@ impl RunState {
         op.dropped = true;
         let (until, awaited) = (op.until, op.awaited.take());
         let taken = op.taken.take().zip(op.end).map(|(sent_at, end)| (op.key.name.clone(), end.seq, sent_at));
-        let stops = op.children.as_ref().is_some_and(|it| !it.open.is_empty() && !it.stopping);
+        let has_orphans = op.children.as_ref().is_some_and(|it| !it.open.is_empty() && !it.cancelling);
         self.op_timer_gone(node, number, until);
         if let Some(awaited) = awaited {
             self.signals.stop(&awaited);
@@ -540,8 +541,8 @@ impl RunState {
         if let Some((name, signal, sent_at)) = taken {
             self.signals.keep(&name, signal, sent_at);
         }
-        if stops {
-            self.stopping.insert((node.clone(), number));
+        if has_orphans {
+            self.orphaned.insert((node.clone(), number));
         }
         if let Some(ops) = self.ops.get_mut(node) {
             ops.fresh.remove(&number);
@@ -651,7 +652,7 @@ impl RunState {
         self.signals.clear();
         self.ops.clear();
         self.children.clear();
-        self.stopping.clear();
+        self.orphaned.clear();
     }
 }
 

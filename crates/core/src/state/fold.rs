@@ -97,7 +97,9 @@ impl RunState {
                 let scope = EndingScope::Failing { child: child.clone(), failure: failure.clone() };
                 self.open_scope(node, scope);
             }
-            EventKind::LaneStopping { lane, index, force_at } => self.lane_stopping(lane, *index, *force_at),
+            EventKind::LaneStopping { lane, index, force_at } => {
+                self.open_scope(lane, EndingScope::Cancelling { index: *index, force_at: *force_at });
+            }
             EventKind::Joined { node, .. } => {
                 // The lane of a graph is no node; its result goes on with its end.
                 if node.is_root() || self.nodes.contains_key(node) {
@@ -178,7 +180,7 @@ impl RunState {
             }
             EventKind::OpEnded { node, op, outcome } => self.op_ended_with(node, *op, outcome, seq, at),
             EventKind::OpDropped { node, op, .. } => self.op_dropped(node, *op, at),
-            EventKind::OpStopping { node, op } => self.op_stopping(node, *op),
+            EventKind::OpStopping { node, op } => self.op_cancelling(node, *op),
             EventKind::ChildStarted { node, op, index, child } => {
                 self.child_started(node, *op, *index, child);
             }

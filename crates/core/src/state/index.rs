@@ -201,10 +201,10 @@ impl RunState {
     /// When a lane that lost leaves its calls behind. In a run that is ending, the run's own moment stands for all.
     fn scope_timer(&self, path: &Path, scope: &EndingScope) -> Option<Timer> {
         match scope {
-            EndingScope::Stopping { force_at, .. } if self.ending.is_none() => {
+            EndingScope::Cancelling { force_at, .. } if self.ending.is_none() => {
                 Some(Timer { at: *force_at, node: path.clone(), kind: TimerKind::Force })
             }
-            EndingScope::Stopping { .. } | EndingScope::Failing { .. } => None,
+            EndingScope::Cancelling { .. } | EndingScope::Failing { .. } => None,
         }
     }
 

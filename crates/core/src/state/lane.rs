@@ -19,7 +19,8 @@ pub enum EndingScope {
         failure: Option<FailureRecord>,
     },
     /// The others have won; calls are told to stop, and what the lane did is undone.
-    Stopping {
+    #[serde(rename = "Stopping")]
+    Cancelling {
         /// The lane's place among the lanes of its node.
         index: u32,
         /// When its calls are left behind.
@@ -42,7 +43,7 @@ impl RunState {
             LaneOutcome::Failed(node) => {
                 self.node(node).and_then(|node| node.failure).map_or(LaneSlot::Nothing, LaneSlot::Failure)
             }
-            LaneOutcome::Cancelled => LaneSlot::Stopped,
+            LaneOutcome::Cancelled => LaneSlot::Cancelled,
         };
         let iteration = lane.as_iteration().map(|(node, _)| node);
         let node = iteration.or_else(|| lane.parent()).unwrap_or_else(Path::root);
@@ -102,8 +103,8 @@ impl RunState {
 
     /// Whether a node is in a lane that lost, and was told to stop.
     pub(crate) fn is_in_lost_lane(&self, node: &Path) -> bool {
-        let stops = |path: &Path| matches!(self.scopes.get(path), Some(EndingScope::Stopping { .. }));
-        !self.scopes.is_empty() && node.around().any(|path| stops(&path))
+        let is_lost = |path: &Path| matches!(self.scopes.get(path), Some(EndingScope::Cancelling { .. }));
+        !self.scopes.is_empty() && node.around().any(|path| is_lost(&path))
     }
 
     /// Whether something is at work, waits or is ending inside of a path.
@@ -120,10 +121,6 @@ impl RunState {
         [&self.index.calls, &self.index.waits, &self.index.parents]
             .into_iter()
             .any(|set| path::within(set, scope).next().is_some())
-    }
-
-    pub(super) fn lane_stopping(&mut self, lane: &Path, index: u32, force_at: Time) {
-        self.open_scope(lane, EndingScope::Stopping { index, force_at });
     }
 
     /// Blocks inside of one that has failed were failing with it, and have no end of their own. Lanes that lost do.

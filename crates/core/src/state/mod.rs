@@ -81,7 +81,8 @@ pub struct RunState {
     /// How many children the run has started.
     pub children_started: u32,
     /// Operations without a waiter, with children that are to be cancelled.
-    pub stopping: BTreeSet<(Path, u32)>,
+    #[serde(rename = "stopping")]
+    pub orphaned: BTreeSet<(Path, u32)>,
     /// Parts of the run that are ending while the rest goes on, by the path under which everything ends.
     pub scopes: BTreeMap<Path, EndingScope>,
     /// What has to be undone if the run fails or is cancelled.
@@ -253,6 +254,11 @@ impl RunState {
     /// Whether the run has ended.
     pub fn is_terminal(&self) -> bool {
         self.end.is_some()
+    }
+
+    /// When the run ended; until then, when it last changed.
+    pub fn ended_at(&self) -> Time {
+        self.end.as_ref().map_or(self.at, |end| end.at)
     }
 
     /// The earliest moment at which something must be done.

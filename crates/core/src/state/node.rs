@@ -206,9 +206,9 @@ pub enum LaneSlot {
     #[default]
     #[serde(rename = "o")]
     Open,
-    /// It was stopped.
+    /// It was cancelled.
     #[serde(rename = "s")]
-    Stopped,
+    Cancelled,
     /// It completed without a result.
     #[serde(rename = "n")]
     Nothing,
@@ -224,7 +224,7 @@ impl LaneSlot {
     /// The slot as a part of the joined result.
     pub fn part(self) -> ResultPart {
         match self {
-            Self::Open | Self::Stopped | Self::Nothing => ResultPart::Absent,
+            Self::Open | Self::Cancelled | Self::Nothing => ResultPart::Absent,
             Self::Value(seq) => ResultPart::Value(seq),
             Self::Failure(failure) => ResultPart::Failure { failure },
         }
@@ -273,7 +273,7 @@ pub struct OpenCall {
     /// What it does may have to be undone.
     #[serde(default, skip_serializing_if = "is_default")]
     pub undoable: bool,
-    /// What it waited for was stopped, because something around it is ending.
+    /// What it waited for was cancelled, because something around it is ending.
     #[serde(default, skip_serializing_if = "is_default")]
     pub told: bool,
 }

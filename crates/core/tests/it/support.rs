@@ -744,7 +744,7 @@ fn what(kind: &EventKind) -> String {
                 OpOutcome::Done {} => "done".to_owned(),
                 OpOutcome::Value(value) => format!("{value:?}"),
                 OpOutcome::Failed(failure) => format!("{} `{}`", failure.code, failure.message),
-                OpOutcome::Stopped {} => "stopped".to_owned(),
+                OpOutcome::Cancelled {} => "stopped".to_owned(),
                 OpOutcome::Left {} => "left behind".to_owned(),
             };
             format!("{node}.{op} ended: {outcome}")

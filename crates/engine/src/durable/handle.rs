@@ -451,7 +451,7 @@ fn answer_of(event: &Event) -> Result<Value, StepError> {
             ChildOutcome::Failed { failure, step } => Err(child_failed(child, failure, step.as_ref())),
             ChildOutcome::Cancelled { reason, .. } => Err(child_cancelled(child, reason.as_deref())),
         },
-        EventKind::OpEnded { outcome: OpOutcome::Stopped {} | OpOutcome::Left {}, .. } => Err(stopped()),
+        EventKind::OpEnded { outcome: OpOutcome::Cancelled {} | OpOutcome::Left {}, .. } => Err(stopped()),
         kind => match (kind.failure(), kind.value()) {
             (Some(failure), _) => Err(failed(failure.clone())),
             (None, Some(value)) => Ok(value.clone()),

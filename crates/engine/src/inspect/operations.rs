@@ -130,7 +130,7 @@ impl<'e> FoundOps<'e> {
             OpOutcome::Failed(_) => NodeStatus::Failed,
             OpOutcome::Done {} if failed => NodeStatus::Failed,
             OpOutcome::Done {} | OpOutcome::Value(_) => NodeStatus::Completed,
-            OpOutcome::Stopped {} | OpOutcome::Left {} => NodeStatus::Cancelled,
+            OpOutcome::Cancelled {} | OpOutcome::Left {} => NodeStatus::Cancelled,
         };
     }
 

@@ -2,7 +2,7 @@
 
 use rival_core::{RunId, Seq};
 use rival_store::{
-    Commit, CommitError, Epoch, EventBatch, MessageNo, NewRun, RowUpdate, Snapshot, StartResult, StoreError,
+    Commit, CommitError, Epoch, EventBatch, MessageNo, NewRun, RowUpdate, RunRow, Snapshot, StoreError,
 };
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
@@ -50,13 +50,13 @@ impl<'s> Columns<'s> {
 }
 
 impl WriterTables<'_> {
-    pub(crate) fn start(&mut self, run: &NewRun) -> Result<std::result::Result<StartResult, StoreError>> {
+    pub(crate) fn start(&mut self, run: &NewRun) -> Result<std::result::Result<Option<RunRow>, StoreError>> {
         let refusal = misplaced(&run.id, Seq::ZERO, &run.events);
         if refusal.is_none() && self.create(run)? {
-            return Ok(Ok(StartResult::Created));
+            return Ok(Ok(None));
         }
         match (query::row_by_id(self.connection, &run.id)?, refusal) {
-            (Some(row), _) => Ok(Ok(StartResult::Exists(Box::new(row)))),
+            (Some(row), _) => Ok(Ok(Some(row))),
             (None, Some(CommitError::Store(error))) => Ok(Err(error)),
             (None, Some(refusal)) => Ok(Err(StoreError::Invalid(refusal.to_string()))),
             (None, None) => Err(SqliteFault::Damaged(format!("run `{}` is there and is not", run.id))),

@@ -45,7 +45,7 @@ use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
     Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, SendResult, Snapshot, StartResult, Store, StoreDamage, StoreError,
+    RunFilter, RunRow, SendResult, Snapshot, Store, StoreDamage, StoreError,
 };
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -288,7 +288,7 @@ impl Store for SqliteStore {
         .await
     }
 
-    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError> {
+    async fn start(&self, run: NewRun) -> Result<Option<RunRow>, StoreError> {
         self.write(move |tables| tables.start(&run)).await?
     }
 

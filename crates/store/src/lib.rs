@@ -20,7 +20,7 @@ pub use memory::MemoryStore;
 pub use rival_core::LogLevel;
 pub use types::{
     Claim, Commit, EngineId, Epoch, EventBatch, LogFilter, LogLine, Message, MessageNo, NewMessage, NewRun,
-    Page, RowUpdate, RunFilter, RunHold, RunRow, SendResult, Snapshot, StartResult, StoreDamage,
+    Page, RowUpdate, RunFilter, RunHold, RunRow, SendResult, Snapshot, StoreDamage,
 };
 
 /// About how many bytes of events or log lines are read at once: what holds a page holds no more than that, and one batch
@@ -40,9 +40,9 @@ pub trait Store: Send + Sync + 'static {
     /// claims are refused from now on. Leaving twice, or without having joined, does nothing.
     async fn leave(&self, engine: EngineId) -> Result<(), StoreError>;
 
-    /// Creates a run with its first events. A run id that exists is no error: the row that is there is
-    /// returned as [`StartResult::Exists`] and nothing is written.
-    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError>;
+    /// Creates a run with its first events and epoch 1. A run id that exists is no error: nothing is written, and the
+    /// row that is there is given.
+    async fn start(&self, run: NewRun) -> Result<Option<RunRow>, StoreError>;
 
     /// Writes one transition of a run, whole or not at all.
     ///

@@ -158,15 +158,6 @@ pub struct NewRun {
     pub engine: EngineId,
 }
 
-/// What became of a start.
-#[derive(Clone, Debug)]
-pub enum StartResult {
-    /// The run was created, with epoch 1.
-    Created,
-    /// A run with this id was there already.
-    Exists(Box<RunRow>),
-}
-
 /// One transition of a run.
 ///
 /// Written in this order: `events`, `snapshot` and `consumed`, `row_update`, `runs`, `messages`, `logs`. So a run

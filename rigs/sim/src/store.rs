@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
     Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, SendResult, Snapshot, StartResult, Store, StoreError,
+    RunFilter, RunRow, SendResult, Snapshot, Store, StoreError,
 };
 
 use crate::crash::{CrashSchedule, CrashSide};
@@ -76,7 +76,7 @@ impl Store for MortalStore {
         self.read(self.inner.leave(engine)).await
     }
 
-    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError> {
+    async fn start(&self, run: NewRun) -> Result<Option<RunRow>, StoreError> {
         self.write(self.inner.start(run)).await
     }
 

@@ -16,7 +16,7 @@ use rival_core::{
 };
 use rival_store::{
     EngineId, EventBatch, LogFilter, LogLevel, LogLine, MemoryStore, NewRun, RowUpdate, RunHold, RunRow,
-    StartResult, Store,
+    Store,
 };
 use serde::{Deserialize, Serialize};
 
@@ -278,13 +278,14 @@ impl Archive {
         Err(ImportError::OriginMissing { run: run_id.clone(), origin })
     }
 
-    async fn put(&self, store: &dyn Store, tags: Vec<String>) -> Result<StartResult, ImportError> {
+    /// Gives the row of the run, if it is there already.
+    async fn put(&self, store: &dyn Store, tags: Vec<String>) -> Result<Option<RunRow>, ImportError> {
         store.put_plan(&self.plan.hash, self.plan.plan.as_json()).await?;
-        let started = store.start(NewRun { tags, ..self.new_run() }).await?;
-        if matches!(started, StartResult::Created) {
+        let known = store.start(NewRun { tags, ..self.new_run() }).await?;
+        if known.is_none() {
             store.append_logs(self.log_lines()).await?;
         }
-        Ok(started)
+        Ok(known)
     }
 
     /// The run is there already: that is fine if it is the same. An import that was cut short lacks its log.
@@ -464,8 +465,8 @@ impl Engine {
             tags.push(IMPORTED.to_owned());
         }
         let new = match archive.put(store, tags).await? {
-            StartResult::Created => true,
-            StartResult::Exists(row) => {
+            None => true,
+            Some(row) => {
                 archive.compare(store, &row).await?;
                 false
             }

@@ -7,7 +7,7 @@ use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event;
 use rival_core::machine::{self, BrokenInvariant, Decision, DecisionEnv, MachineInput, NoStates, RunStart};
 use rival_core::{IndexedPlan, RunId, RunState, RunStatus, Seq, Time};
-use rival_store::{EngineId, Epoch, EventBatch, NewRun, RowUpdate, RunHold, StartResult, StoreError};
+use rival_store::{EngineId, Epoch, EventBatch, NewRun, RowUpdate, RunHold, StoreError};
 use tokio::sync::oneshot;
 
 use crate::api::error::StartError;
@@ -166,10 +166,8 @@ async fn write(shared: &EngineShared, new: NewRun) -> Result<Option<(RunId, RunS
     shared.unsaved.save(&*shared.store).await?;
     let (fingerprint, source) = (new.fingerprint.clone(), new.source.clone());
     match shared.store.start(new).await? {
-        StartResult::Created => Ok(None),
-        StartResult::Exists(row) if is_same(&row, &fingerprint, source.as_ref()) => {
-            Ok(Some((row.id, row.status)))
-        }
-        StartResult::Exists(row) => Err(StartError::Conflict(row.id)),
+        None => Ok(None),
+        Some(row) if is_same(&row, &fingerprint, source.as_ref()) => Ok(Some((row.id, row.status))),
+        Some(row) => Err(StartError::Conflict(row.id)),
     }
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
     Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, SendResult, Snapshot, StartResult, Store, StoreDamage, StoreError,
+    RunFilter, RunRow, SendResult, Snapshot, Store, StoreDamage, StoreError,
 };
 
 /// The store that it was given, until it is released. Afterwards every question is answered with [`StoreError::Closed`].
@@ -40,7 +40,7 @@ impl Store for StoreSlot {
         self.get()?.leave(engine).await
     }
 
-    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError> {
+    async fn start(&self, run: NewRun) -> Result<Option<RunRow>, StoreError> {
         self.get()?.start(run).await
     }
 

@@ -8,7 +8,6 @@ use async_trait::async_trait;
 use rival::{LogFilter, LogLine, Page, PlanHash, RunFilter, RunId, RunRow, Seq, Store, StoreError, Time};
 use rival_store::{
     Claim, Commit, CommitError, EngineId, EventBatch, Message, NewMessage, NewRun, SendResult, Snapshot,
-    StartResult,
 };
 
 use crate::steps::Gate;
@@ -162,7 +161,7 @@ impl Store for TestStore {
         self.inner.leave(engine).await
     }
 
-    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError> {
+    async fn start(&self, run: NewRun) -> Result<Option<RunRow>, StoreError> {
         let fault = self.starts.lock().unwrap().pop_front();
         match fault {
             Some(error) => Err(error),

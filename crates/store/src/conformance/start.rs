@@ -6,7 +6,7 @@ use rival_core::{PlanHash, RunStatus, Seq};
 
 use super::StoreHarness;
 use super::fixture::*;
-use crate::{EngineId, Epoch, EventBatch, NewRun, RowUpdate, RunHold, RunRow, StartResult, Store};
+use crate::{EngineId, Epoch, EventBatch, NewRun, RowUpdate, RunHold, RunRow, Store};
 
 pub async fn a_run_starts_with_event_one(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
@@ -105,15 +105,12 @@ pub async fn an_existing_id_returns_its_row_and_writes_nothing(h: &impl StoreHar
     let (before, there) = (picture(&store).await, row(&store, "r").await);
     let again = NewRun { fingerprint: vec![9], events: batch(1, 5), ..full(engine) };
     let started = store.start(NewRun { id: id("r"), ..again }).await.unwrap();
-    assert!(matches!(&started, StartResult::Exists(row) if **row == there), "{started:?}");
+    assert!(matches!(&started, Some(row) if *row == there), "{started:?}");
     assert_eq!(picture(&store).await, before);
 
     end(&store, "r", at(2)).await;
     let started = store.start(new_run("r", engine)).await.unwrap();
-    assert!(
-        matches!(&started, StartResult::Exists(row) if row.status == RunStatus::Completed),
-        "{started:?}"
-    );
+    assert!(matches!(&started, Some(row) if row.status == RunStatus::Completed), "{started:?}");
 }
 
 pub async fn concurrent_starts_of_one_id_create_one(h: &impl StoreHarness) {
@@ -126,8 +123,8 @@ pub async fn concurrent_starts_of_one_id_create_one(h: &impl StoreHarness) {
     let mut created = 0;
     for start in starts.collect::<Vec<_>>() {
         match start.await.unwrap() {
-            StartResult::Created => created += 1,
-            StartResult::Exists(row) => assert_eq!(row.id, id("same")),
+            None => created += 1,
+            Some(row) => assert_eq!(row.id, id("same")),
         }
     }
     assert_eq!((created, all(store.as_ref()).await.len()), (1, 2));

@@ -7,20 +7,20 @@ use rival_core::{RunId, RunStatus, Seq, Time};
 use super::state::{MemoryRun, MemoryState, RunNo};
 use crate::{
     Commit, CommitError, EngineId, Epoch, EventBatch, LOAD_MAX_BYTES, MessageNo, NewRun, RowUpdate, RunRow,
-    Snapshot, StartResult, StoreError,
+    Snapshot, StoreError,
 };
 
 impl MemoryState {
-    pub(super) fn start(&mut self, new: NewRun) -> Result<StartResult, StoreError> {
+    pub(super) fn start(&mut self, new: NewRun) -> Result<Option<RunRow>, StoreError> {
         if let Some(run) = self.get(&new.id) {
-            return Ok(StartResult::Exists(Box::new(run.row.clone())));
+            return Ok(Some(run.row.clone()));
         }
         check_first(&new).map_err(|error| match error {
             CommitError::Store(error) => error,
             error => StoreError::Invalid(error.to_string()),
         })?;
         self.insert(new);
-        Ok(StartResult::Created)
+        Ok(None)
     }
 
     pub(super) fn commit(&mut self, commit: Commit) -> Result<(), CommitError> {

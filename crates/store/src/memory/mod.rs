@@ -19,7 +19,7 @@ use rival_core::{PlanHash, RunId, Seq, Time};
 
 use crate::{
     Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, SendResult, Snapshot, StartResult, Store, StoreError,
+    RunFilter, RunRow, SendResult, Snapshot, Store, StoreError,
 };
 use state::MemoryState;
 
@@ -59,7 +59,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    async fn start(&self, run: NewRun) -> Result<StartResult, StoreError> {
+    async fn start(&self, run: NewRun) -> Result<Option<RunRow>, StoreError> {
         self.lock().start(run)
     }
 

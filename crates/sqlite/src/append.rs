@@ -12,44 +12,8 @@ use crate::query;
 use crate::sum;
 use crate::tables::{KnownRun, OwnedRun, WriterTables};
 
-/// A row update as its columns.
-struct Columns<'s> {
-    status: &'static str,
-    ended_at: Option<i64>,
-    wake_at: Option<i64>,
-    owned: bool,
-    note: Option<&'s str>,
-}
-
-impl<'s> Columns<'s> {
-    /// The part of a row's sum that changes.
-    fn sum(&self, hot: &OwnedRun) -> i64 {
-        sum::of_values(&[
-            ValueRef::Integer(hot.no),
-            self.status.into(),
-            self.ended_at.map(ValueRef::Integer).into(),
-            self.wake_at.map(ValueRef::Integer).into(),
-            self.owned.then_some(ValueRef::Integer(hot.owner)).into(),
-            ValueRef::Integer(hot.epoch),
-            self.note.into(),
-            ValueRef::Integer(hot.dropped),
-            ValueRef::Integer(hot.last.0.cast_signed()),
-            ValueRef::Integer(hot.tip),
-        ])
-    }
-
-    fn of(row_update: &'s RowUpdate) -> Self {
-        Self {
-            status: row_update.status().word(),
-            ended_at: row_update.ended_at().map(|time| time.0),
-            wake_at: row_update.wake_at().map(|time| time.0),
-            owned: row_update.is_owned(),
-            note: row_update.note(),
-        }
-    }
-}
-
 impl WriterTables<'_> {
+    /// Gives the row of the run that is there already.
     pub(crate) fn start(&mut self, run: &NewRun) -> Result<std::result::Result<Option<RunRow>, StoreError>> {
         let refusal = misplaced(&run.id, Seq::ZERO, &run.events);
         if refusal.is_none() && self.create(run)? {
@@ -66,77 +30,53 @@ impl WriterTables<'_> {
     /// Creates a run unless its id is there: the insert finds out by itself, without a look before.
     fn create(&mut self, run: &NewRun) -> Result<bool> {
         let no = self.next_run();
-        let begun = sum::chain_begin(no, run.id.as_str());
         let EventBatch { first, count, body } = &run.events;
+        let begun = sum::chain_begin(no, run.id.as_str());
         let tip = sum::chain_next(begun, first.0, *count, sum::of_body(body));
-        let mut hot = OwnedRun {
+        let (epoch, last, owner) = (1, run.events.last(), run.engine.0);
+        let mut owned = OwnedRun { no, epoch, last, tip, owner, dropped: 0, changing: 0 };
+        owned.changing = changing_sum(&owned, &run.row_update);
+        let (workflow, plan) = (self.name(&run.workflow)?, self.name(run.plan.as_str())?);
+        let tags = query::encode_tags(&run.tags);
+        let row_update = &run.row_update;
+        let inserted = self.insert_run.execute(params![
             no,
-            epoch: 1,
-            last: run.events.last(),
+            run.id.as_str(),
+            workflow,
+            plan,
+            row_update.status().word(),
+            run.fingerprint,
+            run.created_at.0,
+            row_update.ended_at().map(|time| time.0),
+            row_update.wake_at().map(|time| time.0),
+            row_update.is_owned().then_some(owner),
+            run.parent.as_ref().map(RunId::as_str),
+            run.source.as_ref().map(RunId::as_str),
+            tags,
+            row_update.note(),
+            last.0.cast_signed(),
             tip,
-            owner: run.engine.0,
-            dropped: 0,
-            changing: 0,
-        };
-        if !self.insert_run(&mut hot, run)? {
+            staying_sum(no, workflow, plan, tags.as_deref(), run) ^ owned.changing,
+        ])?;
+        if inserted == 0 {
             return Ok(false);
         }
         self.insert_batch(no, &run.events, tip)?;
         for tag in &run.tags {
             self.sql("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?.execute(params![tag, no])?;
         }
-        if run.row_update.is_owned() {
-            self.note_created(run, hot);
+        if row_update.is_owned() {
+            self.note_created(run, owned);
         }
         Ok(true)
     }
 
     /// A run of an engine that is gone can be claimed, and takes no commits until it is.
-    fn note_created(&mut self, run: &NewRun, hot: OwnedRun) {
+    fn note_created(&mut self, run: &NewRun, owned: OwnedRun) {
         self.engines.note_owner(run.engine.0);
         if self.engines.alive.contains(&run.engine.0) {
-            self.remember(&run.id, hot);
+            self.remember(&run.id, owned);
         }
-    }
-
-    fn insert_run(&mut self, hot: &mut OwnedRun, run: &NewRun) -> Result<bool> {
-        let columns = Columns::of(&run.row_update);
-        let (workflow, plan) = (self.name(&run.workflow)?, self.name(run.plan.as_str())?);
-        let (parent, source) =
-            (run.parent.as_ref().map(RunId::as_str), run.source.as_ref().map(RunId::as_str));
-        let tags = query::encode_tags(&run.tags);
-        let staying = sum::of_values(&[
-            ValueRef::Integer(hot.no),
-            run.id.as_str().into(),
-            ValueRef::Integer(workflow),
-            ValueRef::Integer(plan),
-            run.fingerprint.as_slice().into(),
-            ValueRef::Integer(run.created_at.0),
-            parent.into(),
-            source.into(),
-            tags.as_deref().into(),
-        ]);
-        hot.changing = columns.sum(hot);
-        let inserted = self.insert_run.execute(params![
-            hot.no,
-            run.id.as_str(),
-            workflow,
-            plan,
-            columns.status,
-            run.fingerprint,
-            run.created_at.0,
-            columns.ended_at,
-            columns.wake_at,
-            columns.owned.then_some(hot.owner),
-            parent,
-            source,
-            tags,
-            columns.note,
-            hot.last.0.cast_signed(),
-            hot.tip,
-            staying ^ hot.changing,
-        ])?;
-        Ok(inserted == 1)
     }
 
     fn insert_batch(&mut self, run: i64, batch: &EventBatch, tip: i64) -> Result<()> {
@@ -156,21 +96,21 @@ impl WriterTables<'_> {
         if let Some(done) = self.append_only(commit, body)? {
             return Ok(done);
         }
-        let hot = match self.owned(commit)? {
-            Ok(hot) => hot,
+        let owned = match self.owned(commit)? {
+            Ok(owned) => owned,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        if !self.all_wait(hot.no, &commit.consumed)? {
+        if !self.all_wait(owned.no, &commit.consumed)? {
             return Ok(Err(fenced(commit)));
         }
         let batch = commit.events.as_ref();
-        if let Some(refusal) = batch.and_then(|batch| misplaced(&commit.run, hot.last, batch)) {
+        if let Some(refusal) = batch.and_then(|batch| misplaced(&commit.run, owned.last, batch)) {
             return Ok(Err(refusal));
         }
         if let Some(refusal) = self.misplaced_start(&commit.runs)? {
             return Ok(Err(refusal));
         }
-        self.write_transition(hot, commit, body)?;
+        self.write_transition(owned, commit, body)?;
         Ok(Ok(()))
     }
 
@@ -181,15 +121,15 @@ impl WriterTables<'_> {
         body: u64,
     ) -> Result<Option<std::result::Result<(), CommitError>>> {
         let Some(batch) = commit.events.as_ref().filter(|_| has_only_events(commit)) else { return Ok(None) };
-        let Some(hot) = self.hot.get_mut(&commit.run) else { return Ok(None) };
-        if Epoch(hot.epoch) != commit.epoch {
+        let Some(owned) = self.owned_runs.get_mut(&commit.run) else { return Ok(None) };
+        if Epoch(owned.epoch) != commit.epoch {
             return Ok(Some(Err(fenced(commit))));
         }
-        if let Some(refusal) = misplaced(&commit.run, hot.last, batch) {
+        if let Some(refusal) = misplaced(&commit.run, owned.last, batch) {
             return Ok(Some(Err(refusal)));
         }
-        hot.follow(batch, body);
-        let OwnedRun { no, tip, .. } = *hot;
+        owned.follow(batch, body);
+        let OwnedRun { no, tip, .. } = *owned;
         self.insert_batch(no, batch, tip)?;
         Ok(Some(Ok(())))
     }
@@ -207,20 +147,20 @@ impl WriterTables<'_> {
 
     fn owned(&mut self, commit: &Commit) -> Result<std::result::Result<OwnedRun, CommitError>> {
         Ok(match self.known(&commit.run)? {
-            KnownRun::Owned(hot) if Epoch(hot.epoch) == commit.epoch => Ok(hot),
+            KnownRun::Owned(owned) if Epoch(owned.epoch) == commit.epoch => Ok(owned),
             KnownRun::Owned(_) | KnownRun::NotOwned => Err(fenced(commit)),
             KnownRun::Unknown => Err(CommitError::NotFound(commit.run.clone())),
         })
     }
 
-    fn write_transition(&mut self, mut hot: OwnedRun, commit: &Commit, body: u64) -> Result<()> {
+    fn write_transition(&mut self, mut owned: OwnedRun, commit: &Commit, body: u64) -> Result<()> {
         if let Some(batch) = &commit.events {
-            hot.follow(batch, body);
-            self.insert_batch(hot.no, batch, hot.tip)?;
-            self.remember(&commit.run, hot);
+            owned.follow(batch, body);
+            self.insert_batch(owned.no, batch, owned.tip)?;
+            self.remember(&commit.run, owned);
         }
         if let Some(snapshot) = &commit.snapshot {
-            self.write_snapshot(hot.no, snapshot)?;
+            self.write_snapshot(owned.no, snapshot)?;
         }
         for MessageNo(no) in &commit.consumed {
             self.consume(*no)?;
@@ -229,7 +169,7 @@ impl WriterTables<'_> {
             self.refuse(*no)?;
         }
         if let Some(row_update) = &commit.row_update {
-            self.write_row_update(hot, row_update, commit)?;
+            self.write_row_update(owned, row_update, commit)?;
         }
         for run in &commit.runs {
             self.create(run)?;
@@ -241,27 +181,31 @@ impl WriterTables<'_> {
         self.append_logs(&commit.logs)
     }
 
-    fn write_row_update(&mut self, mut hot: OwnedRun, row_update: &RowUpdate, commit: &Commit) -> Result<()> {
-        let columns = Columns::of(row_update);
-        let (before, after) = (hot.changing, columns.sum(&hot));
-        hot.changing = after;
+    fn write_row_update(
+        &mut self,
+        mut owned: OwnedRun,
+        row_update: &RowUpdate,
+        commit: &Commit,
+    ) -> Result<()> {
+        let (before, after) = (owned.changing, changing_sum(&owned, row_update));
+        owned.changing = after;
         self.set_row.execute(params![
-            hot.no,
-            columns.status,
-            columns.ended_at,
-            columns.wake_at,
-            columns.note,
-            columns.owned.then_some(hot.owner),
-            hot.last.0.cast_signed(),
-            hot.tip,
+            owned.no,
+            row_update.status().word(),
+            row_update.ended_at().map(|time| time.0),
+            row_update.wake_at().map(|time| time.0),
+            row_update.note(),
+            row_update.is_owned().then_some(owned.owner),
+            owned.last.0.cast_signed(),
+            owned.tip,
             before ^ after,
         ])?;
-        if columns.owned {
-            self.remember(&commit.run, hot);
+        if row_update.is_owned() {
+            self.remember(&commit.run, owned);
             return Ok(());
         }
-        self.drop_hot(&commit.run);
-        self.settle_waiting(hot.no, row_update.status(), commit.now)
+        self.forget_owned(&commit.run);
+        self.settle_waiting(owned.no, row_update.status(), commit.now)
     }
 
     fn write_snapshot(&mut self, run: i64, snapshot: &Snapshot) -> Result<()> {
@@ -304,6 +248,37 @@ impl OwnedRun {
         self.tip = sum::chain_next(self.tip, batch.first.0, batch.count, body);
         self.last = batch.last();
     }
+}
+
+/// The sum of what stays as it is in a run's row.
+fn staying_sum(no: i64, workflow: i64, plan: i64, tags: Option<&str>, run: &NewRun) -> i64 {
+    sum::of_values(&[
+        ValueRef::Integer(no),
+        run.id.as_str().into(),
+        ValueRef::Integer(workflow),
+        ValueRef::Integer(plan),
+        run.fingerprint.as_slice().into(),
+        ValueRef::Integer(run.created_at.0),
+        run.parent.as_ref().map(RunId::as_str).into(),
+        run.source.as_ref().map(RunId::as_str).into(),
+        tags.into(),
+    ])
+}
+
+/// The sum of what changes in a run's row.
+fn changing_sum(owned: &OwnedRun, row_update: &RowUpdate) -> i64 {
+    sum::of_values(&[
+        ValueRef::Integer(owned.no),
+        row_update.status().word().into(),
+        row_update.ended_at().map(|time| ValueRef::Integer(time.0)).into(),
+        row_update.wake_at().map(|time| ValueRef::Integer(time.0)).into(),
+        row_update.is_owned().then_some(ValueRef::Integer(owned.owner)).into(),
+        ValueRef::Integer(owned.epoch),
+        row_update.note().into(),
+        ValueRef::Integer(owned.dropped),
+        ValueRef::Integer(owned.last.0.cast_signed()),
+        ValueRef::Integer(owned.tip),
+    ])
 }
 
 fn has_only_events(commit: &Commit) -> bool {

@@ -115,7 +115,7 @@ impl WriterTables<'_> {
         row.wake_at = None;
         self.sql(&TAKE)?.execute(params![row.no, engine.0, row.epoch.0, row.status.word()])?;
         // The cache may still name the previous owner, at the old epoch.
-        self.drop_hot(&row.id);
+        self.forget_owned(&row.id);
         Ok(Claim { epoch: row.epoch, row })
     }
 

@@ -129,7 +129,7 @@ impl SqliteStore {
         let counters = Arc::new(WriterCounters::default());
         let closing = Arc::new(AtomicBool::new(false));
         let (failing, failed) = watch::channel(None);
-        let outfit = WriterParts {
+        let parts = WriterParts {
             path: path.clone(),
             page_size,
             place: StoreFiles::new(path.clone(), lock.identity()),
@@ -139,7 +139,7 @@ impl SqliteStore {
             failed: failing,
         };
         let place = StoreFiles::new(path.clone(), lock.identity());
-        let (jobs, writer) = spawn_writer(writer, outfit)?;
+        let (jobs, writer) = spawn_writer(writer, parts)?;
         let (reads, readers) = spawn_readers(readers, &closing)?;
         Ok(Self {
             path,
@@ -192,9 +192,10 @@ impl SqliteStore {
         work: impl FnMut(&mut WriterTables<'_>) -> fault::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let jobs = self.jobs.as_ref().ok_or(StoreError::Closed)?;
-        let (job, answer) = WriteTask::new(work);
+        let (reply, settled) = oneshot::channel();
+        let job = Box::new(WriteTask { work, answer: None, reply: Some(reply) });
         jobs.send(job).await.map_err(|_| StoreError::Closed)?;
-        answer.await.map_err(|_| StoreError::Closed)?.into_answer()
+        settled.await.map_err(|_| StoreError::Closed)?.answer.unwrap_or(Err(StoreError::Closed))
     }
 
     async fn read<T: Send + 'static>(
@@ -224,10 +225,10 @@ fn in_one_view<T>(
 
 fn spawn_writer(
     connection: Connection,
-    outfit: WriterParts,
+    parts: WriterParts,
 ) -> Result<(mpsc::Sender<Box<dyn WriteJob>>, JoinHandle<()>), StoreError> {
     let (sender, queue) = mpsc::channel(writer::QUEUE);
-    let thread = spawn("rival-sqlite-writer", move || writer::run(connection, outfit, queue))?;
+    let thread = spawn("rival-sqlite-writer", move || writer::run(connection, parts, queue))?;
     Ok((sender, thread))
 }
 

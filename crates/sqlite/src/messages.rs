@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use rival_core::{RunId, RunStatus, Time, Value};
 use rival_store::{Message, MessageNo, NewMessage, SendResult};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::{Result, SqliteFault};
 use crate::sum;
@@ -28,9 +28,15 @@ impl WriterTables<'_> {
             self.sql(&DROP)?.execute([no, 1])?;
             return Ok(SendResult::Ended);
         }
-        let sent = self.insert_message(no, message, now)?;
+        self.meta.last_message += 1;
+        let sent = self.meta.last_message;
+        self.sql(
+            "INSERT INTO messages (no, run, id, body, sent_at, sum)
+             VALUES (?1, ?2, ?3, ?4, ?5, row_sum(?1, ?2, ?3, ?4, ?5))",
+        )?
+        .execute(params![sent, no, message.id, message.body.as_json(), now.0])?;
         self.make_due(no, now)?;
-        Ok(SendResult::Kept(sent))
+        Ok(SendResult::Kept(MessageNo(sent)))
     }
 
     fn receiver(&self, run: &RunId) -> Result<Option<(i64, bool)>> {
@@ -46,17 +52,6 @@ impl WriterTables<'_> {
             .sql("SELECT no FROM messages WHERE run = ?1 AND id = ?2")?
             .query_row(params![run, id], |row| row.get(0).map(MessageNo))
             .optional()?)
-    }
-
-    fn insert_message(&mut self, run: i64, message: &NewMessage, now: Time) -> Result<MessageNo> {
-        self.meta.last_message += 1;
-        let no = self.meta.last_message;
-        self.sql(
-            "INSERT INTO messages (no, run, id, body, sent_at, sum)
-             VALUES (?1, ?2, ?3, ?4, ?5, row_sum(?1, ?2, ?3, ?4, ?5))",
-        )?
-        .execute(params![no, run, message.id, message.body.as_json(), now.0])?;
-        Ok(MessageNo(no))
     }
 
     fn make_due(&self, run: i64, now: Time) -> Result<()> {
@@ -121,21 +116,19 @@ pub(crate) fn waiting(connection: &Connection, run: &RunId) -> Result<Vec<Messag
         "SELECT no, id, body, sent_at, sum = row_sum(no, run, id, body, sent_at) FROM messages
          WHERE run = (SELECT no FROM runs WHERE id = ?1) AND body IS NOT NULL ORDER BY no",
     )?;
-    let rows = statement.query_and_then([run.as_str()], |row| decode(run, row))?;
-    rows.collect()
-}
-
-fn decode(run: &RunId, row: &Row<'_>) -> Result<Message> {
-    if !row.get::<_, bool>(4)? {
+    let mut rows = statement.query([run.as_str()])?;
+    let mut messages = Vec::new();
+    while let Some(row) = rows.next()? {
         let no: i64 = row.get(0)?;
-        return Err(SqliteFault::Damaged(format!("message {no} of run `{run}` is not as it was written")));
+        if !row.get::<_, bool>(4)? {
+            return Err(SqliteFault::Damaged(format!(
+                "message {no} of run `{run}` is not as it was written"
+            )));
+        }
+        let (body, sent_at) = (decode_value(row.get(2)?)?, Time(row.get(3)?));
+        messages.push(Message { no: MessageNo(no), id: row.get(1)?, body, sent_at });
     }
-    Ok(Message {
-        no: MessageNo(row.get(0)?),
-        id: row.get(1)?,
-        body: decode_value(row.get(2)?)?,
-        sent_at: Time(row.get(3)?),
-    })
+    Ok(messages)
 }
 
 pub(crate) fn decode_value(text: String) -> Result<Value> {

@@ -17,17 +17,15 @@ pub(crate) type ReadQueue = Arc<Mutex<mpsc::Receiver<ReadJob>>>;
 
 /// Runs until every sender is gone, or the store is to be closed, and the queue is empty.
 pub(crate) fn run(connection: &Connection, queue: &ReadQueue, closing: &AtomicBool) {
-    while let Some(read) = next(queue, closing) {
+    loop {
+        // Waiting with the lock held is fine: any other free reader thread waits for the lock, and so for its turn.
+        let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = queue.blocking_recv();
+        if closing.load(Ordering::Acquire) {
+            queue.close();
+        }
+        drop(queue);
+        let Some(read) = read else { return };
         read(connection);
     }
-}
-
-/// Waiting with the lock held is fine: any other free reader thread waits for the lock, and so for its turn.
-fn next(queue: &ReadQueue, closing: &AtomicBool) -> Option<ReadJob> {
-    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let read = queue.blocking_recv();
-    if closing.load(Ordering::Acquire) {
-        queue.close();
-    }
-    read
 }

@@ -74,7 +74,7 @@ pub(crate) struct WriterTables<'c> {
     set_meta: Statement<'c>,
     pub(crate) engines: Engines,
     pub(crate) names: HashMap<String, i64>,
-    pub(crate) hot: HashMap<RunId, OwnedRun>,
+    pub(crate) owned_runs: HashMap<RunId, OwnedRun>,
     /// As it will be after this transaction.
     pub(crate) meta: StoreMeta,
     /// What its row and the batches after it tell; none if the row must be written, whatever else is.
@@ -109,7 +109,7 @@ impl<'c> WriterTables<'c> {
             set_meta: connection.prepare(meta::UPDATE)?,
             engines: Engines::default(),
             names: HashMap::new(),
-            hot: HashMap::new(),
+            owned_runs: HashMap::new(),
             meta: StoreMeta::default(),
             told: None,
             added: false,
@@ -125,12 +125,12 @@ impl<'c> WriterTables<'c> {
 
     /// Looks every run up again, because one of the owners is gone.
     pub(crate) fn forget_runs(&mut self) {
-        self.hot.clear();
+        self.owned_runs.clear();
     }
 
     /// Trusts nothing that is remembered.
     pub(crate) fn forget(&mut self) {
-        self.hot.clear();
+        self.owned_runs.clear();
         self.names.clear();
         self.added = false;
         self.dirty = false;
@@ -216,12 +216,12 @@ impl<'c> WriterTables<'c> {
 
     /// What a commit must know about its run; read at most once while an engine owns it.
     pub(crate) fn known(&mut self, run: &RunId) -> Result<KnownRun> {
-        if let Some(hot) = self.hot.get(run) {
-            return Ok(KnownRun::Owned(*hot));
+        if let Some(owned) = self.owned_runs.get(run) {
+            return Ok(KnownRun::Owned(*owned));
         }
         let known = self.read_known(run)?;
-        if let KnownRun::Owned(hot) = &known {
-            self.remember(run, *hot);
+        if let KnownRun::Owned(owned) = &known {
+            self.remember(run, *owned);
         }
         Ok(known)
     }
@@ -253,18 +253,18 @@ impl<'c> WriterTables<'c> {
         Ok((Seq(last.cast_unsigned()), tip))
     }
 
-    pub(crate) fn remember(&mut self, run: &RunId, hot: OwnedRun) {
-        if let Some(known) = self.hot.get_mut(run) {
-            *known = hot;
+    pub(crate) fn remember(&mut self, run: &RunId, owned: OwnedRun) {
+        if let Some(known) = self.owned_runs.get_mut(run) {
+            *known = owned;
             return;
         }
-        if self.hot.len() >= REMEMBERED {
-            self.hot.clear();
+        if self.owned_runs.len() >= REMEMBERED {
+            self.owned_runs.clear();
         }
-        self.hot.insert(run.clone(), hot);
+        self.owned_runs.insert(run.clone(), owned);
     }
 
-    pub(crate) fn drop_hot(&mut self, run: &RunId) {
-        self.hot.remove(run);
+    pub(crate) fn forget_owned(&mut self, run: &RunId) {
+        self.owned_runs.remove(run);
     }
 }

@@ -45,20 +45,9 @@ pub(crate) trait WriteJob: Send {
 /// A closure as a job. It goes back to the caller with its answer, to be freed where it was made: that
 /// is cheaper than here, and all callers wait for the writer thread.
 pub(crate) struct WriteTask<F, T> {
-    work: F,
-    answer: Option<std::result::Result<T, StoreError>>,
-    reply: Option<oneshot::Sender<Box<Self>>>,
-}
-
-impl<F, T> WriteTask<F, T> {
-    pub(crate) fn new(work: F) -> (Box<Self>, oneshot::Receiver<Box<Self>>) {
-        let (reply, answer) = oneshot::channel();
-        (Box::new(Self { work, answer: None, reply: Some(reply) }), answer)
-    }
-
-    pub(crate) fn into_answer(self) -> std::result::Result<T, StoreError> {
-        self.answer.unwrap_or(Err(StoreError::Closed))
-    }
+    pub(crate) work: F,
+    pub(crate) answer: Option<std::result::Result<T, StoreError>>,
+    pub(crate) reply: Option<oneshot::Sender<Box<Self>>>,
 }
 
 impl<F, T> WriteJob for WriteTask<F, T>
@@ -105,13 +94,13 @@ pub(crate) struct WriterParts {
 /// Runs until every sender is gone, or the store is to be closed, and the queue is empty.
 pub(crate) fn run(
     mut connection: Connection,
-    outfit: WriterParts,
+    parts: WriterParts,
     mut queue: mpsc::Receiver<Box<dyn WriteJob>>,
 ) {
     let wal_pages = Arc::new(AtomicI32::new(0));
-    let (path, closing) = (outfit.path.clone(), Arc::clone(&outfit.closing));
+    let (path, closing) = (parts.path.clone(), Arc::clone(&parts.closing));
     let ready = count_pages(&mut connection, wal_pages.clone());
-    match ready.and_then(|()| Writer::new(&connection, outfit, wal_pages)) {
+    match ready.and_then(|()| Writer::new(&connection, parts, wal_pages)) {
         Ok(mut writer) => thread::scope(|scope| {
             let (done, answers) = std_mpsc::channel();
             let answerer = thread::Builder::new().name("rival-sqlite-answers".to_owned());
@@ -123,7 +112,10 @@ pub(crate) fn run(
                 if closing.load(Ordering::Acquire) {
                     queue.close();
                 }
+                writer.parts.counters.jobs.fetch_add(jobs.len() as u64, Ordering::Relaxed);
                 writer.serve(&mut jobs);
+                // After the answers: callers prepare their next job meanwhile.
+                writer.checkpoint_if_due();
             }
             writer.finish();
             // Without a sender the thread ends, and with it the scope.
@@ -150,7 +142,7 @@ fn count_pages(connection: &mut Connection, pages: Arc<AtomicI32>) -> Result<()>
 }
 
 struct Writer<'c> {
-    outfit: WriterParts,
+    parts: WriterParts,
     tables: WriterTables<'c>,
     begin: Statement<'c>,
     commit: Statement<'c>,
@@ -162,11 +154,11 @@ struct Writer<'c> {
 }
 
 impl<'c> Writer<'c> {
-    fn new(connection: &'c Connection, outfit: WriterParts, wal_pages: Arc<AtomicI32>) -> Result<Self> {
+    fn new(connection: &'c Connection, parts: WriterParts, wal_pages: Arc<AtomicI32>) -> Result<Self> {
         // Where nothing can be written, a transaction that writes nothing must still be one.
         let begin = if connection.is_readonly(rusqlite::MAIN_DB)? { "BEGIN" } else { "BEGIN IMMEDIATE" };
         Ok(Self {
-            outfit,
+            parts,
             tables: WriterTables::new(connection)?,
             begin: connection.prepare(begin)?,
             commit: connection.prepare("COMMIT")?,
@@ -177,66 +169,40 @@ impl<'c> Writer<'c> {
         })
     }
 
+    /// Writes jobs and answers them, all together if that can be.
     fn serve(&mut self, jobs: &mut Vec<Box<dyn WriteJob>>) {
-        self.outfit.counters.jobs.fetch_add(jobs.len() as u64, Ordering::Relaxed);
-        self.answer(jobs);
-        // After the answers: callers prepare their next job meanwhile.
-        if self.poison.is_none() && self.wal_pages.load(Ordering::Relaxed) >= self.checkpoint_at {
-            self.checkpoint();
-        }
-    }
-
-    fn answer(&mut self, jobs: &mut Vec<Box<dyn WriteJob>>) {
-        if let Some(poison) = &self.poison {
-            return settle_all(jobs, Some(poison));
-        }
-        match self.transact(jobs) {
-            Ok(()) => self.acknowledge(jobs),
-            // Whichever it was, the others must not suffer for it.
-            Err(GroupRefusal::Fault(fault)) if jobs.len() > 1 && fault.is_of_one_job() => {
-                for job in std::mem::take(jobs) {
-                    self.answer(&mut vec![job]);
+        let failure = match self.poison.clone() {
+            Some(poison) => Some(poison),
+            None => match self.transact(jobs) {
+                Ok(()) => None,
+                Err(GroupRefusal::Gone(error)) => {
+                    self.give_up(error.clone());
+                    Some(error)
                 }
-            }
-            Err(GroupRefusal::Fault(fault)) => {
-                let error = self.judge(&fault);
-                settle_all(jobs, Some(&error));
-            }
-            Err(GroupRefusal::Gone(error)) => {
-                self.give_up(error.clone());
-                settle_all(jobs, Some(&error));
-            }
-        }
-    }
-
-    fn acknowledge(&self, jobs: &mut Vec<Box<dyn WriteJob>>) {
+                Err(GroupRefusal::Fault(fault)) => {
+                    self.undo();
+                    // Whichever it was, the others must not suffer for it.
+                    if jobs.len() > 1 && fault.is_of_one_job() {
+                        return std::mem::take(jobs).into_iter().for_each(|job| self.serve(&mut vec![job]));
+                    }
+                    Some(self.judge(&fault))
+                }
+            },
+        };
         match &self.done {
-            Some(done) if jobs.len() >= MANY => {
+            Some(done) if failure.is_none() && jobs.len() >= MANY => {
                 let group = std::mem::replace(jobs, Vec::with_capacity(GROUP));
                 // It is there for as long as the writer is; if it panicked, the callers learn that they have no answer.
                 let _ = done.send(group);
             }
-            _ => settle_all(jobs, None),
+            _ => jobs.drain(..).for_each(|job| job.settle(failure.clone())),
         }
     }
 
+    /// Writes jobs in one transaction, between two looks whether the file is still where its name says. What a fault
+    /// leaves is for the caller to undo.
     fn transact(&mut self, jobs: &mut [Box<dyn WriteJob>]) -> std::result::Result<(), GroupRefusal> {
-        self.outfit.place.look_before_commit().map_err(GroupRefusal::Gone)?;
-        match self.write(jobs) {
-            Ok(false) => Ok(()),
-            Ok(true) => {
-                self.outfit.counters.transactions.fetch_add(1, Ordering::Relaxed);
-                self.note_durable().map_err(GroupRefusal::Gone)
-            }
-            Err(fault) => {
-                self.undo();
-                Err(GroupRefusal::Fault(fault))
-            }
-        }
-    }
-
-    /// Whether anything was written.
-    fn write(&mut self, jobs: &mut [Box<dyn WriteJob>]) -> Result<bool> {
+        self.parts.place.look_before_commit().map_err(GroupRefusal::Gone)?;
         self.begin.execute([])?;
         self.tables.refresh()?;
         let before = self.tables.connection.total_changes();
@@ -247,19 +213,23 @@ impl<'c> Writer<'c> {
         let frames = self.wal_pages.load(Ordering::Relaxed);
         // Costs no sync when nothing was written.
         self.commit.execute([])?;
+        if !wrote {
+            return Ok(());
+        }
         // Another program has moved all of the log into the file.
-        if wrote && self.wal_pages.load(Ordering::Relaxed) <= frames {
+        if self.wal_pages.load(Ordering::Relaxed) <= frames {
             self.tables.tell_again();
         }
-        Ok(wrote)
+        self.parts.counters.transactions.fetch_add(1, Ordering::Relaxed);
+        self.note_durable().map_err(GroupRefusal::Gone)
     }
 
     /// After a commit and before its answers: what was written is where its name says, and the mark knows of it.
     fn note_durable(&mut self) -> std::result::Result<(), StoreError> {
         let frames = self.wal_pages.load(Ordering::Relaxed);
-        let bytes = header::log_bytes(u64::from(frames.unsigned_abs()), self.outfit.page_size);
-        self.outfit.place.look_after_commit(bytes)?;
-        if let Some(marker) = &mut self.outfit.marker {
+        let bytes = header::log_bytes(u64::from(frames.unsigned_abs()), self.parts.page_size);
+        self.parts.place.look_after_commit(bytes)?;
+        if let Some(marker) = &mut self.parts.marker {
             marker.advance(self.tables.meta.commits, self.tables.meta.digest);
         }
         Ok(())
@@ -269,7 +239,9 @@ impl<'c> Writer<'c> {
     fn finish(&mut self) {
         if self.poison.is_none() && self.tables.has_tail() {
             self.tables.probe();
-            let _ = self.transact(&mut []);
+            if self.transact(&mut []).is_err() {
+                self.undo();
+            }
         }
     }
 
@@ -283,7 +255,7 @@ impl<'c> Writer<'c> {
     }
 
     fn judge(&mut self, fault: &SqliteFault) -> StoreError {
-        let error = fault.to_store_error(&self.outfit.path);
+        let error = fault.to_store_error(&self.parts.path);
         if fault.is_failed_sync() {
             self.give_up(error.clone());
         }
@@ -293,14 +265,17 @@ impl<'c> Writer<'c> {
     /// Takes no more writes. The log is the only witness: it is left as it is for the next store that opens the file.
     fn give_up(&mut self, error: StoreError) {
         keep_log_on_close(self.tables.connection, true);
-        self.outfit.failed.send_replace(Some(error.clone()));
+        self.parts.failed.send_replace(Some(error.clone()));
         self.poison = Some(error);
     }
 
-    /// Moves the log's pages into the database file. Nothing acknowledged depends on it: if it fails,
-    /// the log keeps everything and the next attempt begins where this one did.
-    fn checkpoint(&mut self) {
+    /// Moves the log's pages into the database file, if there are many. Nothing acknowledged depends on it: if it
+    /// fails, the log keeps everything and the next attempt begins where this one did.
+    fn checkpoint_if_due(&mut self) {
         let pages = self.wal_pages.load(Ordering::Relaxed);
+        if self.poison.is_some() || pages < self.checkpoint_at {
+            return;
+        }
         let mode = if pages >= RESTART_PAGES { "RESTART" } else { "PASSIVE" };
         let moved = self.tables.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
             Ok(row.get::<_, i32>(1)? == row.get::<_, i32>(2)?)
@@ -327,14 +302,20 @@ enum GroupRefusal {
     Gone(StoreError),
 }
 
-fn give_answers(groups: &std_mpsc::Receiver<Vec<Box<dyn WriteJob>>>) {
-    while let Ok(mut jobs) = groups.recv() {
-        settle_all(&mut jobs, None);
+impl From<SqliteFault> for GroupRefusal {
+    fn from(fault: SqliteFault) -> Self {
+        Self::Fault(fault)
     }
 }
 
-fn settle_all(jobs: &mut Vec<Box<dyn WriteJob>>, failure: Option<&StoreError>) {
-    for job in jobs.drain(..) {
-        job.settle(failure.cloned());
+impl From<rusqlite::Error> for GroupRefusal {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Fault(error.into())
+    }
+}
+
+fn give_answers(groups: &std_mpsc::Receiver<Vec<Box<dyn WriteJob>>>) {
+    while let Ok(jobs) = groups.recv() {
+        jobs.into_iter().for_each(|job| job.settle(None));
     }
 }

@@ -393,14 +393,14 @@ impl Engine {
         run: &RunId,
         timeout: Duration,
     ) -> Result<Option<Arc<RunOutcome>>, RunError> {
-        let mut waiting = EndWaiter::new(&self.shared, run);
+        let mut waiter = EndWaiter::new(&self.shared, run);
         // Registered first, looked second: an end between the two is not missed.
         if self.shared.mailbox(run).is_none() && self.row(run).await?.status.is_terminal() {
             return Ok(None);
         }
-        match tokio::time::timeout(timeout, waiting.told()).await {
-            Ok(Some(outcome)) => Ok(outcome),
-            Ok(None) => Err(RunError::ShuttingDown),
+        match tokio::time::timeout(timeout, &mut waiter.notice).await {
+            Ok(Ok(outcome)) => Ok(outcome),
+            Ok(Err(_)) => Err(RunError::ShuttingDown),
             Err(_) => {
                 let row = self.row(run).await?;
                 let (workflow, status, ms) = (row.workflow, row.status, timeout.as_millis());

@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 use rival_core::event::{EventKind, ValueField};
 use rival_core::joined::build;
 use rival_core::plan::NodeKind;
-use rival_core::state::NodeState;
 use rival_core::view::{FailedAt, RunOutcome, RunView, StepFailure, StepMetrics, StepOutcome};
 use rival_core::{Event, IndexedPlan, NodeStatus, Path, RunId, RunState, RunStatus, Seq, Value};
 use rival_store::RunRow;
@@ -50,9 +49,16 @@ pub(crate) fn outcome(
     let end = state.end.as_ref()?;
     let mut results = Vec::new();
     for node in &plan.plan().block.nodes {
-        if let Some(begun) = state.node(&Path::root().child(&node.id)) {
-            results.push((node.id.clone(), step_result(begun, look)?));
-        }
+        let Some(begun) = state.node(&Path::root().child(&node.id)) else { continue };
+        let result = match begun.result {
+            None => None,
+            Some(seq) => Some((look.value)(seq)?),
+        };
+        let state = match begun.state {
+            None => empty_state(),
+            Some(seq) => (look.state)(seq)?,
+        };
+        results.push((node.id.clone(), StepOutcome { result, state, status: begun.status() }));
     }
     Some(RunOutcome {
         run_id: run.clone(),
@@ -77,18 +83,6 @@ fn output(state: &RunState, value: &dyn Fn(Seq) -> Option<Value>) -> Option<Opti
         None => Some(Some(Value::null())),
         Some(seq) => value(seq).map(Some),
     }
-}
-
-fn step_result(node: &NodeState, look: &OutcomeSource<'_>) -> Option<StepOutcome> {
-    let result = match node.result {
-        None => None,
-        Some(seq) => Some((look.value)(seq)?),
-    };
-    let state = match node.state {
-        None => empty_state(),
-        Some(seq) => (look.state)(seq)?,
-    };
-    Some(StepOutcome { result, state, status: node.status() })
 }
 
 pub(crate) fn empty_state() -> Value {

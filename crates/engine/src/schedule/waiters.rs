@@ -32,19 +32,6 @@ impl RunWaiters {
         self.watched.store(0, Ordering::Release);
     }
 
-    /// Asks to be told when a run ends.
-    fn wait(&self, run: &RunId) -> oneshot::Receiver<EndNotice> {
-        let (tell, told) = oneshot::channel();
-        let mut waiters = lock(&self.waiters);
-        if self.closed.load(Ordering::Acquire) {
-            return told;
-        }
-        let of_run = waiters.entry(run.clone()).or_default();
-        of_run.retain(|waiter| !waiter.is_closed());
-        of_run.push(tell);
-        told
-    }
-
     /// Whether a caller waits for a run.
     pub(crate) fn is_awaited(&self, run: &RunId) -> bool {
         lock(&self.waiters).get(run).is_some_and(|waiters| waiters.iter().any(|waiter| !waiter.is_closed()))
@@ -106,23 +93,28 @@ impl RunWaiters {
 pub(crate) struct EndWaiter {
     shared: Arc<EngineShared>,
     run: RunId,
-    told: Option<oneshot::Receiver<EndNotice>>,
+    /// Comes when the run has ended; an error if the engine stops first.
+    pub(crate) notice: oneshot::Receiver<EndNotice>,
 }
 
 impl EndWaiter {
     pub(crate) fn new(shared: &Arc<EngineShared>, run: &RunId) -> Self {
-        Self { shared: Arc::clone(shared), run: run.clone(), told: Some(shared.waiters.wait(run)) }
-    }
-
-    /// Waits until the run has ended; `None` if the engine stops first.
-    pub(crate) async fn told(&mut self) -> Option<EndNotice> {
-        self.told.as_mut()?.await.ok()
+        let (sender, notice) = oneshot::channel();
+        let mut waiters = lock(&shared.waiters.waiters);
+        // In an engine that has stopped no notice comes.
+        if !shared.waiters.closed.load(Ordering::Acquire) {
+            let of_run = waiters.entry(run.clone()).or_default();
+            of_run.retain(|waiter| !waiter.is_closed());
+            of_run.push(sender);
+        }
+        drop(waiters);
+        Self { shared: Arc::clone(shared), run: run.clone(), notice }
     }
 }
 
 impl Drop for EndWaiter {
     fn drop(&mut self) {
-        self.told = None;
+        self.notice.close();
         self.shared.waiters.gave_up(&self.run);
     }
 }

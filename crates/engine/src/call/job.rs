@@ -22,7 +22,7 @@ use crate::call::function::{CallError, UserFunction};
 use crate::call::inputs::{FailureSource, RoleInputs, SeenSteps, WhatFailed, views};
 use crate::call::items::LoopPosition;
 use crate::call::log::Log;
-use crate::call::parked::{CallWatch, ParkedCall};
+use crate::call::parked::CallWatch;
 use crate::call::values::{ReadError, RecordedValue};
 use crate::durable::idle::WatchedFuture;
 use crate::inspect::view::empty_state;
@@ -36,7 +36,7 @@ const LOG_FLUSH: Duration = Duration::from_millis(500);
 
 /// A function at work; a panic in it is caught.
 type CaughtFuture =
-    WatchedFuture<ParkedCall<CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, CallError>>>>>>;
+    WatchedFuture<CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, CallError>>>>>;
 type Returned = std::thread::Result<Result<Value, CallError>>;
 
 /// One call, ready to be made.
@@ -137,10 +137,7 @@ impl CallJob {
         let call = catch_unwind(AssertUnwindSafe(|| function.call(context)));
         let call = call.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic).into()))));
         let idle_tracker = self.role_inputs.durable().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
-        WatchedFuture::new(
-            ParkedCall::new(AssertUnwindSafe(call).catch_unwind(), self.watch.clone()),
-            idle_tracker,
-        )
+        WatchedFuture::new(AssertUnwindSafe(call).catch_unwind(), idle_tracker, self.watch.clone())
     }
 
     /// Waits for the function's end, storing its lines now and then if it takes long.

@@ -4,11 +4,9 @@
 //! come without time passing, such as its own timeout. So the futures of calls are watched: one that was polled, waits,
 //! and is not woken for a while in real time is *stuck*, until something wakes it.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 use std::time::Duration;
 
 use futures::task::ArcWake;
@@ -54,6 +52,14 @@ impl CallWatch {
         watch
     }
 
+    /// Its future is about to be polled for the owner of `outer`; gives the waker to poll it with. A wake-up during the poll,
+    /// or right after, is the last word.
+    pub(crate) fn polls(self: &Arc<Self>, outer: Waker) -> Waker {
+        *self.outer.lock().unwrap_or_else(PoisonError::into_inner) = Some(outer);
+        self.waits.store(true, Ordering::Release);
+        futures::task::waker(Arc::clone(self))
+    }
+
     /// The call ends: what comes of it is counted from now on.
     pub(crate) fn ends(&self) {
         self.over.store(true, Ordering::Release);
@@ -94,34 +100,5 @@ impl ArcWake for CallWatch {
         if let Some(outer) = outer {
             outer.wake();
         }
-    }
-}
-
-/// The future of a call. Without a watch it is the future itself.
-pub(crate) struct ParkedCall<F> {
-    future: F,
-    watch: Option<Arc<CallWatch>>,
-}
-
-impl<F> ParkedCall<F> {
-    pub(crate) fn new(future: F, watch: Option<Arc<CallWatch>>) -> Self {
-        Self { future, watch }
-    }
-}
-
-impl<F: Future + Unpin> Future for ParkedCall<F> {
-    type Output = F::Output;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let Some(watch) = self.watch.clone() else { return Pin::new(&mut self.future).poll(context) };
-        *watch.outer.lock().unwrap_or_else(PoisonError::into_inner) = Some(context.waker().clone());
-        // Before the poll: a wake-up during it, or right after, is the last word.
-        watch.waits.store(true, Ordering::Release);
-        let waker = futures::task::waker(Arc::clone(&watch));
-        let polled = Pin::new(&mut self.future).poll(&mut Context::from_waker(&waker));
-        if polled.is_ready() {
-            watch.ends();
-        }
-        polled
     }
 }

@@ -20,6 +20,7 @@ use rival_core::durable::OpKey;
 use rival_core::{Path, Time};
 use tokio_util::sync::CancellationToken;
 
+use crate::call::parked::CallWatch;
 use crate::durable::handle::GivenUp;
 use crate::run::mailbox::{ActorMessage, Mailbox};
 use crate::schedule::clock::Clock;
@@ -358,26 +359,33 @@ impl Drop for ExternalWork {
     }
 }
 
-/// A future with a bell.
+/// The future of a call, woken through those that watch it.
 pub(crate) struct WatchedFuture<F> {
     future: F,
-    bell: Option<Arc<IdleWaker>>,
+    /// If the function asks for durable operations.
+    idle_waker: Option<Arc<IdleWaker>>,
+    /// On a virtual clock.
+    watch: Option<Arc<CallWatch>>,
 }
 
 impl<F> WatchedFuture<F> {
-    /// Without an idle tracker it is the future itself.
-    pub(crate) fn new(future: F, idle_tracker: Option<Arc<IdleTracker>>) -> Self {
-        let bell = |idle_tracker| {
-            Arc::new(IdleWaker { idle_tracker, outer: Mutex::new(WakeState { waker: None, rung: true }) })
+    /// Without an idle tracker and a watch it is the future itself.
+    pub(crate) fn new(
+        future: F,
+        idle_tracker: Option<Arc<IdleTracker>>,
+        watch: Option<Arc<CallWatch>>,
+    ) -> Self {
+        let idle_waker = |idle_tracker| {
+            Arc::new(IdleWaker { idle_tracker, outer: Mutex::new(WakeState { waker: None, is_woken: true }) })
         };
-        Self { future, bell: idle_tracker.map(bell) }
+        Self { future, idle_waker: idle_tracker.map(idle_waker), watch }
     }
 }
 
 impl<F> Drop for WatchedFuture<F> {
     fn drop(&mut self) {
-        if let Some(bell) = &self.bell {
-            bell.idle_tracker.gone.cancel();
+        if let Some(idle_waker) = &self.idle_waker {
+            idle_waker.idle_tracker.gone.cancel();
         }
     }
 }
@@ -389,7 +397,7 @@ struct IdleWaker {
 
 struct WakeState {
     waker: Option<Waker>,
-    rung: bool,
+    is_woken: bool,
 }
 
 impl IdleWaker {
@@ -399,13 +407,13 @@ impl IdleWaker {
 }
 
 impl ArcWake for IdleWaker {
-    fn wake_by_ref(bell: &Arc<Self>) {
-        let mut ring = bell.state();
-        ring.rung = true;
+    fn wake_by_ref(idle_waker: &Arc<Self>) {
+        let mut state = idle_waker.state();
+        state.is_woken = true;
         // Under the lock: a poll that has just ended must not note the future as idle after this wake-up.
-        bell.idle_tracker.on_wake();
-        let waker = ring.waker.clone();
-        drop(ring);
+        idle_waker.idle_tracker.on_wake();
+        let waker = state.waker.clone();
+        drop(state);
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -416,21 +424,34 @@ impl<F: Future + Unpin> Future for WatchedFuture<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let Some(bell) = self.bell.clone() else { return Pin::new(&mut self.future).poll(context) };
-        let mut ring = bell.state();
-        ring.waker = Some(context.waker().clone());
-        // A poll without a wake-up: what the future waits for has not happened.
-        if !std::mem::take(&mut ring.rung) {
-            return Poll::Pending;
+        if self.idle_waker.is_none() && self.watch.is_none() {
+            return Pin::new(&mut self.future).poll(context);
         }
-        drop(ring);
-        let waker = futures::task::waker(Arc::clone(&bell));
-        let here = bell.idle_tracker.poll_begins();
+        let (idle_waker, watch) = (self.idle_waker.clone(), self.watch.clone());
+        let mut waker = context.waker().clone();
+        if let Some(idle_waker) = &idle_waker {
+            let mut state = idle_waker.state();
+            state.waker = Some(waker);
+            // A poll without a wake-up: what the future waits for has not happened.
+            if !std::mem::take(&mut state.is_woken) {
+                return Poll::Pending;
+            }
+            waker = futures::task::waker(Arc::clone(idle_waker));
+        }
+        let here = idle_waker.as_ref().map(|idle_waker| idle_waker.idle_tracker.poll_begins());
+        if let Some(watch) = &watch {
+            waker = watch.polls(waker);
+        }
         let polled = Pin::new(&mut self.future).poll(&mut Context::from_waker(&waker));
+        if let Some(watch) = watch.filter(|_| polled.is_ready()) {
+            watch.ends();
+        }
         drop(here);
-        let ring = bell.state();
-        bell.idle_tracker.poll_ends(polled.is_pending(), polled.is_pending() && !ring.rung);
-        drop(ring);
+        if let Some(idle_waker) = &idle_waker {
+            let state = idle_waker.state();
+            let rests = polled.is_pending() && !state.is_woken;
+            idle_waker.idle_tracker.poll_ends(polled.is_pending(), rests);
+        }
         polled
     }
 }

@@ -1,8 +1,8 @@
-//! Requests to a run: cancel, kill, pause, resume, signals; and what children tell it.
+//! Commands to a run: cancel, kill, pause, resume, signals; and what children tell it.
 //!
-//! A request is a message. It is durable before it is acted on, and answered after the run has acted on it, so that
-//! a caller that is told "yes" finds it in the history. Each has an id, under which the store remembers that it was acted on:
-//! the answer is about the request, whatever has become of the run meanwhile.
+//! A command is sent as a message. It is durable before it is acted on, and acknowledged after the run has acted on it, so
+//! that a caller that is told "yes" finds it in the history. Each has an id, under which the store remembers that it was
+//! acted on: the acknowledgement is about the command, whatever has become of the run meanwhile.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -82,7 +82,7 @@ impl RunCommand {
 pub(crate) struct CommandAck {
     /// The message.
     pub(crate) message: MessageNo,
-    sender: oneshot::Sender<Result<RunStatus, CommandRefusal>>,
+    pub(crate) sender: oneshot::Sender<Result<RunStatus, CommandRefusal>>,
 }
 
 /// Why a run has not acted on a message, and never will.
@@ -94,13 +94,6 @@ pub(crate) enum CommandRefusal {
     SignalsFull,
     /// It ended before, perhaps by what came with the message.
     Finished,
-}
-
-impl CommandAck {
-    pub(crate) fn send(self, told: Result<RunStatus, CommandRefusal>) {
-        // A caller that is gone needs no answer.
-        let _ = self.sender.send(told);
-    }
 }
 
 /// How long a command waits for a run that another engine owns.
@@ -140,7 +133,7 @@ struct CommandDelivery {
 
 /// What came of handing a message to a run.
 enum HandedCommand {
-    Answered(Result<RunStatus, CommandRefusal>),
+    Acknowledged(Result<RunStatus, CommandRefusal>),
     /// The run slipped away between two looks, or another engine has it.
     Missed,
     /// The store failed.
@@ -150,14 +143,23 @@ enum HandedCommand {
 impl CommandDelivery {
     async fn send_and_deliver(self) -> Result<RunStatus, RunError> {
         let _open = self.shared.take_request().ok_or(RunError::ShuttingDown)?;
-        let mut sent = self.send().await?;
-        if let SendResult::Known(no) = sent {
-            self.compare(no).await?;
-        }
         let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
+        // The run as it was before the message was sent once more.
+        let mut before = None;
         loop {
-            let no = match sent {
-                SendResult::Kept(no) | SendResult::Known(no) => no,
+            // Sent again, it tells what became of it.
+            let (message, now) = (self.message.clone(), self.shared.clock.now());
+            let no = match self.shared.store.get()?.send(&self.run, message, now).await? {
+                SendResult::Kept(no) => no,
+                SendResult::Known(no) => match before {
+                    // Looked first, sent second: what a run knows after its end, it has acted on.
+                    Some(RunRow { status, .. }) if status.is_terminal() => return Ok(status),
+                    Some(_) => no,
+                    None => {
+                        self.compare(no).await?;
+                        no
+                    }
+                },
                 SendResult::Ended => return self.finished().await,
                 SendResult::NotFound => return Err(RunError::NotFound(self.run.clone())),
             };
@@ -165,8 +167,16 @@ impl CommandDelivery {
                 // It is durable; the next engine on the store acts on it.
                 return Ok(self.row().await?.status);
             }
+            let run = self.run.clone();
             match self.hand_over(no).await {
-                HandedCommand::Answered(told) => return self.told(told).await,
+                HandedCommand::Acknowledged(Ok(status)) => return Ok(status),
+                HandedCommand::Acknowledged(Err(refusal)) => {
+                    return Err(match refusal {
+                        CommandRefusal::Unloadable(reason) => RunError::Unreachable { run, reason },
+                        CommandRefusal::SignalsFull => RunError::SignalsFull { run, limit: SIGNALS_MAX },
+                        CommandRefusal::Finished => return self.finished().await,
+                    });
+                }
                 HandedCommand::Failed(error) => return self.told_although(no, error).await,
                 HandedCommand::Missed => {}
             }
@@ -174,20 +184,10 @@ impl CommandDelivery {
             if started.elapsed() > patience && self.waits(no).await? {
                 return Ok(self.row().await?.status);
             }
-            // Looked first, asked second: what a run knows after its end, it has acted on.
-            let row = self.row().await?;
-            sent = self.send().await?;
-            if row.status.is_terminal() && matches!(sent, SendResult::Known(_)) {
-                return Ok(row.status);
-            }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(100));
+            before = Some(self.row().await?);
         }
-    }
-
-    /// Sends the message; again, that tells what became of it.
-    async fn send(&self) -> Result<SendResult, StoreError> {
-        self.shared.store.send(&self.run, self.message.clone(), self.shared.clock.now()).await
     }
 
     /// An id that the run knows names the signal that it was used for.
@@ -202,28 +202,19 @@ impl CommandDelivery {
 
     /// Has the run's actor look at its messages; makes the run live if it is not.
     async fn hand_over(&self, message: MessageNo) -> HandedCommand {
-        let (sender, answered) = oneshot::channel();
-        let answer = CommandAck { message, sender };
+        let (sender, acknowledged) = oneshot::channel();
+        let ack = CommandAck { message, sender };
         if let Some(mailbox) = self.shared.mailbox_anywhere(&self.run) {
-            mailbox.send(ActorMessage::InboxChanged(Some(answer)));
+            mailbox.send(ActorMessage::InboxChanged(Some(ack)));
         } else {
-            match self.shared.store.claim(&self.run, self.shared.id).await {
-                Ok(Some(claim)) => load::activate(&self.shared, claim, self.shared.admit(), Some(answer)),
+            let claimed = async { self.shared.store.get()?.claim(&self.run, self.shared.id).await };
+            match claimed.await {
+                Ok(Some(claim)) => load::activate(&self.shared, claim, self.shared.admit(), Some(ack)),
                 Ok(None) => return HandedCommand::Missed,
                 Err(error) => return HandedCommand::Failed(error),
             }
         }
-        answered.await.map_or(HandedCommand::Missed, HandedCommand::Answered)
-    }
-
-    async fn told(&self, told: Result<RunStatus, CommandRefusal>) -> Result<RunStatus, RunError> {
-        let run = self.run.clone();
-        match told {
-            Ok(status) => Ok(status),
-            Err(CommandRefusal::Unloadable(reason)) => Err(RunError::Unreachable { run, reason }),
-            Err(CommandRefusal::SignalsFull) => Err(RunError::SignalsFull { run, limit: SIGNALS_MAX }),
-            Err(CommandRefusal::Finished) => self.finished().await,
-        }
+        acknowledged.await.map_or(HandedCommand::Missed, HandedCommand::Acknowledged)
     }
 
     /// The store failed after it took the message. While it waits it is as good as acted on: the run is due.
@@ -238,7 +229,7 @@ impl CommandDelivery {
     }
 
     async fn waits(&self, no: MessageNo) -> Result<bool, StoreError> {
-        Ok(self.shared.store.messages(&self.run).await?.iter().any(|message| message.no == no))
+        Ok(self.shared.store.get()?.messages(&self.run).await?.iter().any(|message| message.no == no))
     }
 
     async fn finished(&self) -> Result<RunStatus, RunError> {
@@ -247,6 +238,6 @@ impl CommandDelivery {
     }
 
     async fn row(&self) -> Result<RunRow, RunError> {
-        self.shared.store.run(&self.run).await?.ok_or_else(|| RunError::NotFound(self.run.clone()))
+        self.shared.store.get()?.run(&self.run).await?.ok_or_else(|| RunError::NotFound(self.run.clone()))
     }
 }

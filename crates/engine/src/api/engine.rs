@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use crate::call::values::ReadValues;
 use crate::inspect::bounded::{self, ValueBudget, ValueLimits};
 use crate::inspect::explain;
 use crate::inspect::view::{self, OutcomeSource};
+use crate::json;
 use crate::registry::definition::{CheckError, Definition};
 use crate::registry::generations::GenerationSpan;
 use crate::registry::resources::ResourceMap;
@@ -266,7 +268,7 @@ impl Engine {
     async fn prepare(&self, definition: Definition) -> Result<Arc<RegisteredWorkflow>, RegisterError> {
         let registered = RegisteredWorkflow::new(definition, &self.shared.resources)?;
         let (hash, plan) = (registered.plan.hash(), registered.plan.plan().to_json());
-        match self.shared.store.put_plan(hash, &plan).await {
+        match self.shared.store.get()?.put_plan(hash, &plan).await {
             // A full disk must not stop an engine from reading: no run is started with the plan before it is durable.
             Err(error) if error.is_retryable() => {
                 tracing::warn!(workflow = %registered.name, %error, "its plan cannot be kept yet");
@@ -278,7 +280,7 @@ impl Engine {
     }
 
     async fn wake_blocked(&self, workflow: &str) -> Result<(), RegisterError> {
-        if self.shared.store.wake_blocked(workflow, self.shared.clock.now()).await? > 0 {
+        if self.shared.store.get()?.wake_blocked(workflow, self.shared.clock.now()).await? > 0 {
             self.shared.scheduler.rescan();
         }
         Ok(())
@@ -296,7 +298,7 @@ impl Engine {
                 created_to: Some(until),
                 ..RunFilter::default()
             };
-            if self.shared.store.runs(&filter, &Page { before: None, limit: 1 }).await?.is_empty() {
+            if self.shared.store.get()?.runs(&filter, &Page { before: None, limit: 1 }).await?.is_empty() {
                 self.shared.registry.forget(workflow, until);
             }
         }
@@ -346,7 +348,7 @@ impl Engine {
         }
         let named =
             |json: &str| serde_json::from_str::<Named>(json).is_ok_and(|plan| plan.workflow == workflow);
-        let plans = self.shared.store.plans().await?.into_iter();
+        let plans = self.shared.store.get()?.plans().await?.into_iter();
         Ok(plans.filter(|(_, json)| named(json)).map(|(hash, _)| hash).collect())
     }
 
@@ -359,7 +361,17 @@ impl Engine {
     /// `engine.run("order", input).id("order-7").await`. It returns as soon as the start is durable.
     #[expect(clippy::needless_pass_by_value, reason = "`run(&workflow, input)` is how it reads best")]
     pub fn run<I: Serialize, T: RunTarget<I>>(&self, workflow: T, input: I) -> RunRequest<T::Output> {
-        RunRequest::new(self.clone(), workflow.workflow(), &input)
+        RunRequest {
+            engine: self.clone(),
+            workflow: workflow.workflow().to_owned(),
+            input: json::encode(&input),
+            id: None,
+            tags: Vec::new(),
+            timeout: None,
+            max_retries: None,
+            trace: None,
+            output: PhantomData,
+        }
     }
 
     /// A handle for a run that exists.
@@ -490,7 +502,7 @@ impl Engine {
 
     /// Runs that match, the newest first, a page at a time.
     pub async fn runs(&self, filter: &RunFilter, page: &Page) -> Result<Vec<RunRow>, RunError> {
-        Ok(self.shared.store.runs(filter, page).await?)
+        Ok(self.shared.store.get()?.runs(filter, page).await?)
     }
 
     /// A run as lists show it.
@@ -506,13 +518,16 @@ impl Engine {
 
     /// Whether the store takes writes.
     pub async fn check_writable(&self) -> Result<(), RunError> {
-        Ok(self.shared.store.check_writable().await?)
+        Ok(self.shared.store.get()?.check_writable().await?)
     }
 
     /// Ends when the store can never take writes again unless it is opened anew, and says why: a sync failed, or its file is
     /// gone. The engine can do nothing more then, and a server should end.
     pub async fn store_failed(&self) -> StoreError {
-        self.shared.store.failed().await
+        match self.shared.store.get() {
+            Ok(store) => store.failed().await,
+            Err(closed) => closed,
+        }
     }
 
     /// The runs that this engine has in memory.
@@ -530,7 +545,7 @@ impl Engine {
     /// A run's events, all of them.
     pub async fn history(&self, run: &RunId) -> Result<Vec<Event>, RunError> {
         self.row(run).await?;
-        self.read(run, load::load_history(&*self.shared.store, run).await)
+        self.read(run, load::load_history(&*self.shared.store.get()?, run).await)
     }
 
     /// A page of a run's events after one of them: `limit` at most, and fewer where they are large, so that they need
@@ -542,7 +557,7 @@ impl Engine {
         limit: usize,
     ) -> Result<Vec<Event>, RunError> {
         self.row(run).await?;
-        let mut page = self.read(run, load::load_events(&*self.shared.store, run, after, limit).await)?;
+        let mut page = self.events_after(run, after, limit).await?;
         page.truncate(limit);
         Ok(page)
     }
@@ -554,7 +569,7 @@ impl Engine {
         // A store gives whole batches, and stops before one that is too large for the limit.
         while events.len() < limit {
             let wanted = limit - events.len();
-            let page = self.read(run, load::load_events(&*self.shared.store, run, last, wanted).await)?;
+            let page = self.events_after(run, last, wanted).await?;
             let Some(end) = page.last() else { break };
             last = end.seq;
             events.extend(page);
@@ -563,16 +578,25 @@ impl Engine {
         Ok(events)
     }
 
+    pub(crate) async fn events_after(
+        &self,
+        run: &RunId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<Event>, RunError> {
+        self.read(run, load::load_events(&*self.shared.store.get()?, run, after, limit).await)
+    }
+
     /// What a run's steps wrote, oldest first. With a limit, fewer where lines are long.
     pub async fn logs(&self, run: &RunId, filter: &LogFilter) -> Result<Vec<LogLine>, RunError> {
         self.row(run).await?;
-        Ok(self.shared.store.logs(run, filter).await?)
+        Ok(self.shared.store.get()?.logs(run, filter).await?)
     }
 
     /// In one sentence, what a run is waiting for and since when.
     pub async fn explain(&self, run: &RunId) -> Result<String, RunError> {
         let row = self.row(run).await?;
-        let loaded = load::load_state(&*self.shared.store, run, &row.plan).await;
+        let loaded = load::load_state(&*self.shared.store.get()?, run, &row.plan).await;
         let state = match loaded {
             Ok((state, _)) => state,
             // The row says why a run that does not read is blocked.
@@ -608,7 +632,9 @@ impl Engine {
             let _ = tokio::time::timeout(Duration::from_secs(10), self.drained(|| ActorMessage::ReleaseNow))
                 .await;
         }
-        self.shared.leave(&*self.shared.store).await;
+        if let Ok(store) = self.shared.store.get() {
+            self.shared.leave(&*store).await;
+        }
         self.shared.waiters.close();
         // It asks the store: whatever opens the same file next must find it closed.
         let scheduler = self.shared.scheduler_task().take();
@@ -666,7 +692,7 @@ impl Engine {
         if self.shared.is_short_of_room() {
             return Ok(near);
         }
-        let stored = self.shared.store.next_wake().await?;
+        let stored = self.shared.store.get()?.next_wake().await?;
         Ok([stored, near].into_iter().flatten().min())
     }
 
@@ -676,7 +702,7 @@ impl Engine {
     }
 
     pub(crate) async fn row(&self, run: &RunId) -> Result<RunRow, RunError> {
-        self.shared.store.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))
+        self.shared.store.get()?.run(run).await?.ok_or_else(|| RunError::NotFound(run.clone()))
     }
 
     async fn outcome(&self, run: &RunId) -> Result<RunOutcome, RunError> {
@@ -686,13 +712,13 @@ impl Engine {
     async fn outcome_with(&self, run: &RunId, budget: &mut ValueBudget<'_>) -> Result<RunOutcome, RunError> {
         let row = self.row(run).await?;
         let plan = self.indexed_plan(&row).await?;
-        let store = &*self.shared.store;
-        let (state, _) = self.read(run, load::load_state(store, run, &row.plan).await)?;
+        let store = self.shared.store.get()?;
+        let (state, _) = self.read(run, load::load_state(&*store, run, &row.plan).await)?;
         // Not the whole history: a run may have a million events and one result.
         let wanted = view::outcome_events(&plan, &state);
         let output = state.end.as_ref().and_then(|end| end.output);
         let values =
-            ReadValues::load(store, run, &wanted, output, self.shared.limits.payload_max, budget).await;
+            ReadValues::load(&*store, run, &wanted, output, self.shared.limits.payload_max, budget).await;
         let values = values.map_err(|error| bounded::unreadable(run, error))?;
         let (value, held) = (|seq: Seq| values.value(seq), |seq: Seq| values.state(seq));
         let look = OutcomeSource { value: &value, state: &held };
@@ -700,7 +726,7 @@ impl Engine {
     }
 
     pub(crate) async fn folded(&self, run: &RunId) -> Result<(Vec<Event>, RunState), RunError> {
-        let history = self.read(run, load::load_history(&*self.shared.store, run).await)?;
+        let history = self.read(run, load::load_history(&*self.shared.store.get()?, run).await)?;
         let state = RunState::of_whole_run(&history);
         Ok((history, state))
     }
@@ -754,11 +780,9 @@ impl EventSubscription {
             return None;
         }
         loop {
-            let store = Arc::clone(&self.engine.shared.store);
             self.durable.mark_unchanged();
             let last_look = self.last_look;
-            let page = load::load_events(&*store, &self.run, self.after, load::PAGE).await;
-            let events = match self.engine.read(&self.run, page) {
+            let events = match self.engine.events_after(&self.run, self.after, load::PAGE).await {
                 Ok(events) => events,
                 Err(error) => return Some(self.end_with(error)),
             };

@@ -107,7 +107,7 @@ impl ForkRequest {
     /// source may be gone, and the workflow another one.
     async fn known(&self, shared: &EngineShared) -> Result<Option<RunRow>, StartError> {
         let Some(id) = self.id.as_deref() else { return Ok(None) };
-        let Some(row) = shared.store.run(&run_id(Some(id))?).await? else { return Ok(None) };
+        let Some(row) = shared.store.get()?.run(&run_id(Some(id))?).await? else { return Ok(None) };
         if row.source.as_ref() == Some(&self.run) && row.fingerprint == self.fingerprint(&row.workflow)? {
             Ok(Some(row))
         } else {
@@ -125,18 +125,18 @@ async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
     let row = source(&shared, &request).await?;
     let mut registered = shared.registered(&row.workflow)?;
     check_point(&registered, &request, &row)?;
-    let history = load::load_history(&*shared.store, &row.id).await.map_err(|error| match error {
+    let history = load::load_history(&*shared.store.get()?, &row.id).await.map_err(|error| match error {
         LoadError::Store(error) => StartError::Store(error),
         LoadError::Decode(error) => StartError::History { run: row.id.clone(), error },
         other => StartError::Store(StoreError::Damaged(other.to_string())),
     })?;
-    let mut begin = begin_of(&row.id, &history);
+    let mut start = start_of(&row.id, &history);
     let submitted = request.submitted(&row.workflow)?;
     let fingerprint = request.fingerprint(&row.workflow)?;
     let state = RunState::of_whole_run(&history);
     loop {
         if let Some(input) = &submitted {
-            begin.input = accept_input(&shared, &registered, input).await?;
+            start.input = accept_input(&shared, &registered, input).await?;
         }
         let run = run_id(request.id.as_deref())?;
         let Some(now) = shared.registry.created_at_for(&registered, shared.clock.now()) else {
@@ -145,10 +145,10 @@ async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
             check_point(&registered, &request, &row)?;
             continue;
         };
-        begin.imports =
+        start.imports =
             fork::imports(&registered.plan, &state, request.from.as_ref(), &ForkHistory(&history));
-        check_imports(&shared, &registered, &row, &begin.imports).await?;
-        let spec = RunSpec { id: run, start: begin, fingerprint, tags: row.tags, created_at: now };
+        check_imports(&shared, &registered, &row, &start.imports).await?;
+        let spec = RunSpec { id: run, start, fingerprint, tags: row.tags, created_at: now };
         return launch(&shared, registered, spec).await;
     }
 }
@@ -156,7 +156,7 @@ async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
 /// The run to go on from, if that can be done.
 async fn source(shared: &EngineShared, request: &ForkRequest) -> Result<RunRow, StartError> {
     let run = &request.run;
-    let row = shared.store.run(run).await?.ok_or_else(|| StartError::NotFound(run.clone()))?;
+    let row = shared.store.get()?.run(run).await?.ok_or_else(|| StartError::NotFound(run.clone()))?;
     let failed = matches!(row.status, RunStatus::Failed | RunStatus::Cancelled);
     if request.retry && !failed {
         return Err(StartError::NotRetryable { run: run.clone(), status: row.status });
@@ -201,34 +201,35 @@ async fn check_imports(
 }
 
 /// What a run that goes on from another begins with, but for what it takes over.
-fn begin_of(run: &RunId, history: &[Event]) -> RunStart {
+fn start_of(run: &RunId, history: &[Event]) -> RunStart {
     let first = history.first();
-    let mut begin = RunStart::new(first.and_then(|event| event.kind.value().cloned()).unwrap_or_default());
+    let mut start = RunStart::new(first.and_then(|event| event.kind.value().cloned()).unwrap_or_default());
     // As long as the run itself had, from the plan or the request.
-    begin.timeout_ms = first.and_then(|event| {
+    start.timeout_ms = first.and_then(|event| {
         let EventKind::RunStarted { deadline, .. } = &event.kind else { return None };
         deadline.map(|deadline| deadline.ms_since(event.at))
     });
-    begin.source = Some(run.clone());
-    begin
+    start.source = Some(run.clone());
+    start
 }
 
 /// The run that retries a failed one by itself; it is queued in the same commit that ends the failed one. `last` are
 /// the events of that commit.
 pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -> Result<NewRun, LoadError> {
     let shared = &actor.shared;
-    let mut history = load::load_history(&*shared.store, &actor.run).await?;
+    let mut history = load::load_history(&*shared.store.get()?, &actor.run).await?;
     history.extend_from_slice(last);
-    let tags = shared.store.run(&actor.run).await?.map_or_else(Vec::new, |row| row.tags);
-    let mut begin = begin_of(&actor.run, &history);
-    begin.max_retries = actor.state.retries_left.checked_sub(1);
+    let tags = shared.store.get()?.run(&actor.run).await?.map_or_else(Vec::new, |row| row.tags);
+    let mut start = start_of(&actor.run, &history);
+    start.max_retries = actor.state.retries_left.checked_sub(1);
     // Callers that wait for the run wait for its retry.
-    begin.parent.clone_from(&actor.state.parent);
+    start.parent.clone_from(&actor.state.parent);
     let state = RunState::of_whole_run(&history);
-    begin.imports = fork::imports(&actor.plan, &state, None, &ForkHistory(&history));
-    let fingerprint = fingerprint(&actor.state.workflow, &begin.input);
-    let spec = RunSpec { id: id.clone(), start: begin, fingerprint, tags, created_at: shared.clock.now() };
-    Ok(first_commit(shared.id, &actor.plan, spec, false).new)
+    start.imports = fork::imports(&actor.plan, &state, None, &ForkHistory(&history));
+    let fingerprint = fingerprint(&actor.state.workflow, &start.input);
+    let spec = RunSpec { id: id.clone(), start, fingerprint, tags, created_at: shared.clock.now() };
+    let (retry, _, _) = first_commit(shared.id, &actor.plan, spec, false);
+    Ok(retry)
 }
 
 /// A whole history, read by event.

@@ -50,7 +50,7 @@ impl SignalRequest {
         let Self { engine, run, name, payload, id, is_given } = self;
         let shared = &engine.shared;
         let _open = shared.take_request().ok_or(RunError::ShuttingDown)?;
-        let row = shared.store.run(&run).await?.ok_or_else(|| RunError::NotFound(run.clone()))?;
+        let row = shared.store.get()?.run(&run).await?.ok_or_else(|| RunError::NotFound(run.clone()))?;
         let payload = payload.map_err(|error| RunError::SignalNotJson { signal: name.clone(), error })?;
         let (size, limit) = (payload.len_bytes(), shared.limits.payload_max);
         if size > limit {
@@ -101,7 +101,7 @@ impl SignalPayload {
         run: &RunId,
         known: MessageNo,
     ) -> Result<bool, StoreError> {
-        let waiting = shared.store.messages(run).await?;
+        let waiting = shared.store.get()?.messages(run).await?;
         let waiting = waiting.iter().find(|message| message.no == known);
         match waiting.and_then(|message| message.body.decode::<RunCommand>().ok()) {
             Some(RunCommand::Signal { name, payload, .. }) => Ok(!self.says_the_same_as(&name, &payload)),
@@ -114,7 +114,7 @@ impl SignalPayload {
     async fn is_recorded(&self, shared: &EngineShared, run: &RunId) -> Result<Option<bool>, StoreError> {
         let mut after = Seq::ZERO;
         loop {
-            let page = match load::load_events(&*shared.store, run, after, load::PAGE).await {
+            let page = match load::load_events(&*shared.store.get()?, run, after, load::PAGE).await {
                 Ok(page) => page,
                 Err(LoadError::Store(error)) if !matches!(error, StoreError::Damaged(_)) => {
                     return Err(error);

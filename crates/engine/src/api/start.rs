@@ -57,69 +57,52 @@ impl<I: Serialize> RunTarget<I> for &String {
 #[must_use = "a run is started by awaiting it"]
 #[derive(Debug)]
 pub struct RunRequest<O> {
-    engine: Engine,
-    workflow: String,
-    input: Result<Value, json::EncodeError>,
-    options: RunOptions,
-    output: PhantomData<fn() -> O>,
-}
-
-/// What a caller may say about a run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RunOptions {
+    pub(crate) engine: Engine,
+    pub(crate) workflow: String,
+    pub(crate) input: Result<Value, json::EncodeError>,
     pub(crate) id: Option<String>,
     pub(crate) tags: Vec<String>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) trace: Option<TraceParent>,
+    pub(crate) output: PhantomData<fn() -> O>,
 }
 
 impl<O> RunRequest<O> {
-    pub(crate) fn new(engine: Engine, workflow: &str, input: &impl Serialize) -> Self {
-        let input = json::encode(input);
-        Self {
-            engine,
-            workflow: workflow.to_owned(),
-            input,
-            options: RunOptions::default(),
-            output: PhantomData,
-        }
-    }
-
     /// Names the run. Starting it again with the same workflow and input gives the same run.
     pub fn id(mut self, id: impl Into<String>) -> Self {
-        self.options.id = Some(id.into());
+        self.id = Some(id.into());
         self
     }
 
     /// What the run will be called: the given id, or one that is made up now. After an error that does not tell whether
     /// the run was started, such as one of the store, starting it again under this id is harmless.
     pub fn run_id(&mut self) -> &str {
-        self.options.id.get_or_insert_with(|| uuid::Uuid::now_v7().to_string())
+        self.id.get_or_insert_with(|| uuid::Uuid::now_v7().to_string())
     }
 
     /// Adds a word to find the run by.
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
-        self.options.tags.push(tag.into());
+        self.tags.push(tag.into());
         self
     }
 
     /// Fails the run with `run_timeout` when it is older; overrides the workflow's own setting.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.options.timeout = Some(timeout);
+        self.timeout = Some(timeout);
         self
     }
 
     /// Retries the run by itself this often if it fails; overrides the workflow's own setting.
     pub fn max_retries(mut self, retries: u32) -> Self {
-        self.options.max_retries = Some(retries);
+        self.max_retries = Some(retries);
         self
     }
 
     /// Makes the run part of a trace: the value of the header `traceparent`. One that is not as the standard says is
     /// ignored.
     pub fn trace(mut self, traceparent: impl AsRef<str>) -> Self {
-        self.options.trace = TraceParent::parse(traceparent.as_ref());
+        self.trace = TraceParent::parse(traceparent.as_ref());
         self
     }
 }
@@ -131,28 +114,47 @@ impl<O: Send + 'static> IntoFuture for RunRequest<O> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let shared = Arc::clone(&self.engine.shared);
-            let (run, status) = start(&shared, &self.workflow, self.input, self.options).await?;
+            check_tags(&self.tags)?;
+            let submitted = self.input.as_ref().map_err(|error| {
+                let (workflow, error) = (self.workflow.clone(), error.clone());
+                StartError::InputNotJson { workflow, error }
+            })?;
+            let (run, status) = match self.start(&shared, submitted).await {
+                // The workflow may have been another one, or there, when the same was asked for before.
+                Err(refused) if is_about_the_workflow(&refused) => {
+                    let known = known(&shared, &self.workflow, submitted, self.id.as_deref()).await?;
+                    known.map(|row| (row.id, row.status)).ok_or(refused)?
+                }
+                started => started?,
+            };
             Ok(RunHandle::new(&self.engine, run, status))
         })
     }
 }
 
-async fn start(
-    shared: &Arc<EngineShared>,
-    workflow: &str,
-    input: Result<Value, json::EncodeError>,
-    options: RunOptions,
-) -> Result<(RunId, RunStatus), StartError> {
-    check_tags(&options.tags)?;
-    let submitted =
-        input.map_err(|error| StartError::InputNotJson { workflow: workflow.to_owned(), error })?;
-    match begin(shared, workflow, &submitted, &options).await {
-        // The workflow may have been another one, or there, when the same was asked for before.
-        Err(refused) if is_about_the_workflow(&refused) => {
-            let known = known(shared, workflow, &submitted, options.id.as_deref()).await?;
-            known.map(|row| (row.id, row.status)).ok_or(refused)
+impl<O> RunRequest<O> {
+    async fn start(
+        &self,
+        shared: &Arc<EngineShared>,
+        submitted: &Value,
+    ) -> Result<(RunId, RunStatus), StartError> {
+        let mut registered = shared.registered(&self.workflow)?;
+        loop {
+            let input = accept_input(shared, &registered, submitted).await?;
+            let id = run_id(self.id.as_deref())?;
+            let Some(created_at) = shared.registry.created_at_for(&registered, shared.clock.now()) else {
+                // Another definition has taken its place meanwhile.
+                registered = shared.registered(&self.workflow)?;
+                continue;
+            };
+            let (max_retries, trace) = (self.max_retries, self.trace);
+            let timeout_ms =
+                self.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+            let (source, parent, imports) = (None, None, Vec::new());
+            let start = RunStart { input, timeout_ms, max_retries, source, parent, trace, imports };
+            let (fingerprint, tags) = (fingerprint(&self.workflow, submitted), self.tags.clone());
+            return launch(shared, registered, RunSpec { id, start, fingerprint, tags, created_at }).await;
         }
-        other => other,
     }
 }
 
@@ -174,34 +176,8 @@ async fn known(
     id: Option<&str>,
 ) -> Result<Option<RunRow>, StartError> {
     let Some(id) = id.and_then(|id| run_id(Some(id)).ok()) else { return Ok(None) };
-    let row = shared.store.run(&id).await?;
+    let row = shared.store.get()?.run(&id).await?;
     Ok(row.filter(|row| is_same(row, &fingerprint(workflow, submitted), None)))
-}
-
-async fn begin(
-    shared: &Arc<EngineShared>,
-    workflow: &str,
-    submitted: &Value,
-    options: &RunOptions,
-) -> Result<(RunId, RunStatus), StartError> {
-    let mut registered = shared.registered(workflow)?;
-    loop {
-        let input = accept_input(shared, &registered, submitted).await?;
-        let run = run_id(options.id.as_deref())?;
-        let Some(now) = shared.registry.created_at_for(&registered, shared.clock.now()) else {
-            // Another definition has taken its place meanwhile.
-            registered = shared.registered(workflow)?;
-            continue;
-        };
-        let mut begin = RunStart::new(input);
-        begin.timeout_ms =
-            options.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
-        begin.max_retries = options.max_retries;
-        begin.trace = options.trace;
-        let (fingerprint, tags) = (fingerprint(workflow, submitted), options.tags.clone());
-        let spec = RunSpec { id: run, start: begin, fingerprint, tags, created_at: now };
-        return launch(shared, registered, spec).await;
-    }
 }
 
 /// The input as the run is given it.
@@ -304,10 +280,10 @@ pub(crate) fn child(actor: &Actor, new: &NewChild, asked: AskedChild) -> Option<
     let (registered, now) = newest(shared, &new.workflow)?;
     let AskedChild { input, trace } = asked;
     let fingerprint = fingerprint(&new.workflow, &input);
-    let begin = RunStart { parent: Some(actor.run.clone()), trace, ..RunStart::new(input) };
-    let spec =
-        RunSpec { id: new.child.clone(), start: begin, fingerprint, tags: Vec::new(), created_at: now };
-    Some(first_commit(shared.id, &registered.plan, spec, false).new)
+    let start = RunStart { parent: Some(actor.run.clone()), trace, ..RunStart::new(input) };
+    let spec = RunSpec { id: new.child.clone(), start, fingerprint, tags: Vec::new(), created_at: now };
+    let (child, _, _) = first_commit(shared.id, &registered.plan, spec, false);
+    Some(child)
 }
 
 /// What a run that begins now takes, and when it is created.

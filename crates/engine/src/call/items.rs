@@ -114,9 +114,9 @@ impl Actor {
             return Ok(());
         }
         let mut recorded = self.recorded(seq);
-        let (store, max) = (&*self.shared.store, self.shared.limits.payload_max);
+        let (store, max) = (self.shared.store.get()?, self.shared.limits.payload_max);
         let mut retry = self.shared.store_retry(&self.run, "the items cannot be read");
-        while let Err(error) = recorded.fetch(store, &self.run, max).await {
+        while let Err(error) = recorded.fetch(&*store, &self.run, max).await {
             retry.after(error).await?;
         }
         let list = CutList::new(recorded.value().unwrap_or_default());

@@ -10,7 +10,7 @@ use rival_core::event::{BlockedReason, CallRole};
 use rival_core::failure::code;
 use rival_core::machine::{CallOutcome, INTERRUPTIONS_MAX, NewCall};
 use rival_core::{FailureRecord, IndexedPlan, NodeStatus, Path, RunId, RunStatus, StepError, Value};
-use rival_store::{LogLine, Store};
+use rival_store::LogLine;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -30,12 +30,13 @@ use crate::registry::resources::ResourceMap;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::mailbox::{ActorMessage, Mailbox, StepSnapshot};
 use crate::schedule::store_retry::StoreRetry;
+use crate::schedule::store_slot::StoreSlot;
 
 /// How often the lines of a call that is still at work are stored.
 const LOG_FLUSH: Duration = Duration::from_millis(500);
 
 /// A function at work; a panic in it is caught.
-type CaughtFuture =
+pub(crate) type CaughtFuture =
     WatchedFuture<CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Result<Value, CallError>>>>>;
 type Returned = std::thread::Result<Result<Value, CallError>>;
 
@@ -59,35 +60,13 @@ pub(crate) struct CallJob {
     pub(crate) status: RunStatus,
     pub(crate) token: CancellationToken,
     pub(crate) mailbox: Mailbox,
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<StoreSlot>,
     pub(crate) resources: Arc<ResourceMap>,
     pub(crate) registered: Arc<RegisteredWorkflow>,
     pub(crate) payload_max: usize,
 }
 
-/// What the actor keeps of a call at work.
-pub(crate) struct CallHandle {
-    pub(crate) role: CallRole,
-    pub(crate) attempt: u32,
-    pub(crate) token: CancellationToken,
-    /// It watches its token, so it is told and given time.
-    pub(crate) cooperative: bool,
-    pub(crate) log: Log,
-    pub(crate) state: StateCell,
-    /// How large a state may be that is recorded.
-    pub(crate) state_max: usize,
-    pub(crate) watch: Option<Arc<CallWatch>>,
-}
-
 impl CallJob {
-    pub(crate) fn handle(&self) -> CallHandle {
-        let cooperative = self.function.needs().cancellation;
-        let NewCall { role, attempt, .. } = self.call;
-        let (token, log, state) = (self.token.clone(), self.log.clone(), self.state.clone());
-        let (watch, state_max) = (self.watch.clone(), self.payload_max);
-        CallHandle { role, attempt, token, cooperative, log, state, state_max, watch }
-    }
-
     /// Whether everything that the function asked for is at hand.
     pub(crate) fn is_ready(&self) -> bool {
         let last = self.iteration.as_ref().and_then(|iteration| iteration.last.as_ref());
@@ -97,25 +76,37 @@ impl CallJob {
             && self.seen.is_at_hand()
     }
 
-    /// Makes the call, from reading what it asks for to its end.
-    pub(crate) async fn run(mut self) -> CallOutcome {
-        let run = self.run.clone();
-        let mut retry = StoreRetry::in_call(&run, "what a call is given cannot be read");
-        // What was read already stays; the store may answer the next time.
-        while let Err(error) = self.fetch().await {
-            match retry.after(error).await {
-                Ok(()) => {}
-                Err(error @ ReadError::TooLarge { .. }) => return too_large_to_read(&error),
-                Err(error) => return self.unreadable(&error),
+    /// Sees a call through to its end, from reading what it asks for if it has not begun. Stores its lines now and then
+    /// if it takes long.
+    pub(crate) async fn run(mut self, made: Option<CaughtFuture>) -> CallOutcome {
+        let mut made = match made {
+            Some(made) => made,
+            None => {
+                let run = self.run.clone();
+                let mut retry = StoreRetry::in_call(&run, "what a call is given cannot be read");
+                // What was read already stays; the store may answer the next time.
+                while let Err(error) = self.fetch().await {
+                    match retry.after(error).await {
+                        Ok(()) => {}
+                        Err(error @ ReadError::TooLarge { .. }) => return too_large_to_read(&error),
+                        Err(error) => return self.unreadable(&error),
+                    }
+                }
+                self.begin()
+            }
+        };
+        loop {
+            match tokio::time::timeout(LOG_FLUSH, &mut made).await {
+                Ok(returned) => return self.conclude(returned),
+                Err(_) => self.flush(self.log.take()).await,
             }
         }
-        let made = self.begin();
-        self.finish(made).await
     }
 
     /// Reads what is not at hand.
     async fn fetch(&mut self) -> Result<(), ReadError> {
-        let (store, run, max) = (&*self.store, &self.run, self.payload_max);
+        let store = self.store.get()?;
+        let (store, run, max) = (&*store, &self.run, self.payload_max);
         self.input.fetch(store, run, max).await?;
         if let Some(last) = self.iteration.as_mut().and_then(|iteration| iteration.last.as_mut()) {
             last.fetch(store, run, max).await?;
@@ -130,59 +121,8 @@ impl CallJob {
         CallOutcome::Blocked(BlockedReason::Undecodable { message: error.to_string() })
     }
 
-    /// Calls the function, without waiting for it.
+    /// Calls the function with what it asked for, without waiting for it.
     pub(crate) fn begin(&mut self) -> CaughtFuture {
-        let context = self.context();
-        let function = Arc::clone(&self.function);
-        let call = catch_unwind(AssertUnwindSafe(|| function.call(context)));
-        let call = call.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic).into()))));
-        let idle_tracker = self.role_inputs.durable().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
-        WatchedFuture::new(AssertUnwindSafe(call).catch_unwind(), idle_tracker, self.watch.clone())
-    }
-
-    /// Waits for the function's end, storing its lines now and then if it takes long.
-    pub(crate) async fn finish(self, mut made: CaughtFuture) -> CallOutcome {
-        loop {
-            match tokio::time::timeout(LOG_FLUSH, &mut made).await {
-                Ok(returned) => return self.conclude(returned),
-                Err(_) => self.flush(self.log.take()).await,
-            }
-        }
-    }
-
-    /// Judges what the function returned. One that has an outcome gave up what it dropped last; one that is called again
-    /// waits for it again.
-    pub(crate) fn conclude(&self, returned: Returned) -> CallOutcome {
-        let outcome = self.judge(returned);
-        if let (CallOutcome::Success { .. } | CallOutcome::Failure { .. }, Some((_, idle_tracker))) =
-            (&outcome, self.role_inputs.durable())
-        {
-            idle_tracker.tell_given_up();
-        }
-        outcome
-    }
-
-    fn judge(&self, returned: Returned) -> CallOutcome {
-        let returned = match returned.unwrap_or_else(|panic| Err(panicked(&*panic).into())) {
-            Ok(result) => Ok(result),
-            Err(CallError::Failed(error)) => Err(error),
-            Err(CallError::Lost(reason)) => return CallOutcome::Lost(reason),
-        };
-        let skipped = self.state.is_skipped();
-        let state = self.state.to_value();
-        if let Some(error) = self.too_large("state", state.as_ref()) {
-            return CallOutcome::Failure { error, state: None };
-        }
-        match returned.and_then(|result| self.acceptable(result)) {
-            Ok(result) => CallOutcome::Success { result, state, skipped },
-            Err(error) if error.failure.code == code::DECODE => {
-                CallOutcome::Blocked(BlockedReason::Undecodable { message: error.failure.message })
-            }
-            Err(error) => CallOutcome::Failure { error, state },
-        }
-    }
-
-    fn context(&mut self) -> CallContext {
         let input = self.input.value().unwrap_or_default();
         let (outputs, seen) = (views(&self.seen.outputs), views(&self.seen.named));
         let mut context = CallContext {
@@ -216,7 +156,34 @@ impl CallJob {
             }
             RoleInputs::Compensation(undone) => context.undo = Some(undone.context()),
         }
-        context
+        let function = Arc::clone(&self.function);
+        let call = catch_unwind(AssertUnwindSafe(|| function.call(context)));
+        let call = call.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic).into()))));
+        let idle_tracker = self.role_inputs.durable().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
+        WatchedFuture::new(AssertUnwindSafe(call).catch_unwind(), idle_tracker, self.watch.clone())
+    }
+
+    /// Judges what the function returned.
+    pub(crate) fn conclude(&self, returned: Returned) -> CallOutcome {
+        let returned = match returned.unwrap_or_else(|panic| Err(panicked(&*panic).into())) {
+            Ok(result) => self.refusal(&result).map_or(Ok(result), Err),
+            Err(CallError::Failed(error)) => Err(error),
+            Err(CallError::Lost(reason)) => return CallOutcome::Lost(reason),
+        };
+        let (state, skipped) = (self.state.to_value(), self.state.is_skipped());
+        let outcome = match (self.too_large("state", state.as_ref()), returned) {
+            (Some(error), _) => CallOutcome::Failure { error, state: None },
+            (None, Ok(result)) => CallOutcome::Success { result, state, skipped },
+            (None, Err(error)) if error.failure.code == code::DECODE => {
+                return CallOutcome::Blocked(BlockedReason::Undecodable { message: error.failure.message });
+            }
+            (None, Err(error)) => CallOutcome::Failure { error, state },
+        };
+        // One that has an outcome gave up what it dropped last; one that is called again waits for it again.
+        if let Some((_, idle_tracker)) = self.role_inputs.durable() {
+            idle_tracker.tell_given_up();
+        }
+        outcome
     }
 
     fn steps_reader(&self) -> StepsReader {
@@ -262,28 +229,27 @@ impl CallJob {
         if lines.is_empty() {
             return;
         }
-        if let Err(error) = self.store.append_logs(lines).await {
+        let stored = async { self.store.get()?.append_logs(lines).await };
+        if let Err(error) = stored.await {
             tracing::warn!(run = %self.run, %error, "log lines could not be stored");
         }
     }
 
-    fn acceptable(&self, result: Value) -> Result<Value, StepError> {
-        if let Some(error) = self.too_large("result", Some(&result)) {
-            return Err(error);
+    /// Why a result is not taken.
+    fn refusal(&self, result: &Value) -> Option<StepError> {
+        if let Some(error) = self.too_large("result", Some(result)) {
+            return Some(error);
         }
-        if self.call.role == CallRole::Input {
-            let violations = self.registered.check_nested_input(&self.plan, &self.call.function, &result);
-            if !violations.is_empty() {
-                let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
-                let message = format!(
-                    "the input of nested workflow `{}` is not valid: {}",
-                    self.call.node,
-                    list.join("; ")
-                );
-                return Err(StepError::stop(message).code(code::INVALID_INPUT));
-            }
+        if self.call.role != CallRole::Input {
+            return None;
         }
-        Ok(result)
+        let violations = self.registered.check_nested_input(&self.plan, &self.call.function, result);
+        let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
+        (!list.is_empty()).then(|| {
+            let (node, list) = (&self.call.node, list.join("; "));
+            let message = format!("the input of nested workflow `{node}` is not valid: {list}");
+            StepError::stop(message).code(code::INVALID_INPUT)
+        })
     }
 
     fn too_large(&self, what: &str, value: Option<&Value>) -> Option<StepError> {
@@ -311,7 +277,7 @@ struct Outlook {
     from: Path,
     run: RunId,
     mailbox: Mailbox,
-    store: Arc<dyn Store>,
+    store: Arc<StoreSlot>,
     payload_max: usize,
 }
 
@@ -321,12 +287,13 @@ impl FindSteps for Outlook {
         self.mailbox.send(ActorMessage::ReadStep { from: self.from.clone(), name: name.to_owned(), answer });
         let (store, run, max) = (Arc::clone(&self.store), self.run.clone(), self.payload_max);
         Box::pin(async move {
-            let Ok(Some(mut sighting)) = answered.await else { return Ok(None) };
-            let fetched = sighting.fetch(&*store, &run, max).await;
-            fetched.map(|()| Some(sighting.view())).map_err(|error| match error {
+            let Ok(Some(mut step)) = answered.await else { return Ok(None) };
+            let fetched = async { step.fetch(&*store.get()?, &run, max).await };
+            fetched.await.map_err(|error: ReadError| match error {
                 ReadError::TooLarge { .. } => StepError::stop(error.to_string()).code(code::TOO_LARGE),
                 other => StepError::new(other.to_string()),
-            })
+            })?;
+            Ok(Some(step.view()))
         })
     }
 

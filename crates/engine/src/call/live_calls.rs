@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::task::Poll;
 use std::time::Instant;
@@ -19,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::call::context::{RunInfo, StateCell};
 use crate::call::function::{FunctionNeeds, UserFunction};
 use crate::call::inputs::{FailureSource, RoleInputs, SeenSteps, WhatFailed, WhatIsUndone};
-use crate::call::job::{CallHandle, CallJob};
+use crate::call::job::{CallJob, CaughtFuture};
 use crate::call::log::Log;
 use crate::call::parked::CallWatch;
 use crate::call::values::RecordedValue;
@@ -27,7 +26,7 @@ use crate::durable::handle::DurableHandle;
 use crate::durable::idle::IdleTracker;
 use crate::durable::op_session::OpSession;
 use crate::run::actor::{Actor, PendingCommit};
-use crate::run::mailbox::{ActorMessage, Mailbox, StepSnapshot};
+use crate::run::mailbox::{ActorMessage, ResultSender, StepSnapshot};
 use crate::schedule::clock::Clock;
 
 /// A call at work.
@@ -47,7 +46,7 @@ pub(crate) struct RunningCall {
     /// When the call began, if an observer measures it and has not been told of its end.
     pub(crate) began: Option<Instant>,
     /// What it asks for, if it asks for durable things.
-    pub(crate) talk: Option<OpSession>,
+    pub(crate) session: Option<OpSession>,
     /// On a virtual clock.
     watch: Option<Arc<CallWatch>>,
 }
@@ -98,8 +97,8 @@ impl RunningCall {
         if let Some(watch) = &self.watch {
             watch.ends();
         }
-        if let Some(talk) = &self.talk {
-            talk.idle_tracker.ends();
+        if let Some(session) = &self.session {
+            session.idle_tracker.ends();
         }
     }
 
@@ -120,34 +119,13 @@ fn never() -> CancellationToken {
     NEVER.clone()
 }
 
-/// Reports the end of a call to the actor, once: from the function itself, or from the code that stopped it.
-#[derive(Clone)]
-struct ResultSender {
-    mailbox: Mailbox,
-    told: Arc<AtomicBool>,
-}
-
-impl ResultSender {
-    fn send(&self, message: ActorMessage) {
-        if !self.told.swap(true, Ordering::AcqRel) {
-            self.mailbox.pass_on(message);
-        }
-    }
-
-    fn discard(&self) {
-        if !self.told.swap(true, Ordering::AcqRel) {
-            self.mailbox.forget();
-        }
-    }
-}
-
 impl Actor {
-    /// Does what was decided. What ends at once is decided in turn, and is part of the work that is returned.
+    /// Does what was decided. What ends at once is decided in turn, and is pending then.
     pub(crate) async fn perform(&mut self, effects: Vec<Effect>) -> PendingCommit {
-        let mut work = PendingCommit::default();
+        let mut pending = PendingCommit::default();
         let alone = effects.len() == 1;
         // A call takes the place of the one before it in its node, which must be stopped by then. One that is stopped
-        // in the turn in which it was started is started first.
+        // in the decision in which it was started is started first.
         let (stops, others): (Vec<_>, Vec<_>) = effects.into_iter().partition(|effect| match effect {
             Effect::Stop { node, call, .. } => {
                 self.calls.get(node).is_some_and(|running| running.number == *call)
@@ -157,17 +135,17 @@ impl Actor {
         let mut answers = Vec::new();
         for effect in stops.into_iter().chain(others) {
             match effect {
-                Effect::Call(call) => self.call(call, alone, &mut work).await,
+                Effect::Call(call) => self.call(call, alone, &mut pending).await,
                 Effect::Stop { node, call, why } => self.stop_call(node, call, why).await,
                 Effect::Answer { node, call, op } => answers.push((node, call, op)),
             }
         }
         self.answer(&answers);
-        work
+        pending
     }
 
-    async fn call(&mut self, call: NewCall, alone: bool, work: &mut PendingCommit) {
-        // A later event of the same turn may have ended it.
+    async fn call(&mut self, call: NewCall, alone: bool, pending: &mut PendingCommit) {
+        // A later event of the same decision may have ended it.
         let current = self.state.node(&call.node).and_then(|node| node.open_call());
         if current.is_none_or(|open| open.number != call.number) {
             return;
@@ -175,60 +153,58 @@ impl Actor {
         let (node, number) = (call.node.clone(), call.number);
         let Some(function) = self.registered.function(&self.plan, &call.function).cloned() else {
             let outcome = CallOutcome::Blocked(BlockedReason::FunctionMissing { function: call.function });
-            return self.decide(MachineInput::CallFinished { node, call: number, outcome }, work);
+            self.decide(MachineInput::CallFinished { node, call: number, outcome }, pending);
+            return;
         };
         if function.needs().iteration
             && let Err(error) = self.bring_items(&node, call.role).await
         {
             tracing::error!(run = %self.run, %node, %error, "the items cannot be read");
             let outcome = CallOutcome::Blocked(BlockedReason::Undecodable { message: error.to_string() });
-            return self.decide(MachineInput::CallFinished { node, call: number, outcome }, work);
+            self.decide(MachineInput::CallFinished { node, call: number, outcome }, pending);
+            return;
         }
         let mut job = self.job(call, function);
         // A function that ends at its first poll costs no task. Only one that is called alone is tried
         // here: the others of a group should start side by side.
         if !alone || !job.is_ready() {
-            let (handle, talk) = (job.handle(), self.talk(&job));
-            return self.at_work(node, number, handle, talk, job.run());
+            let session = self.op_session(&job);
+            return self.at_work(job, None, session);
         }
         let began = self.shared.observers.stopwatch();
         let mut made = job.begin();
         match futures::poll!(&mut made) {
             Poll::Ready(returned) => {
                 let outcome = job.conclude(returned);
-                work.logs.extend(job.log.take());
+                pending.logs.extend(job.log.take());
                 self.observe_call_end(&node, number, began, &outcome);
-                self.decide(MachineInput::CallFinished { node, call: number, outcome }, work);
+                self.decide(MachineInput::CallFinished { node, call: number, outcome }, pending);
             }
-            Poll::Pending => self.at_work(node, number, job.handle(), None, job.finish(made)),
+            Poll::Pending => self.at_work(job, Some(made), None),
         }
     }
 
     /// The way of a call through what its step has asked for before.
-    fn talk(&mut self, job: &CallJob) -> Option<OpSession> {
+    fn op_session(&mut self, job: &CallJob) -> Option<OpSession> {
         let (_, idle_tracker) = job.role_inputs.durable()?;
         let replay = Replay::new(self.state.ops.get(&job.call.node), job.call.attempt);
         self.op_nodes.insert(job.call.node.clone());
         Some(OpSession::new(Arc::clone(idle_tracker), replay))
     }
 
-    /// Gives a call a task of its own.
-    fn at_work(
-        &mut self,
-        node: Path,
-        number: u32,
-        handle: CallHandle,
-        talk: Option<OpSession>,
-        ending: impl Future<Output = CallOutcome> + Send + 'static,
-    ) {
+    /// Gives a call a task of its own; it may have begun.
+    fn at_work(&mut self, job: CallJob, made: Option<CaughtFuture>, session: Option<OpSession>) {
         self.shared.in_flight.add();
-        let sender = ResultSender { mailbox: self.mailbox.clone(), told: Arc::default() };
-        let (told, at, log) = (sender.clone(), node.clone(), handle.log.clone());
+        let NewCall { node, number, role, attempt, .. } = job.call.clone();
+        let (sender, log) = (ResultSender::new(&self.mailbox), job.log.clone());
+        let (token, state, watch) = (job.token.clone(), job.state.clone(), job.watch.clone());
+        let (cooperative, state_max) = (job.function.needs().cancellation, job.payload_max);
+        let (reports, at) = (sender.clone(), node.clone());
         let task = tokio::spawn(async move {
-            let outcome = ending.await;
-            told.send(ActorMessage::CallFinished { node: at, call: number, outcome, logs: log.take() });
+            let log = job.log.clone();
+            let outcome = job.run(made).await;
+            reports.send(ActorMessage::CallFinished { node: at, call: number, outcome, logs: log.take() });
         });
-        let CallHandle { role, attempt, token, cooperative, log, state, state_max, watch } = handle;
         let abort = task.abort_handle();
         let began = self.shared.observers.stopwatch();
         let running = RunningCall {
@@ -243,7 +219,7 @@ impl Actor {
             state,
             state_max,
             began,
-            talk,
+            session,
             watch,
         };
         self.calls.insert(node, running);
@@ -279,7 +255,8 @@ impl Actor {
         if lines.is_empty() {
             return;
         }
-        if let Err(error) = self.shared.store.append_logs(lines).await {
+        let stored = async { self.shared.store.get()?.append_logs(lines).await };
+        if let Err(error) = stored.await {
             tracing::warn!(run = %self.run, %error, "log lines could not be stored");
         }
     }

@@ -17,15 +17,15 @@ use rival_core::event::EventKind;
 use rival_core::failure::code;
 use rival_core::machine::{OnceRequest, OpRequest};
 use rival_core::{Event, FailureRecord, Path, RunId, Seq, StepError, Value};
-use rival_store::Store;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use crate::call::values::RecordedValue;
+use crate::call::values::{ReadError, RecordedValue};
 use crate::durable::idle::{ExternalWork, IdleTracker, PendingRequest, WorkGuard};
-use crate::run::load::{self};
+use crate::run::load::{self, LoadError};
 use crate::run::mailbox::{ActorMessage, Mailbox};
 use crate::schedule::store_retry::StoreRetry;
+use crate::schedule::store_slot::StoreSlot;
 
 /// How many children of a map run at a time, unless told otherwise.
 pub const MAP_CONCURRENCY: u32 = 100;
@@ -40,7 +40,7 @@ struct OpClient {
     call: u32,
     run: RunId,
     mailbox: Mailbox,
-    store: Arc<dyn Store>,
+    store: Arc<StoreSlot>,
     idle_tracker: Arc<IdleTracker>,
     /// How often the function has asked for what.
     counts: Mutex<BTreeMap<(OpKind, String), u32>>,
@@ -109,7 +109,7 @@ impl DurableHandle {
         call: u32,
         run: &RunId,
         mailbox: &Mailbox,
-        store: &Arc<dyn Store>,
+        store: &Arc<StoreSlot>,
         idle_tracker: Arc<IdleTracker>,
     ) -> Self {
         Self(Arc::new(OpClient {
@@ -425,19 +425,23 @@ impl OpClient {
     /// Brings an answer to hand. A store that cannot be read now is asked again: that is not the function's failure.
     async fn fetch(&self, recorded: &mut RecordedValue) -> Result<(), StepError> {
         let mut retry = StoreRetry::in_call(&self.run, "an answer cannot be read");
-        while let Err(error) = recorded.fetch(&*self.store, &self.run, usize::MAX).await {
-            retry.after(error).await.map_err(|error| unreadable(&error))?;
+        loop {
+            let fetched = async { recorded.fetch(&*self.store.get()?, &self.run, usize::MAX).await };
+            match fetched.await {
+                Ok(()) => return Ok(()),
+                Err(error) => retry.after(error).await.map_err(|error: ReadError| unreadable(&error))?,
+            }
         }
-        Ok(())
     }
 
     /// The events after `after`, some of them; asked for again like an answer.
     async fn page(&self, after: Seq) -> Result<Vec<Event>, StepError> {
         let mut retry = StoreRetry::in_call(&self.run, "an answer cannot be read");
         loop {
-            match load::load_events(&*self.store, &self.run, after, load::PAGE).await {
+            let page = async { load::load_events(&*self.store.get()?, &self.run, after, load::PAGE).await };
+            match page.await {
                 Ok(page) => return Ok(page),
-                Err(error) => retry.after(error).await.map_err(|error| unreadable(&error))?,
+                Err(error) => retry.after(error).await.map_err(|error: LoadError| unreadable(&error))?,
             }
         }
     }

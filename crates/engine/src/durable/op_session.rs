@@ -83,29 +83,29 @@ impl OpSession {
 
 impl Actor {
     /// A function asks for something durable.
-    pub(crate) fn handle_op_request(&mut self, ask: OpMessage, work: &mut PendingCommit) {
+    pub(crate) fn handle_op_request(&mut self, ask: OpMessage, pending: &mut PendingCommit) {
         let OpMessage { node, call, id, key, hash, used, request, check, reply } = ask;
         let Some(running) = self.calls.get_mut(&node).filter(|running| running.number == call) else {
             return;
         };
-        let Some(talk) = &mut running.talk else { return };
-        let idle_tracker = Arc::clone(&talk.idle_tracker);
+        let Some(session) = &mut running.session else { return };
+        let idle_tracker = Arc::clone(&session.idle_tracker);
         idle_tracker.heard();
         let ops = self.state.ops.get(&node);
         let op = match &request {
             OpRequest::Once(OnceRequest::Record(_)) => {
-                talk.replay.worked();
+                session.replay.worked();
                 ops.map_or(1, StepOps::next)
             }
-            _ => match talk.replay.ask(ops, &key, &hash, &used) {
+            _ => match session.replay.ask(ops, &key, &hash, &used) {
                 ReplayResult::Recorded(op) => {
-                    talk.asks.insert(op, WaitingRequest { id, reply });
+                    session.asks.insert(op, WaitingRequest { id, reply });
                     idle_tracker.known(id);
-                    return work.effects.push(Effect::Answer { node, call, op });
+                    return pending.effects.push(Effect::Answer { node, call, op });
                 }
-                ReplayResult::Mismatch(message) => return self.nondeterminism(&node, call, message, work),
+                ReplayResult::Mismatch(message) => return self.nondeterminism(&node, call, message, pending),
                 ReplayResult::Undecided(message) => {
-                    talk.undecided.push((WaitingRequest { id, reply }, message));
+                    session.undecided.push((WaitingRequest { id, reply }, message));
                     // What it asks for in the same poll is in the inbox when that poll is over.
                     if idle_tracker.listens() {
                         self.mailbox.send(ActorMessage::ReplyWanted { node, call });
@@ -113,7 +113,7 @@ impl Actor {
                     return;
                 }
                 ReplayResult::New if matches!(request, OpRequest::Once(OnceRequest::Begin)) => {
-                    talk.replay.working();
+                    session.replay.working();
                     // A function that is gone needs no answer.
                     let _ = reply.send(OpReply::Do);
                     return;
@@ -121,8 +121,8 @@ impl Actor {
                 ReplayResult::New => ops.map_or(1, StepOps::next),
             },
         };
-        talk.asks.insert(op, WaitingRequest { id, reply });
-        talk.replay.recorded(op);
+        session.asks.insert(op, WaitingRequest { id, reply });
+        session.replay.recorded(op);
         let request = match request {
             OpRequest::Once(OnceRequest::Record(Ok(value))) => {
                 OpRequest::Once(OnceRequest::Record(self.small_enough(value)))
@@ -132,30 +132,31 @@ impl Actor {
         let refused = self.refused(&request, &key.name, check);
         let OpKey { name, occurrence, .. } = key;
         let asked = AskedOp { node, call, name, occurrence, hash, after: used, request, refused };
-        self.decide(MachineInput::Op(asked), work);
+        self.decide(MachineInput::Op(asked), pending);
         idle_tracker.known(id);
     }
 
     /// A function gives an operation up.
-    pub(crate) fn handle_op_dropped(&mut self, given_up: GivenUp, work: &mut PendingCommit) {
+    pub(crate) fn handle_op_dropped(&mut self, given_up: GivenUp, pending: &mut PendingCommit) {
         let GivenUp { node, call, key } = given_up;
         let Some(running) = self.calls.get_mut(&node).filter(|running| running.number == call) else {
             return;
         };
-        let Some(talk) = &mut running.talk else { return };
+        let Some(session) = &mut running.session else { return };
         if let Some((op, _)) = self.state.ops.get(&node).and_then(|ops| ops.find(&key)) {
-            talk.replay.dropped(op);
-            talk.asks.remove(&op);
-            talk.kept_back.remove(&op);
-            return self.decide(MachineInput::OpDropped { node, call, op }, work);
+            session.replay.dropped(op);
+            session.asks.remove(&op);
+            session.kept_back.remove(&op);
+            self.decide(MachineInput::OpDropped { node, call, op }, pending);
+            return;
         }
         // Something that was to be done once, and is not recorded yet.
-        talk.replay.worked();
+        session.replay.worked();
         let OpKey { name, occurrence, .. } = key;
         let (hash, after, refused) = (String::new(), Vec::new(), None);
         let request = OpRequest::Once(OnceRequest::Drop);
         let asked = AskedOp { node, call, name, occurrence, hash, after, request, refused };
-        self.decide(MachineInput::Op(asked), work);
+        self.decide(MachineInput::Op(asked), pending);
     }
 
     /// A function has ended: replies that it did not use are discarded.
@@ -164,32 +165,32 @@ impl Actor {
         node: &Path,
         call: u32,
         outcome: &CallOutcome,
-        work: &mut PendingCommit,
+        pending: &mut PendingCommit,
     ) {
         if !matches!(outcome, CallOutcome::Success { .. } | CallOutcome::Failure { .. }) {
             return;
         }
         let Some(running) = self.calls.get(node).filter(|running| running.number == call) else { return };
-        let (Some(talk), Some(ops)) = (&running.talk, self.state.ops.get(node)) else { return };
-        let used: BTreeSet<u32> = talk.idle_tracker.used().into_iter().collect();
+        let (Some(session), Some(ops)) = (&running.session, self.state.ops.get(node)) else { return };
+        let used: BTreeSet<u32> = session.idle_tracker.used().into_iter().collect();
         for op in ops.unused(running.attempt).filter(|op| !used.contains(op)).collect::<Vec<_>>() {
-            self.decide(MachineInput::OpDropped { node: node.clone(), call, op }, work);
+            self.decide(MachineInput::OpDropped { node: node.clone(), call, op }, pending);
         }
     }
 
     /// The function has said what it asks for in one breath: it can be told.
-    pub(crate) fn handle_reply_wanted(&mut self, node: &Path, call: u32, work: &mut PendingCommit) {
+    pub(crate) fn handle_reply_wanted(&mut self, node: &Path, call: u32, pending: &mut PendingCommit) {
         let Some(running) = self.calls.get_mut(node).filter(|running| running.number == call) else { return };
-        let Some(talk) = &mut running.talk else { return };
-        for (asking, message) in std::mem::take(&mut talk.undecided) {
+        let Some(session) = &mut running.session else { return };
+        for (asking, message) in std::mem::take(&mut session.undecided) {
             // It was given up meanwhile.
             if asking.reply.is_closed() {
                 continue;
             }
-            if talk.replay.is_alone() {
-                return self.nondeterminism(node, call, message, work);
+            if session.replay.is_alone() {
+                return self.nondeterminism(node, call, message, pending);
             }
-            talk.replay.working();
+            session.replay.working();
             // A function that is gone needs no answer.
             let _ = asking.reply.send(OpReply::Do);
         }
@@ -216,20 +217,20 @@ impl Actor {
     }
 
     /// The step is not what it was: it is blocked, and its function abandoned.
-    fn nondeterminism(&mut self, node: &Path, call: u32, message: String, work: &mut PendingCommit) {
+    fn nondeterminism(&mut self, node: &Path, call: u32, message: String, pending: &mut PendingCommit) {
         let outcome = CallOutcome::Blocked(BlockedReason::Nondeterminism { message });
         if let Some(running) = self.calls.remove(node) {
             running.abandon();
-            work.logs.extend(running.unstored());
+            pending.logs.extend(running.unstored());
             self.observe_call_end(node, call, running.began, &outcome);
         }
-        self.decide(MachineInput::CallFinished { node: node.clone(), call, outcome }, work);
+        self.decide(MachineInput::CallFinished { node: node.clone(), call, outcome }, pending);
     }
 
     /// What a function that returned a result has to be held against.
     pub(crate) fn forgot(&self, node: &Path, call: u32) -> Option<String> {
         let running = self.calls.get(node).filter(|running| running.number == call)?;
-        running.talk.as_ref()?.replay.forgot(self.state.ops.get(node))
+        running.session.as_ref()?.replay.forgot(self.state.ops.get(node))
     }
 
     /// Operations have ended, or were asked for again: gives functions the answers that are there and due. All of them
@@ -245,22 +246,22 @@ impl Actor {
 
     fn keep_back(&mut self, node: &Path, call: u32, op: u32) {
         let Some(running) = self.calls.get_mut(node).filter(|running| running.number == call) else { return };
-        let Some(talk) = &mut running.talk else { return };
-        if talk.asks.contains_key(&op) && has_ended(self.state.ops.get(node), op).is_some() {
-            talk.kept_back.insert(op);
+        let Some(session) = &mut running.session else { return };
+        if session.asks.contains_key(&op) && has_ended(self.state.ops.get(node), op).is_some() {
+            session.kept_back.insert(op);
         }
     }
 
     /// Gives a function the answers that are due, each when it has had the time to act on the one before.
     pub(crate) fn give_answers(&mut self, node: &Path, call: u32) {
         let Some(running) = self.calls.get_mut(node).filter(|running| running.number == call) else { return };
-        let (Some(talk), Some(ops)) = (&mut running.talk, self.state.ops.get(node)) else { return };
-        while let Some(number) = talk.next_due(ops) {
-            if !talk.idle_tracker.listens() {
+        let (Some(session), Some(ops)) = (&mut running.session, self.state.ops.get(node)) else { return };
+        while let Some(number) = session.next_due(ops) {
+            if !session.idle_tracker.listens() {
                 return;
             }
-            talk.kept_back.remove(&number);
-            let (Some(asking), Some(op)) = (talk.asks.remove(&number), ops.get(number)) else { continue };
+            session.kept_back.remove(&number);
+            let (Some(asking), Some(op)) = (session.asks.remove(&number), ops.get(number)) else { continue };
             let Some(end) = op.end else { continue };
             let recorded = self.values.get(end.seq);
             let recorded = recorded
@@ -273,8 +274,8 @@ impl Actor {
                 end_seq: end.seq,
                 good: end.good,
             };
-            talk.given.push(number);
-            talk.idle_tracker.told(asking.id, || {
+            session.given.push(number);
+            session.idle_tracker.told(asking.id, || {
                 // A function that is gone needs no answer.
                 let _ = asking.reply.send(reply);
             });
@@ -284,7 +285,7 @@ impl Actor {
     /// Lets go of functions that have done nothing but wait for a while, or at once if others want the room or the
     /// engine stops. One that has an answer coming, or has not asked again for all that it had asked for, is about to do
     /// something.
-    pub(crate) fn suspend_idle(&mut self, work: &mut PendingCommit) {
+    pub(crate) fn suspend_idle(&mut self, pending: &mut PendingCommit) {
         let now = self.shared.clock.now();
         let room_wanted = self.shared.is_short_of_room() || self.shared.is_stopping();
         if self.op_nodes.is_empty() || !(room_wanted || self.idle_check.is_some_and(|at| at <= now)) {
@@ -292,30 +293,32 @@ impl Actor {
         }
         let idle = self.op_nodes.iter().filter_map(|node| {
             let running = self.calls.get(node)?;
-            let talk = running.talk.as_ref()?;
-            let long = talk.idle_tracker.idle_since()?.plus_ms(IDLE_MS) <= now;
+            let session = running.session.as_ref()?;
+            let long = session.idle_tracker.idle_since()?.plus_ms(IDLE_MS) <= now;
             let ops = self.state.ops.get(node);
-            if talk.is_behind(ops) {
-                let message = talk.never_asks_again(ops).filter(|_| long)?;
+            if session.is_behind(ops) {
+                let message = session.never_asks_again(ops).filter(|_| long)?;
                 return Some((node.clone(), running.number, Err(message)));
             }
             let waits = (long || room_wanted) && self.state.is_waiting(node);
-            waits.then(|| (node.clone(), running.number, Ok((talk.idle_tracker.used(), talk.given.clone()))))
+            waits.then(|| {
+                (node.clone(), running.number, Ok((session.idle_tracker.used(), session.given.clone())))
+            })
         });
         for (node, call, waits) in idle.collect::<Vec<_>>() {
             let (used, told) = match waits {
                 Ok(knows) => knows,
                 Err(message) => {
-                    self.nondeterminism(&node, call, message, work);
+                    self.nondeterminism(&node, call, message, pending);
                     continue;
                 }
             };
-            self.decide(MachineInput::Suspend { node: node.clone(), call, used, told }, work);
+            self.decide(MachineInput::Suspend { node: node.clone(), call, used, told }, pending);
             if self.state.node(&node).is_some_and(|node| node.open_call().is_none())
                 && let Some(running) = self.calls.remove(&node)
             {
                 running.abandon();
-                work.logs.extend(running.unstored());
+                pending.logs.extend(running.unstored());
             }
         }
         self.idle_check = None;
@@ -324,7 +327,7 @@ impl Actor {
     /// When the run looks for idle functions next.
     pub(crate) fn next_idle_check(&mut self) -> Option<Time> {
         let calls = &self.calls;
-        self.op_nodes.retain(|node| calls.get(node).is_some_and(|running| running.talk.is_some()));
+        self.op_nodes.retain(|node| calls.get(node).is_some_and(|running| running.session.is_some()));
         if self.op_nodes.is_empty() {
             self.idle_check = None;
         } else if self.idle_check.is_none() {

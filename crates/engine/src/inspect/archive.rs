@@ -401,7 +401,8 @@ fn invalid(what: impl Into<String>) -> ImportError {
 impl Engine {
     /// A run as one portable document, ended or not.
     pub async fn export(&self, run: &RunId) -> Result<Archive, RunError> {
-        let store = &*self.shared.store;
+        let store = self.shared.store.get()?;
+        let store = &*store;
         // The row first: if the run goes on meanwhile, its events are newer and right.
         let row = self.row(run).await?;
         let plan = store.plan(&row.plan).await?.and_then(|json| Value::from_json(json).ok());
@@ -425,7 +426,8 @@ impl Engine {
         &self,
         run: &RunId,
     ) -> Result<BoxStream<'static, Result<String, RunError>>, RunError> {
-        let store = &*self.shared.store;
+        let store = self.shared.store.get()?;
+        let store = &*store;
         let row = self.row(run).await?;
         let plan = store.plan(&row.plan).await?.and_then(|json| Value::from_json(json).ok());
         let plan = plan.ok_or_else(|| RunError::Plan(run.clone()))?;
@@ -454,7 +456,8 @@ impl Engine {
     /// tag [`IMPORTED`].
     pub async fn import(&self, archive: &Archive) -> Result<Imported, ImportError> {
         let state = archive.check(self.shared.limits.payload_max)?;
-        let store = &*self.shared.store;
+        let store = self.shared.store.get()?;
+        let store = &*store;
         let ArchivedRun { run_id, status, .. } = &archive.run;
         if !state.is_terminal() {
             return Err(ImportError::NotEnded { run: run_id.clone(), status: *status });
@@ -482,7 +485,7 @@ impl Engine {
             EngineError::Store(error) => ImportError::Store(error),
             EngineError::Register(error) => invalid(error.to_string()),
         })?;
-        archive.put(&*engine.shared.store, archive.run.tags.clone()).await?;
+        archive.put(&*engine.shared.store.get()?, archive.run.tags.clone()).await?;
         Ok(engine)
     }
 }
@@ -556,7 +559,7 @@ impl Writing {
     }
 
     async fn events(&mut self, after: Seq) -> Result<String, RunError> {
-        let page = load::load_events(&*self.engine.shared.store, &self.run, after, load::PAGE).await;
+        let page = load::load_events(&*self.engine.shared.store.get()?, &self.run, after, load::PAGE).await;
         let mut page = self.engine.read(&self.run, page)?;
         page.retain(|event| event.seq <= self.last);
         match page.last() {
@@ -571,7 +574,7 @@ impl Writing {
 
     async fn logs(&mut self, after: u64) -> Result<String, RunError> {
         let filter = LogFilter { after: Some(after), limit: Some(load::PAGE), ..LogFilter::default() };
-        let lines = self.engine.shared.store.logs(&self.run, &filter).await?;
+        let lines = self.engine.shared.store.get()?.logs(&self.run, &filter).await?;
         let Some(last) = lines.last() else { return Ok("]}".to_owned()) };
         self.next = ArchivePart::LogsAfter(last.no);
         let lines: Vec<ArchivedLog> = lines.into_iter().map(archived_log).collect();

@@ -130,7 +130,7 @@ impl Engine {
         let mut budget = ValueBudget::held(run, limits);
         let (mut history, mut state) = (Vec::new(), RunState::for_whole_run());
         loop {
-            let page = load::load_events(&*self.shared.store, run, state.seq, load::PAGE).await;
+            let page = load::load_events(&*self.shared.store.get()?, run, state.seq, load::PAGE).await;
             let page = self.read(run, page)?;
             if page.is_empty() {
                 return Ok((history, state));
@@ -152,7 +152,7 @@ impl Engine {
         field: ValueField,
     ) -> Result<BoxStream<'static, Result<ValuePiece, RunError>>, RunError> {
         self.row(run).await?;
-        let found = match load_event(&*self.shared.store, run, event).await {
+        let found = match load_event(&*self.shared.store.get()?, run, event).await {
             Ok(found) => Some(found),
             Err(ReadError::Missing(_)) => None,
             Err(error) => return Err(unreadable(run, error)),
@@ -235,7 +235,7 @@ impl ValueReading {
     }
 
     async fn held(&self, seq: Seq) -> Result<HeldPart, ReadError> {
-        let event = load_event(&*self.engine.shared.store, &self.run, seq).await?;
+        let event = load_event(&*self.engine.shared.store.get()?, &self.run, seq).await?;
         HeldPart::new(event.kind.clone()).ok_or(ReadError::Missing(seq))
     }
 }

@@ -15,7 +15,7 @@ use rival_core::machine::{
     self, BrokenInvariant, CallOutcome, CommitExtra, DecisionEnv, Effect, MachineInput,
 };
 use rival_core::state::FOLD_VERSION;
-use rival_core::{Event, IndexedPlan, Path, RunId, RunState, Seq, Time, Value};
+use rival_core::{Event, IndexedPlan, Path, RunId, RunState, RunStatus, Seq, Time, Value};
 use rival_store::{
     Claim, Commit, CommitError, Epoch, EventBatch, LogLine, MessageNo, NewRun, RowUpdate, RunHold, Snapshot,
     StoreError,
@@ -34,7 +34,6 @@ use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::child::CommitExtras;
 use crate::run::load::LoadError;
 use crate::run::mailbox::{self, ActorMessage, Mailbox, StepSnapshot};
-use crate::run::row::row_update;
 use crate::run::unloadable;
 use crate::schedule::shared::{EngineShared, RunPermit};
 
@@ -70,26 +69,13 @@ pub(crate) struct Actor {
     pub(crate) calls: LiveCalls,
     /// What the run's row says.
     pub(crate) row_update: RowUpdate,
+    /// The last event of the latest snapshot.
     pub(crate) snapshot: Seq,
     /// After how many events the next snapshot may be due.
     pub(crate) snapshot_after: u64,
     /// New calls may start.
     pub(crate) admit: bool,
     pub(crate) _permit: RunPermit,
-}
-
-/// What an actor is made of, for a run that begins and for one that is loaded.
-pub(crate) struct ActorParts {
-    pub(crate) run: RunId,
-    pub(crate) epoch: Epoch,
-    pub(crate) registered: Arc<RegisteredWorkflow>,
-    pub(crate) plan: Arc<IndexedPlan>,
-    pub(crate) state: RunState,
-    pub(crate) values: RecordedValues,
-    pub(crate) row_update: RowUpdate,
-    /// The last event of the latest snapshot.
-    pub(crate) snapshot: Seq,
-    pub(crate) permit: RunPermit,
 }
 
 /// What a batch of actor messages led to: the parts of the next commit.
@@ -102,10 +88,12 @@ pub(crate) struct PendingCommit {
     /// The inbox has been read: this answers all `InboxChanged` messages that were there then.
     pub(crate) read: bool,
     pub(crate) logs: Vec<LogLine>,
-    pub(crate) answers: Vec<CommandAck>,
+    pub(crate) acks: Vec<CommandAck>,
     pub(crate) step_reads: Vec<AskedStep>,
     /// The engine stops now.
     pub(crate) release_now: bool,
+    /// Signals start nothing: it is not known yet what an earlier process has left behind.
+    pub(crate) keeps_signals: bool,
     /// A decision came to something that cannot be: none of this is committed.
     pub(crate) broken: Option<BrokenInvariant>,
 }
@@ -134,20 +122,21 @@ pub(crate) enum ActorNext {
 }
 
 impl Actor {
+    /// The actor of a run without a history, owned by its first epoch.
     pub(crate) fn new(
         shared: Arc<EngineShared>,
-        parts: ActorParts,
-        mailbox: Mailbox,
-        inbox: mpsc::UnboundedReceiver<ActorMessage>,
-    ) -> Box<Self> {
-        let ActorParts { run, epoch, registered, plan, state, values, row_update, snapshot, permit } = parts;
-        Box::new(Self {
+        run: RunId,
+        registered: Arc<RegisteredWorkflow>,
+        (mailbox, inbox): (Mailbox, mpsc::UnboundedReceiver<ActorMessage>),
+        permit: RunPermit,
+    ) -> Self {
+        Self {
             run,
-            epoch,
+            epoch: Epoch(1),
+            plan: Arc::clone(&registered.plan),
             registered,
-            plan,
-            state,
-            values,
+            state: RunState::default(),
+            values: RecordedValues::default(),
             lists: CutLists::default(),
             asked_maps: HashMap::new(),
             op_nodes: BTreeSet::new(),
@@ -156,13 +145,13 @@ impl Actor {
             mailbox,
             inbox,
             calls: LiveCalls::default(),
-            row_update,
-            snapshot,
+            row_update: RowUpdate::Owned { status: RunStatus::Running, note: None },
+            snapshot: Seq::ZERO,
             snapshot_after: SNAPSHOT_EVERY,
             admit: !shared.is_stopping(),
             _permit: permit,
             shared,
-        })
+        }
     }
 
     /// Lives until the run ends, waits, or is lost.
@@ -174,12 +163,12 @@ impl Actor {
         while next == ActorNext::GoOn {
             self.shared.in_flight.remove(read);
             read = self.inbox.recv_many(&mut taken, 1).await;
-            let (mut work, waiting) = (PendingCommit::default(), self.inbox.len());
+            let (mut pending, waiting) = (PendingCommit::default(), self.inbox.len());
             for message in taken.drain(..) {
-                self.handle_message(message, &mut work).await;
+                self.handle_message(message, &mut pending).await;
             }
-            read += self.handle_waiting_messages(waiting, &mut work).await;
-            next = self.commit_and_perform(work).await;
+            read += self.handle_waiting_messages(waiting, &mut pending).await;
+            next = self.commit_and_perform(pending).await;
         }
         read += self.close().await;
         // The permit is returned before the run counts as done, so that a test that waits for rest sees the next run take it.
@@ -190,11 +179,11 @@ impl Actor {
 
     /// Handles messages, as far as one commit takes what they lead to, and gives how many there were. At most as many as
     /// waited before the first one was handled: the inbox is read once, and a later message may announce a later command.
-    async fn handle_waiting_messages(&mut self, waiting: usize, work: &mut PendingCommit) -> usize {
+    async fn handle_waiting_messages(&mut self, waiting: usize, pending: &mut PendingCommit) -> usize {
         let mut read = 0;
-        while read < waiting.min(MESSAGES_MAX) && !work.is_large() {
+        while read < waiting.min(MESSAGES_MAX) && !pending.is_large() {
             let Ok(message) = self.inbox.try_recv() else { break };
-            self.handle_message(message, work).await;
+            self.handle_message(message, pending).await;
             read += 1;
         }
         read
@@ -215,102 +204,103 @@ impl Actor {
         refused.count
     }
 
-    async fn handle_message(&mut self, message: ActorMessage, work: &mut PendingCommit) {
+    async fn handle_message(&mut self, message: ActorMessage, pending: &mut PendingCommit) {
         match message {
             ActorMessage::CallFinished { node, call, outcome, logs } => {
-                work.logs.extend(logs);
-                let outcome = self.check_replay(&node, call, outcome);
-                self.give_up_unused(&node, call, &outcome, work);
+                pending.logs.extend(logs);
+                // A function that returned a result must have asked for all that it asked for before.
+                let is_success = matches!(outcome, CallOutcome::Success { .. });
+                let forgot = if is_success { self.forgot(&node, call) } else { None };
+                let nondeterminism =
+                    |message| CallOutcome::Blocked(BlockedReason::Nondeterminism { message });
+                let outcome = forgot.map_or(outcome, nondeterminism);
+                self.give_up_unused(&node, call, &outcome, pending);
                 if self.calls.get(&node).is_some_and(|running| running.number == call) {
                     let began = self.calls.remove(&node).and_then(|running| running.began);
                     self.observe_call_end(&node, call, began, &outcome);
                 }
-                self.decide(MachineInput::CallFinished { node, call, outcome }, work);
+                self.decide(MachineInput::CallFinished { node, call, outcome }, pending);
             }
             ActorMessage::Tick => {
-                self.set_clock_back_if_ahead(work);
+                self.set_clock_back_if_ahead(pending);
                 // A signal that was sent in time wins against the moment that has come.
                 if self.state.signal_is_due(self.shared.clock.now()) {
-                    self.read_messages(work).await;
+                    self.read_messages(pending).await;
                 }
-                self.decide(MachineInput::Tick, work);
+                self.decide(MachineInput::Tick, pending);
             }
-            ActorMessage::InboxChanged(answer) => {
+            ActorMessage::InboxChanged(ack) => {
                 // Only what was acted on is acknowledged; a caller without an answer asks again.
-                if self.read_messages(work).await {
-                    work.answers.extend(answer);
+                if self.read_messages(pending).await {
+                    pending.acks.extend(ack);
                 }
             }
             ActorMessage::OpRequested(mut ask) => {
                 self.judge(&mut ask).await;
-                self.handle_op_request(*ask, work);
+                self.handle_op_request(*ask, pending);
             }
-            ActorMessage::OpDropped(given_up) => self.handle_op_dropped(*given_up, work),
-            ActorMessage::ReplyWanted { node, call } => self.handle_reply_wanted(&node, call, work),
+            ActorMessage::OpDropped(given_up) => self.handle_op_dropped(*given_up, pending),
+            ActorMessage::ReplyWanted { node, call } => self.handle_reply_wanted(&node, call, pending),
             // `suspend_idle` runs after every message.
             ActorMessage::SuspendIdle => {}
             // Answered when what was decided before it is durable.
             ActorMessage::ReadStep { from, name, answer } => {
-                work.step_reads.push(AskedStep { from, name, answer });
+                pending.step_reads.push(AskedStep { from, name, answer });
             }
             ActorMessage::Drain => self.admit = false,
             ActorMessage::ReleaseNow => {
                 self.admit = false;
-                work.release_now = true;
-                self.calls.values().for_each(|call| work.logs.extend(call.unstored()));
-                self.decide(MachineInput::ReleaseNow, work);
+                pending.release_now = true;
+                self.calls.values().for_each(|call| pending.logs.extend(call.unstored()));
+                self.decide(MachineInput::ReleaseNow, pending);
             }
         }
     }
 
     /// A clock that was ahead has written the run's last events: time goes on from the wall clock's now.
-    fn set_clock_back_if_ahead(&mut self, work: &mut PendingCommit) {
+    fn set_clock_back_if_ahead(&mut self, pending: &mut PendingCommit) {
         if self.shared.is_ahead(self.state.at) {
             tracing::warn!(run = %self.run, written = %self.state.at, "the run was written in the future; its clock is set back");
-            self.decide(MachineInput::ClockSetBack, work);
+            self.decide(MachineInput::ClockSetBack, pending);
         }
     }
 
-    /// Decides what an input leads to.
-    pub(crate) fn decide(&mut self, input: MachineInput, work: &mut PendingCommit) {
-        self.decide_with(input, work, self.admit);
-    }
-
-    /// Gives whether the input was refused.
-    fn decide_with(&mut self, input: MachineInput, work: &mut PendingCommit, admit: bool) -> bool {
-        // The state is not to be trusted any more, and nothing of this work is committed.
-        if work.broken.is_some() {
+    /// Decides what an input leads to. Gives whether it was refused.
+    pub(crate) fn decide(&mut self, input: MachineInput, pending: &mut PendingCommit) -> bool {
+        // The state is not to be trusted any more, and nothing of this is committed.
+        if pending.broken.is_some() {
             return false;
         }
         // `Drain` may still be unread behind calls that end at once.
         self.admit &= !self.shared.is_stopping();
-        let (now, admit) = (self.shared.clock.now(), admit && self.admit);
+        let is_kept = pending.keeps_signals && matches!(input, MachineInput::Signal(_));
+        let (now, admit) = (self.shared.clock.now(), self.admit && !is_kept);
         let env = DecisionEnv { run: &self.run, now, admit, states: &self.calls };
-        let turn = machine::decide(&self.plan, &mut self.state, input, env);
-        if turn.broken.is_some() {
-            work.broken = turn.broken;
+        let decision = machine::decide(&self.plan, &mut self.state, input, env);
+        if decision.broken.is_some() {
+            pending.broken = decision.broken;
             return false;
         }
-        self.observe_stopped_calls(&turn.events);
-        work.events.extend(turn.events);
-        work.effects.extend(turn.effects);
-        work.extras.extend(turn.extras);
-        turn.refused
+        self.observe_stopped_calls(&decision.events);
+        pending.events.extend(decision.events);
+        pending.effects.extend(decision.effects);
+        pending.extras.extend(decision.extras);
+        decision.refused
     }
 
     /// Deals with what a crash or an orderly stop left behind, and with the messages that wait.
-    pub(crate) async fn activate(&mut self, work: &mut PendingCommit) {
-        self.set_clock_back_if_ahead(work);
+    pub(crate) async fn activate(&mut self, pending: &mut PendingCommit) {
+        self.set_clock_back_if_ahead(pending);
         let loaded = self.state.seq;
         let left_open = self.left_open();
-        let mut requests = match self.read_commands(work).await {
-            Ok(requests) => requests,
+        let mut commands = match self.read_commands(pending).await {
+            Ok(commands) => commands,
             Err(_) => {
-                work.answers.clear();
+                pending.acks.clear();
                 Vec::new()
             }
         };
-        // Requests first: a run that is to be cancelled should not start anything. But what a resume or the end of a
+        // Commands first: a run that is to be cancelled should not start anything. But what a resume or the end of a
         // child starts is new work, which no earlier process has left behind.
         let starts = |input: &MachineInput| {
             matches!(
@@ -318,114 +308,102 @@ impl Actor {
                 MachineInput::Resume | MachineInput::ChildEnded { .. } | MachineInput::ChildRetried { .. }
             )
         };
-        let resume = requests.iter().position(|(_, input)| matches!(input, MachineInput::Resume));
-        let after = requests.split_off(resume.unwrap_or(requests.len()));
-        let (later, before): (Vec<_>, Vec<_>) = requests.into_iter().partition(|(_, input)| starts(input));
+        let resume = commands.iter().position(|(_, input)| matches!(input, MachineInput::Resume));
+        let after = commands.split_off(resume.unwrap_or(commands.len()));
+        let (later, before): (Vec<_>, Vec<_>) = commands.into_iter().partition(|(_, input)| starts(input));
+        pending.keeps_signals = true;
         for (no, input) in before {
-            // Signals are kept until it is known what was left behind.
-            self.apply_command(no, input, work, false);
+            self.apply_command(no, input, pending);
         }
-        self.decide(MachineInput::Activate { loaded }, work);
+        pending.keeps_signals = false;
+        self.decide(MachineInput::Activate { loaded }, pending);
         for (no, input) in later.into_iter().chain(after) {
-            self.apply_command(no, input, work, true);
+            self.apply_command(no, input, pending);
         }
-        self.observe_recovered_calls(left_open, &work.events);
+        self.observe_recovered_calls(left_open, &pending.events);
     }
 
     /// Acts on the messages that wait. Gives whether they could be read.
-    async fn read_messages(&mut self, work: &mut PendingCommit) -> bool {
-        if work.read {
+    async fn read_messages(&mut self, pending: &mut PendingCommit) -> bool {
+        if pending.read {
             return true;
         }
-        let Ok(requests) = self.read_commands(work).await else { return false };
-        work.read = true;
-        for (no, input) in requests {
-            self.apply_command(no, input, work, true);
+        let Ok(commands) = self.read_commands(pending).await else { return false };
+        pending.read = true;
+        for (no, input) in commands {
+            self.apply_command(no, input, pending);
         }
         true
     }
 
-    /// Acts on a message.
-    fn apply_command(&mut self, no: MessageNo, input: MachineInput, work: &mut PendingCommit, admit: bool) {
+    /// Acts on a command.
+    fn apply_command(&mut self, no: MessageNo, input: MachineInput, pending: &mut PendingCommit) {
         if self.state.is_terminal() {
             self.refused.push((no, CommandRefusal::Finished));
             return;
         }
-        let admit = admit || !matches!(input, MachineInput::Signal(_));
-        if self.decide_with(input, work, admit) {
+        if self.decide(input, pending) {
             self.refused.push((no, CommandRefusal::SignalsFull));
         }
     }
 
-    /// A function that returned a result must have asked for all that it asked for before.
-    fn check_replay(&self, node: &Path, call: u32, outcome: CallOutcome) -> CallOutcome {
-        match outcome {
-            CallOutcome::Success { .. } => match self.forgot(node, call) {
-                Some(message) => CallOutcome::Blocked(BlockedReason::Nondeterminism { message }),
-                None => outcome,
-            },
-            CallOutcome::Failure { .. }
-            | CallOutcome::Stopped { .. }
-            | CallOutcome::Lost(_)
-            | CallOutcome::Blocked(_) => outcome,
-        }
-    }
-
-    /// What the messages that wait for the run ask for. If they cannot be read they stay where they are.
+    /// The commands in the messages that wait for the run. If they cannot be read they stay where they are.
     async fn read_commands(
         &self,
-        work: &mut PendingCommit,
+        pending: &mut PendingCommit,
     ) -> Result<Vec<(MessageNo, MachineInput)>, StoreError> {
         let mut retry = self.shared.store_retry(&self.run, "messages cannot be read");
         let messages = loop {
-            match self.shared.store.messages(&self.run).await {
+            let messages = async { self.shared.store.get()?.messages(&self.run).await };
+            match messages.await {
                 Ok(messages) => break messages,
                 Err(error) => retry.after(error).await?,
             }
         };
-        let mut requests = Vec::new();
+        let mut commands = Vec::new();
         for message in messages {
-            if !work.consumed.insert(message.no) {
+            if !pending.consumed.insert(message.no) {
                 continue;
             }
             match message.body.decode::<RunCommand>() {
-                Ok(command) => requests.push((message.no, command.into_input(message.sent_at))),
+                Ok(command) => commands.push((message.no, command.into_input(message.sent_at))),
                 Err(error) => {
                     tracing::warn!(run = %self.run, %error, "a message is not understood and was dropped");
                 }
             }
         }
-        Ok(requests)
+        Ok(commands)
     }
 
     /// Commits and performs, until there is nothing left to do but to wait.
-    async fn commit_and_perform(&mut self, mut work: PendingCommit) -> ActorNext {
+    async fn commit_and_perform(&mut self, mut pending: PendingCommit) -> ActorNext {
         loop {
-            self.suspend_idle(&mut work);
-            self.fail_unknown_children(&mut work);
-            self.fail_lost_undos(&mut work).await;
-            if let Some(broken) = work.broken.take() {
-                return self.block_broken(broken, work).await;
+            self.suspend_idle(&mut pending);
+            self.fail_unknown_children(&mut pending);
+            self.fail_lost_undos(&mut pending).await;
+            if let Some(broken) = pending.broken.take() {
+                return self.block_broken(broken, pending).await;
             }
-            let row_update = self.row_update(&work);
+            let row_update = self.row_update(&pending);
             let next = if row_update.is_owned() { ActorNext::GoOn } else { ActorNext::End };
-            if let Err(error) = self.commit(&mut work, row_update).await {
+            if let Err(error) = self.commit(&mut pending, row_update).await {
                 return self.abandon_run(&error).await;
             }
-            self.values.keep(std::mem::take(&mut work.events));
-            for AskedStep { from, name, answer } in std::mem::take(&mut work.step_reads) {
+            self.values.keep(std::mem::take(&mut pending.events));
+            for AskedStep { from, name, answer } in std::mem::take(&mut pending.step_reads) {
                 // A function that is gone needs no answer.
                 let _ = answer.send(self.visible_step(&from, &name));
             }
-            let mut more = self.perform(std::mem::take(&mut work.effects)).await;
+            let mut more = self.perform(std::mem::take(&mut pending.effects)).await;
             if next == ActorNext::End {
-                self.retire();
+                self.deregister();
             }
             let status = self.state.status();
-            for answer in work.answers {
+            for CommandAck { message, sender } in pending.acks {
                 // Several may wait for one message, if it was sent more than once under one id.
-                let refusal = self.refused.iter().find(|(no, _)| *no == answer.message);
-                answer.send(refusal.map_or(Ok(status), |(_, refusal)| Err(refusal.clone())));
+                let refusal = self.refused.iter().find(|(no, _)| *no == message);
+                // A caller that is gone needs no answer.
+                let _ = sender.send(refusal.map_or(Ok(status), |(_, refusal)| Err(refusal.clone())));
             }
             if next == ActorNext::End
                 || (more.events.is_empty() && more.logs.is_empty() && more.step_reads.is_empty())
@@ -436,20 +414,22 @@ impl Actor {
             // A run whose steps all end at once must still hear of a cancel.
             let read = self.handle_waiting_messages(self.inbox.len(), &mut more).await;
             self.shared.in_flight.remove(read);
-            work = more;
+            pending = more;
         }
     }
 
-    async fn commit(&mut self, work: &mut PendingCommit, row_update: RowUpdate) -> Result<(), CommitError> {
-        let others = self.commit_extras(work).await?;
-        let Some(mut commit) = self.commit_of(work, row_update) else { return Ok(()) };
-        commit.runs = others.runs;
-        commit.runs.extend(self.automatic_retry(&work.events).await?);
-        commit.messages = others.messages;
+    async fn commit(
+        &mut self,
+        pending: &mut PendingCommit,
+        row_update: RowUpdate,
+    ) -> Result<(), CommitError> {
+        let mut extras = self.commit_extras(pending).await?;
+        extras.runs.extend(self.automatic_retry(&pending.events).await?);
+        let Some(commit) = self.commit_of(pending, extras, row_update) else { return Ok(()) };
         let started: Vec<(RunId, String)> =
             commit.runs.iter().map(|run| (run.id.clone(), run.workflow.clone())).collect();
         let wake_at = commit.runs.iter().filter_map(|run| run.row_update.wake_at()).min();
-        let told: Vec<RunId> = commit.messages.iter().map(|(run, _)| run.clone()).collect();
+        let receivers: Vec<RunId> = commit.messages.iter().map(|(run, _)| run.clone()).collect();
         let (now, stopwatch) = (commit.now, self.shared.observers.stopwatch());
         self.shared.commit(commit).await?;
         self.shared.waiters.durable(&self.run, self.state.seq);
@@ -461,7 +441,7 @@ impl Actor {
                 workflow: &self.registered.name,
                 status: self.state.status(),
                 state: &self.state,
-                events: &work.events,
+                events: &pending.events,
                 took,
             });
         });
@@ -469,35 +449,20 @@ impl Actor {
             self.shared.scheduler.run_queued();
             self.shared.scheduler.note_wake(wake_at);
         }
-        for run in told {
+        for run in receivers {
             self.shared.notify_inbox(&run);
         }
         Ok(())
     }
 
-    /// What else the commit takes; a store that cannot be read now is asked again.
-    async fn commit_extras(&mut self, work: &mut PendingCommit) -> Result<CommitExtras, CommitError> {
-        let (shared, run) = (Arc::clone(&self.shared), self.run.clone());
-        let mut retry = shared.store_retry(&run, "what a commit takes along cannot be read");
-        loop {
-            match self.read_commit_extras(work).await {
-                Ok(others) => {
-                    work.extras.clear();
-                    return Ok(others);
-                }
-                Err(error) => retry.after(error).await.map_err(unreadable)?,
-            }
-        }
-    }
-
     /// Where the run stands after this work, and whether it stays in memory.
-    fn row_update(&self, work: &PendingCommit) -> RowUpdate {
+    fn row_update(&self, pending: &PendingCommit) -> RowUpdate {
         let now = self.shared.clock.now();
         let ended = self.state.end.is_some();
         let timer = self.state.next_timer();
         let near = timer.is_some_and(|at| at <= now.plus_ms(LINGER_MS)) && self.admit;
         let idle = self.state.index().calls.is_empty() && !near && self.inbox.is_empty();
-        let hold = if !ended && !idle && !work.release_now {
+        let hold = if !ended && !idle && !pending.release_now {
             RunHold::Keep
         } else if self.state.is_held_back() {
             // What an orderly stop held back is due as soon as an engine is there to look at it.
@@ -505,7 +470,7 @@ impl Actor {
         } else {
             RunHold::Release(timer)
         };
-        row_update(&self.state, hold, self.note())
+        RowUpdate::new(self.state.status(), hold, self.state.ended_at(), self.note())
     }
 
     fn note(&self) -> Option<String> {
@@ -525,27 +490,43 @@ impl Actor {
         Some(crate::inspect::explain::blocked(blocked, reason))
     }
 
-    /// The commit for this work; `None` if nothing changes.
-    fn commit_of(&mut self, work: &mut PendingCommit, row_update: RowUpdate) -> Option<Commit> {
-        let mut commit = Commit::new(self.run.clone(), self.epoch, self.shared.clock.now());
-        if let Some(first) = work.events.first() {
-            let count = u32::try_from(work.events.len()).unwrap_or(u32::MAX);
-            commit.events = Some(EventBatch { first: first.seq, count, body: event::encode(&work.events) });
+    /// What is pending as one commit; `None` if nothing changes.
+    fn commit_of(
+        &mut self,
+        pending: &mut PendingCommit,
+        extras: CommitExtras,
+        row_update: RowUpdate,
+    ) -> Option<Commit> {
+        let events = pending.events.first().map(|first| {
+            let count = u32::try_from(pending.events.len()).unwrap_or(u32::MAX);
+            EventBatch { first: first.seq, count, body: event::encode(&pending.events) }
+        });
+        let consumed: Vec<MessageNo> = std::mem::take(&mut pending.consumed).into_iter().collect();
+        let refused = self.refused.iter().map(|(no, _)| *no).filter(|no| consumed.contains(no)).collect();
+        let logs = std::mem::take(&mut pending.logs);
+        let snapshot = self.snapshot_if_due();
+        let row_update = Some(row_update).filter(|row_update| *row_update != self.row_update);
+        if events.is_none() && consumed.is_empty() && logs.is_empty() && row_update.is_none() {
+            return None;
         }
-        commit.consumed = std::mem::take(&mut work.consumed).into_iter().collect();
-        let refused = self.refused.iter().map(|(no, _)| *no);
-        commit.refused = refused.filter(|no| commit.consumed.contains(no)).collect();
-        commit.logs = std::mem::take(&mut work.logs);
-        commit.snapshot = self.snapshot_if_due();
-        if row_update != self.row_update {
+        if let Some(row_update) = &row_update {
             self.row_update = row_update.clone();
-            commit.row_update = Some(row_update);
         }
-        let changes = commit.events.is_some()
-            || !commit.consumed.is_empty()
-            || !commit.logs.is_empty()
-            || commit.row_update.is_some();
-        changes.then_some(commit)
+        let (run, epoch, now) = (self.run.clone(), self.epoch, self.shared.clock.now());
+        let CommitExtras { runs, messages } = extras;
+        Some(Commit {
+            run,
+            epoch,
+            events,
+            row_update,
+            messages,
+            consumed,
+            refused,
+            runs,
+            logs,
+            snapshot,
+            now,
+        })
     }
 
     /// The run that goes on where this one failed, if it has retries left.
@@ -561,7 +542,7 @@ impl Actor {
             };
             match retry.after(error).await {
                 Ok(()) => {}
-                // Not without the run that its last event names: the whole turn is taken again at the next start.
+                // Not without the run that its last event names: the whole decision is taken again at the next start.
                 Err(LoadError::Store(error)) => return Err(error.into()),
                 Err(error) => {
                     tracing::error!(run = %self.run, %error, "the run cannot be retried by itself");
@@ -604,45 +585,38 @@ impl Actor {
             // Still ours: an owner without an actor would keep all other engines away.
             _ => unloadable::release_run(&self.shared, &self.run, self.epoch, &error.to_string()).await,
         }
-        self.deregister();
+        self.shared.deregister(&self.run, &self.mailbox);
         ActorNext::End
     }
 
     /// A decision came to something that cannot be. The run is blocked as it is in the store, and its calls are abandoned:
     /// a run that cannot be trusted does nothing more until an operator or a new version helps.
-    async fn block_broken(&mut self, broken: BrokenInvariant, work: PendingCommit) -> ActorNext {
+    async fn block_broken(&mut self, broken: BrokenInvariant, pending: PendingCommit) -> ActorNext {
         tracing::error!(run = %self.run, node = %broken.node, what = %broken.what, "an invariant is broken; please report it");
         for call in self.calls.values() {
             call.abandon();
         }
-        self.store_lines(work.logs).await;
+        self.store_lines(pending.logs).await;
         let error = LoadError::Broken(broken);
-        match self.shared.store.run(&self.run).await {
+        let row = async { self.shared.store.get()?.run(&self.run).await };
+        match row.await {
             Ok(Some(row)) => {
                 let claim = Claim { row, epoch: self.epoch };
-                let told = unloadable::block_unloadable(&self.shared, &claim, &error).await;
-                for answer in work.answers {
-                    if let Some(told) = &told {
-                        let told = told.of(answer.message);
-                        answer.send(told);
-                    }
+                if let Some(unloaded) = unloadable::block_unloadable(&self.shared, &claim, &error).await {
+                    pending.acks.into_iter().for_each(|ack| unloaded.acknowledge(ack));
                 }
             }
             Ok(None) | Err(_) => {
                 unloadable::release_run(&self.shared, &self.run, self.epoch, &error.to_string()).await;
             }
         }
-        self.deregister();
+        self.shared.deregister(&self.run, &self.mailbox);
         ActorNext::End
     }
 
+    /// The run has ended or waits in the store: it is live no more.
     fn deregister(&self) {
-        self.shared.actor_ended(&self.run, &self.mailbox);
-    }
-
-    /// The run has ended or waits in the store.
-    fn retire(&self) {
-        self.deregister();
+        self.shared.deregister(&self.run, &self.mailbox);
         if !self.state.is_terminal() {
             self.shared.scheduler.note_wake(self.row_update.wake_at());
             // Time was set back while it was given back.
@@ -678,7 +652,7 @@ impl Actor {
 }
 
 /// What a commit needs cannot be read: it is not made, and the engine that loads the run next decides again.
-fn unreadable(error: ReadError) -> CommitError {
+pub(crate) fn unreadable(error: ReadError) -> CommitError {
     CommitError::Store(match error {
         ReadError::Store(error) => error,
         ReadError::Decode(_) | ReadError::Missing(_) | ReadError::TooLarge { .. } => {

@@ -9,14 +9,14 @@ use rival_core::event::{CallRole, EventKind};
 use rival_core::failure::code;
 use rival_core::machine::{CommitExtra, MachineInput, NewChild, OpRequest};
 use rival_core::{Event, FailureRecord, RunId, RunStatus, Seq, TraceParent, Value};
-use rival_store::{NewMessage, NewRun};
+use rival_store::{CommitError, NewMessage, NewRun};
 
 use crate::api::control::RunCommand;
 use crate::api::start;
 use crate::call::values::{ReadError, load_event, load_joined};
 use crate::durable::handle::OpMessage;
 use crate::registry::definition::CheckError;
-use crate::run::actor::{Actor, PendingCommit};
+use crate::run::actor::{Actor, PendingCommit, unreadable};
 use crate::run::mailbox::ActorMessage;
 use crate::run::undo;
 use crate::schedule::shared::EngineShared;
@@ -120,55 +120,72 @@ impl Actor {
     }
 
     /// Children of workflows that are gone since they were asked for have failed before they began.
-    pub(crate) fn fail_unknown_children(&mut self, work: &mut PendingCommit) {
+    pub(crate) fn fail_unknown_children(&mut self, pending: &mut PendingCommit) {
         let mut looked = 0;
-        while let Some(extra) = work.extras.get(looked) {
+        while let Some(extra) = pending.extras.get(looked) {
             match extra {
                 CommitExtra::Start(new) if !self.shared.registry.contains(&new.workflow) => {
                     let failure = unknown(&new.workflow, &self.shared.registry.names());
                     let child = new.child.clone();
-                    work.extras.remove(looked);
+                    pending.extras.remove(looked);
                     let outcome = ChildOutcome::Failed { failure, step: None };
                     let (undoable, not_undone) = (false, Vec::new());
-                    self.decide(MachineInput::ChildEnded { child, outcome, undoable, not_undone }, work);
+                    self.decide(MachineInput::ChildEnded { child, outcome, undoable, not_undone }, pending);
                 }
                 CommitExtra::Start(_) | CommitExtra::Cancel(_) | CommitExtra::Undo { .. } => looked += 1,
             }
         }
     }
 
-    /// What the decided commit extras, and the run's own end, put into its commit.
-    pub(crate) async fn read_commit_extras(
+    /// What the decided commit extras, and the run's own end, put into its commit. A store that cannot be read now is
+    /// asked again.
+    pub(crate) async fn commit_extras(
         &mut self,
-        work: &PendingCommit,
-    ) -> Result<CommitExtras, ReadError> {
-        let mut others = CommitExtras::default();
-        for extra in &work.extras {
-            match extra {
-                CommitExtra::Start(new) => {
-                    let asked = self.asked_child(new, &work.events).await?;
-                    others.runs.extend(start::child(self, new, asked));
+        pending: &mut PendingCommit,
+    ) -> Result<CommitExtras, CommitError> {
+        if pending.extras.is_empty() && self.state.end.is_none() {
+            return Ok(CommitExtras::default());
+        }
+        let (shared, run) = (Arc::clone(&self.shared), self.run.clone());
+        let mut retry = shared.store_retry(&run, "what a commit takes along cannot be read");
+        loop {
+            let read = async {
+                let mut extras = CommitExtras::default();
+                for extra in &pending.extras {
+                    match extra {
+                        CommitExtra::Start(new) => {
+                            let asked = self.asked_child(new, &pending.events).await?;
+                            extras.runs.extend(start::child(self, new, asked));
+                        }
+                        CommitExtra::Cancel(child) => {
+                            let reason =
+                                Some(format!("its parent run `{run}` does not wait for it any more"));
+                            let command = match self.state.killed {
+                                true => RunCommand::Kill { reason },
+                                false => RunCommand::Cancel { reason },
+                            };
+                            extras.messages.push((child.clone(), command.message(None)));
+                        }
+                        CommitExtra::Undo { child, undo } => {
+                            extras.runs.extend(undo::undo_run(self, child, undo).await?);
+                        }
+                    }
                 }
-                CommitExtra::Cancel(child) => {
-                    let reason = Some(format!("its parent run `{}` does not wait for it any more", self.run));
-                    let command = if self.state.killed {
-                        RunCommand::Kill { reason }
-                    } else {
-                        RunCommand::Cancel { reason }
-                    };
-                    others.messages.push((child.clone(), command.message(None)));
+                if let Some(parent) = self.state.parent.clone()
+                    && let Some(command) = self.report_to_parent(&pending.events).await?
+                {
+                    extras.messages.push((parent, command.message(Some(format!("child:{run}")))));
                 }
-                CommitExtra::Undo { child, undo } => {
-                    others.runs.extend(undo::undo_run(self, child, undo).await?);
+                Ok(extras)
+            };
+            match read.await {
+                Ok(extras) => {
+                    pending.extras.clear();
+                    return Ok(extras);
                 }
+                Err(error) => retry.after(error).await.map_err(unreadable)?,
             }
         }
-        if let Some(parent) = self.state.parent.clone()
-            && let Some(command) = self.report_to_parent(&work.events).await?
-        {
-            others.messages.push((parent, command.message(Some(format!("child:{}", self.run)))));
-        }
-        Ok(others)
     }
 
     async fn asked_child(&mut self, new: &NewChild, events: &[Event]) -> Result<AskedChild, ReadError> {
@@ -181,7 +198,7 @@ impl Actor {
                 let found = at.and_then(|at| events.get(at)).filter(|event| event.seq == new.asked).cloned();
                 let asked = match found {
                     Some(event) => Arc::new(event),
-                    None => load_event(&*self.shared.store, &self.run, new.asked).await?,
+                    None => load_event(&*self.shared.store.get()?, &self.run, new.asked).await?,
                 };
                 if new.index.is_some() {
                     self.keep_map(new.asked, &asked);
@@ -252,15 +269,15 @@ impl Actor {
         let at_hand = |seq: Seq| {
             last.iter().find(|event| event.seq == seq).or_else(|| self.values.get(seq).map(AsRef::as_ref))
         };
-        let store = &*self.shared.store;
+        let store = self.shared.store.get()?;
         let stored = match at_hand(seq) {
             Some(_) => None,
-            None => Some(load_event(store, &self.run, seq).await?),
+            None => Some(load_event(&*store, &self.run, seq).await?),
         };
         let event = at_hand(seq).or(stored.as_deref()).ok_or(ReadError::Missing(seq))?;
         if parts_of(&event.kind).is_some() {
             let limit = self.shared.limits.payload_max;
-            return load_joined(store, &self.run, event, limit, &at_hand).await;
+            return load_joined(&*store, &self.run, event, limit, &at_hand).await;
         }
         event.kind.value().cloned().ok_or(ReadError::Missing(seq))
     }

@@ -7,17 +7,15 @@ use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event;
 use rival_core::machine::{self, BrokenInvariant, Decision, DecisionEnv, MachineInput, NoStates, RunStart};
 use rival_core::{IndexedPlan, RunId, RunState, RunStatus, Seq, Time};
-use rival_store::{EngineId, Epoch, EventBatch, NewRun, RowUpdate, RunHold, StoreError};
+use rival_store::{EngineId, EventBatch, NewRun, RowUpdate, RunHold, StoreError};
 use tokio::sync::oneshot;
 
 use crate::api::error::StartError;
 use crate::api::observer::Committed;
 use crate::api::start::is_same;
-use crate::call::values::RecordedValues;
 use crate::registry::workflows::RegisteredWorkflow;
-use crate::run::actor::{Actor, ActorParts, PendingCommit};
+use crate::run::actor::Actor;
 use crate::run::mailbox::Mailbox;
-use crate::run::row::row_update;
 use crate::schedule::shared::{EngineShared, RunPermit};
 
 /// A run that begins: what its first commit is made of.
@@ -30,15 +28,13 @@ pub(crate) struct RunSpec {
     pub(crate) created_at: Time,
 }
 
-/// The first commit of a run, and what it leads to.
-pub(crate) struct FirstCommit {
-    pub(crate) new: NewRun,
-    state: RunState,
-    decision: Decision,
-}
-
-/// Decides what a run begins with, and makes the row that goes with it.
-pub(crate) fn first_commit(engine: EngineId, plan: &IndexedPlan, spec: RunSpec, admit: bool) -> FirstCommit {
+/// Decides what a run begins with: the run as the store takes it, its state, and what else was decided.
+pub(crate) fn first_commit(
+    engine: EngineId,
+    plan: &IndexedPlan,
+    spec: RunSpec,
+    admit: bool,
+) -> (NewRun, RunState, Decision) {
     let RunSpec { id, start, fingerprint, tags, created_at } = spec;
     let (source, parent) = (start.source.clone(), start.parent.clone());
     let decide = |start: RunStart, admit: bool| {
@@ -63,7 +59,7 @@ pub(crate) fn first_commit(engine: EngineId, plan: &IndexedPlan, spec: RunSpec, 
             let note = Some(cut(broken.to_string(), NOTE_MAX));
             RowUpdate::new(RunStatus::Blocked, RunHold::Release(None), created_at, note)
         }
-        None => row_update(&state, hold, note),
+        None => RowUpdate::new(state.status(), hold, state.ended_at(), note),
     };
     let count = u32::try_from(decision.events.len()).unwrap_or(u32::MAX);
     let new = NewRun {
@@ -79,7 +75,7 @@ pub(crate) fn first_commit(engine: EngineId, plan: &IndexedPlan, spec: RunSpec, 
         row_update,
         engine,
     };
-    FirstCommit { new, state, decision }
+    (new, state, decision)
 }
 
 /// Writes the first events and makes the run live, in a task of its own: a caller that goes away half-way
@@ -98,76 +94,62 @@ pub(crate) async fn launch(
     // A later start must not overtake queued runs.
     let queues = shared.limits.passive || shared.scheduler.has_admission_queue();
     let permit = if queues { None } else { shared.try_admit() };
-    let first = first_commit(shared.id, &registered.plan, spec, permit.is_some());
+    let begun = first_commit(shared.id, &registered.plan, spec, permit.is_some());
     let (answer, answered) = oneshot::channel();
-    let pending = PendingRun { shared: Arc::clone(shared), registered, first, permit };
-    tokio::spawn(Box::pin(pending.begin(answer)));
+    tokio::spawn(Box::pin(write_and_live(Arc::clone(shared), registered, begun, permit, answer)));
     answered.await.unwrap_or(Err(StartError::Store(StoreError::Closed)))
 }
 
-/// A run before its first events are durable.
-struct PendingRun {
+/// Writes the first commit of a run, answers its starter, and becomes its actor if there is something to do.
+async fn write_and_live(
     shared: Arc<EngineShared>,
     registered: Arc<RegisteredWorkflow>,
-    first: FirstCommit,
+    (new, state, decision): (NewRun, RunState, Decision),
     permit: Option<RunPermit>,
-}
-
-impl PendingRun {
-    async fn begin(self, answer: oneshot::Sender<Result<(RunId, RunStatus), StartError>>) {
-        let Self { shared, registered, first: FirstCommit { new, state, decision }, permit } = self;
-        let (run, created_at, row_update) = (new.id.clone(), new.created_at, new.row_update.clone());
-        let (status, began) = (row_update.status(), shared.observers.stopwatch());
-        if let Some(other) = write(&shared, new).await.transpose() {
-            // A caller that is gone needs no answer.
-            let _ = answer.send(other);
-            return shared.in_flight.remove(1);
-        }
-        shared.waiters.durable(&run, state.seq);
-        let took = began.map_or(Duration::ZERO, |began| began.elapsed());
-        shared.observers.tell(|observer| {
-            let (workflow, events) = (&registered.name, &decision.events);
-            observer.started(&run, workflow, created_at);
-            observer.committed(&Committed { run: &run, workflow, status, state: &state, events, took });
-        });
-        if !row_update.is_owned() {
-            if status == RunStatus::Queued {
-                shared.scheduler.run_queued();
-            }
-            shared.scheduler.note_wake(row_update.wake_at());
-            let _ = answer.send(Ok((run, status)));
-            return shared.in_flight.remove(1);
-        }
-        let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.in_flight));
-        shared.live().insert(run.clone(), mailbox.clone());
-        let _ = answer.send(Ok((run.clone(), status)));
-        let permit = permit.unwrap_or_else(|| shared.admit());
-        let mut values = RecordedValues::default();
-        values.keep(decision.events);
-        let (plan, snapshot) = (Arc::clone(&registered.plan), Seq::ZERO);
-        let parts = ActorParts {
-            run,
-            epoch: Epoch(1),
-            registered,
-            plan,
-            state,
-            values,
-            row_update,
-            snapshot,
-            permit,
-        };
-        let actor = Actor::new(shared, parts, mailbox, inbox);
-        actor.live(PendingCommit { effects: decision.effects, ..PendingCommit::default() }).await;
-    }
-}
-
-/// Writes the first commit. Gives the run that the same request has led to before, if there is one.
-async fn write(shared: &EngineShared, new: NewRun) -> Result<Option<(RunId, RunStatus)>, StartError> {
-    shared.unsaved.save(&*shared.store).await?;
+    answer: oneshot::Sender<Result<(RunId, RunStatus), StartError>>,
+) {
+    let (run, created_at, row_update) = (new.id.clone(), new.created_at, new.row_update.clone());
     let (fingerprint, source) = (new.fingerprint.clone(), new.source.clone());
-    match shared.store.start(new).await? {
-        None => Ok(None),
-        Some(row) if is_same(&row, &fingerprint, source.as_ref()) => Ok(Some((row.id, row.status))),
-        Some(row) => Err(StartError::Conflict(row.id)),
+    let (status, began) = (row_update.status(), shared.observers.stopwatch());
+    let written = async {
+        let store = shared.store.get()?;
+        shared.unsaved.save(&*store).await?;
+        store.start(new).await
+    };
+    // The same request may have led to a run before.
+    let refused = match written.await {
+        Ok(None) => None,
+        Ok(Some(row)) if is_same(&row, &fingerprint, source.as_ref()) => Some(Ok((row.id, row.status))),
+        Ok(Some(row)) => Some(Err(StartError::Conflict(row.id))),
+        Err(error) => Some(Err(error.into())),
+    };
+    if let Some(refused) = refused {
+        // A caller that is gone needs no answer.
+        let _ = answer.send(refused);
+        return shared.in_flight.remove(1);
     }
+    shared.waiters.durable(&run, state.seq);
+    let took = began.map_or(Duration::ZERO, |began| began.elapsed());
+    shared.observers.tell(|observer| {
+        let (workflow, events) = (&registered.name, &decision.events);
+        observer.started(&run, workflow, created_at);
+        observer.committed(&Committed { run: &run, workflow, status, state: &state, events, took });
+    });
+    if !row_update.is_owned() {
+        if status == RunStatus::Queued {
+            shared.scheduler.run_queued();
+        }
+        shared.scheduler.note_wake(row_update.wake_at());
+        let _ = answer.send(Ok((run, status)));
+        return shared.in_flight.remove(1);
+    }
+    let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.in_flight));
+    shared.live().insert(run.clone(), mailbox.clone());
+    let _ = answer.send(Ok((run.clone(), status)));
+    let permit = permit.unwrap_or_else(|| shared.admit());
+    let new = Actor::new(shared, run, registered, (mailbox, inbox), permit);
+    let mut actor = Box::new(Actor { state, row_update, ..new });
+    actor.values.keep(decision.events);
+    let pending = actor.perform(decision.effects).await;
+    actor.live(pending).await;
 }

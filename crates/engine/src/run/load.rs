@@ -9,9 +9,8 @@ use rival_core::{Event, RunId, RunState, RunStatus, Seq};
 use rival_store::{Claim, RowUpdate, RunHold, RunRow, Store, StoreError};
 
 use crate::api::control::{CommandAck, RunCommand};
-use crate::call::values::RecordedValues;
 use crate::registry::workflows::RegisteredWorkflow;
-use crate::run::actor::{Actor, ActorParts, PendingCommit};
+use crate::run::actor::{Actor, PendingCommit};
 use crate::run::mailbox::{self, Mailbox};
 use crate::run::unloadable;
 use crate::schedule::shared::{EngineShared, RunPermit};
@@ -37,13 +36,8 @@ pub(crate) enum LoadError {
     Broken(BrokenInvariant),
 }
 
-/// Makes a claimed run live, in a task of its own. `answer` is told the run's status after its first turn.
-pub(crate) fn activate(
-    shared: &Arc<EngineShared>,
-    claim: Claim,
-    place: RunPermit,
-    answer: Option<CommandAck>,
-) {
+/// Makes a claimed run live, in a task of its own. `ack` is told the run's status after its first commit.
+pub(crate) fn activate(shared: &Arc<EngineShared>, claim: Claim, permit: RunPermit, ack: Option<CommandAck>) {
     let shared = Arc::clone(shared);
     shared.in_flight.add();
     let (mailbox, mut inbox) = Mailbox::new(Arc::clone(&shared.in_flight));
@@ -53,33 +47,22 @@ pub(crate) fn activate(
         let (registered, plan, state, snapshot) = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
-                let told = unloadable::block_unloadable(&shared, &claim, &error).await;
-                shared.actor_ended(&claim.row.id, &mailbox);
-                if let (Some(answer), Some(told)) = (answer, told) {
-                    let told = told.of(answer.message);
-                    answer.send(told);
+                let unloaded = unloadable::block_unloadable(&shared, &claim, &error).await;
+                shared.deregister(&claim.row.id, &mailbox);
+                if let (Some(ack), Some(unloaded)) = (ack, unloaded) {
+                    unloaded.acknowledge(ack);
                 }
                 return shared.in_flight.remove(1 + mailbox::close_inbox(&mut inbox).await.count);
             }
         };
-        let row_update =
-            RowUpdate::new(claim.row.status, RunHold::Keep, claim.row.created_at, claim.row.note.clone());
-        let parts = ActorParts {
-            run: claim.row.id.clone(),
-            epoch: claim.epoch,
-            registered,
-            plan,
-            state,
-            values: RecordedValues::default(),
-            row_update,
-            snapshot,
-            permit: place,
-        };
-        let mut actor = Actor::new(shared, parts, mailbox, inbox);
+        let Claim { row, epoch } = claim;
+        let row_update = RowUpdate::new(row.status, RunHold::Keep, row.created_at, row.note);
+        let new = Actor::new(shared, row.id, registered, (mailbox, inbox), permit);
+        let mut actor = Box::new(Actor { epoch, plan, state, row_update, snapshot, ..new });
         actor.observe_dequeued();
-        let mut work = PendingCommit { answers: answer.into_iter().collect(), ..PendingCommit::default() };
-        actor.activate(&mut work).await;
-        actor.live(work).await;
+        let mut pending = PendingCommit { acks: ack.into_iter().collect(), ..PendingCommit::default() };
+        actor.activate(&mut pending).await;
+        actor.live(pending).await;
     });
 }
 
@@ -94,7 +77,7 @@ async fn load(shared: &EngineShared, claim: &Claim) -> Result<LoadedRun, LoadErr
     let registered = shared.registry.of_run(&row.workflow, row.created_at, &plan);
     // To end, a run needs its plan; functions it needs only for what is to be undone.
     let registered = registered.unwrap_or_else(|| Arc::new(RegisteredWorkflow::without_functions(&plan)));
-    let (state, snapshot) = load_state(&*shared.store, &row.id, &row.plan).await?;
+    let (state, snapshot) = load_state(&*shared.store.get()?, &row.id, &row.plan).await?;
     Ok((registered, plan, state, snapshot))
 }
 
@@ -103,7 +86,7 @@ async fn is_to_end(shared: &EngineShared, row: &RunRow) -> Result<bool, StoreErr
     if row.status == RunStatus::Cancelling {
         return Ok(true);
     }
-    let messages = shared.store.messages(&row.id).await?;
+    let messages = shared.store.get()?.messages(&row.id).await?;
     let commands = messages.iter().filter_map(|message| message.body.decode::<RunCommand>().ok());
     let mut asks =
         commands.map(|command| matches!(command, RunCommand::Cancel { .. } | RunCommand::Kill { .. }));

@@ -1,6 +1,7 @@
 //! Messages to the actor of a live run.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rival_core::Path;
 use rival_core::machine::CallOutcome;
@@ -77,14 +78,9 @@ impl Mailbox {
     }
 
     /// Sends a message; `false` if the actor is gone.
-    pub(crate) fn send(&self, mail: ActorMessage) -> bool {
+    pub(crate) fn send(&self, message: ActorMessage) -> bool {
         self.in_flight.add();
-        self.pass_on(mail)
-    }
-
-    /// Sends a message that is counted as in flight already: a call at work becomes the message that reports its end.
-    pub(crate) fn pass_on(&self, mail: ActorMessage) -> bool {
-        let sent = self.sender.send(mail).is_ok();
+        let sent = self.sender.send(message).is_ok();
         if !sent {
             self.in_flight.remove(1);
         }
@@ -95,9 +91,31 @@ impl Mailbox {
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.sender.same_channel(&other.sender)
     }
+}
 
-    /// The in-flight count includes a call that will not report its end.
-    pub(crate) fn forget(&self) {
-        self.in_flight.remove(1);
+/// Reports the end of a call to the actor, once: from the function itself, or from the code that stopped it. The call
+/// counts as in flight, and becomes the message that reports its end.
+#[derive(Clone)]
+pub(crate) struct ResultSender {
+    mailbox: Mailbox,
+    has_reported: Arc<AtomicBool>,
+}
+
+impl ResultSender {
+    pub(crate) fn new(mailbox: &Mailbox) -> Self {
+        Self { mailbox: mailbox.clone(), has_reported: Arc::default() }
+    }
+
+    pub(crate) fn send(&self, message: ActorMessage) {
+        if !self.has_reported.swap(true, Ordering::AcqRel) && self.mailbox.sender.send(message).is_err() {
+            self.mailbox.in_flight.remove(1);
+        }
+    }
+
+    /// The end will not be reported.
+    pub(crate) fn discard(&self) {
+        if !self.has_reported.swap(true, Ordering::AcqRel) {
+            self.mailbox.in_flight.remove(1);
+        }
     }
 }

@@ -5,6 +5,5 @@ pub(crate) mod child;
 pub(crate) mod launch;
 pub(crate) mod load;
 pub(crate) mod mailbox;
-pub(crate) mod row;
 pub(crate) mod undo;
 pub(crate) mod unloadable;

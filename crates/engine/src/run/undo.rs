@@ -9,33 +9,33 @@ use rival_core::event::{self, EventCause, EventKind, ExternalCause};
 use rival_core::failure::code;
 use rival_core::machine::{CommitExtra, MachineInput};
 use rival_core::{Event, FailureRecord, RunId, RunState, Seq, Time};
-use rival_store::{EventBatch, NewRun, RunHold, RunRow};
+use rival_store::{EventBatch, NewRun, RowUpdate, RunHold, RunRow};
 
 use crate::call::values::ReadError;
 use crate::run::actor::{Actor, PendingCommit};
 use crate::run::load;
-use crate::run::row::row_update;
 
 impl Actor {
     /// Children that are gone from the store cannot be undone.
-    pub(crate) async fn fail_lost_undos(&mut self, work: &mut PendingCommit) {
+    pub(crate) async fn fail_lost_undos(&mut self, pending: &mut PendingCommit) {
         let mut looked = 0;
-        while let Some(extra) = work.extras.get(looked) {
+        while let Some(extra) = pending.extras.get(looked) {
             let CommitExtra::Undo { child, undo } = extra.clone() else {
                 looked += 1;
                 continue;
             };
             // One that cannot be read now is there; the commit waits for it.
-            if !matches!(self.shared.store.run(&child).await, Ok(None)) {
+            let row = async { self.shared.store.get()?.run(&child).await };
+            if !matches!(row.await, Ok(None)) {
                 looked += 1;
                 continue;
             }
-            work.extras.remove(looked);
+            pending.extras.remove(looked);
             let message = format!("run `{child}` is no longer in the store");
             let outcome =
                 ChildOutcome::Failed { failure: FailureRecord::new(code::NOT_UNDONE, message), step: None };
             let (undoable, not_undone) = (false, Vec::new());
-            self.decide(MachineInput::ChildEnded { child: undo, outcome, undoable, not_undone }, work);
+            self.decide(MachineInput::ChildEnded { child: undo, outcome, undoable, not_undone }, pending);
         }
     }
 }
@@ -47,8 +47,8 @@ pub(crate) async fn undo_run(
     undo: &RunId,
 ) -> Result<Option<NewRun>, ReadError> {
     let shared = &actor.shared;
-    let Some(row) = shared.store.run(child).await? else { return Ok(None) };
-    let history = load::load_history(&*shared.store, child).await?;
+    let Some(row) = shared.store.get()?.run(child).await? else { return Ok(None) };
+    let history = load::load_history(&*shared.store.get()?, child).await?;
     let events = cancelled_instead(history, &actor.run, child, shared.clock.now());
     let mut state = RunState::default();
     events.iter().for_each(|event| state.apply(event));
@@ -93,7 +93,7 @@ fn new_run(actor: &Actor, undo: &RunId, row: RunRow, state: &RunState, events: &
         source: Some(row.id),
         tags: row.tags,
         events: EventBatch { first, count, body: event::encode(events) },
-        row_update: row_update(state, RunHold::Release(Some(now)), None),
+        row_update: RowUpdate::new(state.status(), RunHold::Release(Some(now)), state.ended_at(), None),
         engine: actor.shared.id,
     }
 }

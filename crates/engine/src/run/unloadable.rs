@@ -18,7 +18,7 @@ use rival_store::{
     Claim, Commit, Epoch, Message, MessageNo, NewMessage, Page, RowUpdate, RunFilter, RunHold,
 };
 
-use crate::api::control::{CommandRefusal, RunCommand};
+use crate::api::control::{CommandAck, CommandRefusal, RunCommand};
 use crate::run::load::LoadError;
 use crate::schedule::shared::EngineShared;
 
@@ -30,13 +30,12 @@ pub(crate) struct UnloadedMessages {
 }
 
 impl UnloadedMessages {
-    /// What became of one of them.
-    pub(crate) fn of(&self, message: MessageNo) -> Result<RunStatus, CommandRefusal> {
-        if self.refused.contains(&message) {
-            Err(CommandRefusal::Unloadable(self.reason.clone()))
-        } else {
-            Ok(self.status)
-        }
+    /// Tells a caller what became of one of them.
+    pub(crate) fn acknowledge(&self, CommandAck { message, sender }: CommandAck) {
+        let is_refused = self.refused.contains(&message);
+        let refusal = is_refused.then(|| CommandRefusal::Unloadable(self.reason.clone()));
+        // A caller that is gone needs no answer.
+        let _ = sender.send(refusal.map_or(Ok(self.status), Err));
     }
 }
 
@@ -117,7 +116,8 @@ pub(crate) async fn block_unloadable(
 /// The workflow may have been registered while the run was still being looked at.
 async fn look_again_if_registered(shared: &EngineShared, claim: &Claim, error: &LoadError) {
     if matches!(error, LoadError::NotRegistered(_)) && shared.registry.knows(&claim.row.workflow) {
-        match shared.store.wake_blocked(&claim.row.workflow, shared.clock.now()).await {
+        let woken = async { shared.store.get()?.wake_blocked(&claim.row.workflow, shared.clock.now()).await };
+        match woken.await {
             Ok(_) => shared.scheduler.rescan(),
             Err(error) => {
                 let run = &claim.row.id;
@@ -160,7 +160,9 @@ async fn last_words(shared: &EngineShared, claim: &Claim, why: Option<String>) -
     let mut words = Vec::new();
     let statuses = RunStatus::unfinished().collect();
     let filter = RunFilter { parent: Some(run.clone()), statuses, ..RunFilter::default() };
-    match shared.store.runs(&filter, &Page { before: None, limit: usize::MAX }).await {
+    let page = Page { before: None, limit: usize::MAX };
+    let children = async { shared.store.get()?.runs(&filter, &page).await };
+    match children.await {
         Ok(children) => words.extend(children.into_iter().map(|child| {
             let reason = Some(format!("its parent run `{run}` was killed"));
             (child.id, RunCommand::Kill { reason }.message(None))
@@ -180,7 +182,8 @@ async fn last_words(shared: &EngineShared, claim: &Claim, why: Option<String>) -
 async fn waiting(shared: &EngineShared, run: &RunId) -> Vec<Message> {
     let mut retry = shared.store_retry(run, "the messages of the run cannot be read");
     loop {
-        match shared.store.messages(run).await {
+        let messages = async { shared.store.get()?.messages(run).await };
+        match messages.await {
             Ok(messages) => return messages,
             Err(error) => {
                 if let Err(error) = retry.after(error).await {

@@ -81,7 +81,7 @@ async fn look_through(shared: &Arc<EngineShared>) -> Result<(), StoreError> {
     let filter = RunFilter { statuses: asleep.collect(), ..RunFilter::default() };
     let (mut before, mut found) = (None, 0_u64);
     loop {
-        let rows = shared.store.runs(&filter, &Page { before, limit: PAGE }).await?;
+        let rows = shared.store.get()?.runs(&filter, &Page { before, limit: PAGE }).await?;
         for row in &rows {
             if row.owner.is_none() && row.wake_at.is_some_and(|at| shared.is_ahead(at)) {
                 found += u64::from(wake_if_ahead(shared, row).await?);
@@ -103,7 +103,7 @@ async fn wake_if_ahead(shared: &EngineShared, row: &RunRow) -> Result<bool, Stor
     if !shared.is_ahead(at) {
         return Ok(false);
     }
-    let Some(claim) = shared.store.claim(&row.id, shared.id).await? else { return Ok(false) };
+    let Some(claim) = shared.store.get()?.claim(&row.id, shared.id).await? else { return Ok(false) };
     let now = shared.clock.now();
     let mut commit = Commit::new(row.id.clone(), claim.epoch, now);
     let (status, note) = (claim.row.status, claim.row.note);
@@ -118,7 +118,7 @@ async fn wake_if_ahead(shared: &EngineShared, row: &RunRow) -> Result<bool, Stor
 
 /// When the last event of a run was decided. One that cannot be read says nothing here; loading the run will.
 async fn last_moment(shared: &EngineShared, run: &RunId) -> Result<Option<Time>, StoreError> {
-    let batch = shared.store.last_batch(run).await?;
+    let batch = shared.store.get()?.last_batch(run).await?;
     let events = batch.and_then(|batch| event::decode(&batch.body).ok());
     Ok(events.and_then(|events| events.last().map(|event| event.at)))
 }

@@ -273,17 +273,15 @@ async fn bring_due(shared: &Arc<EngineShared>, now: Time) -> Result<(), StoreErr
             make_room(shared);
             return Ok(());
         }
-        let claims = shared.store.claim_due(shared.id, now, places.count()).await?;
+        let claims = shared.store.get()?.claim_due(shared.id, now, places.count()).await?;
         let more = claims.len() == places.count();
         activate(shared, claims, places);
         if !more {
             // Runs that were given back since are in the store too, so this cannot miss one.
             *lock(&shared.scheduler.stored_wake) = StoredWake::At(None);
-            let next = shared
-                .store
-                .next_wake()
-                .await
-                .inspect_err(|_| *lock(&shared.scheduler.stored_wake) = StoredWake::Unknown)?;
+            let next = async { shared.store.get()?.next_wake().await };
+            let unknown = |_: &StoreError| *lock(&shared.scheduler.stored_wake) = StoredWake::Unknown;
+            let next = next.await.inspect_err(unknown)?;
             let mut far = lock(&shared.scheduler.stored_wake);
             *far = match *far {
                 StoredWake::Unknown => StoredWake::Unknown,
@@ -304,7 +302,7 @@ async fn bring_queued(shared: &Arc<EngineShared>) -> Result<(), StoreError> {
         }
         // While the queue is marked, new runs join it, so that none overtakes those that are being claimed.
         let seen = shared.scheduler.admission_queue.mark_count();
-        let claims = shared.store.claim_queued(shared.id, places.count()).await?;
+        let claims = shared.store.get()?.claim_queued(shared.id, places.count()).await?;
         let all = claims.len() < places.count();
         activate(shared, claims, places);
         if all {

@@ -46,9 +46,7 @@ impl Default for EngineLimits {
 }
 
 pub(crate) struct EngineShared {
-    /// What the parts of the engine ask: the slot.
-    pub(crate) store: Arc<dyn Store>,
-    slot: Arc<StoreSlot>,
+    pub(crate) store: Arc<StoreSlot>,
     /// Whether the store is this engine's alone, and is closed when the engine stops.
     owns_store: bool,
     /// Where the engine's tasks run.
@@ -101,10 +99,8 @@ impl EngineShared {
         resources: Arc<ResourceMap>,
     ) -> Self {
         let siblings = SiblingEngines::on(&store);
-        let slot = Arc::new(StoreSlot::new(store));
         Self {
-            store: Arc::clone(&slot) as _,
-            slot,
+            store: Arc::new(StoreSlot::new(store)),
             owns_store: is_owned,
             runtime: Handle::current(),
             id,
@@ -171,8 +167,8 @@ impl EngineShared {
         self.live().get(run).cloned()
     }
 
-    /// The actor with this mailbox has ended. If the run is live again already, that is another actor's, and stays.
-    pub(crate) fn actor_ended(&self, run: &RunId, mailbox: &Mailbox) {
+    /// The run with this mailbox is live no more. If it is live again already, that is another actor's, and stays.
+    pub(crate) fn deregister(&self, run: &RunId, mailbox: &Mailbox) {
         let mut live = self.live();
         if live.get(run).is_some_and(|known| known.is_same(mailbox)) {
             live.remove(run);
@@ -204,7 +200,7 @@ impl EngineShared {
     /// Lets the store go after an orderly stop, if it is this engine's alone: once this returns, the next engine can
     /// open the same file, whatever handles are still there.
     pub(crate) async fn close_store(&self) {
-        let Some(store) = self.slot.take_if(self.owns_store) else { return };
+        let Some(store) = self.store.take_if(self.owns_store) else { return };
         if tokio::time::timeout(CLOSE_PATIENCE, store.close()).await.is_err() {
             tracing::warn!("the store is still at work, and is closed when that ends");
         }
@@ -220,7 +216,7 @@ impl EngineShared {
             scheduler.abort();
         }
         self.waiters.close();
-        let store = self.slot.take_if(true);
+        let store = self.store.take_if(true);
         // Live runs find the store closed, and end.
         let live: Vec<Mailbox> = self.live().values().cloned().collect();
         live.iter().for_each(|mailbox| _ = mailbox.send(ActorMessage::ReleaseNow));
@@ -242,20 +238,19 @@ impl EngineShared {
     pub(crate) async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
         let mut retry = self.store_retry(&commit.run, "the store takes no writes");
         loop {
-            let written = match self.save_plans(&commit).await {
-                Ok(()) => self.store.commit(commit.clone()).await,
-                Err(error) => Err(error.into()),
+            let written = async {
+                let store = self.store.get()?;
+                // The plans of the runs that it starts come first, where they are not kept yet.
+                if !commit.runs.is_empty() {
+                    self.unsaved.save(&*store).await?;
+                }
+                store.commit(commit.clone()).await
             };
-            match written {
+            match written.await {
                 Ok(()) => return Ok(()),
                 Err(error) => retry.after(error).await?,
             }
         }
-    }
-
-    /// Keeps the plans of the runs that a commit starts, where they are not kept yet.
-    async fn save_plans(&self, commit: &Commit) -> Result<(), StoreError> {
-        if commit.runs.is_empty() { Ok(()) } else { self.unsaved.save(&*self.store).await }
     }
 
     /// The workflow that new runs of this name take.
@@ -273,7 +268,7 @@ impl EngineShared {
         if let Some(plan) = self.registry.plan(workflow, hash) {
             return Ok(Some(plan));
         }
-        let Some(json) = self.store.plan(hash).await? else { return Ok(None) };
+        let Some(json) = self.store.get()?.plan(hash).await? else { return Ok(None) };
         let plan =
             Plan::from_json(&json).map_err(|error| StoreError::Damaged(format!("plan {hash}: {error}")))?;
         Ok(Some(self.registry.keep_plan(hash, plan)))

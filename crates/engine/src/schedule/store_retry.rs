@@ -67,7 +67,7 @@ impl<'r> StoreRetry<'r> {
         tracing::warn!(run = %self.run, %error, "{}; trying again", self.what);
         tokio::time::sleep(self.pause).await;
         self.pause = match self.engine {
-            Some(engine) if engine.store.check_writable().await.is_ok() => FIRST_PAUSE,
+            Some(engine) if engine.is_writable().await => FIRST_PAUSE,
             _ => (self.pause * 2).min(LONGEST_PAUSE),
         };
         Ok(())
@@ -75,6 +75,11 @@ impl<'r> StoreRetry<'r> {
 }
 
 impl EngineShared {
+    async fn is_writable(&self) -> bool {
+        let checked = async { self.store.get()?.check_writable().await };
+        checked.await.is_ok()
+    }
+
     /// For something that a run needs of the store.
     pub(crate) fn store_retry<'r>(&'r self, run: &'r RunId, what: &'static str) -> StoreRetry<'r> {
         StoreRetry { run, what, pause: FIRST_PAUSE, engine: Some(self) }

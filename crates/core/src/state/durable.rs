@@ -287,7 +287,7 @@ impl RunState {
         }
     }
 
-    fn op_mut(&mut self, node: &Path, op: u32) -> Option<&mut OpState> {
+    pub(super) fn op_mut(&mut self, node: &Path, op: u32) -> Option<&mut OpState> {
         self.ops.get_mut(node)?.all.get_mut(&op)
     }
 
@@ -330,18 +330,10 @@ impl RunState {
     }
 
     /// What a call waits for is cancelled. If something around it is ending, the call may take that for a word to stop.
-    fn call_was_told(&mut self, node: &Path) {
+    pub(super) fn call_was_told(&mut self, node: &Path) {
         let ending = self.is_ending(node);
         if let Some(call) = self.open_call_mut(node) {
             call.told |= ending;
-        }
-    }
-
-    pub(super) fn op_cancelling(&mut self, node: &Path, op: u32) {
-        self.call_was_told(node);
-        self.orphaned.remove(&(node.clone(), op));
-        if let Some(children) = self.op_mut(node, op).and_then(|op| op.children.as_mut()) {
-            children.cancelling = true;
         }
     }
 

@@ -180,7 +180,13 @@ impl RunState {
             }
             EventKind::OpEnded { node, op, outcome } => self.op_ended_with(node, *op, outcome, seq, at),
             EventKind::OpDropped { node, op, .. } => self.op_dropped(node, *op, at),
-            EventKind::OpStopping { node, op } => self.op_cancelling(node, *op),
+            EventKind::OpStopping { node, op } => {
+                self.call_was_told(node);
+                self.orphaned.remove(&(node.clone(), *op));
+                if let Some(children) = self.op_mut(node, *op).and_then(|op| op.children.as_mut()) {
+                    children.cancelling = true;
+                }
+            }
             EventKind::ChildStarted { node, op, index, child } => {
                 self.child_started(node, *op, *index, child);
             }

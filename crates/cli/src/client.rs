@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use tower::ServiceExt;
 
 use crate::config::{ResolvedConfig, reachable};
-use crate::exit::{self, ExitError, ServerSilence};
+use crate::exit::{ExitError, ServerSilence};
 use crate::sse::SseStream;
 use crate::style::TextStyle;
 use crate::workflow_files::{WorkflowFiles, note_problems};
@@ -87,29 +87,21 @@ impl ApiClient {
         Self::on_file(config, need).await
     }
 
-    /// A client for the server, with the answer to its first request; `None` if the settings name no server and none
-    /// runs. That shows when it is asked, so no connection is made only to find out.
-    pub(crate) async fn asking_server(
-        config: &ResolvedConfig,
-        path: &str,
-        body: &impl Serialize,
-    ) -> Result<Option<(Self, Result<ApiAnswer>)>> {
-        let (url, named) = config.url();
-        let server = Self::to_server(url, config)?;
-        let answer = server.post(path, body).await;
-        let is_absent = |error| exit::silence(error) == Some(ServerSilence::Absent);
-        let absent = !named && answer.as_ref().is_err_and(is_absent);
-        Ok((!absent).then_some((server, answer)))
-    }
-
     /// A client for the server, whether it runs or not.
     pub(crate) fn to_configured(config: &ResolvedConfig) -> Result<Self> {
         Self::to_server(config.url().0, config)
     }
 
-    fn to_server(url: String, config: &ResolvedConfig) -> Result<Self> {
+    pub(crate) fn to_server(url: String, config: &ResolvedConfig) -> Result<Self> {
         let builder = reqwest::Client::builder().connect_timeout(CONNECT).read_timeout(SILENCE).no_proxy();
-        let (builder, token) = match (config.token(), local_secret(config, &url)) {
+        // The secret of the server at this address, if it runs on this machine on the store that the settings name. It is
+        // shown to this server only: another process may listen at any other address.
+        let local = rival_server::local_secret::read(&config.local_secret()).filter(|local| {
+            let address = reachable(local.listen);
+            let by_name = address.ip().is_loopback() && url == format!("http://localhost:{}", address.port());
+            by_name || url == format!("http://{address}")
+        });
+        let (builder, token) = match (config.token(), local) {
             (Some(token), _) => (builder, Some(token.to_owned())),
             // Straight to the server that wrote it, whatever else a name of this machine may mean.
             (None, Some(LocalSecretFile { listen, secret })) => {
@@ -189,7 +181,7 @@ impl ApiClient {
     }
 
     pub(crate) async fn post(&self, path: &str, body: &impl Serialize) -> Result<ApiAnswer> {
-        self.post_text(path, serde_json::to_string(body)?).await
+        self.ask(Method::POST, path, Some(serde_json::to_string(body)?)).await
     }
 
     pub(crate) async fn post_text(&self, path: &str, body: String) -> Result<ApiAnswer> {
@@ -303,16 +295,6 @@ fn unreachable(url: &str, error: &reqwest::Error) -> ExitError {
     ExitError::error(format!("cannot reach the server at {url}: {cause}"))
         .hint("start one with `rival serve`, or leave the address out to use the store file")
         .silence(silence)
-}
-
-/// The secret of the server at `url`, if it runs on this machine on the store that the settings name. It is shown to
-/// this server only: another process may listen at any other address.
-fn local_secret(config: &ResolvedConfig, url: &str) -> Option<LocalSecretFile> {
-    let shown = rival_server::local_secret::read(&config.local_secret())?;
-    let address = reachable(shown.listen);
-    let authority = url.strip_prefix("http://")?;
-    let by_name = address.ip().is_loopback() && authority == format!("localhost:{}", address.port());
-    (authority == address.to_string() || by_name).then_some(shown)
 }
 
 /// Whether a process listens at an address of this machine.

@@ -86,18 +86,16 @@ async fn run(CommandLine { command, global }: CommandLine) -> Result<ExitCode> {
             serve::serve(&context, ServerOffer { paths, examples: args.examples, dev: false, pace }).await
         }
         CliVerb::Demo(args) => demo::run(&args.data, Duration::from_millis(args.pace)).await,
-        other => interruptible(&context, other).await,
+        // The others can be left at any time.
+        other => {
+            let done = tokio::select! {
+                done = act(&context, other) => done.map(|()| ExitCode::SUCCESS),
+                signal = signals::first() => Ok(ExitCode::from(signal.exit())),
+            };
+            context.close().await;
+            done
+        }
     }
-}
-
-/// Verbs that can be left at any time.
-async fn interruptible(context: &VerbContext, verb: CliVerb) -> Result<ExitCode> {
-    let done = tokio::select! {
-        done = act(context, verb) => done.map(|()| ExitCode::SUCCESS),
-        signal = signals::first() => Ok(ExitCode::from(signal.exit())),
-    };
-    context.close().await;
-    done
 }
 
 async fn act(context: &VerbContext, verb: CliVerb) -> Result<()> {

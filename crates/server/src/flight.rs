@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
+use axum::response::Response;
 use http_body::{Body as _, Frame, SizeHint};
 use tokio::sync::Notify;
 
@@ -96,23 +97,22 @@ impl ByteQuota {
             let mut freed = pin!(self.flight.freed.notified());
             // Registered before the look: what is given back after it is not missed.
             freed.as_mut().enable();
-            if let Some(cargo) = self.flight.try_take(&self.client, bytes) {
-                return Some(cargo);
+            if let Some(permit) = self.flight.try_take(&self.client, bytes) {
+                return Some(permit);
             }
             freed.await;
         }
     }
 
-    /// The answer with its room, or a refusal if there is none.
-    pub(crate) fn load(&self, body: Body) -> Result<Body, HttpProblem> {
-        let bytes = body.size_hint().exact().map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    /// The answer with its room, which it needs until its client has read it; or a refusal if there is none.
+    pub(crate) fn load(&self, response: Response) -> Result<Response, HttpProblem> {
+        let bytes = response.body().size_hint().exact();
+        let bytes = bytes.map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         if bytes <= SMALL_BYTES {
-            return Ok(body);
+            return Ok(response);
         }
-        match self.flight.try_take(&self.client, bytes) {
-            Some(cargo) => Ok(Body::new(MeteredBody { body, rest: Bytes::new(), _cargo: cargo })),
-            None => Err(full()),
-        }
+        let permit = self.flight.try_take(&self.client, bytes).ok_or_else(full)?;
+        Ok(response.map(|body| Body::new(MeteredBody { body, rest: Bytes::new(), _permit: permit })))
     }
 }
 
@@ -132,7 +132,7 @@ struct MeteredBody {
     body: Body,
     /// What the body gave and is not sent yet.
     rest: Bytes,
-    _cargo: BytePermit,
+    _permit: BytePermit,
 }
 
 impl http_body::Body for MeteredBody {
@@ -175,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    fn room(flight: &Arc<BytesInFlight>, last: u8) -> ByteQuota {
+    fn quota(flight: &Arc<BytesInFlight>, last: u8) -> ByteQuota {
         ByteQuota::new(flight, ClientKey::at(IpAddr::from([10, 0, 0, last])))
     }
 
@@ -183,14 +183,14 @@ mod tests {
     fn one_client_leaves_room_for_others_and_gives_its_own_back() {
         const MIB: usize = 1 << 20;
         let flight = BytesInFlight::new(4 * MIB);
-        let answer = |room: &ByteQuota| room.load(Body::from(vec![0; MIB]));
-        let (one, other) = (room(&flight, 1), room(&flight, 2));
-        let mut held: Vec<Body> = (0..3).map(|_| answer(&one).unwrap()).collect();
+        let answer = |quota: &ByteQuota| quota.load(Response::new(Body::from(vec![0; MIB])));
+        let (one, other) = (quota(&flight, 1), quota(&flight, 2));
+        let mut held: Vec<Response> = (0..3).map(|_| answer(&one).unwrap()).collect();
         assert_eq!(answer(&one).unwrap_err().code, code::TOO_MANY_ANSWERS);
         held.push(answer(&other).unwrap());
         assert!(answer(&other).is_err());
         // Small answers always go.
-        assert!(one.load(Body::from(vec![0; SMALL_BYTES])).is_ok());
+        assert!(one.load(Response::new(Body::from(vec![0; SMALL_BYTES]))).is_ok());
         held.clear();
         assert!(flight.taken.lock().unwrap().by_client.is_empty());
         assert!(answer(&one).is_ok());
@@ -199,9 +199,9 @@ mod tests {
     #[tokio::test]
     async fn a_part_of_a_stream_waits_for_room() {
         let flight = BytesInFlight::new(1 << 20);
-        let room = room(&flight, 1);
-        let first = room.take(usize::MAX).await.unwrap();
-        let mut second = Box::pin(room.take(1 << 20));
+        let quota = quota(&flight, 1);
+        let first = quota.take(usize::MAX).await.unwrap();
+        let mut second = Box::pin(quota.take(1 << 20));
         assert!(futures::poll!(second.as_mut()).is_pending());
         drop(first);
         assert!(second.await.is_some());

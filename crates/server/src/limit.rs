@@ -286,41 +286,37 @@ impl BodyLimits {
             return Ok(Bytes::new());
         }
         let max_bytes = if is_payload { self.payload_max_bytes } else { self.max_bytes };
-        match tokio::time::timeout(self.timeout, collect(body, max_bytes)).await {
-            Ok(read) => read,
-            Err(_) => Err(too_slow(self.timeout)),
+        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+        if announced > max_bytes.saturating_add(EXCESS_MAX_BYTES) {
+            return Err(too_large(max_bytes));
         }
+        let collected = async {
+            let mut chunks = body.into_data_stream();
+            let (mut all, mut seen) = (Vec::new(), 0_usize);
+            while let Some(chunk) = chunks.next().await {
+                let chunk = chunk.map_err(|error| broken(&error))?;
+                if seen == 0 && chunk.len() == announced && announced <= max_bytes {
+                    return Ok(chunk);
+                }
+                seen += chunk.len();
+                if seen <= max_bytes {
+                    all.extend_from_slice(&chunk);
+                } else if seen > max_bytes.saturating_add(EXCESS_MAX_BYTES) {
+                    break;
+                } else {
+                    all = Vec::new();
+                }
+            }
+            if seen > max_bytes { Err(too_large(max_bytes)) } else { Ok(all.into()) }
+        };
+        let in_time = tokio::time::timeout(self.timeout, collected).await;
+        in_time.unwrap_or_else(|_| Err(too_slow(self.timeout)))
     }
 }
 
 /// How much of a body that is too large is read and thrown away, so that the client comes to read the answer instead
 /// of finding its connection closed while it still writes.
 const EXCESS_MAX_BYTES: usize = 64 * 1024 * 1024;
-
-async fn collect(body: Body, max_bytes: usize) -> Result<Bytes, HttpProblem> {
-    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    if announced > max_bytes.saturating_add(EXCESS_MAX_BYTES) {
-        return Err(too_large(max_bytes));
-    }
-    let mut chunks = body.into_data_stream();
-    let mut all = Vec::new();
-    let mut seen = 0_usize;
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| broken(&error))?;
-        if seen == 0 && chunk.len() == announced && announced <= max_bytes {
-            return Ok(chunk);
-        }
-        seen += chunk.len();
-        if seen <= max_bytes {
-            all.extend_from_slice(&chunk);
-        } else if seen > max_bytes.saturating_add(EXCESS_MAX_BYTES) {
-            break;
-        } else {
-            all = Vec::new();
-        }
-    }
-    if seen > max_bytes { Err(too_large(max_bytes)) } else { Ok(all.into()) }
-}
 
 fn too_large(max_bytes: usize) -> HttpProblem {
     let error = format!("the body is larger than the {max_bytes} bytes that are taken here");

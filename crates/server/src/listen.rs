@@ -32,13 +32,13 @@ pub async fn serve(
     settings: &Settings,
     stop: impl Future<Output = ()>,
 ) {
-    let house = ConnectionAcceptor::new(router, settings);
+    let acceptor = ConnectionAcceptor::new(router, settings);
     tokio::select! {
-        () = house.accept_all(&listener) => {}
+        () = acceptor.accept_all(&listener) => {}
         () = stop => {}
     }
     drop(listener);
-    house.drain(settings.drain_timeout).await;
+    acceptor.drain(settings.drain_timeout).await;
 }
 
 /// How long a connection that has no place may take to ask for health or metrics.

@@ -30,7 +30,7 @@ pub struct LocalSecretFile {
 
 impl std::fmt::Debug for LocalSecretFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shown").field("listen", &self.listen).finish_non_exhaustive()
+        f.debug_struct("LocalSecretFile").field("listen", &self.listen).finish_non_exhaustive()
     }
 }
 

@@ -104,11 +104,12 @@ struct RequestGate {
 struct AdmittedRequest {
     caller: ApiCaller,
     access: RouteAccess,
-    said: DeclaredBody,
-    place: Option<RequestPermit>,
+    declared: DeclaredBody,
+    /// Held until its stream is through.
+    stream: Option<RequestPermit>,
     /// Held until there is an answer.
     waits: Option<RequestPermit>,
-    room: ByteQuota,
+    quota: ByteQuota,
 }
 
 /// Why a request goes no further.
@@ -177,12 +178,12 @@ impl RequestGate {
             return Err(listen::too_many_connections().into());
         }
         caller.may(access.scope)?;
-        let said = check_body_type(request)?;
+        let declared = check_body_type(request)?;
         let waits = access.waits_with(request.uri().query());
         let waits = if waits { Some(self.waits.take(client.clone())?) } else { None };
-        let place = if access.stream { Some(self.streams.take(client.clone())?) } else { None };
-        let room = ByteQuota::new(&self.flight, client);
-        Ok(AdmittedRequest { caller, access, said, place, waits, room })
+        let stream = if access.stream { Some(self.streams.take(client.clone())?) } else { None };
+        let quota = ByteQuota::new(&self.flight, client);
+        Ok(AdmittedRequest { caller, access, declared, stream, waits, quota })
     }
 
     /// A refusal counts against the address, or else one could ask for ever who is let in.
@@ -264,39 +265,32 @@ async fn call_handler(
     next: Next,
     line: &RequestLogLine,
 ) -> Response {
-    let AdmittedRequest { caller, access, said, place, waits, room } = admitted;
-    let mut request = match read_body(gate, request, access, said).await {
+    let AdmittedRequest { caller, access, declared, stream, waits, quota } = admitted;
+    let mut request = match read_body(gate, request, access, declared).await {
         Ok(request) => request,
         Err(problem) => {
             line.refused(&problem);
             return problem.into_response();
         }
     };
-    request.extensions_mut().insert(room.clone());
-    let response = caught(next.run(request)).await;
+    request.extensions_mut().insert(quota.clone());
+    let called = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    // A handler that panics has a bug; the others go on.
+    let response = called.unwrap_or_else(|panic| panicked(&*panic).into_response());
     drop(waits);
     if line.has_effect() {
         line.acted(&caller, response.status());
     }
-    match place {
-        Some(place) if response.status().is_success() => {
+    match stream {
+        Some(stream) if response.status().is_success() => {
             let (gate, caller) = (Arc::clone(gate), caller);
             let allowed = move || caller.is_still_known(&gate.keyring);
-            response.map(|body| Body::new(PermitBody::new(body, place, allowed)))
+            response.map(|body| Body::new(PermitBody::new(body, stream, allowed)))
         }
-        _ => loaded(response, &room, line),
-    }
-}
-
-/// An answer waits in memory until its client reads it: there is room for so many bytes.
-fn loaded(response: Response, room: &ByteQuota, line: &RequestLogLine) -> Response {
-    let (parts, body) = response.into_parts();
-    match room.load(body) {
-        Ok(body) => Response::from_parts(parts, body),
-        Err(problem) => {
+        _ => quota.load(response).unwrap_or_else(|problem| {
             line.refused(&problem);
             ([(header::RETRY_AFTER, "1")], problem).into_response()
-        }
+        }),
     }
 }
 
@@ -315,29 +309,24 @@ async fn read_body(
     gate: &RequestGate,
     mut request: Request,
     access: RouteAccess,
-    said: DeclaredBody,
+    declared: DeclaredBody,
 ) -> Result<Request, HttpProblem> {
     request.headers_mut().remove(header::AUTHORIZATION);
     let (parts, body) = request.into_parts();
     let bytes = gate.bodies.read(body, access.payload).await?;
-    if said == DeclaredBody::Nothing && !bytes.is_empty() {
+    if declared == DeclaredBody::Nothing && !bytes.is_empty() {
         return Err(guard::not_json());
     }
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
-/// A handler that panics has a bug; the others go on.
-async fn caught(response: impl Future<Output = Response>) -> Response {
-    match AssertUnwindSafe(response).catch_unwind().await {
-        Ok(response) => response,
-        Err(panic) => {
-            let text = panic.downcast_ref::<&str>().copied();
-            let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-            tracing::error!(panic = text.unwrap_or("?"), "a handler panicked");
-            let error = "the server has a bug; its log says more";
-            HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, code::INTERNAL_ERROR, error).into_response()
-        }
-    }
+/// What is said, and logged, of a handler that panicked.
+fn panicked(panic: &(dyn std::any::Any + Send)) -> HttpProblem {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    tracing::error!(panic = text.unwrap_or("?"), "a handler panicked");
+    let error = "the server has a bug; its log says more";
+    HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, code::INTERNAL_ERROR, error)
 }
 
 /// What the log says of a request.

@@ -25,7 +25,7 @@ use tokio::sync::OnceCell;
 
 use crate::client::{ApiAnswer, ApiClient, OfflineNeed};
 use crate::config::ResolvedConfig;
-use crate::exit::{self, ExitError};
+use crate::exit::{self, ExitError, ServerSilence};
 use crate::out::{DataOutput, OutputFormat, note};
 use crate::read;
 
@@ -60,7 +60,13 @@ impl VerbContext {
         path: &str,
         body: &impl Serialize,
     ) -> Result<(Arc<ApiClient>, Result<ApiAnswer>)> {
-        if let Some((server, answer)) = ApiClient::asking_server(&self.config, path, body).await? {
+        let (url, named) = self.config.url();
+        let server = ApiClient::to_server(url, &self.config)?;
+        let answer = server.post(path, body).await;
+        // Only if the settings name no server. That none runs shows when it is asked, so no connection is made only to
+        // find out.
+        let is_absent = |error| exit::silence(error) == Some(ServerSilence::Absent);
+        if named || !answer.as_ref().is_err_and(is_absent) {
             let client = self.client.get_or_init(async || Arc::new(server)).await;
             return Ok((client.clone(), answer));
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use axum::http::StatusCode;
-use rival::{RunId, RunStatus};
+use rival::{RunId, RunStatus, Value};
 use rival_api::{RunOutcome, RunStatusReply, RunView, StartRun, duration, path_segment};
 use uuid::Uuid;
 
@@ -23,7 +23,17 @@ pub(crate) const RECORDED: &str = "recorded; it is acted on when a server runs t
 
 pub(crate) async fn run(context: &VerbContext, args: &args::RunArgs) -> Result<()> {
     let path = format!("/api/workflows/{}/runs", path_segment(&args.workflow));
-    let body = body(args).await?;
+    let input = match &args.input {
+        Some(given) => super::json(given, "input").await?,
+        None => Value::default(),
+    };
+    let body = StartRun {
+        input,
+        run_id: args.id.clone(),
+        tags: args.tags.clone(),
+        timeout_ms: args.timeout.map(|timeout| u64::try_from(timeout.as_millis())).transpose()?,
+        max_retries: args.retries,
+    };
     let Some(time) = args.wait else { return leave(context, &path, &body).await };
     let screen = live_screen(context);
     if time.is_none() && screen.is_none() {
@@ -109,16 +119,6 @@ fn announce(out: &DataOutput, run: &RunId) {
 /// Beside the data, if a person looks at it.
 fn live_screen(context: &VerbContext) -> Option<LiveScreen> {
     LiveScreen::on_stderr().filter(|_| context.out.format == OutputFormat::Table)
-}
-
-async fn body(args: &args::RunArgs) -> Result<StartRun> {
-    Ok(StartRun {
-        input: super::optional_json(args.input.as_deref(), "input").await?.unwrap_or_default(),
-        run_id: args.id.clone(),
-        tags: args.tags.clone(),
-        timeout_ms: args.timeout.map(|timeout| u64::try_from(timeout.as_millis())).transpose()?,
-        max_retries: args.retries,
-    })
 }
 
 pub(crate) async fn wait(context: &VerbContext, args: &args::WaitArgs) -> Result<()> {

@@ -107,7 +107,10 @@ fn item_name<F>() -> Option<&'static str> {
 
 impl fmt::Debug for ErasedFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Erased").field("name", &self.name).field("asks", &self.asks).finish_non_exhaustive()
+        f.debug_struct("ErasedFunction")
+            .field("name", &self.name)
+            .field("asks", &self.asks)
+            .finish_non_exhaustive()
     }
 }
 

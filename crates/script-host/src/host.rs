@@ -32,7 +32,7 @@ use crate::modules::{ModuleLinks, ModuleSources};
 use crate::ops::{HostOpOwner, HostOps};
 use crate::outbox::FrameOutbox;
 use crate::pipe::{
-    AbortedCall, AnsweredCall, DataPipe, DroppedRealm, ForgottenCall, FrameHead, IncomingFrame,
+    AbortedCall, AnsweredCall, DataPipe, DroppedRealm, ForgottenCall, FrameHead, FrameTarget, IncomingFrame,
 };
 use crate::realm::{HostOpEnd, HostRealm, RealmTask};
 use crate::rejections::TurnRejections;
@@ -125,23 +125,20 @@ impl HostLoop {
     /// Works until the parent is gone.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         while !self.shared.watch.closing() {
-            self.frames()?;
+            loop {
+                let frame = self.shared.pipe.borrow_mut().next_frame()?;
+                let Some(frame) = frame else { break };
+                self.deliver(frame)?;
+            }
             self.timers();
             self.requests();
-            self.shared.out.flush()?;
+            self.shared.out.lock().flush()?;
             self.sandbox.tidy();
             if !self.wait()? {
                 return Ok(());
             }
         }
         Ok(())
-    }
-
-    fn frames(&mut self) -> io::Result<()> {
-        loop {
-            let Some(frame) = self.shared.pipe.borrow_mut().next_frame()? else { return Ok(()) };
-            self.deliver(frame)?;
-        }
     }
 
     fn timers(&mut self) {
@@ -190,7 +187,14 @@ impl HostLoop {
             }
             FrameHead::Drop(DroppedRealm { realm }) => self.drop_realm(realm),
             FrameHead::Describe(target) | FrameHead::Call(target) | FrameHead::Parse(target) => {
-                self.begin_call(HostOpOwner { realm: target.realm, call: target.id }, bytes);
+                let FrameTarget { id: call, realm } = target;
+                self.shared.open(call, realm);
+                let thrown = self.turn(HostOpOwner { realm, call }, RealmTask::Frame(bytes));
+                if let Some(error) = thrown
+                    && self.shared.close(call)
+                {
+                    self.shared.put(&FromHost::Failed { id: call, error, state: None });
+                }
             }
             FrameHead::Answer(AnsweredCall { id, op }) => {
                 if let Some(realm) = self.shared.take_asked(op) {
@@ -229,18 +233,6 @@ impl HostLoop {
         }
     }
 
-    /// A call, or something else that is answered.
-    fn begin_call(&mut self, owner: HostOpOwner, frame: Vec<u8>) {
-        let HostOpOwner { realm, call } = owner;
-        self.shared.open(call, realm);
-        let thrown = self.turn(owner, RealmTask::Frame(frame));
-        if let Some(error) = thrown
-            && self.shared.close(call)
-        {
-            self.shared.put(&FromHost::Failed { id: call, error, state: None });
-        }
-    }
-
     /// Something more about a call.
     fn go_on(&mut self, owner: HostOpOwner, frame: Vec<u8>) {
         let thrown = self.turn(owner, RealmTask::Frame(frame));
@@ -266,11 +258,11 @@ impl HostLoop {
         let HostOpOwner { realm, call } = owner;
         self.shared.watch.enter(call);
         let thrown = match self.ready(realm) {
-            None => self.tell(realm, task),
+            None => self.realms.get(&realm).and_then(|realm| realm.tell(task)),
             unready => unready,
         };
         self.jobs(owner);
-        let late = self.tell(realm, RealmTask::Drained(call));
+        let late = self.realms.get(&realm).and_then(|realm| realm.tell(RealmTask::Drained(call)));
         self.jobs(owner);
         self.report_error(call, late);
         self.unhandled(realm);
@@ -328,10 +320,6 @@ impl HostLoop {
         }
     }
 
-    fn tell(&self, realm: u32, task: RealmTask) -> Option<ScriptError> {
-        self.realms.get(&realm)?.tell(task)
-    }
-
     /// Runs all jobs. One that throws was cut short, or is a callback of `queueMicrotask`.
     fn jobs(&self, owner: HostOpOwner) {
         let mut dice = 1_u32;
@@ -367,7 +355,8 @@ impl HostLoop {
         let HostOpOwner { realm, call } = owner;
         let open = self.shared.close(call);
         let forget = format!(r#"{{"forget":{{"id":{call}}}}}"#);
-        let thrown = self.tell(realm, RealmTask::Frame(forget.into_bytes()));
+        let forget = RealmTask::Frame(forget.into_bytes());
+        let thrown = self.realms.get(&realm).and_then(|realm| realm.tell(forget));
         self.report_error(call, thrown);
         self.jobs(owner);
         self.shared.forget_asked(call);

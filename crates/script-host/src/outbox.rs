@@ -18,7 +18,7 @@ const FLUSH_AFTER: Duration = Duration::from_millis(1);
 pub(crate) struct FrameOutbox(Mutex<QueuedFrames>);
 
 #[derive(Debug)]
-struct QueuedFrames {
+pub(crate) struct QueuedFrames {
     socket: UnixStream,
     bytes: Vec<u8>,
     since: Option<Instant>,
@@ -42,10 +42,6 @@ impl FrameOutbox {
         waiting.added()
     }
 
-    pub(crate) fn flush(&self) -> io::Result<()> {
-        self.lock().flush()
-    }
-
     /// Writes what has waited for long enough.
     pub(crate) fn flush_old(&self) -> io::Result<()> {
         let mut waiting = self.lock();
@@ -63,7 +59,7 @@ impl FrameOutbox {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, QueuedFrames> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, QueuedFrames> {
         // Nothing in here is left half done by a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,7 +74,8 @@ impl QueuedFrames {
         Ok(())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    /// Writes what there is.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.since = None;
         if self.bytes.is_empty() {
             return Ok(());

@@ -1,7 +1,7 @@
 //! What the data socket brings: frames, in order.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
@@ -107,7 +107,7 @@ impl DataPipe {
     /// Reads what is there, waiting for something if nothing is. False when the other side is gone.
     pub(crate) fn fill(&mut self) -> io::Result<bool> {
         loop {
-            match self.splitter.fill(&mut &self.socket) {
+            match self.splitter.fill(|room| (&self.socket).read(room)) {
                 Ok(read) => return Ok(read > 0),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(false),
@@ -122,7 +122,10 @@ impl DataPipe {
     }
 
     fn cut(&mut self) -> io::Result<Option<IncomingFrame>> {
-        let Some(bytes) = self.splitter.next_frame() else { return Ok(None) };
+        let Some(text) = self.splitter.next_frame() else { return Ok(None) };
+        // With room for the zero that JavaScript wants behind a text.
+        let mut bytes = Vec::with_capacity(text.len() + 1);
+        bytes.extend_from_slice(text);
         let head = serde_json::from_slice(&bytes)?;
         Ok(Some(IncomingFrame { head, bytes }))
     }

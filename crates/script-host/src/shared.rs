@@ -163,10 +163,6 @@ impl HostShared {
         self.end_if_failed(self.out.put(frame));
     }
 
-    pub(crate) fn put_text(&self, text: &[u8]) {
-        self.end_if_failed(self.out.put_parts(&[text]));
-    }
-
     /// Says what came of a call, as JSON.
     pub(crate) fn put_done(&self, call: CallId, value: &[u8]) {
         let begin = format!(r#"{{"done":{{"id":{call},"value":"#);

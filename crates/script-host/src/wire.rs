@@ -53,16 +53,7 @@ impl FrameSplitter {
     /// # Errors
     ///
     /// What reading says.
-    pub fn fill(&mut self, source: &mut impl Read) -> io::Result<usize> {
-        self.fill_with(|room| source.read(room))
-    }
-
-    /// The same with another way to read.
-    ///
-    /// # Errors
-    ///
-    /// What reading says.
-    pub fn fill_with(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
+    pub fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
         self.make_room();
         let read = read(&mut self.bytes[self.end..])?;
         self.end += read;
@@ -74,20 +65,12 @@ impl FrameSplitter {
         let mut bytes = bytes;
         while !bytes.is_empty() {
             // Reading from a slice cannot fail, and gives something as long as there is something.
-            let _ = self.fill(&mut bytes);
+            let _ = self.fill(|room| bytes.read(room));
         }
     }
 
-    /// The next frame's JSON, if all of it is here; with room for the zero that JavaScript wants behind a text.
-    pub fn next_frame(&mut self) -> Option<Vec<u8>> {
-        let text = self.next_text()?;
-        let mut frame = Vec::with_capacity(text.len() + 1);
-        frame.extend_from_slice(text);
-        Some(frame)
-    }
-
-    /// The same, where it is.
-    pub fn next_text(&mut self) -> Option<&[u8]> {
+    /// The next frame's JSON, if all of it is here.
+    pub fn next_frame(&mut self) -> Option<&[u8]> {
         let from = self.start + PREFIX;
         let to = from + self.length()?;
         if to > self.end {
@@ -145,7 +128,7 @@ mod tests {
             for chunk in bytes.chunks(step) {
                 splitter.feed(chunk);
                 while let Some(frame) = splitter.next_frame() {
-                    got.push(String::from_utf8(frame).unwrap());
+                    got.push(String::from_utf8(frame.to_vec()).unwrap());
                 }
             }
             assert!(got == texts, "step {step}");

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that measures")]
 
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
@@ -277,14 +277,14 @@ impl Host {
     fn hear(&mut self, until: Instant) -> Heard {
         loop {
             if let Some(frame) = self.splitter.next_frame() {
-                return Heard::Frame(serde_json::from_slice(&frame).unwrap());
+                return Heard::Frame(serde_json::from_slice(frame).unwrap());
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Heard::Nothing;
             }
             self.data.set_read_timeout(Some(left)).unwrap();
-            match self.splitter.fill(&mut self.data) {
+            match self.splitter.fill(|room| self.data.read(room)) {
                 Ok(0) => return Heard::End,
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return Heard::End,
                 Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),

@@ -13,19 +13,15 @@ use crate::host::{CallLoss, HostEvent, HostHandle};
 
 /// A call that a host was asked for. When it is dropped before its end, the host is told to stop it.
 pub(crate) struct HostCall {
-    host: Arc<HostHandle>,
-    id: CallId,
-    heard: mpsc::UnboundedReceiver<HostEvent>,
-    over: bool,
+    pub(crate) host: Arc<HostHandle>,
+    pub(crate) id: CallId,
+    pub(crate) heard: mpsc::UnboundedReceiver<HostEvent>,
+    pub(crate) over: bool,
     /// It waits for durable operations only: nothing has to be stopped when it is suspended.
-    is_idle: bool,
+    pub(crate) is_idle: bool,
 }
 
 impl HostCall {
-    pub(crate) fn new(host: Arc<HostHandle>, id: CallId, heard: mpsc::UnboundedReceiver<HostEvent>) -> Self {
-        Self { host, id, heard, over: false, is_idle: false }
-    }
-
     /// Where it is held.
     pub(crate) fn host(&self) -> Arc<HostHandle> {
         Arc::clone(&self.host)

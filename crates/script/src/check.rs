@@ -73,9 +73,9 @@ impl ZodCheck {
             workflow: place.workflow.clone(),
             input,
         };
-        let talk = place.pool.begin(&place.realm, frame).await;
-        let talk = talk.map_err(|error| HostCallError::Failed(crate::ops::refusal(error.to_string())))?;
-        let Ok(answer) = tokio::time::timeout(LIMIT, talk.end()).await else {
+        let call = place.pool.begin(&place.realm, frame).await;
+        let call = call.map_err(|error| HostCallError::Failed(crate::ops::refusal(error.to_string())))?;
+        let Ok(answer) = tokio::time::timeout(LIMIT, call.end()).await else {
             return Err(HostCallError::Lost(CallLoss::Stuck));
         };
         let answer = answer?;

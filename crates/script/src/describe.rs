@@ -92,8 +92,8 @@ pub(crate) async fn describe(
     let limit = pool.settings.load_limit;
     for _ in 0..3 {
         let frame = |id| ToHost::Describe { id, realm: realm.id(), file: name_of(file), entry };
-        let talk = pool.begin(realm, frame).await.map_err(DescribeError::Host)?;
-        let Ok(answer) = tokio::time::timeout(limit, talk.end()).await else {
+        let call = pool.begin(realm, frame).await.map_err(DescribeError::Host)?;
+        let Ok(answer) = tokio::time::timeout(limit, call.end()).await else {
             return Err(DescribeError::Stuck(format!("it did not load within {} ms", limit.as_millis())));
         };
         match answer {

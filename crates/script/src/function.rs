@@ -69,31 +69,18 @@ impl UserFunction for ScriptFunction {
                 role,
                 cx,
             };
-            let talk = place.pool.begin(&place.realm, frame).await;
-            let talk = talk.map_err(|error| StepError::new(error.to_string()).code(code::HOST))?;
-            converse(talk, &context, &place.realm, &place.launcher).await
+            let call = place.pool.begin(&place.realm, frame).await;
+            let call = call.map_err(|error| StepError::new(error.to_string()).code(code::HOST))?;
+            HostSession::hold(call, &context, &place.realm, &place.launcher).await
         }
         .boxed()
     }
 }
 
-/// Sees a call through to its end: hears what the host says, and does what it asks for.
-pub(crate) async fn converse(
-    talk: HostCall,
-    context: &CallContext,
-    realm: &ScriptRealm,
-    launcher: &RunLauncher,
-) -> Result<Value, CallError> {
-    // While it runs elsewhere it counts as busy, until it says that it only waits.
-    let busy = context.durable.as_ref().map(rival_engine::DurableHandle::busy);
-    HostSession { realm, launcher, talk, busy, answers: 0, told: false }.hold(context).await
-}
-
 /// A call at work.
-struct HostSession<'a> {
+pub(crate) struct HostSession<'a> {
     realm: &'a ScriptRealm,
-    launcher: &'a RunLauncher,
-    talk: HostCall,
+    call: HostCall,
     busy: Option<BusyGuard>,
     /// How many operations it has been given answers to.
     answers: u32,
@@ -101,33 +88,42 @@ struct HostSession<'a> {
     told: bool,
 }
 
-impl HostSession<'_> {
-    async fn hold(mut self, context: &CallContext) -> Result<Value, CallError> {
+impl<'a> HostSession<'a> {
+    /// Sees a call through to its end: hears what the host says, and does what it asks for.
+    pub(crate) async fn hold(
+        call: HostCall,
+        context: &CallContext,
+        realm: &'a ScriptRealm,
+        launcher: &RunLauncher,
+    ) -> Result<Value, CallError> {
+        // While it runs elsewhere it counts as busy, until it says that it only waits.
+        let busy = context.durable.as_ref().map(rival_engine::DurableHandle::busy);
+        let mut session = Self { realm, call, busy, answers: 0, told: false };
         let (asides, mut half_way) = mpsc::unbounded_channel();
-        let mut ops = PendingOps::new(context, self.launcher, self.realm, asides);
+        let mut ops = PendingOps::new(context, launcher, realm, asides);
         let mut open = FuturesUnordered::new();
         loop {
             tokio::select! {
                 biased;
-                heard = self.talk.next() => match heard {
+                heard = session.call.next() => match heard {
                     // One that only waited is not to blame.
-                    HostEvent::Lost(_) if self.talk.is_idle() => return Err(lost(CallLoss::Bystander)),
+                    HostEvent::Lost(_) if session.call.is_idle() => return Err(lost(CallLoss::Bystander)),
                     HostEvent::Lost(loss) => return Err(lost(loss)),
                     HostEvent::Frame(frame) => {
-                        if let Some(ended) = self.hear(frame, context, &mut ops, &open) {
+                        if let Some(ended) = session.hear(frame, context, &mut ops, &open) {
                             return ended;
                         }
                     }
                 },
-                Some(answered) = half_way.recv() => self.answer(answered, context),
+                Some(answered) = half_way.recv() => session.answer(answered, context),
                 Some(answered) = open.next(), if !open.is_empty() => {
                     if let Some(answered) = answered {
-                        self.answer(answered, context);
+                        session.answer(answered, context);
                     }
                 }
-                () = context.cancellation.cancelled(), if !self.told => {
-                    self.told = true;
-                    self.talk.abort("the step was told to stop");
+                () = context.cancellation.cancelled(), if !session.told => {
+                    session.told = true;
+                    session.call.abort("the step was told to stop");
                 }
             }
         }
@@ -143,7 +139,12 @@ impl HostSession<'_> {
         match frame {
             FromHost::Done { value, state, .. } => {
                 keep_state(context, state.as_deref());
-                return Some(readable(value));
+                // A result must be read back.
+                if is_too_deep(value.get()) {
+                    let error = StepError::stop("the result nests too deep to be recorded").code(NOT_JSON);
+                    return Some(Err(error.into()));
+                }
+                return Some(Ok(Value::from(value)));
             }
             FromHost::Failed { error, state, .. } => {
                 // One that is no JSON at its end is what it was when it last was.
@@ -161,7 +162,7 @@ impl HostSession<'_> {
                 }
             }
             FromHost::Idle { answers, .. } if answers == self.answers => {
-                self.talk.set_idle(true);
+                self.call.set_idle(true);
                 self.busy = None;
             }
             FromHost::State { state, .. } => keep_state(context, state.as_deref()),
@@ -172,7 +173,7 @@ impl HostSession<'_> {
     }
 
     fn works(&mut self, context: &CallContext) {
-        self.talk.set_idle(false);
+        self.call.set_idle(false);
         if self.busy.is_none() {
             self.busy = context.durable.as_ref().map(rival_engine::DurableHandle::busy);
         }
@@ -181,7 +182,7 @@ impl HostSession<'_> {
     fn answer(&mut self, answered: AnsweredOp, context: &CallContext) {
         self.works(context);
         self.answers += 1;
-        self.talk.answer(answered.op, answered.answer);
+        self.call.answer(answered.op, answered.answer);
     }
 }
 
@@ -272,15 +273,6 @@ pub(crate) fn unsafe_number(inexact: &InexactNumber, what: &str) -> ScriptError 
         behavior: Some("stop".to_owned()),
         ..refusal(message)
     }
-}
-
-/// A result that can be read back.
-fn readable(value: Box<RawValue>) -> Result<Value, CallError> {
-    if is_too_deep(value.get()) {
-        let error = StepError::stop("the result nests too deep to be recorded").code(NOT_JSON);
-        return Err(error.into());
-    }
-    Ok(Value::from(value))
 }
 
 /// The state is what the script says last.

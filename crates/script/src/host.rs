@@ -15,9 +15,10 @@ use rival_script_host::wire::{self, FrameSplitter};
 use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
+use tokio::net::unix::ReadHalf;
 use tokio::sync::{Notify, mpsc};
 
-use crate::call::say;
+use crate::call::{HostCall, say};
 use crate::launch::{HostRuntime, LaunchedHost};
 
 /// What a call hears of its host.
@@ -120,9 +121,9 @@ impl HostHandle {
         self.ready.notify_one();
     }
 
-    /// Registers a call. What the host says about it arrives in the channel.
-    pub(crate) fn expect(&self, id: CallId) -> mpsc::UnboundedReceiver<HostEvent> {
-        let (tell, told) = mpsc::unbounded_channel();
+    /// Begins a call: registers it, and sends its frame. What the host says about it arrives in the call's channel.
+    pub(crate) fn begin(self: Arc<Self>, id: CallId, frame: &ToHost) -> HostCall {
+        let (tell, heard) = mpsc::unbounded_channel();
         let mut calls = lock(&self.calls);
         // Under the lock: when the host ends, `is_over` tells all calls that are in the map.
         if self.gone.load(Ordering::Acquire) {
@@ -130,7 +131,9 @@ impl HostHandle {
         } else {
             calls.insert(id, tell);
         }
-        told
+        drop(calls);
+        self.send(frame);
+        HostCall { host: self, id, heard, over: false, is_idle: false }
     }
 
     /// The call is over, or its caller has stopped waiting.
@@ -295,18 +298,25 @@ impl HostHandle {
     }
 
     /// Reads and writes until either side ends.
-    async fn converse(self: Arc<Self>, socket: UnixStream) {
+    async fn converse(self: Arc<Self>, mut socket: UnixStream) {
+        let (reader, mut writer) = socket.split();
         let mut incoming = FrameSplitter::default();
-        let mut outgoing = OutgoingBytes::default();
+        let (mut outgoing, mut written) = (Vec::new(), 0);
         while !self.is_gone() {
-            let wants_to_write = outgoing.fill(&self.out);
-            let said = tokio::select! {
+            // What callers have put there meanwhile comes next.
+            if written == outgoing.len() {
+                outgoing.clear();
+                written = 0;
+                std::mem::swap(&mut outgoing, &mut lock(&self.out));
+            }
+            let wants_to_write = written < outgoing.len();
+            let done = tokio::select! {
                 biased;
-                ready = socket.writable(), if wants_to_write => ready.and_then(|()| outgoing.write(&socket)),
-                ready = socket.readable() => ready.and_then(|()| read(&mut incoming, &socket)),
+                more = writer.write(&outgoing[written..]), if wants_to_write => more.map(|more| written += more),
+                ready = reader.readable() => ready.and_then(|()| self.receive(&mut incoming, &reader)),
                 () = self.ready.notified(), if !wants_to_write => Ok(()),
             };
-            if let Err(error) = said.and_then(|()| self.deliver(&mut incoming)) {
+            if let Err(error) = done {
                 // A host without calls may end with this process, a moment before it: that needs no warning.
                 if !self.is_gone() && lock(&self.killed_for).is_none() && !lock(&self.calls).is_empty() {
                     tracing::warn!(host = self.number, %error, "a script host ended");
@@ -321,8 +331,15 @@ impl HostHandle {
         }
     }
 
-    fn deliver(&self, incoming: &mut FrameSplitter) -> io::Result<()> {
-        while let Some(text) = incoming.next_text() {
+    /// Reads what the host has written, and hands over the frames that are whole.
+    fn receive(&self, incoming: &mut FrameSplitter, reader: &ReadHalf<'_>) -> io::Result<()> {
+        match incoming.fill(|room| reader.try_read(room)) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        while let Some(text) = incoming.next_frame() {
             let frame = serde_json::from_slice(text)?;
             let ms = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
             self.heard_ms.store(ms, Ordering::Relaxed);
@@ -422,47 +439,7 @@ fn too_late(id: CallId, op: u32) -> ToHost {
 
 impl std::fmt::Debug for HostHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Host").field("number", &self.number).finish_non_exhaustive()
-    }
-}
-
-/// Bytes on their way to the host.
-#[derive(Default)]
-struct OutgoingBytes {
-    bytes: Vec<u8>,
-    written: usize,
-}
-
-impl OutgoingBytes {
-    /// Takes what callers have put there; says whether there is anything to write.
-    fn fill(&mut self, from: &Mutex<Vec<u8>>) -> bool {
-        if self.written == self.bytes.len() {
-            self.bytes.clear();
-            self.written = 0;
-            std::mem::swap(&mut self.bytes, &mut lock(from));
-        }
-        self.written < self.bytes.len()
-    }
-
-    fn write(&mut self, socket: &UnixStream) -> io::Result<()> {
-        match socket.try_write(&self.bytes[self.written..]) {
-            Ok(bytes) => {
-                self.written += bytes;
-                Ok(())
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-/// Reads what the host has written.
-fn read(incoming: &mut FrameSplitter, socket: &UnixStream) -> io::Result<()> {
-    match incoming.fill_with(|room| socket.try_read(room)) {
-        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-        Err(error) => Err(error),
+        f.debug_struct("HostHandle").field("number", &self.number).finish_non_exhaustive()
     }
 }
 

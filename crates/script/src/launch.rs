@@ -1,6 +1,6 @@
 //! Starts a host: a child process of the same binary, or a thread.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -107,9 +107,9 @@ fn first_frame(mut data: &UnixStream, setup: &ToHost) -> io::Result<FromHost> {
     let mut splitter = FrameSplitter::default();
     loop {
         if let Some(frame) = splitter.next_frame() {
-            return Ok(serde_json::from_slice(&frame)?);
+            return Ok(serde_json::from_slice(frame)?);
         }
-        if splitter.fill(&mut data)? == 0 {
+        if splitter.fill(|room| data.read(room))? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
     }

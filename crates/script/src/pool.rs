@@ -76,9 +76,7 @@ impl HostPool {
             host.send(&realm.sources());
         }
         let id = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let heard = host.expect(id);
-        host.send(&frame(id));
-        HostCall::new(host, id, heard)
+        host.begin(id, &frame(id))
     }
 
     /// Tells all hosts to let go of a realm.
@@ -88,37 +86,33 @@ impl HostPool {
         }
     }
 
+    /// The host with least to do, those that have the realm first; a new one if all are busy and there may be more. Waits
+    /// while all are stuck.
     async fn host(&self, realm: u32) -> Result<Arc<HostHandle>, ScriptsError> {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             // Registered first, looked second.
             changed.as_mut().enable();
-            if let Some(host) = self.choose(realm)? {
-                return Ok(host);
+            {
+                let mut hosts = lock(&self.hosts);
+                hosts.retain(|host| !host.is_gone());
+                let usable = hosts.iter().filter(|host| !host.is_stuck() && !host.is_closed());
+                let best = usable.clone().min_by_key(|host| host.cost_of(realm, STRANGE)).cloned();
+                let is_enough = usable.count() >= self.settings.hosts;
+                let is_full = hosts.len() >= self.settings.hosts + EXTRA;
+                match best {
+                    Some(best) if best.load() == 0 || is_enough || is_full => return Ok(best),
+                    None if is_full => {}
+                    Some(_) | None => {
+                        let host = self.start()?;
+                        hosts.push(Arc::clone(&host));
+                        return Ok(host);
+                    }
+                }
             }
             changed.await;
         }
-    }
-
-    /// The host with least to do, those that have the realm first; a new one if all are busy and there may be more. None if
-    /// all are stuck.
-    fn choose(&self, realm: u32) -> Result<Option<Arc<HostHandle>>, ScriptsError> {
-        let mut hosts = lock(&self.hosts);
-        hosts.retain(|host| !host.is_gone());
-        let usable = hosts.iter().filter(|host| !host.is_stuck() && !host.is_closed());
-        let best = usable.clone().min_by_key(|host| host.cost_of(realm, STRANGE)).cloned();
-        if let Some(host) = &best
-            && (host.load() == 0 || usable.count() >= self.settings.hosts)
-        {
-            return Ok(best);
-        }
-        if hosts.len() >= self.settings.hosts + EXTRA {
-            return Ok(best);
-        }
-        let host = self.start()?;
-        hosts.push(Arc::clone(&host));
-        Ok(Some(host))
     }
 
     fn start(&self) -> Result<Arc<HostHandle>, ScriptsError> {
@@ -189,7 +183,7 @@ impl Drop for HostPool {
 
 impl std::fmt::Debug for HostPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pool").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("HostPool").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 
@@ -199,7 +193,6 @@ mod tests {
     use rival_core::event::CallRole;
     use rival_typescript::ModuleBounds;
     use serde_json::value::RawValue;
-    use tokio::sync::mpsc::UnboundedReceiver;
 
     use super::*;
     use crate::host::HostEvent;
@@ -215,9 +208,9 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
         ScriptSettings { hosts: 1, hosting: Hosting::Program(host), stuck_after, ..ScriptSettings::default() }
     }
 
-    async fn loss(mut heard: UnboundedReceiver<HostEvent>) -> CallLoss {
+    async fn loss(mut call: HostCall) -> CallLoss {
         loop {
-            if let HostEvent::Lost(loss) = heard.recv().await.unwrap() {
+            if let HostEvent::Lost(loss) = call.next().await {
                 return loss;
             }
         }
@@ -237,8 +230,7 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
         assert!(host.learns(realm.id()));
         host.send(&realm.sources());
         let begin = |id: CallId, function: &str| {
-            let heard = host.expect(id);
-            host.send(&ToHost::Call {
+            let frame = ToHost::Call {
                 id,
                 realm: realm.id(),
                 file: name_of(&file),
@@ -246,8 +238,8 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
                 function: function.to_owned(),
                 role: CallRole::Step,
                 cx: RawValue::from_string("{}".to_owned()).unwrap(),
-            });
-            heard
+            };
+            Arc::clone(&host).begin(id, &frame)
         };
         let waiting = [begin(1, "waits"), begin(2, "waits")];
         let spinning = begin(3, "spins");

@@ -10,7 +10,7 @@ use rival_typescript::Transform;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
-use crate::call::{HostCall, HostCallError};
+use crate::call::HostCallError;
 use crate::host::{CallLoss, HostHandle, lock};
 use crate::launch::launch;
 use crate::settings::ScriptSettings;
@@ -149,16 +149,15 @@ impl SandboxHosts {
         limits: TransformLimits,
     ) -> Option<Result<Box<RawValue>, HostCallError>> {
         let id = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let heard = host.expect(id);
-        host.send(&ToHost::Transform {
+        let frame = ToHost::Transform {
             id,
             code: transform.code.clone(),
             input: RawValue::from_string(input.as_json().to_owned()).expect("a value is JSON"),
             limit_ms: whole_ms(limits.time),
             memory_limit: limits.memory,
-        });
-        let talk = HostCall::new(Arc::clone(host), id, heard);
-        tokio::time::timeout(limits.time + GRACE, talk.end()).await.ok()
+        };
+        let call = Arc::clone(host).begin(id, &frame);
+        tokio::time::timeout(limits.time + GRACE, call.end()).await.ok()
     }
 }
 

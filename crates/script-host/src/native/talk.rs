@@ -32,14 +32,14 @@ pub(super) fn send(host: &HostShared, realm: u32, frame: &JsString<'_>) -> Resul
     } else if let Some((call, op)) = asked(&frame) {
         host.asked(op, HostOpOwner { realm, call });
     }
-    host.put_text(frame.as_bytes());
+    host.end_if_failed(host.out.put_parts(&[frame.as_bytes()]));
     Ok(())
 }
 
 /// Writes a line, unless there were too many.
 fn log(host: &HostShared, call: CallId, frame: &str) {
     match host.admit_line(call, frame.len()) {
-        LogAdmission::Yes => host.put_text(frame.as_bytes()),
+        LogAdmission::Yes => _ = host.end_if_failed(host.out.put_parts(&[frame.as_bytes()])),
         LogAdmission::No => {}
         LogAdmission::NoMore => {
             let message = "this is logged faster than it can be read: lines were dropped".to_owned();
@@ -52,10 +52,9 @@ fn log(host: &HostShared, call: CallId, frame: &str) {
 pub(super) fn ask(ctx: &Ctx<'_>, host: &HostShared, frame: &JsString<'_>) -> Result<String> {
     let frame = text::well_formed(text::plain(frame)?);
     let (_, op) = asked(&frame).ok_or_else(|| Exception::throw_type(ctx, "not an operation"))?;
-    host.put_text(frame.as_bytes());
-    let answer = host
-        .end_if_failed(host.out.flush())
-        .and_then(|()| host.end_if_failed(host.pipe.borrow_mut().wait_for(op)));
+    let asked = host.out.put_parts(&[frame.as_bytes()]).and_then(|()| host.out.lock().flush());
+    let answer =
+        host.end_if_failed(asked).and_then(|()| host.end_if_failed(host.pipe.borrow_mut().wait_for(op)));
     match answer.flatten().and_then(|answer| String::from_utf8(answer.bytes).ok()) {
         Some(answer) => Ok(answer),
         None => {

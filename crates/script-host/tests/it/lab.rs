@@ -1,6 +1,6 @@
 //! The engine's end of a host's sockets.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
@@ -136,10 +136,10 @@ impl Lab {
     pub fn try_hear(&mut self) -> Option<FromHost> {
         loop {
             if let Some(frame) = self.splitter.next_frame() {
-                let text = String::from_utf8(frame).unwrap();
-                return Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")));
+                let text = str::from_utf8(frame).unwrap();
+                return Some(serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}")));
             }
-            match self.splitter.fill(&mut self.data) {
+            match self.splitter.fill(|room| self.data.read(room)) {
                 Ok(0) => return None,
                 Ok(_) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return None,
@@ -283,7 +283,7 @@ impl Lab {
     pub fn until_said(&mut self, call: u64, said: &str) {
         self.data.set_nonblocking(true).unwrap();
         // A host that is asked writes what it has to say.
-        while self.splitter.fill(&mut self.data).is_err() {
+        while self.splitter.fill(|room| self.data.read(room)).is_err() {
             self.ask(&ControlFrame::Ping(1));
         }
         self.data.set_nonblocking(false).unwrap();

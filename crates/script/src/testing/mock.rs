@@ -10,7 +10,7 @@ use rival_engine::{CallContext, CallError, FunctionNeeds, UserFunction};
 use rival_script_host::frame::ToHost;
 
 use crate::context;
-use crate::function::converse;
+use crate::function::HostSession;
 use crate::host::HostHandle;
 use crate::pool::HostPool;
 use crate::realm::ScriptRealm;
@@ -45,8 +45,8 @@ impl UserFunction for ScriptMock {
             role: CallRole::Step,
             cx,
         };
-        let talk = self.pool.begin_on(Arc::clone(&self.host), &self.realm, frame);
+        let call = self.pool.begin_on(Arc::clone(&self.host), &self.realm, frame);
         let launcher = self.launcher.clone();
-        async move { converse(talk, &context, &realm, &launcher).await }.boxed()
+        async move { HostSession::hold(call, &context, &realm, &launcher).await }.boxed()
     }
 }

@@ -169,9 +169,9 @@ impl TestSuite {
             role: CallRole::Step,
             cx: RawValue::from_string("{}".to_owned()).expect("it is JSON"),
         };
-        let mut talk = self.pool.begin(&self.realm, frame).await?;
+        let mut call = self.pool.begin(&self.realm, frame).await?;
         loop {
-            match talk.next().await {
+            match call.next().await {
                 HostEvent::Frame(FromHost::Done { .. }) => return Ok(None),
                 HostEvent::Frame(FromHost::Failed { error, .. }) => {
                     let stack = error.stack.map(|stack| self.realm.stack(&stack)).unwrap_or_default();
@@ -179,7 +179,7 @@ impl TestSuite {
                 }
                 HostEvent::Frame(FromHost::Log { message, .. }) => lines.push(message),
                 HostEvent::Frame(FromHost::Op { op, kind, args, .. }) => {
-                    self.asked(&talk, op, &kind, &args).await;
+                    self.asked(&call, op, &kind, &args).await;
                 }
                 HostEvent::Frame(_) => {}
                 HostEvent::Lost(_) => {
@@ -190,11 +190,11 @@ impl TestSuite {
         }
     }
 
-    async fn asked(&self, talk: &HostCall, op: u32, kind: &str, args: &RawValue) {
+    async fn asked(&self, call: &HostCall, op: u32, kind: &str, args: &RawValue) {
         let answer = match kind {
-            "test.run" => run::run(self, talk, args).await,
+            "test.run" => run::run(self, call, args).await,
             _ => Err(crate::ops::refusal(format!("a test cannot ask for `{kind}`: use `runWorkflow`"))),
         };
-        talk.answer(op, answer);
+        call.answer(op, answer);
     }
 }

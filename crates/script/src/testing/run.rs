@@ -42,14 +42,14 @@ struct TestSignalArgs {
 }
 
 /// Runs a workflow to its end, as fast as its functions are.
-pub(super) async fn run(suite: &TestSuite, talk: &HostCall, args: &RawValue) -> OpAnswer {
+pub(super) async fn run(suite: &TestSuite, call: &HostCall, args: &RawValue) -> OpAnswer {
     let args: TestRunArgs = parse(args)?;
     let clock = VirtualClock::default();
     let engine = Engine::builder().clock(Clock::Virtual(clock.clone())).build().await.map_err(said)?;
     let scripts = Scripts::on(&suite.pool);
     let mut wrong = None;
     let launcher = RunLauncher(engine.downgrade());
-    let mocks = Mocks { suite, talk, launcher, run: args.run, names: args.mocks };
+    let mocks = Mocks { suite, call, launcher, run: args.run, names: args.mocks };
     let loaded = scripts
         .register_with(&engine, &args.file, |definition| {
             wrong = wrong.take().or(mocks.put_into(definition).err());
@@ -93,7 +93,7 @@ fn chosen(asked: Option<String>, known: &[String]) -> Result<String, ScriptError
 /// The steps that a test replaces.
 struct Mocks<'a> {
     suite: &'a TestSuite,
-    talk: &'a HostCall,
+    call: &'a HostCall,
     launcher: RunLauncher,
     run: u32,
     names: Vec<String>,
@@ -124,7 +124,7 @@ impl Mocks<'_> {
         let suite = self.suite;
         Arc::new(ScriptMock {
             pool: Arc::clone(&suite.pool),
-            host: self.talk.host(),
+            host: self.call.host(),
             realm: Arc::clone(&suite.realm),
             launcher: self.launcher.clone(),
             file: name_of(&suite.file),

@@ -169,7 +169,25 @@ impl WriterTables<'_> {
             self.refuse(*no)?;
         }
         if let Some(row_update) = &commit.row_update {
-            self.write_row_update(owned, row_update, commit)?;
+            let before = owned.changing;
+            owned.changing = changing_sum(&owned, row_update);
+            self.set_row.execute(params![
+                owned.no,
+                row_update.status().word(),
+                row_update.ended_at().map(|time| time.0),
+                row_update.wake_at().map(|time| time.0),
+                row_update.note(),
+                row_update.is_owned().then_some(owned.owner),
+                owned.last.0.cast_signed(),
+                owned.tip,
+                before ^ owned.changing,
+            ])?;
+            if row_update.is_owned() {
+                self.remember(&commit.run, owned);
+            } else {
+                self.forget_owned(&commit.run);
+                self.settle_waiting(owned.no, row_update.status(), commit.now)?;
+            }
         }
         for run in &commit.runs {
             self.create(run)?;
@@ -179,33 +197,6 @@ impl WriterTables<'_> {
             self.send(receiver, message, commit.now)?;
         }
         self.append_logs(&commit.logs)
-    }
-
-    fn write_row_update(
-        &mut self,
-        mut owned: OwnedRun,
-        row_update: &RowUpdate,
-        commit: &Commit,
-    ) -> Result<()> {
-        let (before, after) = (owned.changing, changing_sum(&owned, row_update));
-        owned.changing = after;
-        self.set_row.execute(params![
-            owned.no,
-            row_update.status().word(),
-            row_update.ended_at().map(|time| time.0),
-            row_update.wake_at().map(|time| time.0),
-            row_update.note(),
-            row_update.is_owned().then_some(owned.owner),
-            owned.last.0.cast_signed(),
-            owned.tip,
-            before ^ after,
-        ])?;
-        if row_update.is_owned() {
-            self.remember(&commit.run, owned);
-            return Ok(());
-        }
-        self.forget_owned(&commit.run);
-        self.settle_waiting(owned.no, row_update.status(), commit.now)
     }
 
     fn write_snapshot(&mut self, run: i64, snapshot: &Snapshot) -> Result<()> {

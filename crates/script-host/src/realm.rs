@@ -31,7 +31,7 @@ struct LiveRealm {
 
 impl std::fmt::Debug for LiveRealm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Live")
+        f.write_str("LiveRealm")
     }
 }
 
@@ -95,10 +95,21 @@ impl HostRealm {
 
     /// Tells JavaScript something; what it throws comes back.
     pub(crate) fn tell(&self, task: RealmTask) -> Option<ScriptError> {
-        let live = self.live.as_ref()?;
-        live.context.with(|ctx| {
-            let told = live.hooks.call(&ctx, task).catch(&ctx);
-            told.err().map(|caught| error::thrown(&ctx, caught))
+        let LiveRealm { hooks, context } = self.live.as_ref()?;
+        context.with(|ctx| {
+            let hook = |hook: &Persistent<Function<'static>>| hook.clone().restore(&ctx);
+            let told: Result<()> = match task {
+                RealmTask::Frame(json) => {
+                    ctx.json_parse(json).and_then(|frame| hook(&hooks.frame)?.call((frame,)))
+                }
+                RealmTask::Complete(op, end) => hook(&hooks.complete).and_then(|complete| match end {
+                    HostOpEnd::Timer => complete.call((op, Value::new_null(ctx.clone()))),
+                    HostOpEnd::Fetch(Ok(answer)) => complete.call((op, Value::new_null(ctx.clone()), answer)),
+                    HostOpEnd::Fetch(Err(error)) => complete.call((op, error)),
+                }),
+                RealmTask::Drained(call) => hook(&hooks.drained).and_then(|it| it.call((number(call),))),
+            };
+            told.catch(&ctx).err().map(|caught| error::thrown(&ctx, caught))
         })
     }
 
@@ -146,26 +157,6 @@ fn hooks<'js>(
     let hook = |name: &str| hooks.get(name).map(|hook: Function<'js>| Persistent::save(ctx, hook));
     let tick = Persistent::save(ctx, Function::new(ctx.clone(), || ())?);
     Ok(Hooks { frame: hook("frame")?, complete: hook("complete")?, drained: hook("drained")?, tick })
-}
-
-impl Hooks {
-    fn call(&self, ctx: &Ctx<'_>, task: RealmTask) -> Result<()> {
-        match task {
-            RealmTask::Frame(json) => {
-                let frame = ctx.json_parse(json)?;
-                self.frame.clone().restore(ctx)?.call((frame,))
-            }
-            RealmTask::Complete(op, completion) => {
-                let complete = self.complete.clone().restore(ctx)?;
-                match completion {
-                    HostOpEnd::Timer => complete.call((op, Value::new_null(ctx.clone()))),
-                    HostOpEnd::Fetch(Ok(answer)) => complete.call((op, Value::new_null(ctx.clone()), answer)),
-                    HostOpEnd::Fetch(Err(error)) => complete.call((op, error)),
-                }
-            }
-            RealmTask::Drained(call) => self.drained.clone().restore(ctx)?.call((number(call),)),
-        }
-    }
 }
 
 /// Calls are counted; JavaScript's numbers reach further than any host lives.

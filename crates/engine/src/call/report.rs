@@ -1,4 +1,4 @@
-//! What a live run tells of its calls: its observers, and those who write on in its trace.
+//! What a live run tells of its commits and calls: its observers, and those who write on in its trace.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use rival_core::event::{CallRole, EventKind};
 use rival_core::machine::CallOutcome;
 use rival_core::state::OpenCall;
-use rival_core::{Event, Path, RunStatus, Time, TraceParent};
+use rival_core::{Event, Path, RunId, RunStatus, Time, TraceParent};
 
-use crate::api::observer::{CallEnd, Called};
+use crate::api::observer::{CallEnd, Called, Committed};
 use crate::run::actor::Actor;
 
 /// A call, as observers are told of it.
@@ -21,6 +21,23 @@ struct EndedCall {
 }
 
 impl Actor {
+    /// Events are durable, and so are the runs that were started with them.
+    pub(crate) fn observe_commit(
+        &self,
+        started: &[(RunId, String)],
+        events: &[Event],
+        now: Time,
+        began: Option<Instant>,
+    ) {
+        let took = began.map_or(Duration::ZERO, |began| began.elapsed());
+        let (run, workflow, state) = (&self.run, &self.registered.name, &self.state);
+        self.shared.observers.tell(|observer| {
+            started.iter().for_each(|(run, workflow)| observer.started(run, workflow, now));
+            let status = state.status();
+            observer.committed(&Committed { run, workflow, status, state, events, took });
+        });
+    }
+
     /// A function has returned. Told before it is decided what follows: the state still has the call.
     pub(crate) fn observe_call_end(
         &self,

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
 
 use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event::{self, BlockedReason};
@@ -24,7 +23,6 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::api::control::{CommandAck, CommandRefusal, RunCommand};
 use crate::api::fork;
-use crate::api::observer::Committed;
 use crate::call::items::CutLists;
 use crate::call::live_calls::LiveCalls;
 use crate::call::values::{ReadError, RecordedValues};
@@ -224,14 +222,17 @@ impl Actor {
             ActorMessage::Tick => {
                 self.set_clock_back_if_ahead(pending);
                 // A signal that was sent in time wins against the moment that has come.
-                if self.state.signal_is_due(self.shared.clock.now()) {
-                    self.read_messages(pending).await;
+                if self.state.signal_is_due(self.shared.clock.now())
+                    && let Ok(commands) = self.read_commands(pending).await
+                {
+                    self.apply_commands(commands, pending);
                 }
                 self.decide(MachineInput::Tick, pending);
             }
             ActorMessage::InboxChanged(ack) => {
                 // Only what was acted on is acknowledged; a caller without an answer asks again.
-                if self.read_messages(pending).await {
+                if let Ok(commands) = self.read_commands(pending).await {
+                    self.apply_commands(commands, pending);
                     pending.acks.extend(ack);
                 }
             }
@@ -312,46 +313,34 @@ impl Actor {
         let after = commands.split_off(resume.unwrap_or(commands.len()));
         let (later, before): (Vec<_>, Vec<_>) = commands.into_iter().partition(|(_, input)| starts(input));
         pending.keeps_signals = true;
-        for (no, input) in before {
-            self.apply_command(no, input, pending);
-        }
+        self.apply_commands(before, pending);
         pending.keeps_signals = false;
         self.decide(MachineInput::Activate { loaded }, pending);
-        for (no, input) in later.into_iter().chain(after) {
-            self.apply_command(no, input, pending);
-        }
+        self.apply_commands(later, pending);
+        self.apply_commands(after, pending);
         self.observe_recovered_calls(left_open, &pending.events);
     }
 
-    /// Acts on the messages that wait. Gives whether they could be read.
-    async fn read_messages(&mut self, pending: &mut PendingCommit) -> bool {
-        if pending.read {
-            return true;
-        }
-        let Ok(commands) = self.read_commands(pending).await else { return false };
-        pending.read = true;
+    /// Acts on commands, in their order.
+    fn apply_commands(&mut self, commands: Vec<(MessageNo, MachineInput)>, pending: &mut PendingCommit) {
         for (no, input) in commands {
-            self.apply_command(no, input, pending);
-        }
-        true
-    }
-
-    /// Acts on a command.
-    fn apply_command(&mut self, no: MessageNo, input: MachineInput, pending: &mut PendingCommit) {
-        if self.state.is_terminal() {
-            self.refused.push((no, CommandRefusal::Finished));
-            return;
-        }
-        if self.decide(input, pending) {
-            self.refused.push((no, CommandRefusal::SignalsFull));
+            if self.state.is_terminal() {
+                self.refused.push((no, CommandRefusal::Finished));
+            } else if self.decide(input, pending) {
+                self.refused.push((no, CommandRefusal::SignalsFull));
+            }
         }
     }
 
-    /// The commands in the messages that wait for the run. If they cannot be read they stay where they are.
+    /// The commands in the messages that wait for the run, once for each commit. If they cannot be read they stay where
+    /// they are.
     async fn read_commands(
         &self,
         pending: &mut PendingCommit,
     ) -> Result<Vec<(MessageNo, MachineInput)>, StoreError> {
+        if pending.read {
+            return Ok(Vec::new());
+        }
         let mut retry = self.shared.store_retry(&self.run, "messages cannot be read");
         let messages = loop {
             let messages = async { self.shared.store.get()?.messages(&self.run).await };
@@ -360,6 +349,7 @@ impl Actor {
                 Err(error) => retry.after(error).await?,
             }
         };
+        pending.read = true;
         let mut commands = Vec::new();
         for message in messages {
             if !pending.consumed.insert(message.no) {
@@ -418,40 +408,46 @@ impl Actor {
         }
     }
 
+    /// Writes what is pending as one commit, if it changes anything, and tells those whom it concerns.
     async fn commit(
         &mut self,
         pending: &mut PendingCommit,
         row_update: RowUpdate,
     ) -> Result<(), CommitError> {
-        let mut extras = self.commit_extras(pending).await?;
-        extras.runs.extend(self.automatic_retry(&pending.events).await?);
-        let Some(commit) = self.commit_of(pending, extras, row_update) else { return Ok(()) };
-        let started: Vec<(RunId, String)> =
-            commit.runs.iter().map(|run| (run.id.clone(), run.workflow.clone())).collect();
-        let wake_at = commit.runs.iter().filter_map(|run| run.row_update.wake_at()).min();
-        let receivers: Vec<RunId> = commit.messages.iter().map(|(run, _)| run.clone()).collect();
-        let (now, stopwatch) = (commit.now, self.shared.observers.stopwatch());
-        self.shared.commit(commit).await?;
-        self.shared.waiters.durable(&self.run, self.state.seq);
-        let took = stopwatch.map_or(Duration::ZERO, |began| began.elapsed());
-        self.shared.observers.tell(|observer| {
-            started.iter().for_each(|(run, workflow)| observer.started(run, workflow, now));
-            observer.committed(&Committed {
-                run: &self.run,
-                workflow: &self.registered.name,
-                status: self.state.status(),
-                state: &self.state,
-                events: &pending.events,
-                took,
-            });
+        let CommitExtras { mut runs, messages } = self.commit_extras(pending).await?;
+        runs.extend(self.automatic_retry(&pending.events).await?);
+        let events = pending.events.first().map(|first| {
+            let count = u32::try_from(pending.events.len()).unwrap_or(u32::MAX);
+            EventBatch { first: first.seq, count, body: event::encode(&pending.events) }
         });
+        let consumed: Vec<MessageNo> = std::mem::take(&mut pending.consumed).into_iter().collect();
+        let refused = self.refused.iter().map(|(no, _)| *no).filter(|no| consumed.contains(no)).collect();
+        let (logs, snapshot) = (std::mem::take(&mut pending.logs), self.snapshot_if_due());
+        let row_update = Some(row_update).filter(|row_update| *row_update != self.row_update);
+        if events.is_none() && consumed.is_empty() && logs.is_empty() && row_update.is_none() {
+            return Ok(());
+        }
+        if let Some(row_update) = &row_update {
+            self.row_update = row_update.clone();
+        }
+
+        let started: Vec<(RunId, String)> =
+            runs.iter().map(|run| (run.id.clone(), run.workflow.clone())).collect();
+        let wake_at = runs.iter().filter_map(|run| run.row_update.wake_at()).min();
+        let receivers: Vec<RunId> = messages.iter().map(|(run, _)| run.clone()).collect();
+        let (run, epoch, now) = (self.run.clone(), self.epoch, self.shared.clock.now());
+        let commit =
+            Commit { run, epoch, events, row_update, messages, consumed, refused, runs, logs, snapshot, now };
+        let stopwatch = self.shared.observers.stopwatch();
+        self.shared.commit(commit).await?;
+
+        self.shared.waiters.durable(&self.run, self.state.seq);
+        self.observe_commit(&started, &pending.events, now, stopwatch);
         if !started.is_empty() {
             self.shared.scheduler.run_queued();
             self.shared.scheduler.note_wake(wake_at);
         }
-        for run in receivers {
-            self.shared.notify_inbox(&run);
-        }
+        receivers.iter().for_each(|run| self.shared.notify_inbox(run));
         Ok(())
     }
 
@@ -488,45 +484,6 @@ impl Actor {
         let blocked = self.state.index().blocked.first()?;
         let reason = self.state.node(blocked)?.blocked()?;
         Some(crate::inspect::explain::blocked(blocked, reason))
-    }
-
-    /// What is pending as one commit; `None` if nothing changes.
-    fn commit_of(
-        &mut self,
-        pending: &mut PendingCommit,
-        extras: CommitExtras,
-        row_update: RowUpdate,
-    ) -> Option<Commit> {
-        let events = pending.events.first().map(|first| {
-            let count = u32::try_from(pending.events.len()).unwrap_or(u32::MAX);
-            EventBatch { first: first.seq, count, body: event::encode(&pending.events) }
-        });
-        let consumed: Vec<MessageNo> = std::mem::take(&mut pending.consumed).into_iter().collect();
-        let refused = self.refused.iter().map(|(no, _)| *no).filter(|no| consumed.contains(no)).collect();
-        let logs = std::mem::take(&mut pending.logs);
-        let snapshot = self.snapshot_if_due();
-        let row_update = Some(row_update).filter(|row_update| *row_update != self.row_update);
-        if events.is_none() && consumed.is_empty() && logs.is_empty() && row_update.is_none() {
-            return None;
-        }
-        if let Some(row_update) = &row_update {
-            self.row_update = row_update.clone();
-        }
-        let (run, epoch, now) = (self.run.clone(), self.epoch, self.shared.clock.now());
-        let CommitExtras { runs, messages } = extras;
-        Some(Commit {
-            run,
-            epoch,
-            events,
-            row_update,
-            messages,
-            consumed,
-            refused,
-            runs,
-            logs,
-            snapshot,
-            now,
-        })
     }
 
     /// The run that goes on where this one failed, if it has retries left.

@@ -117,15 +117,15 @@ async fn write_and_live(
         store.start(new).await
     };
     // The same request may have led to a run before.
-    let refused = match written.await {
+    let instead = match written.await {
         Ok(None) => None,
         Ok(Some(row)) if is_same(&row, &fingerprint, source.as_ref()) => Some(Ok((row.id, row.status))),
         Ok(Some(row)) => Some(Err(StartError::Conflict(row.id))),
         Err(error) => Some(Err(error.into())),
     };
-    if let Some(refused) = refused {
+    if let Some(instead) = instead {
         // A caller that is gone needs no answer.
-        let _ = answer.send(refused);
+        let _ = answer.send(instead);
         return shared.in_flight.remove(1);
     }
     shared.waiters.durable(&run, state.seq);

@@ -64,16 +64,16 @@ impl InputCheck for ZodCheck {
 
 impl ZodCheck {
     async fn ask(&self, input: &Value) -> Result<ZodVerdict, HostCallError> {
-        let place = &self.0;
+        let target = &self.0;
         let input = RawValue::from_string(input.as_json().to_owned()).expect("a value is JSON");
         let frame = |id| ToHost::Parse {
             id,
-            realm: place.realm.id(),
-            file: name_of(&place.file),
-            workflow: place.workflow.clone(),
+            realm: target.realm.id(),
+            file: name_of(&target.file),
+            workflow: target.workflow.clone(),
             input,
         };
-        let call = place.pool.begin(&place.realm, frame).await;
+        let call = target.pool.begin(&target.realm, frame).await;
         let call = call.map_err(|error| HostCallError::Failed(crate::ops::refusal(error.to_string())))?;
         let Ok(answer) = tokio::time::timeout(LIMIT, call.end()).await else {
             return Err(HostCallError::Lost(CallLoss::Stuck));

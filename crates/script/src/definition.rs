@@ -94,12 +94,12 @@ impl DescribedWorkflow {
     }
 
     /// The definition, whose functions are at `place`.
-    pub(crate) fn define(self, place: &Arc<ScriptTarget>) -> Definition {
-        let check = self.parses.then(|| Arc::new(ZodCheck(Arc::clone(place))) as Arc<dyn InputCheck>);
+    pub(crate) fn define(self, target: &Arc<ScriptTarget>) -> Definition {
+        let check = self.parses.then(|| Arc::new(ZodCheck(Arc::clone(target))) as Arc<dyn InputCheck>);
         let functions = self.functions.into_iter().map(|(key, function)| {
             let needs = needs(&usage(&function.source));
             let function =
-                ScriptFunction { place: Arc::clone(place), key: key.clone(), role: function.role, needs };
+                ScriptFunction { target: Arc::clone(target), key: key.clone(), role: function.role, needs };
             (key, Arc::new(function) as Arc<dyn UserFunction>)
         });
         Definition {

@@ -324,14 +324,14 @@ impl<'a> LoadPass<'a> {
                 continue;
             }
             let is_ours = theirs.count() > 0 || files.offered.contains(&name);
-            let place = Arc::new(ScriptTarget {
+            let target = Arc::new(ScriptTarget {
                 pool: Arc::clone(&self.scripts.pool),
                 realm: Arc::clone(realm),
                 file: file.into(),
                 workflow: name.clone(),
                 launcher: RunLauncher(self.engine.downgrade()),
             });
-            let mut definition = workflow.define(&place);
+            let mut definition = workflow.define(&target);
             (self.change)(&mut definition);
             let done = if is_ours {
                 self.engine.replace(definition).await

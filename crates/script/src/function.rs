@@ -40,7 +40,7 @@ pub(crate) struct ScriptTarget {
 /// A function of a script.
 #[derive(Debug)]
 pub(crate) struct ScriptFunction {
-    pub(crate) place: Arc<ScriptTarget>,
+    pub(crate) target: Arc<ScriptTarget>,
     pub(crate) key: String,
     pub(crate) role: CallRole,
     pub(crate) needs: FunctionNeeds,
@@ -52,7 +52,7 @@ impl UserFunction for ScriptFunction {
     }
 
     fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, CallError>> {
-        let (place, function, role) = (Arc::clone(&self.place), self.key.clone(), self.role);
+        let (target, function, role) = (Arc::clone(&self.target), self.key.clone(), self.role);
         let cx = context::encode(&context, &self.needs.steps);
         if let Some(inexact) = inexact_number(cx.get()) {
             let error = unsafe_number(&inexact, "what the function is given");
@@ -62,16 +62,16 @@ impl UserFunction for ScriptFunction {
         async move {
             let frame = |id| ToHost::Call {
                 id,
-                realm: place.realm.id(),
-                file: name_of(&place.file),
-                workflow: place.workflow.clone(),
+                realm: target.realm.id(),
+                file: name_of(&target.file),
+                workflow: target.workflow.clone(),
                 function,
                 role,
                 cx,
             };
-            let call = place.pool.begin(&place.realm, frame).await;
+            let call = target.pool.begin(&target.realm, frame).await;
             let call = call.map_err(|error| StepError::new(error.to_string()).code(code::HOST))?;
-            HostSession::hold(call, &context, &place.realm, &place.launcher).await
+            HostSession::hold(call, &context, &target.realm, &target.launcher).await
         }
         .boxed()
     }

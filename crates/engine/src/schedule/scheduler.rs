@@ -266,16 +266,16 @@ async fn scan_once(shared: &Arc<EngineShared>) -> Result<(), StoreError> {
 
 async fn bring_due(shared: &Arc<EngineShared>, now: Time) -> Result<(), StoreError> {
     while shared.scheduler.is_stored_wake_due(now) && !shared.is_stopping() {
-        // Taken before the claim: a run that is started meanwhile must not take the same place.
-        let places = shared.reserve(CLAIM_MAX);
-        if places.count() == 0 {
+        // Taken before the claim: a run that is started meanwhile must not take the same permit.
+        let permits = shared.reserve(CLAIM_MAX);
+        if permits.count() == 0 {
             shared.scheduler.admission_queue.mark();
             make_room(shared);
             return Ok(());
         }
-        let claims = shared.store.get()?.claim_due(shared.id, now, places.count()).await?;
-        let more = claims.len() == places.count();
-        activate(shared, claims, places);
+        let claims = shared.store.get()?.claim_due(shared.id, now, permits.count()).await?;
+        let more = claims.len() == permits.count();
+        activate(shared, claims, permits);
         if !more {
             // Runs that were given back since are in the store too, so this cannot miss one.
             *lock(&shared.scheduler.stored_wake) = StoredWake::At(None);
@@ -295,16 +295,16 @@ async fn bring_due(shared: &Arc<EngineShared>, now: Time) -> Result<(), StoreErr
 
 async fn bring_queued(shared: &Arc<EngineShared>) -> Result<(), StoreError> {
     while shared.scheduler.has_admission_queue() && !shared.is_stopping() {
-        let places = shared.reserve(CLAIM_MAX);
-        if places.count() == 0 {
+        let permits = shared.reserve(CLAIM_MAX);
+        if permits.count() == 0 {
             make_room(shared);
             return Ok(());
         }
         // While the queue is marked, new runs join it, so that none overtakes those that are being claimed.
         let seen = shared.scheduler.admission_queue.mark_count();
-        let claims = shared.store.get()?.claim_queued(shared.id, places.count()).await?;
-        let all = claims.len() < places.count();
-        activate(shared, claims, places);
+        let claims = shared.store.get()?.claim_queued(shared.id, permits.count()).await?;
+        let all = claims.len() < permits.count();
+        activate(shared, claims, permits);
         if all {
             shared.scheduler.admission_queue.clear_if_unchanged(seen);
         }
@@ -327,10 +327,10 @@ fn make_room(shared: &Arc<EngineShared>) {
     }
 }
 
-fn activate(shared: &Arc<EngineShared>, claims: Vec<Claim>, mut places: ReservedPermits) {
+fn activate(shared: &Arc<EngineShared>, claims: Vec<Claim>, mut permits: ReservedPermits) {
     for claim in claims {
-        let place = places.take().unwrap_or_else(|| shared.admit());
-        load::activate(shared, claim, place, None);
+        let permit = permits.take().unwrap_or_else(|| shared.admit());
+        load::activate(shared, claim, permit, None);
     }
 }
 

@@ -126,7 +126,7 @@ impl EngineShared {
         }
     }
 
-    /// Takes a place for a live run, if there is one.
+    /// Takes a permit for a live run, if there is one.
     pub(crate) fn try_admit(self: &Arc<Self>) -> Option<RunPermit> {
         let taken = self.admitted.fetch_update(Ordering::AcqRel, Ordering::Acquire, |admitted| {
             (admitted < self.limits.live_max).then_some(admitted + 1)
@@ -140,7 +140,7 @@ impl EngineShared {
         RunPermit(Arc::clone(self))
     }
 
-    /// Takes up to `most` places for runs that are about to be claimed.
+    /// Takes up to `most` permits for runs that are about to be claimed.
     pub(crate) fn reserve(self: &Arc<Self>, most: usize) -> ReservedPermits {
         let mut count = 0;
         let _ = self.admitted.fetch_update(Ordering::AcqRel, Ordering::Acquire, |admitted| {
@@ -347,7 +347,7 @@ impl Drop for ReservedPermits {
     }
 }
 
-/// A live run's place; given back when dropped.
+/// A live run's permit; given back when dropped.
 pub(crate) struct RunPermit(Arc<EngineShared>);
 
 impl Drop for RunPermit {

@@ -338,14 +338,14 @@ pub(crate) async fn wait(
     outcome(&app, &run, ended).await
 }
 
-/// How a run ended: as it was told, if it is small, or else as far as it fits into an answer.
+/// How a run ended: as it is at hand, if it is small, or else as far as it fits into an answer.
 pub(crate) async fn outcome(
     app: &AppState,
     run: &RunId,
-    told: Option<Arc<RunOutcome>>,
+    at_hand: Option<Arc<RunOutcome>>,
 ) -> Result<Response, HttpProblem> {
     let outcome = async {
-        match told {
+        match at_hand {
             Some(outcome) => Ok(outcome),
             None => Ok(Arc::new(app.engine.outcome_within(run, values::LIMITS).await?)),
         }

@@ -76,7 +76,7 @@ pub(crate) async fn start(
         () = app.stop.cancelled() => return Ok(started(&run)),
     };
     match waited {
-        Ok(told) => Ok(([location(&run)], runs::outcome(&app, run.id(), told).await?).into_response()),
+        Ok(at_hand) => Ok(([location(&run)], runs::outcome(&app, run.id(), at_hand).await?).into_response()),
         Err(RunError::WaitTimeout { status, .. }) => {
             Ok(accepted(&run, RunStatusReply { run_id: run.id().clone(), status, signal_id: None }))
         }

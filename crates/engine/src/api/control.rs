@@ -131,16 +131,8 @@ struct CommandDelivery {
     command: RunCommand,
 }
 
-/// What came of handing a message to a run.
-enum HandedCommand {
-    Acknowledged(Result<RunStatus, CommandRefusal>),
-    /// The run slipped away between two looks, or another engine has it.
-    Missed,
-    /// The store failed.
-    Failed(StoreError),
-}
-
 impl CommandDelivery {
+    /// Sends the message, and sees to it that the run acts on it.
     async fn send_and_deliver(self) -> Result<RunStatus, RunError> {
         let _open = self.shared.take_request().ok_or(RunError::ShuttingDown)?;
         let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
@@ -167,18 +159,24 @@ impl CommandDelivery {
                 // It is durable; the next engine on the store acts on it.
                 return Ok(self.row().await?.status);
             }
-            let run = self.run.clone();
-            match self.hand_over(no).await {
-                HandedCommand::Acknowledged(Ok(status)) => return Ok(status),
-                HandedCommand::Acknowledged(Err(refusal)) => {
-                    return Err(match refusal {
-                        CommandRefusal::Unloadable(reason) => RunError::Unreachable { run, reason },
-                        CommandRefusal::SignalsFull => RunError::SignalsFull { run, limit: SIGNALS_MAX },
-                        CommandRefusal::Finished => return self.finished().await,
-                    });
+            // The run's actor is to look at its messages; a run that is not live is made live.
+            let (sender, acknowledged) = oneshot::channel();
+            let ack = CommandAck { message: no, sender };
+            if let Some(mailbox) = self.shared.mailbox_anywhere(&self.run) {
+                mailbox.send(ActorMessage::InboxChanged(Some(ack)));
+            } else {
+                let claimed = async { self.shared.store.get()?.claim(&self.run, self.shared.id).await };
+                match claimed.await {
+                    Ok(Some(claim)) => load::activate(&self.shared, claim, self.shared.admit(), Some(ack)),
+                    Ok(None) => drop(ack),
+                    Err(error) => return self.told_although(no, error).await,
                 }
-                HandedCommand::Failed(error) => return self.told_although(no, error).await,
-                HandedCommand::Missed => {}
+            }
+            // Without an answer, the run slipped away between two looks, or another engine has it.
+            match acknowledged.await {
+                Ok(Ok(status)) => return Ok(status),
+                Ok(Err(refusal)) => return self.refused(refusal).await,
+                Err(_) => {}
             }
             let patience = if self.shared.is_stopping() { PATIENCE_AT_STOP } else { PATIENCE };
             if started.elapsed() > patience && self.waits(no).await? {
@@ -200,21 +198,13 @@ impl CommandDelivery {
         Ok(())
     }
 
-    /// Has the run's actor look at its messages; makes the run live if it is not.
-    async fn hand_over(&self, message: MessageNo) -> HandedCommand {
-        let (sender, acknowledged) = oneshot::channel();
-        let ack = CommandAck { message, sender };
-        if let Some(mailbox) = self.shared.mailbox_anywhere(&self.run) {
-            mailbox.send(ActorMessage::InboxChanged(Some(ack)));
-        } else {
-            let claimed = async { self.shared.store.get()?.claim(&self.run, self.shared.id).await };
-            match claimed.await {
-                Ok(Some(claim)) => load::activate(&self.shared, claim, self.shared.admit(), Some(ack)),
-                Ok(None) => return HandedCommand::Missed,
-                Err(error) => return HandedCommand::Failed(error),
-            }
+    async fn refused(&self, refusal: CommandRefusal) -> Result<RunStatus, RunError> {
+        let run = self.run.clone();
+        match refusal {
+            CommandRefusal::Unloadable(reason) => Err(RunError::Unreachable { run, reason }),
+            CommandRefusal::SignalsFull => Err(RunError::SignalsFull { run, limit: SIGNALS_MAX }),
+            CommandRefusal::Finished => self.finished().await,
         }
-        acknowledged.await.map_or(HandedCommand::Missed, HandedCommand::Acknowledged)
     }
 
     /// The store failed after it took the message. While it waits it is as good as acted on: the run is due.

@@ -195,7 +195,8 @@ impl Actor {
     /// Gives a call a task of its own; it may have begun.
     fn at_work(&mut self, job: CallJob, made: Option<CaughtFuture>, session: Option<OpSession>) {
         self.shared.in_flight.add();
-        let NewCall { node, number, role, attempt, .. } = job.call.clone();
+        let NewCall { number, role, attempt, .. } = job.call;
+        let node = job.call.node.clone();
         let (sender, log) = (ResultSender::new(&self.mailbox), job.log.clone());
         let (token, state, watch) = (job.token.clone(), job.state.clone(), job.watch.clone());
         let (cooperative, state_max) = (job.function.needs().cancellation, job.payload_max);

@@ -20,6 +20,7 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::call::{HostCall, say};
 use crate::launch::{HostRuntime, LaunchedHost};
+use crate::realm::ScriptRealm;
 
 /// What a call hears of its host.
 #[derive(Debug)]
@@ -141,14 +142,19 @@ impl HostHandle {
         lock(&self.calls).remove(&id);
     }
 
-    /// Whether the host has these sources; from now on it counts as having them.
-    pub(crate) fn learns(&self, realm: u32) -> bool {
-        lock(&self.realms).insert(realm)
+    /// Sends the host a realm's sources, unless it has them. They are sent under the lock: a caller that finds the realm
+    /// known may rely on its frames to come after them.
+    pub(crate) fn teach(&self, realm: &ScriptRealm) {
+        let mut realms = lock(&self.realms);
+        if realms.insert(realm.id()) {
+            self.send(&realm.sources());
+        }
     }
 
-    /// The host need not keep a realm.
+    /// The host need not keep a realm. Under the lock, so that it does not lose one that it is just taught again.
     pub(crate) fn drop_realm(&self, realm: u32) {
-        if lock(&self.realms).remove(&realm) {
+        let mut realms = lock(&self.realms);
+        if realms.remove(&realm) {
             self.send(&ToHost::Drop { realm });
         }
     }

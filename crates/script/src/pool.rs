@@ -72,9 +72,7 @@ impl HostPool {
         realm: &ScriptRealm,
         frame: impl FnOnce(CallId) -> ToHost,
     ) -> HostCall {
-        if host.learns(realm.id()) {
-            host.send(&realm.sources());
-        }
+        host.teach(realm);
         let id = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         host.begin(id, &frame(id))
     }
@@ -227,7 +225,7 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
         let program = compile(std::slice::from_ref(&file), &ModuleBounds::beneath([&*root]), None);
         let realm = ScriptRealm::new(&pool, &file, Arc::new(program), Arc::clone(&root));
         let host = pool.host(realm.id()).await.unwrap();
-        assert!(host.learns(realm.id()));
+        host.teach(&realm);
         host.send(&realm.sources());
         let begin = |id: CallId, function: &str| {
             let frame = ToHost::Call {

@@ -216,16 +216,16 @@ impl RunState {
                 // A cancel does not wait for a resume.
                 self.paused = false;
                 let cancelling = || RunEnding::Cancelling { reason: reason.clone() };
-                let ending = self.ending.take().unwrap_or_else(cancelling);
-                self.begin_ending(ending, *force_at);
+                self.index_ending(*force_at);
+                self.ending.get_or_insert_with(cancelling);
             }
             EventKind::RunPaused {} => self.paused = true,
             EventKind::RunResumed {} => self.paused = false,
             EventKind::ClockSetBack { by_ms } => self.set_clock_back(*by_ms, at),
             EventKind::RunFailing { failure, node, force_at } => {
                 self.close_scope(&Path::root());
-                let ending = RunEnding::Failing { failure: failure.clone(), node: node.clone() };
-                self.begin_ending(ending, *force_at);
+                self.index_ending(*force_at);
+                self.ending = Some(RunEnding::Failing { failure: failure.clone(), node: node.clone() });
             }
             EventKind::RunCompleted { output, not_undone } => {
                 let end = self.finish(RunStatus::Completed, at);

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    EndingScope, NodePhase, NodeState, OpState, OpenCall, RunEnding, RunState, StepOps, Timer, TimerKind,
-    WaitReason,
+    EndingScope, NodePhase, NodeState, OpState, OpenCall, RunState, StepOps, Timer, TimerKind, WaitReason,
 };
 use crate::ids::Time;
 use crate::path::Path;
@@ -222,12 +221,11 @@ impl RunState {
     }
 
     /// The run is ending: its deadline means nothing any more, nor do those of its scopes.
-    pub(super) fn begin_ending(&mut self, ending: RunEnding, force_at: Time) {
+    pub(super) fn index_ending(&mut self, force_at: Time) {
         let scopes = self.scopes.iter().filter_map(|(path, scope)| self.scope_timer(path, scope));
         for timer in scopes.collect::<Vec<_>>() {
             self.index.timers.remove(&timer);
         }
-        self.ending = Some(ending);
         self.set_run_timers(None, Some(force_at));
     }
 

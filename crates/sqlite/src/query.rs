@@ -92,26 +92,28 @@ struct Walk {
 impl Walk {
     fn new(filter: &RunFilter, page: &Page, statuses: &[RunStatus]) -> Self {
         let (from, number) = source(filter, statuses);
+        // By name, so that a new condition is not forgotten. The statuses come one walk at a time.
+        let RunFilter { workflow, statuses: _, created_from, created_to, parent, tag } = filter;
         let mut walk = Self { from, number, conditions: Vec::new(), values: Vec::new() };
         if let Some(before) = page.before {
             walk.add(&format!("{number} <"), Sql::Integer(before));
         }
-        if let Some(tag) = &filter.tag {
+        if let Some(tag) = tag {
             walk.add("tags.tag =", Sql::Text(tag.clone()));
         }
-        if let Some(parent) = &filter.parent {
+        if let Some(parent) = parent {
             walk.add("runs.parent =", Sql::Text(parent.as_str().to_owned()));
         }
-        if let Some(workflow) = &filter.workflow {
+        if let Some(workflow) = workflow {
             walk.add_condition(
                 "runs.workflow = (SELECT no FROM names WHERE text = ?)",
                 Sql::Text(workflow.clone()),
             );
         }
-        if let Some(from) = filter.created_from {
+        if let Some(from) = created_from {
             walk.add("runs.created_at >=", Sql::Integer(from.0));
         }
-        if let Some(to) = filter.created_to {
+        if let Some(to) = created_to {
             walk.add("runs.created_at <", Sql::Integer(to.0));
         }
         walk.add_statuses(statuses);

@@ -29,7 +29,7 @@ const PAGE_BYTES: usize = 4 << 20;
 const SCAN_MAX: usize = 2_000;
 
 #[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RunsQuery {
     /// Only of this workflow.
@@ -174,7 +174,7 @@ pub(crate) async fn steps(
 }
 
 #[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EventsQuery {
     /// Only events after this one: where the last page ended, or the number of any event.
@@ -221,7 +221,7 @@ async fn page_of_events(
 }
 
 #[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LogsQuery {
     /// Only lines after this one: where the last page ended, or the `no` of any line. Without it, the latest ones.
@@ -307,7 +307,7 @@ pub(crate) async fn explain(
 }
 
 #[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WaitQuery {
     /// How long: `500ms`, `30s`, `5m`; five minutes if not said, one hour at most.

@@ -18,7 +18,7 @@ use crate::app::AppState;
 use crate::problem::HttpProblem;
 
 #[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct StartQuery {
     /// Answers with the outcome if the run ends within this time: `500ms`, `30s`, `5m`; at most `1h`.

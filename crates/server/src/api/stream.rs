@@ -30,7 +30,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 const RUNS_MAX: usize = 100;
 
 #[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct StreamQuery {
     /// Only events after this one; the header `Last-Event-ID` says the same.
@@ -166,7 +166,7 @@ impl FollowStream {
 }
 
 #[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LiveQuery {
     /// Only runs of this workflow.
@@ -206,7 +206,7 @@ pub(crate) async fn of_all(
 }
 
 #[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RunsStreamQuery {
     /// The runs, up to 100: `run=a&run=b`.

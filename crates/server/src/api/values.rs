@@ -41,7 +41,7 @@ enum FieldParam {
 }
 
 #[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ValueQuery {
     /// `value` (if not said): what was given, returned or sent; `state`: what the step put into its state.

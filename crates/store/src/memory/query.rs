@@ -36,11 +36,13 @@ impl MemoryState {
 
 impl RunFilter {
     fn accepts(&self, row: &RunRow) -> bool {
-        self.workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow)
-            && (self.statuses.is_empty() || self.statuses.contains(&row.status))
-            && self.created_from.is_none_or(|from| from <= row.created_at)
-            && self.created_to.is_none_or(|to| row.created_at < to)
-            && (self.parent.is_none() || self.parent == row.parent)
-            && self.tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
+        // By name, so that a new condition is not forgotten.
+        let Self { workflow, statuses, created_from, created_to, parent, tag } = self;
+        workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow)
+            && (statuses.is_empty() || statuses.contains(&row.status))
+            && created_from.is_none_or(|from| from <= row.created_at)
+            && created_to.is_none_or(|to| row.created_at < to)
+            && (parent.is_none() || *parent == row.parent)
+            && tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
     }
 }

@@ -60,6 +60,7 @@ async fn a_sleep_that_ends_when_its_step_is_let_go_wakes_it() {
     for run in start_all(&lab, "race", inputs).await {
         let ended = testing::finish(&lab.engine, &clock, &run).await.expect("it is read");
         let outcome = ended.unwrap_or_else(|waits| panic!("{waits}"));
+        assert_eq!(outcome.status, RunStatus::Completed, "{run}: {:?}", outcome.error);
         assert_eq!(outcome.output.expect("it completed").to_json(), json!("slept"));
     }
 }

@@ -226,10 +226,9 @@ impl ForkBuilder<'_> {
             NodeStatus::Failed if state.soft => ImportedStatus::Failed,
             _ => return None,
         };
-        let leaf = matches!(node.kind, NodeKind::Step(_) | NodeKind::Sleep(_) | NodeKind::Signal(_));
         // What became another kind of node since then is another node.
         let was_leaf = state.lanes.is_none() && state.case.is_none();
-        if (leaf && !was_leaf) || state.undone || self.undone_within(path) {
+        if (node.kind.is_leaf() && !was_leaf) || state.undone || self.undone_within(path) {
             return None;
         }
         Some(NodeImport {

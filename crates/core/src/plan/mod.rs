@@ -177,6 +177,16 @@ impl NodeKind {
         self.name().word()
     }
 
+    /// Whether it has no blocks inside.
+    pub fn is_leaf(&self) -> bool {
+        match self {
+            Self::Step(_) | Self::Sleep(_) | Self::Signal(_) => true,
+            Self::Branch(_) | Self::Loop(_) | Self::ForEach(_) | Self::Parallel(_) | Self::Workflow(_) => {
+                false
+            }
+        }
+    }
+
     /// The function that such a node calls in this role, if it has one.
     pub fn function(&self, role: CallRole) -> Option<&FunctionName> {
         match self {

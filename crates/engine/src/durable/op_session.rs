@@ -21,7 +21,6 @@ use crate::durable::handle::{ChildInputCheck, GivenUp, OpMessage, OpReply};
 use crate::durable::idle::IdleTracker;
 use crate::run::actor::{Actor, PendingCommit};
 use crate::run::mailbox::ActorMessage;
-use crate::schedule::shared::EngineShared;
 
 /// How long a function may do nothing but wait for operations before it is suspended.
 const IDLE_MS: u64 = 10_000;
@@ -340,11 +339,4 @@ impl Actor {
 /// An operation that has ended, and that its function has not given up.
 fn has_ended(ops: Option<&StepOps>, number: u32) -> Option<&OpState> {
     ops?.get(number).filter(|op| op.end.is_some() && !op.dropped)
-}
-
-impl EngineShared {
-    /// Whether a run that wants to start finds no permit.
-    pub(crate) fn is_short_of_room(&self) -> bool {
-        self.scheduler.has_admission_queue() && self.room() == 0
-    }
 }

@@ -150,6 +150,11 @@ impl EngineShared {
         ReservedPermits { shared: Arc::clone(self), count }
     }
 
+    /// Whether a run that wants to start finds no permit.
+    pub(crate) fn is_short_of_room(&self) -> bool {
+        self.scheduler.has_admission_queue() && self.room() == 0
+    }
+
     /// How many more runs may become live.
     pub(crate) fn room(&self) -> usize {
         self.limits.live_max.saturating_sub(self.admitted.load(Ordering::Acquire))

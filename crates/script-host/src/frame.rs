@@ -124,6 +124,11 @@ pub enum ToHost {
     },
 }
 
+/// Before the reason why a link leads nowhere.
+pub const REFUSED: &str = "rival-refused:";
+/// Before the names of a module that has nothing but them, with commas between.
+pub const EMPTY: &str = "rival-empty:";
+
 /// A module of a realm.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -132,7 +137,10 @@ pub struct ModuleSource {
     pub name: String,
     /// JavaScript.
     pub code: String,
-    /// What its import specifiers mean.
+    /// Whether the code is an expression, a function as Node.js makes it of a CommonJS module.
+    #[serde(default)]
+    pub common_js: bool,
+    /// What its import specifiers mean; what begins with [`REFUSED`] cannot be had, and why is after that.
     pub links: BTreeMap<String, String>,
     /// The identifiers in its exported `steps`, where an element is one.
     pub step_names: Vec<Option<String>>,

@@ -6,6 +6,7 @@
 pub mod assets;
 mod builtin;
 pub mod code;
+mod common_js;
 mod confine;
 mod control;
 mod error;

@@ -10,10 +10,11 @@ use rquickjs::module::{Declared, Module};
 use rquickjs::{Ctx, Error, Result, WriteOptions, WriteOptionsEndianness, qjs};
 
 use crate::builtin;
-use crate::frame::ModuleSource;
+use crate::common_js;
+use crate::frame::{EMPTY, ModuleSource, REFUSED};
 
 /// Before the name of a module that Rust itself asks for: it is taken as it is.
-const EXACT: &str = "rival-module:";
+pub(crate) const EXACT: &str = "rival-module:";
 
 /// Each realm has its own copy of the host's modules: without their texts and lines, which are of no use to authors, it is much
 /// smaller, and made faster.
@@ -110,9 +111,13 @@ impl Resolver for ModuleLinks {
         }
         let base_source = self.0.sources(ctx).and_then(|sources| sources.get(base));
         let meant = base_source.and_then(|source| source.links.get(name).cloned());
-        meant.ok_or_else(|| {
+        let meant = meant.ok_or_else(|| {
             Error::new_resolving_message(base, name, "only what is written as a literal can be imported")
-        })
+        })?;
+        match meant.strip_prefix(REFUSED) {
+            Some(why) => Err(Error::new_resolving_message(base, name, why)),
+            None => Ok(meant),
+        }
     }
 }
 
@@ -123,7 +128,13 @@ impl Loader for ModuleLinks {
         name: &str,
         _attributes: Option<ImportAttributes<'js>>,
     ) -> Result<Module<'js, Declared>> {
+        if let Some(names) = name.strip_prefix(EMPTY) {
+            return Module::declare(ctx.clone(), name, empty(names));
+        }
         if let Some(source) = self.0.sources(ctx).and_then(|sources| sources.get(name)) {
+            if source.common_js {
+                return common_js::declare(ctx, name);
+            }
             let module = Module::declare(ctx.clone(), name, source.code.as_str())?;
             module.meta()?.set("url", format!("file://{name}"))?;
             return Ok(module);
@@ -133,4 +144,13 @@ impl Loader for ModuleLinks {
             None => Err(Error::new_loading_message(name, "it is not part of this realm")),
         }
     }
+}
+
+/// A module in the place of one that its importer can do without: all that it exports is undefined.
+fn empty(names: &str) -> String {
+    let named = names.split(',').filter(|name| !matches!(*name, "" | "default"));
+    let named: Vec<&str> = named.collect();
+    let declared =
+        named.iter().enumerate().map(|(at, name)| format!("let _{at}; export {{ _{at} as {name} }};"));
+    format!("export default {{}}; {}", declared.collect::<String>())
 }

@@ -419,7 +419,7 @@ fn imported(program: &ScriptProgram) -> BTreeSet<PathBuf> {
     links
         .filter_map(|link| match link {
             rival_typescript::ModuleLink::File(path) => Some(path.clone()),
-            rival_typescript::ModuleLink::Builtin(_) => None,
+            _ => None,
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-use rival_script_host::frame::{ModuleSource, ToHost};
+use rival_script_host::frame::{EMPTY, ModuleSource, REFUSED, ToHost};
 use rival_typescript::{ModuleBounds, ModuleLink, ScriptProgram};
 
 use crate::pool::HostPool;
@@ -41,6 +41,7 @@ impl ScriptRealm {
             modules.iter().filter_map(|path| self.program.modules.get(path)).map(|module| ModuleSource {
                 name: name_of(&module.path),
                 code: module.code.clone(),
+                common_js: module.is_common_js(),
                 links: module
                     .links
                     .iter()
@@ -98,5 +99,9 @@ fn linked(link: &ModuleLink) -> String {
     match link {
         ModuleLink::File(path) => name_of(path),
         ModuleLink::Builtin(name) => name.clone(),
+        ModuleLink::Empty(names) => {
+            format!("{EMPTY}{}", names.iter().map(String::as_str).collect::<Vec<_>>().join(","))
+        }
+        ModuleLink::Refused(why) => format!("{REFUSED}{why}"),
     }
 }

@@ -8,7 +8,6 @@ use crate::nearest::nearest;
 use crate::place::TextPosition;
 use crate::problem::Problem;
 use crate::program::ModuleTable;
-use crate::resolve::common_js;
 
 /// All problems between files, by the file that they are shown at.
 pub(crate) fn check(modules: &ModuleTable) -> Vec<Problem> {
@@ -16,12 +15,7 @@ pub(crate) fn check(modules: &ModuleTable) -> Vec<Problem> {
     for module in modules.values() {
         for request in &module.requests {
             let Some(target) = module.file(request).and_then(|path| modules.get(path)) else { continue };
-            if target.kind == FileKind::CommonJs && in_package(&target.path) {
-                let (message, advice) = common_js(&request.specifier);
-                problems.push(Problem::new(&module.path, request.place, message).advise(advice));
-            } else {
-                problems.extend(missing(modules, module, request, target));
-            }
+            problems.extend(missing(modules, module, request, target));
         }
     }
     problems.extend(circles(modules));
@@ -96,7 +90,8 @@ fn exports<'m>(modules: &'m ModuleTable, module: &'m SourceModule) -> Option<BTr
     let mut seen = BTreeSet::from([module.path.as_path()]);
     let mut open = vec![module];
     while let Some(module) = open.pop() {
-        if module.is_broken() {
+        // What a CommonJS module exports is known when it has run.
+        if module.is_broken() || module.is_common_js() {
             return None;
         }
         names.extend(module.exports.iter().map(String::as_str));

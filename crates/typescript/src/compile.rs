@@ -11,7 +11,7 @@ use oxc::semantic::{Scoping, SemanticBuilder};
 use oxc::span::SourceType;
 use oxc::transformer::{TransformOptions, Transformer};
 
-use crate::module::{FileKind, SourceModule, in_package};
+use crate::module::{FileKind, RequestedBy, SourceModule, in_package};
 use crate::place::{LineIndex, TextPosition, number};
 use crate::problem::Problem;
 use crate::roomy::roomy;
@@ -59,10 +59,28 @@ fn json(path: &Path, source: &str) -> SourceModule {
 }
 
 fn script(path: &Path, source: &str) -> SourceModule {
+    if !may_be_common_js(path) {
+        return es_module(path, source);
+    }
+    let module = es_module(path, source);
+    // Many packages do not say which of their files are ES modules; a file with neither imports nor exports is none.
+    match module.kind == FileKind::CommonJs || module.is_broken() {
+        true => Some(common_js(path, source))
+            .filter(|it| !it.is_broken() || !module.is_broken())
+            .unwrap_or(module),
+        false => module,
+    }
+}
+
+fn may_be_common_js(path: &Path) -> bool {
+    in_package(path) && matches!(path.extension().and_then(|it| it.to_str()), Some("js" | "cjs"))
+}
+
+fn es_module(path: &Path, source: &str) -> SourceModule {
     let allocator = Allocator::default();
     let lines = LineIndex::new(source);
     let mut module = SourceModule::empty(path);
-    let (mut program, scoping) = match parse(&allocator, path, source) {
+    let (mut program, scoping) = match parse(&allocator, source_type(path), source) {
         Ok(parsed) => parsed,
         Err(diagnostics) => {
             module.faults = faults(path, &lines, &diagnostics);
@@ -75,11 +93,15 @@ fn script(path: &Path, source: &str) -> SourceModule {
         .build_with_scoping(scoping, &mut program);
     module.faults = faults(path, &lines, &transformed.diagnostics);
     let statics = statics::ModuleStatics::of(&mut program, &lines);
-    module.kind = if found.common_js && !statics.is_es { FileKind::CommonJs } else { FileKind::Es };
+    if may_be_common_js(path) && !statics.is_es {
+        return SourceModule { kind: FileKind::CommonJs, ..SourceModule::empty(path) };
+    }
     if !in_package(path) {
         module.faults.extend(found.faults);
     }
-    module.requests = [statics.requests, found.requests].concat();
+    // What an ES module calls `require` is its own.
+    let asked = found.requests.into_iter().filter(|request| request.by != RequestedBy::Require);
+    module.requests = statics.requests.into_iter().chain(asked).collect();
     module.exports = statics.exports.keys().cloned().collect();
     module.export_places = statics.exports;
     module.types = types;
@@ -90,16 +112,34 @@ fn script(path: &Path, source: &str) -> SourceModule {
     module
 }
 
+/// A CommonJS module as the function that Node.js would make of it. What it declares at its top is then its own, and it is
+/// strict only if it says so.
+fn common_js(path: &Path, source: &str) -> SourceModule {
+    let allocator = Allocator::default();
+    let lines = LineIndex::new(source);
+    let mut module = SourceModule { kind: FileKind::CommonJs, ..SourceModule::empty(path) };
+    match parse(&allocator, SourceType::cjs(), source) {
+        Ok((program, scoping)) => {
+            module.requests = scan(&program, &scoping, path, &lines).requests;
+            let (code, map) = print(&program);
+            module.code =
+                format!("(function (exports, require, module, __filename, __dirname) {{{code}\n}})");
+            module.map = map;
+        }
+        Err(diagnostics) => module.faults = faults(path, &lines, &diagnostics),
+    }
+    module
+}
+
 /// The syntax tree and what its names mean.
 pub(crate) fn parse<'a>(
     allocator: &'a Allocator,
-    path: &Path,
+    kind: SourceType,
     source: &'a str,
 ) -> Result<(Program<'a>, Scoping), Diagnostics> {
     let options =
         ParseOptions { parse_regular_expression: true, preserve_parens: false, ..ParseOptions::default() };
-    let parsed: ParserReturn<'a> =
-        Parser::new(allocator, source, source_type(path)).with_options(options).parse();
+    let parsed: ParserReturn<'a> = Parser::new(allocator, source, kind).with_options(options).parse();
     if parsed.panicked || parsed.diagnostics.has_errors() {
         return Err(parsed.diagnostics);
     }
@@ -111,9 +151,9 @@ pub(crate) fn parse<'a>(
     Ok((parsed.program, scoping))
 }
 
-fn source_type(path: &Path) -> SourceType {
+pub(crate) fn source_type(path: &Path) -> SourceType {
     match path.extension().and_then(|it| it.to_str()) {
-        Some("js" | "mjs") => SourceType::mjs(),
+        Some("js" | "mjs" | "cjs") => SourceType::mjs(),
         _ => SourceType::ts(),
     }
 }

@@ -9,6 +9,7 @@ mod check;
 mod compile;
 mod module;
 mod nearest;
+mod node;
 mod place;
 mod problem;
 mod program;

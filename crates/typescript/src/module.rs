@@ -41,6 +41,10 @@ pub enum ModuleLink {
     File(PathBuf),
     /// A module that Rival brings: `rival`, `rival/test`, `zod`.
     Builtin(String),
+    /// Nothing, as the package wants it where it is no Node.js; with the names that the file takes all the same.
+    Empty(BTreeSet<String>),
+    /// It cannot be had; packages are told so when they ask for it, which they may never do.
+    Refused(String),
 }
 
 /// How a file is written.
@@ -70,6 +74,8 @@ pub(crate) enum RequestedBy {
     Import,
     /// `import('./x.ts')`.
     Call,
+    /// `require('./x.js')`.
+    Require,
     /// `workflow('./x.ts')`.
     Workflow,
     /// `registerWorkflowFile('./x.ts')`: a file of its own, which may be broken.
@@ -109,8 +115,13 @@ impl SourceModule {
     pub(crate) fn file(&self, request: &ModuleRequest) -> Option<&PathBuf> {
         match self.links.get(&request.specifier)? {
             ModuleLink::File(path) => Some(path),
-            ModuleLink::Builtin(_) => None,
+            ModuleLink::Builtin(_) | ModuleLink::Empty(_) | ModuleLink::Refused(_) => None,
         }
+    }
+
+    /// Whether its code is a function of `exports`, `require`, `module` and so on, rather than an ES module.
+    pub fn is_common_js(&self) -> bool {
+        self.kind == FileKind::CommonJs
     }
 
     pub(crate) fn is_broken(&self) -> bool {

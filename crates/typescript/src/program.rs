@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::bounds::ModuleBounds;
 use crate::check::{check, missing_from};
 use crate::compile::compile;
-use crate::module::{ModuleLink, RequestedBy, SourceModule, in_package};
+use crate::module::{ModuleLink, ModuleRequest, RequestedBy, SourceModule, in_package};
 use crate::place::{LineIndex, TextPosition, number};
 use crate::problem::Problem;
 use crate::resolve::{ModuleFinder, out_of_bounds};
@@ -89,6 +89,12 @@ impl ScriptProgram {
         stack::first_place(self, stack)
     }
 
+    /// Where in a package a script host's stack trace begins, as it is shown; none if it begins in a file of the author.
+    pub fn place_in_package(&self, stack: &str) -> Option<String> {
+        let (path, line, column) = stack::place_in_package(self, stack)?;
+        Some(format!("{}:{line}:{column}", shown(&path)))
+    }
+
     fn report(&mut self, problem: Problem) {
         self.problems.entry(problem.file.clone()).or_default().push(problem);
     }
@@ -141,15 +147,44 @@ impl Loader<'_> {
                 let module = self.module(&path);
                 open.extend(module.links.values().filter_map(|link| match link {
                     ModuleLink::File(path) => Some(path.clone()),
-                    ModuleLink::Builtin(_) => None,
+                    ModuleLink::Builtin(_) | ModuleLink::Empty(_) | ModuleLink::Refused(_) => None,
                 }));
                 self.program.modules.insert(path, module);
             }
         }
+        self.refuse_circles();
         for problem in check(&self.program.modules) {
             self.program.report(problem);
         }
         self.program
+    }
+
+    /// An ES module that `require` asks for is evaluated at once. That cannot be done in the middle of its own evaluation.
+    fn refuse_circles(&mut self) {
+        for (path, specifier) in self.circles() {
+            let message = format!(
+                "{}: '{specifier}' cannot be required: it is an ES module that leads back here",
+                shown(&path)
+            );
+            let module = self.program.modules.get_mut(&path).expect("it was just found");
+            Arc::make_mut(module).links.insert(specifier, ModuleLink::Refused(message));
+        }
+    }
+
+    /// Requests of CommonJS modules for ES modules that lead back to them.
+    fn circles(&self) -> Vec<(PathBuf, String)> {
+        let modules = &self.program.modules;
+        let leads_back = |module: &SourceModule, request: &ModuleRequest| {
+            let target = module.file(request).and_then(|path| modules.get(path));
+            let es = target.filter(|it| request.by == RequestedBy::Require && !it.is_common_js());
+            es.is_some_and(|target| self.program.closure(&target.path).contains(&module.path))
+        };
+        let mut found = Vec::new();
+        for module in modules.values().filter(|it| it.is_common_js()) {
+            let circles = module.requests.iter().filter(|request| leads_back(module, request));
+            found.extend(circles.map(|request| (module.path.clone(), request.specifier.clone())));
+        }
+        found
     }
 
     /// Two ways to one file are one module.
@@ -191,8 +226,12 @@ impl Loader<'_> {
         let mut links = BTreeMap::new();
         for request in &module.requests {
             match self.finder.find(&module.path, request) {
-                Ok(link) => {
-                    links.insert(request.specifier.clone(), link);
+                Ok(link) => link_to(&mut links, request, link),
+                // It may be for another platform, or be caught.
+                Err((message, advice)) if asks_late(&module.path, request) => {
+                    let shown = shown(&module.path);
+                    let refused = ModuleLink::Refused(format!("{shown}: {message}. {advice}"));
+                    link_to(&mut links, request, refused);
                 }
                 Err((message, advice)) => {
                     self.program.report(Problem::new(&module.path, request.place, message).advise(advice));
@@ -200,6 +239,18 @@ impl Loader<'_> {
             }
         }
         links
+    }
+}
+
+/// Whether a package asks for a module only when its code gets there.
+fn asks_late(path: &Path, request: &ModuleRequest) -> bool {
+    in_package(path) && matches!(request.by, RequestedBy::Call | RequestedBy::Require)
+}
+
+fn link_to(links: &mut BTreeMap<String, ModuleLink>, request: &ModuleRequest, link: ModuleLink) {
+    match (links.get_mut(&request.specifier), link) {
+        (Some(ModuleLink::Empty(names)), ModuleLink::Empty(more)) => names.extend(more),
+        (_, link) => _ = links.insert(request.specifier.clone(), link),
     }
 }
 

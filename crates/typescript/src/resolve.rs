@@ -1,18 +1,23 @@
 //! What a specifier means, or why it means nothing here and what to write instead.
+//!
+//! Packages are asked for the build that they have for workers and browsers: what such builds need is here, and what
+//! builds for Node.js need is not.
 
 use std::path::{Path, PathBuf};
 
-use oxc_resolver::{ResolveError, ResolveOptions, Resolver};
+use oxc_resolver::{Resolution, ResolveError, ResolveOptions, Resolver};
 
 use crate::bounds::ModuleBounds;
 use crate::module::{ModuleLink, ModuleRequest, RequestedBy, in_package};
 use crate::nearest::nearest;
+use crate::node;
 
-/// Finds modules: files beside the importing one, and packages that ship ES modules.
+/// Finds modules: files beside the importing one, and packages.
 pub(crate) struct ModuleFinder<'b> {
     pub(crate) bounds: &'b ModuleBounds,
     files: Resolver,
     packages: Resolver,
+    required: Resolver,
 }
 
 /// Why a module cannot be had: a message and an advice.
@@ -20,20 +25,27 @@ pub(crate) type Refusal = (String, String);
 
 impl<'b> ModuleFinder<'b> {
     pub(crate) fn new(bounds: &'b ModuleBounds) -> Self {
-        let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         let alias = |from: &str, to: &[&str]| (from.to_owned(), words(to));
         let packages = ResolveOptions {
-            condition_names: words(&["import", "default"]),
-            extensions: words(&[".ts", ".mts", ".js", ".mjs"]),
-            main_fields: words(&["module", "main"]),
-            builtin_modules: true,
+            alias_fields: vec![words(&["browser"])],
+            condition_names: words(&["rival", "worker", "browser", "import", "module", "default"]),
+            extensions: words(&[".ts", ".mts", ".js", ".mjs", ".cjs", ".json"]),
+            main_fields: words(&["browser", "module", "main"]),
             node_path: false,
             ..ResolveOptions::default()
         };
         // TypeScript's own way: `./x.js` is what `x.ts` will become.
         let extension_alias = vec![alias(".js", &[".ts", ".js"]), alias(".mjs", &[".mts", ".mjs"])];
         let files = ResolveOptions { extension_alias, ..packages.clone() };
-        ModuleFinder { bounds, files: Resolver::new(files), packages: Resolver::new(packages) }
+        // `require` cannot wait, and some ES modules must: packages say which of their files are for it.
+        let required = ResolveOptions {
+            condition_names: words(&["rival", "worker", "browser", "require", "default"]),
+            extensions: words(&[".js", ".json", ".cjs", ".mjs"]),
+            main_fields: words(&["browser", "main", "module"]),
+            ..packages.clone()
+        };
+        let [files, packages, required] = [files, packages, required].map(Resolver::new);
+        ModuleFinder { bounds, files, packages, required }
     }
 
     /// What a request of a file means.
@@ -42,15 +54,37 @@ impl<'b> ModuleFinder<'b> {
         if let Some(link) = builtin(specifier)? {
             return Ok(link);
         }
-        let resolver = if in_package(from) { &self.packages } else { &self.files };
+        if specifier.starts_with("node:") {
+            return node::find(specifier);
+        }
+        let resolver = match request.by {
+            RequestedBy::Require => &self.required,
+            _ if in_package(from) => &self.packages,
+            _ => &self.files,
+        };
         let folder = from.parent().unwrap_or(Path::new("/"));
-        match resolver.resolve(folder, specifier) {
-            Ok(found) => self.allowed(specifier, found.into_path_buf()).map(ModuleLink::File),
-            Err(ResolveError::Builtin { .. }) => Err(of_node(specifier)),
+        let found = resolver.resolve(folder, specifier);
+        match found.map(Resolution::into_path_buf) {
+            // A package may bring its own; one from npm is not needed where there is a module of this name.
+            Ok(path) if node::is_here(specifier) && is_in_package(&path, specifier) => node::find(specifier),
+            Ok(path) => self.allowed(specifier, path).map(ModuleLink::File),
+            Err(ResolveError::Ignored(_)) => {
+                Ok(ModuleLink::Empty(request.names.iter().map(|(name, _)| name.clone()).collect()))
+            }
+            Err(_) if node::is_one(specifier) => node::find(specifier),
             Err(error) if is_path(specifier) => Err(no_file(folder, request, &error)),
             Err(error) => Err(no_package(specifier, &error)),
         }
     }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|it| (*it).to_owned()).collect()
+}
+
+/// Whether a file belongs to the package of this name.
+fn is_in_package(path: &Path, name: &str) -> bool {
+    path.ancestors().any(|folder| folder.ends_with(Path::new("node_modules").join(name)))
 }
 
 impl ModuleFinder<'_> {
@@ -95,6 +129,7 @@ fn is_path(specifier: &str) -> bool {
 fn supported(specifier: &str, path: PathBuf) -> Result<PathBuf, Refusal> {
     match path.extension().and_then(|it| it.to_str()) {
         Some("ts" | "mts" | "js" | "mjs" | "json") => Ok(path),
+        Some("cjs") if in_package(&path) => Ok(path),
         Some("cjs" | "cts") => Err(common_js(specifier)),
         Some("node" | "wasm") => Err((
             format!("'{specifier}' is native code"),
@@ -108,32 +143,10 @@ fn supported(specifier: &str, path: PathBuf) -> Result<PathBuf, Refusal> {
     }
 }
 
-pub(crate) fn common_js(specifier: &str) -> Refusal {
-    let advice = "Workflow files load ES modules only. Use a version or an entry of it that has `export`s (often \
-                  named /esm or -es), or put a bundled copy beside your files (`npx esbuild --bundle --format=esm`).";
+fn common_js(specifier: &str) -> Refusal {
+    let advice =
+        "Packages may be CommonJS modules; files of your own are ES modules: write `import` and `export`.";
     (format!("'{specifier}' is a CommonJS module"), advice.to_owned())
-}
-
-/// Modules of Node.js.
-fn of_node(specifier: &str) -> Refusal {
-    let name = specifier.strip_prefix("node:").unwrap_or(specifier);
-    let advice = match name.split('/').next().unwrap_or_default() {
-        "crypto" => "`crypto.randomUUID()` and `crypto.getRandomValues()` are globals.",
-        "url" | "querystring" | "punycode" => "`URL` and `URLSearchParams` are globals.",
-        "http" | "https" | "http2" | "net" | "tls" => "`fetch` is a global; `httpStep` is a step.",
-        "timers" => "`setTimeout` is a global; to wait across restarts, use `durable.sleep` or `delayStep`.",
-        "process" => "`process.env` is a global; it has the names that the operator allows.",
-        "buffer" | "string_decoder" => "`Uint8Array`, `TextEncoder`, `atob` and `btoa` are globals.",
-        "util" => "`TextEncoder`, `TextDecoder` and `structuredClone` are globals.",
-        "perf_hooks" => "`performance` is a global.",
-        "fs" | "path" | "os" | "child_process" | "worker_threads" => {
-            "Workflow files do not reach files and processes. Do it in a service, or in a step written in Rust."
-        }
-        _ => {
-            "Workflow files have web-standard globals (`fetch`, `URL`, `crypto`, …), not the modules of Node.js."
-        }
-    };
-    (format!("'{specifier}' is part of Node.js, which is not here"), advice.to_owned())
 }
 
 fn no_file(folder: &Path, request: &ModuleRequest, error: &ResolveError) -> Refusal {
@@ -146,7 +159,7 @@ fn no_file(folder: &Path, request: &ModuleRequest, error: &ResolveError) -> Refu
                 RequestedBy::Workflow | RequestedBy::Registration => {
                     "There is no such file. The path is from this file.".to_owned()
                 }
-                RequestedBy::Import | RequestedBy::Call => {
+                RequestedBy::Import | RequestedBy::Call | RequestedBy::Require => {
                     "There is no such file. Paths are from the file that imports.".to_owned()
                 }
             }
@@ -189,8 +202,8 @@ fn no_package(specifier: &str, error: &ResolveError) -> Refusal {
             format!("Run `npm install {package}`; for a file of your own, write './{specifier}'."),
         ),
         ResolveError::PackagePathNotExported { .. } => (
-            format!("the package '{package}' has no ES module for '{specifier}'"),
-            "Look at `exports` in its package.json: only what is under `import` or `default` can be loaded."
+            format!("the package '{package}' has nothing for '{specifier}'"),
+            "Look at `exports` in its package.json: only what is there can be loaded, by `import` or `default`."
                 .to_owned(),
         ),
         other => (format!("cannot load '{specifier}': {other}"), format!("Install '{package}' again.")),

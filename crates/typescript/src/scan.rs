@@ -25,8 +25,6 @@ pub(crate) struct ScanResult {
     /// The elements of the exported `steps`: identifiers, and where they are.
     pub(crate) steps: Vec<(Option<String>, TextPosition)>,
     pub(crate) faults: Vec<Problem>,
-    /// It uses what only CommonJS modules have.
-    pub(crate) common_js: bool,
 }
 
 /// Looks through a program.
@@ -38,8 +36,6 @@ pub(crate) fn scan(
 ) -> ScanResult {
     let mut scan = Scan { found: ScanResult::default(), scoping, path, lines, rival: rival_names(program) };
     scan.visit_program(program);
-    let free = scoping.root_unresolved_references();
-    scan.found.common_js = ["require", "module", "exports"].iter().any(|name| free.contains_key(*name));
     scan.found.steps = steps(program, lines);
     scan.found
 }
@@ -129,6 +125,9 @@ impl<'a> Visit<'a> for Scan<'_> {
         self.rival_call(call);
         if self.is_free(&call.callee, "require") {
             let asked = call.arguments.first().and_then(|it| literal(it.as_expression()));
+            if let Some((specifier, span)) = &asked {
+                self.request(specifier, RequestedBy::Require, *span);
+            }
             let name = asked.map_or_else(|| "…".to_owned(), |(name, _)| name);
             self.fault(call.span, "there is no `require` here", &format!("Write `import x from '{name}'`."));
         }

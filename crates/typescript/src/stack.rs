@@ -49,6 +49,12 @@ pub(crate) fn first_place(program: &ScriptProgram, stack: &str) -> Option<(PathB
     places.find(|(path, ..)| !in_package(path))
 }
 
+/// The first frame of a stack trace, if it lies in a package.
+pub(crate) fn place_in_package(program: &ScriptProgram, stack: &str) -> Option<(PathBuf, u32, u32)> {
+    let mut places = stack.lines().filter_map(frame).filter_map(|(_, place)| origin(program, place));
+    places.next().filter(|(path, ..)| in_package(path))
+}
+
 /// A line of a stack trace; none if it is a frame of code that is not the author's.
 fn map_line(program: &ScriptProgram, line: &str, root: &Path) -> Option<String> {
     let Some((function, place)) = frame(line) else { return Some(line.to_owned()) };

@@ -14,7 +14,7 @@ use oxc::span::{GetSpan, Span};
 use oxc::transformer::{TransformOptions, Transformer};
 use serde_json::Value;
 
-use crate::compile::{faults, parse, print};
+use crate::compile::{faults, parse, print, source_type};
 use crate::place::LineIndex;
 use crate::problem::Problem;
 use crate::roomy::{LONGEST_SAFE, roomy};
@@ -55,7 +55,7 @@ fn read(source: &str) -> Result<Transform, Vec<Problem>> {
     let allocator = Allocator::default();
     let (path, lines) = (Path::new(NAME), LineIndex::new(source));
     let (mut program, scoping) =
-        parse(&allocator, path, source).map_err(|found| faults(path, &lines, &found))?;
+        parse(&allocator, source_type(path), source).map_err(|found| faults(path, &lines, &found))?;
     let mut purity = Purity { scoping: &scoping, path, lines: &lines, problems: Vec::new() };
     purity.program(&program);
     let mut problems = purity.problems;

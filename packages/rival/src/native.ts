@@ -37,6 +37,10 @@ export interface Native {
     load(name: string): Promise<Record<string, unknown>>
     /** Evaluates a part of zod that few workflow files use. */
     later(name: string): Exports
+    /** The function of a CommonJS module of the realm. */
+    factory(name: string): CommonFactory
+    /** What a module exports that is no CommonJS module, evaluated now if it was not yet. */
+    namespace(name: string): Record<string, unknown>
     /** Keeps something for the realms to come. */
     remember(name: string, bytes: Uint8Array): void
     /** What a realm has kept. */
@@ -65,7 +69,13 @@ export interface UrlParts {
 export interface ModuleSource {
     stepNames: (string | null)[]
     links: Record<string, string>
+    commonJs: boolean
 }
+
+/** What Node.js makes of a CommonJS module. */
+export type CommonFactory = (
+    exports: unknown, require: unknown, module: unknown, filename: string, dirname: string,
+) => void
 
 /** Why a request failed. */
 export interface NativeError {

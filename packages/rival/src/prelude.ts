@@ -15,6 +15,7 @@ import { installGlobals } from './web/globals.ts'
 import { inspect } from './web/inspect.ts'
 import { Timer } from './web/timers.ts'
 
+export { commonNames, commonValues } from './host/common_js.ts'
 export { realm } from './realm.ts'
 
 const evaluated = new Map<string, Exports>()

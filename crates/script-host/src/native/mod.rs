@@ -10,6 +10,7 @@ use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Promise, Result, TypedA
 use uuid::Uuid;
 
 use crate::builtin;
+use crate::common_js;
 use crate::modules::{self, ModuleSources, RealmSources};
 use crate::ops::HostOpOwner;
 use crate::realm::number;
@@ -108,7 +109,7 @@ fn operations<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc
     native.set("now", Function::new(ctx.clone(), move || start.elapsed().as_secs_f64() * 1000.0)?)
 }
 
-/// `load`, `later`, `source`.
+/// `load`, `later`, `source`, `factory`, `namespace`.
 fn modules_of<'js>(
     ctx: &Ctx<'js>,
     native: &Object<'js>,
@@ -127,12 +128,21 @@ fn modules_of<'js>(
     native.set("later", Function::new(ctx.clone(), later)?)?;
     let load = |ctx: Ctx<'js>, name: String| -> Result<Promise<'js>> { modules::import(&ctx, &name) };
     native.set("load", Function::new(ctx.clone(), load)?)?;
+    let known = Rc::clone(sources);
+    let factory = move |ctx: Ctx<'js>, name: String| -> Result<Function<'js>> {
+        common_js::factory(&ctx, &known, &name)
+    };
+    native.set("factory", Function::new(ctx.clone(), factory)?)?;
+    let namespace =
+        |ctx: Ctx<'js>, name: String| -> Result<Object<'js>> { common_js::namespace(&ctx, &name) };
+    native.set("namespace", Function::new(ctx.clone(), namespace)?)?;
     let sources = Rc::clone(sources);
     let source = move |ctx: Ctx<'js>, name: String| -> Result<OrNull<Object<'js>>> {
         let Some(source) = sources.get(&name) else { return Ok(OrNull(None)) };
         let object = Object::new(ctx)?;
         object.set("stepNames", source.step_names.clone())?;
         object.set("links", source.links.clone())?;
+        object.set("commonJs", source.common_js)?;
         Ok(OrNull(Some(object)))
     };
     native.set("source", Function::new(ctx.clone(), source)?)

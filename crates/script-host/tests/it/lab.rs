@@ -332,6 +332,7 @@ fn spawn(command: &mut Command, data: UnixStream, control: UnixStream) -> Child 
 
 pub fn module(name: &str, code: &str, links: &[(&str, &str)]) -> ModuleSource {
     ModuleSource {
+        common_js: false,
         name: name.to_owned(),
         code: code.to_owned(),
         links: links.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect(),

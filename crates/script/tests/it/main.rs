@@ -5,6 +5,7 @@ mod docs;
 mod durable;
 mod edits;
 mod examples;
+mod packages;
 mod problems;
 mod realms;
 mod reload;

@@ -108,13 +108,12 @@ async fn an_unsupported_package() {
     let files = [
         ("node.ts", "import fs from 'node:fs'\nexport const steps = [function a() { return fs }]"),
         ("missing.ts", "import _ from 'lodash'\nexport const steps = [function a() { return _ }]"),
-        ("common.ts", "import c from 'common'\nexport const steps = [function a() { return c }]"),
-        ("node_modules/common/package.json", r#"{"name": "common", "main": "index.js"}"#),
-        ("node_modules/common/index.js", "module.exports = 1"),
+        ("common.ts", "import c from './common.cjs'\nexport const steps = [function a() { return c }]"),
+        ("common.cjs", "module.exports = 1"),
     ];
     check(&files, expect![[r#"
-        common.ts:1:15: 'common' is a CommonJS module
-            Workflow files load ES modules only. Use a version or an entry of it that has `export`s (often named /esm or -es), or put a bundled copy beside your files (`npx esbuild --bundle --format=esm`).
+        common.ts:1:15: './common.cjs' is a CommonJS module
+            Packages may be CommonJS modules; files of your own are ES modules: write `import` and `export`.
         missing.ts:1:15: cannot find the package 'lodash'
             Run `npm install lodash`; for a file of your own, write './lodash'.
         node.ts:1:16: 'node:fs' is part of Node.js, which is not here

@@ -20,7 +20,7 @@ use std::path::Path;
 use oxc::allocator::Allocator;
 use serde_json::Value;
 
-use crate::compile::{faults, parse};
+use crate::compile::{faults, parse, source_type};
 use crate::place::{LineIndex, TextPosition};
 use crate::problem::Problem;
 use crate::roomy::roomy;
@@ -41,7 +41,8 @@ pub fn interface_schema(source: &str, name: &str) -> Result<Value, Vec<Problem>>
 
 fn read(source: &str, name: &str) -> Result<Value, Vec<Problem>> {
     let (allocator, lines, path) = (Allocator::default(), LineIndex::new(source), Path::new(NAME));
-    let (program, scoping) = parse(&allocator, path, source).map_err(|found| faults(path, &lines, &found))?;
+    let (program, scoping) =
+        parse(&allocator, source_type(path), source).map_err(|found| faults(path, &lines, &found))?;
     let declared = DeclaredTypes::of(&program, &scoping, source);
     SchemaEmitter::new(&declared, &lines, path).root(name)
 }

@@ -11,6 +11,8 @@ fn links(source: &str, expected: &Expect) {
     let links = program.modules[&folder.path("a.ts")].links.iter().map(|(specifier, link)| match link {
         ModuleLink::File(path) => format!("{specifier} -> {}\n", folder.names([path])[0]),
         ModuleLink::Builtin(name) => format!("{specifier} => {name}\n"),
+        ModuleLink::Empty(names) => format!("{specifier} => nothing {names:?}\n"),
+        ModuleLink::Refused(why) => format!("{specifier} => refused: {why}\n"),
     });
     let problems = folder.shown(&program, "a.ts");
     expected.assert_eq(&(links.collect::<String>() + &problems));

@@ -1,4 +1,7 @@
+use std::fmt::Write;
+
 use expect_test::{Expect, expect};
+use rival_typescript::ModuleLink;
 
 use crate::folder::Folder;
 
@@ -74,13 +77,13 @@ fn a_subpath_or_name_that_a_package_does_not_export_is_found() {
     check(
         &files,
         &expect![[r#"
-        a.ts:1:10: 'like-zod' does not export `objekt`
-            Did you mean `object`?
-        a.ts:2:8: the package 'like-zod' has no ES module for 'like-zod/old'
-            Look at `exports` in its package.json: only what is under `import` or `default` can be loaded.
-        a.ts:3:8: the package 'like-zod' has no ES module for 'like-zod/classic/schemas.js'
-            Look at `exports` in its package.json: only what is under `import` or `default` can be loaded.
-    "#]],
+            a.ts:1:10: 'like-zod' does not export `objekt`
+                Did you mean `object`?
+            a.ts:2:8: the package 'like-zod' has nothing for 'like-zod/old'
+                Look at `exports` in its package.json: only what is there can be loaded, by `import` or `default`.
+            a.ts:3:8: the package 'like-zod' has nothing for 'like-zod/classic/schemas.js'
+                Look at `exports` in its package.json: only what is there can be loaded, by `import` or `default`.
+        "#]],
     );
 }
 
@@ -110,20 +113,19 @@ fn packages_of_other_kinds_are_refused_at_the_import() {
         &[
             (
                 "a.ts",
-                "import a from 'common'\nimport b from 'common-too'\nimport c from 'native'\nimport d from 'missing/deep'\nimport e from '@no/such'\nimport fs from 'node:fs'\nimport { randomUUID } from 'crypto'\nimport 'zod/v3'\nexport const steps = [a, b, c, d, e, fs, randomUUID]",
+                "import a from './own.cjs'\nimport b from 'broken'\nimport c from 'native'\nimport d from 'missing/deep'\nimport e from '@no/such'\nimport fs from 'node:fs'\nimport { randomUUID } from 'crypto'\nimport 'zod/v3'\nexport const steps = [a, b, c, d, e, fs, randomUUID]",
             ),
-            ("node_modules/common/package.json", r#"{"main": "index.js"}"#),
-            ("node_modules/common/index.js", "'use strict'; const x = require('./x'); exports.x = x"),
-            ("node_modules/common-too/package.json", r#"{"main": "index.cjs"}"#),
-            ("node_modules/common-too/index.cjs", "module.exports = 1"),
+            ("own.cjs", "module.exports = 1"),
+            ("node_modules/broken/package.json", r#"{"main": "index.js"}"#),
+            ("node_modules/broken/index.js", "exports.x = ;"),
             ("node_modules/native/package.json", r#"{"exports": "./build/native.node"}"#),
             ("node_modules/native/build/native.node", "\0"),
         ],
         &expect![[r#"
-            a.ts:1:15: 'common' is a CommonJS module
-                Workflow files load ES modules only. Use a version or an entry of it that has `export`s (often named /esm or -es), or put a bundled copy beside your files (`npx esbuild --bundle --format=esm`).
-            a.ts:2:15: 'common-too' is a CommonJS module
-                Workflow files load ES modules only. Use a version or an entry of it that has `export`s (often named /esm or -es), or put a bundled copy beside your files (`npx esbuild --bundle --format=esm`).
+            a.ts:1:15: './own.cjs' is a CommonJS module
+                Packages may be CommonJS modules; files of your own are ES modules: write `import` and `export`.
+            a.ts:2:15: 'broken' cannot be loaded: node_modules/broken/index.js:1:13: Unexpected token
+                The line is: exports.x = ;
             a.ts:3:15: 'native' is native code
                 Workflow files run JavaScript only. Use a package without native code, or call a service.
             a.ts:4:15: cannot find the package 'missing'
@@ -154,6 +156,97 @@ fn what_is_wrong_inside_a_package_is_shown_at_its_import() {
         &expect![[r#"
             b.ts:2:19: 'outer' cannot be loaded: node_modules/inner/index.js:1:16: 'fs' is part of Node.js, which is not here
                 Workflow files do not reach files and processes. Do it in a service, or in a step written in Rust.
+        "#]],
+    );
+}
+
+/// The links of the files of a package, as the file `a.ts` finds them.
+fn links(files: &[(&str, &str)], expected: &Expect) {
+    let folder = Folder::new(files);
+    let program = folder.load(&["a.ts"]);
+    let mut shown = folder.shown(&program, "a.ts");
+    for module in program.modules.values() {
+        for (specifier, link) in &module.links {
+            let meaning = match link {
+                ModuleLink::File(path) => folder.names([path])[0].clone(),
+                other => format!("{other:?}"),
+            };
+            let kind = if module.is_common_js() { "commonjs " } else { "" };
+            let name = folder.names([&module.path])[0].clone();
+            let _ = writeln!(shown, "{kind}{name}: {specifier} -> {meaning}");
+        }
+    }
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn packages_are_asked_for_what_they_have_for_browsers_and_workers() {
+    links(
+        &[
+            ("a.ts", "import 'conditions'\nimport 'field'\nimport 'map'\nexport const steps = []"),
+            (
+                "node_modules/conditions/package.json",
+                r#"{"exports": {"node": "./node.js", "worker": "./worker.js", "import": "./other.js"}}"#,
+            ),
+            ("node_modules/conditions/worker.js", "export default 1"),
+            ("node_modules/field/package.json", r#"{"main": "./node.js", "browser": "./browser.js"}"#),
+            ("node_modules/field/browser.js", "export default 1"),
+            (
+                "node_modules/map/package.json",
+                r#"{"main": "./main.js", "browser": {"./node.js": "./browser.js", "fs": false, "crypto": "./browser.js"}}"#,
+            ),
+            (
+                "node_modules/map/main.js",
+                "import './node.js'; import { readFile, stat } from 'fs'; import { open } from 'fs'; import 'crypto'",
+            ),
+            ("node_modules/map/node.js", "import 'child_process'"),
+            ("node_modules/map/browser.js", "export default 1"),
+        ],
+        &expect![[r#"
+            a.ts: conditions -> node_modules/conditions/worker.js
+            a.ts: field -> node_modules/field/browser.js
+            a.ts: map -> node_modules/map/main.js
+            node_modules/map/main.js: ./node.js -> node_modules/map/browser.js
+            node_modules/map/main.js: crypto -> node_modules/map/browser.js
+            node_modules/map/main.js: fs -> Empty({"open", "readFile", "stat"})
+        "#]],
+    );
+}
+
+#[test]
+fn what_packages_require_is_found_and_what_is_missing_is_said_when_they_ask() {
+    links(
+        &[
+            ("a.ts", "import x, { y } from 'common'\nexport const steps = [x, y]"),
+            (
+                "node_modules/common/package.json",
+                r#"{"name": "common", "exports": {"import": "./index.js"}}"#,
+            ),
+            (
+                "node_modules/common/index.js",
+                "const x = require('./x'); if (!x) require('fs'); try { require('gone') } catch {}; import('node:net'); \
+                 require('both'); require('./data'); require('./circle.mjs'); exports.y = 010; return",
+            ),
+            ("node_modules/common/x.cjs", "module.exports = require('./index.js')"),
+            ("node_modules/common/data.json", "{}"),
+            ("node_modules/common/circle.mjs", "import './index.js'; export default 1"),
+            (
+                "node_modules/both/package.json",
+                r#"{"exports": {"import": "./es.js", "require": "./common.js"}}"#,
+            ),
+            ("node_modules/both/common.js", "with (Math) exports.x = cos(0)"),
+        ],
+        &expect![[r#"
+            a.ts: common -> node_modules/common/index.js
+            node_modules/common/circle.mjs: ./index.js -> node_modules/common/index.js
+            commonjs node_modules/common/index.js: ./circle.mjs -> Refused("node_modules/common/index.js: './circle.mjs' cannot be required: it is an ES module that leads back here")
+            commonjs node_modules/common/index.js: ./data -> node_modules/common/data.json
+            commonjs node_modules/common/index.js: ./x -> node_modules/common/x.cjs
+            commonjs node_modules/common/index.js: both -> node_modules/both/common.js
+            commonjs node_modules/common/index.js: fs -> Refused("node_modules/common/index.js: 'fs' is part of Node.js, which is not here. Workflow files do not reach files and processes. Do it in a service, or in a step written in Rust.")
+            commonjs node_modules/common/index.js: gone -> Refused("node_modules/common/index.js: cannot find the package 'gone'. Run `npm install gone`; for a file of your own, write './gone'.")
+            commonjs node_modules/common/index.js: node:net -> Refused("node_modules/common/index.js: 'node:net' is part of Node.js, which is not here. `fetch` is a global; `httpStep` is a step.")
+            commonjs node_modules/common/x.cjs: ./index.js -> node_modules/common/index.js
         "#]],
     );
 }

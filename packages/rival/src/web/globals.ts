@@ -34,6 +34,8 @@ export function installGlobals(): void {
     define({ TextDecoder, TextEncoder, atob, btoa, structuredClone })
     refuseLocales()
     define({ console, crypto, performance: makePerformance(), process: makeProcess() })
+    // Other platforms' names for it, which packages use.
+    define({ global: globalThis, self: globalThis })
 }
 
 function define(values: Record<string, unknown>): void {

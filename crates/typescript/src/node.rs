@@ -1,0 +1,99 @@
+//! Modules of Node.js: those that need nothing but the language are here, the others are refused.
+
+use crate::module::ModuleLink;
+use crate::resolve::Refusal;
+
+/// The modules that script hosts bring along, without `node:`.
+pub(crate) const NODE_MODULES: [&str; 0] = [];
+
+/// The modules that are not here.
+const ELSEWHERE: [&str; 45] = [
+    "assert",
+    "async_hooks",
+    "buffer",
+    "child_process",
+    "cluster",
+    "console",
+    "constants",
+    "crypto",
+    "dgram",
+    "diagnostics_channel",
+    "dns",
+    "domain",
+    "events",
+    "fs",
+    "http",
+    "http2",
+    "https",
+    "inspector",
+    "module",
+    "net",
+    "os",
+    "path",
+    "perf_hooks",
+    "process",
+    "punycode",
+    "querystring",
+    "readline",
+    "repl",
+    "sqlite",
+    "stream",
+    "string_decoder",
+    "sys",
+    "test",
+    "timers",
+    "tls",
+    "trace_events",
+    "tty",
+    "url",
+    "util",
+    "v8",
+    "vm",
+    "wasi",
+    "worker_threads",
+    "zlib",
+    "sea",
+];
+
+/// Whether Node.js has a module of this name.
+pub(crate) fn is_one(specifier: &str) -> bool {
+    let name = plain(specifier);
+    is_here(name) || ELSEWHERE.contains(&name.split('/').next().unwrap_or_default())
+}
+
+/// Whether script hosts have it.
+pub(crate) fn is_here(specifier: &str) -> bool {
+    NODE_MODULES.contains(&plain(specifier))
+}
+
+/// The module of this name, or why it is not here.
+pub(crate) fn find(specifier: &str) -> Result<ModuleLink, Refusal> {
+    match is_here(specifier) {
+        true => Ok(ModuleLink::Builtin(format!("node:{}", plain(specifier)))),
+        false => Err(refuse(specifier)),
+    }
+}
+
+fn plain(specifier: &str) -> &str {
+    specifier.strip_prefix("node:").unwrap_or(specifier)
+}
+
+fn refuse(specifier: &str) -> Refusal {
+    let advice = match plain(specifier).split('/').next().unwrap_or_default() {
+        "crypto" => "`crypto.randomUUID()` and `crypto.getRandomValues()` are globals.",
+        "url" | "querystring" | "punycode" => "`URL` and `URLSearchParams` are globals.",
+        "http" | "https" | "http2" | "net" | "tls" => "`fetch` is a global; `httpStep` is a step.",
+        "timers" => "`setTimeout` is a global; to wait across restarts, use `durable.sleep` or `delayStep`.",
+        "process" => "`process.env` is a global; it has the names that the operator allows.",
+        "buffer" | "string_decoder" => "`Uint8Array`, `TextEncoder`, `atob` and `btoa` are globals.",
+        "util" => "`TextEncoder`, `TextDecoder` and `structuredClone` are globals.",
+        "perf_hooks" => "`performance` is a global.",
+        "fs" | "path" | "os" | "child_process" | "worker_threads" => {
+            "Workflow files do not reach files and processes. Do it in a service, or in a step written in Rust."
+        }
+        _ => {
+            "Workflow files have web-standard globals (`fetch`, `URL`, `crypto`, …), not the modules of Node.js."
+        }
+    };
+    (format!("'{specifier}' is part of Node.js, which is not here"), advice.to_owned())
+}

@@ -1,6 +1,6 @@
 // Bundles what a realm evaluates into the folder that is given, and writes what is to be known of it:
 // `node bundle.mjs <folder>`.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { zodTypes } from './zod_types.mjs'
@@ -135,7 +135,80 @@ async function bundleZod() {
     writeFileSync(`${folder}/zod.exports`, Object.values(metafile.outputs)[0].exports.join('\n'))
 }
 
+/** The modules of Node.js that need nothing but the language, by name; those without a file of ours are packages. */
+const NODE = {
+    assert: 'src/node/assert.ts',
+    'assert/strict': 'src/node/assert_strict.ts',
+    buffer: 'src/node/buffer.ts',
+    events: 'src/node/events.ts',
+    path: 'src/node/path.ts',
+    'path/posix': 'src/node/path.ts',
+    process: 'src/node/process.ts',
+    punycode: 'src/node/punycode.ts',
+    querystring: 'src/node/querystring.ts',
+    stream: 'src/node/stream.ts',
+    'stream/promises': 'src/node/stream_promises.ts',
+    string_decoder: 'src/node/string_decoder.ts',
+    timers: 'src/node/timers.ts',
+    'timers/promises': 'src/node/timers_promises.ts',
+    url: 'src/node/url.ts',
+    util: 'src/node/util.ts',
+    'util/types': 'src/node/util_types.ts',
+}
+
+/** Each of them is a module of its own, which realms evaluate when it is asked for; what one needs of another it imports. */
+const ofNode = {
+    name: 'of Node.js',
+    setup({ onResolve }) {
+        onResolve({ filter: /^(node:)?[a-z_]+(\/[a-z]+)?\/?$/ }, ({ path, kind }) => {
+            const name = path.replace(/^node:/, '').replace(/\/$/, '')
+            // A package asks with `require`, which nothing here could answer: it gets a file that imports the module.
+            if (!(name in NODE) || kind === 'entry-point') return undefined
+            return kind === 'require-call'
+                ? { path: name, namespace: 'of-node' }
+                : { path: `node:${name}`, external: true }
+        })
+    },
+}
+
+/** What `require` gives to a package that is bundled. */
+const required = {
+    name: 'required',
+    setup({ onLoad }) {
+        onLoad({ filter: /.*/, namespace: 'of-node' }, ({ path }) => ({
+            contents: `export * from 'node:${path}'`,
+        }))
+    },
+}
+
+/** Of the packages that are in there, by the files that were read. */
+function licencesOf(files) {
+    const names = new Set(files.map((file) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1]).filter(Boolean))
+    const texts = [...names].sort().map((name) => {
+        const { version } = JSON.parse(readFileSync(`node_modules/${name}/package.json`))
+        const file = readdirSync(`node_modules/${name}`).find((it) => /^licen[cs]e/i.test(it))
+        return `${name} ${version}\n\n${readFileSync(`node_modules/${name}/${file}`)}`
+    })
+    return texts.join('\n')
+}
+
+async function bundleNode() {
+    const texts = []
+    const exported = []
+    const inputs = []
+    for (const [name, entry] of Object.entries(NODE)) {
+        const options = { plugins: [ofNode, required, ofThePrelude], mainFields: ['browser', 'module', 'main'], write: false }
+        const { metafile, outputFiles } = await build({ ...common, ...options, entryPoints: [entry], outdir: folder })
+        texts.push(`//@ node:${name}\n${outputFiles[0].text.trim()}\n`)
+        inputs.push(...Object.keys(metafile.inputs))
+        exported.push([`node:${name}`, ...Object.values(metafile.outputs)[0].exports].join(' '))
+    }
+    writeFileSync(`${folder}/node.js`, [`/*\n${licencesOf(inputs)}*/\n`, ...texts].join(''))
+    writeFileSync(`${folder}/node.exports`, exported.join('\n'))
+}
+
 await Promise.all([
+    bundleNode(),
     bundle('prelude', 'src/prelude.ts'),
     bundle('rival', 'src/rival.ts', { plugins: [ofThePrelude] }),
     bundle('rival_test', 'src/rival_test.ts', { plugins: [ofThePrelude] }),

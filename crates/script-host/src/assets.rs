@@ -11,15 +11,24 @@ pub const ZOD_LOCALES: &str = include_str!(concat!(env!("OUT_DIR"), "/zod_locale
 /// The module `rival/test`.
 pub const TEST: &str = include_str!(concat!(env!("OUT_DIR"), "/rival_test.js"));
 
-/// What one of the modules `rival`, `zod` and `rival/test` exports; nothing if it is another.
+/// Modules of Node.js, each after a line with its name.
+pub const NODE: &str = include_str!(concat!(env!("OUT_DIR"), "/node.js"));
+
+/// What one of the modules `rival`, `zod`, `rival/test` and those of Node.js exports; nothing if it is another.
 pub fn exports(module: &str) -> Vec<&'static str> {
     let names = match module {
         "rival" => include_str!(concat!(env!("OUT_DIR"), "/rival.exports")),
         "zod" => include_str!(concat!(env!("OUT_DIR"), "/zod.exports")),
         "rival/test" => include_str!(concat!(env!("OUT_DIR"), "/rival_test.exports")),
-        _ => "",
+        _ => return node_exports(module),
     };
     names.lines().collect()
+}
+
+fn node_exports(module: &str) -> Vec<&'static str> {
+    let lines = include_str!(concat!(env!("OUT_DIR"), "/node.exports")).lines();
+    let names = lines.filter_map(|line| line.split_once(' ')).find(|(name, _)| *name == module);
+    names.map(|(_, exports)| exports.split(' ').collect()).unwrap_or_default()
 }
 
 /// Types of the module `rival`.

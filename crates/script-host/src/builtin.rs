@@ -17,7 +17,7 @@ const PART_OF_ZOD: &str = "zod:";
 /// What others import by name.
 static MODULES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     let own = [("rival", assets::RIVAL), ("rival/test", assets::TEST), ("zod:locales", assets::ZOD_LOCALES)];
-    own.into_iter().chain(parts(assets::ZOD)).collect()
+    own.into_iter().chain(parts(assets::ZOD)).chain(parts(assets::NODE)).collect()
 });
 
 /// The modules that are in one text, each after a line with its name.

@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-const FILES: [&str; 12] = [
+const FILES: [&str; 14] = [
     "inputs",
+    "node.exports",
+    "node.js",
     "prelude.exports",
     "prelude.js",
     "rival.exports",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use rival_script_host::frame::{EMPTY, ModuleSource, REFUSED, ToHost};
-use rival_typescript::{ModuleBounds, ModuleLink, ScriptProgram};
+use rival_typescript::{ModuleBounds, ModuleLink, NODE_MODULES, ScriptProgram};
 
 use crate::pool::HostPool;
 
@@ -84,7 +84,8 @@ pub(crate) fn compile(
     before: Option<&ScriptProgram>,
 ) -> ScriptProgram {
     let mut program = ScriptProgram::load(entries, bounds, before);
-    for module in ["rival", "rival/test", "zod"] {
+    let node = NODE_MODULES.map(|name| format!("node:{name}"));
+    for module in ["rival", "rival/test", "zod"].into_iter().chain(node.iter().map(String::as_str)) {
         program.check_builtin(module, &rival_script_host::assets::exports(module).into_iter().collect());
     }
     program

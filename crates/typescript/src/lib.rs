@@ -24,6 +24,7 @@ mod usage;
 
 pub use bounds::ModuleBounds;
 pub use module::{ModuleLink, SourceModule};
+pub use node::NODE_MODULES;
 pub use problem::Problem;
 pub use program::ScriptProgram;
 pub use schema::interface_schema;

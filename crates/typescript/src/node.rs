@@ -4,13 +4,29 @@ use crate::module::ModuleLink;
 use crate::resolve::Refusal;
 
 /// The modules that script hosts bring along, without `node:`.
-pub(crate) const NODE_MODULES: [&str; 0] = [];
-
-/// The modules that are not here.
-const ELSEWHERE: [&str; 45] = [
+pub const NODE_MODULES: [&str; 17] = [
     "assert",
-    "async_hooks",
+    "assert/strict",
     "buffer",
+    "events",
+    "path",
+    "path/posix",
+    "process",
+    "punycode",
+    "querystring",
+    "stream",
+    "stream/promises",
+    "string_decoder",
+    "timers",
+    "timers/promises",
+    "url",
+    "util",
+    "util/types",
+];
+
+/// Those that need more than the language: files, sockets, processes.
+const ELSEWHERE: [&str; 33] = [
+    "async_hooks",
     "child_process",
     "cluster",
     "console",
@@ -20,7 +36,6 @@ const ELSEWHERE: [&str; 45] = [
     "diagnostics_channel",
     "dns",
     "domain",
-    "events",
     "fs",
     "http",
     "http2",
@@ -29,30 +44,21 @@ const ELSEWHERE: [&str; 45] = [
     "module",
     "net",
     "os",
-    "path",
     "perf_hooks",
-    "process",
-    "punycode",
-    "querystring",
     "readline",
     "repl",
+    "sea",
     "sqlite",
-    "stream",
-    "string_decoder",
     "sys",
     "test",
-    "timers",
     "tls",
     "trace_events",
     "tty",
-    "url",
-    "util",
     "v8",
     "vm",
     "wasi",
     "worker_threads",
     "zlib",
-    "sea",
 ];
 
 /// Whether Node.js has a module of this name.
@@ -81,14 +87,9 @@ fn plain(specifier: &str) -> &str {
 fn refuse(specifier: &str) -> Refusal {
     let advice = match plain(specifier).split('/').next().unwrap_or_default() {
         "crypto" => "`crypto.randomUUID()` and `crypto.getRandomValues()` are globals.",
-        "url" | "querystring" | "punycode" => "`URL` and `URLSearchParams` are globals.",
         "http" | "https" | "http2" | "net" | "tls" => "`fetch` is a global; `httpStep` is a step.",
-        "timers" => "`setTimeout` is a global; to wait across restarts, use `durable.sleep` or `delayStep`.",
-        "process" => "`process.env` is a global; it has the names that the operator allows.",
-        "buffer" | "string_decoder" => "`Uint8Array`, `TextEncoder`, `atob` and `btoa` are globals.",
-        "util" => "`TextEncoder`, `TextDecoder` and `structuredClone` are globals.",
         "perf_hooks" => "`performance` is a global.",
-        "fs" | "path" | "os" | "child_process" | "worker_threads" => {
+        "fs" | "os" | "child_process" | "worker_threads" => {
             "Workflow files do not reach files and processes. Do it in a service, or in a step written in Rust."
         }
         _ => {

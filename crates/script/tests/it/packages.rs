@@ -114,3 +114,88 @@ async fn what_a_package_leaves_out_for_browsers_is_empty() {
     .await;
     assert_eq!(lab.output("flow", json!(null)).await, json!(["object", "undefined"]));
 }
+
+#[test]
+fn what_is_called_a_module_of_node_is_one() {
+    for name in rival_typescript::NODE_MODULES {
+        let exports = rival_script_host::assets::exports(&format!("node:{name}"));
+        assert!(exports.contains(&"default"), "node:{name} exports {exports:?}");
+    }
+}
+
+#[tokio::test]
+async fn modules_of_node_that_need_only_the_language_are_here() {
+    let flow = r#"
+import { EventEmitter, once } from 'node:events'
+import path from 'path'
+import { parse, resolve } from 'node:url'
+import util, { promisify } from 'util'
+import assert, { AssertionError } from 'node:assert'
+import querystring from 'querystring'
+import { StringDecoder } from 'string_decoder'
+import { Readable, Transform, pipeline } from 'node:stream'
+
+async function use() {
+    const emitter = new EventEmitter()
+    setTimeout(() => emitter.emit('x', 1), 1)
+    let wrong
+    try { assert.deepStrictEqual({ a: 1 }, { a: 2 }) } catch (error) { wrong = error instanceof AssertionError }
+    const decoder = new StringDecoder('utf8')
+    const upper = new Transform({ transform(chunk, _, done) { done(null, String(chunk).toUpperCase()) } })
+    const parts = []
+    for await (const part of Readable.from(['a', 'b']).pipe(upper)) parts.push(String(part))
+    return {
+        once: await once(emitter, 'x'),
+        path: [path.join('/a', '../b', 'c.txt'), path.extname('x.ts')],
+        url: [parse('https://a:b@h.example:8/p?q=1#h').path, resolve('/one/two', 'three'), parse('/p?q=1', true).query],
+        util: [util.format('%s is %d', 'a', 1), await promisify((n, done) => done(null, n + 1))(1), util.isDeepStrictEqual([1], [1])],
+        wrong, query: [querystring.stringify({ a: ['1', '2'], b: 'ä' }), { ...querystring.parse('a=1&a=2&b=%C3%A4+') }],
+        decoder: [decoder.write(Buffer.from([0xc3])), decoder.write(Buffer.from([0xa4]))], parts: parts.join(''), pipeline: typeof pipeline,
+    }
+}
+export const steps = [use]
+"#;
+    let lab = Lab::good(&[("flow.ts", flow)]).await;
+    assert_eq!(
+        lab.output("flow", json!(null)).await,
+        json!({
+            "once": [1], "path": ["/b/c.txt", ".ts"], "url": ["/p?q=1", "/one/three", { "q": "1" }],
+            "util": ["a is 1", 2, true], "wrong": true,
+            "query": ["a=1&a=2&b=%C3%A4", { "a": ["1", "2"], "b": "ä " }],
+            "decoder": ["", "ä"], "parts": "AB", "pipeline": "function"
+        })
+    );
+}
+
+/// It is made when a step first asks for it, of built-ins that are frozen already.
+#[tokio::test]
+async fn buffers_are_bytes_with_encodings() {
+    let flow = r#"
+function use() {
+    const bytes = Buffer.from('héllo', 'utf8')
+    const number = Buffer.alloc(8)
+    number.writeUInt32BE(0xdeadbeef, 0)
+    number.writeInt16LE(-2, 4)
+    const view = bytes.slice(0, 1)
+    view[0] = 72
+    return [
+        bytes instanceof Uint8Array, Buffer.isBuffer(bytes), bytes.length, bytes.toString(), bytes.toString('hex'),
+        Buffer.from('aGk=', 'base64').toString(), Buffer.from([251, 255]).toString('base64url'), Buffer.from('ff0g', 'hex').length,
+        Buffer.concat([Buffer.from('a'), Buffer.from('b')]).toString(), number.readUInt32BE(0), number.readInt16LE(4),
+        bytes.indexOf('llo'), bytes.equals(Buffer.from('Héllo')), JSON.parse(JSON.stringify(Buffer.from('a'))),
+        Buffer.byteLength('é'), Buffer.from('é', 'latin1')[0], new Buffer(2).length, Buffer.compare(Buffer.from('a'), Buffer.from('b')),
+        Buffer.from('é', 'utf16le').toString('utf16le'), bytes.subarray(1, 3).toString(), Buffer.alloc(3, 'ab').toString(),
+        bytes.map((it) => it).constructor === Buffer,
+    ]
+}
+export const steps = [use]
+"#;
+    let lab = Lab::good(&[("flow.ts", flow)]).await;
+    assert_eq!(
+        lab.output("flow", json!(null)).await,
+        json!([
+            true, true, 6, "Héllo", "48c3a96c6c6f", "hi", "-_8", 1, "ab", 0xdead_beef_u32, -2, 3, true,
+            { "type": "Buffer", "data": [97] }, 2, 233, 2, -1, "é", "é", "aba", true
+        ])
+    );
+}

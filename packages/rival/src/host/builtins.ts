@@ -230,8 +230,9 @@ function reached(holder: Record<PropertyKey, unknown>, key: PropertyKey, by: num
     return by === GETTER ? accessor?.get : accessor?.set
 }
 
+/** Nothing where a getter would have to make it first. */
 function valueAt(name: PropertyKey): unknown {
-    return (globalThis as Record<PropertyKey, unknown>)[name]
+    return getOwnPropertyDescriptor(globalThis, name)?.value
 }
 
 function named(place: string, key: PropertyKey): string {

@@ -9,6 +9,7 @@ import { TextDecoder, TextEncoder } from './encoding.ts'
 import { CustomEvent, Event, EventTarget } from './events.ts'
 import { fetch } from './fetch.ts'
 import { FormData } from './form_data.ts'
+import { native } from '../host/native.ts'
 import { Headers } from './headers.ts'
 import { refuseLocales } from './locale.ts'
 import { makePerformance } from './performance.ts'
@@ -36,6 +37,17 @@ export function installGlobals(): void {
     define({ console, crypto, performance: makePerformance(), process: makeProcess() })
     // Other platforms' names for it, which packages use.
     define({ global: globalThis, self: globalThis })
+    defineLater('Buffer', () => native.namespace('node:buffer').Buffer)
+}
+
+/** Few files use it, so it is made when one asks for it. A file may put its own in its place. */
+function defineLater(name: string, make: () => unknown): void {
+    let made: unknown
+    const get = () => (made ??= make())
+    const set = (value: unknown) => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true, enumerable: false })
+    Object.freeze(get)
+    Object.freeze(set)
+    Object.defineProperty(globalThis, name, { get, set, configurable: true, enumerable: false })
 }
 
 function define(values: Record<string, unknown>): void {

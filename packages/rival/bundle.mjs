@@ -211,6 +211,7 @@ await Promise.all([
     bundleNode(),
     bundle('prelude', 'src/prelude.ts'),
     bundle('rival', 'src/rival.ts', { plugins: [ofThePrelude] }),
+    bundle('subtle', 'src/subtle/subtle.ts', { plugins: [ofThePrelude] }),
     bundle('rival_test', 'src/rival_test.ts', { plugins: [ofThePrelude] }),
     bundleZod(),
     bundle('zod_locales', `./${LOCALES}/index.js`, { minify: true, banner: { js: `/*\n${licence}*/` } }),

@@ -11,6 +11,8 @@ pub const ZOD_LOCALES: &str = include_str!(concat!(env!("OUT_DIR"), "/zod_locale
 /// The module `rival/test`.
 pub const TEST: &str = include_str!(concat!(env!("OUT_DIR"), "/rival_test.js"));
 
+/// What `crypto.subtle` is.
+pub const SUBTLE: &str = include_str!(concat!(env!("OUT_DIR"), "/subtle.js"));
 /// Modules of Node.js, each after a line with its name.
 pub const NODE: &str = include_str!(concat!(env!("OUT_DIR"), "/node.js"));
 

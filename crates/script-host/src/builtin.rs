@@ -16,7 +16,12 @@ const PART_OF_ZOD: &str = "zod:";
 
 /// What others import by name.
 static MODULES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-    let own = [("rival", assets::RIVAL), ("rival/test", assets::TEST), ("zod:locales", assets::ZOD_LOCALES)];
+    let own = [
+        ("rival", assets::RIVAL),
+        ("rival/test", assets::TEST),
+        ("rival:subtle", assets::SUBTLE),
+        ("zod:locales", assets::ZOD_LOCALES),
+    ];
     own.into_iter().chain(parts(assets::ZOD)).chain(parts(assets::NODE)).collect()
 });
 

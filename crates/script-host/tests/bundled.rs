@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-const FILES: [&str; 14] = [
+const FILES: [&str; 16] = [
     "inputs",
     "node.exports",
     "node.js",
@@ -13,6 +13,8 @@ const FILES: [&str; 14] = [
     "rival.js",
     "rival_test.exports",
     "rival_test.js",
+    "subtle.exports",
+    "subtle.js",
     "zod.d.ts",
     "zod.exports",
     "zod.js",

@@ -86,7 +86,7 @@ fn plain(specifier: &str) -> &str {
 
 fn refuse(specifier: &str) -> Refusal {
     let advice = match plain(specifier).split('/').next().unwrap_or_default() {
-        "crypto" => "`crypto.randomUUID()` and `crypto.getRandomValues()` are globals.",
+        "crypto" => "`crypto` is a global, with `randomUUID`, `getRandomValues` and `subtle`.",
         "http" | "https" | "http2" | "net" | "tls" => "`fetch` is a global; `httpStep` is a step.",
         "perf_hooks" => "`performance` is a global.",
         "fs" | "os" | "child_process" | "worker_threads" => {

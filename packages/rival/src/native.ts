@@ -29,6 +29,8 @@ export interface Native {
     decode(bytes: Uint8Array, label: string, fatal: boolean): string
     /** The SHA-256 of a text, in hexadecimal digits. */
     digest(text: string): string
+    /** One part of `crypto.subtle`; throws if it cannot be done. */
+    subtle(what: string, kind: string, hash: string, given: Uint8Array[]): Uint8Array
     /** Milliseconds that only grow. */
     now(): number
     /** What `process.env` shows. */

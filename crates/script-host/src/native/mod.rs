@@ -1,5 +1,6 @@
 //! What JavaScript cannot do by itself: the `native` object that the prelude of a realm is given.
 
+mod crypto;
 mod talk;
 mod url;
 
@@ -43,6 +44,7 @@ pub(crate) fn object<'js>(
     native.set("digest", Function::new(ctx.clone(), text::digest)?)?;
     native.set("encode", Function::new(ctx.clone(), text::encode)?)?;
     native.set("decode", Function::new(ctx.clone(), text::decode)?)?;
+    native.set("subtle", Function::new(ctx.clone(), crypto::subtle)?)?;
     native.set("env", shared.env.clone())?;
     Ok(native)
 }

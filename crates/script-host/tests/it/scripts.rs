@@ -53,6 +53,11 @@ fn urls() {
 }
 
 #[test]
+fn keys_and_signatures() {
+    assert!(run("crypto.test.js").is_empty());
+}
+
+#[test]
 fn texts_and_bytes() {
     assert!(run("text.test.js").is_empty());
 }

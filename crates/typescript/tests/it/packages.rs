@@ -135,7 +135,7 @@ fn packages_of_other_kinds_are_refused_at_the_import() {
             a.ts:6:16: 'node:fs' is part of Node.js, which is not here
                 Workflow files do not reach files and processes. Do it in a service, or in a step written in Rust.
             a.ts:7:28: 'crypto' is part of Node.js, which is not here
-                `crypto.randomUUID()` and `crypto.getRandomValues()` are globals.
+                `crypto` is a global, with `randomUUID`, `getRandomValues` and `subtle`.
             a.ts:8:8: cannot find 'zod/v3'
                 Rival brings zod itself: import from 'zod'.
         "#]],

@@ -1,4 +1,4 @@
-/** `crypto`: what is random. */
+/** `crypto`: what is random. The rest is made when it is first asked for. */
 import { native } from '../host/native.ts'
 import { viewOf } from './bytes.ts'
 import { DOMException } from './dom_exception.ts'
@@ -6,6 +6,10 @@ import { DOMException } from './dom_exception.ts'
 const BYTES_MAX = 65_536
 
 export const crypto = {
+    get subtle(): unknown {
+        return native.namespace('rival:subtle').subtle
+    },
+
     randomUUID(): string {
         return native.uuid4()
     },

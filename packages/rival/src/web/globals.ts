@@ -37,6 +37,7 @@ export function installGlobals(): void {
     define({ console, crypto, performance: makePerformance(), process: makeProcess() })
     // Other platforms' names for it, which packages use.
     define({ global: globalThis, self: globalThis })
+    defineLater('CryptoKey', () => native.namespace('rival:subtle').CryptoKey)
     defineLater('Buffer', () => native.namespace('node:buffer').Buffer)
 }
 

@@ -2,7 +2,7 @@
 // `node bundle.mjs <folder>`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
 import { zodTypes } from './zod_types.mjs'
 
 const folder = process.argv[2]
@@ -207,7 +207,50 @@ async function bundleNode() {
     writeFileSync(`${folder}/node.exports`, exported.join('\n'))
 }
 
+/** Data of a language as its polyfill wants it; what is large and hardly ever asked for is left out. */
+function trimmed(kind, locale, entry) {
+    const { data } = entry
+    if (kind === 'datetimeformat') {
+        // Ranges are written with a dash in every language, and zones have names in English.
+        data.intervalFormats = { intervalFormatFallback: data.intervalFormats.intervalFormatFallback }
+        if (!locale.startsWith('en')) data.timeZoneName = {}
+    }
+    if (Array.isArray(data.nu)) data.nu = data.nu.slice(0, 1).concat('latn').filter((it, at, all) => all.indexOf(it) === at)
+    return entry
+}
+
+const DATA = { datetimeformat: 'DateTimeFormat', numberformat: 'NumberFormat', relativetimeformat: 'RelativeTimeFormat', listformat: 'ListFormat' }
+
+/** A module whose default export adds the data of a language to an `Intl`. */
+function localeModule(locale) {
+    const lines = Object.entries(DATA).map(([kind, name]) => {
+        let entry
+        const text = readFileSync(`node_modules/@formatjs/intl-${kind}/locale-data/${locale}.js`, 'utf8')
+        new Function('Intl', text)({ [name]: { __addLocaleData: (data) => (entry = data) } })
+        // As browsers have it: much code reads such dates again, and knows only plain spaces.
+        const data = JSON.stringify(trimmed(kind, locale, entry)).replaceAll('\u202f', locale.startsWith('en') ? ' ' : '\u202f')
+        return `Intl.${name}.__addLocaleData(JSON.parse(${JSON.stringify(data)}))`
+    })
+    // Rules of plurals are code; regions have those of their language.
+    const rules = `node_modules/@formatjs/intl-pluralrules/locale-data/${locale.split('-')[0]}.js`
+    return `export default function (Intl) {\n${lines.join('\n')}\n${readFileSync(rules, 'utf8')}\n}`
+}
+
+async function bundleIntl() {
+    const { outputFiles: [list] } = await build({ ...common, entryPoints: ['src/intl/locales.ts'], write: false, outdir: folder })
+    const { LOCALES } = await import(`data:text/javascript,${encodeURIComponent(list.text)}`)
+    const options = { inject: ['src/intl/target.ts'], plugins: [ofThePrelude], minify: true, keepNames: false, write: false }
+    const { metafile, outputFiles } = await build({ ...common, ...options, entryPoints: ['src/intl/intl.ts'], outdir: folder })
+    const texts = [`//@ rival:intl\n${outputFiles[0].text.trim()}\n`]
+    for (const locale of LOCALES) {
+        const { code } = await transform(localeModule(locale), { minify: true, charset: 'utf8' })
+        texts.push(`//@ rival:intl:${locale}\n${code.trim()}\n`)
+    }
+    writeFileSync(`${folder}/intl.js`, [`/*\n${licencesOf(Object.keys(metafile.inputs))}*/\n`, ...texts].join(''))
+}
+
 await Promise.all([
+    bundleIntl(),
     bundleNode(),
     bundle('prelude', 'src/prelude.ts'),
     bundle('rival', 'src/rival.ts', { plugins: [ofThePrelude] }),

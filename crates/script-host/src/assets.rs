@@ -13,6 +13,8 @@ pub const TEST: &str = include_str!(concat!(env!("OUT_DIR"), "/rival_test.js"));
 
 /// What `crypto.subtle` is.
 pub const SUBTLE: &str = include_str!(concat!(env!("OUT_DIR"), "/subtle.js"));
+/// What `Intl` is, and the data of languages, each after a line with its name.
+pub const INTL: &str = include_str!(concat!(env!("OUT_DIR"), "/intl.js"));
 /// Modules of Node.js, each after a line with its name.
 pub const NODE: &str = include_str!(concat!(env!("OUT_DIR"), "/node.js"));
 

@@ -22,7 +22,7 @@ static MODULES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
         ("rival:subtle", assets::SUBTLE),
         ("zod:locales", assets::ZOD_LOCALES),
     ];
-    own.into_iter().chain(parts(assets::ZOD)).chain(parts(assets::NODE)).collect()
+    own.into_iter().chain(parts(assets::ZOD)).chain(parts(assets::NODE)).chain(parts(assets::INTL)).collect()
 });
 
 /// The modules that are in one text, each after a line with its name.

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-const FILES: [&str; 16] = [
+const FILES: [&str; 17] = [
     "inputs",
+    "intl.js",
     "node.exports",
     "node.js",
     "prelude.exports",

@@ -31,6 +31,10 @@ export interface Native {
     digest(text: string): string
     /** One part of `crypto.subtle`; throws if it cannot be done. */
     subtle(what: string, kind: string, hash: string, given: Uint8Array[]): Uint8Array
+    /** The names of all time zones. */
+    zones(): string[]
+    /** When the offset of a zone changed: for each time the seconds since 1970, the offset in seconds, 1 if it is summer time. */
+    zone(name: string): Float64Array
     /** Milliseconds that only grow. */
     now(): number
     /** What `process.env` shows. */

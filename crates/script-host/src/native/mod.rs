@@ -3,6 +3,7 @@
 mod crypto;
 mod talk;
 mod url;
+mod zones;
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -45,6 +46,8 @@ pub(crate) fn object<'js>(
     native.set("encode", Function::new(ctx.clone(), text::encode)?)?;
     native.set("decode", Function::new(ctx.clone(), text::decode)?)?;
     native.set("subtle", Function::new(ctx.clone(), crypto::subtle)?)?;
+    native.set("zones", Function::new(ctx.clone(), zones::names)?)?;
+    native.set("zone", Function::new(ctx.clone(), zones::changes)?)?;
     native.set("env", shared.env.clone())?;
     Ok(native)
 }

@@ -53,6 +53,11 @@ fn urls() {
 }
 
 #[test]
+fn languages_and_time_zones() {
+    assert!(run("intl.test.js").is_empty());
+}
+
+#[test]
 fn keys_and_signatures() {
     assert!(run("crypto.test.js").is_empty());
 }

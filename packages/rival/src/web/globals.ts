@@ -11,7 +11,7 @@ import { fetch } from './fetch.ts'
 import { FormData } from './form_data.ts'
 import { native } from '../host/native.ts'
 import { Headers } from './headers.ts'
-import { refuseLocales } from './locale.ts'
+import { installLocales } from './locale.ts'
 import { makePerformance } from './performance.ts'
 import { makeProcess } from './process.ts'
 import { reportError } from './report.ts'
@@ -33,10 +33,11 @@ export function installGlobals(): void {
     const { ReadableStream, ReadableStreamDefaultReader, TextDecoderStream, TransformStream, WritableStream } = streams
     define({ ReadableStream, ReadableStreamDefaultReader, TextDecoderStream, TransformStream, WritableStream })
     define({ TextDecoder, TextEncoder, atob, btoa, structuredClone })
-    refuseLocales()
+    installLocales()
     define({ console, crypto, performance: makePerformance(), process: makeProcess() })
     // Other platforms' names for it, which packages use.
     define({ global: globalThis, self: globalThis })
+    defineLater('Intl', () => native.namespace('rival:intl').default)
     defineLater('CryptoKey', () => native.namespace('rival:subtle').CryptoKey)
     defineLater('Buffer', () => native.namespace('node:buffer').Buffer)
 }

@@ -5,7 +5,7 @@ ARGS ?=
 SEEDS ?= 0..10000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check bundle bench load sim clean
+.PHONY: help setup run demo test check bundle packages bench load sim clean
 
 help: ## Show this list
 	@echo "Rival: durable workflows. Targets:"
@@ -44,6 +44,11 @@ check: ## Formatting, lints, docs, and that the core builds without an operating
 bundle: ## Make the JavaScript of the script host again, after a change in packages/rival
 	@CARGO="$(CARGO)" sh tools/setup.sh
 	UPDATE_BUNDLE=1 $(CARGO) test --quiet --package rival-script-host --test bundled
+
+packages: ## Try a hundred npm packages in steps, and write the table in docs/typescript.md
+	@CARGO="$(CARGO)" sh tools/setup.sh packages
+	@$(CARGO) build --quiet --package rival-cli
+	node tools/packages/try.mjs "$${CARGO_TARGET_DIR:-target}/debug/rival"
 
 bench: ## Measure this machine, print the figures, write target/bench.json
 	@CARGO="$(CARGO)" sh tools/setup.sh build

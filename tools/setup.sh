@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what building and testing need and this machine does not have, or says exactly what that is.
-# `setup.sh build` looks only for what building needs.
+# `setup.sh build` looks only for what building needs, `setup.sh packages` for what `make packages` tries.
 set -eu
 
 cargo=${CARGO:-cargo}
@@ -39,7 +39,7 @@ if ! have cc && ! have gcc && ! have clang; then
     install "a C compiler" gcc libc6-dev
 fi
 
-[ "$what" = all ] || exit 0
+[ "$what" != build ] || exit 0
 
 # The JavaScript of the script host is bundled again when it has changed, and judged by the TypeScript compiler.
 if ! have node || ! have npm; then
@@ -53,7 +53,13 @@ packages() {
         cp "$1/package-lock.json" "$1/node_modules/.installed"
     fi
 }
+if [ "$what" = packages ]; then
+    packages "$here/packages"
+    exit 0
+fi
 packages "$here/../packages/rival"
+# Of the packages that docs/typescript.md lists, those that tests use.
+packages "$here/packages/few"
 # Linters and generators of clients, which the OpenAPI document is tried with.
 packages "$here/clients"
 

@@ -255,7 +255,7 @@ pub struct ScriptError {
     /// The base delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backoff_ms: Option<u64>,
-    /// The host has no memory left and should be replaced.
+    /// The host has no memory left, or a module that is half evaluated, and should be replaced.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub spent: bool,
 }

@@ -39,6 +39,8 @@ pub(crate) struct HostShared {
     /// What the parent was asked for and has not answered yet.
     asked: RefCell<HashMap<u32, HostOpOwner>>,
     cut: Cell<Option<(CallId, CutReason)>>,
+    /// How many modules are being evaluated, by realm.
+    evaluating: RefCell<HashMap<u32, u32>>,
     /// What one realm has found out for the others.
     pub(crate) remembered: RefCell<HashMap<String, Vec<u8>>>,
     logs: RefCell<LogQuota>,
@@ -63,6 +65,7 @@ impl HostShared {
             calls: RefCell::default(),
             asked: RefCell::default(),
             cut: Cell::new(None),
+            evaluating: RefCell::default(),
             remembered: RefCell::default(),
             logs: RefCell::new(LogQuota::new()),
         }
@@ -100,6 +103,19 @@ impl HostShared {
     pub(crate) fn take_cut(&self, call: CallId) -> Option<(CallId, CutReason)> {
         let refused = self.meter.take_refused();
         self.cut.take().or_else(|| refused.then_some((call, CutReason::Memory)))
+    }
+
+    /// The evaluation of a module begins or ends.
+    pub(crate) fn evaluating(&self, realm: u32, begins: bool) {
+        let mut evaluating = self.evaluating.borrow_mut();
+        let count = evaluating.entry(realm).or_default();
+        *count = if begins { *count + 1 } else { count.saturating_sub(1) };
+    }
+
+    /// Whether a module of the realm is being evaluated. One that is cut short is never evaluated again: its importers
+    /// would wait for ever.
+    pub(crate) fn is_evaluating(&self, realm: u32) -> bool {
+        self.evaluating.borrow().get(&realm).is_some_and(|count| *count > 0)
     }
 
     pub(crate) fn open(&self, call: CallId, realm: u32) {
@@ -155,6 +171,7 @@ impl HostShared {
     pub(crate) fn forget_realm(&self, realm: u32) {
         self.calls.borrow_mut().retain(|_, of| *of != realm);
         self.asked.borrow_mut().retain(|_, owner| owner.realm != realm);
+        self.evaluating.borrow_mut().remove(&realm);
         self.ops.borrow_mut().stop_all(|owner| owner.realm == realm);
     }
 

@@ -41,6 +41,8 @@ export interface Native {
     env: Record<string, string>
     /** Evaluates a module of the realm. */
     load(name: string): Promise<Record<string, unknown>>
+    /** Says that the evaluation of a module begins, or has ended. */
+    evaluating(begins: boolean): void
     /** Evaluates a part of zod that few workflow files use. */
     later(name: string): Exports
     /** The function of a CommonJS module of the realm. */

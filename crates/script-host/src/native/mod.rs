@@ -74,7 +74,9 @@ fn messages<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<H
             host.watch.enter(call);
         }
     };
-    native.set("enter", Function::new(ctx.clone(), enter)?)
+    native.set("enter", Function::new(ctx.clone(), enter)?)?;
+    let host = Rc::clone(shared);
+    native.set("evaluating", Function::new(ctx.clone(), move |begins: bool| host.evaluating(realm, begins))?)
 }
 
 /// `next`, `timer`, `fetch`, `stop`, `now`.

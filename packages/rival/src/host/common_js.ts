@@ -59,6 +59,7 @@ function required(name: string): unknown {
     if (known !== undefined) return known.exports
     const module: CommonModule = { id: name, filename: name, exports: {}, loaded: false, children: [], paths: [] }
     modules.set(name, module)
+    native.evaluating(true)
     try {
         const factory = native.factory(name)
         factory.call(module.exports, module.exports, requireOf(name), module, name, folderOf(name))
@@ -66,6 +67,8 @@ function required(name: string): unknown {
     } catch (error) {
         modules.delete(name)
         throw error
+    } finally {
+        native.evaluating(false)
     }
     return module.exports
 }

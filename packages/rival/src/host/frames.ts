@@ -74,12 +74,14 @@ async function load(call: Call, file: string): Promise<OpenFile> {
     if (known !== undefined) return known
     call.isLoading = true
     loading++
+    native.evaluating(true)
     try {
         const loaded = await (await author()).open(file)
         freezeBuiltins()
         opened.set(file, loaded)
         return loaded
     } finally {
+        native.evaluating(false)
         loading--
         call.isLoading = false
     }

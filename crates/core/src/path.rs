@@ -4,7 +4,7 @@ use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,8 @@ pub struct Path(Arc<str>);
 impl Path {
     /// The run itself.
     pub fn root() -> Self {
-        Self(Arc::from(""))
+        static ROOT: LazyLock<Path> = LazyLock::new(|| Path(Arc::from("")));
+        ROOT.clone()
     }
 
     /// A path from text, as events carry it.

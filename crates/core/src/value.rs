@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -16,7 +16,8 @@ pub struct Value(Arc<RawValue>);
 impl Value {
     /// `null`, the result of a function that returns nothing.
     pub fn null() -> Self {
-        Self(Arc::from(RawValue::NULL.to_owned()))
+        static NULL: LazyLock<Value> = LazyLock::new(|| Value(Arc::from(RawValue::NULL.to_owned())));
+        NULL.clone()
     }
 
     /// Takes text that must be JSON.
@@ -27,7 +28,7 @@ impl Value {
     /// Encodes a serialisable value. Non-finite floats become `null` here; results of steps go
     /// through the engine's stricter encoder.
     pub fn encode(value: &impl Serialize) -> Result<Self, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(|raw| Self(raw.into()))
+        serde_json::value::to_raw_value(value).map(Self::from)
     }
 
     /// The JSON text.
@@ -91,7 +92,8 @@ impl fmt::Debug for Value {
 
 impl From<Box<RawValue>> for Value {
     fn from(raw: Box<RawValue>) -> Self {
-        Self(raw.into())
+        // Most functions return nothing.
+        if raw.get() == "null" { Self::null() } else { Self(raw.into()) }
     }
 }
 

@@ -45,24 +45,26 @@ fn place(path: &str) -> String {
 
 /// Encodes a value, refusing what JSON cannot say.
 pub fn encode(value: &(impl Serialize + ?Sized)) -> Result<Value, EncodeError> {
-    let text = serde_json::to_string(value).map_err(|error| EncodeError::NotJson(error.to_string()))?;
+    let raw =
+        serde_json::value::to_raw_value(value).map_err(|error| EncodeError::NotJson(error.to_string()))?;
+    let text = raw.get();
     if text.contains("null") {
         value.serialize(NullCheck).map_err(|NotFinite(text)| match text.as_str() {
             SOME_OF_NOTHING => EncodeError::SomeOfNothing,
             _ => EncodeError::NotFinite(text),
         })?;
     }
-    if is_too_deep(&text) {
+    if is_too_deep(text) {
         return Err(EncodeError::TooDeep);
     }
-    if let Some(DuplicateKey { path, key }) = duplicate_key(&text) {
+    if let Some(DuplicateKey { path, key }) = duplicate_key(text) {
         return Err(EncodeError::DuplicateKey { path, key });
     }
-    if is_odd(&text) {
-        let readable: Result<serde_json::Value, _> = serde_json::from_str(&text);
+    if is_odd(text) {
+        let readable: Result<serde_json::Value, _> = serde_json::from_str(text);
         readable.map_err(|error| EncodeError::NotJson(error.to_string()))?;
     }
-    Value::from_json(text).map_err(|error| EncodeError::NotJson(error.to_string()))
+    Ok(Value::from(raw))
 }
 
 /// Whether a text may hold what is JSON by its grammar and cannot be read: half of a surrogate pair, a number that is

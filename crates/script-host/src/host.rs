@@ -363,7 +363,9 @@ impl HostLoop {
         // An interrupt during this cleanup is about the same call again, and is dropped.
         self.shared.take_cut(call);
         let error = match cut {
-            CutReason::Wanted => ScriptError { spent: self.shared.is_evaluating(realm), ..error::interrupted() },
+            CutReason::Wanted => {
+                ScriptError { spent: self.shared.is_evaluating(realm), ..error::interrupted() }
+            }
             CutReason::Memory => ScriptError { spent: true, ..error::out_of_memory() },
         };
         // Without a call to blame, the parent must still know that the host is spent.

@@ -120,7 +120,7 @@ async fn one_run(store: &SqliteStore, engine: EngineId, number: u64) {
         let mut commit = Commit::new(id.clone(), Epoch(1), now);
         commit.events = Some(EventBatch { first: Seq(3 + 2 * step), count: 2, body: vec![b'x'; 250] });
         commit.row_update = (step + 1 == STEPS).then(|| row_update(RunStatus::Completed, Some(now)));
-        store.commit(commit).await.expect("the step is written");
+        store.commit(Arc::new(commit)).await.expect("the step is written");
     }
 }
 

@@ -293,7 +293,7 @@ impl Store for SqliteStore {
         self.write(move |tables| tables.start(&run)).await?
     }
 
-    async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
+    async fn commit(&self, commit: Arc<Commit>) -> Result<(), CommitError> {
         let body = commit.events.as_ref().map_or(0, |batch| sum::of_body(&batch.body));
         self.write(move |tables| tables.commit(&commit, body)).await?
     }

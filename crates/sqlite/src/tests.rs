@@ -1,6 +1,7 @@
 //! Faults that only come from inside: a limit on pages, a failed sync, a job that cannot be written.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
 use rival_store::{
@@ -106,7 +107,7 @@ async fn a_failed_group_leaves_nothing_behind_and_the_next_one_is_written() {
     let fixture = Fixture::new("io").await;
     fixture.start("r", RunStatus::Running).await;
     assert_eq!(fixture.fail_with(ffi::SQLITE_IOERR_WRITE).await.code(), "store_io");
-    fixture.store.commit(commit("r", 2, 10)).await.unwrap();
+    fixture.store.commit(Arc::new(commit("r", 2, 10))).await.unwrap();
     let last =
         fixture.store.read(|c| Ok(c.query_row("SELECT last_run FROM meta", [], |row| row.get::<_, i64>(0))?));
     assert_eq!(last.await.unwrap(), 1);
@@ -123,12 +124,12 @@ async fn without_room_nothing_is_acknowledged_and_with_room_it_goes_on() {
         })
     };
     set_pages(1).await.unwrap(); // SQLite takes the present size instead.
-    let error = fixture.store.commit(commit("r", 2, 1_000_000)).await.unwrap_err();
+    let error = fixture.store.commit(Arc::new(commit("r", 2, 1_000_000))).await.unwrap_err();
     assert!(matches!(error, CommitError::Store(StoreError::Full(_))), "{error:?}");
     assert_eq!(fixture.store.load(&RunId::from("r"), Seq(1), 10).await.unwrap(), Vec::new());
     set_pages(1_000_000).await.unwrap();
     fixture.store.check_writable().await.unwrap();
-    fixture.store.commit(commit("r", 2, 1_000_000)).await.unwrap();
+    fixture.store.commit(Arc::new(commit("r", 2, 1_000_000))).await.unwrap();
 }
 
 #[tokio::test]
@@ -140,9 +141,9 @@ async fn a_refused_commit_does_not_disturb_its_group() {
     let store = &fixture.store;
     let before = store.stats();
     let (a, b, c, unwritable) = tokio::join!(
-        store.commit(commit("a", 2, 10)),
-        store.commit(commit("b", 7, 10)),
-        store.commit(commit("c", 2, 10)),
+        store.commit(Arc::new(commit("a", 2, 10))),
+        store.commit(Arc::new(commit("b", 7, 10))),
+        store.commit(Arc::new(commit("c", 2, 10))),
         fixture.fail_with(ffi::SQLITE_TOOBIG),
     );
     a.unwrap();
@@ -171,7 +172,7 @@ async fn a_commit_after_a_rollback_is_checked_against_the_file() {
         Err(sqlite(ffi::SQLITE_IOERR_WRITE))
     };
     fixture.store.write(fail).await.unwrap_err();
-    fixture.store.commit(commit("r", 2, 10)).await.unwrap();
+    fixture.store.commit(Arc::new(commit("r", 2, 10))).await.unwrap();
 }
 
 /// What the next store that opens the file finds is what the writer knows, whatever shares a transaction.
@@ -190,7 +191,7 @@ async fn the_file_tells_how_far_the_store_has_come() {
     agree().await;
     let mut end = commit("b", 2, 10);
     end.row_update = Some(RowUpdate::new(RunStatus::Completed, RunHold::Keep, Time(3), None));
-    store.commit(end).await.unwrap();
+    store.commit(Arc::new(end)).await.unwrap();
     agree().await;
     // The batches of the one that goes are among those that tell it.
     let both = |tables: &mut WriterTables<'_>| {

@@ -8,6 +8,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use common::{Folder, batch, commit, new_run, row_update};
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time, Value};
@@ -69,9 +70,9 @@ async fn live(store: &SqliteStore, id: &str, dice: &mut Dice) {
     let mut next = commit(id, 2, usize::try_from(size).unwrap());
     next.consumed = vec![taken];
     next.logs = vec![line(&run, "looked"), line(&run, "found nothing")];
-    store.commit(next).await.unwrap();
+    store.commit(Arc::new(next)).await.unwrap();
     for first in 3..3 + dice.below(4) {
-        store.commit(commit(id, first, 120)).await.unwrap();
+        store.commit(Arc::new(commit(id, first, 120))).await.unwrap();
     }
     let last = store.load(&run, Seq(0), usize::MAX).await.unwrap().last().unwrap().last();
     let mut end = Commit::new(run.clone(), Epoch(1), Time(4));
@@ -83,7 +84,7 @@ async fn live(store: &SqliteStore, id: &str, dice: &mut Dice) {
         2 => Some(row_update(RunStatus::Completed, false)),
         _ => None,
     };
-    store.commit(end).await.unwrap();
+    store.commit(Arc::new(end)).await.unwrap();
     let waits = NewMessage { id: None, body: Value::encode(&"waits").unwrap() };
     store.send(&run, waits, Time(6)).await.unwrap();
 }
@@ -474,7 +475,7 @@ async fn damage_is_not_hidden_by_the_next_write() {
     let mut end = Commit::new(RunId::from("r"), claims[0].epoch, Time(9));
     end.events = Some(batch(2, 10));
     end.row_update = Some(row_update(RunStatus::Completed, false));
-    store.commit(end).await.unwrap();
+    store.commit(Arc::new(end)).await.unwrap();
     assert_eq!(store.check().await.unwrap().len(), 1);
     assert!(matches!(store.load(&RunId::from("r"), Seq(0), 10).await, Err(StoreError::Damaged(_))));
 }
@@ -489,7 +490,7 @@ async fn a_lost_batch_is_told_though_nothing_else_was_written_with_it() {
     store.start(new_run("r", engine)).await.unwrap();
     let before = Image::take(&folder.file()).log.unwrap().len();
     for first in 2..10 {
-        store.commit(commit("r", first, 10)).await.unwrap();
+        store.commit(Arc::new(commit("r", first, 10))).await.unwrap();
     }
     let whole = Image::take(&folder.file());
     let length = whole.log.as_ref().unwrap().len();
@@ -515,7 +516,7 @@ async fn started_over(folder: &Folder) -> Vec<Image> {
     let mut images = Vec::new();
     for part in 0..3 {
         for first in 0..4 {
-            store.commit(commit("r", 2 + part * 4 + first, 3_000)).await.unwrap();
+            store.commit(Arc::new(commit("r", 2 + part * 4 + first, 3_000))).await.unwrap();
         }
         images.push(Image::take(&folder.file()));
         let shell = Connection::open(folder.file()).unwrap();

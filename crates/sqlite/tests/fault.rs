@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{Folder, child, child_after, commit, file_of_child, lines_of, new_run};
 use rival_core::{RunId, Seq, Time};
 use rival_sqlite::SqliteStore;
@@ -19,7 +21,7 @@ async fn child_commits_until_it_is_killed() {
     store.start(new_run("r", engine)).await.unwrap();
     println!();
     for first in 2.. {
-        store.commit(commit("r", first, 300)).await.unwrap();
+        store.commit(Arc::new(commit("r", first, 300))).await.unwrap();
         println!("durable {first}");
     }
 }
@@ -57,7 +59,7 @@ async fn child_fills_the_disk() {
     store.start(new_run("r", engine)).await.unwrap();
     let (mut next, mut error) = (2, None);
     while error.is_none() {
-        match store.commit(commit("r", next, 10_000)).await {
+        match store.commit(Arc::new(commit("r", next, 10_000))).await {
             Ok(()) => next += 1,
             Err(refused) => error = Some(refused),
         }
@@ -67,7 +69,7 @@ async fn child_fills_the_disk() {
     assert_eq!(stored.len() as u64, next - 1, "what was acknowledged, and nothing else");
     std::fs::remove_file(ballast).unwrap();
     store.check_writable().await.unwrap();
-    store.commit(commit("r", next, 10_000)).await.unwrap();
+    store.commit(Arc::new(commit("r", next, 10_000))).await.unwrap();
     drop(store);
     let store = SqliteStore::open(&file).unwrap();
     assert_eq!(store.load(&RunId::from("r"), Seq(0), usize::MAX).await.unwrap().len() as u64, next);

@@ -3,6 +3,7 @@
 mod common;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use common::{Folder, child, child_after, commit, file_of_child, lines_of, new_run};
 use rival_core::{RunId, Seq};
@@ -20,7 +21,7 @@ async fn a_closed_file_opens_again_with_everything_in_it() {
     let store = SqliteStore::open(folder.file()).unwrap();
     let engine = store.join().await.unwrap();
     store.start(new_run("r", engine)).await.unwrap();
-    store.commit(commit("r", 2, 100)).await.unwrap();
+    store.commit(Arc::new(commit("r", 2, 100))).await.unwrap();
     drop(store);
     assert!(!folder.0.join("rival.db-wal").exists(), "closing moves the log into the file");
     let store = SqliteStore::open(folder.file()).unwrap();
@@ -113,7 +114,7 @@ async fn a_refused_store_takes_no_lock_away_from_the_first() {
     refusal(&folder.file());
     let mut shell = child("child_looks_as_a_shell", &folder.file()).spawn().unwrap();
     assert!(shell.wait().unwrap().success());
-    store.commit(commit("r", 2, 100)).await.unwrap();
+    store.commit(Arc::new(commit("r", 2, 100))).await.unwrap();
 }
 
 /// The other process: opens the file as any program does, and is the last to close it for all it knows.

@@ -12,6 +12,8 @@ mod error;
 mod memory;
 mod types;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 
@@ -48,8 +50,9 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// Refused unless the run exists ([`CommitError::NotFound`]), its owner is alive and has it at the given
     /// epoch, it has not ended, the consumed messages still wait ([`CommitError::Fenced`]), and the events
-    /// begin right after the last one ([`CommitError::Sequence`]). The checks are made in this order.
-    async fn commit(&self, commit: Commit) -> Result<(), CommitError>;
+    /// begin right after the last one ([`CommitError::Sequence`]). The checks are made in this order. The caller keeps a
+    /// reference, to send the same commit again if the store did not answer.
+    async fn commit(&self, commit: Arc<Commit>) -> Result<(), CommitError>;
 
     /// Leaves a message for a run and makes the run due, so that an engine claims it: a run without an owner
     /// wakes at `now` or earlier. An owned run is left to its owner, and a queued one stays where it is in the

@@ -229,7 +229,7 @@ async fn by_hand_into_the_store(path: &Path) {
     commit.snapshot =
         Some(Snapshot { seq: state.seq, fold: FOLD_VERSION, plan: claim.row.plan.clone(), body });
     commit.row_update = Some(RowUpdate::new(claim.row.status, RunHold::Release(wake_at), now, None));
-    store.commit(commit).await.unwrap();
+    store.commit(Arc::new(commit)).await.unwrap();
     store.leave(engine).await.unwrap();
 }
 

@@ -217,18 +217,18 @@ fn start_of(run: &RunId, history: &[Event]) -> RunStart {
 /// the events of that commit.
 pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -> Result<NewRun, LoadError> {
     let shared = &actor.shared;
-    let mut history = load::load_history(&*shared.store.get()?, &actor.run).await?;
+    let mut history = load::load_history(&*shared.store.get()?, &actor.links.run).await?;
     history.extend_from_slice(last);
-    let tags = shared.store.get()?.run(&actor.run).await?.map_or_else(Vec::new, |row| row.tags);
-    let mut start = start_of(&actor.run, &history);
+    let tags = shared.store.get()?.run(&actor.links.run).await?.map_or_else(Vec::new, |row| row.tags);
+    let mut start = start_of(&actor.links.run, &history);
     start.max_retries = actor.state.retries_left.checked_sub(1);
     // Callers that wait for the run wait for its retry.
     start.parent.clone_from(&actor.state.parent);
     let state = RunState::of_whole_run(&history);
-    start.imports = fork::imports(&actor.plan, &state, None, &ForkHistory(&history));
+    start.imports = fork::imports(&actor.links.plan, &state, None, &ForkHistory(&history));
     let fingerprint = fingerprint(&actor.state.workflow, &start.input);
     let spec = RunSpec { id: id.clone(), start, fingerprint, tags, created_at: shared.clock.now() };
-    let (retry, _, _) = first_commit(shared.id, &actor.plan, spec, false);
+    let (retry, _, _) = first_commit(shared.id, &actor.links.plan, spec, false);
     Ok(retry)
 }
 

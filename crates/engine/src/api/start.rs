@@ -280,7 +280,7 @@ pub(crate) fn child(actor: &Actor, new: &NewChild, asked: AskedChild) -> Option<
     let (registered, now) = newest(shared, &new.workflow)?;
     let AskedChild { input, trace } = asked;
     let fingerprint = fingerprint(&new.workflow, &input);
-    let start = RunStart { parent: Some(actor.run.clone()), trace, ..RunStart::new(input) };
+    let start = RunStart { parent: Some(actor.links.run.clone()), trace, ..RunStart::new(input) };
     let spec = RunSpec { id: new.child.clone(), start, fingerprint, tags: Vec::new(), created_at: now };
     let (child, _, _) = first_commit(shared.id, &registered.plan, spec, false);
     Some(child)

@@ -2,14 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures::future::BoxFuture;
+use rival_core::failure::code;
 use rival_core::{FailureRecord, NodeStatus, Path, RunId, StepError, TraceParent, Value};
 use serde_json::Map;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::log::Log;
+use crate::call::values::ReadError;
 use crate::durable::handle::DurableHandle;
 use crate::registry::resources::ResourceMap;
+use crate::run::actor::RunLinks;
+use crate::run::mailbox::ActorMessage;
 
 /// Everything that a function may ask for.
 #[derive(Clone, Debug)]
@@ -121,47 +125,61 @@ pub struct StepView {
 
 /// Finds earlier steps by name.
 #[derive(Clone)]
-pub struct StepsReader(Arc<dyn FindSteps>);
+pub struct StepsReader(StepsSource);
 
 /// Where a [`StepsReader`] looks.
-pub(crate) trait FindSteps: Send + Sync {
-    fn find(&self, name: &str) -> BoxFuture<'static, Result<Option<StepView>, StepError>>;
-
-    fn names(&self) -> Vec<String>;
-}
-
-impl FindSteps for Vec<StepView> {
-    fn find(&self, name: &str) -> BoxFuture<'static, Result<Option<StepView>, StepError>> {
-        let found = self.iter().find(|step| step.name == name).cloned();
-        Box::pin(std::future::ready(Ok(found)))
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.iter().map(|step| step.name.clone()).collect()
-    }
+#[derive(Clone)]
+enum StepsSource {
+    /// It asks the actor of a live run, so that nothing is copied for functions that do not ask.
+    Run {
+        links: Arc<RunLinks>,
+        from: Path,
+    },
+    Fixed(Arc<[StepView]>),
 }
 
 impl StepsReader {
-    pub(crate) fn new(steps: impl FindSteps + 'static) -> Self {
-        Self(Arc::new(steps))
+    /// The steps that a function at `from` sees.
+    pub(crate) fn of_run(links: Arc<RunLinks>, from: Path) -> Self {
+        Self(StepsSource::Run { links, from })
     }
 
     /// A reader over fixed steps, for tests and handlers.
     pub fn fixed(steps: Vec<StepView>) -> Self {
-        Self::new(steps)
+        Self(StepsSource::Fixed(steps.into()))
     }
 
     /// The step with this name: earlier in the same block, then in enclosing ones. `None` if no such step
     /// comes before.
     pub async fn get(&self, name: &str) -> Result<Option<StepView>, StepError> {
-        self.0.find(name).await
+        match &self.0 {
+            StepsSource::Run { links, from } => find_in_run(links, from, name).await,
+            StepsSource::Fixed(steps) => Ok(steps.iter().find(|step| step.name == name).cloned()),
+        }
     }
 
     /// The names of all steps that can be found: those before in the same block, in their order, then those of
     /// enclosing ones, nearest first.
     pub fn names(&self) -> Vec<String> {
-        self.0.names()
+        match &self.0 {
+            StepsSource::Run { links, from } => {
+                links.plan.visible_ids(from).into_iter().map(ToOwned::to_owned).collect()
+            }
+            StepsSource::Fixed(steps) => steps.iter().map(|step| step.name.clone()).collect(),
+        }
     }
+}
+
+async fn find_in_run(links: &RunLinks, from: &Path, name: &str) -> Result<Option<StepView>, StepError> {
+    let (answer, answered) = oneshot::channel();
+    links.mailbox.send(ActorMessage::ReadStep { from: from.clone(), name: name.to_owned(), answer });
+    let Ok(Some(mut step)) = answered.await else { return Ok(None) };
+    let fetched = async { step.fetch(&*links.store.get()?, &links.run, links.payload_max).await };
+    fetched.await.map_err(|error: ReadError| match error {
+        ReadError::TooLarge { .. } => StepError::stop(error.to_string()).code(code::TOO_LARGE),
+        other => StepError::new(other.to_string()),
+    })?;
+    Ok(Some(step.view()))
 }
 
 impl std::fmt::Debug for StepsReader {

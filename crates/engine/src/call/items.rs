@@ -102,7 +102,7 @@ impl Actor {
     }
 
     fn is_while(&self, node: &Path) -> bool {
-        self.plan.node(node).is_some_and(
+        self.links.plan.node(node).is_some_and(
             |node| matches!(&node.node().kind, NodeKind::Loop(each) if matches!(each.test, LoopTest::While(_))),
         )
     }
@@ -115,8 +115,8 @@ impl Actor {
         }
         let mut recorded = self.recorded(seq);
         let (store, max) = (self.shared.store.get()?, self.shared.limits.payload_max);
-        let mut retry = self.shared.store_retry(&self.run, "the items cannot be read");
-        while let Err(error) = recorded.fetch(&*store, &self.run, max).await {
+        let mut retry = self.shared.store_retry(&self.links.run, "the items cannot be read");
+        while let Err(error) = recorded.fetch(&*store, &self.links.run, max).await {
             retry.after(error).await?;
         }
         let list = CutList::new(recorded.value().unwrap_or_default());

@@ -9,14 +9,12 @@ use futures::future::{BoxFuture, CatchUnwind};
 use rival_core::event::{BlockedReason, CallRole};
 use rival_core::failure::code;
 use rival_core::machine::{CallOutcome, INTERRUPTIONS_MAX, NewCall};
-use rival_core::{FailureRecord, IndexedPlan, NodeStatus, Path, RunId, RunStatus, StepError, Value};
+use rival_core::{FailureRecord, NodeStatus, Path, RunStatus, StepError, Value};
 use rival_store::LogLine;
-use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::context::{
-    CallContext, FailedStep, FailureContext, FindSteps, RunInfo, StateCell, StepView, StepsReader,
-    WorkflowState,
+    CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState,
 };
 use crate::call::function::{CallError, UserFunction};
 use crate::call::inputs::{FailureSource, RoleInputs, SeenSteps, WhatFailed, views};
@@ -28,9 +26,9 @@ use crate::durable::idle::WatchedFuture;
 use crate::inspect::view::empty_state;
 use crate::registry::resources::ResourceMap;
 use crate::registry::workflows::RegisteredWorkflow;
-use crate::run::mailbox::{ActorMessage, Mailbox, StepSnapshot};
+use crate::run::actor::RunLinks;
+use crate::run::mailbox::StepSnapshot;
 use crate::schedule::store_retry::StoreRetry;
-use crate::schedule::store_slot::StoreSlot;
 
 /// How often the lines of a call that is still at work are stored.
 const LOG_FLUSH: Duration = Duration::from_millis(500);
@@ -44,7 +42,6 @@ type Returned = std::thread::Result<Result<Value, CallError>>;
 pub(crate) struct CallJob {
     /// On a virtual clock.
     pub(crate) watch: Option<Arc<CallWatch>>,
-    pub(crate) run: RunId,
     pub(crate) info: Arc<RunInfo>,
     pub(crate) log: Log,
     pub(crate) state: StateCell,
@@ -56,14 +53,9 @@ pub(crate) struct CallJob {
     pub(crate) role_inputs: RoleInputs,
     /// Where it looks at other steps from.
     pub(crate) from: Path,
-    pub(crate) plan: Arc<IndexedPlan>,
     pub(crate) status: RunStatus,
     pub(crate) token: CancellationToken,
-    pub(crate) mailbox: Mailbox,
-    pub(crate) store: Arc<StoreSlot>,
-    pub(crate) resources: Arc<ResourceMap>,
-    pub(crate) registered: Arc<RegisteredWorkflow>,
-    pub(crate) payload_max: usize,
+    pub(crate) links: Arc<RunLinks>,
 }
 
 impl CallJob {
@@ -82,7 +74,7 @@ impl CallJob {
         let mut made = match made {
             Some(made) => made,
             None => {
-                let run = self.run.clone();
+                let run = self.links.run.clone();
                 let mut retry = StoreRetry::in_call(&run, "what a call is given cannot be read");
                 // What was read already stays; the store may answer the next time.
                 while let Err(error) = self.fetch().await {
@@ -105,8 +97,8 @@ impl CallJob {
 
     /// Reads what is not at hand.
     async fn fetch(&mut self) -> Result<(), ReadError> {
-        let store = self.store.get()?;
-        let (store, run, max) = (&*store, &self.run, self.payload_max);
+        let store = self.links.store.get()?;
+        let (store, run, max) = (&*store, &self.links.run, self.links.payload_max);
         self.input.fetch(store, run, max).await?;
         if let Some(last) = self.iteration.as_mut().and_then(|iteration| iteration.last.as_mut()) {
             last.fetch(store, run, max).await?;
@@ -117,7 +109,7 @@ impl CallJob {
 
     /// A recorded value cannot be read: the call was never made, and the run is blocked until an operator helps.
     fn unreadable(&self, error: &ReadError) -> CallOutcome {
-        tracing::error!(run = %self.run, node = %self.call.node, %error, "a recorded value cannot be read");
+        tracing::error!(run = %self.links.run, node = %self.call.node, %error, "a recorded value cannot be read");
         CallOutcome::Blocked(BlockedReason::Undecodable { message: error.to_string() })
     }
 
@@ -135,7 +127,7 @@ impl CallJob {
             log: self.log.clone(),
             run: Arc::clone(&self.info),
             cancellation: self.token.clone(),
-            resources: Arc::clone(&self.resources),
+            resources: Arc::clone(&self.links.resources),
             failure: None,
             iteration: self.iteration.take().map(LoopPosition::context),
             joined: None,
@@ -187,14 +179,7 @@ impl CallJob {
     }
 
     fn steps_reader(&self) -> StepsReader {
-        StepsReader::new(Outlook {
-            plan: Arc::clone(&self.plan),
-            from: self.from.clone(),
-            run: self.run.clone(),
-            mailbox: self.mailbox.clone(),
-            store: Arc::clone(&self.store),
-            payload_max: self.payload_max,
-        })
+        StepsReader::of_run(Arc::clone(&self.links), self.from.clone())
     }
 
     fn failure_context(&self, failed: &WhatFailed, input: &Value, steps: &StepsReader) -> FailureContext {
@@ -216,7 +201,7 @@ impl CallJob {
                 status: step.status,
             },
             workflow_state: WorkflowState {
-                run_id: Some(self.run.clone()),
+                run_id: Some(self.links.run.clone()),
                 workflow_name: self.info.workflow.to_string(),
                 input: input.clone(),
                 steps: steps.clone(),
@@ -229,9 +214,9 @@ impl CallJob {
         if lines.is_empty() {
             return;
         }
-        let stored = async { self.store.get()?.append_logs(lines).await };
+        let stored = async { self.links.store.get()?.append_logs(lines).await };
         if let Err(error) = stored.await {
-            tracing::warn!(run = %self.run, %error, "log lines could not be stored");
+            tracing::warn!(run = %self.links.run, %error, "log lines could not be stored");
         }
     }
 
@@ -243,7 +228,8 @@ impl CallJob {
         if self.call.role != CallRole::Input {
             return None;
         }
-        let violations = self.registered.check_nested_input(&self.plan, &self.call.function, result);
+        let violations =
+            self.links.registered.check_nested_input(&self.links.plan, &self.call.function, result);
         let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
         (!list.is_empty()).then(|| {
             let (node, list) = (&self.call.node, list.join("; "));
@@ -254,10 +240,10 @@ impl CallJob {
 
     fn too_large(&self, what: &str, value: Option<&Value>) -> Option<StepError> {
         let size = value?.len_bytes();
-        (size > self.payload_max).then(|| {
+        (size > self.links.payload_max).then(|| {
             let message = format!(
                 "the {what} of `{}` has {size} bytes, more than the limit of {}: store it elsewhere and return a reference",
-                self.call.node, self.payload_max
+                self.call.node, self.links.payload_max
             );
             StepError::stop(message).code(code::TOO_LARGE)
         })
@@ -269,37 +255,6 @@ impl CallJob {
 fn too_large_to_read(error: &ReadError) -> CallOutcome {
     let error = StepError::stop(format!("{error}: let its steps return references")).code(code::TOO_LARGE);
     CallOutcome::Failure { error, state: None }
-}
-
-/// What a function sees of other steps. It asks the run's actor, so that nothing is copied for functions that do not ask.
-struct Outlook {
-    plan: Arc<IndexedPlan>,
-    from: Path,
-    run: RunId,
-    mailbox: Mailbox,
-    store: Arc<StoreSlot>,
-    payload_max: usize,
-}
-
-impl FindSteps for Outlook {
-    fn find(&self, name: &str) -> BoxFuture<'static, Result<Option<StepView>, StepError>> {
-        let (answer, answered) = oneshot::channel();
-        self.mailbox.send(ActorMessage::ReadStep { from: self.from.clone(), name: name.to_owned(), answer });
-        let (store, run, max) = (Arc::clone(&self.store), self.run.clone(), self.payload_max);
-        Box::pin(async move {
-            let Ok(Some(mut step)) = answered.await else { return Ok(None) };
-            let fetched = async { step.fetch(&*store.get()?, &run, max).await };
-            fetched.await.map_err(|error: ReadError| match error {
-                ReadError::TooLarge { .. } => StepError::stop(error.to_string()).code(code::TOO_LARGE),
-                other => StepError::new(other.to_string()),
-            })?;
-            Ok(Some(step.view()))
-        })
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.plan.visible_ids(&self.from).into_iter().map(ToOwned::to_owned).collect()
-    }
 }
 
 impl StepView {

@@ -121,19 +121,21 @@ fn never() -> CancellationToken {
 
 impl Actor {
     /// Does what was decided. What ends at once is decided in turn, and is pending then.
-    pub(crate) async fn perform(&mut self, effects: Vec<Effect>) -> PendingCommit {
+    pub(crate) async fn perform(&mut self, mut effects: Vec<Effect>) -> PendingCommit {
         let mut pending = PendingCommit::default();
         let alone = effects.len() == 1;
         // A call takes the place of the one before it in its node, which must be stopped by then. One that is stopped
         // in the decision in which it was started is started first.
-        let (stops, others): (Vec<_>, Vec<_>) = effects.into_iter().partition(|effect| match effect {
-            Effect::Stop { node, call, .. } => {
-                self.calls.get(node).is_some_and(|running| running.number == *call)
-            }
-            Effect::Call(_) | Effect::Answer { .. } => false,
-        });
+        if !alone {
+            effects.sort_by_cached_key(|effect| match effect {
+                Effect::Stop { node, call, .. } => {
+                    self.calls.get(node).is_none_or(|running| running.number != *call)
+                }
+                Effect::Call(_) | Effect::Answer { .. } => true,
+            });
+        }
         let mut answers = Vec::new();
-        for effect in stops.into_iter().chain(others) {
+        for effect in effects {
             match effect {
                 Effect::Call(call) => self.call(call, alone, &mut pending).await,
                 Effect::Stop { node, call, why } => self.stop_call(node, call, why).await,
@@ -151,7 +153,7 @@ impl Actor {
             return;
         }
         let (node, number) = (call.node.clone(), call.number);
-        let Some(function) = self.registered.function(&self.plan, &call.function).cloned() else {
+        let Some(function) = self.links.registered.function(&self.links.plan, &call.function).cloned() else {
             let outcome = CallOutcome::Blocked(BlockedReason::FunctionMissing { function: call.function });
             self.decide(MachineInput::CallFinished { node, call: number, outcome }, pending);
             return;
@@ -159,7 +161,7 @@ impl Actor {
         if function.needs().iteration
             && let Err(error) = self.bring_items(&node, call.role).await
         {
-            tracing::error!(run = %self.run, %node, %error, "the items cannot be read");
+            tracing::error!(run = %self.links.run, %node, %error, "the items cannot be read");
             let outcome = CallOutcome::Blocked(BlockedReason::Undecodable { message: error.to_string() });
             self.decide(MachineInput::CallFinished { node, call: number, outcome }, pending);
             return;
@@ -197,9 +199,9 @@ impl Actor {
         self.shared.in_flight.add();
         let NewCall { number, role, attempt, .. } = job.call;
         let node = job.call.node.clone();
-        let (sender, log) = (ResultSender::new(&self.mailbox), job.log.clone());
+        let (sender, log) = (ResultSender::new(&self.links.mailbox), job.log.clone());
         let (token, state, watch) = (job.token.clone(), job.state.clone(), job.watch.clone());
-        let (cooperative, state_max) = (job.function.needs().cancellation, job.payload_max);
+        let (cooperative, state_max) = (job.function.needs().cancellation, job.links.payload_max);
         let (reports, at) = (sender.clone(), node.clone());
         let task = tokio::spawn(async move {
             let log = job.log.clone();
@@ -258,7 +260,7 @@ impl Actor {
         }
         let stored = async { self.shared.store.get()?.append_logs(lines).await };
         if let Err(error) = stored.await {
-            tracing::warn!(run = %self.run, %error, "log lines could not be stored");
+            tracing::warn!(run = %self.links.run, %error, "log lines could not be stored");
         }
     }
 
@@ -271,8 +273,8 @@ impl Actor {
             needs.iteration.then(|| self.standpoint(&call.node, call.role, needs.items)).flatten();
         let role_inputs = self.role_inputs(&call, needs.durable);
         let info = Arc::new(RunInfo {
-            run_id: Some(self.run.clone()),
-            workflow: Arc::clone(&self.registered.name),
+            run_id: Some(self.links.run.clone()),
+            workflow: Arc::clone(&self.links.registered.name),
             node: call.node.clone(),
             attempt: call.attempt,
             call: call.number,
@@ -283,7 +285,6 @@ impl Actor {
             .then(|| CallWatch::new(&self.shared.in_flight, needs.elsewhere, idle_tracker));
         CallJob {
             watch,
-            run: self.run.clone(),
             log: Log::new(Arc::clone(&info), self.shared.clock.clone()),
             info,
             input: self.recorded(self.input_of(&call.node, call.role)),
@@ -291,28 +292,23 @@ impl Actor {
             iteration,
             role_inputs,
             from,
-            plan: Arc::clone(&self.plan),
             status: self.state.status(),
             call,
             function,
             token: if watches { CancellationToken::new() } else { never() },
             state: StateCell::default(),
-            mailbox: self.mailbox.clone(),
-            store: Arc::clone(&self.shared.store),
-            resources: Arc::clone(&self.shared.resources),
-            registered: Arc::clone(&self.registered),
-            payload_max: self.shared.limits.payload_max,
+            links: Arc::clone(&self.links),
         }
     }
 
     /// The other steps that a function asks for, seen from here.
     fn seen_steps(&self, node: &Path, from: &Path, needs: &FunctionNeeds) -> SeenSteps {
         let outputs = needs.outputs.iter().map(|need| {
-            let name = self.registered.name_in(&self.plan, &need.function);
-            let path = self.plan.producer(from, name)?;
+            let name = self.links.registered.name_in(&self.links.plan, &need.function);
+            let path = self.links.plan.producer(from, name)?;
             self.step_snapshot(&path)
         });
-        let before = if needs.last_step { self.plan.before(node) } else { None };
+        let before = if needs.last_step { self.links.plan.before(node) } else { None };
         SeenSteps {
             outputs: outputs.collect(),
             named: needs.steps.iter().map(|id| self.visible_step(from, id)).collect(),
@@ -339,9 +335,16 @@ impl Actor {
 
     fn durable(&self, call: &NewCall) -> (DurableHandle, Arc<IdleTracker>) {
         let (node, number) = (&call.node, call.number);
-        let idle_tracker = IdleTracker::new(&self.shared, &self.mailbox, node, number);
+        let idle_tracker = IdleTracker::new(&self.shared, &self.links.mailbox, node, number);
         let tracker = Arc::clone(&idle_tracker);
-        let handle = DurableHandle::new(node, number, &self.run, &self.mailbox, &self.shared.store, tracker);
+        let handle = DurableHandle::new(
+            node,
+            number,
+            &self.links.run,
+            &self.links.mailbox,
+            &self.shared.store,
+            tracker,
+        );
         (handle, idle_tracker)
     }
 
@@ -382,7 +385,7 @@ impl Actor {
 
     /// Another step, as a function at `from` sees it.
     pub(crate) fn visible_step(&self, from: &Path, name: &str) -> Option<StepSnapshot> {
-        self.step_snapshot(&self.plan.visible(from, name)?)
+        self.step_snapshot(&self.links.plan.visible(from, name)?)
     }
 
     fn step_snapshot(&self, path: &Path) -> Option<StepSnapshot> {

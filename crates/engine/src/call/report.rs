@@ -30,7 +30,7 @@ impl Actor {
         began: Option<Instant>,
     ) {
         let took = began.map_or(Duration::ZERO, |began| began.elapsed());
-        let (run, workflow, state) = (&self.run, &self.registered.name, &self.state);
+        let (run, workflow, state) = (&self.links.run, &self.links.registered.name, &self.state);
         self.shared.observers.tell(|observer| {
             started.iter().for_each(|(run, workflow)| observer.started(run, workflow, now));
             let status = state.status();
@@ -97,22 +97,23 @@ impl Actor {
     pub(crate) fn trace_of(&self, node: &Path, role: CallRole, call: u32) -> Option<TraceParent> {
         let starter = self.state.trace;
         let traced = starter.is_some() || self.shared.observers.traces();
-        traced.then(|| TraceParent::of_run(&self.run, starter).of_call(&self.run, node, role, call))
+        traced
+            .then(|| TraceParent::of_run(&self.links.run, starter).of_call(&self.links.run, node, role, call))
     }
 
     /// A run that waited for a place has one.
     pub(crate) fn observe_dequeued(&self) {
         if self.state.status() == RunStatus::Queued {
             let waited = Duration::from_millis(self.shared.clock.now().ms_since(self.state.started_at));
-            let name = &self.registered.name;
-            self.shared.observers.tell(|observer| observer.dequeued(&self.run, name, waited));
+            let name = &self.links.registered.name;
+            self.shared.observers.tell(|observer| observer.dequeued(&self.links.run, name, waited));
         }
     }
 
     fn tell(&self, node: &Path, ended: &EndedCall, end: CallEnd<'_>) {
         let called = Called {
-            run: &self.run,
-            workflow: &self.registered.name,
+            run: &self.links.run,
+            workflow: &self.links.registered.name,
             node,
             role: ended.role,
             call: ended.call,

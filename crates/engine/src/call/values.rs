@@ -3,7 +3,7 @@
 //! A run's state refers to values by the event that recorded them. The latest ones stay in memory, because
 //! the next step most likely asks for them; the others are read from the store when asked for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use rival_core::event::{self, DecodeError, EventKind, ValueField};
@@ -20,7 +20,8 @@ const BYTES_MAX: usize = 256 * 1024;
 /// Recorded values of one run.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedValues {
-    recent: BTreeMap<Seq, Arc<Event>>,
+    /// In their order.
+    recent: VecDeque<Arc<Event>>,
     bytes: usize,
     /// The run's input, which most steps ask for.
     input: Option<Arc<Event>>,
@@ -34,11 +35,11 @@ impl RecordedValues {
                 self.input = Some(Arc::new(event));
             } else if holds_something(&event.kind) {
                 self.bytes += size(&event.kind);
-                self.recent.insert(event.seq, Arc::new(event));
+                self.recent.push_back(Arc::new(event));
             }
         }
         while self.bytes > BYTES_MAX {
-            let Some((_, oldest)) = self.recent.pop_first() else { break };
+            let Some(oldest) = self.recent.pop_front() else { break };
             self.bytes -= size(&oldest.kind);
         }
     }
@@ -47,7 +48,7 @@ impl RecordedValues {
     pub(crate) fn get(&self, seq: Seq) -> Option<&Arc<Event>> {
         match &self.input {
             Some(input) if input.seq == seq => Some(input),
-            _ => self.recent.get(&seq),
+            _ => self.recent.get(self.recent.binary_search_by_key(&seq, |event| event.seq).ok()?),
         }
     }
 }

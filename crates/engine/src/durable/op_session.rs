@@ -107,7 +107,7 @@ impl Actor {
                     session.undecided.push((WaitingRequest { id, reply }, message));
                     // What it asks for in the same poll is in the inbox when that poll is over.
                     if idle_tracker.listens() {
-                        self.mailbox.send(ActorMessage::ReplyWanted { node, call });
+                        self.links.mailbox.send(ActorMessage::ReplyWanted { node, call });
                     }
                     return;
                 }
@@ -285,9 +285,12 @@ impl Actor {
     /// engine stops. One that has an answer coming, or has not asked again for all that it had asked for, is about to do
     /// something.
     pub(crate) fn suspend_idle(&mut self, pending: &mut PendingCommit) {
+        if self.op_nodes.is_empty() {
+            return;
+        }
         let now = self.shared.clock.now();
         let room_wanted = self.shared.is_short_of_room() || self.shared.is_stopping();
-        if self.op_nodes.is_empty() || !(room_wanted || self.idle_check.is_some_and(|at| at <= now)) {
+        if !room_wanted && self.idle_check.is_none_or(|at| at > now) {
             return;
         }
         let idle = self.op_nodes.iter().filter_map(|node| {

@@ -1,6 +1,7 @@
 //! How runs are made into what users see of them.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 
 use rival_core::event::{EventKind, ValueField};
 use rival_core::joined::build;
@@ -86,7 +87,8 @@ fn output(state: &RunState, value: &dyn Fn(Seq) -> Option<Value>) -> Option<Opti
 }
 
 pub(crate) fn empty_state() -> Value {
-    Value::from(serde_json::json!({}))
+    static EMPTY: LazyLock<Value> = LazyLock::new(|| Value::from(serde_json::json!({})));
+    EMPTY.clone()
 }
 
 pub(crate) fn failed_at(path: &Path) -> FailedAt {

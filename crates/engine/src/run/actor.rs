@@ -19,7 +19,7 @@ use rival_store::{
     Claim, Commit, CommitError, Epoch, EventBatch, LogLine, MessageNo, NewRun, RowUpdate, RunHold, Snapshot,
     StoreError,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use crate::api::control::{CommandAck, CommandRefusal, RunCommand};
 use crate::api::fork;
@@ -28,12 +28,14 @@ use crate::call::live_calls::LiveCalls;
 use crate::call::values::{ReadError, RecordedValues};
 use crate::inspect::view;
 use crate::inspect::view::OutcomeSource;
+use crate::registry::resources::ResourceMap;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::child::CommitExtras;
 use crate::run::load::LoadError;
-use crate::run::mailbox::{self, ActorMessage, Mailbox, StepSnapshot};
+use crate::run::mailbox::{ActorMessage, Inbox, Mailbox, StepSnapshot};
 use crate::run::unloadable;
 use crate::schedule::shared::{EngineShared, RunPermit};
+use crate::schedule::store_slot::StoreSlot;
 
 /// A run that waits no longer than this stays in memory.
 const LINGER_MS: u64 = 1_000;
@@ -47,10 +49,8 @@ const SNAPSHOT_EVERY: u64 = 1_000;
 
 pub(crate) struct Actor {
     pub(crate) shared: Arc<EngineShared>,
-    pub(crate) run: RunId,
+    pub(crate) links: Arc<RunLinks>,
     pub(crate) epoch: Epoch,
-    pub(crate) registered: Arc<RegisteredWorkflow>,
-    pub(crate) plan: Arc<IndexedPlan>,
     pub(crate) state: RunState,
     pub(crate) values: RecordedValues,
     pub(crate) lists: CutLists,
@@ -62,8 +62,7 @@ pub(crate) struct Actor {
     pub(crate) idle_check: Option<Time>,
     /// Messages that it has not acted on.
     pub(crate) refused: Vec<(MessageNo, CommandRefusal)>,
-    pub(crate) mailbox: Mailbox,
-    pub(crate) inbox: mpsc::UnboundedReceiver<ActorMessage>,
+    pub(crate) inbox: Inbox,
     pub(crate) calls: LiveCalls,
     /// What the run's row says.
     pub(crate) row_update: RowUpdate,
@@ -74,6 +73,17 @@ pub(crate) struct Actor {
     /// New calls may start.
     pub(crate) admit: bool,
     pub(crate) _permit: RunPermit,
+}
+
+/// What a live run shares with its calls.
+pub(crate) struct RunLinks {
+    pub(crate) run: RunId,
+    pub(crate) registered: Arc<RegisteredWorkflow>,
+    pub(crate) plan: Arc<IndexedPlan>,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) store: Arc<StoreSlot>,
+    pub(crate) resources: Arc<ResourceMap>,
+    pub(crate) payload_max: usize,
 }
 
 /// What a batch of actor messages led to: the parts of the next commit.
@@ -125,14 +135,16 @@ impl Actor {
         shared: Arc<EngineShared>,
         run: RunId,
         registered: Arc<RegisteredWorkflow>,
-        (mailbox, inbox): (Mailbox, mpsc::UnboundedReceiver<ActorMessage>),
+        plan: Arc<IndexedPlan>,
+        (mailbox, inbox): (Mailbox, Inbox),
         permit: RunPermit,
     ) -> Self {
+        let (store, resources) = (Arc::clone(&shared.store), Arc::clone(&shared.resources));
+        let payload_max = shared.limits.payload_max;
+        let links = RunLinks { run, registered, plan, mailbox, store, resources, payload_max };
         Self {
-            run,
+            links: Arc::new(links),
             epoch: Epoch(1),
-            plan: Arc::clone(&registered.plan),
-            registered,
             state: RunState::default(),
             values: RecordedValues::default(),
             lists: CutLists::default(),
@@ -140,7 +152,6 @@ impl Actor {
             op_nodes: BTreeSet::new(),
             idle_check: None,
             refused: Vec::new(),
-            mailbox,
             inbox,
             calls: LiveCalls::default(),
             row_update: RowUpdate::Owned { status: RunStatus::Running, note: None },
@@ -154,18 +165,15 @@ impl Actor {
 
     /// Lives until the run ends, waits, or is lost.
     pub(crate) async fn live(mut self: Box<Self>, first: PendingCommit) {
-        let mut taken = Vec::new();
         // What it begins with counts as a message.
         let mut read = 1;
         let mut next = self.commit_and_perform(first).await;
         while next == ActorNext::GoOn {
             self.shared.in_flight.remove(read);
-            read = self.inbox.recv_many(&mut taken, 1).await;
+            let message = self.inbox.next().await;
             let (mut pending, waiting) = (PendingCommit::default(), self.inbox.len());
-            for message in taken.drain(..) {
-                self.handle_message(message, &mut pending).await;
-            }
-            read += self.handle_waiting_messages(waiting, &mut pending).await;
+            self.handle_message(message, &mut pending).await;
+            read = 1 + self.handle_waiting_messages(waiting, &mut pending).await;
             next = self.commit_and_perform(pending).await;
         }
         read += self.close().await;
@@ -180,7 +188,7 @@ impl Actor {
     async fn handle_waiting_messages(&mut self, waiting: usize, pending: &mut PendingCommit) -> usize {
         let mut read = 0;
         while read < waiting.min(MESSAGES_MAX) && !pending.is_large() {
-            let Ok(message) = self.inbox.try_recv() else { break };
+            let Some(message) = self.inbox.try_next() else { break };
             self.handle_message(message, pending).await;
             read += 1;
         }
@@ -195,7 +203,7 @@ impl Actor {
             lines.extend(call.unstored());
         }
         self.store_lines(lines).await;
-        let refused = mailbox::close_inbox(&mut self.inbox).await;
+        let refused = self.inbox.close();
         if refused.messages {
             self.shared.scheduler.rescan();
         }
@@ -223,7 +231,7 @@ impl Actor {
                 self.set_clock_back_if_ahead(pending);
                 // A signal that was sent in time wins against the moment that has come.
                 if self.state.signal_is_due(self.shared.clock.now())
-                    && let Ok(commands) = self.read_commands(pending).await
+                    && let Ok(commands) = Box::pin(self.read_commands(pending)).await
                 {
                     self.apply_commands(commands, pending);
                 }
@@ -231,13 +239,13 @@ impl Actor {
             }
             ActorMessage::InboxChanged(ack) => {
                 // Only what was acted on is acknowledged; a caller without an answer asks again.
-                if let Ok(commands) = self.read_commands(pending).await {
+                if let Ok(commands) = Box::pin(self.read_commands(pending)).await {
                     self.apply_commands(commands, pending);
                     pending.acks.extend(ack);
                 }
             }
             ActorMessage::OpRequested(mut ask) => {
-                self.judge(&mut ask).await;
+                Box::pin(self.judge(&mut ask)).await;
                 self.handle_op_request(*ask, pending);
             }
             ActorMessage::OpDropped(given_up) => self.handle_op_dropped(*given_up, pending),
@@ -261,7 +269,7 @@ impl Actor {
     /// A clock that was ahead has written the run's last events: time goes on from the wall clock's now.
     fn set_clock_back_if_ahead(&mut self, pending: &mut PendingCommit) {
         if self.shared.is_ahead(self.state.at) {
-            tracing::warn!(run = %self.run, written = %self.state.at, "the run was written in the future; its clock is set back");
+            tracing::warn!(run = %self.links.run, written = %self.state.at, "the run was written in the future; its clock is set back");
             self.decide(MachineInput::ClockSetBack, pending);
         }
     }
@@ -276,16 +284,16 @@ impl Actor {
         self.admit &= !self.shared.is_stopping();
         let is_kept = pending.keeps_signals && matches!(input, MachineInput::Signal(_));
         let (now, admit) = (self.shared.clock.now(), self.admit && !is_kept);
-        let env = DecisionEnv { run: &self.run, now, admit, states: &self.calls };
-        let decision = machine::decide(&self.plan, &mut self.state, input, env);
+        let env = DecisionEnv { run: &self.links.run, now, admit, states: &self.calls };
+        let decision = machine::decide(&self.links.plan, &mut self.state, input, env);
         if decision.broken.is_some() {
             pending.broken = decision.broken;
             return false;
         }
         self.observe_stopped_calls(&decision.events);
-        pending.events.extend(decision.events);
-        pending.effects.extend(decision.effects);
-        pending.extras.extend(decision.extras);
+        append(&mut pending.events, decision.events);
+        append(&mut pending.effects, decision.effects);
+        append(&mut pending.extras, decision.extras);
         decision.refused
     }
 
@@ -341,9 +349,9 @@ impl Actor {
         if pending.read {
             return Ok(Vec::new());
         }
-        let mut retry = self.shared.store_retry(&self.run, "messages cannot be read");
+        let mut retry = self.shared.store_retry(&self.links.run, "messages cannot be read");
         let messages = loop {
-            let messages = async { self.shared.store.get()?.messages(&self.run).await };
+            let messages = async { self.shared.store.get()?.messages(&self.links.run).await };
             match messages.await {
                 Ok(messages) => break messages,
                 Err(error) => retry.after(error).await?,
@@ -358,7 +366,7 @@ impl Actor {
             match message.body.decode::<RunCommand>() {
                 Ok(command) => commands.push((message.no, command.into_input(message.sent_at))),
                 Err(error) => {
-                    tracing::warn!(run = %self.run, %error, "a message is not understood and was dropped");
+                    tracing::warn!(run = %self.links.run, %error, "a message is not understood and was dropped");
                 }
             }
         }
@@ -370,14 +378,17 @@ impl Actor {
         loop {
             self.suspend_idle(&mut pending);
             self.fail_unknown_children(&mut pending);
-            self.fail_lost_undos(&mut pending).await;
+            // What is rare is boxed: every live run holds a future as large as the largest of these.
+            if !pending.extras.is_empty() {
+                Box::pin(self.fail_lost_undos(&mut pending)).await;
+            }
             if let Some(broken) = pending.broken.take() {
-                return self.block_broken(broken, pending).await;
+                return Box::pin(self.block_broken(broken, pending)).await;
             }
             let row_update = self.row_update(&pending);
             let next = if row_update.is_owned() { ActorNext::GoOn } else { ActorNext::End };
             if let Err(error) = self.commit(&mut pending, row_update).await {
-                return self.abandon_run(&error).await;
+                return Box::pin(self.abandon_run(&error)).await;
             }
             self.values.keep(std::mem::take(&mut pending.events));
             for AskedStep { from, name, answer } in std::mem::take(&mut pending.step_reads) {
@@ -414,8 +425,14 @@ impl Actor {
         pending: &mut PendingCommit,
         row_update: RowUpdate,
     ) -> Result<(), CommitError> {
-        let CommitExtras { mut runs, messages } = self.commit_extras(pending).await?;
-        runs.extend(self.automatic_retry(&pending.events).await?);
+        let CommitExtras { mut runs, messages } = if pending.extras.is_empty() && self.state.end.is_none() {
+            CommitExtras::default()
+        } else {
+            Box::pin(self.commit_extras(pending)).await?
+        };
+        if self.state.end.as_ref().is_some_and(|end| end.retried_as.is_some()) {
+            runs.extend(Box::pin(self.automatic_retry(&pending.events)).await?);
+        }
         let events = pending.events.first().map(|first| {
             let count = u32::try_from(pending.events.len()).unwrap_or(u32::MAX);
             EventBatch { first: first.seq, count, body: event::encode(&pending.events) }
@@ -435,13 +452,13 @@ impl Actor {
             runs.iter().map(|run| (run.id.clone(), run.workflow.clone())).collect();
         let wake_at = runs.iter().filter_map(|run| run.row_update.wake_at()).min();
         let receivers: Vec<RunId> = messages.iter().map(|(run, _)| run.clone()).collect();
-        let (run, epoch, now) = (self.run.clone(), self.epoch, self.shared.clock.now());
+        let (run, epoch, now) = (self.links.run.clone(), self.epoch, self.shared.clock.now());
         let commit =
             Commit { run, epoch, events, row_update, messages, consumed, refused, runs, logs, snapshot, now };
         let stopwatch = self.shared.observers.stopwatch();
         self.shared.commit(commit).await?;
 
-        self.shared.waiters.durable(&self.run, self.state.seq);
+        self.shared.waiters.durable(&self.links.run, self.state.seq);
         self.observe_commit(&started, &pending.events, now, stopwatch);
         if !started.is_empty() {
             self.shared.scheduler.run_queued();
@@ -491,7 +508,7 @@ impl Actor {
         let Some(next) = self.state.end.as_ref().and_then(|end| end.retried_as.as_ref()) else {
             return Ok(None);
         };
-        let mut retry = self.shared.store_retry(&self.run, "the run that is retried cannot be read");
+        let mut retry = self.shared.store_retry(&self.links.run, "the run that is retried cannot be read");
         loop {
             let error = match fork::automatic_retry(self, next, last).await {
                 Ok(run) => return Ok(Some(run)),
@@ -502,7 +519,7 @@ impl Actor {
                 // Not without the run that its last event names: the whole decision is taken again at the next start.
                 Err(LoadError::Store(error)) => return Err(error.into()),
                 Err(error) => {
-                    tracing::error!(run = %self.run, %error, "the run cannot be retried by itself");
+                    tracing::error!(run = %self.links.run, %error, "the run cannot be retried by itself");
                     return Ok(None);
                 }
             }
@@ -522,16 +539,16 @@ impl Actor {
         }
         self.snapshot = self.state.seq;
         let body = serde_json::to_vec(&self.state).expect("a state has only string keys");
-        Some(Snapshot { seq: self.state.seq, fold: FOLD_VERSION, plan: self.plan.hash().clone(), body })
+        Some(Snapshot { seq: self.state.seq, fold: FOLD_VERSION, plan: self.links.plan.hash().clone(), body })
     }
 
     /// The run has another owner, or the store is gone: abandons it. The engine that loads it next finds what is durable.
     async fn abandon_run(&mut self, error: &CommitError) -> ActorNext {
         let is_dropped = matches!(error, CommitError::Store(StoreError::Closed)) && self.shared.is_stopping();
         if is_dropped {
-            tracing::debug!(run = %self.run, "the engine was dropped; the run goes on with the next one");
+            tracing::debug!(run = %self.links.run, "the engine was dropped; the run goes on with the next one");
         } else {
-            tracing::error!(run = %self.run, %error, "the run was abandoned");
+            tracing::error!(run = %self.links.run, %error, "the run was abandoned");
         }
         for call in self.calls.values() {
             call.abandon();
@@ -540,22 +557,22 @@ impl Actor {
             CommitError::Fenced { .. } | CommitError::NotFound(_) => {}
             _ if is_dropped => {}
             // Still ours: an owner without an actor would keep all other engines away.
-            _ => unloadable::release_run(&self.shared, &self.run, self.epoch, &error.to_string()).await,
+            _ => unloadable::release_run(&self.shared, &self.links.run, self.epoch, &error.to_string()).await,
         }
-        self.shared.deregister(&self.run, &self.mailbox);
+        self.shared.deregister(&self.links.run, &self.links.mailbox);
         ActorNext::End
     }
 
     /// A decision came to something that cannot be. The run is blocked as it is in the store, and its calls are abandoned:
     /// a run that cannot be trusted does nothing more until an operator or a new version helps.
     async fn block_broken(&mut self, broken: BrokenInvariant, pending: PendingCommit) -> ActorNext {
-        tracing::error!(run = %self.run, node = %broken.node, what = %broken.what, "an invariant is broken; please report it");
+        tracing::error!(run = %self.links.run, node = %broken.node, what = %broken.what, "an invariant is broken; please report it");
         for call in self.calls.values() {
             call.abandon();
         }
         self.store_lines(pending.logs).await;
         let error = LoadError::Broken(broken);
-        let row = async { self.shared.store.get()?.run(&self.run).await };
+        let row = async { self.shared.store.get()?.run(&self.links.run).await };
         match row.await {
             Ok(Some(row)) => {
                 let claim = Claim { row, epoch: self.epoch };
@@ -564,16 +581,16 @@ impl Actor {
                 }
             }
             Ok(None) | Err(_) => {
-                unloadable::release_run(&self.shared, &self.run, self.epoch, &error.to_string()).await;
+                unloadable::release_run(&self.shared, &self.links.run, self.epoch, &error.to_string()).await;
             }
         }
-        self.shared.deregister(&self.run, &self.mailbox);
+        self.shared.deregister(&self.links.run, &self.links.mailbox);
         ActorNext::End
     }
 
     /// The run has ended or waits in the store: it is live no more.
     fn deregister(&self) {
-        self.shared.deregister(&self.run, &self.mailbox);
+        self.shared.deregister(&self.links.run, &self.links.mailbox);
         if !self.state.is_terminal() {
             self.shared.scheduler.note_wake(self.row_update.wake_at());
             // Time was set back while it was given back.
@@ -584,27 +601,41 @@ impl Actor {
             return;
         }
         // Built only if a caller waits; later callers read it from the store.
-        let outcome = self.shared.waiters.is_awaited(&self.run).then(|| {
+        let outcome = self.shared.waiters.is_awaited(&self.links.run).then(|| {
             let event = |seq: Seq| self.values.get(seq).map(AsRef::as_ref);
             let value = |seq: Seq| build(event(seq)?, &event);
             let state = |seq: Seq| event(seq)?.kind.state().cloned();
-            view::outcome(&self.run, &self.plan, &self.state, &OutcomeSource { value: &value, state: &state })
+            view::outcome(
+                &self.links.run,
+                &self.links.plan,
+                &self.state,
+                &OutcomeSource { value: &value, state: &state },
+            )
         });
-        self.shared.waiters.ended(&self.run, &outcome.flatten().map(Arc::new));
-        self.shared.ended_elsewhere(&self.run);
+        self.shared.waiters.ended(&self.links.run, &outcome.flatten().map(Arc::new));
+        self.shared.ended_elsewhere(&self.links.run);
     }
 
     /// Schedules the next tick.
     fn schedule_next_tick(&mut self) {
         let look = self.next_idle_check();
         if look.is_some() {
-            self.shared.scheduler.mark_evictable(&self.run);
+            self.shared.scheduler.mark_evictable(&self.links.run);
         }
         if self.row_update.is_owned()
             && let Some(at) = [self.state.next_timer(), look].into_iter().flatten().min()
         {
-            self.shared.scheduler.schedule_tick(&self.run, at);
+            self.shared.scheduler.schedule_tick(&self.links.run, at);
         }
+    }
+}
+
+/// Adds to a list. Most commits are of one decision, whose list is taken as it is.
+fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
+    if list.is_empty() {
+        *list = more;
+    } else {
+        list.extend(more);
     }
 }
 

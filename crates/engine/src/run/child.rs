@@ -143,10 +143,7 @@ impl Actor {
         &mut self,
         pending: &mut PendingCommit,
     ) -> Result<CommitExtras, CommitError> {
-        if pending.extras.is_empty() && self.state.end.is_none() {
-            return Ok(CommitExtras::default());
-        }
-        let (shared, run) = (Arc::clone(&self.shared), self.run.clone());
+        let (shared, run) = (Arc::clone(&self.shared), self.links.run.clone());
         let mut retry = shared.store_retry(&run, "what a commit takes along cannot be read");
         loop {
             let read = async {
@@ -198,7 +195,7 @@ impl Actor {
                 let found = at.and_then(|at| events.get(at)).filter(|event| event.seq == new.asked).cloned();
                 let asked = match found {
                     Some(event) => Arc::new(event),
-                    None => load_event(&*self.shared.store.get()?, &self.run, new.asked).await?,
+                    None => load_event(&*self.shared.store.get()?, &self.links.run, new.asked).await?,
                 };
                 if new.index.is_some() {
                     self.keep_map(new.asked, &asked);
@@ -233,7 +230,7 @@ impl Actor {
     /// What the run tells its parent when it has ended.
     async fn report_to_parent(&self, last: &[Event]) -> Result<Option<RunCommand>, ReadError> {
         let Some(end) = &self.state.end else { return Ok(None) };
-        let child = self.run.clone();
+        let child = self.links.run.clone();
         if let Some(next) = &end.retried_as {
             return Ok(Some(RunCommand::ChildRetried { child, next: next.clone() }));
         }
@@ -272,12 +269,12 @@ impl Actor {
         let store = self.shared.store.get()?;
         let stored = match at_hand(seq) {
             Some(_) => None,
-            None => Some(load_event(&*store, &self.run, seq).await?),
+            None => Some(load_event(&*store, &self.links.run, seq).await?),
         };
         let event = at_hand(seq).or(stored.as_deref()).ok_or(ReadError::Missing(seq))?;
         if parts_of(&event.kind).is_some() {
             let limit = self.shared.limits.payload_max;
-            return load_joined(&*store, &self.run, event, limit, &at_hand).await;
+            return load_joined(&*store, &self.links.run, event, limit, &at_hand).await;
         }
         event.kind.value().cloned().ok_or(ReadError::Missing(seq))
     }

@@ -147,7 +147,8 @@ async fn write_and_live(
     shared.live().insert(run.clone(), mailbox.clone());
     let _ = answer.send(Ok((run.clone(), status)));
     let permit = permit.unwrap_or_else(|| shared.admit());
-    let new = Actor::new(shared, run, registered, (mailbox, inbox), permit);
+    let plan = Arc::clone(&registered.plan);
+    let new = Actor::new(shared, run, registered, plan, (mailbox, inbox), permit);
     let mut actor = Box::new(Actor { state, row_update, ..new });
     actor.values.keep(decision.events);
     let pending = actor.perform(decision.effects).await;

@@ -11,7 +11,7 @@ use rival_store::{Claim, RowUpdate, RunHold, RunRow, Store, StoreError};
 use crate::api::control::{CommandAck, RunCommand};
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::actor::{Actor, PendingCommit};
-use crate::run::mailbox::{self, Mailbox};
+use crate::run::mailbox::Mailbox;
 use crate::run::unloadable;
 use crate::schedule::shared::{EngineShared, RunPermit};
 
@@ -52,13 +52,13 @@ pub(crate) fn activate(shared: &Arc<EngineShared>, claim: Claim, permit: RunPerm
                 if let (Some(ack), Some(unloaded)) = (ack, unloaded) {
                     unloaded.acknowledge(ack);
                 }
-                return shared.in_flight.remove(1 + mailbox::close_inbox(&mut inbox).await.count);
+                return shared.in_flight.remove(1 + inbox.close().count);
             }
         };
         let Claim { row, epoch } = claim;
         let row_update = RowUpdate::new(row.status, RunHold::Keep, row.created_at, row.note);
-        let new = Actor::new(shared, row.id, registered, (mailbox, inbox), permit);
-        let mut actor = Box::new(Actor { epoch, plan, state, row_update, snapshot, ..new });
+        let new = Actor::new(shared, row.id, registered, plan, (mailbox, inbox), permit);
+        let mut actor = Box::new(Actor { epoch, state, row_update, snapshot, ..new });
         actor.observe_dequeued();
         let mut pending = PendingCommit { acks: ack.into_iter().collect(), ..PendingCommit::default() };
         actor.activate(&mut pending).await;

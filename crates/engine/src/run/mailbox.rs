@@ -1,12 +1,15 @@
 //! Messages to the actor of a live run.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 
 use rival_core::Path;
 use rival_core::machine::CallOutcome;
 use rival_store::LogLine;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use crate::api::control::CommandAck;
 use crate::call::values::RecordedValue;
@@ -48,9 +51,45 @@ pub(crate) struct StepSnapshot {
 /// Sends messages to one actor.
 #[derive(Clone)]
 pub(crate) struct Mailbox {
-    sender: mpsc::UnboundedSender<ActorMessage>,
+    queue: Arc<MessageQueue>,
     in_flight: Arc<InFlightCount>,
 }
+
+/// The messages that wait for one actor. Most runs end without a message, so an empty queue is small.
+#[derive(Default)]
+struct MessageQueue(Mutex<QueuedMessages>);
+
+#[derive(Default)]
+struct QueuedMessages {
+    messages: VecDeque<ActorMessage>,
+    /// The actor, if it waits.
+    waker: Option<Waker>,
+    is_closed: bool,
+}
+
+impl MessageQueue {
+    fn lock(&self) -> MutexGuard<'_, QueuedMessages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a message at the end; `false` if the actor is gone.
+    fn push(&self, message: ActorMessage) -> bool {
+        let mut queued = self.lock();
+        if queued.is_closed {
+            return false;
+        }
+        queued.messages.push_back(message);
+        let waker = queued.waker.take();
+        drop(queued);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        true
+    }
+}
+
+/// Where one actor reads its messages.
+pub(crate) struct Inbox(Arc<MessageQueue>);
 
 /// Messages that were in an inbox when it was closed.
 pub(crate) struct UnreadMessages {
@@ -59,28 +98,64 @@ pub(crate) struct UnreadMessages {
     pub(crate) messages: bool,
 }
 
-/// Closes an inbox. Callers that wait for a reply learn that there is none. Waits for messages that are being sent at
-/// this moment: an inbox that only looks empty would lose them, and their senders believe that they have arrived.
-pub(crate) async fn close_inbox(inbox: &mut mpsc::UnboundedReceiver<ActorMessage>) -> UnreadMessages {
-    inbox.close();
-    let mut refused = UnreadMessages { count: 0, messages: false };
-    while let Some(message) = inbox.recv().await {
-        refused.count += 1;
-        refused.messages |= matches!(message, ActorMessage::InboxChanged(None));
+impl Inbox {
+    /// Waits for the next message. An actor that always has one still lets other tasks of its thread run now and then.
+    pub(crate) async fn next(&mut self) -> ActorMessage {
+        tokio::task::coop::consume_budget().await;
+        poll_fn(|cx| {
+            let mut queued = self.0.lock();
+            match queued.messages.pop_front() {
+                Some(message) => Poll::Ready(message),
+                None => {
+                    queued.waker = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
     }
-    refused
+
+    /// The next message, if there is one.
+    pub(crate) fn try_next(&mut self) -> Option<ActorMessage> {
+        self.0.lock().messages.pop_front()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().messages.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes no more messages. Callers that wait for a reply learn that there is none.
+    pub(crate) fn close(&mut self) -> UnreadMessages {
+        let unread = {
+            let mut queued = self.0.lock();
+            queued.is_closed = true;
+            std::mem::take(&mut queued.messages)
+        };
+        let is_notice = |message: &ActorMessage| matches!(message, ActorMessage::InboxChanged(None));
+        UnreadMessages { count: unread.len(), messages: unread.iter().any(is_notice) }
+    }
+}
+
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        self.close();
+    }
 }
 
 impl Mailbox {
-    pub(crate) fn new(in_flight: Arc<InFlightCount>) -> (Self, mpsc::UnboundedReceiver<ActorMessage>) {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        (Self { sender, in_flight }, receiver)
+    pub(crate) fn new(in_flight: Arc<InFlightCount>) -> (Self, Inbox) {
+        let queue = Arc::<MessageQueue>::default();
+        (Self { queue: Arc::clone(&queue), in_flight }, Inbox(queue))
     }
 
     /// Sends a message; `false` if the actor is gone.
     pub(crate) fn send(&self, message: ActorMessage) -> bool {
         self.in_flight.add();
-        let sent = self.sender.send(message).is_ok();
+        let sent = self.queue.push(message);
         if !sent {
             self.in_flight.remove(1);
         }
@@ -89,7 +164,7 @@ impl Mailbox {
 
     /// Whether both lead to the same actor.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.sender.same_channel(&other.sender)
+        Arc::ptr_eq(&self.queue, &other.queue)
     }
 }
 
@@ -107,7 +182,7 @@ impl ResultSender {
     }
 
     pub(crate) fn send(&self, message: ActorMessage) {
-        if !self.has_reported.swap(true, Ordering::AcqRel) && self.mailbox.sender.send(message).is_err() {
+        if !self.has_reported.swap(true, Ordering::AcqRel) && !self.mailbox.queue.push(message) {
             self.mailbox.in_flight.remove(1);
         }
     }

@@ -49,7 +49,7 @@ pub(crate) async fn undo_run(
     let shared = &actor.shared;
     let Some(row) = shared.store.get()?.run(child).await? else { return Ok(None) };
     let history = load::load_history(&*shared.store.get()?, child).await?;
-    let events = cancelled_instead(history, &actor.run, child, shared.clock.now());
+    let events = cancelled_instead(history, &actor.links.run, child, shared.clock.now());
     let mut state = RunState::default();
     events.iter().for_each(|event| state.apply(event));
     Ok(Some(new_run(actor, undo, row, &state, &events)))
@@ -89,7 +89,7 @@ fn new_run(actor: &Actor, undo: &RunId, row: RunRow, state: &RunState, events: &
         plan: row.plan,
         fingerprint: row.fingerprint,
         created_at: now,
-        parent: Some(actor.run.clone()),
+        parent: Some(actor.links.run.clone()),
         source: Some(row.id),
         tags: row.tags,
         events: EventBatch { first, count, body: event::encode(events) },

@@ -241,6 +241,7 @@ impl EngineShared {
 
     /// Writes a commit. A store that cannot take it now is asked again: nothing that ended is lost.
     pub(crate) async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
+        let commit = Arc::new(commit);
         let mut retry = self.store_retry(&commit.run, "the store takes no writes");
         loop {
             let written = async {
@@ -249,7 +250,7 @@ impl EngineShared {
                 if !commit.runs.is_empty() {
                     self.unsaved.save(&*store).await?;
                 }
-                store.commit(commit.clone()).await
+                store.commit(Arc::clone(&commit)).await
             };
             match written.await {
                 Ok(()) => return Ok(()),

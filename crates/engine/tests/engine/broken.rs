@@ -1,6 +1,7 @@
 //! Runs that come to something that cannot be. Builds with debug assertions panic there instead.
 #![cfg(not(debug_assertions))]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rival::prelude::*;
@@ -27,7 +28,7 @@ async fn hold_a_ghost(lab: &Lab, run: &RunId) {
     commit.events = Some(EventBatch { first: seq, count: 1, body: event::encode(&[ghost]) });
     let status = RunStatus::Waiting;
     commit.row_update = Some(RowUpdate::new(status, RunHold::Release(None), now, None));
-    store.commit(commit).await.unwrap();
+    store.commit(Arc::new(commit)).await.unwrap();
 }
 
 async fn a_run_that_comes_to_what_cannot_be_is_blocked(lab: Lab) {

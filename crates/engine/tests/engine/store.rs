@@ -169,7 +169,7 @@ impl Store for TestStore {
         }
     }
 
-    async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
+    async fn commit(&self, commit: Arc<Commit>) -> Result<(), CommitError> {
         let fault = self.commits.lock().unwrap().pop_front().flatten();
         if let Some(error) = fault {
             return Err(error.into());

@@ -10,57 +10,57 @@ use crate::{Commit, CommitError, Epoch, EventBatch, MessageNo, NewRun, RowUpdate
 
 pub async fn a_gap_is_refused_with_expected_and_actual(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
-    let result = store.commit(Commit { events: Some(batch(3, 1)), ..commit("r") }).await;
+    let result = store.commit(Arc::new(Commit { events: Some(batch(3, 1)), ..commit("r") })).await;
     assert_eq!(sequence(result), (2, 3));
 }
 
 pub async fn a_zero_is_refused_with_expected_and_actual(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
-    let result = store.commit(Commit { events: Some(batch(0, 2)), ..commit("r") }).await;
+    let result = store.commit(Arc::new(Commit { events: Some(batch(0, 2)), ..commit("r") })).await;
     assert_eq!(sequence(result), (2, 0));
 }
 
 pub async fn a_repeat_is_refused_with_expected_and_actual(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let again = Commit { events: Some(batch(2, 1)), ..commit("r") };
-    store.commit(again.clone()).await.unwrap();
-    assert_eq!(sequence(store.commit(again).await), (3, 2));
+    store.commit(Arc::new(again.clone())).await.unwrap();
+    assert_eq!(sequence(store.commit(Arc::new(again)).await), (3, 2));
     assert_eq!(store.load(&id("r"), Seq::ZERO, MANY).await.unwrap().len(), 2);
 }
 
 pub async fn a_batch_without_events_is_refused(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let empty = EventBatch { first: Seq(2), count: 0, body: Vec::new() };
-    assert!(store.commit(Commit { events: Some(empty), ..commit("r") }).await.is_err());
+    assert!(store.commit(Arc::new(Commit { events: Some(empty), ..commit("r") })).await.is_err());
     assert_eq!(store.load(&id("r"), Seq::ZERO, MANY).await.unwrap(), [batch(1, 1)]);
 }
 
 pub async fn a_batch_counts_all_of_its_events(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
-    store.commit(Commit { events: Some(batch(2, 3)), ..commit("r") }).await.unwrap();
-    let result = store.commit(Commit { events: Some(batch(3, 1)), ..commit("r") }).await;
+    store.commit(Arc::new(Commit { events: Some(batch(2, 3)), ..commit("r") })).await.unwrap();
+    let result = store.commit(Arc::new(Commit { events: Some(batch(3, 1)), ..commit("r") })).await;
     assert_eq!(sequence(result), (5, 3));
-    store.commit(Commit { events: Some(batch(5, 1)), ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(Commit { events: Some(batch(5, 1)), ..commit("r") })).await.unwrap();
 }
 
 pub async fn a_commit_without_events_keeps_the_sequence(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
-    store.commit(Commit { row_update: Some(kept()), ..commit("r") }).await.unwrap();
-    store.commit(commit("r")).await.unwrap();
-    store.commit(Commit { events: Some(batch(2, 1)), ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(Commit { row_update: Some(kept()), ..commit("r") })).await.unwrap();
+    store.commit(Arc::new(commit("r"))).await.unwrap();
+    store.commit(Arc::new(Commit { events: Some(batch(2, 1)), ..commit("r") })).await.unwrap();
 }
 
 pub async fn a_commit_without_a_row_update_keeps_the_row(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let before = row(&store, "r").await;
-    store.commit(Commit { events: Some(batch(2, 1)), ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(Commit { events: Some(batch(2, 1)), ..commit("r") })).await.unwrap();
     assert_eq!(row(&store, "r").await, before);
 }
 
 pub async fn a_row_update_replaces_the_one_before(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let noted = RowUpdate::new(RunStatus::Blocked, RunHold::Keep, at(0), Some("why".to_owned()));
-    store.commit(Commit { row_update: Some(noted), ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(Commit { row_update: Some(noted), ..commit("r") })).await.unwrap();
     let blocked = row(&store, "r").await;
     assert_eq!((blocked.status, blocked.note.as_deref()), (RunStatus::Blocked, Some("why")));
     assert_eq!((blocked.owner, blocked.epoch), (Some(engine), Epoch(1)));
@@ -73,7 +73,7 @@ pub async fn a_row_update_replaces_the_one_before(h: &impl StoreHarness) {
 
 pub async fn an_unknown_run_is_not_found(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
-    let result = store.commit(Commit { events: Some(batch(1, 1)), ..commit("unknown") }).await;
+    let result = store.commit(Arc::new(Commit { events: Some(batch(1, 1)), ..commit("unknown") })).await;
     assert!(matches!(&result, Err(CommitError::NotFound(run)) if *run == id("unknown")), "{result:?}");
     assert!(store.run(&id("unknown")).await.unwrap().is_none());
 }
@@ -81,9 +81,9 @@ pub async fn an_unknown_run_is_not_found(h: &impl StoreHarness) {
 pub async fn runs_have_sequences_of_their_own(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("other", engine)).await;
-    store.commit(Commit { events: Some(batch(2, 4)), ..commit("r") }).await.unwrap();
-    store.commit(Commit { events: Some(batch(2, 1)), ..commit("other") }).await.unwrap();
-    store.commit(Commit { events: Some(batch(6, 1)), ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(Commit { events: Some(batch(2, 4)), ..commit("r") })).await.unwrap();
+    store.commit(Arc::new(Commit { events: Some(batch(2, 1)), ..commit("other") })).await.unwrap();
+    store.commit(Arc::new(Commit { events: Some(batch(6, 1)), ..commit("r") })).await.unwrap();
     assert_eq!(store.load(&id("other"), Seq::ZERO, MANY).await.unwrap(), [batch(1, 1), batch(2, 1)]);
 }
 
@@ -91,7 +91,7 @@ pub async fn a_commit_writes_several_runs_at_once(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("other", engine)).await;
     let whole = everything(&store, engine).await;
-    store.commit(whole).await.unwrap();
+    store.commit(Arc::new(whole)).await.unwrap();
 
     let parent = row(&store, "r").await;
     assert_eq!((parent.status, parent.owner), (RunStatus::Running, Some(engine)));
@@ -154,22 +154,22 @@ async fn refused_writes_nothing<H: StoreHarness>(h: &H, spoil: impl FnOnce(&mut 
     spoil(&mut bad);
 
     let before = picture(&store).await;
-    let result = store.commit(bad).await;
+    let result = store.commit(Arc::new(bad)).await;
     assert!(matches!(&result, Err(CommitError::Sequence { .. } | CommitError::Fenced { .. })), "{result:?}");
     assert_eq!(picture(&store).await, before);
     // The idempotent message and the consumed one are as they were, too.
-    store.commit(good).await.unwrap();
+    store.commit(Arc::new(good)).await.unwrap();
     assert_eq!(inbox(&store, "other").await, ["hello"]);
 }
 
 pub async fn a_new_run_with_an_existing_id_is_left_as_it_is(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("child", engine)).await;
-    store.commit(Commit { events: Some(batch(2, 1)), ..commit("child") }).await.unwrap();
+    store.commit(Arc::new(Commit { events: Some(batch(2, 1)), ..commit("child") })).await.unwrap();
     let before = row(&store, "child").await;
     let other = NewRun { workflow: "other".to_owned(), row_update: ended(at(1)), ..new_run("child", engine) };
     let twice = vec![other, new_run("twice", engine), new_run("twice", engine)];
-    store.commit(Commit { runs: twice, ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(Commit { runs: twice, ..commit("r") })).await.unwrap();
 
     assert_eq!(row(&store, "child").await, before);
     assert_eq!(store.load(&id("child"), Seq::ZERO, MANY).await.unwrap().len(), 2);
@@ -181,10 +181,10 @@ pub async fn a_snapshot_replaces_the_last_one(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     assert_eq!(store.snapshot(&id("r")).await.unwrap(), None);
     for (seq, body) in [(1, "first"), (2, "a longer second"), (3, "3")] {
-        store.commit(Commit { snapshot: Some(snapshot(seq, body)), ..commit("r") }).await.unwrap();
+        store.commit(Arc::new(Commit { snapshot: Some(snapshot(seq, body)), ..commit("r") })).await.unwrap();
         assert_eq!(store.snapshot(&id("r")).await.unwrap(), Some(snapshot(seq, body)));
     }
-    store.commit(commit("r")).await.unwrap();
+    store.commit(Arc::new(commit("r"))).await.unwrap();
     let kept = store.snapshot(&id("r")).await.unwrap();
     assert_eq!(kept.as_ref().map(|kept: &Snapshot| kept.seq), Some(Seq(3)));
 }
@@ -196,7 +196,7 @@ pub async fn concurrent_commits_to_one_run_admit_one(h: &impl StoreHarness) {
         let writers = (0..8).map(|_| {
             let store = Arc::clone(&store);
             tokio::spawn(async move {
-                store.commit(Commit { events: Some(batch(first, 1)), ..commit("r") }).await
+                store.commit(Arc::new(Commit { events: Some(batch(first, 1)), ..commit("r") })).await
             })
         });
         let mut admitted = 0;
@@ -220,7 +220,10 @@ pub async fn concurrent_commits_to_many_runs_admit_all(h: &impl StoreHarness) {
             let run = format!("r{writer}");
             create(store.as_ref(), new_run(&run, engine)).await;
             for first in 2..7 {
-                store.commit(Commit { events: Some(batch(first, 1)), ..commit(&run) }).await.unwrap();
+                store
+                    .commit(Arc::new(Commit { events: Some(batch(first, 1)), ..commit(&run) }))
+                    .await
+                    .unwrap();
             }
         })
     });

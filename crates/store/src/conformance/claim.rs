@@ -23,7 +23,7 @@ pub async fn leaving_twice_or_unknown_does_nothing(h: &impl StoreHarness) {
     store.leave(other).await.unwrap();
     store.leave(other).await.unwrap();
     store.leave(EngineId(987_654)).await.unwrap();
-    store.commit(commit("r")).await.unwrap();
+    store.commit(Arc::new(commit("r"))).await.unwrap();
     assert_eq!(row(&store, "r").await.owner, Some(engine));
 }
 
@@ -39,7 +39,7 @@ pub async fn a_free_run_is_claimed_with_the_next_epoch(h: &impl StoreHarness) {
         assert_eq!((claim.row.wake_at, claim.row.status), (None, RunStatus::Waiting));
         assert_eq!(claim.row, row(&store, "free").await);
         let releasing = Commit { row_update: Some(waiting(Some(at(50)))), ..commit_at("free", epoch) };
-        store.commit(releasing).await.unwrap();
+        store.commit(Arc::new(releasing)).await.unwrap();
     }
 }
 
@@ -48,7 +48,7 @@ pub async fn a_claimed_run_takes_commits_at_the_new_epoch(h: &impl StoreHarness)
     release(&store, "r", None).await;
     let claim = store.claim(&id("r"), engine).await.unwrap().unwrap();
     let next = Commit { events: Some(batch(2, 1)), ..Commit::new(id("r"), claim.epoch, at(2)) };
-    store.commit(next).await.unwrap();
+    store.commit(Arc::new(next)).await.unwrap();
 }
 
 pub async fn an_owned_run_is_not_claimed(h: &impl StoreHarness) {
@@ -139,7 +139,7 @@ pub async fn queued_runs_are_claimed_once(h: &impl StoreHarness) {
     assert!(due(&store, engine, at(100)).await.is_empty());
     assert_eq!(claimed(&store.claim_queued(engine, MANY).await.unwrap()), ["queued"]);
     assert!(store.claim_queued(other, MANY).await.unwrap().is_empty());
-    store.commit(commit_at("queued", 2)).await.unwrap();
+    store.commit(Arc::new(commit_at("queued", 2))).await.unwrap();
 }
 
 pub async fn concurrent_claims_of_queued_runs_give_each_once(h: &impl StoreHarness) {
@@ -177,7 +177,7 @@ pub async fn runs_of_live_engines_are_not_claimed(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let other = store.join().await.unwrap();
     assert!(due(&store, other, at(1_000_000)).await.is_empty());
-    store.commit(commit("r")).await.unwrap();
+    store.commit(Arc::new(commit("r"))).await.unwrap();
 }
 
 pub async fn ended_runs_of_an_engine_that_left_are_not_claimed(h: &impl StoreHarness) {

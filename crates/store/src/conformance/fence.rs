@@ -1,5 +1,7 @@
 //! Who may write.
 
+use std::sync::Arc;
+
 use rival_core::{RunStatus, Seq};
 
 use super::StoreHarness;
@@ -18,7 +20,7 @@ async fn assert_unwritten(store: &impl Store) {
 pub async fn another_epoch_is_refused(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     for epoch in [0, 2, -1] {
-        let result = store.commit(next(epoch)).await;
+        let result = store.commit(Arc::new(next(epoch))).await;
         let Err(CommitError::Fenced { run, epoch: refused }) = result else { panic!("{result:?}") };
         assert_eq!((run, refused), (id("r"), Epoch(epoch)));
     }
@@ -30,23 +32,23 @@ pub async fn a_former_owner_is_refused_after_a_claim(h: &impl StoreHarness) {
     let other = store.join().await.unwrap();
     store.leave(engine).await.unwrap();
     assert!(store.claim(&id("r"), other).await.unwrap().is_some());
-    assert_fenced(&store.commit(next(1)).await);
+    assert_fenced(&store.commit(Arc::new(next(1))).await);
     assert_unwritten(&store).await;
-    store.commit(next(2)).await.unwrap();
+    store.commit(Arc::new(next(2))).await.unwrap();
 }
 
 /// The run has not been claimed yet; the engine that left may not write all the same.
 pub async fn an_engine_that_left_is_refused(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     store.leave(engine).await.unwrap();
-    assert_fenced(&store.commit(next(1)).await);
+    assert_fenced(&store.commit(Arc::new(next(1))).await);
     assert_unwritten(&store).await;
 }
 
 pub async fn a_run_that_was_let_go_takes_no_commit(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     release(&store, "r", Some(at(5))).await;
-    assert_fenced(&store.commit(next(1)).await);
+    assert_fenced(&store.commit(Arc::new(next(1))).await);
     assert_unwritten(&store).await;
 }
 
@@ -56,11 +58,11 @@ pub async fn an_ended_run_takes_no_commit(h: &impl StoreHarness) {
         let run = format!("r {status}");
         create(&store, new_run(&run, engine)).await;
         let ending = RowUpdate::new(status, RunHold::Release(Some(at(0))), at(2), None);
-        store.commit(Commit { row_update: Some(ending), ..commit(&run) }).await.unwrap();
+        store.commit(Arc::new(Commit { row_update: Some(ending), ..commit(&run) })).await.unwrap();
         let row = row(&store, &run).await;
         assert_eq!((row.owner, row.wake_at, row.ended_at), (None, None, Some(at(2))));
-        assert_fenced(&store.commit(Commit { events: Some(batch(2, 1)), ..commit(&run) }).await);
-        assert_fenced(&store.commit(commit(&run)).await);
+        assert_fenced(&store.commit(Arc::new(Commit { events: Some(batch(2, 1)), ..commit(&run) })).await);
+        assert_fenced(&store.commit(Arc::new(commit(&run))).await);
         assert_eq!(store.load(&id(&run), Seq::ZERO, MANY).await.unwrap().len(), 1);
     }
 }
@@ -71,6 +73,6 @@ pub async fn ownership_is_checked_before_the_sequence(h: &impl StoreHarness) {
     let other = store.join().await.unwrap();
     store.leave(engine).await.unwrap();
     store.claim(&id("r"), other).await.unwrap();
-    store.commit(next(2)).await.unwrap();
-    assert_fenced(&store.commit(next(1)).await);
+    store.commit(Arc::new(next(2))).await.unwrap();
+    assert_fenced(&store.commit(Arc::new(next(1))).await);
 }

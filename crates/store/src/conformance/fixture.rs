@@ -1,5 +1,7 @@
 //! Runs, commits and pictures of a store, in few words.
 
+use std::sync::Arc;
+
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time, Value};
 
 use crate::{
@@ -125,12 +127,12 @@ pub(super) async fn one_run<H: super::StoreHarness>(h: &H) -> (H::Store, EngineI
 
 pub(super) async fn end(store: &impl Store, run: &str, ended_at: Time) {
     let ending = Commit { row_update: Some(ended(ended_at)), ..commit(run) };
-    store.commit(ending).await.unwrap();
+    store.commit(Arc::new(ending)).await.unwrap();
 }
 
 pub(super) async fn release(store: &impl Store, run: &str, wake_at: Option<Time>) {
     let releasing = Commit { row_update: Some(waiting(wake_at)), ..commit(run) };
-    store.commit(releasing).await.unwrap();
+    store.commit(Arc::new(releasing)).await.unwrap();
 }
 
 pub(super) async fn row(store: &impl Store, run: &str) -> RunRow {

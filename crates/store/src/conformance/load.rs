@@ -1,5 +1,7 @@
 //! Reading events back.
 
+use std::sync::Arc;
+
 use rival_core::Seq;
 
 use super::StoreHarness;
@@ -10,7 +12,7 @@ use crate::{Commit, EventBatch, Store};
 async fn seven_events<H: StoreHarness>(h: &H) -> H::Store {
     let (store, _) = one_run(h).await;
     for events in [batch(2, 3), batch(5, 1), batch(6, 2)] {
-        store.commit(Commit { events: Some(events), ..commit("r") }).await.unwrap();
+        store.commit(Arc::new(Commit { events: Some(events), ..commit("r") })).await.unwrap();
     }
     store
 }
@@ -22,7 +24,7 @@ async fn since(store: &impl Store, after: u64) -> Vec<EventBatch> {
 pub async fn batches_come_in_order(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     for first in 2..30 {
-        store.commit(Commit { events: Some(batch(first, 1)), ..commit("r") }).await.unwrap();
+        store.commit(Arc::new(Commit { events: Some(batch(first, 1)), ..commit("r") })).await.unwrap();
     }
     assert_eq!(since(&store, 0).await, (1..30).map(|first| batch(first, 1)).collect::<Vec<_>>());
 }
@@ -94,7 +96,7 @@ pub async fn a_large_body_comes_back_byte_for_byte(h: &impl StoreHarness) {
     let large = EventBatch { first: Seq(2), count: 1, body };
     let image = crate::Snapshot { body: large.body.clone(), ..snapshot(2, "") };
     let whole = Commit { events: Some(large.clone()), snapshot: Some(image.clone()), ..commit("r") };
-    store.commit(whole).await.unwrap();
+    store.commit(Arc::new(whole)).await.unwrap();
     assert!(since(&store, 1).await == [large], "the events changed");
     assert!(store.snapshot(&id("r")).await.unwrap() == Some(image), "the snapshot changed");
 }
@@ -109,7 +111,7 @@ pub async fn pages_of_large_batches_are_short(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     for seq in 2..8 {
         let large = EventBatch { first: Seq(seq), count: 1, body: vec![0; crate::LOAD_MAX_BYTES * 2 / 3] };
-        store.commit(Commit { events: Some(large), ..commit("r") }).await.unwrap();
+        store.commit(Arc::new(Commit { events: Some(large), ..commit("r") })).await.unwrap();
     }
     let mut read = Vec::new();
     loop {

@@ -1,5 +1,7 @@
 //! Log lines.
 
+use std::sync::Arc;
+
 use rival_core::Value;
 
 use super::StoreHarness;
@@ -48,7 +50,10 @@ pub async fn lines_come_oldest_first(h: &impl StoreHarness) {
 pub async fn lines_of_a_commit_and_appended_ones_are_together(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     store.append_logs(vec![line("r", "1")]).await.unwrap();
-    store.commit(Commit { logs: vec![line("r", "2"), line("nobody", "x")], ..commit("r") }).await.unwrap();
+    store
+        .commit(Arc::new(Commit { logs: vec![line("r", "2"), line("nobody", "x")], ..commit("r") }))
+        .await
+        .unwrap();
     store.append_logs(vec![line("r", "3")]).await.unwrap();
     assert_eq!(read(&store, LogFilter::default()).await, ["1", "2", "3"]);
 }

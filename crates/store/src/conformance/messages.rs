@@ -17,7 +17,7 @@ async fn told_as(store: &impl Store, run: &str, message_id: &str, body: &str) ->
 }
 
 async fn consume(store: &impl Store, run: &str, no: crate::MessageNo) {
-    store.commit(Commit { consumed: vec![no], ..commit(run) }).await.unwrap();
+    store.commit(Arc::new(Commit { consumed: vec![no], ..commit(run) })).await.unwrap();
 }
 
 pub async fn messages_wait_in_the_order_they_were_sent(h: &impl StoreHarness) {
@@ -44,23 +44,26 @@ pub async fn a_consumed_message_is_gone(h: &impl StoreHarness) {
     let third = send(&store, "r", "third", at(0)).await;
     consume(&store, "r", second).await;
     assert_eq!(inbox(&store, "r").await, ["first", "third"]);
-    store.commit(Commit { consumed: vec![third, first], ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(Commit { consumed: vec![third, first], ..commit("r") })).await.unwrap();
     assert!(inbox(&store, "r").await.is_empty());
 }
 
 pub async fn a_message_is_consumed_once(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let no = send(&store, "r", "once", at(0)).await;
-    assert_fenced(&store.commit(Commit { consumed: vec![no, no], ..commit("r") }).await);
+    assert_fenced(&store.commit(Arc::new(Commit { consumed: vec![no, no], ..commit("r") })).await);
     assert_eq!(inbox(&store, "r").await, ["once"]);
     consume(&store, "r", no).await;
-    assert_fenced(&store.commit(Commit { consumed: vec![no], ..commit("r") }).await);
+    assert_fenced(&store.commit(Arc::new(Commit { consumed: vec![no], ..commit("r") })).await);
 }
 
 pub async fn the_id_of_a_refused_message_is_free_again(h: &impl StoreHarness) {
     let (store, _) = one_run(h).await;
     let first = send_as(&store, "r", "m", "1").await.unwrap();
-    store.commit(Commit { consumed: vec![first], refused: vec![first], ..commit("r") }).await.unwrap();
+    store
+        .commit(Arc::new(Commit { consumed: vec![first], refused: vec![first], ..commit("r") }))
+        .await
+        .unwrap();
     assert!(first < send_as(&store, "r", "m", "2").await.unwrap());
     assert_eq!(store.messages(&id("r")).await.unwrap().len(), 1);
 }
@@ -69,7 +72,7 @@ pub async fn a_message_of_another_run_is_not_consumed(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create(&store, new_run("other", engine)).await;
     let no = send(&store, "other", "not yours", at(0)).await;
-    assert_fenced(&store.commit(Commit { consumed: vec![no], ..commit("r") }).await);
+    assert_fenced(&store.commit(Arc::new(Commit { consumed: vec![no], ..commit("r") })).await);
     assert_eq!(inbox(&store, "other").await, ["not yours"]);
 }
 
@@ -87,7 +90,7 @@ pub async fn a_message_id_is_kept_once_also_after_it_was_consumed(h: &impl Store
     let first = send_as(&store, "r", "m", "first").await;
     let releasing =
         Commit { consumed: first.into_iter().collect(), row_update: Some(waiting(None)), ..commit("r") };
-    store.commit(releasing).await.unwrap();
+    store.commit(Arc::new(releasing)).await.unwrap();
     assert_eq!(send_as(&store, "r", "m", "again").await, first);
     assert!(inbox(&store, "r").await.is_empty());
     assert_eq!(row(&store, "r").await.wake_at, None);
@@ -156,7 +159,7 @@ pub async fn a_run_that_is_let_go_with_messages_waiting_is_due(h: &impl StoreHar
         let seen = send(&store, run, "seen", at(0)).await;
         send(&store, run, "unseen", at(0)).await;
         let releasing = Commit { consumed: vec![seen], row_update: Some(waiting(wake_at)), ..commit(run) };
-        store.commit(releasing).await.unwrap();
+        store.commit(Arc::new(releasing)).await.unwrap();
         assert_eq!(due(&store, engine, at(1)).await, [run]);
         assert_eq!(inbox(&store, run).await, ["unseen"]);
     }
@@ -166,7 +169,7 @@ pub async fn a_run_that_is_let_go_without_messages_is_not_due(h: &impl StoreHarn
     let (store, engine) = one_run(h).await;
     let seen = send(&store, "r", "seen", at(0)).await;
     let releasing = Commit { consumed: vec![seen], row_update: Some(waiting(None)), ..commit("r") };
-    store.commit(releasing).await.unwrap();
+    store.commit(Arc::new(releasing)).await.unwrap();
     assert_eq!(row(&store, "r").await.wake_at, None);
     assert!(due(&store, engine, at(1_000)).await.is_empty());
 }
@@ -188,11 +191,11 @@ pub async fn an_ended_run_knows_the_messages_that_it_acted_on(h: &impl StoreHarn
     let acted = send_as(&store, "r", "acted", "1").await.unwrap();
     let refused = send_as(&store, "r", "refused", "2").await.unwrap();
     let consumed = vec![acted, refused];
-    store.commit(Commit { consumed, refused: vec![refused], ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(Commit { consumed, refused: vec![refused], ..commit("r") })).await.unwrap();
     let last = send_as(&store, "r", "last", "3").await.unwrap();
     send_as(&store, "r", "unread", "4").await;
     let ending = Commit { consumed: vec![last], row_update: Some(ended(at(2))), ..commit("r") };
-    store.commit(ending).await.unwrap();
+    store.commit(Arc::new(ending)).await.unwrap();
     assert_eq!(told_as(&store, "r", "acted", "1").await, SendResult::Known(acted));
     assert_eq!(told_as(&store, "r", "last", "3").await, SendResult::Known(last));
     assert_eq!(row(&store, "r").await.dropped_messages, 1);
@@ -207,7 +210,7 @@ pub async fn messages_that_wait_at_the_end_are_counted_and_dropped(h: &impl Stor
     send(&store, "r", "unread", at(0)).await;
     send(&store, "r", "unread", at(0)).await;
     let ending = Commit { consumed: vec![read], row_update: Some(ended(at(2))), ..commit("r") };
-    store.commit(ending).await.unwrap();
+    store.commit(Arc::new(ending)).await.unwrap();
     assert!(inbox(&store, "r").await.is_empty());
     assert_eq!(row(&store, "r").await.dropped_messages, 2);
     assert!(due(&store, engine, at(100)).await.is_empty());
@@ -233,7 +236,7 @@ pub async fn a_message_in_a_commit_follows_the_same_rules(h: &impl StoreHarness)
     let receivers = ["owned", "ended", "free", "queued", "nobody"];
     let messages: Vec<_> = receivers.iter().map(|run| (id(run), message(Some("m"), "hello"))).collect();
     let twice = Commit { messages: [messages.clone(), messages].concat(), now: at(7), ..commit("r") };
-    store.commit(twice).await.unwrap();
+    store.commit(Arc::new(twice)).await.unwrap();
 
     for run in ["owned", "free", "queued"] {
         assert_eq!(inbox(&store, run).await, ["hello"]);
@@ -249,7 +252,7 @@ pub async fn a_run_can_be_sent_a_message_by_the_commit_that_starts_it(h: &impl S
     let (store, engine) = one_run(h).await;
     let child = crate::NewRun { row_update: waiting(None), ..new_run("child", engine) };
     let messages = vec![(id("child"), message(None, "welcome"))];
-    store.commit(Commit { runs: vec![child], messages, ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(Commit { runs: vec![child], messages, ..commit("r") })).await.unwrap();
     assert_eq!(inbox(&store, "child").await, ["welcome"]);
     assert_eq!(due(&store, engine, at(1)).await, ["child"]);
 }

@@ -1,5 +1,7 @@
 //! Opening the same data again. Stores that forget have nothing to show here.
 
+use std::sync::Arc;
+
 use rival_core::RunStatus;
 
 use super::StoreHarness;
@@ -33,7 +35,7 @@ pub async fn everything_is_still_there(h: &impl StoreHarness) {
         snapshot: Some(snapshot(4, "state")),
         ..commit("r")
     };
-    store.commit(whole).await.unwrap();
+    store.commit(Arc::new(whole)).await.unwrap();
     end(&store, "child", at(4)).await;
     assert_eq!(store.send(&id("child"), message(None, "late"), at(5)).await.unwrap(), SendResult::Ended);
 
@@ -49,7 +51,7 @@ pub async fn numbers_go_on_where_they_were(h: &impl StoreHarness) {
     let other = store.join().await.unwrap();
     store.leave(other).await.unwrap();
     let consumed = send(&store, "r", "read", at(0)).await;
-    store.commit(Commit { consumed: vec![consumed], ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(Commit { consumed: vec![consumed], ..commit("r") })).await.unwrap();
     let no = row(&store, "r").await.no;
 
     let Some(store) = again(h, store).await else { return };
@@ -70,16 +72,16 @@ pub async fn runs_of_former_engines_are_claimed(h: &impl StoreHarness) {
     let claims = store.claim_due(engine, at(0), MANY).await.unwrap();
     assert_eq!(claimed(&claims), ["r"]);
     let next = Commit { events: Some(batch(2, 1)), ..Commit::new(id("r"), claims[0].epoch, at(1)) };
-    store.commit(next).await.unwrap();
+    store.commit(Arc::new(next)).await.unwrap();
 }
 
 pub async fn former_owners_are_refused(h: &impl StoreHarness) {
     let (store, former) = one_run(h).await;
     let Some(store) = again(h, store).await else { return };
-    assert_fenced(&store.commit(Commit { events: Some(batch(2, 1)), ..commit("r") }).await);
+    assert_fenced(&store.commit(Arc::new(Commit { events: Some(batch(2, 1)), ..commit("r") })).await);
     assert!(store.claim(&id("r"), former).await.unwrap().is_none());
     let engine = store.join().await.unwrap();
-    assert_fenced(&store.commit(Commit { events: Some(batch(2, 1)), ..commit("r") }).await);
+    assert_fenced(&store.commit(Arc::new(Commit { events: Some(batch(2, 1)), ..commit("r") })).await);
     assert_eq!(due(&store, engine, at(0)).await, ["r"]);
 }
 
@@ -104,7 +106,7 @@ pub async fn a_message_id_is_still_known(h: &impl StoreHarness) {
     let named = message(Some("m"), "once");
     let first = store.send(&id("r"), named.clone(), at(0)).await.unwrap();
     let reading = Commit { consumed: first.no().into_iter().collect(), ..commit("r") };
-    store.commit(reading).await.unwrap();
+    store.commit(Arc::new(reading)).await.unwrap();
     let Some(store) = again(h, store).await else { return };
     assert_eq!(store.send(&id("r"), named, at(0)).await.unwrap(), SendResult::Known(first.no().unwrap()));
     assert!(inbox(&store, "r").await.is_empty());

@@ -1,5 +1,7 @@
 //! Removing runs that ended long ago.
 
+use std::sync::Arc;
+
 use rival_core::Seq;
 
 use super::StoreHarness;
@@ -26,7 +28,7 @@ pub async fn runs_that_ended_before_are_removed_with_everything(h: &impl StoreHa
         snapshot: Some(snapshot(2, "state")),
         ..commit("r")
     };
-    store.commit(ending).await.unwrap();
+    store.commit(Arc::new(ending)).await.unwrap();
     assert_eq!(store.purge(at(11), MANY).await.unwrap(), 1);
 
     assert!(store.run(&id("r")).await.unwrap().is_none());
@@ -68,7 +70,7 @@ pub async fn a_run_with_a_live_child_stays(h: &impl StoreHarness) {
     assert_eq!(store.purge(at(100), MANY).await.unwrap(), 0);
     store.claim(&id("waiting child"), engine).await.unwrap();
     let ending = Commit { row_update: Some(ended(at(500))), ..commit_at("waiting child", 2) };
-    store.commit(ending).await.unwrap();
+    store.commit(Arc::new(ending)).await.unwrap();
     assert_eq!(store.purge(at(100), MANY).await.unwrap(), 1);
     assert_eq!(ids(&all(&store).await), ["waiting child", "live child"]);
 }
@@ -117,7 +119,7 @@ pub async fn a_removed_id_is_free_again(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     let named = message(Some("m"), "before");
     store.send(&id("r"), named.clone(), at(0)).await.unwrap();
-    store.commit(Commit { logs: vec![line("r", "before")], ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(Commit { logs: vec![line("r", "before")], ..commit("r") })).await.unwrap();
     let no = row(&store, "r").await.no;
     end(&store, "r", at(1)).await;
     assert_eq!(store.purge(at(2), MANY).await.unwrap(), 1);

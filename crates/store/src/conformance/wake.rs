@@ -1,5 +1,7 @@
 //! Wake-ups of runs without an owner.
 
+use std::sync::Arc;
+
 use rival_core::RunStatus;
 
 use super::StoreHarness;
@@ -52,7 +54,7 @@ pub async fn a_due_run_keeps_its_status_and_loses_its_wake_up(h: &impl StoreHarn
 pub async fn a_kept_run_has_no_wake_up(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     create_with_row(&store, "kept", engine, kept()).await;
-    store.commit(crate::Commit { row_update: Some(kept()), ..commit("r") }).await.unwrap();
+    store.commit(Arc::new(crate::Commit { row_update: Some(kept()), ..commit("r") })).await.unwrap();
     assert_eq!(row(&store, "kept").await.wake_at, None);
     assert_eq!(row(&store, "r").await.wake_at, None);
     assert_eq!(store.next_wake().await.unwrap(), None);

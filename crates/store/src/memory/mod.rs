@@ -12,7 +12,7 @@ mod retention;
 mod state;
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
@@ -63,8 +63,8 @@ impl Store for MemoryStore {
         self.lock().start(run)
     }
 
-    async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
-        self.lock().commit(commit)
+    async fn commit(&self, commit: Arc<Commit>) -> Result<(), CommitError> {
+        self.lock().commit(Arc::unwrap_or_clone(commit))
     }
 
     async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<SendResult, StoreError> {

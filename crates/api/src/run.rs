@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rival_core::plan::Graph;
 use rival_core::view::StepMetrics;
-use rival_core::{NodeStatus, RunId, RunStatus, Time};
+use rival_core::{NodeStatus, RunId, RunStatus, Time, UndoStatus};
 use serde::{Deserialize, Serialize};
 
 /// A run that was started, or acted on a request.
@@ -88,6 +88,10 @@ pub struct RunGraph {
 
 /// What a run is waiting for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+    /// What became of what nodes did, by their paths, if the run took that back or tries to.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub undo: BTreeMap<String, UndoStatus>,
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Explanation))]
 pub struct ExplanationReply {

@@ -139,6 +139,7 @@ fn pending(path: &Path, name: &str, kind: &str) -> StepMetrics {
         name: name.to_owned(),
         kind: kind.to_owned().into(),
         status: NodeStatus::Pending,
+        undo: None,
         result: None,
         state: empty(),
         started_at: None,

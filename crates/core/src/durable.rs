@@ -178,13 +178,15 @@ pub struct OpKey {
 impl fmt::Display for OpKey {
     /// As messages show it: ``run(`charge`) no. 2``.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, name, occurrence } = self;
-        match name.as_str() {
-            "" => write!(f, "{}", kind.word())?,
-            name => write!(f, "{}(`{name}`)", kind.word())?,
-        }
-        if *occurrence == 1 { Ok(()) } else { write!(f, " no. {occurrence}") }
+        f.write_str(&label(self.kind.word(), &self.name, self.occurrence))
     }
+}
+
+/// Which operation it is, for people.
+pub(crate) fn label(kind: &str, name: &str, occurrence: u32) -> String {
+    let name = if name.is_empty() { String::new() } else { format!("(`{name}`)") };
+    let number = if occurrence == 1 { String::new() } else { format!(" no. {occurrence}") };
+    format!("{kind}{name}{number}")
 }
 
 /// One call's way through the operations that its step has recorded.

@@ -30,6 +30,6 @@ pub use level::{LogLevel, UnknownLevel};
 pub use path::Path;
 pub use plan::{IndexedPlan, Plan, PlanHash};
 pub use state::RunState;
-pub use status::{NodeStatus, RunStatus, UnknownStatus};
+pub use status::{NodeStatus, RunStatus, UndoStatus, UnknownStatus};
 pub use trace::TraceParent;
 pub use value::Value;

@@ -1,6 +1,7 @@
 //! A node's identity: its path in the plan, with the iteration where there is one.
 
 use std::borrow::{Borrow, Cow};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Bound;
@@ -87,6 +88,22 @@ impl Path {
             end = if at == 0 { None } else { Some(this.rfind(['/', '[']).unwrap_or(0)) };
             Some(Self(Arc::from(this)))
         })
+    }
+
+    /// Which comes first, with iterations by their numbers: `items[2]` before `items[10]`. Paths themselves are ordered as text.
+    pub fn cmp_in_order(&self, other: &Self) -> Ordering {
+        let (mut left, mut right) = (self.0.split('['), other.0.split('['));
+        loop {
+            let (a, b) = match (left.next(), right.next()) {
+                (Some(a), Some(b)) => (a, b),
+                (a, b) => return a.cmp(&b),
+            };
+            let number = |part: &str| part.split_once(']').and_then(|(n, _)| n.parse::<u32>().ok());
+            let order = number(a).cmp(&number(b)).then_with(|| a.cmp(b));
+            if order.is_ne() {
+                return order;
+            }
+        }
     }
 
     /// The last segment, without its iteration: the node's id in its block.
@@ -182,6 +199,14 @@ mod tests {
         assert_eq!(Path::from("items[3]").id(), "items");
         assert_eq!(Path::from("a/items").iteration(3).as_iteration(), Some((Path::from("a/items"), 3)));
         assert_eq!(Path::from("a[1]/items").as_iteration(), None);
+    }
+
+    #[test]
+    fn iterations_are_ordered_by_their_numbers() {
+        let ordered = ["a", "a[2]", "a[2]/b", "a[2]/b[9]/c", "a[2]/b[10]/c", "a[10]", "a[10]/b", "b"];
+        let mut sorted: Vec<Path> = ordered.into_iter().rev().map(Path::from).collect();
+        sorted.sort_by(Path::cmp_in_order);
+        assert_eq!(sorted.iter().map(Path::as_str).collect::<Vec<_>>(), ordered);
     }
 
     #[test]

@@ -151,3 +151,27 @@ impl fmt::Display for NodeStatus {
         f.pad(self.word())
     }
 }
+
+/// What became of what a node did, in a run that takes it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum UndoStatus {
+    /// It is undone.
+    Undone,
+    /// It is being undone.
+    Undoing,
+    /// It could not be undone.
+    NotUndone,
+}
+
+impl UndoStatus {
+    /// The word used in HTTP, CLI and UI.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Undone => "undone",
+            Self::Undoing => "undoing",
+            Self::NotUndone => "not_undone",
+        }
+    }
+}

@@ -6,11 +6,12 @@ use std::fmt;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::durable;
 use crate::event::NotUndone;
 use crate::failure::FailureRecord;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
-use crate::status::{NodeStatus, RunStatus};
+use crate::status::{NodeStatus, RunStatus, UndoStatus};
 use crate::value::{self, Value};
 
 /// How a run ended, with what its steps left.
@@ -136,6 +137,10 @@ pub struct StepMetrics {
     pub kind: Cow<'static, str>,
     /// Where it stands.
     pub status: NodeStatus,
+    /// What became of what it did, if the run took that back or tries to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub undo: Option<UndoStatus>,
     /// What it returned.
     pub result: Option<Value>,
     /// What it put into its state.
@@ -156,6 +161,13 @@ pub struct StepMetrics {
     pub wake_at: Option<Time>,
     /// What it has asked for durably, in the order in which it asked.
     pub operations: Vec<OperationView>,
+}
+
+impl StepMetrics {
+    /// The word for where it stands: what was taken back is not completed any more.
+    pub fn standing(&self) -> &'static str {
+        self.undo.map_or_else(|| self.status.word(), UndoStatus::word)
+    }
 }
 
 /// A failure of an attempt.
@@ -205,8 +217,35 @@ pub struct OperationView {
     pub occurrence: u32,
     /// Where it stands: `waiting`, `completed`, `failed` or `cancelled`.
     pub status: NodeStatus,
+    /// When the step asked for it; something that is done once is recorded when it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub started_at: Option<Time>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub ended_at: Option<Time>,
+    /// When it ends by itself, while it waits for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub wake_at: Option<Time>,
+    /// What came of it: what was done once, the signal's payload, the child's output.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value::present")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub result: Option<Value>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub error: Option<FailureRecord>,
     /// The runs that it started, in the order of the items.
     pub children: Vec<ChildView>,
+}
+
+impl OperationView {
+    /// Which one it is, as messages say it: ``signal(`approval`) no. 2``.
+    pub fn label(&self) -> String {
+        durable::label(&self.kind, &self.name, self.occurrence)
+    }
 }
 
 /// A child of an operation.

@@ -11,7 +11,8 @@ use rival_core::{Event, IndexedPlan, NodeStatus, Path, RunId, RunState, RunStatu
 use rival_store::RunRow;
 
 use crate::inspect::bounded::ValueBudget;
-use crate::inspect::operations;
+use crate::inspect::operations::StepOperations;
+use crate::inspect::undone::UndoneNodes;
 
 /// Finds the events that a state refers to.
 pub(crate) trait EventSource {
@@ -152,7 +153,9 @@ fn steps(
 ) -> (Vec<StepMetrics>, usize) {
     let mut begun: Vec<_> =
         state.nodes.iter().filter_map(|(path, node)| Some((plan.node(path)?, path, node))).collect();
-    begun.sort_by(|(a, left, _), (b, right, _)| a.place().cmp(&b.place()).then_with(|| left.cmp(right)));
+    begun.sort_by(|(a, left, _), (b, right, _)| {
+        a.place().cmp(&b.place()).then_with(|| left.cmp_in_order(right))
+    });
     let all = begun.len();
     let mut too_many = budget.too_many(all);
     // What a long loop or forEach has done is of least interest.
@@ -165,7 +168,8 @@ fn steps(
     begun.truncate(begun.len() - too_many);
     let mut steps: Vec<StepMetrics> = Vec::with_capacity(begun.len());
     let attempts = attempts(events);
-    let mut operations = operations::operations(events);
+    let mut operations = StepOperations::find(events);
+    let undone = UndoneNodes::find(state);
     for (planned, path, node) in begun {
         let event = |seq: Option<Seq>| seq.and_then(|seq| events.event(seq));
         let error = event(node.failure).and_then(|event| {
@@ -178,6 +182,7 @@ fn steps(
             name: planned.node().id.clone(),
             kind: planned.node().kind.word().into(),
             status: node.status(),
+            undo: undone.of(path),
             result: event(node.result).and_then(|holder| {
                 let result = build(holder, &|seq| events.event(seq))?;
                 Some(budget.fit(result, holder.seq, ValueField::Value))
@@ -198,7 +203,7 @@ fn steps(
             calls: node.calls,
             error,
             wake_at: node.wake_at(),
-            operations: operations.remove(path).unwrap_or_default(),
+            operations: operations.take(path, events, budget),
         };
         steps.push(metrics);
     }

@@ -136,8 +136,10 @@ async fn a_child_is_a_run_of_its_own(lab: Lab) {
     let view = engine.get(&row.id).await.unwrap();
     assert_eq!((view.parent, view.input.to_json()), (Some(run.clone()), json!(21)));
     let view = serde_json::to_value(engine.get(&run).await.unwrap()).unwrap();
+    let (began, ended) = (&view["createdAt"], &view["endedAt"]);
     let operation = json!({
         "kind": "run", "name": "child", "occurrence": 1, "status": "completed",
+        "startedAt": began, "endedAt": ended, "result": 42,
         "children": [{"index": 0, "runId": "r~c1", "status": "completed"}],
     });
     assert_eq!(view["steps"][0]["operations"], json!([operation]));

@@ -10,7 +10,7 @@ use rival::testing::TestEngine;
 use rival::{NodeStatus, RunId, RunStatus, TypedStep};
 use serde_json::json;
 
-use crate::lab::{Lab, facts, told, until_status};
+use crate::lab::{Lab, facts, since_start, told, until_status};
 use crate::steps::{Gate, Tape, failure, output};
 
 facts![
@@ -44,6 +44,7 @@ facts![
     an_orderly_stop_lets_a_waiting_step_go,
     crashes_while_it_waits_are_no_interruptions,
     a_waiting_step_shows_what_it_waits_for,
+    operations_tell_when_they_were_and_what_came_of_them,
     a_handler_cannot_ask_for_it,
 ];
 
@@ -672,11 +673,50 @@ async fn a_waiting_step_shows_what_it_waits_for(lab: Lab) {
     assert_eq!(engine.explain(&run).await.unwrap(), expected);
     let view = serde_json::to_value(engine.get(&run).await.unwrap()).unwrap();
     let operations = &view["steps"][0]["operations"];
+    let once = &operations[0];
     assert_eq!(
-        operations[0],
-        json!({"kind": "once", "name": "charge", "occurrence": 1, "status": "completed", "children": []})
+        (&once["kind"], &once["name"], &once["status"]),
+        (&json!("once"), &json!("charge"), &json!("completed"))
     );
     assert_eq!(operations[1]["status"], "waiting");
+}
+
+async fn operations_tell_when_they_were_and_what_came_of_them(lab: Lab) {
+    let workflow = workflow(step(&Tape::default(), |durable, tape| async move {
+        let seven = noted(&durable, &tape, "charge").await?;
+        durable.sleep(MINUTE).await?;
+        let sent: u32 = durable.signal("go").await?;
+        let none: Option<u32> = durable.signal("never").timeout_value(MINUTE).await?;
+        let late = durable.signal::<u32>("late").timeout(HOUR).await;
+        Ok(seven + sent + none.unwrap_or(0) + late.unwrap_or(0))
+    }));
+    let engine = lab.engine(&workflow).await;
+    let run = started(&engine).await;
+    engine.advance(MINUTE).await.unwrap();
+    engine.signal(&run, "go", 5).await.unwrap();
+    engine.come_to_rest().await.unwrap();
+    let shown = async || {
+        let view = engine.get(&run).await.unwrap();
+        let times = |at: Option<rival::Time>| at.map(|at| since_start(at) / 1_000);
+        let line = |it: &rival::OperationView| {
+            let said = it.error.as_ref().map(ToString::to_string);
+            let said = said.or_else(|| Some(it.result.as_ref()?.as_json().to_owned())).unwrap_or_default();
+            let (began, ended, wakes) = (times(it.started_at), times(it.ended_at), times(it.wake_at));
+            format!("{} {}: {began:?} {ended:?} {wakes:?} {said}", it.label(), it.status)
+        };
+        view.steps[0].operations.iter().map(line).collect::<Vec<_>>()
+    };
+    let waiting = "signal(`never`) waiting: Some(60) None Some(120) ";
+    assert_eq!(shown().await.last().unwrap(), waiting);
+    engine.finish(&run).await.unwrap();
+    let expected = [
+        "once(`charge`) completed: Some(0) Some(0) None 7",
+        "sleep completed: Some(0) Some(60) None ",
+        "signal(`go`) completed: Some(60) Some(60) None 5",
+        "signal(`never`) completed: Some(60) Some(120) None null",
+        "signal(`late`) failed: Some(120) Some(3720) None `s` waited for the signal `late`, and none came in time",
+    ];
+    assert_eq!(shown().await, expected);
 }
 
 async fn a_handler_cannot_ask_for_it(_lab: Lab) {

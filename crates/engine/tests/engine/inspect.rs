@@ -27,6 +27,7 @@ facts![
     lines_of_a_step_that_timed_out_are_kept,
     lines_of_a_handler_are_kept,
     metrics_tell_times,
+    iterations_come_in_the_order_of_their_numbers,
     runs_are_filtered_and_paged,
     what_is_not_there_is_not_found,
     history_names_the_cause_of_everything,
@@ -298,6 +299,20 @@ async fn metrics_tell_times(lab: Lab) {
     ];
     assert_eq!(times, expected);
     assert_eq!((since_start(view.created_at), view.ended_at.map(since_start)), (0, Some(6_000)));
+}
+
+async fn iterations_come_in_the_order_of_their_numbers(lab: Lab) {
+    let tape = Tape::default();
+    let items = || async { Ok::<_, StepError>((0..12).collect::<Vec<u32>>()) };
+    let charge = tape.step("charge");
+    let flow = Workflow::new("w").for_each("items", items.named("list"), |e| e.body(|b| b.step(charge)));
+    let (engine, run) = engine_of(&lab, flow).await;
+    engine.finish(&run).await.unwrap();
+    let view = engine.get(&run).await.unwrap();
+    let paths: Vec<&str> = view.steps.iter().map(|step| step.path.as_str()).collect();
+    let expected: Vec<String> = (0..12).map(|n| format!("items[{n}]/charge")).collect();
+    assert_eq!(paths[0], "items");
+    assert_eq!(paths[1..], expected);
 }
 
 async fn runs_are_filtered_and_paged(lab: Lab) {

@@ -17,6 +17,7 @@ facts![
     a_compensation_knows_the_input_the_result_and_earlier_steps,
     the_others_are_undone_when_one_compensation_fails,
     both_errors_are_shown,
+    a_view_tells_what_was_undone,
     a_compensation_is_retried,
     a_compensation_is_tried_three_times_unless_told_otherwise,
     a_step_that_failed_is_not_undone,
@@ -138,6 +139,47 @@ async fn the_others_are_undone_when_one_compensation_fails(lab: Lab) {
     let steps = (undoable(&tape, "a"), stuck, undoable(&tape, "c"), tape.failing("bad"));
     outcome_of(&lab, &Workflow::new("w").steps(steps).build().unwrap()).await;
     assert_eq!(tape.entries()[4..], ["undo c", "stuck", "undo a"]);
+}
+
+async fn a_view_tells_what_was_undone(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let held = gate.clone();
+    let undo = move || {
+        let held = held.clone();
+        async move {
+            held.pass().await;
+            Ok::<_, StepError>(())
+        }
+    };
+    let stuck = tape.step("stuck").compensate(tape.failing("stays").retry(1));
+    let (inner, plain) = (undoable(&tape, "inner"), tape.step("plain"));
+    let flow = Workflow::new("w").step(tape.step("slow").compensate(undo.named("undo slow")));
+    let flow = flow
+        .step(tape.step("keeps"))
+        .step(stuck)
+        .parallel("both", |p| p.branch("x", |b| b.step(inner)).branch("y", |b| b.step(plain)))
+        .step(tape.failing("bad"));
+    let engine = lab.engine(&flow.build().unwrap()).await;
+    let run = engine.run("w", ()).await.unwrap().id().clone();
+    let shown = async || {
+        let view = engine.get(&run).await.unwrap();
+        let steps = view.steps.iter().map(|step| format!("{} {}", step.path, step.standing()));
+        steps.collect::<Vec<_>>()
+    };
+    gate.arrived(1).await;
+    assert_eq!(shown().await[0], "slow undoing");
+    gate.open();
+    engine.finish(&run).await.unwrap();
+    let expected = [
+        "slow undone",
+        "keeps completed",
+        "stuck not_undone",
+        "both undone",
+        "both/x/inner undone",
+        "both/y/plain completed",
+        "bad failed",
+    ];
+    assert_eq!(shown().await, expected);
 }
 
 async fn both_errors_are_shown(lab: Lab) {

@@ -62,7 +62,8 @@ pub(crate) fn log_reply(line: LogLine) -> LogReply {
 
 pub(crate) fn run_graph(graph: Graph, steps: &[StepMetrics]) -> RunGraph {
     let statuses = steps.iter().map(|step| (step.path.to_string(), step.status)).collect();
-    RunGraph { graph, statuses }
+    let undo = steps.iter().filter_map(|step| Some((step.path.to_string(), step.undo?))).collect();
+    RunGraph { graph, statuses, undo }
 }
 
 pub(crate) fn violations(violations: Vec<Violation>) -> Vec<ViolationReply> {

@@ -15,6 +15,7 @@ mod level;
 pub mod machine;
 mod path;
 pub mod plan;
+pub mod repeated;
 pub mod state;
 mod status;
 pub mod text;

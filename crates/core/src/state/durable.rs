@@ -30,6 +30,9 @@ pub struct StepOps {
     fresh: BTreeSet<u32>,
     /// How many answers have been used.
     uses: u32,
+    /// The last number that was given when a call of this attempt was suspended.
+    #[serde(skip_serializing_if = "is_default")]
+    suspended_at: u32,
 }
 
 /// A durable operation.
@@ -165,6 +168,11 @@ impl StepOps {
         !self.fresh.is_empty()
     }
 
+    /// Whether a call of this attempt was suspended, and nothing has been asked for since.
+    pub(crate) fn was_suspended_last(&self) -> bool {
+        self.suspended_at > 0 && self.suspended_at == self.last
+    }
+
     /// Whether children have not ended.
     pub(super) fn has_children(&self) -> bool {
         self.children > 0
@@ -190,6 +198,7 @@ impl StepOps {
     /// A new attempt finds what went well before, in whatever order it asks. Later calls of the attempt go its way again:
     /// what it used and gave up of that stays so.
     fn begin_attempt(&mut self, attempt: u32) {
+        self.suspended_at = 0;
         let past: Vec<u32> = self.iter().filter(|(_, op)| op.attempt != attempt).map(|(no, _)| no).collect();
         for number in past {
             match self.all.get_mut(&number) {
@@ -631,6 +640,7 @@ impl RunState {
         if let Some(ops) = self.ops.get_mut(node) {
             used.iter().for_each(|number| ops.used(*number, None));
             ops.fresh.retain(|number| !told.contains(number));
+            ops.suspended_at = ops.last;
         }
         let Some(call) = expected(self.close_call(node), "a call that is suspended is at work") else {
             return;

@@ -38,7 +38,7 @@ use crate::trace::TraceParent;
 
 /// The version of the fold. A snapshot of another version is ignored and the history folded again, so
 /// raise it whenever the meaning or shape of [`RunState`] changes.
-pub const FOLD_VERSION: u32 = 5;
+pub const FOLD_VERSION: u32 = 6;
 
 /// Where a run stands after its last event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,6 +9,7 @@ use std::time::Instant;
 use rival_core::durable::Replay;
 use rival_core::event::{BlockedReason, CallRole};
 use rival_core::machine::{CallOutcome, Effect, GRACE_MS, LiveStates, MachineInput, NewCall, StopReason};
+use rival_core::repeated::RepeatedPart;
 use rival_core::state::{NodeState, RunEnding};
 use rival_core::{Path, Seq, Value};
 use rival_store::LogLine;
@@ -22,7 +23,7 @@ use crate::call::job::{CallJob, CaughtFuture};
 use crate::call::log::Log;
 use crate::call::parked::CallWatch;
 use crate::call::values::RecordedValue;
-use crate::durable::handle::DurableHandle;
+use crate::durable::handle::{CallProgress, DurableHandle};
 use crate::durable::idle::IdleTracker;
 use crate::durable::op_session::OpSession;
 use crate::run::actor::{Actor, PendingCommit};
@@ -281,11 +282,12 @@ impl Actor {
             trace: self.trace_of(&call.node, call.role, call.number),
         });
         let idle_tracker = role_inputs.durable().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
+        let progress = role_inputs.durable().map(|(durable, _)| durable.progress().clone());
         let watch = matches!(self.shared.clock, Clock::Virtual(_))
             .then(|| CallWatch::new(&self.shared.in_flight, needs.elsewhere, idle_tracker));
         CallJob {
             watch,
-            log: Log::new(Arc::clone(&info), self.shared.clock.clone()),
+            log: Log::new(Arc::clone(&info), self.shared.clock.clone()).after(progress),
             info,
             input: self.recorded(self.input_of(&call.node, call.role)),
             seen,
@@ -337,14 +339,9 @@ impl Actor {
         let (node, number) = (&call.node, call.number);
         let idle_tracker = IdleTracker::new(&self.shared, &self.links.mailbox, node, number);
         let tracker = Arc::clone(&idle_tracker);
-        let handle = DurableHandle::new(
-            node,
-            number,
-            &self.links.run,
-            &self.links.mailbox,
-            &self.shared.store,
-            tracker,
-        );
+        let progress = CallProgress::new(RepeatedPart::new(self.state.ops.get(node), call.attempt));
+        let (run, mailbox, store) = (&self.links.run, &self.links.mailbox, &self.shared.store);
+        let handle = DurableHandle::new(node, number, run, mailbox, store, tracker, progress);
         (handle, idle_tracker)
     }
 

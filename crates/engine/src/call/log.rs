@@ -8,6 +8,7 @@ use rival_store::{LogLevel, LogLine};
 use serde::Serialize;
 
 use crate::call::context::RunInfo;
+use crate::durable::handle::CallProgress;
 use crate::schedule::clock::Clock;
 
 /// The longest message, and the most that goes with one: a log is not a store.
@@ -22,6 +23,8 @@ pub struct Log {
     run: Arc<RunInfo>,
     clock: Clock,
     written: Arc<Mutex<Written>>,
+    /// Of a call that may repeat an earlier one.
+    progress: Option<CallProgress>,
 }
 
 /// What a call has logged.
@@ -47,7 +50,12 @@ impl Written {
 impl Log {
     /// A log for one call.
     pub fn new(run: Arc<RunInfo>, clock: Clock) -> Self {
-        Self { run, clock, written: Arc::default() }
+        Self { run, clock, written: Arc::default(), progress: None }
+    }
+
+    /// The same, of a call whose lines are stored already as far as it repeats an earlier one.
+    pub(crate) fn after(self, progress: Option<CallProgress>) -> Self {
+        Self { progress, ..self }
     }
 
     /// For the author: `log.debug(fields, message)`; `()` for no fields.
@@ -81,7 +89,7 @@ impl Log {
     }
 
     fn write(&self, level: LogLevel, fields: &impl Serialize, message: &dyn fmt::Display) {
-        if self.written().is_full {
+        if self.progress.as_ref().is_some_and(CallProgress::repeats) || self.written().is_full {
             return;
         }
         // Made before the lock is taken: both run code of the step.

@@ -9,13 +9,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rival_core::durable::{ChildOutcome, OpKey, OpKind, OpOutcome};
 use rival_core::event::EventKind;
 use rival_core::failure::code;
 use rival_core::machine::{OnceRequest, OpRequest};
+use rival_core::repeated::RepeatedPart;
 use rival_core::{Event, FailureRecord, Path, RunId, Seq, StepError, Value};
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
@@ -44,6 +45,26 @@ struct OpClient {
     idle_tracker: Arc<IdleTracker>,
     /// How often the function has asked for what.
     counts: Mutex<BTreeMap<(OpKind, String), u32>>,
+    repeated: CallProgress,
+}
+
+/// How far a call is in what it repeats of an earlier one, in the order of the function's own code: its log goes by that.
+#[derive(Clone, Debug)]
+pub(crate) struct CallProgress(Arc<Mutex<RepeatedPart>>);
+
+impl CallProgress {
+    pub(crate) fn new(repeated: RepeatedPart) -> Self {
+        Self(Arc::new(Mutex::new(repeated)))
+    }
+
+    /// Whether the function does what an earlier call has done.
+    pub(crate) fn repeats(&self) -> bool {
+        !self.lock().is_over()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RepeatedPart> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A wait for a signal, as it is asked for.
@@ -111,6 +132,7 @@ impl DurableHandle {
         mailbox: &Mailbox,
         store: &Arc<StoreSlot>,
         idle_tracker: Arc<IdleTracker>,
+        repeated: CallProgress,
     ) -> Self {
         Self(Arc::new(OpClient {
             node: node.clone(),
@@ -120,7 +142,12 @@ impl DurableHandle {
             store: Arc::clone(store),
             idle_tracker,
             counts: Mutex::default(),
+            repeated,
         }))
+    }
+
+    pub(crate) fn progress(&self) -> &CallProgress {
+        &self.0.repeated
     }
 
     /// Does something once: what came of it is recorded, and a later call of the step finds it.
@@ -248,6 +275,7 @@ impl DurableHandle {
         let occurrence = counts.entry((kind, name.to_owned())).or_default();
         *occurrence += 1;
         let key = OpKey { kind, name: name.to_owned(), occurrence: *occurrence };
+        self.0.repeated.lock().asks(&key);
         OpWait { line: Arc::clone(&self.0), key, is_open: false }
     }
 }
@@ -372,6 +400,7 @@ impl OpWait {
                 None => Ok(None),
             }
         };
+        self.line.repeated.lock().hears(op);
         Ok((op, answer))
     }
 
@@ -386,6 +415,7 @@ impl OpWait {
         if let Err(error) = self.line.fetch(&mut end).await {
             return self.unreadable(error);
         }
+        self.line.repeated.lock().hears(op);
         if let Some(event) = end.event().cloned()
             && !matches!(event.kind, EventKind::OpEnded { outcome: OpOutcome::Done {}, .. })
         {

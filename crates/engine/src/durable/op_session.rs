@@ -16,6 +16,7 @@ use rival_core::state::{OpState, StepOps};
 use rival_core::{FailureRecord, Path, Time, Value};
 use tokio::sync::oneshot;
 
+use crate::call::live_calls::RunningCall;
 use crate::call::values::RecordedValue;
 use crate::durable::handle::{ChildInputCheck, GivenUp, OpMessage, OpReply};
 use crate::durable::idle::IdleTracker;
@@ -131,6 +132,9 @@ impl Actor {
         let refused = self.refused(&request, &key.name, check);
         let OpKey { name, occurrence, .. } = key;
         let asked = AskedOp { node, call, name, occurrence, hash, after: used, request, refused };
+        let lines = self.calls.get(&asked.node).map(RunningCall::unstored);
+        // With the operation, because a call that finds it does not write them again.
+        pending.logs.extend(lines.into_iter().flatten());
         self.decide(MachineInput::Op(asked), pending);
         idle_tracker.known(id);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rival::event::EventKind;
 use rival::prelude::*;
 use rival::testing::TestEngine;
-use rival::{NodeStatus, RunId, RunStatus, TypedStep};
+use rival::{LogFilter, NodeStatus, RunId, RunStatus, TypedStep};
 use serde_json::json;
 
 use crate::lab::{Lab, facts, since_start, told, until_status};
@@ -45,6 +45,9 @@ facts![
     crashes_while_it_waits_are_no_interruptions,
     a_waiting_step_shows_what_it_waits_for,
     operations_tell_when_they_were_and_what_came_of_them,
+    lines_are_written_once_by_a_step_that_is_let_go,
+    lines_are_written_once_over_a_crash,
+    another_attempt_writes_its_own_lines,
     a_handler_cannot_ask_for_it,
 ];
 
@@ -717,6 +720,92 @@ async fn operations_tell_when_they_were_and_what_came_of_them(lab: Lab) {
         "signal(`late`) failed: Some(120) Some(3720) None `s` waited for the signal `late`, and none came in time",
     ];
     assert_eq!(shown().await, expected);
+}
+
+async fn lines(engine: &TestEngine, run: &RunId) -> Vec<String> {
+    let lines = engine.logs(run, &LogFilter::default()).await.unwrap();
+    lines.into_iter().map(|line| line.message).collect()
+}
+
+/// A workflow whose step writes a line between all that it does.
+fn chatty() -> Workflow<(), u32> {
+    let step = |durable: Durable, log: Log| async move {
+        log.info((), "begun");
+        let inside = log.clone();
+        let seven = durable.once("charge", move || async move {
+            inside.info((), "charging");
+            Ok::<_, StepError>(7_u32)
+        });
+        let seven = seven.await?;
+        log.info((), "charged");
+        let left = durable.signal::<u32>("left").into_future();
+        let right = durable.signal::<u32>("right").into_future();
+        let waiting = async {
+            log.info((), "waiting for both");
+            Ok::<_, StepError>(())
+        };
+        let (left, right, ()) = futures::try_join!(left, right, waiting)?;
+        log.info((), "both came");
+        durable.sleep(HOUR).await?;
+        log.info((), "done");
+        Ok::<_, StepError>(seven + left + right)
+    };
+    workflow(step.named("s"))
+}
+
+const CHATTY: [&str; 6] = ["begun", "charging", "charged", "waiting for both", "both came", "done"];
+
+async fn lines_are_written_once_by_a_step_that_is_let_go(lab: Lab) {
+    let engine = lab.engine(&chatty()).await;
+    let run = started(&engine).await;
+    for signal in ["left", "right"] {
+        // It is let go of while it waits, and called again.
+        engine.advance(MINUTE).await.unwrap();
+        engine.signal(&run, signal, 1).await.unwrap();
+        engine.come_to_rest().await.unwrap();
+    }
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 9);
+    let history = engine.history(&run).await.unwrap();
+    let suspended = history.iter().filter(|it| matches!(it.kind, EventKind::CallSuspended { .. })).count();
+    assert_eq!(suspended, 3);
+    assert_eq!(lines(&engine, &run).await, CHATTY);
+}
+
+/// What the function wrote before the last operation that is recorded is stored with it.
+async fn lines_are_written_once_over_a_crash(lab: Lab) {
+    let workflow = chatty();
+    lab.life_of(&workflow, async |engine: TestEngine| {
+        engine.run("w", ()).id("r").await.unwrap();
+        engine.come_to_rest().await.unwrap();
+    })
+    .await;
+    for signal in ["left", "right"] {
+        lab.life_of(&workflow, async move |engine: TestEngine| {
+            engine.signal(&"r".into(), signal, 1).await.unwrap();
+            engine.come_to_rest().await.unwrap();
+        })
+        .await;
+    }
+    let engine = lab.engine(&workflow).await;
+    assert_eq!(output(&engine.finish(&"r".into()).await.unwrap()), 9);
+    let lines = lines(&engine, &"r".into()).await;
+    let count = |text: &str| lines.iter().filter(|line| *line == text).count();
+    for line in ["begun", "charging", "charged", "both came", "done"] {
+        assert_eq!(count(line), 1, "{line}: {lines:?}");
+    }
+}
+
+async fn another_attempt_writes_its_own_lines(lab: Lab) {
+    let step = |durable: Durable, log: Log, run: Run| async move {
+        log.info((), format!("attempt {}", run.attempt()));
+        durable.sleep(HOUR).await?;
+        log.info((), "slept");
+        if run.attempt() == 1 { Err(StepError::new("no")) } else { Ok(7_u32) }
+    };
+    let engine = lab.engine(&workflow(step.named("s").retry(2))).await;
+    let run = started(&engine).await;
+    assert_eq!(output(&engine.finish(&run).await.unwrap()), 7);
+    assert_eq!(lines(&engine, &run).await, ["attempt 1", "slept", "attempt 2", "slept"]);
 }
 
 async fn a_handler_cannot_ask_for_it(_lab: Lab) {

@@ -40,9 +40,13 @@ async fn a_step_that_waits_is_let_go_and_called_again() {
         ("other.ts", "export const steps = [function other() { return 1 }]"),
         (
             "waits.ts",
-            "async function work({ durable, run }) {
-    const first = await durable.once('first', () => run.call)
-    const said = await durable.signal('word')
+            "async function work({ durable, run, log }) {
+    log.info('begun')
+    const first = await durable.once('first', () => { log.info('the first'); return run.call })
+    const word = durable.signal('word')
+    log.info('waiting')
+    const said = await word
+    log.info('told')
     return { first, said, call: run.call }
 }
 export const steps = [work]",
@@ -56,6 +60,9 @@ export const steps = [work]",
     assert_eq!(output["first"], 1);
     assert_eq!(output["said"], "go");
     assert_eq!(output["call"], 2);
+    // What it does again on its way to the wait, it does not write again.
+    let lines: Vec<String> = lab.logs(&run).await.into_iter().map(|line| line.message).collect();
+    assert_eq!(lines, ["begun", "the first", "waiting", "told"]);
 }
 
 #[tokio::test]

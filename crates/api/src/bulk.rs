@@ -90,9 +90,18 @@ pub struct BulkFilter {
     /// Only children of this run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// Only runs that are no children.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub roots: bool,
     /// Only with this tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
+    /// Only where a field of the input has this value: `customer.id=42`. Inputs are read one by one: an answer may reach
+    /// fewer runs than its limit, or none, and have a cursor to go on with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = "^[^=]+=", example = "customer.id=42"))]
+    pub input: Option<String>,
 }
 
 /// Milliseconds since 1970, or RFC 3339.

@@ -50,6 +50,10 @@ pub struct RunSummary {
     pub tags: Vec<String>,
     /// One line: why it failed or is blocked.
     pub note: Option<String>,
+    /// How many children it has, with the runs that undo some; only where `roots` asks for runs that are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub children: Option<u64>,
 }
 
 /// A page of runs.
@@ -84,14 +88,14 @@ pub struct RunGraph {
     pub graph: Graph,
     /// Where each node stands that has begun, by its path; of nodes inside of loops, each iteration by itself.
     pub statuses: BTreeMap<String, NodeStatus>,
-}
-
-/// What a run is waiting for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
     /// What became of what nodes did, by their paths, if the run took that back or tries to.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub undo: BTreeMap<String, UndoStatus>,
+}
+
+/// What a run is waiting for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Explanation))]
 pub struct ExplanationReply {

@@ -360,6 +360,11 @@ impl Store for SqliteStore {
         self.read(move |connection| query::rows(connection, &filter, &page)).await
     }
 
+    async fn count_children(&self, runs: &[RunId]) -> Result<Vec<u64>, StoreError> {
+        let runs = runs.to_vec();
+        self.read(move |connection| query::count_children(connection, &runs)).await
+    }
+
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError> {
         let (hash, json) = (hash.clone(), json.to_owned());
         let asked = hash.clone();

@@ -83,20 +83,21 @@ fn distinct(statuses: &[RunStatus]) -> Vec<RunStatus> {
 
 /// One walk from the newest run down, with its conditions.
 struct Walk {
-    from: &'static str,
-    number: &'static str,
+    path: WalkPath,
     conditions: Vec<String>,
     values: Vec<Sql>,
 }
 
 impl Walk {
     fn new(filter: &RunFilter, page: &Page, statuses: &[RunStatus]) -> Self {
-        let (from, number) = source(filter, statuses);
         // By name, so that a new condition is not forgotten. The statuses come one walk at a time.
-        let RunFilter { workflow, statuses: _, created_from, created_to, parent, tag } = filter;
-        let mut walk = Self { from, number, conditions: Vec::new(), values: Vec::new() };
+        let RunFilter { workflow, statuses: _, created_from, created_to, parent, roots, tag } = filter;
+        let mut walk = Self { path: path(filter, statuses), conditions: Vec::new(), values: Vec::new() };
         if let Some(before) = page.before {
-            walk.add(&format!("{number} <"), Sql::Integer(before));
+            walk.add_end_of_page(before);
+        }
+        if *roots {
+            walk.conditions.push("runs.parent IS NULL".to_owned());
         }
         if let Some(tag) = tag {
             walk.add("tags.tag =", Sql::Text(tag.clone()));
@@ -118,6 +119,18 @@ impl Walk {
         }
         walk.add_statuses(statuses);
         walk
+    }
+
+    /// Goes on where the page before ended. If its last run is gone, the one before it tells when that was.
+    fn add_end_of_page(&mut self, before: i64) {
+        match self.path.order {
+            WalkOrder::Number(number) => self.add(&format!("{number} <"), Sql::Integer(before)),
+            WalkOrder::Time => {
+                let last = "(SELECT created_at FROM runs WHERE no <= ? ORDER BY no DESC LIMIT 1), ?";
+                self.conditions.push(format!("(runs.created_at, runs.no) < ({last})"));
+                self.values.extend([Sql::Integer(before), Sql::Integer(before)]);
+            }
+        }
     }
 
     fn add(&mut self, left: &str, value: Sql) {
@@ -150,24 +163,58 @@ impl Walk {
     fn run(mut self, connection: &Connection, limit: usize) -> Result<Vec<RunRow>> {
         self.values.push(Sql::Integer(as_limit(limit)));
         let all = if self.conditions.is_empty() { "1".to_owned() } else { self.conditions.join(" AND ") };
-        let sql =
-            format!("SELECT {COLUMNS} FROM {} WHERE {all} ORDER BY {} DESC LIMIT ?", self.from, self.number);
+        let order = match self.path.order {
+            WalkOrder::Number(number) => format!("{number} DESC"),
+            WalkOrder::Time => "runs.created_at DESC, runs.no DESC".to_owned(),
+        };
+        let from = self.path.from;
+        let sql = format!("SELECT {COLUMNS} FROM {from} WHERE {all} ORDER BY {order} LIMIT ?");
         let mut statement = connection.prepare_cached(&sql)?;
         let rows = statement.query_and_then(params_from_iter(self.values), decode_row)?;
         rows.collect()
     }
 }
 
+/// What a walk goes along, and in which order that gives the runs.
+struct WalkPath {
+    from: &'static str,
+    order: WalkOrder,
+}
+
+enum WalkOrder {
+    /// The order of creation here: this column is the run's number.
+    Number(&'static str),
+    /// The order of the times of creation.
+    Time,
+}
+
 /// Which index to walk: the one that leaves the fewest runs. Named, because SQLite has no statistics to
-/// choose by and every one of them must give the order without sorting.
-fn source(filter: &RunFilter, statuses: &[RunStatus]) -> (&'static str, &'static str) {
+/// choose by and every one of them must give its order without sorting.
+fn path(filter: &RunFilter, statuses: &[RunStatus]) -> WalkPath {
+    let by_number = |from| WalkPath { from, order: WalkOrder::Number("runs.no") };
+    let is_timed = filter.created_from.is_some() || filter.created_to.is_some();
     match statuses {
-        _ if filter.tag.is_some() => ("tags CROSS JOIN runs ON runs.no = tags.run", "tags.run"),
-        _ if filter.parent.is_some() => ("runs INDEXED BY runs_by_parent", "runs.no"),
-        [one] if *one != RunStatus::Completed => ("runs INDEXED BY runs_by_status", "runs.no"),
-        _ if filter.workflow.is_some() => ("runs INDEXED BY runs_by_workflow", "runs.no"),
-        _ => ("runs NOT INDEXED", "runs.no"),
+        _ if filter.tag.is_some() => WalkPath {
+            from: "tags CROSS JOIN runs ON runs.no = tags.run",
+            order: WalkOrder::Number("tags.run"),
+        },
+        _ if filter.parent.is_some() => by_number("runs INDEXED BY runs_by_parent"),
+        [one] if *one != RunStatus::Completed => by_number("runs INDEXED BY runs_by_status"),
+        // Bounds in time leave less than a workflow, which may have all runs of a store.
+        _ if is_timed => WalkPath { from: "runs INDEXED BY runs_by_creation", order: WalkOrder::Time },
+        _ if filter.workflow.is_some() => by_number("runs INDEXED BY runs_by_workflow"),
+        _ if filter.roots => by_number("runs INDEXED BY runs_by_root"),
+        _ => by_number("runs NOT INDEXED"),
     }
+}
+
+/// How many children each of these runs has.
+pub(crate) fn count_children(connection: &Connection, runs: &[RunId]) -> Result<Vec<u64>> {
+    let mut statement =
+        connection.prepare_cached("SELECT count(*) FROM runs INDEXED BY runs_by_parent WHERE parent = ?1")?;
+    let count =
+        |run: &RunId| Ok(statement.query_row([run.as_str()], |row| row.get::<_, i64>(0))?.cast_unsigned());
+    runs.iter().map(count).collect()
 }
 
 /// The batches that hold the events after `after`, checked against their chain.

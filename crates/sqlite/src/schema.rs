@@ -18,6 +18,7 @@ pub(crate) const APPLICATION_ID: i32 = 0x5249_564C;
 const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/0001.sql"), then: |_| Ok(()) },
     Migration { sql: include_str!("schema/0002.sql"), then: fill_sums },
+    Migration { sql: include_str!("schema/0003.sql"), then: |_| Ok(()) },
 ];
 
 /// What this program writes.

@@ -222,6 +222,9 @@ async fn lists_and_claims_walk_an_index_and_sort_nothing() {
         RunFilter { workflow: Some("w".to_owned()), ..RunFilter::default() },
         RunFilter { tag: Some("red".to_owned()), ..RunFilter::default() },
         RunFilter { parent: Some(RunId::from("a")), ..RunFilter::default() },
+        RunFilter { roots: true, ..RunFilter::default() },
+        RunFilter { created_from: Some(Time(1)), ..RunFilter::default() },
+        RunFilter { created_to: Some(Time(9)), workflow: Some("w".to_owned()), ..RunFilter::default() },
     ];
     for filter in filters {
         for before in [None, Some(100)] {
@@ -240,6 +243,9 @@ fn sorting(connection: &rusqlite::Connection) -> fault::Result<Vec<String>> {
         "SELECT no FROM runs INDEXED BY runs_by_status WHERE runs.status = 'failed' AND runs.status <> 'completed' ORDER BY runs.no DESC LIMIT 5",
         "SELECT no FROM runs INDEXED BY runs_by_workflow WHERE runs.no < 5 AND workflow = 1 ORDER BY no DESC",
         "SELECT no FROM runs INDEXED BY runs_by_parent WHERE runs.parent = 'a' ORDER BY runs.no DESC",
+        "SELECT no FROM runs INDEXED BY runs_by_root WHERE runs.no < 5 AND runs.parent IS NULL ORDER BY runs.no DESC LIMIT 5",
+        "SELECT no FROM runs INDEXED BY runs_by_creation WHERE runs.created_at >= 1 AND runs.created_at < 5 ORDER BY runs.created_at DESC, runs.no DESC LIMIT 5",
+        "SELECT no FROM runs INDEXED BY runs_by_creation WHERE (runs.created_at, runs.no) < ((SELECT created_at FROM runs WHERE no <= 5 ORDER BY no DESC LIMIT 1), 5) AND runs.created_at < 5 ORDER BY runs.created_at DESC, runs.no DESC LIMIT 5",
         "SELECT no FROM tags CROSS JOIN runs ON runs.no = tags.run WHERE tags.tag = 'a' ORDER BY tags.run DESC",
         "SELECT no FROM runs WHERE ended_at < 5 ORDER BY ended_at, no LIMIT 5",
         "SELECT no FROM messages WHERE run = 1 AND body IS NOT NULL ORDER BY no",

@@ -111,8 +111,13 @@ pub trait Store: Send + Sync + 'static {
     /// A run's row.
     async fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError>;
 
-    /// Rows of runs that match, the newest first, a page at a time.
+    /// Rows of runs that match, the newest first, a page at a time. With a bound in time a store may go by the times of
+    /// creation, which say another order than the creation here where a clock was set back; pages of one filter go together
+    /// in any case.
     async fn runs(&self, filter: &RunFilter, page: &Page) -> Result<Vec<RunRow>, StoreError>;
+
+    /// How many children each of these runs has, ended or not; runs that undo children are children too.
+    async fn count_children(&self, runs: &[RunId]) -> Result<Vec<u64>, StoreError>;
 
     /// Keeps a plan under its hash; keeping it again does nothing. Plans outlive the runs that had them.
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError>;

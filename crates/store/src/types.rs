@@ -330,6 +330,8 @@ pub struct RunFilter {
     pub created_to: Option<Time>,
     /// Only children of this run.
     pub parent: Option<RunId>,
+    /// Only runs that are no children.
+    pub roots: bool,
     /// Only with this tag.
     pub tag: Option<String>,
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
 /// The schemas that there have been; the last one is written today.
-const VERSIONS: [&str; 2] = ["v1", "v2"];
+const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
 
 /// When it was recorded.
 const T0: Time = Time(1_800_000_000_000);

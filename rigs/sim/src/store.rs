@@ -128,6 +128,10 @@ impl Store for MortalStore {
         self.read(self.inner.runs(filter, page)).await
     }
 
+    async fn count_children(&self, runs: &[RunId]) -> Result<Vec<u64>, StoreError> {
+        self.read(self.inner.count_children(runs)).await
+    }
+
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError> {
         self.read(self.inner.put_plan(hash, json)).await
     }

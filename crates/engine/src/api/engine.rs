@@ -505,6 +505,11 @@ impl Engine {
         Ok(self.shared.store.get()?.runs(filter, page).await?)
     }
 
+    /// How many children each of these runs has, ended or not.
+    pub async fn count_children(&self, runs: &[RunId]) -> Result<Vec<u64>, RunError> {
+        Ok(self.shared.store.get()?.count_children(runs).await?)
+    }
+
     /// A run as lists show it.
     pub async fn summary(&self, run: &RunId) -> Result<RunRow, RunError> {
         self.row(run).await

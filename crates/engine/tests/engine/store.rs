@@ -268,6 +268,10 @@ impl Store for TestStore {
         self.inner.runs(filter, page).await
     }
 
+    async fn count_children(&self, runs: &[RunId]) -> Result<Vec<u64>, StoreError> {
+        self.inner.count_children(runs).await
+    }
+
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError> {
         self.inner.put_plan(hash, json).await
     }

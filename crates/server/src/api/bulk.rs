@@ -9,11 +9,12 @@ use futures::StreamExt;
 use rival_api::{BulkAction, BulkDone, BulkError, BulkFilter, BulkRequest, BulkResult};
 use rival_core::{RunId, RunStatus};
 use rival_engine::{RunError, RunHandle, StartError};
-use rival_store::{Page, RunFilter, RunRow};
+use rival_store::RunFilter;
 
 use super::extract::{JsonBody, bad_request};
 use super::key;
-use super::words;
+use super::select::{RunSelection, SelectedRuns};
+use super::words::{self, InputCondition};
 use crate::app::AppState;
 use crate::problem::HttpProblem;
 
@@ -80,21 +81,25 @@ async fn matching(
     if statuses.is_empty() {
         return Ok((Vec::new(), None));
     }
+    // A child belongs to its parent, and is asked for again when that is retried.
+    let roots = filter.roots || action == BulkAction::Retry && filter.parent.is_none();
+    let input = filter.input.as_deref().map(InputCondition::parse).transpose()?;
     let filter = RunFilter {
         workflow: filter.workflow,
         statuses,
         created_from: filter.from.map(|from| words::moment("from", from)).transpose()?,
         created_to: filter.to.map(|to| words::moment("to", to)).transpose()?,
         parent: filter.parent.map(RunId::from),
+        roots,
         tag: filter.tag,
     };
-    let mut rows = app.engine.runs(&filter, &Page { before, limit: limit + 1 }).await?;
-    let more = rows.len() > limit;
-    rows.truncate(limit);
-    let cursor = rows.last().filter(|_| more).map(|row| row.no.to_string());
-    // A child belongs to its parent, and is asked for again when that is retried.
-    let own = |row: &RunRow| action != BulkAction::Retry || filter.parent.is_some() || row.parent.is_none();
-    Ok((rows.into_iter().filter(own).map(|row| row.id).collect(), cursor))
+    let SelectedRuns { mut rows, mut next } =
+        RunSelection { filter, input }.page(app, before, limit + 1).await?;
+    if rows.len() > limit {
+        rows.truncate(limit);
+        next = rows.last().map(|row| row.no);
+    }
+    Ok((rows.into_iter().map(|row| row.id).collect(), next.map(|no| no.to_string())))
 }
 
 /// What asking a run would come to, as far as it can be told without asking.

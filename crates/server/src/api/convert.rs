@@ -23,6 +23,7 @@ pub(crate) fn run_summary(row: RunRow) -> RunSummary {
         source: row.source,
         tags: row.tags,
         note: row.note.map(short),
+        children: None,
     }
 }
 

@@ -10,6 +10,7 @@ mod follow;
 mod health;
 mod key;
 mod runs;
+mod select;
 mod start;
 mod stream;
 mod values;

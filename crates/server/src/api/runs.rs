@@ -11,12 +11,13 @@ use rival_api::{
 };
 use rival_core::{RunId, RunStatus, Seq};
 use rival_engine::{RunError, WAIT_DEFAULT};
-use rival_store::{LogFilter, LogLevel, Page, RunFilter, RunRow};
+use rival_store::{LogFilter, LogLevel, RunFilter, RunRow};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::convert::{log_reply, run_graph, run_summary};
 use super::extract::{PathParams, QueryParams, bad_request};
+use super::select::{RunSelection, SelectedRuns};
 use super::values;
 use super::words::{self, InputCondition};
 use super::workflows::{GraphFormat, drawn};
@@ -25,8 +26,6 @@ use crate::problem::HttpProblem;
 
 /// About how many bytes a page has at most.
 const PAGE_BYTES: usize = 4 << 20;
-/// How many runs a list looks at for one page when it has to read their inputs.
-const SCAN_MAX: usize = 2_000;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -45,6 +44,10 @@ pub(crate) struct RunsQuery {
     to: Option<String>,
     /// Only children of this run.
     parent: Option<String>,
+    /// Only runs that are no children; each then says how many it has.
+    #[serde(default)]
+    #[param(default = false)]
+    roots: bool,
     /// Only with this tag.
     tag: Option<String>,
     /// Only where a field of the input has this value: `customer.id=42`. Inputs are read one by one: a page may have
@@ -70,25 +73,31 @@ pub(crate) async fn list(
 ) -> Result<Answer<RunListReply>, HttpProblem> {
     let limit = limited(query.limit, 100, 1_000)?;
     let before = query.cursor.as_deref().map(words::cursor).transpose()?;
-    let condition = query.input.as_deref().map(InputCondition::parse).transpose()?;
     let filter = RunFilter {
         workflow: query.workflow,
         statuses: query.status.as_deref().map_or(Ok(Vec::new()), words::statuses)?,
         created_from: query.from.as_deref().map(|from| words::time("from", from)).transpose()?,
         created_to: query.to.as_deref().map(|to| words::time("to", to)).transpose()?,
         parent: query.parent.map(RunId::from),
+        roots: query.roots,
         tag: query.tag,
     };
-    let (rows, last) = match condition {
-        None => {
-            let rows = app.engine.runs(&filter, &Page { before, limit }).await?;
-            let last = rows.last().filter(|_| rows.len() == limit).map(|row| row.no);
-            (rows, last)
-        }
-        Some(condition) => matching(&app, &filter, before, limit, &condition).await?,
-    };
-    let (runs, last) = fitting(rows, last);
-    Ok(Answer(RunListReply { items: runs, cursor: last.map(|no| no.to_string()) }))
+    let input = query.input.as_deref().map(InputCondition::parse).transpose()?;
+    let SelectedRuns { rows, next } = RunSelection { filter, input }.page(&app, before, limit).await?;
+    let (mut runs, next) = fitting(rows, next);
+    if query.roots {
+        count_children(&app, &mut runs).await?;
+    }
+    Ok(Answer(RunListReply { items: runs, cursor: next.map(|no| no.to_string()) }))
+}
+
+/// Says of each run how many children it has.
+async fn count_children(app: &AppState, runs: &mut [RunSummary]) -> Result<(), HttpProblem> {
+    let ids: Vec<RunId> = runs.iter().map(|run| run.run_id.clone()).collect();
+    for (run, count) in runs.iter_mut().zip(app.engine.count_children(&ids).await?) {
+        run.children = Some(count);
+    }
+    Ok(())
 }
 
 /// As many of these as fit into an answer, and where the page ended. Runs of before there were bounds may have any tags.
@@ -106,32 +115,6 @@ fn fitting(rows: Vec<RunRow>, last: Option<i64>) -> (Vec<RunSummary>, Option<i64
         runs.push(summary);
     }
     (runs, last)
-}
-
-/// The rows of a page whose inputs fulfil a condition, and where the page ended.
-async fn matching(
-    app: &AppState,
-    filter: &RunFilter,
-    before: Option<i64>,
-    limit: usize,
-    condition: &InputCondition,
-) -> Result<(Vec<RunRow>, Option<i64>), HttpProblem> {
-    let candidates = app.engine.runs(filter, &Page { before, limit: SCAN_MAX }).await?;
-    let seen = candidates.len();
-    let mut last = candidates.last().filter(|_| seen == SCAN_MAX).map(|row| row.no);
-    let mut rows = Vec::new();
-    for row in candidates {
-        // It may have been purged meanwhile.
-        let Ok(input) = app.engine.input(&row.id).await else { continue };
-        if condition.holds(&input.to_json()) {
-            rows.push(row);
-            if rows.len() == limit {
-                last = rows.last().map(|row| row.no);
-                break;
-            }
-        }
-    }
-    Ok((rows, last))
 }
 
 fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, HttpProblem> {

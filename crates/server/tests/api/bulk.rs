@@ -41,6 +41,46 @@ async fn runs_are_cancelled_by_filter_and_counted() {
     assert_eq!(lab.get("/api/runs/a").await.body["reason"], "over");
 }
 
+/// What a list can be filtered by, so can a request to many runs.
+#[tokio::test]
+async fn runs_are_reached_by_their_input_and_without_children() {
+    let lab = Lab::new().await;
+    for (id, customer) in [("a", "Ada"), ("b", "Bo"), ("c", "Ada")] {
+        let order = json!({"runId": id, "input": {"customer": customer, "amount": 1001}});
+        lab.post("/api/workflows/order/runs?wait=30s", order).await;
+    }
+    let reach = async |filter: Value, limit: u32, cursor: Value| {
+        let mut body = json!({"action": "retry", "filter": filter, "dryRun": true, "limit": limit});
+        if !cursor.is_null() {
+            body["cursor"] = cursor;
+        }
+        lab.post("/api/runs/bulk", body).await.body
+    };
+    let ids = |body: &Value| {
+        let results = body["results"].as_array().unwrap().iter();
+        results.map(|run| run["runId"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let ada = json!({"input": "customer=Ada"});
+    assert_eq!(ids(&reach(ada.clone(), 9, Value::Null).await), ["c", "a"]);
+    let first = reach(ada.clone(), 1, Value::Null).await;
+    assert_eq!((ids(&first), &first["more"]), (vec!["c".to_owned()], &json!(true)));
+    let second = reach(ada, 1, first["cursor"].clone()).await;
+    assert_eq!((ids(&second), &second["more"]), (vec!["a".to_owned()], &json!(false)));
+    let refused = lab.post("/api/runs/bulk", json!({"action": "retry", "filter": {"input": "x"}})).await;
+    refused.is_problem(400, "bad_request");
+    // A child that failed is asked for again by its parent, unless it is asked for itself.
+    lab.post("/api/workflows/parent/runs", json!({"input": 1, "runId": "p"})).await;
+    lab.until("p~c1", "running").await;
+    lab.post("/api/runs/p~c1/kill", json!({})).await;
+    let cancelled = json!({"status": ["cancelled"]});
+    assert_eq!(ids(&reach(cancelled, 9, Value::Null).await), Vec::<String>::new());
+    assert_eq!(ids(&reach(json!({"parent": "p"}), 9, Value::Null).await), ["p~c1"]);
+    assert_eq!(
+        ids(&reach(json!({"parent": "p", "roots": true}), 9, Value::Null).await),
+        Vec::<String>::new()
+    );
+}
+
 #[tokio::test]
 async fn given_runs_are_answered_one_by_one() {
     let lab = Lab::new().await;

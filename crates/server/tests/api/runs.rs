@@ -64,6 +64,12 @@ async fn children_are_found_by_their_parent() {
     lab.gate.open();
     lab.post("/api/workflows/parent/runs?wait=30s", json!({"input": 1, "runId": "p"})).await;
     assert_eq!(ids(&lab.get("/api/runs?parent=p").await.body), ["p~c1"]);
+    let all = lab.get("/api/runs").await.body;
+    assert!(ids(&all).contains(&"p~c1") && all["items"][0]["children"].is_null(), "{all}");
+    let roots = lab.get("/api/runs?roots=true&limit=1").await.body;
+    assert_eq!((ids(&roots), &roots["items"][0]["children"]), (vec!["p"], &json!(1)));
+    assert_eq!(ids(&lab.get("/api/runs?roots=true&parent=p").await.body), Vec::<&str>::new());
+    lab.get("/api/runs?roots=maybe").await.is_problem(400, "bad_request");
     let step = &lab.get("/api/runs/p/steps").await.body["items"][0];
     assert_eq!(step["operations"][0]["children"][0]["runId"], "p~c1");
 }

@@ -115,6 +115,10 @@ impl Store for MemoryStore {
         Ok(self.lock().rows(filter, page))
     }
 
+    async fn count_children(&self, runs: &[RunId]) -> Result<Vec<u64>, StoreError> {
+        Ok(self.lock().count_children(runs))
+    }
+
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError> {
         self.lock().put_plan(hash, json);
         Ok(())

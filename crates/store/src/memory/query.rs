@@ -1,5 +1,6 @@
 //! Rows, snapshots and plans.
 
+use std::collections::HashMap;
 use std::ops::Bound;
 
 use rival_core::{PlanHash, RunId};
@@ -16,6 +17,14 @@ impl MemoryState {
         let end = page.before.map_or(Bound::Unbounded, Bound::Excluded);
         let newest_first = self.runs.range((Bound::Unbounded, end)).rev().map(|(_, run)| &run.row);
         newest_first.filter(|row| filter.accepts(row)).take(page.limit).cloned().collect()
+    }
+
+    pub(super) fn count_children(&self, runs: &[RunId]) -> Vec<u64> {
+        let mut counts: HashMap<&RunId, u64> = HashMap::new();
+        for parent in self.runs.values().filter_map(|run| run.row.parent.as_ref()) {
+            *counts.entry(parent).or_default() += 1;
+        }
+        runs.iter().map(|run| counts.get(run).copied().unwrap_or(0)).collect()
     }
 
     pub(super) fn snapshot(&self, run: &RunId) -> Option<Snapshot> {
@@ -37,12 +46,13 @@ impl MemoryState {
 impl RunFilter {
     fn accepts(&self, row: &RunRow) -> bool {
         // By name, so that a new condition is not forgotten.
-        let Self { workflow, statuses, created_from, created_to, parent, tag } = self;
+        let Self { workflow, statuses, created_from, created_to, parent, roots, tag } = self;
         workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow)
             && (statuses.is_empty() || statuses.contains(&row.status))
             && created_from.is_none_or(|from| from <= row.created_at)
             && created_to.is_none_or(|to| row.created_at < to)
             && (parent.is_none() || *parent == row.parent)
+            && (!roots || row.parent.is_none())
             && tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
     }
 }

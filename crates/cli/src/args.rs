@@ -229,11 +229,11 @@ pub(crate) struct ListArgs {
     /// Only runs with this in their input, such as customer.name=Ada
     #[arg(long, value_name = "FIELD=VALUE")]
     pub(crate) input: Option<String>,
-    /// How many at most
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) limit: u32,
-    /// All of them
-    #[arg(short, long, conflicts_with = "limit")]
+    /// How many at most; 20 unless told otherwise, and with --all as many as there are
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
+    /// All of them: children and runs that undo children too, which are counted at their parents otherwise
+    #[arg(short, long)]
     pub(crate) all: bool,
 }
 

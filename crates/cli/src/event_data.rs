@@ -2,7 +2,7 @@
 
 use rival::event::{CallRole, FailureVerdict, LaneOutcome};
 use rival::failure::FailureRecord;
-use rival::{Time, Value};
+use rival::{Seq, Time, Value};
 use rival_api::EventReply;
 use rival_core::durable::OpBody;
 use serde::Deserialize;
@@ -22,11 +22,16 @@ pub(crate) struct EventData {
     pub(crate) name: String,
     pub(crate) until: Option<Time>,
     pub(crate) op: Option<u32>,
+    pub(crate) occurrence: Option<u32>,
     pub(crate) what: Option<OpBody>,
+    /// The event that holds a signal that was taken.
+    pub(crate) signal: Option<Seq>,
+    pub(crate) payload: Value,
     pub(crate) case: Option<String>,
     pub(crate) count: Option<u32>,
     pub(crate) child: String,
     pub(crate) next: String,
+    pub(crate) undo: String,
     pub(crate) workflow: String,
     pub(crate) source: Option<String>,
     pub(crate) by_ms: u64,

@@ -3,20 +3,27 @@
 use std::collections::HashMap;
 
 use rival::event::{BlockedReason, CallRole, FailureVerdict, LaneOutcome, LostReason};
-use rival::{Path, Time};
+use rival::{Path, Seq, Time, Value};
 use rival_api::EventReply;
-use rival_core::durable::{ChildOutcome, OpBody};
+use rival_core::durable::{ChildOutcome, OpBody, OpKey, OpKind, OpOutcome};
 use rival_core::plan::is_unnamed;
 
 use crate::event_data::EventData;
-use crate::out::clean;
+use crate::out::{clean, short};
 use crate::text::length;
+
+/// How much of a value is told.
+const VALUE: usize = 60;
 
 /// Tells what happens in a run, event by event.
 #[derive(Debug, Default)]
 pub(crate) struct EventNarrator {
     /// What the function does that is being called for a node.
     roles: HashMap<Path, CallRole>,
+    /// What steps have asked for durably, as it is named.
+    operations: HashMap<(Path, u32), OpKey>,
+    /// The signals that came: name and payload.
+    signals: HashMap<Seq, String>,
 }
 
 impl EventNarrator {
@@ -26,11 +33,52 @@ impl EventNarrator {
         let text = match &event.node {
             Some(node) => self
                 .call(event, node, &data)
+                .or_else(|| self.operation(event, node, &data))
                 .or_else(|| wait(event, node, &data))
                 .or_else(|| block(event, node, &data)),
             None => None,
         };
+        if event.r#type == "signalReceived" {
+            self.signals.insert(event.seq, format!("`{}`{}", data.name, value(&data.payload)));
+        }
         Some(clean(&text.or_else(|| run(event, &data))?))
+    }
+
+    /// What happens to the durable operations of a step.
+    fn operation(&mut self, event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
+        if &*event.r#type == "signalTaken" {
+            let signal = data.signal.and_then(|seq| self.signals.get(&seq));
+            return Some(match signal {
+                Some(signal) => format!("{node}: took the signal {signal}"),
+                None => format!("{node}: took the signal"),
+            });
+        }
+        let number = data.op?;
+        if &*event.r#type == "opStarted" {
+            let kind = data.what.as_ref()?.kind();
+            let key = OpKey { kind, name: data.name.clone(), occurrence: data.occurrence.unwrap_or(1) };
+            let asked = asked(&key, data.what.as_ref()?, event.at);
+            self.operations.insert((node.clone(), number), key);
+            return Some(format!("{node}: {asked}"));
+        }
+        let key = self.operations.get(&(node.clone(), number));
+        // Its beginning is not among the events that are told.
+        let name = key.map_or_else(|| format!("operation {number}"), OpKey::to_string);
+        Some(match &*event.r#type {
+            "opEnded" => match data.outcome.decode().ok()? {
+                OpOutcome::Done {} if key.is_some_and(|key| key.kind == OpKind::Sleep) => {
+                    format!("{node}: {name} is over")
+                }
+                OpOutcome::Done {} => format!("{node}: {name} completed"),
+                OpOutcome::Value(result) => format!("{node}: {name} completed{}", value(&result)),
+                OpOutcome::Failed(failure) => format!("{node}: {name} failed, {failure}"),
+                OpOutcome::Cancelled {} => format!("{node}: {name} is cancelled"),
+                OpOutcome::Left {} => format!("{node}: {name} did not end in time and was left behind"),
+            },
+            "opDropped" => format!("{node}: {name} is given up"),
+            "opStopping" => format!("{node}: the runs of {name} are cancelled"),
+            _ => return None,
+        })
     }
 
     fn call(&mut self, event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
@@ -104,29 +152,41 @@ fn wait(event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
         "sleepStarted" => format!("{node}: asleep for {}", length((*until)?.ms_since(event.at))),
         "sleepEnded" => format!("{node}: awake"),
         "signalAwaited" => format!("{node}: waits for the signal `{name}`{}", at_most(*until, event.at)),
-        "signalTaken" => format!("{node}: took the signal"),
         "signalTimedOut" => match &data.failure {
             Some(failure) => format!("{node}: failed, {failure}"),
             None => format!("{node}: no signal came in time"),
         },
-        "opStarted" => match data.what.as_ref()? {
-            OpBody::Once {} => return None,
-            OpBody::Sleep { until } => format!("{node}: asleep for {}", length(until.ms_since(event.at))),
-            OpBody::Signal { until, .. } => {
-                format!("{node}: waits for the signal `{name}`{}", at_most(*until, event.at))
-            }
-            OpBody::Run { .. } => format!("{node}: starts a run of `{name}`"),
-            OpBody::Map { items, .. } => format!("{node}: starts {} runs of `{name}`", items.len()),
-        },
         "childStarted" => format!("{node}: started child {child}"),
         "childRetried" => format!("{node}: a child failed, and goes on as {next}"),
         "childEnded" => match data.outcome.decode().ok()? {
-            ChildOutcome::Completed(_) => format!("{node}: child {child} completed"),
-            ChildOutcome::Failed { .. } => format!("{node}: child {child} failed"),
+            ChildOutcome::Completed(output) => format!("{node}: child {child} completed{}", value(&output)),
+            ChildOutcome::Failed { failure, .. } => format!("{node}: child {child} failed, {failure}"),
             ChildOutcome::Cancelled { .. } => format!("{node}: child {child} was cancelled"),
+        },
+        "childUndoing" => format!("{node}: child {child} is being undone by run {}", data.undo),
+        "childUndone" => match &data.failure {
+            None => format!("{node}: child {child} is undone"),
+            Some(failure) => format!("{node}: child {child} could not be undone, {failure}"),
         },
         _ => return None,
     })
+}
+
+/// What a step asks for.
+fn asked(key: &OpKey, what: &OpBody, at: Time) -> String {
+    match what {
+        // It is recorded when it is done.
+        OpBody::Once {} => format!("{key} was done"),
+        OpBody::Sleep { until } => format!("{key} for {}", length(until.ms_since(at))),
+        OpBody::Signal { until, .. } => format!("waits for {key}{}", at_most(*until, at)),
+        OpBody::Run { .. } => format!("starts {key}"),
+        OpBody::Map { items, .. } => format!("starts {key}, {} runs", items.len()),
+    }
+}
+
+/// A value, to be told after something else; nothing for none.
+fn value(value: &Value) -> String {
+    if value.is_null() { String::new() } else { format!(", {}", short(value.as_json(), VALUE)) }
 }
 
 fn at_most(until: Option<Time>, at: Time) -> String {
@@ -222,19 +282,8 @@ mod tests {
             }
         }
         let untold: Vec<&str> = seen.difference(&told).map(String::as_str).collect();
-        let expected = [
-            "blockFailing",
-            "callSuspended",
-            "childUndoing",
-            "childUndone",
-            "decisionImported",
-            "joined",
-            "laneImported",
-            "nodeHeld",
-            "opDropped",
-            "opEnded",
-            "opStopping",
-        ];
-        assert_eq!((told.len(), untold), (33, expected.to_vec()));
+        let expected =
+            ["blockFailing", "callSuspended", "decisionImported", "joined", "laneImported", "nodeHeld"];
+        assert_eq!((told.len(), untold), (38, expected.to_vec()));
     }
 }

@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use rival_core::text::is_hidden;
 
 use crate::style::TextStyle;
+use crate::table::TextTable;
 
 /// How data is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -28,6 +29,8 @@ pub(crate) struct DataOutput {
     pub(crate) style: TextStyle,
     /// Whether stdout is a terminal.
     pub(crate) terminal: bool,
+    /// How many columns it has, if it is one.
+    pub(crate) width: Option<usize>,
     /// Whether several documents are printed: then each is one line, so that a program can tell them apart.
     pub(crate) several: Cell<bool>,
 }
@@ -35,7 +38,9 @@ pub(crate) struct DataOutput {
 impl DataOutput {
     pub(crate) fn new(format: OutputFormat) -> Self {
         let terminal = std::io::stdout().is_terminal();
-        Self { format, style: TextStyle::of(terminal), terminal, several: Cell::new(false) }
+        let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        let (style, width) = (TextStyle::of(terminal), width.filter(|_| terminal));
+        Self { format, style, terminal, width, several: Cell::new(false) }
     }
 
     /// One line of data. Fails when the reader is gone, which ends the command.
@@ -49,7 +54,7 @@ impl DataOutput {
     }
 
     pub(crate) fn table(&self, table: &TextTable) -> Result<()> {
-        Ok(std::io::stdout().lock().write_all(visible(&table.show(self.style)).as_bytes())?)
+        Ok(std::io::stdout().lock().write_all(visible(&table.show(self.style, self.width)).as_bytes())?)
     }
 }
 
@@ -114,63 +119,6 @@ pub(crate) fn short(text: &str, max: usize) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
-}
-
-/// Columns of text, as wide as they need to be.
-#[derive(Debug)]
-pub(crate) struct TextTable {
-    head: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
-}
-
-impl TextTable {
-    pub(crate) fn new(head: &[&'static str]) -> Self {
-        Self { head: head.to_vec(), rows: Vec::new() }
-    }
-
-    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        debug_assert_eq!(N, self.head.len());
-        self.rows.push(cells.into());
-    }
-
-    pub(crate) fn show(&self, style: TextStyle) -> String {
-        let mut widths: Vec<usize> = self.head.iter().map(|cell| width(cell)).collect();
-        for row in &self.rows {
-            for (cell, widest) in row.iter().zip(&mut widths) {
-                *widest = (*widest).max(width(cell));
-            }
-        }
-        let head = self.head.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
-        let mut text = style.dim(line(&head, &widths)) + "\n";
-        for row in &self.rows {
-            text += &line(row, &widths);
-            text.push('\n');
-        }
-        text
-    }
-}
-
-fn line(cells: &[String], widths: &[usize]) -> String {
-    let padded = cells
-        .iter()
-        .zip(widths)
-        .map(|(cell, widest)| format!("{cell}{}", " ".repeat(widest.saturating_sub(width(cell)))));
-    padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-}
-
-/// How many columns a text takes, without the codes of its colours.
-pub(crate) fn width(text: &str) -> usize {
-    let mut width = 0;
-    let mut in_code = false;
-    for c in text.chars() {
-        match c {
-            '\x1b' => in_code = true,
-            'm' if in_code => in_code = false,
-            _ if !in_code => width += 1,
-            _ => {}
-        }
-    }
-    width
 }
 
 /// JSON with line breaks, in the order in which it came.
@@ -246,14 +194,5 @@ mod tests {
         let json = serde_json::json!({ "k\u{202e}": nasty }).to_string();
         let shown: serde_json::Value = serde_json::from_str(&visible(&json)).unwrap();
         assert_eq!(shown["k\u{202e}"], nasty);
-    }
-
-    #[test]
-    fn columns_line_up_and_colours_take_no_room() {
-        let mut table = TextTable::new(&["A", "B"]);
-        table.row(["\x1b[31mlonger\x1b[0m".to_owned(), "x".to_owned()]);
-        table.row([clean("a\nb"), "y".to_owned()]);
-        let plain = TextStyle { colour: false };
-        assert_eq!(table.show(plain), "A       B\n\x1b[31mlonger\x1b[0m  x\na b     y\n");
     }
 }

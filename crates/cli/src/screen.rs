@@ -3,10 +3,24 @@
 use std::io::{IsTerminal, Write};
 
 use crate::out::visible;
+use crate::pick::{PickedItems, pick};
 use crate::style::TextStyle;
 
 /// How many lines a terminal has that does not say.
 const HEIGHT: usize = 24;
+
+/// A line, and whether it is one of those that are to be seen where there is room for a few.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ScreenLine {
+    pub(crate) text: String,
+    pub(crate) matters: bool,
+}
+
+impl From<String> for ScreenLine {
+    fn from(text: String) -> Self {
+        Self { text, matters: false }
+    }
+}
 
 /// Lines, drawn over those before them.
 #[derive(Debug)]
@@ -29,7 +43,7 @@ impl LiveScreen {
         terminal.then(|| Self { style: TextStyle::of(true), on_stderr: true, drawn: 0, turn: 0 })
     }
 
-    pub(crate) fn draw(&mut self, lines: &[String]) -> std::io::Result<()> {
+    pub(crate) fn draw(&mut self, lines: Vec<ScreenLine>) -> std::io::Result<()> {
         self.turn += 1;
         let height = terminal_size::terminal_size().map_or(HEIGHT, |(_, height)| usize::from(height.0));
         let lines = fitting(lines, height.saturating_sub(1).max(1));
@@ -39,7 +53,7 @@ impl LiveScreen {
         }
         for line in &lines {
             // Clear what was there; a long line is cut by the terminal and not wrapped.
-            frame += &format!("\x1b[2K\x1b[?7l{}\x1b[?7h\n", visible(line));
+            frame += &format!("\x1b[2K\x1b[?7l{}\x1b[?7h\n", visible(&line.text));
         }
         frame += "\x1b[J";
         self.drawn = lines.len();
@@ -53,14 +67,16 @@ impl LiveScreen {
     }
 }
 
-/// As many lines as there is room for: the first, and the last of the others.
-fn fitting(lines: &[String], room: usize) -> Vec<String> {
+/// As many lines as there is room for: the first, and of the others those that matter, then the last.
+fn fitting(mut lines: Vec<ScreenLine>, room: usize) -> Vec<ScreenLine> {
     if lines.len() <= room || room < 3 {
-        return lines.iter().take(room).cloned().collect();
+        lines.truncate(room);
+        return lines;
     }
-    let left_out = lines.len() - (room - 1);
-    let gap = format!("  … {left_out} more lines");
-    std::iter::once(lines[0].clone()).chain([gap]).chain(lines[1 + left_out..].iter().cloned()).collect()
+    let first = lines.remove(0);
+    let PickedItems { shown, left_out } = pick(lines, room - 2, |line| u8::from(line.matters));
+    let gap = format!("  … {left_out} more lines").into();
+    [first, gap].into_iter().chain(shown).collect()
 }
 
 #[cfg(test)]
@@ -68,9 +84,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_tree_keeps_its_first_and_last_lines() {
-        let lines: Vec<String> = (0..10).map(|n| n.to_string()).collect();
-        assert_eq!(fitting(&lines, 10), lines);
-        assert_eq!(fitting(&lines, 5), ["0", "  … 6 more lines", "7", "8", "9"]);
+    fn a_long_tree_keeps_its_first_and_last_lines_and_what_matters() {
+        let lines: Vec<ScreenLine> = (0..10).map(|n| n.to_string().into()).collect();
+        let texts = |lines: Vec<ScreenLine>| lines.into_iter().map(|line| line.text).collect::<Vec<_>>();
+        assert_eq!(fitting(lines.clone(), 10), lines);
+        assert_eq!(texts(fitting(lines.clone(), 5)), ["0", "  … 6 more lines", "7", "8", "9"]);
+        let mut failed = lines;
+        failed[2].matters = true;
+        assert_eq!(texts(fitting(failed, 5)), ["0", "  … 6 more lines", "2", "8", "9"]);
     }
 }

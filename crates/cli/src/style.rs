@@ -46,9 +46,9 @@ impl TextStyle {
     pub(crate) fn status(self, word: &str) -> String {
         match word {
             "completed" => self.green(word),
-            "failed" | "blocked" => self.red(word),
-            "running" | "compensating" => self.cyan(word),
-            "waiting" | "waiting_retry" | "paused" | "queued" | "cancelling" => self.yellow(word),
+            "failed" | "blocked" | "not_undone" => self.red(word),
+            "running" | "compensating" | "undoing" => self.cyan(word),
+            "waiting" | "waiting_retry" | "paused" | "queued" | "cancelling" | "undone" => self.yellow(word),
             _ => self.dim(word),
         }
     }
@@ -57,12 +57,13 @@ impl TextStyle {
     pub(crate) fn sign(self, status: &str, turn: usize) -> String {
         const TURNING: [&str; 8] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"];
         match status {
-            "running" | "compensating" => self.cyan(TURNING[turn % TURNING.len()]),
+            "running" | "compensating" | "undoing" => self.cyan(TURNING[turn % TURNING.len()]),
             "waiting_retry" => self.yellow("↻"),
             "waiting" | "paused" | "queued" | "cancelling" => self.yellow("◷"),
             "blocked" => self.red("■"),
             "completed" => self.green("✔"),
-            "failed" => self.red("✘"),
+            "failed" | "not_undone" => self.red("✘"),
+            "undone" => self.yellow("↶"),
             "skipped" => self.dim("⤼"),
             "cancelled" => self.dim("⊘"),
             _ => self.dim("·"),

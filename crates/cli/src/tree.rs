@@ -1,22 +1,32 @@
 //! A run as a tree of its steps: what its plan has, and where each of it stands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rival::{NodeStatus, Time};
 use rival_api::{Graph, GraphNode, RunView, StepMetrics};
 
-use crate::out::{clean, short, width};
+use crate::operations;
+use crate::out::{clean, short};
+use crate::pick::{PickedItems, pick};
+use crate::screen::ScreenLine;
 use crate::style::TextStyle;
+use crate::table::width;
 use crate::text::length;
 use crate::verbs::look::{detail, took};
 
 /// How much of what a step says is shown.
 const DETAIL: usize = 100;
-/// How many iterations of a loop are shown at a time, the latest.
+/// How many iterations of a loop are shown at a time: those that failed and those at work, and else the latest.
 const ITERATIONS: usize = 8;
 
 /// The run in one line, and its steps below.
-pub(crate) fn draw(run: &RunView, graph: &Graph, style: TextStyle, turn: usize, now: Time) -> Vec<String> {
+pub(crate) fn draw(
+    run: &RunView,
+    graph: &Graph,
+    style: TextStyle,
+    turn: usize,
+    now: Time,
+) -> Vec<ScreenLine> {
     let steps = run.steps.iter().map(|step| (step.path.as_str(), step)).collect();
     let mut tree = Tree { steps, style, turn, now, rows: Vec::new() };
     tree.nodes(&graph.nodes, "", 1);
@@ -29,7 +39,8 @@ pub(crate) fn draw(run: &RunView, graph: &Graph, style: TextStyle, turn: usize, 
         style.status(run.status.word()),
         length(took(run, now)),
     );
-    std::iter::once(head).chain(tree.rows.iter().map(|row| row.show(widest))).collect()
+    let line = |row: &Row| ScreenLine { text: row.show(widest), matters: row.matters };
+    std::iter::once(head.into()).chain(tree.rows.iter().map(line)).collect()
 }
 
 /// The plan alone.
@@ -56,6 +67,9 @@ struct Row {
     name: String,
     time: String,
     text: String,
+    depth: usize,
+    /// It failed or is at work, or something in it.
+    matters: bool,
 }
 
 impl Row {
@@ -87,11 +101,14 @@ impl<'a> Tree<'a> {
         let (time, text) = step.map_or_else(Default::default, |step| (self.time(step), self.text(step)));
         // A lane has no metrics of its own: it stands where what is in it stands.
         let status = match step {
-            Some(step) => step.status.word(),
+            Some(step) => step.standing(),
             None if node.kind == "lane" && self.begun(path) => "",
             None => "pending",
         };
         self.row(depth, status, &node.id, time, text);
+        if let Some(step) = step {
+            self.operations(step, depth + 1);
+        }
         match &*node.kind {
             "loop" | "forEach" => self.iterations(node, path, depth),
             // Only the case that was chosen.
@@ -111,14 +128,37 @@ impl<'a> Tree<'a> {
         let inside = self.steps.range(prefix.as_str()..).map(|(path, _)| *path);
         let inside = inside.take_while(|path| path.starts_with(&prefix));
         let number = |path: &str| path[prefix.len()..].split(']').next().and_then(|n| n.parse::<u32>().ok());
-        let numbers: BTreeSet<u32> = inside.filter_map(number).collect();
-        let left_out = numbers.len().saturating_sub(ITERATIONS);
-        if left_out > 0 {
-            self.row(depth + 1, "", &format!("… {left_out} more"), String::new(), String::new());
+        let mut ranks: BTreeMap<u32, u8> = BTreeMap::new();
+        for path in inside {
+            let Some(n) = number(path) else { continue };
+            let rank = ranks.entry(n).or_default();
+            *rank = (*rank).max(operations::rank(self.steps[path].status));
         }
-        for n in numbers.into_iter().skip(left_out) {
+        let PickedItems { shown, left_out } =
+            pick(ranks.into_iter().collect(), ITERATIONS, |(_, rank)| *rank);
+        self.more(left_out, depth + 1);
+        for (n, _) in shown {
             self.row(depth + 1, "", &format!("[{n}]"), String::new(), String::new());
             self.nodes(&node.children, &format!("{path}[{n}]"), depth + 2);
+        }
+    }
+
+    fn operations(&mut self, step: &StepMetrics, depth: usize) {
+        let PickedItems { shown, left_out } = operations::shown(step);
+        self.more(left_out, depth);
+        for operation in shown {
+            let (time, detail) = (operations::time(operation, self.now), operations::detail(operation));
+            let detail = match operation.status {
+                NodeStatus::Failed => self.style.red(detail),
+                _ => detail,
+            };
+            self.row(depth, operation.status.word(), &operation.label(), time, detail);
+        }
+    }
+
+    fn more(&mut self, left_out: usize, depth: usize) {
+        if left_out > 0 {
+            self.row(depth, "", &format!("… {left_out} more"), String::new(), String::new());
         }
     }
 
@@ -137,7 +177,21 @@ impl<'a> Tree<'a> {
             "pending" => style.dim(clean(name)),
             _ => clean(name),
         };
-        self.rows.push(Row { name: format!("{}{sign} {name}", "  ".repeat(depth)), time, text });
+        let matters = matches!(status, "failed" | "blocked" | "running" | "waiting_retry" | "not_undone");
+        if matters {
+            self.around_matters(depth);
+        }
+        let name = format!("{}{sign} {name}", "  ".repeat(depth));
+        self.rows.push(Row { name, time, text, depth, matters });
+    }
+
+    /// What the next row is in matters too: without it, a reader cannot tell which item failed.
+    fn around_matters(&mut self, mut depth: usize) {
+        for row in self.rows.iter_mut().rev() {
+            if row.depth < depth {
+                (row.matters, depth) = (true, row.depth);
+            }
+        }
     }
 
     /// How long a step took, is taking, or has to wait.
@@ -159,7 +213,7 @@ impl<'a> Tree<'a> {
         match step.status {
             NodeStatus::WaitingRetry => style.yellow(format_args!("attempt {attempt} failed: {detail}")),
             NodeStatus::Failed | NodeStatus::Blocked => style.red(detail),
-            NodeStatus::Waiting if detail.is_empty() => {
+            NodeStatus::Waiting if detail.is_empty() && step.operations.is_empty() => {
                 style.yellow("waits; nothing is held, not even a thread")
             }
             _ if step.retry_count > 0 => {

@@ -4,13 +4,14 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::{ResolvedConfig, SettingEntry, SettingOrigin};
-use crate::out::{DataOutput, OutputFormat, TextTable};
+use crate::out::{DataOutput, OutputFormat};
+use crate::table::TextTable;
 
 /// Shows every setting, its value and where it comes from.
 pub(crate) fn print(config: &ResolvedConfig, out: &DataOutput) -> Result<()> {
     match out.format {
         OutputFormat::Table => {
-            let mut table = TextTable::new(&["KEY", "VALUE", "FROM"]);
+            let mut table = TextTable::new(&["KEY", "VALUE", "FROM"]).whole(&[0, 1]);
             for entry in &config.entries {
                 table.row([entry.key.name.to_owned(), shown(config, entry), entry.origin.to_string()]);
             }

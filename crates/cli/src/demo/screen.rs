@@ -24,8 +24,8 @@ impl DemoScreen {
 
     /// Draws the run as it is now over what was drawn before.
     pub(super) fn draw(&mut self, view: &RunView, logs: &[LogLine], now: Time) -> std::io::Result<()> {
-        let lines: Vec<String> = self.names.iter().map(|name| self.line(name, view, logs, now)).collect();
-        self.lines.draw(&lines)
+        let lines = self.names.iter().map(|name| self.line(name, view, logs, now).into()).collect();
+        self.lines.draw(lines)
     }
 
     fn line(&self, name: &str, view: &RunView, logs: &[LogLine], now: Time) -> String {

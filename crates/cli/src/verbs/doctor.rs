@@ -12,7 +12,8 @@ use serde_json::json;
 use super::VerbContext;
 use crate::client::ApiClient;
 use crate::exit::ExitError;
-use crate::out::{OutputFormat, TextTable, clean};
+use crate::out::{OutputFormat, clean};
+use crate::table::TextTable;
 use crate::text::length;
 use crate::workflow_files::{WorkflowFiles, near};
 

@@ -12,20 +12,29 @@ use super::{VerbContext, each, is_archive};
 use crate::args;
 use crate::client::{ApiClient, OfflineNeed, query};
 use crate::lines::EventNarrator;
-use crate::out::{DataOutput, OutputFormat, TextTable, clean, note, short};
+use crate::operations;
+use crate::out::{DataOutput, OutputFormat, clean, note, short};
+use crate::pick::PickedItems;
 use crate::style::TextStyle;
-use crate::text::{clock, length, moment};
+use crate::table::TextTable;
+use crate::text::{clock, length, moment, recent};
 
 /// The most runs in a page.
 const PAGE: u32 = 500;
 /// The most lines of a log in a page.
 const LOG_PAGE: usize = 5_000;
+/// How many runs are listed unless told otherwise.
+const LIMIT: u32 = 20;
+/// A terminal of this width has room for ids and whole dates.
+const WIDE: usize = 110;
 /// How much of a text a table shows.
 const CELL: usize = 72;
 
 pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result<()> {
     let client = context.client(OfflineNeed::Store).await?;
-    let mut left = if args.all { u32::MAX } else { args.limit };
+    let mut left = args.limit.unwrap_or(if args.all { u32::MAX } else { LIMIT });
+    // Children are folded into their parents, unless they are asked for.
+    let roots = !args.all && args.parent.is_none();
     let mut cursor: Option<String> = None;
     let mut runs: Vec<Box<RawValue>> = Vec::new();
     loop {
@@ -34,6 +43,7 @@ pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result
             ("status", statuses(&args.status)),
             ("tag", args.tag.clone()),
             ("parent", args.parent.clone()),
+            ("roots", roots.then(|| "true".to_owned())),
             ("from", args.from.clone()),
             ("to", args.to.clone()),
             ("input", args.input.clone()),
@@ -48,9 +58,9 @@ pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result
             break;
         }
     }
-    show_list(&context.out, &runs)?;
+    show_list(&context.out, &runs, roots)?;
     if cursor.is_some() && context.out.format == OutputFormat::Table {
-        note("there are more: --all shows them, --limit more of them");
+        note("there are more: --limit shows more of them, --all shows all, with children");
     }
     Ok(())
 }
@@ -60,7 +70,7 @@ fn statuses(statuses: &[RunStatus]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(","))
 }
 
-fn show_list(out: &DataOutput, runs: &[Box<RawValue>]) -> Result<()> {
+fn show_list(out: &DataOutput, runs: &[Box<RawValue>], roots: bool) -> Result<()> {
     if out.format == OutputFormat::Json {
         return out.json(&array(runs));
     }
@@ -70,25 +80,41 @@ fn show_list(out: &DataOutput, runs: &[Box<RawValue>]) -> Result<()> {
         return runs.iter().try_for_each(|run| out.line(&run.run_id));
     }
     if runs.is_empty() {
-        note("no runs");
+        note(if roots { "no runs; --all looks for children too" } else { "no runs" });
         return Ok(());
     }
-    let mut table = TextTable::new(&["RUN", "WORKFLOW", "STATUS", "STARTED (UTC)", "TOOK", "NOTE"]);
-    runs.iter().for_each(|run| table.row(summary(run, out.style)));
-    out.table(&table)
+    out.table(&run_table(&runs, out))
 }
 
-/// A run as a row of a list.
-pub(crate) fn summary(run: &RunSummary, style: TextStyle) -> [String; 6] {
-    let took = run.ended_at.map_or_else(|| "-".to_owned(), |end| length(end.ms_since(run.created_at)));
-    [
-        run.run_id.to_string(),
-        clean(&run.workflow),
-        style.status(run.status.word()),
-        moment(run.created_at),
-        took,
-        short(&clean(run.note.as_deref().unwrap_or_default()), CELL),
-    ]
+/// Runs as rows of a list.
+pub(crate) fn run_table(runs: &[RunSummary], out: &DataOutput) -> TextTable {
+    let is_narrow = out.width.is_some_and(|width| width < WIDE);
+    let began = if is_narrow { "STARTED" } else { "STARTED (UTC)" };
+    let mut table = TextTable::new(&["RUN", "WORKFLOW", "STATUS", began, "TOOK", "NOTE"]).whole(&[0]);
+    let now = Clock::System.now();
+    for run in runs {
+        let took = run.ended_at.map_or_else(|| "-".to_owned(), |end| length(end.ms_since(run.created_at)));
+        let began = if is_narrow { recent(run.created_at, now) } else { moment(run.created_at) };
+        table.row([
+            run.run_id.to_string(),
+            clean(&run.workflow),
+            out.style.status(run.status.word()),
+            began,
+            took,
+            short(&clean(&remark(run)), CELL),
+        ]);
+    }
+    table
+}
+
+/// Why a run failed or is blocked, and how many children it has.
+fn remark(run: &RunSummary) -> String {
+    let children = match run.children {
+        None | Some(0) => None,
+        Some(1) => Some("1 child".to_owned()),
+        Some(many) => Some(format!("{many} children")),
+    };
+    children.into_iter().chain(run.note.clone()).collect::<Vec<_>>().join("; ")
 }
 
 fn array(items: &[Box<RawValue>]) -> String {
@@ -122,7 +148,11 @@ fn show_run(out: &DataOutput, run: &RunView) -> Result<()> {
     }
     out.line("")?;
     let mut table = TextTable::new(&["STEP", "STATUS", "TOOK", "ATTEMPTS", "DETAIL"]);
-    run.steps.iter().for_each(|step| table.row(step_row(step, out.style)));
+    let now = Clock::System.now();
+    for step in &run.steps {
+        table.row(step_row(step, out.style));
+        operation_rows(step, out.style, now).into_iter().for_each(|row| table.row(row));
+    }
     out.table(&table)
 }
 
@@ -166,7 +196,20 @@ fn facts(style: TextStyle, run: &RunView, now: Time) -> Vec<(&'static str, Strin
 fn step_row(step: &StepMetrics, style: TextStyle) -> [String; 5] {
     let took = step.duration.map_or_else(|| "-".to_owned(), length);
     let attempts = if step.kind == "step" { (step.retry_count + 1).to_string() } else { String::new() };
-    [clean(step.path.as_str()), style.status(step.status.word()), took, attempts, short(&detail(step), CELL)]
+    [clean(step.path.as_str()), style.status(step.standing()), took, attempts, short(&detail(step), CELL)]
+}
+
+/// What a step has asked for durably, below it.
+fn operation_rows(step: &StepMetrics, style: TextStyle, now: Time) -> Vec<[String; 5]> {
+    let PickedItems { shown, left_out } = operations::shown(step);
+    let none = String::new;
+    let more = (left_out > 0).then(|| [format!("  … {left_out} more"), none(), none(), none(), none()]);
+    let rows = shown.into_iter().map(|operation| {
+        let name = format!("  {}", clean(&operation.label()));
+        let (time, detail) = (operations::time(operation, now), operations::detail(operation));
+        [name, style.status(operation.status.word()), time, none(), detail]
+    });
+    more.into_iter().chain(rows).collect()
 }
 
 /// How long a run took, or has taken until `now`.
@@ -182,21 +225,11 @@ pub(crate) fn description(step: &StepMetrics) -> Option<String> {
 /// What there is to say about a step in a few words.
 pub(crate) fn detail(step: &StepMetrics) -> String {
     let error = step.error.as_ref().map(|error| error.failure.message.clone());
-    let operations =
-        step.operations.iter().filter(|operation| !operation.children.is_empty()).map(|operation| {
-            let ended = operation.children.iter().filter(|child| child.status != NodeStatus::Waiting).count();
-            format!("{} of {} runs of {} ended", ended, operation.children.len(), operation.name)
-        });
-    let waits = step
-        .operations
-        .iter()
-        .filter(|operation| operation.status == NodeStatus::Waiting && operation.children.is_empty());
-    let waits = waits.map(|operation| format!("waits: {} {}", operation.kind, operation.name));
     let said = match step.status {
         NodeStatus::Completed | NodeStatus::Skipped => description(step),
         _ => error.or_else(|| description(step)),
     };
-    clean(&said.into_iter().chain(operations).chain(waits).collect::<Vec<_>>().join("; "))
+    clean(&said.unwrap_or_default())
 }
 
 pub(crate) async fn history(context: &VerbContext, args: &args::HistoryArgs) -> Result<()> {

@@ -10,6 +10,7 @@ use rival_api::{EventReply, LogReply, RunView, StepMetrics, path_segment};
 use super::look;
 use crate::client::ApiClient;
 use crate::lines::EventNarrator;
+use crate::operations;
 use crate::text::{clock, length, moment};
 
 const STYLE: &str = include_str!("page.css");
@@ -214,9 +215,9 @@ impl ExportPage<'_> {
             "<details><summary><span class=\"name\" style=\"padding-left:{}px\">{}{kind}{calls}</span>{}{}<span class=\"num\">{took}</span></summary>\n<div class=\"inside\">{}</div></details>\n",
             depth * 16,
             text(step.path.as_str()),
-            pill(step.status.word()),
+            pill(step.standing()),
             self.bar(step),
-            inside(step)
+            inside(step, self.until)
         )
     }
 
@@ -230,7 +231,7 @@ impl ExportPage<'_> {
         let wide = (lasted * 1_000 / whole).min(1_000 - left);
         format!(
             "<span class=\"track\"><i class=\"{}\" style=\"left:{}.{}%;width:{}.{}%\"></i></span>",
-            step.status,
+            step.standing(),
             left / 10,
             left % 10,
             wide / 10,
@@ -239,7 +240,7 @@ impl ExportPage<'_> {
     }
 }
 
-fn inside(step: &StepMetrics) -> String {
+fn inside(step: &StepMetrics, until: Time) -> String {
     let mut html = String::new();
     if let Some(description) = look::description(step) {
         html += &format!("<p>{}</p>", text(&description));
@@ -251,16 +252,7 @@ fn inside(step: &StepMetrics) -> String {
             text(&error.failure.message)
         );
     }
-    for operation in &step.operations {
-        let children = operation.children.len();
-        let children = if children == 0 { String::new() } else { format!(", {children} runs") };
-        html += &format!(
-            "<p>{} <code>{}</code> {}{children}</p>",
-            text(&operation.kind),
-            text(&operation.name),
-            pill(operation.status.word())
-        );
-    }
+    html += &operation_table(step, until);
     if let Some(result) = &step.result {
         html += &format!("<label>Result</label><pre>{}</pre>", json(result));
     }
@@ -268,6 +260,27 @@ fn inside(step: &StepMetrics) -> String {
         html += &format!("<label>State</label><pre>{}</pre>", json(&step.state));
     }
     if html.is_empty() { "<p>Nothing was recorded.</p>".to_owned() } else { html }
+}
+
+/// What the step has asked for durably. All of it: a page is read by scrolling.
+fn operation_table(step: &StepMetrics, until: Time) -> String {
+    if step.operations.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from(
+        "<label>Durable operations</label><div class=\"scroll\"><table><tr><th>Operation</th><th>Status</th><th>Began (UTC)</th><th>Took</th><th>What came of it</th></tr>\n",
+    );
+    for operation in &step.operations {
+        html += &format!(
+            "<tr><td class=\"k\">{}</td><td>{}</td><td class=\"t\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
+            text(&operation.label()),
+            pill(operation.status.word()),
+            operation.started_at.map_or_else(String::new, clock),
+            text(&operations::time(operation, until)),
+            text(&operations::detail(operation))
+        );
+    }
+    html + "</table></div>"
 }
 
 fn log_table(logs: &[LogReply]) -> String {

@@ -9,7 +9,8 @@ use serde_json::json;
 use super::VerbContext;
 use crate::args::{TokenScope, TokenVerb};
 use crate::exit::ExitError;
-use crate::out::{DataOutput, OutputFormat, TextTable, clean, note};
+use crate::out::{DataOutput, OutputFormat, clean, note};
+use crate::table::TextTable;
 use crate::text::moment;
 
 pub(crate) fn token(context: &VerbContext, verb: &TokenVerb) -> Result<()> {
@@ -64,7 +65,8 @@ fn list(out: &DataOutput, tokens: &[StoredToken]) -> Result<()> {
             Ok(())
         }
         OutputFormat::Table => {
-            let mut table = TextTable::new(&["ID", "NAME", "SCOPE", "CREATED (UTC)", "EXPIRES (UTC)"]);
+            let mut table =
+                TextTable::new(&["ID", "NAME", "SCOPE", "CREATED (UTC)", "EXPIRES (UTC)"]).whole(&[0]);
             for token in tokens {
                 let scope = json!(token.scope);
                 let scope = scope.as_str().unwrap_or_default().to_owned();

@@ -15,7 +15,7 @@ use crate::event_data::EventData;
 use crate::exit::ExitError;
 use crate::lines::EventNarrator;
 use crate::live_run::LiveRun;
-use crate::out::{DataOutput, OutputFormat, TextTable, note};
+use crate::out::{DataOutput, OutputFormat, note};
 use crate::screen::LiveScreen;
 use crate::sse::{SseMessage, SseStream};
 use crate::text::clock;
@@ -101,15 +101,18 @@ impl<'a> RunPrinter<'a> {
         Ok(())
     }
 
-    /// Lines of an earlier moment, and of the same moment those of the call that ends with this event: it wrote them
-    /// before. Nothing comes after a run's end.
+    /// Lines of an earlier moment, and of the same moment those of the call that ends, or asks for something durable, with this
+    /// event: it wrote them before. Nothing comes after a run's end.
     fn lines_before(&mut self, event: &EventReply) -> Result<()> {
         let call = EventData::of(event).and_then(|data| data.call);
-        let ended = call.filter(|_| event.r#type != "callStarted");
+        let ends = |kind: &str| kind.starts_with("call") && kind != "callStarted";
+        let ended = call.filter(|_| ends(&event.r#type));
+        let asked = call.filter(|_| event.r#type == "opStarted");
         let before = |line: &mut LogReply| {
             let of_node = event.node.as_ref().is_some_and(|node| node.as_str() == line.step_name);
-            let of_call = of_node && ended == Some(line.call);
-            line.timestamp < event.at || of_call || is_end(&event.r#type)
+            let of_call = |call: Option<u32>| of_node && call == Some(line.call);
+            let before_it_asked = of_call(asked) && line.timestamp == event.at;
+            line.timestamp < event.at || of_call(ended) || before_it_asked || is_end(&event.r#type)
         };
         while let Some(line) = self.lines.pop_front_if(before) {
             self.out.line(log_line(&line, self.out.style))?;
@@ -194,7 +197,7 @@ pub(crate) async fn watch_screen(client: &ApiClient, run: &str, mut screen: Live
                 live.view = shown().await?;
             }
             let lines = tree::draw(&live.view, &graph, screen.style, screen.turn, Clock::System.now());
-            screen.draw(&lines)?;
+            screen.draw(lines)?;
             if live.view.status.is_terminal() {
                 return Ok(());
             }
@@ -292,14 +295,27 @@ impl<'a> Board<'a> {
         Self { out, client, workflow, screen: LiveScreen::on_stdout(out.style), runs: Vec::new() }
     }
 
+    /// Whether children are left out: those of one workflow may be all that there is to see.
+    fn folds(&self) -> bool {
+        self.workflow.is_none()
+    }
+
     async fn list(&mut self) -> Result<()> {
-        let filter = [("workflow", self.workflow.map(str::to_owned)), ("limit", Some(NEWEST.to_string()))];
+        let filter = [
+            ("workflow", self.workflow.map(str::to_owned)),
+            ("roots", self.folds().then(|| "true".to_owned())),
+            ("limit", Some(NEWEST.to_string())),
+        ];
         let page: RunListReply = self.client.get(&format!("/api/runs{}", query(&filter))).await?.read()?;
-        self.runs = page.items;
+        // How many they have is only known for this moment.
+        self.runs = page.items.into_iter().map(|run| RunSummary { children: None, ..run }).collect();
         self.draw()
     }
 
     fn put(&mut self, run: RunSummary) -> Result<()> {
+        if self.folds() && run.parent.is_some() {
+            return Ok(());
+        }
         match self.runs.iter_mut().find(|known| known.run_id == run.run_id) {
             Some(known) => *known = run,
             None => self.runs.insert(0, run),
@@ -311,11 +327,10 @@ impl<'a> Board<'a> {
     fn draw(&mut self) -> Result<()> {
         let style = self.out.style;
         if self.runs.is_empty() {
-            return Ok(self.screen.draw(&[style.dim("no runs yet; Ctrl-C ends this")])?);
+            return Ok(self.screen.draw(vec![style.dim("no runs yet; Ctrl-C ends this").into()])?);
         }
-        let mut table = TextTable::new(&["RUN", "WORKFLOW", "STATUS", "STARTED (UTC)", "TOOK", "NOTE"]);
-        self.runs.iter().for_each(|run| table.row(look::summary(run, style)));
-        let lines: Vec<String> = table.show(style).lines().map(str::to_owned).collect();
-        Ok(self.screen.draw(&lines)?)
+        let table = look::run_table(&self.runs, self.out);
+        let lines = table.show(style, self.out.width).lines().map(|line| line.to_owned().into()).collect();
+        Ok(self.screen.draw(lines)?)
     }
 }

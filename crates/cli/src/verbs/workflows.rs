@@ -12,9 +12,10 @@ use super::VerbContext;
 use crate::args::{self, DrawingArg};
 use crate::client::OfflineNeed;
 use crate::exit::ExitError;
-use crate::out::{DataOutput, OutputFormat, TextTable, clean, short};
+use crate::out::{DataOutput, OutputFormat, clean, short};
 use crate::sample::sample;
 use crate::style::TextStyle;
+use crate::table::TextTable;
 use crate::tree;
 use crate::workflow_files::note_problems;
 
@@ -37,7 +38,7 @@ pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs)
         let all: Vec<&str> = listed.items.iter().map(|workflow| workflow.get()).collect();
         return out.json(&format!("[{}]", all.join(",")));
     }
-    let mut table = TextTable::new(&["WORKFLOW", "STEPS", "PLAN", "ABOUT"]);
+    let mut table = TextTable::new(&["WORKFLOW", "STEPS", "PLAN", "ABOUT"]).whole(&[0]);
     for workflow in &listed.items {
         let workflow: WorkflowSummary = serde_json::from_str(workflow.get())?;
         if out.format == OutputFormat::Ids {
@@ -146,7 +147,8 @@ pub(crate) async fn graph(context: &VerbContext, args: &args::GraphArgs) -> Resu
     let graph: Graph = answer.read()?;
     let lines = if of_run {
         let run: RunView = client.get(&format!("/api/runs/{name}")).await?.read()?;
-        tree::draw(&run, &graph, out.style, 0, rival::Clock::System.now())
+        let lines = tree::draw(&run, &graph, out.style, 0, rival::Clock::System.now());
+        lines.into_iter().map(|line| line.text).collect()
     } else {
         tree::draw_plan(&graph, out.style)
     };

@@ -12,7 +12,7 @@ const TRIP: &str = r#"{"to": "Lisbon", "budget": 100}"#;
 fn runs_are_listed() {
     let lab = Lab::online();
     lab.rival(&["list"]).is(&expect![[r#"
-        ! no runs
+        ! no runs; --all looks for children too
     "#]]);
     lab.rival(&["run", "flaky", "--id", "f1", "--tag", "blue", "--wait"]).ok();
     lab.rival(&["run", "saga", "--id", "s1", "--input", TRIP, "--wait"]);
@@ -26,7 +26,7 @@ fn runs_are_listed() {
     lab.rival(&["list", "-n", "1"]).is(&expect![[r#"
         RUN  WORKFLOW  STATUS  STARTED (UTC)  TOOK  NOTE
         s2  saga  completed  <time>  <took>
-        ! there are more: --all shows them, --limit more of them
+        ! there are more: --limit shows more of them, --all shows all, with children
     "#]]);
     let ids = |args: &[&str]| lab.rival(&[&["list", "-o", "ids"], args].concat()).ok();
     assert_eq!(ids(&["--all"]), "s2\ns1\nf1\n");
@@ -60,8 +60,8 @@ fn a_run_is_shown() {
         error  100 is not enough (too_poor) at `pay`
 
         STEP  STATUS  TOOK  ATTEMPTS  DETAIL
-        book_flight  completed  <took>  1  a flight to Lisbon
-        book_hotel  completed  <took>  1  a room in Lisbon
+        book_flight  undone  <took>  1  a flight to Lisbon
+        book_hotel  undone  <took>  1  a room in Lisbon
         pay  failed  <took>  1  100 is not enough
     "#]]);
     assert_eq!(lab.rival(&["get", "s1", "-o", "json"]).json()["steps"][2]["name"], "pay");
@@ -185,9 +185,27 @@ fn a_run_with_blocks_is_shown_and_drawn() {
         output  303
 
         STEP  STATUS  TOOK  ATTEMPTS  DETAIL
-        count_all  completed  <took>  1  W has 303 words; 3 of 3 runs of count_page ended
+        count_all  completed  <took>  1  W has 303 words
+          map(`count_page`)  completed  <took>  3 of 3 runs ended
     "#]]);
     assert_eq!(lab.rival(&["list", "--parent", "p1", "-o", "ids"]).ok().lines().count(), 3);
+    lab.rival(&["list", "-w", "fan_out"]).is(&expect![[r#"
+        RUN  WORKFLOW  STATUS  STARTED (UTC)  TOOK  NOTE
+        p1  fan_out  completed  <time>  <took>  3 children
+    "#]]);
+    lab.rival(&["list", "-w", "count_page"]).is(&expect![[r#"
+        ! no runs; --all looks for children too
+    "#]]);
+    assert_eq!(lab.rival(&["list", "--all", "-w", "count_page", "-o", "ids"]).ok().lines().count(), 3);
+    assert_eq!(lab.rival(&["list", "--all", "-n", "2", "-o", "ids"]).ok().lines().count(), 2);
+    let history = lab.rival(&["history", "p1"]).ok();
+    for told in [
+        "opStarted  count_all  starts map(`count_page`), 3 runs",
+        "child p1~c1 completed, 101",
+        "opEnded  count_all  map(`count_page`) completed",
+    ] {
+        assert!(history.contains(told), "{history}");
+    }
 }
 
 #[test]

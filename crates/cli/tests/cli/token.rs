@@ -52,7 +52,7 @@ fn a_server_lets_in_who_shows_a_token() {
     "#]]);
     lab.show_token(read.trim());
     lab.rival(&["list"]).is(&expect![[r#"
-        ! no runs
+        ! no runs; --all looks for children too
     "#]]);
     lab.rival(&["run", "flaky"]).is(&expect![[r#"
         ! error: this needs a token with the scope `run`, and `r` has `read`

@@ -41,7 +41,8 @@ use out::{DataOutput, note};
 use verbs::control::ControlRequest;
 use verbs::serve::ServerOffer;
 use verbs::{
-    VerbContext, archive, control, doctor, init, look, serve, start, store, test, token, watch, workflows,
+    VerbContext, archive, control, doctor, init, look, serve, signal, start, store, test, token, watch,
+    workflows,
 };
 
 // Actors, commits and steps are many small allocations from many threads.
@@ -121,7 +122,7 @@ async fn act(context: &VerbContext, verb: CliVerb) -> Result<()> {
         CliVerb::Resume(args) => control::ask(context, ControlRequest::Resume, &args.runs, None).await,
         CliVerb::Retry(args) => control::retry(context, &args).await,
         CliVerb::Fork(args) => control::fork(context, &args).await,
-        CliVerb::Signal(args) => control::signal(context, &args).await,
+        CliVerb::Signal(args) => signal::signal(context, &args).await,
         CliVerb::Workflows(args) => workflows::workflows(context, &args).await,
         CliVerb::Validate(args) => workflows::validate(context, &args).await,
         CliVerb::Graph(args) => workflows::graph(context, &args).await,

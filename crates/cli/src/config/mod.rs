@@ -21,7 +21,7 @@ use value::SettingValue;
 
 pub(crate) use flags::{GivenFlags, GlobalFlags, ServerFlags, TokenFlags};
 pub(crate) use print::print;
-pub(crate) use suggest::did_you_mean;
+pub(crate) use suggest::{did_you_mean, nearest};
 
 /// The file that is read if it is there and no other is named.
 const FILE: &str = "rival.toml";

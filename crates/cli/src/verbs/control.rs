@@ -1,9 +1,9 @@
-//! Controlling runs: `cancel`, `kill`, `pause`, `resume`, `retry`, `fork`, `signal`.
+//! Controlling runs: `cancel`, `kill`, `pause`, `resume`, `retry`, `fork`.
 
 use std::time::Duration;
 
 use anyhow::Result;
-use rival_api::{EmptyBody, ForkBody, ReasonBody, RunStatusReply, SignalBody, path_segment};
+use rival_api::{EmptyBody, ForkBody, ReasonBody, RunStatusReply, path_segment};
 
 use super::start::{self, RECORDED};
 use super::{VerbContext, each};
@@ -53,7 +53,7 @@ pub(crate) async fn ask(
 }
 
 /// Says where the run stands that was asked.
-fn asked(out: &DataOutput, client: &ApiClient, answer: &ApiAnswer) -> Result<()> {
+pub(crate) fn asked(out: &DataOutput, client: &ApiClient, answer: &ApiAnswer) -> Result<()> {
     let reply: RunStatusReply = answer.read()?;
     match out.format {
         OutputFormat::Json => out.json(&answer.text)?,
@@ -114,14 +114,4 @@ async fn began(
         note(format_args!("{}; `rival watch {}` shows what it does", reply.status, reply.run_id));
     }
     Ok(())
-}
-
-pub(crate) async fn signal(context: &VerbContext, args: &args::SignalArgs) -> Result<()> {
-    let payload = super::optional_json(args.payload.as_deref(), "payload").await?.unwrap_or_default();
-    let body = SignalBody { payload, id: args.id.clone() };
-    // Loads the workflows too, so that the payload is checked even if no server runs this store.
-    let client = context.client(OfflineNeed::Workflows).await?;
-    let path = format!("/api/runs/{}/signals/{}", path_segment(&args.run), path_segment(&args.name));
-    let answer = client.post(&path, &body).await?;
-    asked(&context.out, &client, &answer)
 }

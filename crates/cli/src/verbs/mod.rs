@@ -7,6 +7,7 @@ pub(crate) mod init;
 pub(crate) mod look;
 pub(crate) mod page;
 pub(crate) mod serve;
+pub(crate) mod signal;
 pub(crate) mod start;
 pub(crate) mod store;
 pub(crate) mod test;

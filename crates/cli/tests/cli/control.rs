@@ -63,6 +63,15 @@ fn signals_are_sent() {
     let sent =
         lab.rival(&["signal", "a1", "approval", r#"{"by": "Bo", "granted": true}"#, "--id", "m1"]).ok();
     assert!(sent.starts_with("a1  "), "{sent}");
+    waiting(&lab, &["a2"]);
+    lab.rival(&["signal", "a2", "aproval", "1"]).is(&expect![[r#"
+        a2  waiting
+        ! nothing in this run has waited for a signal `aproval` so far; it is kept. Did you mean `approval`?
+    "#]]);
+    lab.rival(&["signal", "a2", "xyz", "1"]).is(&expect![[r#"
+        a2  waiting
+        ! nothing in this run has waited for a signal `xyz` so far; it is kept. Known are `approval`
+    "#]]);
     lab.rival(&["signal", "a1", "approval", "null"]).is(&expect![[r#"
         ! error: the payload of signal `approval` is not valid: null is not of type "object"
         exit 1

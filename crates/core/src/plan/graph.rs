@@ -35,6 +35,10 @@ pub struct GraphNode {
     pub kind: Cow<'static, str>,
     /// What to write on it.
     pub label: String,
+    /// The signal that it waits for, if it is a wait for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub signal: Option<String>,
     /// What is inside: the lanes of a parallel or branch, else the nodes of its block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(no_recursion, required = false))]
@@ -89,12 +93,15 @@ fn graph_node(node: &Node, block: &str, edges: &mut Vec<GraphEdge>) -> GraphNode
                     id,
                     path,
                     kind: NodeKindName::Lane.word().into(),
+                    signal: None,
                     children: children_of_lane,
                 });
             }
         }
     }
-    GraphNode { id: node.id.clone(), kind: node.kind.word().into(), label: label(node), path, children }
+    let signal = if let NodeKind::Signal(it) = &node.kind { Some(it.signal.clone()) } else { None };
+    let (id, kind) = (node.id.clone(), node.kind.word().into());
+    GraphNode { id, kind, label: label(node), signal, path, children }
 }
 
 /// The id, and in a few words what it does where the id does not say it.

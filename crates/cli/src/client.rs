@@ -19,6 +19,7 @@ use tower::ServiceExt;
 
 use crate::config::{ResolvedConfig, reachable};
 use crate::exit::{ExitError, ServerSilence};
+use crate::out::note;
 use crate::sse::SseStream;
 use crate::style::TextStyle;
 use crate::workflow_files::{WorkflowFiles, note_problems};
@@ -28,6 +29,10 @@ use crate::{examples, server};
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long a server may say nothing: longer than a request waits, and than the heartbeat of a stream.
 const SILENCE: Duration = Duration::from_secs(90);
+
+/// What to do about a server of another project.
+pub(crate) const FOREIGN_HELP: &str =
+    "give this project a port of its own with `listen` in rival.toml, or name the server with --url";
 
 /// What a verb needs if there is no server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +87,7 @@ impl ApiClient {
     pub(crate) async fn connect(config: &ResolvedConfig, need: OfflineNeed) -> Result<Self> {
         let (url, named) = config.url();
         if named || listens(&url).await {
+            note_foreign(config);
             return Self::to_server(url, config);
         }
         Self::on_file(config, need).await
@@ -94,14 +100,7 @@ impl ApiClient {
 
     pub(crate) fn to_server(url: String, config: &ResolvedConfig) -> Result<Self> {
         let builder = reqwest::Client::builder().connect_timeout(CONNECT).read_timeout(SILENCE).no_proxy();
-        // The secret of the server at this address, if it runs on this machine on the store that the settings name. It is
-        // shown to this server only: another process may listen at any other address.
-        let local = rival_server::local_secret::read(&config.local_secret()).filter(|local| {
-            let address = reachable(local.listen);
-            let by_name = address.ip().is_loopback() && url == format!("http://localhost:{}", address.port());
-            by_name || url == format!("http://{address}")
-        });
-        let (builder, token) = match (config.token(), local) {
+        let (builder, token) = match (config.token(), local_server(&url, config)) {
             (Some(token), _) => (builder, Some(token.to_owned())),
             // Straight to the server that wrote it, whatever else a name of this machine may mean.
             (None, Some(LocalSecretFile { listen, secret })) => {
@@ -301,6 +300,43 @@ fn unreachable(url: &str, error: &reqwest::Error) -> ExitError {
 async fn listens(url: &str) -> bool {
     let Some(address) = url.strip_prefix("http://") else { return false };
     matches!(tokio::time::timeout(CONNECT, tokio::net::TcpStream::connect(address)).await, Ok(Ok(_)))
+}
+
+/// The secret of the server at this address, if it runs on this machine on the store that the settings name. It is shown to
+/// this server only: another process may listen at any other address.
+fn local_server(url: &str, config: &ResolvedConfig) -> Option<LocalSecretFile> {
+    rival_server::local_secret::read(&config.local_secret()).filter(|local| {
+        let address = reachable(local.listen);
+        let by_name = address.ip().is_loopback() && url == format!("http://localhost:{}", address.port());
+        by_name || url == format!("http://{address}")
+    })
+}
+
+/// Whether the server that answers has another store than that of a project which is here. Where its address was named, it is
+/// meant.
+pub(crate) fn is_foreign(config: &ResolvedConfig) -> bool {
+    let (url, named) = config.url();
+    let is_project = config.store().exists() || config.has_file();
+    // A secret that cannot be read is that of a server which another user runs here.
+    let secret = config.local_secret();
+    let is_other = !secret.exists() || rival_server::local_secret::read(&secret).is_some();
+    !named && is_project && is_other && local_server(&url, config).is_none()
+}
+
+/// Says so, before anything is asked of it.
+pub(crate) fn note_foreign(config: &ResolvedConfig) {
+    if is_foreign(config) {
+        note(format_args!("{}; {FOREIGN_HELP}", foreign(config)));
+    }
+}
+
+/// What a server of another project is.
+pub(crate) fn foreign(config: &ResolvedConfig) -> String {
+    format!(
+        "the server at {} is not this project's: its store is not {}",
+        config.url().0,
+        config.store().display()
+    )
 }
 
 /// Opens the store file, or says who has it and what to do.

@@ -262,6 +262,11 @@ impl ResolvedConfig {
         }
     }
 
+    /// Whether something is set in a file.
+    pub(crate) fn has_file(&self) -> bool {
+        self.entries.iter().any(|entry| matches!(entry.origin, SettingOrigin::File { .. }))
+    }
+
     pub(crate) fn token(&self) -> Option<&str> {
         self.text("token")
     }

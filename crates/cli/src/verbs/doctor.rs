@@ -10,7 +10,7 @@ use rival_server::token::TokenFile;
 use serde_json::json;
 
 use super::VerbContext;
-use crate::client::ApiClient;
+use crate::client::{ApiClient, FOREIGN_HELP, foreign, is_foreign};
 use crate::exit::ExitError;
 use crate::out::{OutputFormat, clean};
 use crate::table::TextTable;
@@ -89,13 +89,14 @@ async fn server(context: &VerbContext, findings: &mut Findings) -> bool {
     let answer = match client.get("/version").await {
         Ok(answer) => answer,
         Err(error) => {
-            let level = if named { FindingLevel::Bad } else { FindingLevel::Good };
             let text = if named {
                 format!("{error:#}")
             } else {
-                format!("none runs at {url}; commands open the store file")
+                format!(
+                    "none runs at {url}, so nothing goes on by itself; start one with `rival dev` or `rival serve`"
+                )
             };
-            findings.add("server", level, text);
+            findings.add("server", FindingLevel::Bad, text);
             clock(None, findings);
             return false;
         }
@@ -107,6 +108,10 @@ async fn server(context: &VerbContext, findings: &mut Findings) -> bool {
     let (theirs, ours) = (version.version, env!("CARGO_PKG_VERSION"));
     let level = if theirs == ours { FindingLevel::Good } else { FindingLevel::Odd };
     findings.add("server", level, format!("{url} runs version {theirs}, this command is {ours}"));
+    if is_foreign(&context.config) {
+        let text = format!("{}; {FOREIGN_HELP}", foreign(&context.config));
+        findings.add("server", FindingLevel::Bad, text);
+    }
     match client.get("/readyz").await {
         Ok(_) => findings.add("server", FindingLevel::Good, "it takes work"),
         Err(error) => findings.add("server", FindingLevel::Bad, format!("it takes no work: {error:#}")),

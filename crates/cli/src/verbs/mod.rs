@@ -24,7 +24,7 @@ use rival_api::ServerVersion;
 use serde::Serialize;
 use tokio::sync::OnceCell;
 
-use crate::client::{ApiAnswer, ApiClient, OfflineNeed};
+use crate::client::{ApiAnswer, ApiClient, OfflineNeed, note_foreign};
 use crate::config::ResolvedConfig;
 use crate::exit::{self, ExitError, ServerSilence};
 use crate::out::{DataOutput, OutputFormat, note};
@@ -68,6 +68,7 @@ impl VerbContext {
         // find out.
         let is_absent = |error| exit::silence(error) == Some(ServerSilence::Absent);
         if named || !answer.as_ref().is_err_and(is_absent) {
+            note_foreign(&self.config);
             let client = self.client.get_or_init(async || Arc::new(server)).await;
             return Ok((client.clone(), answer));
         }

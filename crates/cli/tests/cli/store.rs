@@ -87,21 +87,23 @@ fn a_doctor_says_what_is_wrong() {
     expect![[r#"
         ABOUT  RESULT  WHAT
         settings  ok  they read well; `rival config print` shows them
-        server  ok  none runs at <url>; commands open the store file
+        server  problem  none runs at <url>, so nothing goes on by itself; start one with `rival dev` or `rival serve`
         clock  ok  it says <time>
         store  ok  there is none at data/rival.db yet; a server makes it
         tokens  ok  0 in data/tokens.json; requests need none
+        ! error: 1 of these must be mended
+        exit 1
     "#]]
     .assert_eq(&findings(&lab, &["doctor"]));
     lab.rival(&["run", "flaky"]).ok();
     expect![[r#"
         ABOUT  RESULT  WHAT
         settings  ok  they read well; `rival config print` shows them
-        server  ok  none runs at <url>; commands open the store file
+        server  problem  none runs at <url>, so nothing goes on by itself; start one with `rival dev` or `rival serve`
         clock  ok  it says <time>
         store  ok  data/rival.db can be read and written (<n> KiB)
         tokens  problem  a server on 0.0.0.0:1 needs one, and there is none: `rival token create NAME`
-        ! error: 1 of these must be mended
+        ! error: 2 of these must be mended
         exit 1
     "#]]
     .assert_eq(&findings(&lab, &["doctor", "--listen", "0.0.0.0:1"]));
@@ -131,4 +133,29 @@ fn a_doctor_says_what_is_wrong() {
         exit 1
     "#]]
     .assert_eq(&findings(&lab, &["doctor", "--url", "http://127.0.0.1:1"]));
+}
+
+/// Two projects have the same port: a command of the second one would act on the first.
+#[test]
+fn a_server_of_another_project_is_told() {
+    let mut first = Lab::online();
+    let address = first.server().url.trim_start_matches("http://").to_owned();
+    let second = Lab::offline();
+    second.write("rival.toml", &format!("listen = \"{address}\"\n"));
+    let asked = |args: &[&str]| {
+        let mut command = second.command(args);
+        let output = command.env_remove("RIVAL_URL").env_remove("RIVAL_LISTEN").output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap().replace(&address, "<address>"))
+    };
+    let told = "the server at http://<address> is not this project's: its store is not data/rival.db";
+    let (code, printed) = asked(&["workflows"]);
+    assert!(code == Some(0) && printed.contains(told) && printed.contains("fan_out"), "{printed}");
+    let (code, printed) = asked(&["run", "flaky"]);
+    assert!(code == Some(0) && printed.contains(told), "{printed}");
+    let (code, printed) = asked(&["doctor"]);
+    assert!(code == Some(1) && printed.contains(told), "{printed}");
+    // Where it is named, it is meant.
+    let (_, printed) = asked(&["workflows", "--url", &first.server().url.clone()]);
+    assert!(!printed.contains("not this project's"), "{printed}");
 }

@@ -52,10 +52,36 @@ fn init_overwrites_nothing() {
     assert!(!lab.path("shop/workflows").exists());
     lab.rival(&["init", "other"]).ok();
     lab.rival(&["init", "other"]).is(&expect![[r#"
-        ! error: other has workflows/hello.ts and 9 more of its files already: nothing was written
+        ! error: other has workflows/hello.ts and 6 more of its files already: nothing was written
         ! hint: name another folder: `rival init my-workflows`
         exit 1
     "#]]);
+}
+
+/// Where there is a project already, its own files stay, and what they need is said.
+#[test]
+fn init_joins_a_project() {
+    let lab = Lab::offline();
+    lab.write("tsconfig.json", "{}\n");
+    lab.write("README.md", "# Mine\n");
+    lab.rival(&["init"]).is(&expect![[r#"
+          workflows/hello.ts
+          tests/hello.test.ts
+          rival.toml
+          .gitignore
+          .rival/types
+
+        Next:
+          rival test  # run its test
+          rival dev  # a server that loads files again when you save them
+          rival run hello --input '{"name": "Ada"}' --wait  # in a second terminal
+        ! tsconfig.json was there and is left as it was: for the types of your editor, give its compilerOptions these paths:
+        !       "paths": { "rival": ["./.rival/types/rival.d.ts"], "rival/test": ["./.rival/types/rival-test.d.ts"] }
+        !     and include ".rival/types/*.d.ts"; "moduleResolution" is "Bundler"
+        ! README.md was there and is left as it was
+    "#]]);
+    assert_eq!(std::fs::read_to_string(lab.path("tsconfig.json")).unwrap(), "{}\n");
+    assert!(lab.path("workflows/hello.ts").exists() && lab.path(".gitignore").exists());
 }
 
 /// Editors say what the compiler says.

@@ -68,6 +68,11 @@ if ! "$cargo" nextest --version >/dev/null 2>&1; then
     "$cargo" install cargo-nextest --locked
 fi
 
+# Instructions of the hot paths are counted: unlike time, a busy machine does not change them.
+if ! have valgrind; then
+    install "valgrind" valgrind
+fi
+
 # schemathesis asks the server everything that its OpenAPI document allows, and openapi-python-client makes a client of
 # it. They are Python, and get a place of their own.
 python=${CARGO_TARGET_DIR:-target}/python

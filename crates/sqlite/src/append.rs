@@ -1,13 +1,12 @@
 //! Starting runs and writing their transitions.
 
 use rival_core::{RunId, Seq};
-use rival_store::{
-    Commit, CommitError, Epoch, EventBatch, MessageNo, NewRun, RowUpdate, RunRow, Snapshot, StoreError,
-};
+use rival_store::{Commit, CommitError, Epoch, EventBatch, NewRun, RowUpdate, RunRow, Snapshot, StoreError};
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
 use crate::fault::{Result, SqliteFault};
+use crate::messages;
 use crate::query;
 use crate::sum;
 use crate::tables::{KnownRun, OwnedRun, WriterTables};
@@ -162,11 +161,12 @@ impl WriterTables<'_> {
         if let Some(snapshot) = &commit.snapshot {
             self.write_snapshot(owned.no, snapshot)?;
         }
-        for MessageNo(no) in &commit.consumed {
-            self.consume(*no)?;
-        }
-        for MessageNo(no) in &commit.refused {
-            self.refuse(*no)?;
+        for no in &commit.consumed {
+            // Of a message with an id, the id stays for as long as the run; not of one that was not acted on.
+            let kept = !commit.refused.contains(no) && self.sql(messages::EMPTY)?.execute([no.0])? > 0;
+            if !kept {
+                self.sql("DELETE FROM messages WHERE no = ?1")?.execute([no.0])?;
+            }
         }
         if let Some(row_update) = &commit.row_update {
             let before = owned.changing;

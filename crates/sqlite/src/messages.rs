@@ -18,6 +18,11 @@ static MAKE_DUE: LazyLock<String> = LazyLock::new(|| {
     sum::update("", &changes, "no = ?1 AND owner IS NULL AND status <> 'queued'")
 });
 
+/// Empties a message that was acted on and has an id.
+pub(crate) const EMPTY: &str = "UPDATE messages SET body = NULL,
+         sum = join_sums(sum, row_sum(no, run, id, body, sent_at), row_sum(no, run, id, NULL, sent_at))
+     WHERE no = ?1 AND id IS NOT NULL";
+
 impl WriterTables<'_> {
     pub(crate) fn send(&mut self, run: &RunId, message: &NewMessage, now: Time) -> Result<SendResult> {
         let Some((no, ended)) = self.receiver(run)? else { return Ok(SendResult::NotFound) };
@@ -85,27 +90,6 @@ impl WriterTables<'_> {
         }
         self.sql(&DROP)?.execute([run, waiting])?;
         self.sql("DELETE FROM messages WHERE run = ?1 AND body IS NOT NULL")?.execute([run])?;
-        Ok(())
-    }
-
-    /// Removes a message; of one with an id, the id stays for as long as the run.
-    pub(crate) fn consume(&self, no: i64) -> Result<()> {
-        let kept = self
-            .sql(
-                "UPDATE messages SET body = NULL, sum = join_sums(sum, row_sum(no, run, id, body, sent_at),
-                     row_sum(no, run, id, NULL, sent_at))
-                 WHERE no = ?1 AND id IS NOT NULL",
-            )?
-            .execute([no])?;
-        if kept == 0 {
-            self.sql("DELETE FROM messages WHERE no = ?1")?.execute([no])?;
-        }
-        Ok(())
-    }
-
-    /// Forgets a message that was consumed and not acted on, with its id.
-    pub(crate) fn refuse(&self, no: i64) -> Result<()> {
-        self.sql("DELETE FROM messages WHERE no = ?1")?.execute([no])?;
         Ok(())
     }
 }

@@ -50,6 +50,12 @@ pub enum EventCause {
     Outside(ExternalCause),
 }
 
+impl From<Seq> for EventCause {
+    fn from(event: Seq) -> Self {
+        Self::Event(event)
+    }
+}
+
 /// Causes outside of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -64,10 +64,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn node_started(&mut self, node: &Path, cause: Seq) -> Seq {
-        self.follow(
-            EventKind::NodeStarted { node: node.clone(), case: None, count: None, window: None },
-            cause,
-        )
+        self.emit(EventKind::NodeStarted { node: node.clone(), case: None, count: None, window: None }, cause)
     }
 
     pub(super) fn start_block(&mut self, lane: &Path, cause: Seq) {

@@ -50,7 +50,7 @@ impl Machine<'_> {
     pub(super) fn branch_chosen(&mut self, path: &Path, case: Option<String>, cause: Seq) {
         let event =
             EventKind::NodeStarted { node: path.clone(), case: case.clone(), count: None, window: None };
-        let started = self.follow(event, cause);
+        let started = self.emit(event, cause);
         match case {
             Some(case) => self.start_block(&path.child(&case), started),
             None => self.complete(path, None, started),

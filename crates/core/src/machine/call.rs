@@ -115,11 +115,10 @@ impl<'a> Machine<'a> {
             }
             CallOutcome::Lost(reason) => self.lost_what_ran_it(node, &open, reason),
             CallOutcome::Blocked(reason) => {
-                let blocked =
-                    self.follow(EventKind::NodeBlocked { node: node.clone(), reason }, open.started);
+                let blocked = self.emit(EventKind::NodeBlocked { node: node.clone(), reason }, open.started);
                 // The function was not called, and is not waited for in what is ending.
                 if self.is_call_ending(node, open.role) {
-                    let cancelled = self.follow(EventKind::NodeCancelled { node: node.clone() }, blocked);
+                    let cancelled = self.emit(EventKind::NodeCancelled { node: node.clone() }, blocked);
                     self.todo.push_back(MachineTask::Ended(node.clone(), cancelled));
                 }
             }
@@ -144,10 +143,10 @@ impl<'a> Machine<'a> {
         let skipped = skipped && call.role == CallRole::Step;
         let event =
             EventKind::CallSucceeded { node: node.clone(), call: call.number, result, state, skipped };
-        let seq = self.follow(event, call.started);
+        let seq = self.emit(event, call.started);
         if !matches!(next, Follows::End) && self.state.is_ending(node) {
             // The node has not ended with this call, and what would follow does not start any more.
-            let cancelled = self.follow(EventKind::NodeCancelled { node: node.clone() }, seq);
+            let cancelled = self.emit(EventKind::NodeCancelled { node: node.clone() }, seq);
             return self.todo.push_back(MachineTask::Ended(node.clone(), cancelled));
         }
         match next {

@@ -26,7 +26,7 @@ impl Machine<'_> {
         while let Some(index) = self.next_child(node, op) {
             let child = self.env.run.child(self.state.children_started + 1);
             let event = EventKind::ChildStarted { node: node.clone(), op, index, child: child.clone() };
-            self.follow(event, cause);
+            self.emit(event, cause);
             let Some(state) = self.state.op(node, op) else {
                 return self.broken(node, "a child starts for an operation that is gone");
             };
@@ -136,7 +136,7 @@ impl Machine<'_> {
 
     /// Cancels the children of an operation.
     pub(super) fn cancel_children(&mut self, node: &Path, op: u32, cause: Seq) {
-        self.follow(EventKind::OpStopping { node: node.clone(), op }, cause);
+        self.emit(EventKind::OpStopping { node: node.clone(), op }, cause);
         let Some(children) = self.state.op(node, op).and_then(|op| op.children.as_ref()) else {
             return self.broken(node, "children are cancelled that are not there");
         };

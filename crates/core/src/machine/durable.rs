@@ -120,11 +120,11 @@ impl Machine<'_> {
         let outcome = refused.map(OpOutcome::Failed).or(outcome);
         let event =
             EventKind::OpStarted { node: node.clone(), op, call, name, occurrence, hash, after, what };
-        let seq = self.follow(event, started);
+        let seq = self.emit(event, started);
         match outcome {
             Some(outcome) => self.end_op(&node, op, outcome, EventCause::Event(seq)),
             None if gives_up => {
-                self.follow(EventKind::OpDropped { node, op, call }, seq);
+                self.emit(EventKind::OpDropped { node, op, call }, seq);
             }
             None if self.state.is_ending(&node) => self.cancel_op(&node, op, seq),
             None => self.begin_op(&node, op, seq),
@@ -197,7 +197,7 @@ impl Machine<'_> {
         if self.state.ending.is_some() {
             return;
         }
-        self.follow(EventKind::OpDropped { node: node.clone(), op: number, call }, started);
+        self.emit(EventKind::OpDropped { node: node.clone(), op: number, call }, started);
         self.take_signals(&name);
     }
 
@@ -216,7 +216,7 @@ impl Machine<'_> {
             let used = used.iter().copied().filter(|op| fresh.remove(op)).collect();
             let told = fresh.into_iter().collect();
             let state = self.env.states.written(node, call);
-            self.follow(EventKind::CallSuspended { node: node.clone(), call, used, told, state }, started);
+            self.emit(EventKind::CallSuspended { node: node.clone(), call, used, told, state }, started);
         }
     }
 

@@ -91,7 +91,7 @@ impl Machine<'_> {
     pub(super) fn run_block_completed(&mut self, output: Option<Seq>, cause: Seq) {
         if self.state.scopes.is_empty() && self.nothing_open() {
             let not_undone = self.state.undo.failed().to_vec();
-            self.follow(EventKind::RunCompleted { output, not_undone }, cause);
+            self.emit(EventKind::RunCompleted { output, not_undone }, cause);
         }
     }
 
@@ -139,7 +139,7 @@ impl Machine<'_> {
             Some(RunEnding::Cancelling { reason }) => {
                 self.end_supervisors(&Path::root(), cause);
                 let not_undone = self.state.undo.failed().to_vec();
-                self.follow(EventKind::RunCancelled { reason, not_undone }, cause);
+                self.emit(EventKind::RunCancelled { reason, not_undone }, cause);
                 true
             }
             Some(RunEnding::Failing { failure, node }) => {
@@ -167,7 +167,7 @@ impl Machine<'_> {
         let retry = self.state.retries_left > 0 && failure.code != code::INTERRUPTED && !self.state.killed;
         let retried_as = retry.then(|| self.env.run.next_retry());
         let not_undone = self.state.undo.failed().to_vec();
-        self.follow(EventKind::RunFailed { failure, node, retried_as, not_undone }, cause);
+        self.emit(EventKind::RunFailed { failure, node, retried_as, not_undone }, cause);
     }
 
     fn nothing_open(&self) -> bool {

@@ -57,7 +57,7 @@ impl Machine<'_> {
     pub(super) fn items_listed(&mut self, path: &Path, each: &ForEachNode, count: u32, cause: Seq) {
         let window = Some(each.concurrency).filter(|window| *window < count);
         let event = EventKind::NodeStarted { node: path.clone(), case: None, count: Some(count), window };
-        let started = self.follow(event, cause);
+        let started = self.emit(event, cause);
         if count == 0 {
             return self.join_items(path, started);
         }
@@ -85,7 +85,7 @@ impl Machine<'_> {
         let parts: Vec<ResultPart> =
             lanes.map_or_else(Vec::new, |lanes| lanes.slots.iter().map(|slot| slot.part()).collect());
         let joined =
-            self.follow(EventKind::Joined { node: path.clone(), parts: ResultParts::List(parts) }, cause);
+            self.emit(EventKind::Joined { node: path.clone(), parts: ResultParts::List(parts) }, cause);
         self.complete(path, Some(joined), joined);
     }
 }

@@ -41,7 +41,7 @@ impl Machine<'_> {
         }
         let parts = sinks.map(|node| (node.id.clone(), ResultPart::from(result(node)))).collect();
         let joined =
-            self.follow(EventKind::Joined { node: lane.clone(), parts: ResultParts::Map(parts) }, cause);
+            self.emit(EventKind::Joined { node: lane.clone(), parts: ResultParts::Map(parts) }, cause);
         self.lane_completed(lane, Some(joined), joined);
     }
 }

@@ -24,7 +24,7 @@ impl Machine<'_> {
     /// Holds a node if nothing new may start now. Gives whether it did.
     pub(super) fn hold(&mut self, node: &Path, due: Option<DueCall>, cause: Seq) -> bool {
         if self.holding() {
-            self.follow(EventKind::NodeHeld { node: node.clone(), due }, cause);
+            self.emit(EventKind::NodeHeld { node: node.clone(), due }, cause);
         }
         self.holding()
     }

@@ -68,19 +68,19 @@ impl<'a> Machine<'a> {
         result: Option<Seq>,
         cause: Seq,
     ) -> Seq {
-        self.follow(EventKind::LaneEnded { lane: lane.clone(), index, outcome, result }, cause)
+        self.emit(EventKind::LaneEnded { lane: lane.clone(), index, outcome, result }, cause)
     }
 
     /// A supervisor has its result.
     pub(super) fn complete(&mut self, node: &Path, result: Option<Seq>, cause: Seq) {
-        let completed = self.follow(EventKind::NodeCompleted { node: node.clone(), result }, cause);
+        let completed = self.emit(EventKind::NodeCompleted { node: node.clone(), result }, cause);
         self.todo.push_back(MachineTask::Ended(node.clone(), completed));
     }
 
     /// A supervisor fails because a node inside did.
     pub(super) fn fail(&mut self, node: &Path, child: &Path, failure: Option<FailureRecord>, cause: Seq) {
         let event = EventKind::NodeFailed { node: node.clone(), child: child.clone(), failure };
-        let failed = self.follow(event, cause);
+        let failed = self.emit(event, cause);
         self.todo.push_back(MachineTask::Ended(node.clone(), failed));
     }
 }

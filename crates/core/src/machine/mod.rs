@@ -428,23 +428,18 @@ impl Machine<'_> {
         };
         let started = self.emit(event, EventCause::Outside(ExternalCause::Request));
         for import in start.imports {
-            self.follow(import.into_event(), started);
+            self.emit(import.into_event(), started);
         }
         self.todo.push_back(MachineTask::Start(Path::root(), started));
     }
 
     /// Writes an event and folds it in.
-    fn emit(&mut self, mut kind: EventKind, cause: EventCause) -> Seq {
+    fn emit(&mut self, mut kind: EventKind, cause: impl Into<EventCause>) -> Seq {
         kind.bound();
         let seq = self.state.seq.next();
-        let event = Event { v: kind.version(), seq, at: self.env.now, cause, kind };
+        let event = Event { v: kind.version(), seq, at: self.env.now, cause: cause.into(), kind };
         self.state.apply(&event);
         self.decision.events.push(event);
         seq
-    }
-
-    /// Writes an event that another event led to.
-    fn follow(&mut self, kind: EventKind, cause: Seq) -> Seq {
-        self.emit(kind, EventCause::Event(cause))
     }
 }

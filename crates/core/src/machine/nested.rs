@@ -31,7 +31,7 @@ impl Supervisor for NestedNode {
 
     fn lane_failed(&self, machine: &mut Machine<'_>, at: &LaneRef, child: &Path, cause: Seq) {
         let event = EventKind::NodeFailed { node: at.node.clone(), child: child.clone(), failure: None };
-        let failed = machine.follow(event, cause);
+        let failed = machine.emit(event, cause);
         if self.on_error.is_some() && !machine.state.is_ending(&at.node) {
             machine.begin_call(&at.node, DueCall { role: CallRole::OnError, attempt: 1 }, failed);
         } else {

@@ -27,7 +27,7 @@ impl Supervisor for ParallelNode {
         let count = u32::try_from(self.branches.len()).unwrap_or(u32::MAX);
         let event =
             EventKind::NodeStarted { node: node.clone(), case: None, count: Some(count), window: None };
-        let started = machine.follow(event, cause);
+        let started = machine.emit(event, cause);
         for branch in &self.branches {
             machine.start_block(&node.child(&branch.name), started);
         }
@@ -89,7 +89,7 @@ impl Machine<'_> {
         }
         let parts = self.branch_parts(path, parallel);
         let joined =
-            self.follow(EventKind::Joined { node: path.clone(), parts: ResultParts::Map(parts) }, cause);
+            self.emit(EventKind::Joined { node: path.clone(), parts: ResultParts::Map(parts) }, cause);
         if parallel.wanted().is_some() {
             self.stop_losers(path, parallel, joined);
         }
@@ -126,7 +126,7 @@ impl Machine<'_> {
                 continue;
             }
             let cancelling =
-                self.follow(EventKind::LaneStopping { lane: lane.clone(), index, force_at }, cause);
+                self.emit(EventKind::LaneStopping { lane: lane.clone(), index, force_at }, cause);
             self.cancel_within(&lane, cancelling);
             self.todo.push_back(MachineTask::Settled(lane, cancelling));
         }

@@ -97,7 +97,7 @@ impl Machine<'_> {
         let interruptions = self.state.node(node).map_or(0, |node| node.interruptions);
         if interruptions >= INTERRUPTIONS_MAX {
             let reason = BlockedReason::Quarantined { interruptions };
-            self.follow(EventKind::NodeBlocked { node: node.clone(), reason }, lost);
+            self.emit(EventKind::NodeBlocked { node: node.clone(), reason }, lost);
         } else {
             self.make_due_call(node, EventCause::Event(lost));
         }
@@ -130,7 +130,7 @@ impl Machine<'_> {
                 continue;
             }
             let due = state.due();
-            let seq = self.follow(EventKind::NodeUnblocked { node: node.clone() }, cause);
+            let seq = self.emit(EventKind::NodeUnblocked { node: node.clone() }, cause);
             if let Some(due) = due {
                 self.begin_call(&node, due, seq);
             }

@@ -32,7 +32,7 @@ impl Machine<'_> {
             return self.block_failed(block, child, failure, cause);
         }
         let event = EventKind::BlockFailing { node: block.clone(), child: child.clone(), failure };
-        let failing = self.follow(event, cause);
+        let failing = self.emit(event, cause);
         self.cancel_waits_within(block, failing);
         self.todo.push_back(MachineTask::Settled(block.clone(), failing));
     }
@@ -71,7 +71,7 @@ impl Machine<'_> {
         let goes_on = |node: &Path| state.undo.is_under_way_at(node) && !state.killed;
         let idle: Vec<Path> = idle.filter(|node| !goes_on(node)).cloned().collect();
         for node in idle.into_iter().rev() {
-            let cancelled = self.follow(EventKind::NodeCancelled { node: node.clone() }, cause);
+            let cancelled = self.emit(EventKind::NodeCancelled { node: node.clone() }, cause);
             self.todo.push_back(MachineTask::Ended(node, cancelled));
         }
         for (node, op) in self.open_ops_within(scope) {
@@ -139,7 +139,7 @@ impl Machine<'_> {
     pub(super) fn end_supervisors(&mut self, scope: &Path, cause: Seq) {
         let open: Vec<Path> = path::within(&self.state.index().supervising, scope).cloned().collect();
         for node in open.into_iter().rev() {
-            self.follow(EventKind::NodeCancelled { node }, cause);
+            self.emit(EventKind::NodeCancelled { node }, cause);
         }
     }
 }

@@ -46,7 +46,7 @@ impl Machine<'_> {
         }
         let until = signal.timeout_ms.map(|ms| self.env.now.plus_ms(ms));
         let name = signal.signal.clone();
-        self.follow(EventKind::SignalAwaited { node: path.clone(), name: name.clone(), until }, cause);
+        self.emit(EventKind::SignalAwaited { node: path.clone(), name: name.clone(), until }, cause);
         self.take_signals(&name);
     }
 
@@ -81,7 +81,7 @@ impl Machine<'_> {
                 self.signal_timed_out(&node, op);
                 continue;
             }
-            let taken = self.follow(EventKind::SignalTaken { node: node.clone(), op, signal }, signal);
+            let taken = self.emit(EventKind::SignalTaken { node: node.clone(), op, signal }, signal);
             self.wait_is_over(&node, op, taken);
         }
     }

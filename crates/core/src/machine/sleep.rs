@@ -53,7 +53,7 @@ impl Machine<'_> {
             SleepEnd::After(ms) => (self.env.now.plus_ms(ms), false),
             SleepEnd::At(at) => (at, true),
         };
-        let started = self.follow(EventKind::SleepStarted { node: path.clone(), until, absolute }, cause);
+        let started = self.emit(EventKind::SleepStarted { node: path.clone(), until, absolute }, cause);
         // While the run is paused, or the engine stops, it ends like any timer that falls due meanwhile: afterwards.
         if until <= self.env.now && !self.holding() {
             self.end_sleep(path, EventCause::Event(started));

@@ -42,7 +42,7 @@ impl Machine<'_> {
     /// Starts the run that undoes a child. Also while nothing else may start here: it does not run here.
     fn undo_child(&mut self, node: Path, child: RunId, cause: Seq) {
         let undo = child.undo();
-        self.follow(EventKind::ChildUndoing { node, child: child.clone(), undo: undo.clone() }, cause);
+        self.emit(EventKind::ChildUndoing { node, child: child.clone(), undo: undo.clone() }, cause);
         self.decision.extras.push(CommitExtra::Undo { child, undo });
     }
 

@@ -27,7 +27,7 @@ use crate::durable::handle::{CallProgress, DurableHandle};
 use crate::durable::idle::IdleTracker;
 use crate::durable::op_session::OpSession;
 use crate::run::actor::{Actor, PendingCommit};
-use crate::run::mailbox::{ActorMessage, ResultSender, StepSnapshot};
+use crate::run::mailbox::{ActorMessage, CallEnd, StepSnapshot};
 use crate::schedule::clock::Clock;
 
 /// A call at work.
@@ -39,7 +39,7 @@ pub(crate) struct RunningCall {
     abort: AbortHandle,
     /// It watches its token, so it is told and given time.
     cooperative: bool,
-    sender: ResultSender,
+    end: CallEnd,
     log: Log,
     state: StateCell,
     /// How large a state may be that is recorded.
@@ -110,7 +110,8 @@ impl RunningCall {
         }
         self.busy_again();
         self.abort.abort();
-        self.sender.discard();
+        // Its end is not reported.
+        self.end.settle(|| ());
     }
 }
 
@@ -197,17 +198,19 @@ impl Actor {
 
     /// Gives a call a task of its own; it may have begun.
     fn at_work(&mut self, job: CallJob, made: Option<CaughtFuture>, session: Option<OpSession>) {
-        self.shared.in_flight.add();
         let NewCall { number, role, attempt, .. } = job.call;
         let node = job.call.node.clone();
-        let (sender, log) = (ResultSender::new(&self.links.mailbox), job.log.clone());
+        let (end, log) = (CallEnd::new(&self.shared.in_flight), job.log.clone());
         let (token, state, watch) = (job.token.clone(), job.state.clone(), job.watch.clone());
         let (cooperative, state_max) = (job.function.needs().cancellation, job.links.payload_max);
-        let (reports, at) = (sender.clone(), node.clone());
+        let (returned, at, links) = (end.clone(), node.clone(), Arc::clone(&self.links));
         let task = tokio::spawn(async move {
             let log = job.log.clone();
             let outcome = job.run(made).await;
-            reports.send(ActorMessage::CallFinished { node: at, call: number, outcome, logs: log.take() });
+            returned.settle(|| {
+                let logs = log.take();
+                links.mailbox.send(ActorMessage::CallFinished { node: at, call: number, outcome, logs });
+            });
         });
         let abort = task.abort_handle();
         let began = self.shared.observers.stopwatch();
@@ -218,7 +221,7 @@ impl Actor {
             token,
             abort,
             cooperative,
-            sender,
+            end,
             log,
             state,
             state_max,
@@ -237,7 +240,10 @@ impl Actor {
             running.busy_again();
             running.abort.abort();
             let (lines, outcome) = (running.unstored(), CallOutcome::Stopped { state: running.written() });
-            running.sender.send(ActorMessage::CallFinished { node, call, outcome, logs: Vec::new() });
+            running.end.settle(|| {
+                let message = ActorMessage::CallFinished { node, call, outcome, logs: Vec::new() };
+                self.links.mailbox.send(message);
+            });
             // Not with the message: the run may have ended, and then its actor reads no more messages.
             return self.store_lines(lines).await;
         }

@@ -71,21 +71,6 @@ impl MessageQueue {
     fn lock(&self) -> MutexGuard<'_, QueuedMessages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Puts a message at the end; `false` if the actor is gone.
-    fn push(&self, message: ActorMessage) -> bool {
-        let mut queued = self.lock();
-        if queued.is_closed {
-            return false;
-        }
-        queued.messages.push_back(message);
-        let waker = queued.waker.take();
-        drop(queued);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-        true
-    }
 }
 
 /// Where one actor reads its messages.
@@ -154,12 +139,18 @@ impl Mailbox {
 
     /// Sends a message; `false` if the actor is gone.
     pub(crate) fn send(&self, message: ActorMessage) -> bool {
-        self.in_flight.add();
-        let sent = self.queue.push(message);
-        if !sent {
-            self.in_flight.remove(1);
+        let mut queued = self.queue.lock();
+        if queued.is_closed {
+            return false;
         }
-        sent
+        self.in_flight.add();
+        queued.messages.push_back(message);
+        let waker = queued.waker.take();
+        drop(queued);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        true
     }
 
     /// Whether both lead to the same actor.
@@ -168,29 +159,26 @@ impl Mailbox {
     }
 }
 
-/// Reports the end of a call to the actor, once: from the function itself, or from the code that stopped it. The call
-/// counts as in flight, and becomes the message that reports its end.
+/// The end of a call, which is reported to the actor once: by the function itself, or by the code that stopped it. The
+/// call counts as in flight until then.
 #[derive(Clone)]
-pub(crate) struct ResultSender {
-    mailbox: Mailbox,
-    has_reported: Arc<AtomicBool>,
+pub(crate) struct CallEnd {
+    is_settled: Arc<AtomicBool>,
+    in_flight: Arc<InFlightCount>,
 }
 
-impl ResultSender {
-    pub(crate) fn new(mailbox: &Mailbox) -> Self {
-        Self { mailbox: mailbox.clone(), has_reported: Arc::default() }
+impl CallEnd {
+    pub(crate) fn new(in_flight: &Arc<InFlightCount>) -> Self {
+        in_flight.add();
+        Self { is_settled: Arc::default(), in_flight: Arc::clone(in_flight) }
     }
 
-    pub(crate) fn send(&self, message: ActorMessage) {
-        if !self.has_reported.swap(true, Ordering::AcqRel) && !self.mailbox.queue.push(message) {
-            self.mailbox.in_flight.remove(1);
-        }
-    }
-
-    /// The end will not be reported.
-    pub(crate) fn discard(&self) {
-        if !self.has_reported.swap(true, Ordering::AcqRel) {
-            self.mailbox.in_flight.remove(1);
+    /// Reports the end, if nothing has. The message counts as in flight before the call ceases to, so that a test that
+    /// waits for rest sees no gap between them.
+    pub(crate) fn settle(&self, report: impl FnOnce()) {
+        if !self.is_settled.swap(true, Ordering::AcqRel) {
+            report();
+            self.in_flight.remove(1);
         }
     }
 }

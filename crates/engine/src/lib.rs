@@ -16,6 +16,7 @@ pub mod testing;
 
 pub use api::engine::{Engine, EngineBuilder, WAIT_DEFAULT, WeakEngine, WorkflowInfo};
 pub use api::error::{EngineError, ImportError, RegisterError, RunError, StartError, Violation};
+pub use api::figures::{FunctionHosts, HostFigures};
 pub use api::fork::ForkRequest;
 pub use api::handle::RunHandle;
 pub use api::observer::{CallEnd, Called, Committed, Observer};

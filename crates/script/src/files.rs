@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use futures::stream::{self, StreamExt};
 use rival_engine::{Definition, Engine, RegisterError, SourceProblem};
@@ -120,6 +120,8 @@ impl Scripts {
         engine: &Engine,
         change: &mut Change<'_>,
     ) -> Result<Loaded, ScriptsError> {
+        let hosts: Weak<HostPool> = Arc::downgrade(&self.pool);
+        engine.add_hosts(hosts);
         // What is gone defines nothing any more; who moved it there may define it anew.
         files.loaded.retain(|file, _| file.exists());
         let mut load = LoadPass::new(self, engine, change);

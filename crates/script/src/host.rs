@@ -206,6 +206,14 @@ impl HostHandle {
         self.closed.store(true, Ordering::Relaxed);
     }
 
+    /// What its process has in memory, where the system says so.
+    pub(crate) fn memory_bytes(&self) -> Option<u64> {
+        let HostRuntime::Process(child) = &*lock(&self.life) else { return None };
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()?)).ok()?;
+        let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        Some(kib.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+    }
+
     /// How long it has said nothing.
     pub(crate) fn silent_for(&self) -> Duration {
         self.born.elapsed().saturating_sub(Duration::from_millis(self.heard_ms.load(Ordering::Relaxed)))

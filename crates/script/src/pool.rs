@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use rival_engine::{FunctionHosts, HostFigures};
 use rival_script_host::frame::{CallId, ToHost};
 use tokio::sync::Notify;
 
@@ -168,6 +169,18 @@ async fn spawn_watch(pool: Weak<HostPool>) {
         look.tick().await;
         let Some(pool) = pool.upgrade() else { return };
         pool.watch_hosts();
+    }
+}
+
+impl FunctionHosts for HostPool {
+    fn figures(&self) -> HostFigures {
+        let hosts: Vec<_> = lock(&self.hosts).iter().filter(|host| !host.is_gone()).cloned().collect();
+        let (started, there) = (u64::from(self.numbers.load(Ordering::Relaxed)), hosts.len() as u64);
+        HostFigures {
+            hosts: there,
+            restarts: started.saturating_sub(there),
+            memory_bytes: hosts.iter().filter_map(|host| host.memory_bytes()).sum(),
+        }
     }
 }
 

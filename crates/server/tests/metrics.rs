@@ -13,7 +13,7 @@ use axum::http::{Request, StatusCode};
 use axum::routing::get;
 use rival::prelude::*;
 use rival::testing::TestEngine;
-use rival::{Observer, RunId, RunStatus, Time, Value};
+use rival::{Observer, RunId, RunStatus, Time, Value, VirtualClock};
 use rival_server::metrics::{self, ServerMetrics};
 use tower::ServiceExt as _;
 
@@ -50,8 +50,8 @@ struct Page {
 }
 
 impl Page {
-    fn of(metrics: &ServerMetrics, engine: &Engine) -> Self {
-        let text = metrics.render(engine);
+    async fn of(metrics: &ServerMetrics, engine: &Engine) -> Self {
+        let text = metrics.render(engine).await;
         Self::read(&text).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
     }
 
@@ -216,7 +216,7 @@ async fn runs_and_calls_are_counted_by_workflow() {
     let run = engine.run("bad", ()).await.unwrap();
     assert_eq!(engine.finish(run.id()).await.unwrap().status, RunStatus::Failed);
     engine.settled().await;
-    let page = Page::of(&metrics, &engine);
+    let page = Page::of(&metrics, &engine).await;
     page.assert(&[
         ("rival_runs_started_total{workflow=good}", 3.0),
         ("rival_runs_started_total{workflow=bad}", 1.0),
@@ -227,8 +227,8 @@ async fn runs_and_calls_are_counted_by_workflow() {
         ("rival_step_calls_total{workflow=bad,outcome=failed}", 3.0),
         ("rival_step_retries_total{workflow=good}", 0.0),
         ("rival_step_retries_total{workflow=bad}", 2.0),
-        ("rival_step_duration_seconds_count{workflow=good}", 6.0),
-        ("rival_step_duration_seconds_count{workflow=bad}", 3.0),
+        ("rival_step_duration_seconds_count{workflow=good,role=step}", 6.0),
+        ("rival_step_duration_seconds_count{workflow=bad,role=step}", 3.0),
         ("rival_runs_live", 0.0),
         ("rival_stream_clients", 0.0),
         ("rival_clock_steps_total", 0.0),
@@ -239,6 +239,97 @@ async fn runs_and_calls_are_counted_by_workflow() {
     assert!(page.value("rival_commit_duration_seconds_sum") > 0.0);
     assert!(page.value("process_resident_memory_bytes") > 0.0);
     assert!(page.value("process_start_time_seconds") > 0.0);
+    assert!(page.value("process_open_fds") > 0.0);
+    assert!(page.value("process_max_fds") >= page.value("process_open_fds"));
+    assert!(page.value("process_cpu_seconds_total") >= 0.0);
+    assert!(!page.samples.contains_key("rival_script_hosts"), "there are no scripts");
+}
+
+#[tokio::test]
+async fn runs_take_their_time_from_start_to_end() {
+    let long: Workflow<(), u32> =
+        Workflow::new("long").step(delay_step(Duration::from_secs(7_200))).step(one).build().unwrap();
+    let (engine, metrics) = lab(&long).await;
+    let run = engine.run("long", ()).await.unwrap();
+    assert_eq!(engine.finish(run.id()).await.unwrap().status, RunStatus::Completed);
+    engine.settled().await;
+    Page::of(&metrics, &engine).await.assert(&[
+        ("rival_run_duration_seconds_count{workflow=long}", 1.0),
+        ("rival_run_duration_seconds_sum{workflow=long}", 7_200.0),
+        ("rival_run_duration_seconds_bucket{workflow=long,le=3600}", 0.0),
+        ("rival_run_duration_seconds_bucket{workflow=long,le=21600}", 1.0),
+    ]);
+}
+
+#[tokio::test]
+async fn a_call_is_measured_by_its_role() {
+    #[step]
+    async fn handled() -> Result<(), StepError> {
+        Ok(())
+    }
+    let bad: Workflow<(), ()> = Workflow::new("bad").step(broken.on_error(handled)).build().unwrap();
+    let (engine, metrics) = lab(&bad).await;
+    let run = engine.run("bad", ()).await.unwrap();
+    engine.finish(run.id()).await.unwrap();
+    engine.settled().await;
+    let page = Page::of(&metrics, &engine).await;
+    page.assert(&[
+        ("rival_step_duration_seconds_count{workflow=bad,role=step}", 1.0),
+        ("rival_step_duration_seconds_count{workflow=bad,role=onError}", 1.0),
+    ]);
+    assert!(!page.samples.contains_key("rival_step_duration_seconds_count{workflow=bad,role=compensate}"));
+}
+
+/// An engine that takes nothing up comes after one that left a run asleep.
+#[tokio::test]
+async fn the_store_says_how_many_runs_wait_and_for_how_long() {
+    let nap: Workflow<(), ()> =
+        Workflow::new("nap").step(delay_step(Duration::from_secs(60))).build().unwrap();
+    let (store, clock) = (Arc::new(rival::MemoryStore::new()), VirtualClock::default());
+    let builder = || TestEngine::builder().workflow(&nap).store(store.clone()).clock(clock.clone());
+    let engine = builder().build().await.unwrap();
+    engine.run("nap", ()).await.unwrap();
+    engine.settled().await;
+    engine.shutdown(Duration::ZERO).await;
+    let engine = builder().configure(|builder| builder.passive()).build().await.unwrap();
+    engine.run("nap", ()).await.unwrap();
+    clock.set(clock.now().plus_ms(90_000));
+    engine.run("nap", ()).await.unwrap();
+    let page = Page::of(&ServerMetrics::default(), &engine).await;
+    page.assert(&[
+        ("rival_runs{status=queued}", 2.0),
+        ("rival_runs{status=waiting}", 1.0),
+        ("rival_runs{status=completed}", 0.0),
+        ("rival_queue_age_seconds", 90.0),
+        ("rival_timers_overdue", 1.0),
+        ("rival_timers_overdue_age_seconds", 30.0),
+    ]);
+    assert!(!page.samples.contains_key("rival_store_bytes"), "memory has no disk");
+}
+
+#[tokio::test]
+async fn a_store_on_disk_says_how_much_it_takes_and_what_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = rival::SqliteStore::open(folder.path().join("rival.db")).unwrap();
+    let good: Workflow<(), u32> = Workflow::new("good").step(one).build().unwrap();
+    let engine = Engine::builder().store(store).workflow(&good).build().await.unwrap();
+    engine.run("good", ()).await.unwrap().wait().await.unwrap();
+    let page = Page::of(&ServerMetrics::default(), &engine).await;
+    page.assert(&[("rival_runs{status=completed}", 1.0)]);
+    assert!(page.value("rival_store_bytes") > 10_000.0);
+    assert!(page.value("rival_store_free_bytes") > 0.0);
+}
+
+#[tokio::test]
+async fn the_store_is_not_counted_for_every_page() {
+    let bad: Workflow<(), ()> = Workflow::new("bad").step(broken).build().unwrap();
+    let (engine, metrics) = lab(&bad).await;
+    assert_eq!(Page::of(&metrics, &engine).await.value("rival_runs{status=completed}"), 0.0);
+    let run = engine.run("good", ()).await.unwrap();
+    engine.finish(run.id()).await.unwrap();
+    assert_eq!(Page::of(&metrics, &engine).await.value("rival_runs{status=completed}"), 0.0);
+    let other = ServerMetrics::default();
+    assert_eq!(Page::of(&other, &engine).await.value("rival_runs{status=completed}"), 1.0);
 }
 
 #[tokio::test]
@@ -251,10 +342,10 @@ async fn a_call_that_times_out_counts_as_failed_and_took_its_time() {
     let run = engine.run("slow", ()).await.unwrap();
     assert_eq!(run.wait().await.unwrap().status, RunStatus::Failed);
     engine.settled().await;
-    Page::of(&metrics, &engine).assert(&[
+    Page::of(&metrics, &engine).await.assert(&[
         ("rival_step_calls_total{workflow=slow,outcome=failed}", 1.0),
         ("rival_step_calls_total{workflow=slow,outcome=cancelled}", 0.0),
-        ("rival_step_duration_seconds_count{workflow=slow}", 1.0),
+        ("rival_step_duration_seconds_count{workflow=slow,role=step}", 1.0),
     ]);
 }
 
@@ -263,11 +354,11 @@ async fn a_live_run_shows_until_it_is_cancelled() {
     let long: Workflow<(), ()> = Workflow::new("long").step(endless).build().unwrap();
     let (engine, metrics) = lab(&long).await;
     let run = engine.run("long", ()).await.unwrap();
-    assert_eq!(Page::of(&metrics, &engine).value("rival_runs_live"), 1.0);
+    assert_eq!(Page::of(&metrics, &engine).await.value("rival_runs_live"), 1.0);
     engine.cancel(run.id(), "").await.unwrap();
     assert_eq!(engine.finish(run.id()).await.unwrap().status, RunStatus::Cancelled);
     engine.settled().await;
-    Page::of(&metrics, &engine).assert(&[
+    Page::of(&metrics, &engine).await.assert(&[
         ("rival_runs_ended_total{workflow=long,status=cancelled}", 1.0),
         ("rival_step_calls_total{workflow=long,outcome=cancelled}", 1.0),
         ("rival_runs_live", 0.0),
@@ -281,7 +372,7 @@ async fn children_count_and_wait_in_the_queue() {
     let run = engine.run("parent", ()).await.unwrap();
     assert_eq!(engine.finish(run.id()).await.unwrap().status, RunStatus::Completed);
     engine.settled().await;
-    Page::of(&metrics, &engine).assert(&[
+    Page::of(&metrics, &engine).await.assert(&[
         ("rival_runs_started_total{workflow=good}", 1.0),
         ("rival_queue_wait_seconds_count{workflow=good}", 1.0),
         ("rival_queue_wait_seconds_count{workflow=parent}", 0.0),
@@ -295,7 +386,7 @@ async fn labels_are_escaped_and_bounded() {
     let start = |name: &str| metrics.started(&RunId::from("r"), name, Time(0));
     start("a \"b\" \\ c\nd");
     (0..600).for_each(|n| start(&format!("w{n}")));
-    let page = Page::of(&metrics, &engine);
+    let page = Page::of(&metrics, &engine).await;
     let workflows = page.samples.keys().filter(|key| key.starts_with("rival_runs_started_total{")).count();
     assert_eq!(workflows, 501);
     page.assert(&[
@@ -321,14 +412,14 @@ async fn requests_are_counted_by_route_and_never_by_path() {
     ask("POST", "/api/runs/2").await;
     ask("BREW", "/api/runs/2").await;
     ask("GET", "/a/secret").await;
-    Page::of(&metrics, &engine).assert(&[
+    Page::of(&metrics, &engine).await.assert(&[
         ("rival_http_requests_total{route=/api/runs/{id},method=GET,status=200}", 2.0),
         ("rival_http_requests_total{route=/api/runs/{id},method=POST,status=405}", 1.0),
         ("rival_http_requests_total{route=/api/runs/{id},method=other,status=405}", 1.0),
         ("rival_http_requests_total{route=none,method=GET,status=404}", 1.0),
         ("rival_http_request_duration_seconds_count{route=/api/runs/{id}}", 4.0),
     ]);
-    assert!(!metrics.render(&engine).contains("secret"));
+    assert!(!metrics.render(&engine).await.contains("secret"));
 }
 
 #[tokio::test]
@@ -337,9 +428,9 @@ async fn stream_clients_are_counted_while_they_are_there() {
     let (engine, metrics) = lab(&bad).await;
     let (first, second) = (metrics.stream_client(), metrics.stream_client());
     drop(first);
-    assert_eq!(Page::of(&metrics, &engine).value("rival_stream_clients"), 1.0);
+    assert_eq!(Page::of(&metrics, &engine).await.value("rival_stream_clients"), 1.0);
     drop(second);
-    assert_eq!(Page::of(&metrics, &engine).value("rival_stream_clients"), 0.0);
+    assert_eq!(Page::of(&metrics, &engine).await.value("rival_stream_clients"), 0.0);
 }
 
 #[test]

@@ -76,6 +76,32 @@ impl StoreFiles {
     }
 }
 
+/// How many bytes a store takes on its disk, with its log, and how many are left there; what the system does not say is
+/// `None`.
+pub(crate) struct DiskSpace {
+    pub(crate) taken: Option<u64>,
+    pub(crate) free: Option<u64>,
+}
+
+/// The space of the store with this file.
+pub(crate) fn space(database: &Path) -> DiskSpace {
+    let bytes = |path: &Path| at(path).ok().map(|(_, bytes)| bytes);
+    let log = bytes(&beside(database, "-wal")).unwrap_or(0);
+    DiskSpace { taken: bytes(database).map(|file| file + log), free: free_bytes(database) }
+}
+
+/// What a process without special rights may still write.
+#[cfg(target_os = "linux")]
+fn free_bytes(path: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(path).ok()?;
+    Some(found.f_bavail * found.f_frsize)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn free_bytes(_path: &Path) -> Option<u64> {
+    None
+}
+
 /// The identity of the file that a name leads to, and its length.
 ///
 /// Asked for without its times. Linux keeps the times of a file exactly once a program has read them: the next write

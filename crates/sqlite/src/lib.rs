@@ -45,7 +45,7 @@ use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
     Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, SendResult, Snapshot, Store, StoreDamage, StoreError,
+    RunFilter, RunRow, SendResult, Snapshot, Store, StoreDamage, StoreError, StoreFigures,
 };
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -363,6 +363,14 @@ impl Store for SqliteStore {
     async fn count_children(&self, runs: &[RunId]) -> Result<Vec<u64>, StoreError> {
         let runs = runs.to_vec();
         self.read(move |connection| query::count_children(connection, &runs)).await
+    }
+
+    async fn figures(&self, now: Time) -> Result<StoreFigures, StoreError> {
+        let path = self.path.clone();
+        let counted =
+            self.read(move |connection| Ok((query::figures(connection, now)?, files::space(&path))));
+        let (figures, space) = counted.await?;
+        Ok(StoreFigures { bytes: space.taken, free_bytes: space.free, ..figures })
     }
 
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError> {

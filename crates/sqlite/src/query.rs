@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
-use rival_store::{EngineId, Epoch, EventBatch, LOAD_MAX_BYTES, Page, RunFilter, RunRow, Snapshot};
+use rival_store::{
+    EngineId, Epoch, EventBatch, LOAD_MAX_BYTES, Page, RunFilter, RunRow, Snapshot, StoreFigures,
+};
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
@@ -411,3 +413,32 @@ pub(crate) fn next_wake(connection: &Connection) -> Result<Option<Time>> {
         connection.prepare_cached("SELECT min(wake_at) FROM runs WHERE wake_at IS NOT NULL")?;
     Ok(statement.query_row([], |row| row.get::<_, Option<i64>>(0))?.map(Time))
 }
+
+/// How many runs there are by status, and how late the store is. Completed runs are in no index by status: they are those
+/// that remain, and SQLite counts all of them by the smallest index.
+pub(crate) fn figures(connection: &Connection, now: Time) -> Result<StoreFigures> {
+    let mut figures = StoreFigures::default();
+    let mut statement = connection.prepare_cached(COUNT_BY_STATUS)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let status = decode_status(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?)?;
+        figures.runs.insert(status, row.get::<_, i64>(1)?.cast_unsigned());
+    }
+    let all: i64 = connection.prepare_cached(COUNT_ALL)?.query_row([], |row| row.get(0))?;
+    let others: u64 = figures.runs.values().sum();
+    figures.runs.insert(RunStatus::Completed, all.cast_unsigned().saturating_sub(others));
+    let head = connection.prepare_cached(QUEUE_HEAD)?.query_row([], |row| row.get(0)).optional()?;
+    figures.queue_head = head.map(Time);
+    let late = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, Option<i64>>(1)?));
+    let (overdue, since) = connection.prepare_cached(OVERDUE)?.query_row([now.0], late)?;
+    (figures.overdue, figures.overdue_since) = (overdue, since.map(Time));
+    Ok(figures)
+}
+
+pub(crate) const COUNT_BY_STATUS: &str = "SELECT status, count(*) FROM runs INDEXED BY runs_by_status
+     WHERE status <> 'completed' GROUP BY status";
+pub(crate) const COUNT_ALL: &str = "SELECT count(*) FROM runs";
+pub(crate) const QUEUE_HEAD: &str = "SELECT created_at FROM runs INDEXED BY runs_by_status
+     WHERE status = 'queued' AND status <> 'completed' ORDER BY no LIMIT 1";
+pub(crate) const OVERDUE: &str = "SELECT count(*), min(wake_at) FROM runs INDEXED BY runs_by_wake
+     WHERE wake_at IS NOT NULL AND wake_at <= ?1";

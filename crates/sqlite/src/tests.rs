@@ -12,7 +12,7 @@ use rusqlite::ffi;
 
 use crate::fault::SqliteFault;
 use crate::meta::StoreMeta;
-use crate::{SqliteStore, WriterTables, fault};
+use crate::{SqliteStore, WriterTables, fault, query};
 
 struct Fixture {
     store: SqliteStore,
@@ -250,6 +250,10 @@ fn sorting(connection: &rusqlite::Connection) -> fault::Result<Vec<String>> {
         "SELECT no FROM runs WHERE ended_at < 5 ORDER BY ended_at, no LIMIT 5",
         "SELECT no FROM messages WHERE run = 1 AND body IS NOT NULL ORDER BY no",
         "SELECT no FROM logs WHERE run = 1 ORDER BY no DESC LIMIT 5",
+        query::COUNT_BY_STATUS,
+        query::COUNT_ALL,
+        query::QUEUE_HEAD,
+        query::OVERDUE,
     ];
     let mut sorting = Vec::new();
     for sql in statements {

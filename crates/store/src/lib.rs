@@ -22,7 +22,7 @@ pub use memory::MemoryStore;
 pub use rival_core::LogLevel;
 pub use types::{
     Claim, Commit, EngineId, Epoch, EventBatch, LogFilter, LogLine, Message, MessageNo, NewMessage, NewRun,
-    Page, RowUpdate, RunFilter, RunHold, RunRow, SendResult, Snapshot, StoreDamage,
+    Page, RowUpdate, RunFilter, RunHold, RunRow, SendResult, Snapshot, StoreDamage, StoreFigures,
 };
 
 /// About how many bytes of events or log lines are read at once: what holds a page holds no more than that, and one batch
@@ -118,6 +118,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// How many children each of these runs has, ended or not; runs that undo children are children too.
     async fn count_children(&self, runs: &[RunId]) -> Result<Vec<u64>, StoreError>;
+
+    /// How much there is, at this time. It may walk over an index of all runs, so callers keep the answer for a while.
+    async fn figures(&self, now: Time) -> Result<StoreFigures, StoreError>;
 
     /// Keeps a plan under its hash; keeping it again does nothing. Plans outlive the runs that had them.
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError>;

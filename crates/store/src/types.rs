@@ -1,5 +1,6 @@
 //! What goes into a store and comes out of it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use rival_core::{LogLevel, PlanHash, RunId, RunStatus, Seq, Time, Value};
@@ -315,6 +316,23 @@ pub struct RunRow {
     pub note: Option<String>,
     /// Messages that came after its end, or waited unread when it ended.
     pub dropped_messages: u32,
+}
+
+/// How much a store holds, for graphs and alerts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreFigures {
+    /// How many runs have each status; a status that no run has may be missing.
+    pub runs: BTreeMap<RunStatus, u64>,
+    /// When the run was started that is the first in the queue.
+    pub queue_head: Option<Time>,
+    /// How many runs without an owner should have woken by now.
+    pub overdue: u64,
+    /// When the first of them should have.
+    pub overdue_since: Option<Time>,
+    /// How many bytes the store takes on its disk; `None` if it has none.
+    pub bytes: Option<u64>,
+    /// How many bytes are left to it there.
+    pub free_bytes: Option<u64>,
 }
 
 /// Which runs to list; empty means all. A run must pass every filter that is set.

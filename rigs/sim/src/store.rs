@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
     Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, SendResult, Snapshot, Store, StoreError,
+    RunFilter, RunRow, SendResult, Snapshot, Store, StoreError, StoreFigures,
 };
 
 use crate::crash::{CrashSchedule, CrashSide};
@@ -130,6 +130,10 @@ impl Store for MortalStore {
 
     async fn count_children(&self, runs: &[RunId]) -> Result<Vec<u64>, StoreError> {
         self.read(self.inner.count_children(runs)).await
+    }
+
+    async fn figures(&self, now: Time) -> Result<StoreFigures, StoreError> {
+        self.read(self.inner.figures(now)).await
     }
 
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError> {

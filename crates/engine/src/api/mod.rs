@@ -3,6 +3,7 @@
 pub(crate) mod control;
 pub(crate) mod engine;
 pub(crate) mod error;
+pub(crate) mod figures;
 pub(crate) mod fork;
 pub(crate) mod handle;
 pub(crate) mod observer;

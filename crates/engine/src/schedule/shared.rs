@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 use crate::api::error::StartError;
+use crate::api::figures::HostList;
 use crate::api::observer::ObserverList;
 use crate::registry::extensions::EngineExtensions;
 use crate::registry::problem::SourceProblems;
@@ -65,6 +66,7 @@ pub(crate) struct EngineShared {
     pub(crate) scheduler: Scheduler,
     pub(crate) in_flight: Arc<InFlightCount>,
     pub(crate) observers: ObserverList,
+    pub(crate) hosts: HostList,
     pub(crate) siblings: Arc<SiblingEngines>,
     pub(crate) unsaved: UnsavedPlans,
     live: Mutex<HashMap<RunId, Mailbox>>,
@@ -116,6 +118,7 @@ impl EngineShared {
             scheduler: Scheduler::default(),
             in_flight: Arc::default(),
             observers: ObserverList::default(),
+            hosts: HostList::default(),
             siblings,
             unsaved: UnsavedPlans::default(),
             live: Mutex::default(),

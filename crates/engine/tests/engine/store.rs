@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use rival::{LogFilter, LogLine, Page, PlanHash, RunFilter, RunId, RunRow, Seq, Store, StoreError, Time};
 use rival_store::{
     Claim, Commit, CommitError, EngineId, EventBatch, Message, NewMessage, NewRun, SendResult, Snapshot,
+    StoreFigures,
 };
 
 use crate::steps::Gate;
@@ -270,6 +271,10 @@ impl Store for TestStore {
 
     async fn count_children(&self, runs: &[RunId]) -> Result<Vec<u64>, StoreError> {
         self.inner.count_children(runs).await
+    }
+
+    async fn figures(&self, now: Time) -> Result<StoreFigures, StoreError> {
+        self.inner.figures(now).await
     }
 
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError> {

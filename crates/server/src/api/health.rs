@@ -44,7 +44,7 @@ pub(crate) async fn readyz(State(app): State<AppState>) -> Result<Answer<HealthR
 /// What engine and server have done since they were started, for Prometheus.
 #[utoipa::path(get, path = "/metrics", operation_id = "getMetrics", tag = "server", responses((status = 200, description = "The metrics, in the text format of Prometheus", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(app): State<AppState>) -> Response {
-    ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], app.metrics.render(&app.engine)).into_response()
+    ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], app.metrics.render(&app.engine).await).into_response()
 }
 
 /// What time?

@@ -3,12 +3,15 @@
 //! The labels are bounded: a workflow's name is one only if the engine knows the workflow, and only for the first 500;
 //! a request's route is that of the API, never what a client sent.
 //!
+//! What the store holds is asked for when a page is, and not more often than every few seconds.
+//!
 //! An engine tells of some hundred thousand calls per second, so what is counted at each is found with one look into a
 //! map and counted without a lock.
 
 mod histogram;
 mod http;
 mod process;
+mod store;
 mod text;
 mod workflows;
 
@@ -32,6 +35,7 @@ pub struct ServerMetrics {
     workflows: WorkflowMetrics,
     commits: DurationHistogram,
     http: http::RouteMetrics,
+    store: store::StoreGauges,
     stream_clients: AtomicU64,
 }
 
@@ -43,13 +47,16 @@ impl ServerMetrics {
     }
 
     /// The page, as of now.
-    pub fn render(&self, engine: &Engine) -> String {
+    pub async fn render(&self, engine: &Engine) -> String {
         let mut page = MetricsPage::default();
         let version = env!("CARGO_PKG_VERSION");
         page.family("rival_build_info", MetricKind::Gauge, "Which version of Rival this is.")
             .line(&[("version", &version)], 1);
         page.family("rival_runs_live", MetricKind::Gauge, "Runs that are in memory now.")
             .line(&[], engine.live_runs());
+        if let Some(figures) = self.store.figures(engine).await {
+            store::write(&mut page, &figures, engine.clock().now());
+        }
         self.workflows.write(&mut page);
         page.family(
             "rival_commit_duration_seconds",
@@ -60,6 +67,7 @@ impl ServerMetrics {
         self.http.write(&mut page);
         page.family("rival_stream_clients", MetricKind::Gauge, "Clients that follow a live stream now.")
             .line(&[], self.stream_clients.load(Ordering::Relaxed));
+        write_hosts(&mut page, engine);
         write_clock(&mut page, engine);
         write_process(&mut page);
         page.finish()
@@ -77,15 +85,37 @@ fn write_clock(page: &mut MetricsPage, engine: &Engine) {
     page.family("rival_clock_ahead_seconds", MetricKind::Gauge, help).line(&[], ahead);
 }
 
+/// Nothing, if there are no scripts.
+fn write_hosts(page: &mut MetricsPage, engine: &Engine) {
+    let Some(hosts) = engine.host_figures() else { return };
+    page.family("rival_script_hosts", MetricKind::Gauge, "Processes that run scripts.")
+        .line(&[], hosts.hosts);
+    let help = "Script hosts that crashed, were stuck, or had outgrown their memory.";
+    page.family("rival_script_host_restarts_total", MetricKind::Counter, help).line(&[], hosts.restarts);
+    let help = "Resident memory size of all script hosts in bytes.";
+    page.family("rival_script_host_memory_bytes", MetricKind::Gauge, help).line(&[], hosts.memory_bytes);
+}
+
+/// Under the names that the clients of Prometheus have for them.
 fn write_process(page: &mut MetricsPage) {
-    if let Some(bytes) = process::resident_bytes() {
-        let help = "Resident memory size in bytes.";
-        page.family("process_resident_memory_bytes", MetricKind::Gauge, help).line(&[], bytes);
-    }
-    if let Some(at) = process::started_at() {
-        let help = "Start time of the process since unix epoch in seconds.";
-        page.family("process_start_time_seconds", MetricKind::Gauge, help).line(&[], at);
-    }
+    let mut write = |name, kind, help, value: Option<f64>| {
+        if let Some(value) = value {
+            page.family(name, kind, help).line(&[], value);
+        }
+    };
+    // Exact below 2^53, in bytes and in handles.
+    #[expect(clippy::cast_precision_loss, reason = "for a graph")]
+    let number = |value: Option<u64>| value.map(|value| value as f64);
+    let handles = process::open_files().map(|count| count as u64);
+    let help = "Total user and system CPU time spent in seconds.";
+    write("process_cpu_seconds_total", MetricKind::Counter, help, process::cpu_seconds());
+    let help = "Resident memory size in bytes.";
+    write("process_resident_memory_bytes", MetricKind::Gauge, help, number(process::resident_bytes()));
+    write("process_open_fds", MetricKind::Gauge, "Number of open file descriptors.", number(handles));
+    let help = "Maximum number of open file descriptors.";
+    write("process_max_fds", MetricKind::Gauge, help, number(process::open_files_max()));
+    let help = "Start time of the process since unix epoch in seconds.";
+    write("process_start_time_seconds", MetricKind::Gauge, help, process::started_at());
 }
 
 impl Observer for ServerMetrics {
@@ -105,14 +135,15 @@ impl Observer for ServerMetrics {
                 matches!(&event.kind, EventKind::CallFailed { verdict: FailureVerdict::RetryAt(_), .. });
             retries += u64::from(retried);
         }
-        let ended = commit.events.last().is_some_and(|event| event.kind.is_terminal());
-        if retries == 0 && !ended {
+        let end = commit.events.last().filter(|event| event.kind.is_terminal());
+        if retries == 0 && end.is_none() {
             return;
         }
         self.workflows.with(commit.workflow, |counts| {
             counts.retries.fetch_add(retries, Ordering::Relaxed);
-            if ended {
-                counts.ended(commit.status).fetch_add(1, Ordering::Relaxed);
+            if let Some(end) = end {
+                let took = Duration::from_millis(end.at.ms_since(commit.state.started_at));
+                counts.run_ended(commit.status, took);
             }
         });
     }
@@ -122,7 +153,7 @@ impl Observer for ServerMetrics {
             counts.calls(call.end).fetch_add(1, Ordering::Relaxed);
             // How long a call was there that did not come to its end says nothing about the step.
             if !matches!(call.end, CallEnd::Suspended | CallEnd::Lost(_)) {
-                counts.took.observe(call.took);
+                counts.call_took(call.role, call.took);
             }
         });
     }

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
 use rival_core::RunStatus;
+use rival_core::event::CallRole;
 use rival_engine::CallEnd;
 
 use super::histogram::DurationHistogram;
@@ -20,27 +22,56 @@ const OTHER: &str = "other";
 pub(super) struct WorkflowMetrics(RwLock<HashMap<Box<str>, Counts>>);
 
 /// What is counted of a workflow.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Counts {
     pub(super) started: AtomicU64,
     ended: [AtomicU64; ENDS.len()],
     calls: [AtomicU64; OUTCOMES.len()],
     pub(super) retries: AtomicU64,
-    pub(super) took: DurationHistogram,
+    /// Of calls, by role. Most workflows have few of them.
+    call_took: [OnceLock<DurationHistogram>; ROLES.len()],
+    run_took: DurationHistogram,
     pub(super) queue_wait: DurationHistogram,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        let (started, ended, calls, retries, call_took, queue_wait) = Default::default();
+        let run_took = DurationHistogram::of_runs();
+        Self { started, ended, calls, retries, call_took, run_took, queue_wait }
+    }
 }
 
 const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
 const OUTCOMES: [&str; 6] = ["succeeded", "failed", "cancelled", "suspended", "lost", "blocked"];
+const ROLES: [CallRole; 9] = [
+    CallRole::Step,
+    CallRole::OnError,
+    CallRole::Input,
+    CallRole::Wait,
+    CallRole::Choose,
+    CallRole::Test,
+    CallRole::Items,
+    CallRole::Finally,
+    CallRole::Compensate,
+];
 
 impl Counts {
-    /// The runs that ended this way.
-    pub(super) fn ended(&self, status: RunStatus) -> &AtomicU64 {
-        match status {
+    /// A run ended with this status, so long after its start.
+    pub(super) fn run_ended(&self, status: RunStatus, took: Duration) {
+        let ended = match status {
             RunStatus::Completed => &self.ended[0],
             RunStatus::Cancelled => &self.ended[2],
             _ => &self.ended[1],
-        }
+        };
+        ended.fetch_add(1, Ordering::Relaxed);
+        self.run_took.observe(took);
+    }
+
+    /// A call with this role took so long.
+    pub(super) fn call_took(&self, role: CallRole, took: Duration) {
+        // As they stand in the enumeration; a test says so.
+        self.call_took[role as usize].get_or_init(DurationHistogram::default).observe(took);
     }
 
     /// The calls that ended this way.
@@ -103,7 +134,16 @@ impl WorkflowMetrics {
         let help = "How long calls took, of those that came to an end.";
         family = page.family("rival_step_duration_seconds", MetricKind::Histogram, help);
         for (name, counts) in &all {
-            family.histogram(&[("workflow", name)], &counts.took);
+            for (role, took) in ROLES.iter().zip(&counts.call_took) {
+                if let Some(took) = took.get() {
+                    family.histogram(&[("workflow", name), ("role", &role.name())], took);
+                }
+            }
+        }
+        let help = "How long runs took from their start to their end.";
+        family = page.family("rival_run_duration_seconds", MetricKind::Histogram, help);
+        for (name, counts) in &all {
+            family.histogram(&[("workflow", name)], &counts.run_took);
         }
     }
 }
@@ -118,5 +158,17 @@ fn write_each(
 ) {
     for (value, count) in values.iter().zip(counts) {
         family.line(&[("workflow", &workflow), (label, value)], count.load(Ordering::Relaxed));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_are_listed_in_their_order() {
+        for (at, role) in ROLES.into_iter().enumerate() {
+            assert_eq!(role as usize, at, "{role:?}");
+        }
     }
 }

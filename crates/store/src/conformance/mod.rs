@@ -195,6 +195,8 @@ macro_rules! store_conformance {
                 filters_are_combined_and_paged,
                 a_thousand_runs_are_paged_without_gap_or_repeat,
                 pages_stand_still_while_runs_are_added,
+                runs_are_counted_by_status,
+                the_queue_and_what_is_overdue_have_an_age,
                 a_plan_is_kept_under_its_hash,
                 a_new_store_takes_writes,
             ];

@@ -194,6 +194,42 @@ pub async fn pages_stand_still_while_runs_are_added(h: &impl StoreHarness) {
     assert_eq!((ids(&first), ids(&second)), (vec!["d", "c"], vec!["b", "a"]));
 }
 
+pub async fn runs_are_counted_by_status(h: &impl StoreHarness) {
+    let store = h.open().await;
+    let engine = store.join().await.unwrap();
+    let counts = async || store.figures(at(5)).await.unwrap().runs;
+    assert_eq!(counts().await.values().sum::<u64>(), 0);
+    for (index, status) in RunStatus::ALL.into_iter().enumerate() {
+        for run in 0..=index {
+            create_with_row(&store, &format!("{status}{run}"), engine, row_update(status)).await;
+        }
+    }
+    let expected: Vec<_> = RunStatus::ALL.into_iter().zip(1..).collect();
+    assert_eq!(counts().await.into_iter().collect::<Vec<_>>(), expected);
+}
+
+/// The head of the queue is the run that was queued first, and a run is overdue from its wake-up on until it is claimed.
+pub async fn the_queue_and_what_is_overdue_have_an_age(h: &impl StoreHarness) {
+    let (store, engine) = one_run(h).await;
+    let figures = async || {
+        let figures = store.figures(at(5)).await.unwrap();
+        (figures.queue_head, figures.overdue, figures.overdue_since)
+    };
+    assert_eq!(figures().await, (None, 0, None));
+    for (run, created) in [("first", 3), ("second", 2)] {
+        let row_update = row_update(RunStatus::Queued);
+        create(&store, NewRun { created_at: at(created), row_update, ..new_run(run, engine) }).await;
+    }
+    for (run, wake_at) in [("late", 4), ("due", 5), ("early", 6)] {
+        let row_update = released(RunStatus::Waiting, Some(at(wake_at)));
+        create_with_row(&store, run, engine, row_update).await;
+    }
+    assert_eq!(figures().await, (Some(at(3)), 2, Some(at(4))));
+    store.claim_due(engine, at(4), MANY).await.unwrap();
+    store.claim(&id("first"), engine).await.unwrap();
+    assert_eq!(figures().await, (Some(at(2)), 1, Some(at(5))));
+}
+
 pub async fn a_plan_is_kept_under_its_hash(h: &impl StoreHarness) {
     let store = h.open().await;
     let (one, two) = (PlanHash::new("one"), PlanHash::new("two"));

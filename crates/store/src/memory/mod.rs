@@ -19,7 +19,7 @@ use rival_core::{PlanHash, RunId, Seq, Time};
 
 use crate::{
     Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, SendResult, Snapshot, Store, StoreError,
+    RunFilter, RunRow, SendResult, Snapshot, Store, StoreError, StoreFigures,
 };
 use state::MemoryState;
 
@@ -117,6 +117,10 @@ impl Store for MemoryStore {
 
     async fn count_children(&self, runs: &[RunId]) -> Result<Vec<u64>, StoreError> {
         Ok(self.lock().count_children(runs))
+    }
+
+    async fn figures(&self, now: Time) -> Result<StoreFigures, StoreError> {
+        Ok(self.lock().figures(now))
     }
 
     async fn put_plan(&self, hash: &PlanHash, json: &str) -> Result<(), StoreError> {

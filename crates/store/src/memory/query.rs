@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::ops::Bound;
 
-use rival_core::{PlanHash, RunId};
+use rival_core::{PlanHash, RunId, Time};
 
 use super::state::MemoryState;
-use crate::{Page, RunFilter, RunRow, Snapshot};
+use crate::{Page, RunFilter, RunRow, Snapshot, StoreFigures};
 
 impl MemoryState {
     pub(super) fn row(&self, run: &RunId) -> Option<RunRow> {
@@ -25,6 +25,19 @@ impl MemoryState {
             *counts.entry(parent).or_default() += 1;
         }
         runs.iter().map(|run| counts.get(run).copied().unwrap_or(0)).collect()
+    }
+
+    pub(super) fn figures(&self, now: Time) -> StoreFigures {
+        let mut figures = StoreFigures::default();
+        for run in self.runs.values() {
+            *figures.runs.entry(run.row.status).or_default() += 1;
+        }
+        let head = self.index.queued.first().and_then(|no| self.runs.get(no));
+        figures.queue_head = head.map(|run| run.row.created_at);
+        let overdue = self.index.due.iter().take_while(|(at, _)| *at <= now);
+        figures.overdue = overdue.map(|_| 1).sum();
+        figures.overdue_since = self.index.due.first().map(|(at, _)| *at).filter(|at| *at <= now);
+        figures
     }
 
     pub(super) fn snapshot(&self, run: &RunId) -> Option<Snapshot> {

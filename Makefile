@@ -11,7 +11,7 @@ help: ## Show this list
 	@echo "Rival: durable workflows. Targets:"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Install what the others need and is missing: a C compiler, Node.js, cargo-nextest, valgrind, Python tools
+setup: ## Install what the others need and is missing: a C compiler, Node.js, cargo-nextest, valgrind, Prometheus, Python tools
 	@CARGO="$(CARGO)" sh tools/setup.sh
 
 run: ## Start a server with example workflows, in Rust and TypeScript, on 127.0.0.1:7878; it says how to use it

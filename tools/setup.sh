@@ -73,6 +73,11 @@ if ! have valgrind; then
     install "valgrind" valgrind
 fi
 
+# Prometheus judges the alerts in deploy/, and watches a server in a test.
+if ! have prometheus || ! have promtool; then
+    install "Prometheus" prometheus
+fi
+
 # schemathesis asks the server everything that its OpenAPI document allows, and openapi-python-client makes a client of
 # it. They are Python, and get a place of their own.
 python=${CARGO_TARGET_DIR:-target}/python

@@ -4,6 +4,7 @@
 //! `UPDATE_EXPECT=1` writes down what is printed now: look at the difference before you keep it.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 
+mod alerts;
 mod archive;
 mod clock;
 mod config;

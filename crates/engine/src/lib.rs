@@ -19,13 +19,14 @@ pub use api::error::{EngineError, ImportError, RegisterError, RunError, StartErr
 pub use api::figures::{FunctionHosts, HostFigures};
 pub use api::fork::ForkRequest;
 pub use api::handle::RunHandle;
-pub use api::observer::{CallEnd, Called, Committed, Observer};
+pub use api::observer::{CallEnd, Called, Committed, Observer, ServedRequest};
 pub use api::signal::SignalRequest;
 pub use api::start::{RunRequest, RunTarget, is_run_id};
 pub use call::context::{
     CallContext, FailedStep, FailureContext, IterationContext, RunInfo, StateCell, StepView, StepsReader,
     UndoContext, UndoOutcome, WorkflowState,
 };
+pub use call::exchange::{HttpExchange, SentRequest};
 pub use call::function::{CallError, FunctionNeeds, OutputNeed, UserFunction};
 pub use call::log::Log;
 pub use durable::handle::{BusyGuard, DurableHandle, MAP_CONCURRENCY};

@@ -38,6 +38,8 @@ pub struct LoggedResponse {
 pub struct LoggedFailure {
     /// What the step fails with.
     pub error: StepError,
+    /// The status of the answer, if there was one.
+    pub status: Option<u16>,
     /// One line for people.
     pub description: String,
 }
@@ -56,7 +58,7 @@ pub async fn send(
         Ok(target) => target,
         Err(error) => {
             let description = format!("{} -> not sent", http.method);
-            return Err(LoggedFailure { error, description });
+            return Err(LoggedFailure { error, status: None, description });
         }
     };
     let line = target.line();
@@ -76,7 +78,33 @@ pub async fn send(
     let description = format!("{} -> {word} ({} ms)", line.short, start.elapsed().as_millis());
     match ended {
         Ok(response) => Ok(LoggedResponse { response, description }),
-        Err(error) => Err(LoggedFailure { error, description }),
+        Err(error) => Err(LoggedFailure { status: status(&error), error, description }),
+    }
+}
+
+/// Where a request goes, for logs and traces: without user name, password and query, which may hold secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestAddress {
+    /// `GET`.
+    pub method: String,
+    /// `https://example.com/x`.
+    pub url: String,
+    /// `example.com`.
+    pub host: String,
+    /// 443, unless the URL says otherwise.
+    pub port: u16,
+}
+
+impl RequestAddress {
+    /// Where a request would go; `None` if it is wrong and will not be sent.
+    pub fn of(http: &Http) -> Option<Self> {
+        let RequestTarget { method, url, .. } = RequestTarget::of(http).ok()?;
+        Some(Self {
+            method: method.to_string(),
+            host: url.host_str()?.to_owned(),
+            port: url.port_or_known_default()?,
+            url: format!("{}{}", url.origin().ascii_serialization(), url.path()),
+        })
     }
 }
 
@@ -244,10 +272,15 @@ fn excerpt(body: &serde_json::Value) -> String {
     format!(": {excerpt}")
 }
 
+/// The status of the answer that a step fails with.
+fn status(error: &StepError) -> Option<u16> {
+    let details = error.failure.details.as_ref().filter(|_| error.failure.code == code::STATUS)?;
+    details.to_json()["status"].as_u64()?.try_into().ok()
+}
+
 /// How it ended, in the place where a status would be.
 fn word(error: &StepError) -> String {
-    let status = error.failure.details.as_ref().and_then(|details| details.to_json()["status"].as_u64());
-    match (error.failure.code.as_str(), status) {
+    match (error.failure.code.as_str(), status(error)) {
         (_, Some(status)) => status.to_string(),
         (code::TIMEOUT, _) => "timed out".to_owned(),
         (code::CONNECT, _) => "cannot connect".to_owned(),

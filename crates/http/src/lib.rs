@@ -7,7 +7,7 @@ mod client;
 mod request;
 mod response;
 
-pub use client::{LoggedFailure, LoggedResponse, send};
+pub use client::{LoggedFailure, LoggedResponse, RequestAddress, send};
 pub use request::Http;
 pub use response::HttpResponse;
 pub use rival_outgoing::{AddressRefused, AllowError, OutgoingPolicy};

@@ -1,8 +1,11 @@
 //! The predefined HTTP step.
 
+use std::sync::Arc;
+
 use rival_core::failure::code;
 use rival_core::{StepError, Value};
-use rival_http::{Http, HttpResponse, OutgoingPolicy};
+use rival_engine::{HttpExchange, SentRequest};
+use rival_http::{Http, HttpResponse, OutgoingPolicy, RequestAddress};
 
 use crate::extract::{Call, FromStep, Run, State, TypeAsk, decode};
 use crate::function::PendingCall;
@@ -85,21 +88,34 @@ pub fn http_by<M>(request: impl StepFn<M, Out = Http>) -> TypedStep<HttpResponse
 fn exchange(call: &Call, request: PendingCall) -> PendingCall {
     let taken = State::from_step(call).and_then(|state| Ok((state, Run::from_step(call)?)));
     let policy = call.context.resources.get::<OutgoingPolicy>().unwrap_or_default();
+    let info = Arc::clone(&call.context.run);
     Box::pin(async move {
         let (state, run) = taken?;
         let http: Http = decode(&request.await?, || "the request".to_owned())?;
         let (key, trace) = (run.idempotency_key(), run.traceparent());
+        if info.trace.is_some() {
+            note_request(&info.http, &http);
+        }
         match rival_http::send(&http, &policy, &key, trace.as_deref()).await {
             Ok(answer) => {
+                info.http.is_answered(answer.response.status);
                 state.describe(answer.description);
                 recorded(&answer.response)
             }
             Err(failed) => {
+                failed.status.into_iter().for_each(|status| info.http.is_answered(status));
                 state.describe(failed.description);
                 Err(failed.error)
             }
         }
     })
+}
+
+/// Says where the request goes, for the trace that the call is part of.
+fn note_request(exchange: &HttpExchange, http: &Http) {
+    if let Some(RequestAddress { method, url, host, port }) = RequestAddress::of(http) {
+        exchange.sends(SentRequest { method, url, host, port });
+    }
 }
 
 fn recorded(response: &HttpResponse) -> Result<Value, StepError> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use rival_core::{StepError, Value};
-use rival_engine::{CallContext, DurableHandle, MAP_CONCURRENCY};
+use rival_engine::{CallContext, DurableHandle, MAP_CONCURRENCY, SentRequest};
 use rival_script_host::frame::ScriptError;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -88,6 +88,20 @@ struct SleepArgs {
     ms: f64,
 }
 
+/// The request of an `httpStep`, without what may be secret.
+#[derive(Deserialize)]
+struct HttpRequestArgs {
+    method: String,
+    url: String,
+    host: String,
+    port: u16,
+}
+
+#[derive(Deserialize)]
+struct HttpStatusArgs {
+    status: u16,
+}
+
 #[derive(Deserialize)]
 struct OnceDone {
     once: u32,
@@ -116,6 +130,14 @@ impl<'a> PendingOps<'a> {
         let answer = match kind {
             "look" => self.look(parse(args)),
             "names" => self.names(),
+            "http.sends" => {
+                self.note_request(args);
+                return None;
+            }
+            "http.isAnswered" => {
+                self.note_answer(args);
+                return None;
+            }
             "durable.onceDone" => return self.once_done(op, parse(args)).map(answers),
             "durable.used" => return self.used(parse(args)),
             "durable.drop" => return self.give_up(parse(args)),
@@ -138,6 +160,19 @@ impl<'a> PendingOps<'a> {
             },
         };
         Some(answer.map(move |answer| Some(AnsweredOp { op, answer })).boxed())
+    }
+
+    /// Takes note of a request, for the call's span. It is not answered: the request is on its way.
+    fn note_request(&self, args: &RawValue) {
+        if let Ok(HttpRequestArgs { method, url, host, port }) = parse(args) {
+            self.context.run.http.sends(SentRequest { method, url, host, port });
+        }
+    }
+
+    fn note_answer(&self, args: &RawValue) {
+        if let Ok(HttpStatusArgs { status }) = parse(args) {
+            self.context.run.http.is_answered(status);
+        }
     }
 
     /// A durable operation, until the script gives it up.

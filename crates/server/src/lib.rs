@@ -21,6 +21,7 @@ pub mod secure;
 mod server;
 pub mod settings;
 pub mod token;
+mod trace;
 
 pub use server::{DrainSwitch, Server, openapi};
 pub use settings::Settings;

@@ -168,6 +168,11 @@ impl<S: Clone + Send + Sync + 'static> RouteBuilder<S> {
         self.router.get_openapi()
     }
 
+    /// What the routes need.
+    pub(crate) fn rules(&self) -> &RouteRules {
+        &self.rules
+    }
+
     /// Gives the handlers what they ask for.
     #[must_use]
     pub fn with_state<S2>(self, state: S) -> RouteBuilder<S2> {

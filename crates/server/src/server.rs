@@ -11,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 use crate::app::AppState;
 use crate::secure::{SecureError, secure};
 use crate::settings::Settings;
-use crate::{api, docs, document, listen, metrics, pages};
+use crate::trace::RequestTracer;
+use crate::{api, docs, document, listen, metrics, pages, trace};
 
 /// An engine over HTTP. `docs/http.md` shows how it is used.
 #[derive(Debug)]
@@ -42,10 +43,13 @@ impl Server {
     pub fn new(engine: Engine, settings: Settings) -> Result<Self, SecureError> {
         let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
         let app = AppState::new(engine, draining.clone(), stop.clone());
-        let metrics = Arc::clone(&app.metrics);
+        let (metrics, engine) = (Arc::clone(&app.metrics), app.engine.clone());
         let routes = pages::errors(docs::pages(api::routes(), &settings)).with_state(app);
+        let tracer = Arc::new(RequestTracer { engine, rules: routes.rules().clone() });
         // Outermost: what is refused counts too.
-        let router = secure(routes, &settings)?.layer(from_fn_with_state(metrics, metrics::count));
+        let router = secure(routes, &settings)?
+            .layer(from_fn_with_state(tracer, trace::trace))
+            .layer(from_fn_with_state(metrics, metrics::count));
         Ok(Self { router, settings, draining, stop })
     }
 

@@ -1,4 +1,4 @@
-//! Traces: one span for each run and one for each call, sent over OTLP.
+//! Traces: one span for each run, one for each call and one for each request to a server, sent over OTLP.
 //!
 //! It is on when `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is set, and is set up by the
 //! `OTEL_*` variables that other programs know too. Runs never wait for it: spans go into a queue that has an end, and
@@ -25,6 +25,8 @@
 
 mod delivery;
 mod environment;
+mod exception;
+mod http_span;
 mod span;
 
 use std::sync::Arc;
@@ -34,7 +36,7 @@ use std::time::Duration;
 use opentelemetry::InstrumentationScope;
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter};
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanData, SpanProcessor as _};
-use rival_engine::{Called, Committed, Observer};
+use rival_engine::{Called, Committed, Observer, ServedRequest};
 
 use delivery::SpanDelivery;
 
@@ -126,5 +128,9 @@ impl Observer for Spans {
         if let Some(span) = span::of_call(call, &self.scope) {
             self.send(span);
         }
+    }
+
+    fn served(&self, request: &ServedRequest<'_>) {
+        self.send(http_span::of_request(request, &self.scope));
     }
 }

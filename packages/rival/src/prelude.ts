@@ -8,7 +8,7 @@ import { contextFor } from './host/context.ts'
 import { abort, call, describe, forget, isLoading, judgeBuiltins, keepBuiltins, parse, protect } from './host/frames.ts'
 import { connect, native } from './host/native.ts'
 import { installRaces } from './host/operation.ts'
-import { answered, ask, completed, drained, enterTurn } from './host/ops.ts'
+import { answered, ask, completed, drained, enterTurn, tellOfCall } from './host/ops.ts'
 import type { Cx, Exports, Frame, Native } from './native.ts'
 import { install } from './realm.ts'
 import { installGlobals } from './web/globals.ts'
@@ -35,7 +35,7 @@ export default function prelude(given: Native) {
     installGlobals()
     installRaces()
     keepBuiltins(new Builtins(givenToCalls()))
-    install({ native, ask, isLoading, judgeBuiltins, protect, author: null, tests: null, inspect })
+    install({ native, ask, tell: tellOfCall, isLoading, judgeBuiltins, protect, author: null, tests: null, inspect })
     return { frame, complete: completed, drained }
 }
 

@@ -8,6 +8,8 @@ export interface Realm {
     readonly native: Native
     /** Asks the parent for something, for the running call. */
     ask(kind: string, args: unknown): Promise<unknown>
+    /** Tells the parent something of the running call that it does not answer. */
+    tell(kind: string, args: unknown): void
     /** Whether the running macrotask evaluates a file, rather than being part of a call. */
     isLoading(): boolean
     /** Throws if the code that was evaluated has done to built-ins what it may not. */

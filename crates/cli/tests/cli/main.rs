@@ -7,6 +7,9 @@
 mod alerts;
 mod archive;
 mod clock;
+#[path = "../../../telemetry/tests/otlp/collector.rs"]
+#[expect(dead_code, reason = "other tests use more of it")]
+mod collector;
 mod config;
 mod control;
 mod files;
@@ -20,4 +23,5 @@ mod serve;
 mod start;
 mod store;
 mod token;
+mod traces;
 mod workflows;

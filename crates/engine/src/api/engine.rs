@@ -16,7 +16,7 @@ use crate::api::control::{self, RunCommand};
 use crate::api::error::{EngineError, RegisterError, RunError, StartError, Violation};
 use crate::api::fork::ForkRequest;
 use crate::api::handle::RunHandle;
-use crate::api::observer::Observer;
+use crate::api::observer::{Observer, ServedRequest};
 use crate::api::signal::SignalRequest;
 use crate::api::start::{RunRequest, RunTarget};
 use crate::call::values::ReadValues;
@@ -355,6 +355,16 @@ impl Engine {
     /// Adds an observer, which hears of what happens from now on.
     pub fn observe(&self, observer: Arc<dyn Observer>) {
         self.shared.observers.add(observer);
+    }
+
+    /// Whether an observer writes traces.
+    pub fn is_traced(&self) -> bool {
+        self.shared.observers.traces()
+    }
+
+    /// Tells observers of a request that a server in front of this engine has answered.
+    pub fn observe_request(&self, request: &ServedRequest<'_>) {
+        self.shared.observers.tell(|observer| observer.served(request));
     }
 
     /// Starts a run: `engine.run(&workflow, input).await`, or with more to say,

@@ -1,14 +1,16 @@
 //! Observers of an engine: metrics, traces, live lists.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rival_core::event::{BlockedReason, CallRole, LostReason};
 use rival_core::failure::code;
 use rival_core::machine::CallOutcome;
-use rival_core::{Event, FailureRecord, Path, RunId, RunState, RunStatus, Time};
+use rival_core::{Event, FailureRecord, Path, RunId, RunState, RunStatus, Time, TraceParent};
 
+use crate::call::exchange::HttpExchange;
 use crate::inspect::explain;
 
 /// Hears of what has become durable, and of every call that ended.
@@ -31,6 +33,38 @@ pub trait Observer: Send + Sync + 'static {
 
     /// A call has ended, however it did: also one that timed out, was suspended, or was lost with an earlier process.
     fn called(&self, _call: &Called<'_>) {}
+
+    /// A server in front of the engine has answered a request that is part of a trace.
+    fn served(&self, _request: &ServedRequest<'_>) {}
+}
+
+/// A request that a server has answered.
+#[derive(Debug)]
+pub struct ServedRequest<'a> {
+    /// Its own span.
+    pub trace: TraceParent,
+    /// The span of the client that sent it, if that said so.
+    pub parent: Option<TraceParent>,
+    /// When it came.
+    pub began_at: SystemTime,
+    /// How long it took until the answer began.
+    pub took: Duration,
+    /// `POST`, or whatever word the client sent.
+    pub method: &'a str,
+    /// `/api/runs/{id}`; `None` if there is nothing at its path.
+    pub route: Option<&'a str>,
+    /// `/api/runs/order-7`.
+    pub path: &'a str,
+    /// What comes after the question mark, without secrets.
+    pub query: Option<&'a str>,
+    /// The name and port under which the client knows the server.
+    pub host: Option<&'a str>,
+    /// The address that it came from.
+    pub client: Option<IpAddr>,
+    /// What the client calls itself.
+    pub user_agent: Option<&'a str>,
+    /// The status of the answer.
+    pub status: u16,
 }
 
 /// More of a run is durable.
@@ -71,11 +105,18 @@ pub struct Called<'a> {
     pub took: Duration,
     /// How it ended.
     pub end: CallEnd<'a>,
+    /// The HTTP request that it consists of, if it does; not known of calls of an earlier process.
+    pub http: Option<&'a HttpExchange>,
     /// Where its run stood by then.
     pub state: &'a RunState,
 }
 
 impl Called<'_> {
+    /// What the function failed with, if it did.
+    pub fn failure(&self) -> Option<&FailureRecord> {
+        if let CallEnd::Failed(failure) = self.end { Some(failure) } else { None }
+    }
+
     /// The code and the message of what went wrong, if something did.
     pub fn problem(&self) -> Option<(&str, Cow<'_, str>)> {
         match self.end {

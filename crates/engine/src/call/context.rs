@@ -8,6 +8,7 @@ use serde_json::Map;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use crate::call::exchange::HttpExchange;
 use crate::call::log::Log;
 use crate::call::values::ReadError;
 use crate::durable::handle::DurableHandle;
@@ -98,6 +99,8 @@ pub struct RunInfo {
     pub call: u32,
     /// The call's span, if its run is part of a trace.
     pub trace: Option<TraceParent>,
+    /// The request that the function sends, if it does nothing else.
+    pub http: HttpExchange,
 }
 
 impl RunInfo {

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::call::context::{
     CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState,
 };
+use crate::call::exchange::HttpExchange;
 use crate::call::function::{CallError, UserFunction};
 use crate::call::inputs::{FailureSource, RoleInputs, SeenSteps, WhatFailed, views};
 use crate::call::items::LoopPosition;
@@ -286,8 +287,15 @@ pub(crate) async fn handle_refused_input(
         return;
     };
     let workflow = Arc::clone(&registered.name);
-    let run =
-        Arc::new(RunInfo { run_id: None, workflow, node: Path::root(), attempt: 1, call: 1, trace: None });
+    let run = Arc::new(RunInfo {
+        run_id: None,
+        workflow,
+        node: Path::root(),
+        attempt: 1,
+        call: 1,
+        trace: None,
+        http: HttpExchange::default(),
+    });
     let steps = StepsReader::fixed(Vec::new());
     let failure = FailureContext {
         error,

@@ -17,6 +17,7 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::context::{RunInfo, StateCell};
+use crate::call::exchange::HttpExchange;
 use crate::call::function::{FunctionNeeds, UserFunction};
 use crate::call::inputs::{FailureSource, RoleInputs, SeenSteps, WhatFailed, WhatIsUndone};
 use crate::call::job::{CallJob, CaughtFuture};
@@ -35,6 +36,7 @@ pub(crate) struct RunningCall {
     pub(crate) number: u32,
     pub(crate) role: CallRole,
     pub(crate) attempt: u32,
+    pub(crate) info: Arc<RunInfo>,
     token: CancellationToken,
     abort: AbortHandle,
     /// It watches its token, so it is told and given time.
@@ -181,7 +183,7 @@ impl Actor {
             Poll::Ready(returned) => {
                 let outcome = job.conclude(returned);
                 pending.logs.extend(job.log.take());
-                self.observe_call_end(&node, number, began, &outcome);
+                self.observe_call_end(&node, number, began, &job.info.http, &outcome);
                 self.decide(MachineInput::CallFinished { node, call: number, outcome }, pending);
             }
             Poll::Pending => self.at_work(job, Some(made), None),
@@ -201,6 +203,7 @@ impl Actor {
         let NewCall { number, role, attempt, .. } = job.call;
         let node = job.call.node.clone();
         let (end, log) = (CallEnd::new(&self.shared.in_flight), job.log.clone());
+        let info = Arc::clone(&job.info);
         let (token, state, watch) = (job.token.clone(), job.state.clone(), job.watch.clone());
         let (cooperative, state_max) = (job.function.needs().cancellation, job.links.payload_max);
         let (returned, at, links) = (end.clone(), node.clone(), Arc::clone(&self.links));
@@ -218,6 +221,7 @@ impl Actor {
             number,
             role,
             attempt,
+            info,
             token,
             abort,
             cooperative,
@@ -286,6 +290,7 @@ impl Actor {
             attempt: call.attempt,
             call: call.number,
             trace: self.trace_of(&call.node, call.role, call.number),
+            http: HttpExchange::default(),
         });
         let idle_tracker = role_inputs.durable().map(|(_, idle_tracker)| Arc::clone(idle_tracker));
         let progress = role_inputs.durable().map(|(durable, _)| durable.progress().clone());

@@ -186,6 +186,7 @@ mod tests {
             attempt: 1,
             call: 1,
             trace: None,
+            http: Default::default(),
         };
         Log::new(Arc::new(run), Clock::default())
     }

@@ -1,6 +1,7 @@
 //! One call of a user function: what it is given, how it runs, what it returns.
 
 pub(crate) mod context;
+pub(crate) mod exchange;
 pub(crate) mod function;
 pub(crate) mod inputs;
 pub(crate) mod items;

@@ -1,6 +1,7 @@
 //! What a live run tells of its commits and calls: its observers, and those who write on in its trace.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rival_core::event::{CallRole, EventKind};
@@ -9,15 +10,17 @@ use rival_core::state::OpenCall;
 use rival_core::{Event, Path, RunId, RunStatus, Time, TraceParent};
 
 use crate::api::observer::{CallEnd, Called, Committed};
+use crate::call::exchange::HttpExchange;
 use crate::run::actor::Actor;
 
 /// A call, as observers are told of it.
-struct EndedCall {
+struct EndedCall<'a> {
     role: CallRole,
     call: u32,
     attempt: u32,
     at: Time,
     took: Duration,
+    http: Option<&'a HttpExchange>,
 }
 
 impl Actor {
@@ -44,13 +47,15 @@ impl Actor {
         node: &Path,
         call: u32,
         began: Option<Instant>,
+        http: &HttpExchange,
         outcome: &CallOutcome,
     ) {
         let Some(began) = began else { return };
         let open = self.state.node(node).and_then(|node| node.open_call());
         let Some(open) = open.filter(|open| open.number == call) else { return };
         let (role, attempt, at) = (open.role, open.attempt, self.shared.clock.now());
-        self.tell(node, &EndedCall { role, call, attempt, at, took: began.elapsed() }, outcome.into());
+        let ended = EndedCall { role, call, attempt, at, took: began.elapsed(), http: Some(http) };
+        self.tell(node, &ended, outcome.into());
     }
 
     /// It was decided that calls have ended whose functions have not returned.
@@ -68,7 +73,8 @@ impl Actor {
             // What comes of the function later is not the end of the call.
             let Some(began) = running.began.take() else { continue };
             let (role, call, attempt) = (running.role, running.number, running.attempt);
-            self.tell(node, &EndedCall { role, call, attempt, at: event.at, took: began.elapsed() }, end);
+            let (at, took, info) = (event.at, began.elapsed(), Arc::clone(&running.info));
+            self.tell(node, &EndedCall { role, call, attempt, at, took, http: Some(&info.http) }, end);
         }
     }
 
@@ -89,7 +95,7 @@ impl Actor {
             let Some(left) = left else { continue };
             let took = Duration::from_millis(event.at.ms_since(left.started_at));
             let (role, call, attempt) = (left.role, left.number, left.attempt);
-            self.tell(node, &EndedCall { role, call, attempt, at: event.at, took }, end);
+            self.tell(node, &EndedCall { role, call, attempt, at: event.at, took, http: None }, end);
         }
     }
 
@@ -110,7 +116,7 @@ impl Actor {
         }
     }
 
-    fn tell(&self, node: &Path, ended: &EndedCall, end: CallEnd<'_>) {
+    fn tell(&self, node: &Path, ended: &EndedCall<'_>, end: CallEnd<'_>) {
         let called = Called {
             run: &self.links.run,
             workflow: &self.links.registered.name,
@@ -121,6 +127,7 @@ impl Actor {
             ended_at: ended.at,
             took: ended.took,
             end,
+            http: ended.http.filter(|http| http.request().is_some()),
             state: &self.state,
         };
         self.shared.observers.tell(|observer| observer.called(&called));

@@ -225,7 +225,7 @@ impl Actor {
         if let Some(running) = self.calls.remove(node) {
             running.abandon();
             pending.logs.extend(running.unstored());
-            self.observe_call_end(node, call, running.began, &outcome);
+            self.observe_call_end(node, call, running.began, &running.info.http, &outcome);
         }
         self.decide(MachineInput::CallFinished { node: node.clone(), call, outcome }, pending);
     }

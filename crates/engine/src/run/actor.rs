@@ -221,9 +221,10 @@ impl Actor {
                     |message| CallOutcome::Blocked(BlockedReason::Nondeterminism { message });
                 let outcome = forgot.map_or(outcome, nondeterminism);
                 self.give_up_unused(&node, call, &outcome, pending);
-                if self.calls.get(&node).is_some_and(|running| running.number == call) {
-                    let began = self.calls.remove(&node).and_then(|running| running.began);
-                    self.observe_call_end(&node, call, began, &outcome);
+                if self.calls.get(&node).is_some_and(|running| running.number == call)
+                    && let Some(running) = self.calls.remove(&node)
+                {
+                    self.observe_call_end(&node, call, running.began, &running.info.http, &outcome);
                 }
                 self.decide(MachineInput::CallFinished { node, call, outcome }, pending);
             }

@@ -23,6 +23,7 @@ fn run_info() -> Arc<RunInfo> {
         attempt: 1,
         call: 1,
         trace: None,
+        http: Default::default(),
     })
 }
 

@@ -22,6 +22,7 @@ fn context(step: &str, input: serde_json::Value) -> CallContext {
         attempt: 2,
         call: 3,
         trace: None,
+        http: Default::default(),
     });
     CallContext {
         input: Value::from(input),

@@ -16,6 +16,7 @@ use super::extract::{JsonBody, PathParams, QueryParams};
 use super::{key, runs, words};
 use crate::app::AppState;
 use crate::problem::HttpProblem;
+use crate::trace::traceparent;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -82,13 +83,6 @@ pub(crate) async fn start(
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// The trace that the caller is in. Several headers count as none, as the W3C says.
-fn traceparent(headers: &HeaderMap) -> Option<&str> {
-    let mut traces = headers.get_all("traceparent").iter();
-    let first = traces.next()?.to_str().ok()?;
-    traces.next().is_none().then_some(first)
 }
 
 /// The answer for a new run.

@@ -30,6 +30,10 @@ pub(crate) struct Seen {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) attributes: BTreeMap<String, String>,
+    /// `Internal`, `Server`, `Client`.
+    pub(crate) kind: String,
+    /// The events, by name.
+    pub(crate) events: Vec<(String, BTreeMap<String, String>)>,
     /// What went wrong.
     pub(crate) error: Option<String>,
 }
@@ -129,8 +133,11 @@ fn received(path: String, headers: BTreeMap<String, String>, request: ExportTrac
 }
 
 fn seen(span: Span) -> Seen {
+    let kind = format!("{:?}", span.kind());
     let status = span.status.unwrap_or_default();
     Seen {
+        kind,
+        events: span.events.iter().map(|event| (event.name.clone(), words(&event.attributes))).collect(),
         name: span.name,
         trace_id: hex(&span.trace_id),
         span_id: hex(&span.span_id),

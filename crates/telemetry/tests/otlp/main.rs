@@ -99,6 +99,13 @@ fn failures_say_what_went_wrong() {
         attempts.iter().map(|span| (span.is("rival.attempt"), span.is("rival.outcome"))).collect();
     assert_eq!(told, [("1", "failed"), ("2", "failed")]);
     assert!(attempts.iter().all(|span| span.error.as_deref() == Some("declined: no money")));
+    for (span, place) in [(run, "bad"), (attempts[1], "bad/broken (call 2, attempt 2)")] {
+        let [(name, exception)] = &span.events[..] else { panic!("not one event in {span:#?}") };
+        assert_eq!(name, "exception");
+        assert_eq!(exception["exception.type"], "declined");
+        assert_eq!(exception["exception.message"], "no money");
+        assert_eq!(exception["exception.stacktrace"], format!("declined: no money\n    at {place}"));
+    }
     // A retry is a trace of its own, and names where it comes from.
     assert_ne!(retry.trace_id, run.trace_id);
     assert_eq!(retry.is("rival.source_run_id"), "r");
@@ -116,26 +123,66 @@ fn a_child_is_inside_the_call_that_waits_for_it() {
     assert_eq!(spans.len(), 5);
 }
 
-#[test]
-fn a_request_of_a_traced_run_names_its_call() {
+/// A server that gives its answers one after the other, and tells what it was asked.
+fn answering(answers: &'static [&'static str]) -> (String, mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = format!("http://{}", listener.local_addr().unwrap());
     let (sender, asked) = mpsc::channel();
     thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut bytes = Vec::new();
-        while !bytes.ends_with(b"\r\n\r\n") {
-            let mut chunk = [0; 1024];
-            let count = stream.read(&mut chunk).unwrap();
-            bytes.extend_from_slice(&chunk[..count]);
+        for status in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut bytes = Vec::new();
+            while !bytes.ends_with(b"\r\n\r\n") {
+                let mut chunk = [0; 1024];
+                let count = stream.read(&mut chunk).unwrap();
+                bytes.extend_from_slice(&chunk[..count]);
+            }
+            write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
+            sender.send(String::from_utf8(bytes).unwrap()).unwrap();
         }
-        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
-        sender.send(String::from_utf8(bytes).unwrap()).unwrap();
     });
+    (target, asked)
+}
+
+#[test]
+fn a_request_of_a_traced_run_names_its_call() {
+    let (target, asked) = answering(&["200 OK"]);
     let spans = seen_of("call", &[("TARGET", &target)]);
     let call = one(&spans, "calling/http", "1");
     let asked = asked.recv().unwrap();
     assert!(asked.contains(&format!("traceparent: {}\r\n", call.at())), "{asked}");
+}
+
+/// What a step sends is told without what may be secret.
+#[test]
+fn an_http_step_is_a_client_span_by_the_conventions() {
+    let (target, _asked) = answering(&["503 Busy", "200 OK"]);
+    let secret = target.replace("http://", "http://me:hidden@");
+    let spans = seen_of("call", &[("TARGET", &format!("{secret}/pay?key=hidden"))]);
+    let port = target.rsplit(':').next().unwrap();
+    for (call, status) in [("1", "503"), ("2", "200")] {
+        let span = one(&spans, "calling/http", call);
+        assert_eq!(span.kind, "Client");
+        let told = ["http.request.method", "url.full", "server.address", "server.port"].map(|it| span.is(it));
+        assert_eq!(told, ["GET", &format!("{target}/pay"), "127.0.0.1", port]);
+        assert_eq!(span.is("http.response.status_code"), status);
+    }
+    let (first, second) = (one(&spans, "calling/http", "1"), one(&spans, "calling/http", "2"));
+    assert_eq!((first.is("error.type"), first.is("http.request.resend_count")), ("503", ""));
+    assert_eq!((second.is("error.type"), second.is("http.request.resend_count")), ("", "1"));
+    assert_eq!(one(&spans, "calling", "").kind, "Internal");
+    assert!(!format!("{spans:?}").contains("hidden"), "{spans:#?}");
+}
+
+#[test]
+fn iterations_share_a_name_and_have_their_index() {
+    let spans = seen_of("repeat", &[]);
+    let calls: Vec<&Seen> = spans.iter().filter(|span| span.name == "many/each/first").collect();
+    let mut told: Vec<_> =
+        calls.iter().map(|span| (span.is("rival.iteration"), span.is("rival.node"))).collect();
+    told.sort_unstable();
+    assert_eq!(told, [("0", "each[0]/first"), ("1", "each[1]/first"), ("2", "each[2]/first")]);
+    assert!(spans.iter().all(|span| span.kind == "Internal" && !span.name.contains('[')), "{spans:#?}");
 }
 
 #[test]

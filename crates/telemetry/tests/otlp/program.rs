@@ -74,21 +74,34 @@ async fn broken() -> Result<(), StepError> {
 }
 
 #[step]
+async fn three() -> Result<Vec<u32>, StepError> {
+    Ok(vec![1, 2, 3])
+}
+
+#[step]
 async fn ask(durable: Durable) -> Result<Value, StepError> {
     durable.run("order", ()).await
 }
 
 async fn engine(telemetry: Option<&rival_telemetry::Telemetry>) -> Engine {
     let order: Workflow<(), u32> = Workflow::new("order").step(first).step(second).build().unwrap();
-    let retried = broken.retry(2).backoff(rival::BackoffKind::Linear, Duration::from_millis(1));
+    let (linear, shortly) = (rival::BackoffKind::Linear, Duration::from_millis(1));
+    let retried = broken.retry(2).backoff(linear, shortly);
     let bad: Workflow<(), ()> = Workflow::new("bad").step(retried).build().unwrap();
     let parent: Workflow<(), Value> = Workflow::new("parent").step(ask).build().unwrap();
     let url = std::env::var("TARGET").unwrap_or_default();
-    let calling: Workflow<(), HttpResponse> =
-        Workflow::new("calling").step(http_step(Http::get(url))).build().unwrap();
+    let calling: Workflow<(), HttpResponse> = Workflow::new("calling")
+        .step(http_step(Http::get(url)).retry(2).backoff(linear, shortly))
+        .build()
+        .unwrap();
+    let many: Workflow<(), Vec<u32>> = Workflow::new("many")
+        .for_each("each", three, |each| each.body(|body| body.step(first)))
+        .build()
+        .unwrap();
     let store = SqliteStore::open(std::env::var("STORE").unwrap()).unwrap();
     let builder = Engine::builder().store(store).workflow(&order).workflow(&bad).workflow(&parent);
-    let builder = builder.workflow(&calling).provide(OutgoingPolicy::public().allow_loopback());
+    let builder =
+        builder.workflow(&calling).workflow(&many).provide(OutgoingPolicy::public().allow_loopback());
     let builder = match telemetry {
         Some(telemetry) => builder.observe(telemetry.observer()),
         None => builder,
@@ -122,6 +135,7 @@ fn act() {
                 engine.retry(&RunId::from("r")).await.unwrap().wait().await.unwrap();
             }
             "have a child" => run(&engine, "parent", "r").await,
+            "repeat" => run(&engine, "many", "r").await,
             "call" => run(&engine, "calling", "r").await,
             "stay unseen" => {
                 engine.run("order", ()).id("r").trace(NOT_SAMPLED).await.unwrap().wait().await.unwrap();

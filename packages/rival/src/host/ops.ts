@@ -64,6 +64,12 @@ export function tell(call: Call, kind: string, args: unknown): void {
     if (calls.has(call.id)) native.send(opText(call, native.next(), kind, args))
 }
 
+/** The same, of the running call. */
+export function tellOfCall(kind: string, args: unknown): void {
+    const call = currentCall()
+    if (call !== undefined) tell(call, kind, args)
+}
+
 /** An answer that nothing waits for any more. */
 export function forgetAnswer(op: number): void {
     const entry = asked.get(op)

@@ -1,5 +1,6 @@
 /** `httpStep`: sends a request and records the answer. It does what `http_step` does for authors in Rust. */
 import { durationMs } from '../duration.ts'
+import { realm } from '../realm.ts'
 import { predefine } from './identity.ts'
 import * as read from './options.ts'
 import type { Fn } from './options.ts'
@@ -72,7 +73,10 @@ async function request(options: Options, context: any): Promise<Answer> {
         line = { short: `${method} ${url.pathname}`, long: `${method} ${url.origin}${url.pathname}` }
         const init = requestOf(method, await valueOf(options.headers), await valueOf(options.body), context.run)
         const timeoutMs = durationMs((await valueOf(options.timeout)) ?? TIMEOUT_MS, 'httpStep: `timeout`')
+        const isTraced = context.run.traceparent !== undefined
+        if (isTraced) realm().tell('http.sends', addressOf(method, url))
         const answer = await exchange(url, init, timeoutMs, options.maxBodyBytes ?? BODY_MAX, line, context)
+        if (isTraced) realm().tell('http.isAnswered', { status: answer.status })
         describe(String(answer.status))
         return judge(answer, await valueOf(options.expect), line)
     } catch (error) {
@@ -80,6 +84,12 @@ async function request(options: Options, context: any): Promise<Answer> {
         if (word !== undefined) describe(word)
         throw error
     }
+}
+
+/** Where a request goes, for the trace. Queries and user names may hold secrets. */
+function addressOf(method: string, url: any): object {
+    const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+    return { method, url: `${url.origin}${url.pathname}`, host: url.hostname, port }
 }
 
 const WORDS: Record<string, string> = {

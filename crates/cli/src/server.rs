@@ -25,7 +25,7 @@ pub(crate) fn settings(config: &ResolvedConfig, listen: SocketAddr) -> Settings 
         admin_token: config.admin_token(),
         body_max_bytes: config.body_max_bytes(),
         payload_max_bytes: config.max_payload_bytes().saturating_add(ENVELOPE_BYTES),
-        requests_per_second: u32::try_from(config.requests_per_second()).unwrap_or(u32::MAX),
+        requests_per_second: config.requests_per_second(),
         streams_max: config.stream_clients_max(),
         connections_max: config.connections_max().min(connections_possible()),
         ..Settings::default()
@@ -65,7 +65,7 @@ pub(crate) fn local_router(engine: Engine) -> Router {
         anonymous_scope: AccessScope::Admin,
         // No file: none of the tokens in it would be asked for.
         tokens: PathBuf::new(),
-        requests_per_second: 0,
+        requests_per_second: Some(0),
         body_max_bytes: usize::MAX,
         payload_max_bytes: usize::MAX,
         ..Settings::default()

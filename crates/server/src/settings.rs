@@ -33,8 +33,9 @@ pub struct Settings {
     pub body_max_bytes: usize,
     /// The largest body of a request that carries a payload: a start, a signal, an import.
     pub payload_max_bytes: usize,
-    /// How many requests one client (a token, or an address) may make per second, and at once; 0 for any number.
-    pub requests_per_second: u32,
+    /// How many requests one client (a token, or an address) may make per second, and at once; 0 for any number. Unless
+    /// said: 20,000 on loopback, where all programs of the machine are one client, and 1,000 anywhere else.
+    pub requests_per_second: Option<u32>,
     /// How many live streams may be open in all; three quarters of them to one client.
     pub streams_max: usize,
     /// How many requests may wait for a run at a time; three quarters of them of one client.
@@ -76,7 +77,7 @@ impl Default for Settings {
             tokens_max_age: Duration::from_secs(1),
             body_max_bytes: MIB,
             payload_max_bytes: 16 * MIB + ENVELOPE_BYTES,
-            requests_per_second: 1_000,
+            requests_per_second: None,
             streams_max: 1_000,
             waits_max: 14_000,
             answers_max_bytes: 256 * MIB,
@@ -94,6 +95,31 @@ impl Default for Settings {
 impl Settings {
     /// Whether every request needs a token.
     pub fn needs_token(&self) -> bool {
-        self.require_token.unwrap_or(!self.listen.ip().to_canonical().is_loopback())
+        self.require_token.unwrap_or(!self.is_local())
+    }
+
+    /// How many requests one client may make per second; 0 for any number.
+    pub(crate) fn requests_max(&self) -> u32 {
+        self.requests_per_second.unwrap_or(if self.is_local() { 20_000 } else { 1_000 })
+    }
+
+    /// Whether only programs on this machine can connect.
+    fn is_local(&self) -> bool {
+        self.listen.ip().to_canonical().is_loopback()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_one_machine_may_ask_more_often_than_clients_from_elsewhere() {
+        let on = |address: &str| Settings { listen: address.parse().unwrap(), ..Settings::default() };
+        assert_eq!(on("127.0.0.1:0").requests_max(), 20_000);
+        assert_eq!(on("[::1]:0").requests_max(), 20_000);
+        assert_eq!(on("0.0.0.0:0").requests_max(), 1_000);
+        let said = Settings { requests_per_second: Some(7), ..Settings::default() };
+        assert_eq!(said.requests_max(), 7);
     }
 }

@@ -57,6 +57,9 @@ use crate::reader::ReadJob;
 use crate::tables::WriterTables;
 use crate::writer::{WriteJob, WriteTask, WriterCounters, WriterParts};
 
+/// How much must be left on a disk that was full before it counts as writable again: some dozen starts of ordinary size.
+const ROOM_BYTES: u64 = 256 * 1024;
+
 /// How often an idle store is looked for by its name, while a caller waits in `failed`.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -184,6 +187,21 @@ impl SqliteStore {
             transactions: self.counters.transactions.load(Ordering::Relaxed),
             jobs: self.counters.jobs.load(Ordering::Relaxed),
         }
+    }
+
+    /// Fails if a write has found no room and there still is little. The probe alone does not tell: it writes so little
+    /// that it finds a place in the log where a start does not.
+    async fn check_room(&self) -> Result<(), StoreError> {
+        if !self.counters.was_full.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let path = self.path.clone();
+        let space = self.read(move |_| Ok(files::space(&path))).await?;
+        if let Some(free) = space.free.filter(|free| *free < ROOM_BYTES) {
+            return Err(StoreError::Full(format!("{}: {free} bytes are left", self.path.display())));
+        }
+        self.counters.was_full.store(false, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Queues a job and waits until it is durable. A caller that goes away does not stop the job.
@@ -409,7 +427,8 @@ impl Store for SqliteStore {
             tables.probe();
             Ok(())
         })
-        .await
+        .await?;
+        self.check_room().await
     }
 
     async fn check(&self) -> Result<Vec<StoreDamage>, StoreError> {

@@ -71,11 +71,13 @@ where
     }
 }
 
-/// What the writer has done, for benchmarks.
+/// What the writer has done, and met.
 #[derive(Debug, Default)]
 pub(crate) struct WriterCounters {
     pub(crate) transactions: AtomicU64,
     pub(crate) jobs: AtomicU64,
+    /// A write has found no room since there was enough of it.
+    pub(crate) was_full: AtomicBool,
 }
 
 /// What the writer has beside its connection.
@@ -256,6 +258,9 @@ impl<'c> Writer<'c> {
 
     fn judge(&mut self, fault: &SqliteFault) -> StoreError {
         let error = fault.to_store_error(&self.parts.path);
+        if matches!(error, StoreError::Full(_)) {
+            self.parts.counters.was_full.store(true, Ordering::Relaxed);
+        }
         if fault.is_failed_sync() {
             self.give_up(error.clone());
         }

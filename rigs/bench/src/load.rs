@@ -55,7 +55,8 @@ impl Served {
         let address = listener.local_addr()?;
         let tokens = dir.path().join("tokens.json");
         // One client asks for everything here.
-        let settings = Settings { listen: address, tokens, requests_per_second: 0, ..Settings::default() };
+        let settings =
+            Settings { listen: address, tokens, requests_per_second: Some(0), ..Settings::default() };
         let server = Server::new(engine.clone(), settings)?;
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(server.serve(listener, async {

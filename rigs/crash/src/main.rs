@@ -69,7 +69,7 @@ async fn serve(folder: &TestFolder, seed: u64) -> Result<()> {
     // Its clients kill runs too.
     let anonymous_scope = AccessScope::Admin;
     let settings =
-        Settings { listen, tokens, anonymous_scope, requests_per_second: 0, ..Settings::default() };
+        Settings { listen, tokens, anonymous_scope, requests_per_second: Some(0), ..Settings::default() };
     let server = Server::new(engine.clone(), settings)?;
     println!("at {listen}\nready");
     let stop = CancellationToken::new();

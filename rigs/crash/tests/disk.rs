@@ -192,6 +192,31 @@ fn on_a_full_disk_runs_hold_and_go_on_by_themselves() {
     on_a_disk_of_its_own("4m", "child_on_a_full_disk");
 }
 
+/// The other process: a start of ordinary size has found no room, and less than that is left.
+#[tokio::test]
+async fn child_with_room_for_a_probe_only() {
+    let Some(file) = file_of_child() else { return };
+    let store = Arc::new(SqliteStore::open(&file).unwrap());
+    let ballast = file.with_file_name("ballast");
+    let engine = engine(&store, &Scene::default()).await;
+    fill(&ballast);
+    let refused = engine.run("idle", "y".repeat(1 << 20)).await.unwrap_err();
+    assert_eq!(refused.code(), "store_full");
+    // Some room, for less than a start needs.
+    let left = std::fs::metadata(&ballast).unwrap().len() - 100_000;
+    OpenOptions::new().write(true).open(&ballast).unwrap().set_len(left).unwrap();
+    let error = engine.check_writable().await.unwrap_err();
+    assert_eq!(error.code(), "store_full");
+    std::fs::remove_file(&ballast).unwrap();
+    engine.check_writable().await.unwrap();
+    engine.run("idle", "y".repeat(1 << 20)).await.unwrap();
+}
+
+#[test]
+fn a_disk_with_room_for_a_probe_only_is_full() {
+    on_a_disk_of_its_own("4m", "child_with_room_for_a_probe_only");
+}
+
 /// The other process: the engine goes away while the disk is full, as if it were killed.
 #[test]
 fn child_dies_on_a_full_disk() {

@@ -140,7 +140,7 @@ pub(crate) const KEYS: [SettingKey; 25] = [
     key("allowed_hosts", SettingKind::List, Some(""), FlagScope::Server, "Further names under which the server may be called"),
     key("allowed_origins", SettingKind::List, Some(""), FlagScope::Server, "Web pages of other origins that may call the server"),
     key("body_max_bytes", SettingKind::Bytes, Some("1MiB"), FlagScope::Server, "The largest request, but for inputs, signals and imports"),
-    key("requests_per_second", SettingKind::Limit, Some("1000"), FlagScope::Server, "How many requests a client may make; 0 for any number"),
+    key("requests_per_second", SettingKind::Limit, None, FlagScope::Server, "How many requests a client may make; unless told otherwise 20000 where only this machine can connect, 1000 elsewhere; 0 for any number"),
     key("stream_clients_max", SettingKind::Count, Some("1000"), FlagScope::Server, "How many clients may follow live events at a time"),
     key("connections_max", SettingKind::Count, Some("16384"), FlagScope::Server, "How many connections may be open; fewer where the system has fewer file handles"),
     key("max_live_runs", SettingKind::Count, Some("1000"), FlagScope::Server, "How many runs may be in memory at a time; others are queued"),

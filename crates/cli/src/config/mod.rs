@@ -179,8 +179,11 @@ impl ResolvedConfig {
         self.number("body_max_bytes")
     }
 
-    pub(crate) fn requests_per_second(&self) -> usize {
-        self.number("requests_per_second")
+    pub(crate) fn requests_per_second(&self) -> Option<u32> {
+        match self.value("requests_per_second") {
+            Some(SettingValue::Number(number)) => Some(u32::try_from(*number).unwrap_or(u32::MAX)),
+            _ => None,
+        }
     }
 
     pub(crate) fn stream_clients_max(&self) -> usize {

@@ -48,7 +48,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         allowed_hosts  rival.example, ops.example:8443  rival.toml:1
         allowed_origins  default
         body_max_bytes  2097152  rival.toml:3
-        requests_per_second  1000  default
+        requests_per_second  default
         stream_clients_max  1000  default
         connections_max  16384  default
         max_live_runs  1500  rival.toml:2

@@ -29,7 +29,7 @@ use crate::registry::resources::ResourceMap;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::actor::RunLinks;
 use crate::run::mailbox::StepSnapshot;
-use crate::schedule::store_retry::StoreRetry;
+use crate::schedule::store_retry::{StoreRetry, warn_of_fault};
 
 /// How often the lines of a call that is still at work are stored.
 const LOG_FLUSH: Duration = Duration::from_millis(500);
@@ -217,7 +217,7 @@ impl CallJob {
         }
         let stored = async { self.links.store.get()?.append_logs(lines).await };
         if let Err(error) = stored.await {
-            tracing::warn!(run = %self.links.run, %error, "log lines could not be stored");
+            warn_of_fault(&self.links.run, &error, &"log lines could not be stored");
         }
     }
 

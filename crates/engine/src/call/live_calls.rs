@@ -30,6 +30,7 @@ use crate::durable::op_session::OpSession;
 use crate::run::actor::{Actor, PendingCommit};
 use crate::run::mailbox::{ActorMessage, CallEnd, StepSnapshot};
 use crate::schedule::clock::Clock;
+use crate::schedule::store_retry::warn_of_fault;
 
 /// A call at work.
 pub(crate) struct RunningCall {
@@ -271,7 +272,7 @@ impl Actor {
         }
         let stored = async { self.shared.store.get()?.append_logs(lines).await };
         if let Err(error) = stored.await {
-            tracing::warn!(run = %self.links.run, %error, "log lines could not be stored");
+            warn_of_fault(&self.links.run, &error, &"log lines could not be stored");
         }
     }
 

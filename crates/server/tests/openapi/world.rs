@@ -109,7 +109,7 @@ impl World {
             listen,
             tokens,
             require_token: Some(true),
-            requests_per_second: 0,
+            requests_per_second: Some(0),
             ..Settings::default()
         };
         let server = Server::new(engine.clone(), settings).unwrap();

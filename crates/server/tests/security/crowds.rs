@@ -60,7 +60,7 @@ async fn probes_are_answered_when_all_places_are_taken() {
 
 #[tokio::test]
 async fn probes_are_not_counted_against_a_busy_client() {
-    let server = Server::with(|settings| settings.requests_per_second = 1).await;
+    let server = Server::with(|settings| settings.requests_per_second = Some(1)).await;
     while server.get("/open", &[]).await.status != 429 {}
     for _ in 0..20 {
         assert_eq!(server.get("/probe", &[]).await.status, 200);

@@ -6,7 +6,7 @@ use crate::http::Answer;
 use crate::server::Server;
 
 async fn stingy() -> Server {
-    Server::with(|settings| settings.requests_per_second = 1).await
+    Server::with(|settings| settings.requests_per_second = Some(1)).await
 }
 
 fn assert_must_wait(answer: &Answer) {
@@ -65,7 +65,7 @@ async fn each_token_has_its_own_count() {
 #[tokio::test]
 async fn whoever_waits_as_told_is_served_again() {
     // 50 a second: the next one is 20 ms away.
-    let server = Server::with(|settings| settings.requests_per_second = 50).await;
+    let server = Server::with(|settings| settings.requests_per_second = Some(50)).await;
     let request = server.head("GET", "/open", &[]) + "\r\n";
     let (_, answer) = until_not(&server, 200, &request).await;
     assert_must_wait(&answer);
@@ -75,7 +75,7 @@ async fn whoever_waits_as_told_is_served_again() {
 
 #[tokio::test]
 async fn nothing_is_counted_where_nobody_wants_it() {
-    let server = Server::with(|settings| settings.requests_per_second = 0).await;
+    let server = Server::with(|settings| settings.requests_per_second = Some(0)).await;
     let mut wire = server.wire().await;
     for _ in 0..3_000 {
         wire.send(server.head("GET", "/open", &[]) + "\r\n").await;

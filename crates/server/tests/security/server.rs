@@ -159,7 +159,7 @@ impl Server {
 /// The defaults, except that the token file is looked at every time, and that tests may ask as often as they like.
 pub(crate) fn settings(listen: SocketAddr, tokens: PathBuf) -> Settings {
     let tokens_max_age = Duration::ZERO;
-    Settings { listen, tokens, tokens_max_age, requests_per_second: 0, ..Settings::default() }
+    Settings { listen, tokens, tokens_max_age, requests_per_second: Some(0), ..Settings::default() }
 }
 
 /// Whether a server with these settings could be.

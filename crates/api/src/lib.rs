@@ -31,7 +31,7 @@ pub use rival_core::view::{
     StepFailure, StepMetrics, StepOutcome,
 };
 pub use run::{ExplanationReply, RunGraph, RunListReply, RunStatusReply, RunSummary, StepListReply};
-pub use server::{HealthReply, ServerVersion};
+pub use server::{HealthReply, ServerVersion, StreamTicketReply};
 pub use workflow::{CheckReply, PlanVersion, WorkflowDetail, WorkflowListReply, WorkflowSummary};
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ const ENVELOPE_BYTES: usize = 64 * 1024;
 pub(crate) fn settings(config: &ResolvedConfig, listen: SocketAddr) -> Settings {
     Settings {
         listen,
+        base_path: config.base_path(),
         allowed_hosts: config.allowed_hosts(),
         allowed_origins: config.allowed_origins(),
         require_token: config.require_token(),

@@ -70,6 +70,9 @@ const schemaTable = (schema, schemas) => {
     [code(field.name), code(field.type + (field.required ? "" : "?")), prose("span", field.about)]));
 };
 
+/** The path of the server, where a proxy gives it one. */
+let base = "";
+
 /** A form that sends the request, and shows what comes back. */
 const tryIt = (path, method, operation, schemas) => {
   const inputs = new Map();
@@ -85,7 +88,7 @@ const tryIt = (path, method, operation, schemas) => {
   const output = make("pre", { hidden: true });
   const button = make("button", { textContent: "Send" });
   button.addEventListener("click", async () => {
-    let target = path;
+    let target = base + path;
     const query = new URLSearchParams();
     const headers = {};
     for (const [parameter, input] of inputs) {
@@ -157,7 +160,8 @@ const show = (path, method, operation, schemas) => {
 };
 
 const start = async () => {
-  const spec = await (await fetch("/api/openapi.json")).json();
+  const spec = await (await fetch("openapi.json")).json();
+  base = spec.servers[0].url.replace(/\/$/, "");
   const schemas = (spec.components && spec.components.schemas) || {};
   document.getElementById("about").replaceChildren(prose("span", `${spec.info.description} Version ${spec.info.version}.`));
   const operations = Object.entries(spec.paths).flatMap(([path, item]) =>

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::http::header;
 use axum::response::Response;
-use rival_engine::{Engine, RunError};
+use rival_engine::{Engine, RunError, ValueLimits};
 use serde::Serialize;
 use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use crate::api::values;
+use crate::base_path::BasePath;
 use crate::flight;
 use crate::live::LiveRuns;
 use crate::metrics::ServerMetrics;
@@ -28,6 +30,8 @@ pub(crate) struct AppState {
     pub(crate) engine: Engine,
     pub(crate) live: LiveRuns,
     pub(crate) metrics: Arc<ServerMetrics>,
+    /// How much of recorded values answers hold.
+    pub(crate) limits: ValueLimits,
     /// Triggered when the server is about to stop: it is no longer ready, and does everything else.
     pub(crate) draining: CancellationToken,
     /// Triggered when the server stops: streams and waits end.
@@ -38,11 +42,17 @@ pub(crate) struct AppState {
 }
 
 impl AppState {
-    pub(crate) fn new(engine: Engine, draining: CancellationToken, stop: CancellationToken) -> Self {
+    pub(crate) fn new(
+        engine: Engine,
+        base_path: &BasePath,
+        draining: CancellationToken,
+        stop: CancellationToken,
+    ) -> Self {
         let metrics = Arc::new(ServerMetrics::default());
         engine.observe(metrics.clone());
         let readers = Arc::new(Semaphore::new(READERS_MAX));
-        Self { live: LiveRuns::of(&engine), metrics, engine, draining, stop, asked: Arc::default(), readers }
+        let (live, limits, asked) = (LiveRuns::of(&engine), values::limits(base_path), Arc::default());
+        Self { live, metrics, limits, engine, draining, stop, asked, readers }
     }
 
     /// Answers with JSON that is made of recorded values. A few at a time, because each may take megabytes until it is

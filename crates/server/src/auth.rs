@@ -154,6 +154,11 @@ fn unauthorized(error: &str) -> HttpProblem {
     HttpProblem::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, error)
 }
 
+/// The token that a ticket stands for was taken back since.
+pub(crate) fn revoked() -> HttpProblem {
+    rejected(TokenRejection::Unknown)
+}
+
 fn rejected(why: TokenRejection) -> HttpProblem {
     match why {
         TokenRejection::Malformed => {

@@ -18,6 +18,7 @@ pub(crate) fn pages(routes: RouteBuilder<AppState>, settings: &Settings) -> Rout
     if !settings.needs_token() {
         document::without_tokens(&mut document);
     }
+    document::serve_at(&mut document, &settings.base_path);
     let document = document::finish(&document).to_string();
     routes
         .page(open(), "/api/openapi.json", || async { text("application/json", document) })

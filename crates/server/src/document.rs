@@ -4,11 +4,13 @@ use axum::http::Method;
 use rival_api::ProblemReply;
 use serde_json::{Value as Json, json};
 use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{Object, SchemaType, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{ComponentsBuilder, Content, OpenApi, Ref, RefOr, Response, Schema};
+use utoipa::openapi::{ComponentsBuilder, Content, OpenApi, Ref, RefOr, Response, Schema, Server};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::base_path::BasePath;
 use crate::pages;
 use crate::routes::RouteAccess;
 
@@ -92,6 +94,13 @@ pub(crate) fn without_tokens(document: &mut OpenApi) {
     }
 }
 
+/// Says where the API is, for a server that a proxy gives a path.
+pub(crate) fn serve_at(document: &mut OpenApi, base: &BasePath) {
+    if !base.as_str().is_empty() {
+        document.servers = Some(vec![Server::new(base.as_str())]);
+    }
+}
+
 /// The operations of a path, by method.
 pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
     let all = [
@@ -117,6 +126,7 @@ pub(crate) fn describe(operation: &mut Operation, method: &Method, access: Route
         operation.extensions.get_or_insert_default().insert(SCOPE.to_owned(), scope.as_str().into());
     }
     deny_null(operation);
+    describe_headers(operation, access);
     let responses = &mut operation.responses.responses;
     for (status, why) in refusals(method, access) {
         responses.entry(status.to_owned()).or_insert_with(|| Response::new(why).into());
@@ -128,6 +138,27 @@ pub(crate) fn describe(operation: &mut Operation, method: &Method, access: Route
             let problem = Content::new(Some(Ref::from_schema_name(ProblemReply::name())));
             response.content.insert("application/problem+json".to_owned(), problem.into());
         }
+    }
+}
+
+/// What the gate reads of a request by itself: the tag of an answer that the client has, and the ticket for a stream.
+fn describe_headers(operation: &mut Operation, access: RouteAccess) {
+    let mut add = |name: &str, place: ParameterIn, about: &str| {
+        let parameter = ParameterBuilder::new()
+            .name(name)
+            .parameter_in(place)
+            .description(Some(about))
+            .schema(Some(Object::with_type(SchemaType::Type(Type::String))));
+        operation.parameters.get_or_insert_default().push(parameter.build().into());
+    };
+    if access.stream {
+        let about = "A ticket of `POST /api/stream/tickets`, in the place of a token: for browsers";
+        add("ticket", ParameterIn::Query, about);
+    }
+    if access.tagged {
+        add("If-None-Match", ParameterIn::Header, "The `ETag` of an answer that the client has");
+        let same = Response::new("The answer is the one that the client has");
+        operation.responses.responses.insert("304".to_owned(), same.into());
     }
 }
 

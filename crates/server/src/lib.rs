@@ -3,8 +3,10 @@
 mod api;
 mod app;
 pub mod auth;
+mod base_path;
 mod docs;
 mod document;
+mod etag;
 mod flight;
 pub mod guard;
 mod keyring;
@@ -20,9 +22,11 @@ pub mod routes;
 pub mod secure;
 mod server;
 pub mod settings;
+mod tickets;
 pub mod token;
 mod trace;
 
+pub use base_path::BasePath;
 pub use server::{DrainSwitch, Server, openapi};
 pub use settings::Settings;
 

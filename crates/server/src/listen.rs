@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
+use crate::base_path::BasePath;
 use crate::limit::{ClientKey, PermitPool, RequestPermit};
 use crate::patient::WriteDeadline;
 use crate::problem::{HttpProblem, code};
@@ -58,6 +59,7 @@ struct ConnectionAcceptor {
     places: Arc<PermitPool>,
     probe_places: Arc<PermitPool>,
     connections_max: usize,
+    base_path: BasePath,
     connections: TaskTracker,
     /// No more requests on any connection.
     stopping: CancellationToken,
@@ -79,6 +81,7 @@ impl ConnectionAcceptor {
             places: Arc::new(PermitPool::of_connections(settings.connections_max)),
             probe_places: Arc::new(PermitPool::of_connections(settings.probes_max)),
             connections_max: settings.connections_max,
+            base_path: settings.base_path.clone(),
             connections: TaskTracker::new(),
             stopping: CancellationToken::new(),
             over: CancellationToken::new(),
@@ -86,7 +89,7 @@ impl ConnectionAcceptor {
     }
 
     async fn accept_all(&self, listener: &TcpListener) {
-        let rejected = rejected();
+        let rejected = rejected(&self.base_path);
         let mut told_at: Option<Instant> = None;
         loop {
             let (stream, peer) = accept(listener).await;
@@ -115,9 +118,12 @@ impl ConnectionAcceptor {
     ) {
         prepare(&stream, self.write_timeout);
         let stream = TokioIo::new(WriteDeadline::new(stream, self.write_timeout));
-        let router = self.router.clone();
+        let (router, base_path) = (self.router.clone(), self.base_path.clone());
         let service = service_fn(move |request: hyper::Request<Incoming>| {
             let mut request = request.map(Body::new);
+            if let Some(uri) = base_path.strip(request.uri()) {
+                *request.uri_mut() = uri;
+            }
             request.extensions_mut().insert(ConnectInfo(peer));
             if probes_only {
                 request.extensions_mut().insert(ProbesOnly);
@@ -207,8 +213,8 @@ pub(crate) fn too_many_connections() -> HttpProblem {
 }
 
 /// The whole answer to a connection that is one too many, and of which nothing is read.
-fn rejected() -> Vec<u8> {
-    let body = too_many_connections().json();
+fn rejected(base: &BasePath) -> Vec<u8> {
+    let body = too_many_connections().json(base);
     let mut answer = format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\n\
          connection: close\r\ncontent-length: {}\r\n\r\n",

@@ -36,7 +36,7 @@ fn html(code: &str, page: &str) -> String {
     let blocks: String = page.split("\n\n").map(block).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{code}</title>\n\
-         <link rel=\"stylesheet\" href=\"/api/docs.css\">\n<main>\n{blocks}</main>\n</html>\n"
+         <link rel=\"stylesheet\" href=\"../api/docs.css\">\n<main>\n{blocks}</main>\n</html>\n"
     )
 }
 

@@ -5,6 +5,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rival_api::{ProblemReply, ViolationReply};
 
+use crate::base_path::BasePath;
+
 /// Codes of the server itself; all others are those of the engine and the store.
 pub mod code {
     /// The request cannot be read.
@@ -89,14 +91,14 @@ impl HttpProblem {
     }
 
     /// As it goes over the wire.
-    pub(crate) fn json(&self) -> Vec<u8> {
+    pub(crate) fn json(&self, base: &BasePath) -> Vec<u8> {
         let (run_id, signal_id) = match self.repeat.clone() {
             Some(Repeat::Run(id)) => (Some(id), None),
             Some(Repeat::Signal(id)) => (None, Some(id)),
             None => (None, None),
         };
         let body = ProblemReply {
-            r#type: format!("/errors/{}", self.code),
+            r#type: base.join(&format!("/errors/{}", self.code)),
             title: self.status.canonical_reason().unwrap_or("Error").to_owned(),
             status: self.status.as_u16(),
             code: self.code.to_owned(),
@@ -112,13 +114,15 @@ impl HttpProblem {
 
 impl IntoResponse for HttpProblem {
     fn into_response(self) -> Response {
-        let mut response = Response::new(Body::from(self.json()));
+        let mut response = Response::new(Body::from(self.json(&BasePath::default())));
         *response.status_mut() = self.status;
         let json = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, json);
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        // A server behind a path writes it again, with the path.
+        response.extensions_mut().insert(self);
         response
     }
 }

@@ -21,6 +21,7 @@ pub struct RouteAccess {
     pub(crate) stream: bool,
     pub(crate) waits: RouteWaits,
     pub(crate) probe: bool,
+    pub(crate) tagged: bool,
 }
 
 /// Whether requests wait for something.
@@ -34,7 +35,14 @@ pub(crate) enum RouteWaits {
 
 /// For everyone, without a token.
 pub const fn open() -> RouteAccess {
-    RouteAccess { scope: None, payload: false, stream: false, waits: RouteWaits::Never, probe: false }
+    RouteAccess {
+        scope: None,
+        payload: false,
+        stream: false,
+        waits: RouteWaits::Never,
+        probe: false,
+        tagged: false,
+    }
 }
 
 /// For tokens that may read.
@@ -81,6 +89,12 @@ impl RouteAccess {
     #[must_use]
     pub const fn probe(self) -> Self {
         Self { probe: true, ..self }
+    }
+
+    /// The answer has an `ETag`, and is not sent to a client that has it.
+    #[must_use]
+    pub const fn tagged(self) -> Self {
+        Self { tagged: true, ..self }
     }
 
     /// Whether a request with this query waits.

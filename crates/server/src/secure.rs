@@ -13,7 +13,9 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 
-use crate::auth::{AnonymousRights, ApiCaller};
+use crate::auth::{self, AnonymousRights, ApiCaller};
+use crate::base_path::BasePath;
+use crate::etag::{self, KnownTags};
 use crate::flight::{ByteQuota, BytesInFlight};
 use crate::guard::{self, DeclaredBody, GuardError, OriginGuard};
 use crate::keyring::TokenKeyring;
@@ -23,6 +25,7 @@ use crate::local_secret::LocalSecret;
 use crate::problem::{HttpProblem, code};
 use crate::routes::{self, RouteAccess, RouteBuilder, RouteRules};
 use crate::settings::Settings;
+use crate::tickets::{self, StreamTickets, TicketDesk};
 use crate::token::{TokenError, TokenFile};
 
 /// The server cannot be made safe as it is set up.
@@ -98,6 +101,8 @@ struct RequestGate {
     waits: Arc<PermitPool>,
     flight: Arc<BytesInFlight>,
     bodies: BodyLimits,
+    tickets: Arc<StreamTickets>,
+    base_path: BasePath,
 }
 
 /// A request that may go on, and what is known about it.
@@ -150,6 +155,8 @@ impl RequestGate {
             waits: Arc::new(PermitPool::of_waits(waits_max(settings))),
             flight: BytesInFlight::new(settings.answers_max_bytes),
             bodies: BodyLimits::new(settings),
+            tickets: Arc::default(),
+            base_path: settings.base_path.clone(),
         })
     }
 
@@ -163,10 +170,10 @@ impl RequestGate {
     ) -> Result<AdmittedRequest, RequestRefusal> {
         let visit = self.guard.check(request).map_err(|problem| self.refuse(problem, peer))?;
         *shared_with = visit.shared_with;
-        let caller = ApiCaller::identify(request.headers(), &self.keyring, &self.anonymous)
-            .map_err(|problem| self.refuse(problem, peer))?;
-        let client = ClientKey::of(&caller, peer);
         let access = self.access(request);
+        let takes_ticket = access.as_ref().is_ok_and(|access| access.stream);
+        let caller = self.identify(request, takes_ticket).map_err(|problem| self.refuse(problem, peer))?;
+        let client = ClientKey::of(&caller, peer);
         if !matches!(access, Ok(RouteAccess { probe: true, .. })) {
             self.rates.take(client.clone()).map_err(RequestRefusal::Wait)?;
         }
@@ -184,6 +191,17 @@ impl RequestGate {
         let stream = if access.stream { Some(self.streams.take(client.clone())?) } else { None };
         let quota = ByteQuota::new(&self.flight, client);
         Ok(AdmittedRequest { caller, access, declared, stream, waits, quota })
+    }
+
+    /// The client that asks, by its token; where a stream is asked for, a ticket stands for one.
+    fn identify(&self, request: &Request, takes_ticket: bool) -> Result<ApiCaller, HttpProblem> {
+        let ticket = tickets::shown_in(request.uri())
+            .filter(|_| takes_ticket && !request.headers().contains_key(header::AUTHORIZATION));
+        let Some(ticket) = ticket else {
+            return ApiCaller::identify(request.headers(), &self.keyring, &self.anonymous);
+        };
+        let caller = self.tickets.redeem(ticket)?;
+        if caller.is_still_known(&self.keyring) { Ok(caller) } else { Err(auth::revoked()) }
     }
 
     /// A refusal counts against the address, or else one could ask for ever who is let in.
@@ -248,6 +266,7 @@ async fn pass(State(gate): State<Arc<RequestGate>>, request: Request, next: Next
         Err(stop) => gate.stopped(stop, &line, shared_with.as_ref()),
     };
     harden(response.headers_mut());
+    gate.base_path.follow(&mut response);
     if response.status() == StatusCode::SERVICE_UNAVAILABLE {
         // What the server cannot do now it may be able to do soon.
         response.headers_mut().entry(header::RETRY_AFTER).or_insert(HeaderValue::from_static("1"));
@@ -273,10 +292,18 @@ async fn call_handler(
             return problem.into_response();
         }
     };
+    if access.stream {
+        *request.uri_mut() = tickets::without(request.uri());
+    }
     request.extensions_mut().insert(quota.clone());
+    request.extensions_mut().insert(TicketDesk::new(&gate.tickets, &caller));
+    let known = access.tagged.then(|| KnownTags::of(request.headers()));
     let called = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     // A handler that panics has a bug; the others go on.
-    let response = called.unwrap_or_else(|panic| panicked(&*panic).into_response());
+    let mut response = called.unwrap_or_else(|panic| panicked(&*panic).into_response());
+    if let Some(known) = known {
+        response = etag::tag(response, &known).await;
+    }
     drop(waits);
     if line.has_effect() {
         line.acted(&caller, response.status());
@@ -392,7 +419,7 @@ fn harden(headers: &mut HeaderMap) {
 /// Lets the page of an allowed origin read the answer. Never `*`: which origin it is has been checked.
 fn share(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    let readable = HeaderValue::from_static("Location, Retry-After");
+    let readable = HeaderValue::from_static("ETag, Location, Retry-After");
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, readable);
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
 }
@@ -403,7 +430,7 @@ fn preflight(shared_with: Option<&HeaderValue>) -> Response {
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, traceparent, tracestate",
+            "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, traceparent, tracestate",
         ),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];

@@ -7,6 +7,9 @@ use axum::middleware::from_fn_with_state;
 use rival_engine::Engine;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
 use crate::app::AppState;
 use crate::secure::{SecureError, secure};
@@ -42,12 +45,13 @@ impl Server {
     /// If the settings are wrong, the token file cannot be read, or tokens are needed and there is none.
     pub fn new(engine: Engine, settings: Settings) -> Result<Self, SecureError> {
         let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
-        let app = AppState::new(engine, draining.clone(), stop.clone());
+        let app = AppState::new(engine, &settings.base_path, draining.clone(), stop.clone());
         let (metrics, engine) = (Arc::clone(&app.metrics), app.engine.clone());
         let routes = pages::errors(docs::pages(api::routes(), &settings)).with_state(app);
         let tracer = Arc::new(RequestTracer { engine, rules: routes.rules().clone() });
         // Outermost: what is refused counts too.
         let router = secure(routes, &settings)?
+            .layer(compression())
             .layer(from_fn_with_state(tracer, trace::trace))
             .layer(from_fn_with_state(metrics, metrics::count));
         Ok(Self { router, settings, draining, stop })
@@ -73,6 +77,14 @@ impl Server {
     pub fn router(&self) -> Router {
         self.router.clone()
     }
+}
+
+/// Answers are compressed if the client takes that, except for small ones and live streams, of which each frame is to be
+/// sent at once.
+fn compression() -> CompressionLayer<impl Predicate> {
+    const WORTHWHILE_BYTES: u16 = 1024;
+    let predicate = SizeAbove::new(WORTHWHILE_BYTES).and(NotForContentType::SSE);
+    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(predicate)
 }
 
 /// The OpenAPI document.

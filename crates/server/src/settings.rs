@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::auth::AccessScope;
+use crate::base_path::BasePath;
 use crate::token::AdminToken;
 
 /// How the server listens and whom it trusts. The defaults are safe on a developer's machine.
@@ -12,6 +13,8 @@ use crate::token::AdminToken;
 pub struct Settings {
     /// The address that the server listens on, with the port that it really has.
     pub listen: SocketAddr,
+    /// The path that clients see before that of the API, where a proxy gives the server one.
+    pub base_path: BasePath,
     /// Names under which the server may be asked, besides those of `listen`: `rival.example`, or
     /// `rival.example:8443` if only that port will do.
     pub allowed_hosts: Vec<String>,
@@ -67,6 +70,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7878),
+            base_path: BasePath::default(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             require_token: None,

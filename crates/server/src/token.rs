@@ -306,6 +306,11 @@ fn generate(name: &str, scope: AccessScope, now: Time, expires_at: Option<Time>)
     NewToken { token, secret }
 }
 
+/// A text that cannot be guessed.
+pub(crate) fn random_text() -> String {
+    hex(&random::<SECRET_BYTES>())
+}
+
 fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("a system without random numbers can keep no secret");

@@ -12,6 +12,7 @@ use rival_core::TraceParent;
 use rival_engine::{Engine, ServedRequest};
 
 use crate::routes::RouteRules;
+use crate::tickets;
 
 pub(crate) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
@@ -97,7 +98,7 @@ impl TracedRequest {
             method: request.method().to_string(),
             route: request.extensions().get::<MatchedPath>().cloned(),
             path: request.uri().path().to_owned(),
-            query: request.uri().query().map(str::to_owned),
+            query: request.uri().query().and_then(tickets::query_without),
             host: header(header::HOST).map(str::to_owned),
             user_agent: header(header::USER_AGENT).map(str::to_owned),
             client: peer.map(|ConnectInfo(peer)| peer.ip().to_canonical()),

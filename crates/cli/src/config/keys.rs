@@ -27,6 +27,8 @@ pub(crate) enum SettingKind {
     LogFormat,
     /// The address of a server.
     Url,
+    /// The path of a server behind a proxy.
+    UrlPath,
     /// A secret: its value is never shown.
     Secret,
     /// A secret that the operator makes up.
@@ -54,6 +56,7 @@ impl SettingKind {
             Self::Filter => "a log filter, such as info or warn,rival_engine=debug",
             Self::LogFormat => "text or json",
             Self::Url => "an address such as http://127.0.0.1:7878",
+            Self::UrlPath => "a path such as /rival",
             Self::Secret => "a token, as `rival token create` shows it",
             Self::AdminSecret => "24 characters or more that cannot be guessed",
         }
@@ -72,6 +75,7 @@ impl SettingKind {
             Self::Filter => "FILTER",
             Self::LogFormat => "FORMAT",
             Self::Url => "URL",
+            Self::UrlPath => "PATH",
             Self::Secret | Self::AdminSecret => "TOKEN",
         }
     }
@@ -131,8 +135,9 @@ const fn key(
 
 /// All settings, in the order in which they are shown.
 #[rustfmt::skip]
-pub(crate) const KEYS: [SettingKey; 25] = [
+pub(crate) const KEYS: [SettingKey; 26] = [
     key("listen", SettingKind::Address, Some("127.0.0.1:7878"), FlagScope::Server, "Where the server listens"),
+    key("base_path", SettingKind::UrlPath, Some("/"), FlagScope::Server, "The path that a proxy gives the server, such as /rival: addresses in answers begin with it"),
     key("store", SettingKind::File, Some("data/rival.db"), FlagScope::Everywhere, "The store: one SQLite file"),
     key("tokens", SettingKind::File, None, FlagScope::Tokens, "The file of tokens; tokens.json beside the store unless told otherwise"),
     key("require_token", SettingKind::Switch, None, FlagScope::Server, "Whether requests need a token; unless told otherwise only where others can connect"),

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rival_script::{OutgoingPolicy, ScriptSettings};
+use rival_server::BasePath;
 use rival_server::token::AdminToken;
 
 use crate::exit::ExitError;
@@ -177,6 +178,13 @@ impl ResolvedConfig {
 
     pub(crate) fn body_max_bytes(&self) -> usize {
         self.number("body_max_bytes")
+    }
+
+    pub(crate) fn base_path(&self) -> BasePath {
+        match self.value("base_path") {
+            Some(SettingValue::Text(path)) => BasePath::new(path).expect("it was read as one"),
+            _ => BasePath::default(),
+        }
     }
 
     pub(crate) fn requests_per_second(&self) -> Option<u32> {

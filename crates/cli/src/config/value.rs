@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rival_api::duration;
 use rival_script::OutgoingPolicy;
+use rival_server::BasePath;
 use rival_server::token::AdminToken;
 use serde_json::json;
 
@@ -50,6 +51,7 @@ impl SettingValue {
             }
             SettingKind::LogFormat => matches!(text, "text" | "json").then(|| Self::Text(text.to_owned())),
             SettingKind::Url => url(text).map(Self::Text),
+            SettingKind::UrlPath => BasePath::new(text).map(|_| Self::Text(text.to_owned())),
             SettingKind::Secret => (!text.is_empty()).then(|| Self::Secret(text.to_owned())),
             SettingKind::AdminSecret => AdminToken::new(text).map(|_| Self::Secret(text.to_owned())),
         }

@@ -41,6 +41,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
     printed.is(&expect![[r#"
         KEY  VALUE  FROM
         listen  127.0.0.1:1  RIVAL_LISTEN
+        base_path  /  default
         store  data/rival.db  default
         tokens  data/tokens.json  default
         require_token  true  rival.toml:4

@@ -10,6 +10,7 @@ use rival_core::view::RunView;
 use rival_core::{Event, Path, RunId, RunState, Seq, Value};
 use rival_store::StoreError;
 use serde_json::json;
+use std::sync::Arc;
 
 use crate::api::engine::Engine;
 use crate::api::error::RunError;
@@ -31,14 +32,21 @@ const NODES_MAX: usize = 5_000;
 const HELD_MAX_BYTES: usize = 16 << 20;
 
 /// How much of recorded values an answer holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct ValueLimits {
     /// The largest value.
     pub value_max_bytes: usize,
     /// All values together.
     pub total_max_bytes: usize,
     /// Where a value can be read by itself that was left out.
-    pub link: fn(&RunId, Seq, ValueField) -> String,
+    pub link: Arc<dyn Fn(&RunId, Seq, ValueField) -> String + Send + Sync>,
+}
+
+impl std::fmt::Debug for ValueLimits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { value_max_bytes, total_max_bytes, link: _ } = self;
+        f.debug_struct("ValueLimits").field("value", value_max_bytes).field("total", total_max_bytes).finish()
+    }
 }
 
 impl ValueLimits {
@@ -68,7 +76,7 @@ pub(crate) struct ValueBudget<'a> {
 
 impl<'a> ValueBudget<'a> {
     pub(crate) fn new(run: &'a RunId, limits: ValueLimits) -> Self {
-        Self { run, limits: Some(limits), left: limits.total_max_bytes }
+        Self { run, left: limits.total_max_bytes, limits: Some(limits) }
     }
 
     pub(crate) fn unlimited(run: &'a RunId) -> Self {
@@ -87,19 +95,19 @@ impl<'a> ValueBudget<'a> {
 
     /// How large a value may be.
     pub(crate) fn value_max(&self) -> usize {
-        self.limits.map_or(usize::MAX, |limits| limits.value_max_bytes.min(self.left))
+        self.limits.as_ref().map_or(usize::MAX, |limits| limits.value_max_bytes.min(self.left))
     }
 
     /// What stands in the place of a block's result that was not put together.
     pub(crate) fn too_large(&self, event: Seq, node: &Path, limit: usize) -> Value {
         let error = format!("the result of `{node}` has more than {limit} bytes");
-        let href = self.limits.map(|limits| (limits.link)(self.run, event, ValueField::Value));
+        let href = self.limits.as_ref().map(|limits| (limits.link)(self.run, event, ValueField::Value));
         Value::from(json!({ OMITTED: { "event": event, "error": error, "href": href } }))
     }
 
     /// The value, or what stands in its place.
     pub(crate) fn fit(&mut self, value: Value, event: Seq, field: ValueField) -> Value {
-        let Some(limits) = self.limits else { return value };
+        let Some(limits) = &self.limits else { return value };
         let bytes = value.len_bytes();
         let fits = bytes <= SMALL_BYTES || bytes <= limits.value_max_bytes && bytes <= self.left;
         if !fits {
@@ -117,7 +125,7 @@ impl Engine {
     pub async fn overview(&self, run: &RunId, limits: ValueLimits) -> Result<RunView, RunError> {
         let row = self.row(run).await?;
         let plan = self.indexed_plan(&row).await?;
-        let (events, state) = self.folded_within(run, limits).await?;
+        let (events, state) = self.folded_within(run, limits.clone()).await?;
         Ok(view::run_view(&row, &plan, &state, &events, &mut ValueBudget::new(run, limits)))
     }
 

@@ -13,7 +13,8 @@ mod runs;
 mod select;
 mod start;
 mod stream;
-mod values;
+mod tickets;
+pub(crate) mod values;
 mod words;
 mod workflows;
 
@@ -45,20 +46,20 @@ struct ApiDocument;
 /// All routes of the API.
 pub(crate) fn routes() -> RouteBuilder<AppState> {
     RouteBuilder::new(ApiDocument::openapi())
-        .routes(read(), routes!(workflows::list))
-        .routes(read(), routes!(workflows::show))
-        .routes(read(), routes!(workflows::graph))
-        .routes(read(), routes!(workflows::graph_text))
+        .routes(read().tagged(), routes!(workflows::list))
+        .routes(read().tagged(), routes!(workflows::show))
+        .routes(read().tagged(), routes!(workflows::graph))
+        .routes(read().tagged(), routes!(workflows::graph_text))
         .routes(run().payload().waits(), routes!(workflows::validate))
         .routes(run().payload().waits_if("wait"), routes!(start::start))
         .routes(read(), routes!(runs::list))
-        .routes(read(), routes!(runs::show))
-        .routes(read(), routes!(runs::steps))
-        .routes(read(), routes!(runs::events))
+        .routes(read().tagged(), routes!(runs::show))
+        .routes(read().tagged(), routes!(runs::steps))
+        .routes(read().tagged(), routes!(runs::events))
         .routes(read(), routes!(values::read))
         .routes(read(), routes!(runs::logs))
-        .routes(read(), routes!(runs::graph))
-        .routes(read(), routes!(runs::graph_text))
+        .routes(read().tagged(), routes!(runs::graph))
+        .routes(read().tagged(), routes!(runs::graph_text))
         .routes(read(), routes!(runs::explain))
         .routes(read().waits(), routes!(runs::wait))
         .routes(read(), routes!(archive::export))
@@ -74,6 +75,7 @@ pub(crate) fn routes() -> RouteBuilder<AppState> {
         .routes(read().stream(), routes!(stream::of_run))
         .routes(read().stream(), routes!(stream::of_all))
         .routes(read().stream(), routes!(stream::of_runs))
+        .routes(read(), routes!(tickets::create))
         .routes(open().probe(), routes!(health::healthz))
         .routes(open().probe(), routes!(health::readyz))
         .routes(open(), routes!(health::version))

@@ -18,7 +18,6 @@ use utoipa::IntoParams;
 use super::convert::{log_reply, run_graph, run_summary};
 use super::extract::{PathParams, QueryParams, bad_request};
 use super::select::{RunSelection, SelectedRuns};
-use super::values;
 use super::words::{self, InputCondition};
 use super::workflows::{GraphFormat, drawn};
 use crate::app::AppState;
@@ -139,7 +138,7 @@ pub(crate) async fn show(
 }
 
 async fn overview(app: &AppState, run: &RunId) -> Result<RunView, HttpProblem> {
-    Ok(app.engine.overview(run, values::LIMITS).await?)
+    Ok(app.engine.overview(run, app.limits.clone()).await?)
 }
 
 /// List a run's steps
@@ -330,7 +329,7 @@ pub(crate) async fn outcome(
     let outcome = async {
         match at_hand {
             Some(outcome) => Ok(outcome),
-            None => Ok(Arc::new(app.engine.outcome_within(run, values::LIMITS).await?)),
+            None => Ok(Arc::new(app.engine.outcome_within(run, app.limits.clone()).await?)),
         }
     };
     app.answer_with(outcome).await

@@ -40,6 +40,9 @@ pub(crate) struct StreamQuery {
     #[serde(default)]
     #[param(required = false)]
     logs: bool,
+    /// What the header `Last-Event-ID` says, for clients that cannot send it; the header counts if both are there.
+    #[param(pattern = "^[0-9]{1,18}(-[0-9]{1,18})?$")]
+    last_event_id: Option<String>,
 }
 
 /// Follow a run
@@ -62,16 +65,20 @@ pub(crate) async fn of_run(
     headers: HeaderMap,
 ) -> Result<Response, HttpProblem> {
     let asked = words::place("after", query.after)?.map(|event| RunPosition { event, line: 0 });
-    let seen = last_seen(&headers, 1)?.map(|positions| positions[0]);
+    let seen = last_seen(&headers, query.last_event_id.as_deref(), 1)?.map(|positions| positions[0]);
     let position = seen.or(asked).unwrap_or_default();
     let run = FollowedRun { id: RunId::from(id), position };
     follow(&app, vec![run], query.logs, room, false).await
 }
 
 /// Where a client is in the stream that it asks for again.
-fn last_seen(headers: &HeaderMap, runs: usize) -> Result<Option<Vec<RunPosition>>, HttpProblem> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let text = String::from_utf8_lossy(value.as_bytes());
+fn last_seen(
+    headers: &HeaderMap,
+    said: Option<&str>,
+    runs: usize,
+) -> Result<Option<Vec<RunPosition>>, HttpProblem> {
+    let header = headers.get("last-event-id").map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let Some(text) = header.or(said.map(Into::into)) else { return Ok(None) };
     let positions: Option<Vec<RunPosition>> = text.split('.').map(RunPosition::parse).collect();
     match positions.filter(|positions| positions.len() == runs) {
         Some(positions) => Ok(Some(positions)),
@@ -216,6 +223,9 @@ pub(crate) struct RunsStreamQuery {
     #[serde(default)]
     #[param(required = false)]
     logs: bool,
+    /// What the header `Last-Event-ID` says, for clients that cannot send it; the header counts if both are there.
+    #[param(pattern = r"^[0-9]{1,18}(-[0-9]{1,18})?(\.[0-9]{1,18}(-[0-9]{1,18})?)*$")]
+    last_event_id: Option<String>,
 }
 
 /// Follow several runs
@@ -241,8 +251,8 @@ pub(crate) async fn of_runs(
             ids.len()
         )));
     }
-    let positions =
-        last_seen(&headers, ids.len())?.unwrap_or_else(|| vec![RunPosition::default(); ids.len()]);
+    let positions = last_seen(&headers, query.last_event_id.as_deref(), ids.len())?
+        .unwrap_or_else(|| vec![RunPosition::default(); ids.len()]);
     let runs = ids.into_iter().zip(positions);
     let runs = runs.map(|(id, position)| FollowedRun { id: RunId::from(id), position }).collect();
     follow(&app, runs, query.logs, room, true).await

@@ -1,5 +1,7 @@
 //! Recorded values: how much of them answers hold, and each by itself.
 
+use std::sync::Arc;
+
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -14,20 +16,21 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{PathParams, QueryParams};
 use crate::app::AppState;
+use crate::base_path::BasePath;
 use crate::flight::{BytePermit, ByteQuota};
 use crate::problem::HttpProblem;
 
-/// What answers hold of recorded values.
-pub(crate) const LIMITS: ValueLimits =
-    ValueLimits { value_max_bytes: 1 << 20, total_max_bytes: 8 << 20, link };
-
-/// Where a value is that was left out.
-fn link(run: &RunId, event: Seq, field: ValueField) -> String {
-    let query = match field {
-        ValueField::Value => "",
-        ValueField::State => "?field=state",
+/// What answers hold of recorded values, and where clients find the others.
+pub(crate) fn limits(base: &BasePath) -> ValueLimits {
+    let base = base.clone();
+    let link = move |run: &RunId, event: Seq, field: ValueField| {
+        let query = match field {
+            ValueField::Value => "",
+            ValueField::State => "?field=state",
+        };
+        base.join(&format!("/api/runs/{}/values/{event}{query}", path_segment(run.as_str())))
     };
-    format!("/api/runs/{}/values/{event}{query}", path_segment(run.as_str()))
+    ValueLimits { value_max_bytes: 1 << 20, total_max_bytes: 8 << 20, link: Arc::new(link) }
 }
 
 /// Which value of an event.
@@ -89,5 +92,6 @@ pub(crate) fn in_pieces(pieces: BoxStream<'static, Result<Bytes, RunError>>, roo
         };
         Some((piece, (pieces, room, cargo)))
     });
-    ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(sent)).into_response()
+    // What compresses it asks once more after its end.
+    ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(sent.fuse())).into_response()
 }

@@ -79,6 +79,11 @@ pub(crate) struct Lab {
 
 impl Lab {
     pub(crate) async fn new() -> Self {
+        Self::with(|_| ()).await
+    }
+
+    /// With other settings.
+    pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let gate = Gate(Arc::new(watch::Sender::new(false)));
         let order =
@@ -101,8 +106,9 @@ impl Lab {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let listen = listener.local_addr().unwrap();
         let tokens = folder.path().join("tokens.json");
-        let settings =
+        let mut settings =
             Settings { listen, tokens, anonymous_scope: AccessScope::Admin, ..Settings::default() };
+        change(&mut settings);
         let server = Server::new(engine.clone(), settings).unwrap();
         let stop = CancellationToken::new();
         let served = tokio::spawn(server.serve(listener, stop.clone().cancelled_owned()));
@@ -110,7 +116,8 @@ impl Lab {
             engine,
             gate,
             base: format!("http://{listen}"),
-            client: Client::new(),
+            // What comes over the wire is looked at as it comes.
+            client: Client::builder().no_gzip().no_brotli().no_zstd().build().unwrap(),
             stop,
             served,
             _folder: folder,

@@ -5,9 +5,12 @@ mod lab;
 
 mod bulk;
 mod control;
+mod delivery;
 mod live;
+mod proxy;
 mod runs;
 mod server;
 mod start;
+mod tickets;
 mod values;
 mod workflows;

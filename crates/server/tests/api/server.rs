@@ -62,7 +62,7 @@ async fn the_document_describes_every_route() {
     let document = lab.get("/api/openapi.json").await.body;
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let paths = document["paths"].as_object().unwrap();
-    assert_eq!(paths.len(), 34);
+    assert_eq!(paths.len(), 35);
     let mut ids = BTreeSet::new();
     for (path, item) in paths {
         for (method, operation) in item.as_object().unwrap() {
@@ -93,9 +93,22 @@ async fn the_document_has_a_page() {
     let page = lab.get("/api/docs").await;
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
     assert!(page.header("content-security-policy").contains("default-src 'self'"));
-    for (path, kind) in [("/api/docs.js", "text/javascript"), ("/api/docs.css", "text/css")] {
-        assert!(page.text.contains(path));
-        assert!(lab.get(path).await.header("content-type").starts_with(kind));
+    for (name, kind) in [("docs.js", "text/javascript"), ("docs.css", "text/css")] {
+        assert!(page.text.contains(&format!("\"{name}\"")));
+        assert!(lab.get(&format!("/api/{name}")).await.header("content-type").starts_with(kind));
     }
     assert!(!page.text.contains("<script>"), "inline scripts are refused by the page's own policy");
+}
+
+/// The page about HTTP lists the types of events, as clients that listen for them need to know.
+#[test]
+fn every_type_of_events_is_in_the_docs() {
+    let document = rival_server::openapi();
+    let types = document["components"]["schemas"]["Event"]["discriminator"]["mapping"].as_object().unwrap();
+    let given: BTreeSet<&str> = types.keys().map(String::as_str).collect();
+    let docs = include_str!("../../../../docs/http.md");
+    let table = docs.split("| type | what happened |").nth(1).unwrap().split("\n\n").next().unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let listed: BTreeSet<&str> = rows.filter_map(|row| row.split('`').next()).collect();
+    assert_eq!(given, listed);
 }

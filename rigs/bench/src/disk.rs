@@ -28,12 +28,25 @@ pub(crate) fn percentile(times: &mut [Duration], percent: usize) -> Duration {
 
 /// Memory that this process holds, in bytes.
 pub(crate) fn resident_bytes() -> Result<u64> {
-    status_kib("VmRSS:").map(|kib| kib * 1024)
+    status_kib("self", "VmRSS:").map(|kib| kib * 1024)
 }
 
 /// The most memory that this process has held, in bytes.
 pub(crate) fn peak_bytes() -> Result<u64> {
-    status_kib("VmHWM:").map(|kib| kib * 1024)
+    peak_bytes_of("self")
+}
+
+/// The same of another process.
+pub(crate) fn peak_bytes_of(process: &str) -> Result<u64> {
+    status_kib(process, "VmHWM:").map(|kib| kib * 1024)
+}
+
+/// Takes as many file handles as the system allows to take.
+pub(crate) fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // Where that is not allowed, a client will say that it cannot connect.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 /// Forgets the peak so far.
@@ -42,8 +55,8 @@ pub(crate) fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-fn status_kib(key: &str) -> Result<u64> {
-    let status = fs::read_to_string("/proc/self/status")?;
+fn status_kib(process: &str, key: &str) -> Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status
         .lines()
         .find_map(|line| line.strip_prefix(key))

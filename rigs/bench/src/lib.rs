@@ -14,10 +14,12 @@ mod report;
 mod scripts;
 mod sleepers;
 mod throughput;
+mod waiting;
 
 use anyhow::Result;
 
 pub use report::{BenchFigure, BenchReport};
+pub use waiting::{is_asked_to_serve, serve};
 
 /// How much work to do: the full size for figures, a small one to see that everything works.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +40,8 @@ pub struct BenchSize {
     pub events: u64,
     /// Live streams at a time.
     pub streams: usize,
+    /// Clients that wait for a run at a time.
+    pub waiting: usize,
 }
 
 impl BenchSize {
@@ -51,6 +55,7 @@ impl BenchSize {
         items: 100_000,
         events: 1_000_000,
         streams: 500,
+        waiting: 10_000,
     };
     /// A small one.
     pub const SMOKE: Self = Self {
@@ -62,6 +67,7 @@ impl BenchSize {
         items: 500,
         events: 3_000,
         streams: 20,
+        waiting: 100,
     };
 }
 
@@ -86,6 +92,9 @@ pub async fn run(size: BenchSize, only: &str) -> Result<BenchReport> {
     }
     if wanted("load") {
         load::measure(size, &mut report).await?;
+    }
+    if wanted("waiting") {
+        waiting::measure(size, &mut report).await?;
     }
     if wanted("scripts") {
         scripts::measure(size, &mut report).await?;

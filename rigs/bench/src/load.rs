@@ -34,17 +34,20 @@ pub(crate) async fn measure(size: BenchSize, report: &mut BenchReport) -> Result
     streams(size, report).await
 }
 
-/// A server on a port of its own.
-struct Served {
+/// An engine behind a server on a port of its own.
+pub(crate) struct ServedEngine {
     engine: Engine,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
     _dir: tempfile::TempDir,
 }
 
-impl Served {
-    async fn start(workflows: &[rival::Definition]) -> Result<Self> {
+impl ServedEngine {
+    pub(crate) async fn start(
+        workflows: &[rival::Definition],
+        change: impl FnOnce(&mut Settings),
+    ) -> Result<Self> {
         let dir = tempfile::tempdir()?;
         let mut engine = Engine::builder().store(SqliteStore::open(dir.path().join("load.db"))?);
         for workflow in workflows {
@@ -54,9 +57,8 @@ impl Served {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let tokens = dir.path().join("tokens.json");
-        // One client asks for everything here.
-        let settings =
-            Settings { listen: address, tokens, requests_per_second: Some(0), ..Settings::default() };
+        let mut settings = Settings { listen: address, tokens, ..Settings::default() };
+        change(&mut settings);
         let server = Server::new(engine.clone(), settings)?;
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(server.serve(listener, async {
@@ -65,7 +67,7 @@ impl Served {
         Ok(Self { engine, address, stop, served, _dir: dir })
     }
 
-    async fn end(self) -> Result<()> {
+    pub(crate) async fn end(self) -> Result<()> {
         let _ = self.stop.send(());
         self.served.await?;
         self.engine.shutdown(Duration::from_secs(5)).await;
@@ -73,9 +75,14 @@ impl Served {
     }
 }
 
+/// One client asks for everything here.
+fn without_limit(settings: &mut Settings) {
+    settings.requests_per_second = Some(0);
+}
+
 async fn throughput(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let workflow = five_steps()?;
-    let served = Served::start(&[(&workflow).into()]).await?;
+    let served = ServedEngine::start(&[(&workflow).into()], without_limit).await?;
     let runs = (size.runs / ROUNDS / 2).max(IN_FLIGHT);
     let (mut direct, mut http) = (Duration::ZERO, Duration::ZERO);
     for _ in 0..ROUNDS {
@@ -103,7 +110,7 @@ async fn throughput(size: BenchSize, report: &mut BenchReport) -> Result<()> {
 }
 
 /// Does something on a thread with a runtime of its own: clients are not part of the server.
-async fn apart<F: Future<Output = Result<T>>, T: Send + 'static>(
+pub(crate) async fn apart<F: Future<Output = Result<T>>, T: Send + 'static>(
     work: impl FnOnce() -> F + Send + 'static,
 ) -> Result<T> {
     let done = tokio::task::spawn_blocking(move || {
@@ -137,13 +144,13 @@ async fn ask_all(address: SocketAddr, runs: usize) -> Result<()> {
 }
 
 /// A client with one connection.
-struct LoadClient {
+pub(crate) struct LoadClient {
     sender: SendRequest<Full<Bytes>>,
     host: String,
 }
 
 impl LoadClient {
-    async fn connect(address: SocketAddr) -> Result<Self> {
+    pub(crate) async fn connect(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
@@ -159,7 +166,7 @@ impl LoadClient {
         Ok(self.sender.send_request(request).await?)
     }
 
-    async fn post(&mut self, path: &str, body: &'static str) -> Result<(StatusCode, Bytes)> {
+    pub(crate) async fn post(&mut self, path: &str, body: &'static str) -> Result<(StatusCode, Bytes)> {
         let answer = self.send("POST", path, Full::from(body)).await?;
         Ok((answer.status(), answer.into_body().collect().await?.to_bytes()))
     }
@@ -184,7 +191,7 @@ fn talkative() -> Result<Workflow<(), Vec<()>>> {
 
 /// Many clients follow runs: each must see every event once, and nothing of them may be left.
 async fn streams(size: BenchSize, report: &mut BenchReport) -> Result<()> {
-    let served = Served::start(&[(&talkative()?).into()]).await?;
+    let served = ServedEngine::start(&[(&talkative()?).into()], without_limit).await?;
     let runs = (size.streams / STREAMS_PER_RUN).max(1);
     // The first turn grows what stays: pools, buffers, the allocator's own.
     let mut events = follow_all(&served, runs).await?;
@@ -209,7 +216,7 @@ async fn streams(size: BenchSize, report: &mut BenchReport) -> Result<()> {
 
 /// Starts runs, follows each with several clients, lets them go, and compares what came with the histories. Gives the
 /// number of events.
-async fn follow_all(served: &Served, runs: usize) -> Result<u64> {
+async fn follow_all(served: &ServedEngine, runs: usize) -> Result<u64> {
     let mut ids = Vec::new();
     for _ in 0..runs {
         ids.push(served.engine.run("talkative", ()).await?.id().clone());

@@ -15,7 +15,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Debug, Parser)]
 #[command(name = "rival-bench")]
 struct BenchArgs {
-    /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks, load, scripts
+    /// Only the benchmarks whose name contains this: throughput, latency, sleepers, long_plan, blocks, load, waiting, scripts
     #[arg(default_value = "", hide_default_value = true)]
     only: String,
     /// A small size, to see that everything works
@@ -29,6 +29,10 @@ struct BenchArgs {
 fn main() -> Result<()> {
     // The benchmarks start script hosts, which are this program.
     rival_script::main_if_asked();
+    // So is the server that many clients wait at.
+    if rival_bench::is_asked_to_serve() {
+        return runtime()?.block_on(rival_bench::serve());
+    }
     let args = BenchArgs::parse();
     runtime()?.block_on(run(&args))
 }

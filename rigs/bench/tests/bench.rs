@@ -14,9 +14,15 @@ fn the_benchmarks_run() {
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
     let figures = std::fs::read_to_string(json).unwrap();
-    for name in
-        ["throughput_ratio", "sleeping_run_bytes", "late_step_cost_ratio", "http_ratio", "sse_memory_ratio"]
-    {
+    for name in [
+        "throughput_ratio",
+        "sleeping_run_bytes",
+        "late_step_cost_ratio",
+        "http_ratio",
+        "sse_memory_ratio",
+        "waiting_clients_s",
+        "waiting_server_mib",
+    ] {
         assert!(printed.contains(name) && figures.contains(name), "{name} is missing:\n{printed}");
     }
 }

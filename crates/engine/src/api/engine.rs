@@ -423,14 +423,20 @@ impl Engine {
         match tokio::time::timeout(timeout, &mut waiter.notice).await {
             Ok(Ok(outcome)) => Ok(outcome),
             Ok(Err(_)) => Err(RunError::ShuttingDown),
-            Err(_) => {
-                let row = self.row(run).await?;
-                let (workflow, status, ms) = (row.workflow, row.status, timeout.as_millis());
-                let explanation = self.explain(run).await?;
-                let explanation = explanation.replace(&format!("run `{run}` "), "");
-                Err(RunError::WaitTimeout { run: run.clone(), workflow, status, ms, explanation })
-            }
+            // Apart, because it is large and thousands of callers may wait above.
+            Err(_) => Err(Box::pin(self.still_not_ended(run, timeout)).await),
         }
+    }
+
+    /// Why a run has not ended in time.
+    async fn still_not_ended(&self, run: &RunId, timeout: Duration) -> RunError {
+        let looked = async {
+            let row = self.row(run).await?;
+            let explanation = self.explain(run).await?.replace(&format!("run `{run}` "), "");
+            let (run, ms) = (run.clone(), timeout.as_millis());
+            Ok(RunError::WaitTimeout { run, workflow: row.workflow, status: row.status, ms, explanation })
+        };
+        looked.await.unwrap_or_else(|error| error)
     }
 
     /// Asks a run to stop. Calls at work are told and given 30 seconds; nothing new starts. Gives the run's

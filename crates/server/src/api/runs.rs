@@ -317,7 +317,8 @@ pub(crate) async fn wait(
         ended = app.engine.wait_for_end(&run, timeout) => ended?,
         () = app.stop.cancelled() => return Err(RunError::ShuttingDown.into()),
     };
-    outcome(&app, &run, ended).await
+    // Apart, because it is large and thousands of requests may wait here without it.
+    Box::pin(outcome(&app, &run, ended)).await
 }
 
 /// How a run ended: as it is at hand, if it is small, or else as far as it fits into an answer.

@@ -64,6 +64,8 @@ pub(crate) async fn start(
     if let Some(trace) = traceparent(&headers) {
         request = request.trace(trace);
     }
+    // They hold on to what was read of the connection, and thousands of requests may wait below.
+    drop(headers);
     if let Some(retries) = start.max_retries {
         request = request.max_retries(retries);
     }
@@ -77,7 +79,11 @@ pub(crate) async fn start(
         () = app.stop.cancelled() => return Ok(started(&run)),
     };
     match waited {
-        Ok(at_hand) => Ok(([location(&run)], runs::outcome(&app, run.id(), at_hand).await?).into_response()),
+        // Apart, because it is large and thousands of requests may wait here without it.
+        Ok(at_hand) => {
+            let outcome = Box::pin(runs::outcome(&app, run.id(), at_hand)).await?;
+            Ok(([location(&run)], outcome).into_response())
+        }
         Err(RunError::WaitTimeout { status, .. }) => {
             Ok(accepted(&run, RunStatusReply { run_id: run.id().clone(), status, signal_id: None }))
         }

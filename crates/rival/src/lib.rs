@@ -179,11 +179,13 @@ pub use signal::{Signal, signal};
 pub use step::{IntoStep, StepFn, TypedStep};
 pub use workflow::{Head, Workflow, WorkflowBuilder};
 
-/// The code in the guide and the README is compiled and run with the code in these docs.
+/// The code in the guide, on the page about tests and in the README is compiled and run with the code in these docs.
 #[cfg(all(doctest, feature = "http", feature = "sqlite"))]
 mod pages {
     #[doc = include_str!("../../../docs/guide.md")]
     mod guide {}
     #[doc = include_str!("../../../README.md")]
     mod readme {}
+    #[doc = include_str!("../../../docs/testing.md")]
+    mod testing {}
 }

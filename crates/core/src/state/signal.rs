@@ -53,6 +53,11 @@ impl SignalQueues {
         !self.waits.is_empty()
     }
 
+    /// Whether a wait for one of this name is open.
+    pub fn is_awaited_by_name(&self, name: &str) -> bool {
+        self.waits.contains_key(name)
+    }
+
     /// The oldest signal and the oldest wait of a name, with the event that began it, if there are both.
     pub(crate) fn pair(&self, name: &str) -> Option<(Seq, Time, Seq, &SignalWaiter)> {
         let (signal, sent_at) = self.kept.get(name)?.first_key_value()?;

@@ -443,8 +443,11 @@ impl<F: Future + Unpin> Future for WatchedFuture<F> {
             waker = watch.polls(waker);
         }
         let polled = Pin::new(&mut self.future).poll(&mut Context::from_waker(&waker));
-        if let Some(watch) = watch.filter(|_| polled.is_ready()) {
-            watch.ends();
+        if let Some(watch) = watch {
+            watch.was_polled();
+            if polled.is_ready() {
+                watch.ends();
+            }
         }
         drop(here);
         if let Some(idle_waker) = &idle_waker {

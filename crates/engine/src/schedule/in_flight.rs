@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 use tokio::time::Instant;
 
-use crate::call::parked::CallWatch;
+use crate::call::parked::{CallWatch, StuckPatience};
+use crate::schedule::clock::Clock;
 
 /// How often a test that waits looks whether all that is at work is stuck.
 const LOOK: Duration = Duration::from_millis(20);
@@ -20,7 +22,7 @@ pub(crate) struct InFlightCount {
     /// The calls at work, if they are watched: on a virtual clock.
     calls: Mutex<Vec<Weak<CallWatch>>>,
     /// Whether they are; with a real clock nothing of this is counted.
-    is_watched: AtomicBool,
+    is_watched: bool,
     has_given_up: AtomicBool,
     /// Counts everything that happens.
     changes: AtomicU64,
@@ -28,6 +30,10 @@ pub(crate) struct InFlightCount {
 }
 
 impl InFlightCount {
+    pub(crate) fn on(clock: &Clock) -> Self {
+        Self { is_watched: matches!(clock, Clock::Virtual(_)), ..Self::default() }
+    }
+
     pub(crate) fn add(&self) {
         self.changes();
         self.busy.fetch_add(1, Ordering::AcqRel);
@@ -40,6 +46,7 @@ impl InFlightCount {
             return;
         }
         let before = self.busy.fetch_sub(n, Ordering::AcqRel);
+        self.tell();
         // Calls that are stuck are counted, and are nothing to wait for.
         if before <= n || (self.has_given_up.load(Ordering::Acquire) && self.is_idle()) {
             self.idle.notify_waiters();
@@ -47,8 +54,15 @@ impl InFlightCount {
     }
 
     fn changes(&self) {
-        if self.is_watched.load(Ordering::Acquire) {
+        if self.is_watched {
             self.changes.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Callers that wait for a change look again.
+    pub(crate) fn tell(&self) {
+        if self.is_watched {
+            self.stirred.notify_waiters();
         }
     }
 
@@ -94,7 +108,6 @@ impl InFlightCount {
     }
 
     pub(crate) fn watch(&self, call: &Arc<CallWatch>) {
-        self.is_watched.store(true, Ordering::Release);
         let mut calls = self.calls();
         if calls.len() == calls.capacity() {
             calls.retain(|call| call.strong_count() > 0);
@@ -108,31 +121,39 @@ impl InFlightCount {
         self.stirred.notify_waiters();
     }
 
-    /// Waits until a watched call is woken or ends.
-    pub(crate) async fn stirred(&self) {
-        self.stirred.notified().await;
+    /// Comes when a watched call is woken, waits or ends, or other work is done. It counts from now on, not from when it is
+    /// first polled.
+    pub(crate) fn stirred(&self) -> Notified<'_> {
+        self.stirred.notified()
+    }
+
+    /// Whether nothing is at work but calls that wait for something elsewhere.
+    pub(crate) fn only_waits_elsewhere(&self) -> bool {
+        let waiting = |call: &Arc<CallWatch>| call.is_stuck() || call.waits_elsewhere();
+        let waiting = self.calls().iter().filter_map(Weak::upgrade).filter(waiting).count();
+        self.busy.load(Ordering::Acquire) <= i64::try_from(waiting).unwrap_or(i64::MAX)
     }
 
     /// Finds calls that are stuck, for as long as it is polled.
-    pub(crate) async fn find_stuck_calls(&self) {
+    pub(crate) async fn find_stuck_calls(&self, patience: impl Fn() -> StuckPatience) {
         let mut last = (self.changes.load(Ordering::Acquire), Instant::now());
         loop {
             tokio::time::sleep(LOOK).await;
             let changes = self.changes.load(Ordering::Acquire);
             if changes != last.0 {
                 last = (changes, Instant::now());
-            } else if self.give_up(last.1.elapsed()) {
+            } else if self.give_up(last.1.elapsed(), patience()) {
                 self.idle.notify_waiters();
             }
         }
     }
 
     /// Takes the calls at work for stuck, if there is nothing else to wait for.
-    fn give_up(&self, quiet: Duration) -> bool {
+    fn give_up(&self, quiet: Duration, patience: StuckPatience) -> bool {
         let calls: Vec<Arc<CallWatch>> =
             self.calls().iter().filter_map(Weak::upgrade).filter(|call| call.is_counted()).collect();
         let all = i64::try_from(calls.len()).unwrap_or(i64::MAX) >= self.busy.load(Ordering::Acquire);
-        let stand_still = all && calls.iter().all(|call| call.may_be_stuck(quiet));
+        let stand_still = all && calls.iter().all(|call| call.may_be_stuck(quiet, patience));
         if stand_still {
             self.has_given_up.store(true, Ordering::Release);
             calls.iter().for_each(|call| call.is_given_up());

@@ -101,6 +101,7 @@ impl EngineShared {
         resources: Arc<ResourceMap>,
     ) -> Self {
         let siblings = SiblingEngines::on(&store);
+        let in_flight = InFlightCount::on(&clock);
         Self {
             store: Arc::new(StoreSlot::new(store)),
             owns_store: is_owned,
@@ -116,7 +117,7 @@ impl EngineShared {
             resources,
             waiters: RunWaiters::default(),
             scheduler: Scheduler::default(),
-            in_flight: Arc::default(),
+            in_flight: Arc::new(in_flight),
             observers: ObserverList::default(),
             hosts: HostList::default(),
             siblings,

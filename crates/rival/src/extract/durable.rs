@@ -2,6 +2,7 @@
 
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{Asks, Call, FromStep, decode};
 use crate::data::Data;
 use crate::returns::IntoStepError;
+use crate::testing::OnceMocks;
 
 /// Children, signals, sleeps and things done once, inside of a step.
 ///
@@ -28,7 +30,19 @@ use crate::returns::IntoStepError;
 ///
 /// Waiting does not consume the step's timeout. Only steps can ask for it, not handlers or conditions.
 #[derive(Clone, Debug)]
-pub struct Durable(DurableHandle);
+pub struct Durable {
+    line: DurableHandle,
+    /// In a test, what stands in for things done once.
+    mocks: Option<OnceDoubles>,
+}
+
+/// What a test puts into the place of things that a step does once, and what its mocks are told.
+#[derive(Clone, Debug)]
+struct OnceDoubles {
+    mocks: Arc<OnceMocks>,
+    attempt: u32,
+    input: Value,
+}
 
 impl Durable {
     /// Starts a child and gives its output: `durable.run(&workflow, input).await?`, or by name with any input. The
@@ -47,7 +61,7 @@ impl Durable {
         W::Output: Data,
     {
         let name = workflow.workflow().to_owned();
-        let started = encoded(&input).map(|input| self.0.run(&name, input));
+        let started = encoded(&input).map(|input| self.line.run(&name, input));
         async move { decode(&started?.await?, || format!("the output of workflow `{name}`")) }
     }
 
@@ -61,7 +75,7 @@ impl Durable {
         W: RunTarget<I>,
     {
         Map {
-            line: self.0.clone(),
+            line: self.line.clone(),
             workflow: workflow.workflow().to_owned(),
             items: items.into_iter().map(|item| encoded(&item)).collect(),
             concurrency: MAP_CONCURRENCY,
@@ -71,13 +85,13 @@ impl Durable {
 
     /// Waits for a signal and gives its payload.
     pub fn signal<T: Data>(&self, name: impl Into<String>) -> SignalWait<T> {
-        let (line, name) = (self.0.clone(), name.into());
+        let (line, name) = (self.line.clone(), name.into());
         SignalWait { line, name, timeout: None, timeout_is_value: false, read: read_payload }
     }
 
     /// Sleeps. A step that sleeps for long holds no memory.
     pub fn sleep(&self, duration: Duration) -> impl Future<Output = Result<(), StepError>> + Send + use<> {
-        self.0.sleep(duration)
+        self.line.sleep(duration)
     }
 
     /// Does something once: its result is recorded, and the step, called again, is given that. If the process dies
@@ -94,7 +108,14 @@ impl Durable {
         E: IntoStepError,
     {
         let name = name.to_owned();
-        let done = self.0.once(&name, async move {
+        let doubles = self.mocks.clone();
+        let named = name.clone();
+        let done = self.line.once(&name, async move {
+            let answer =
+                doubles.and_then(|doubles| doubles.mocks.answer(&named, doubles.attempt, &doubles.input));
+            if let Some(answer) = answer {
+                return answer;
+            }
             let result = work().await.map_err(IntoStepError::into_step_error)?;
             encoded(&result)
         });
@@ -109,7 +130,11 @@ impl FromStep for Durable {
             let message = format!("`{}` asks for Durable, which only steps are given", call.step());
             StepError::stop(message).code("missing_durable")
         };
-        call.context.durable.clone().map(Self).ok_or_else(missing)
+        let context = &call.context;
+        let line = context.durable.clone().ok_or_else(missing)?;
+        let doubles =
+            |mocks| OnceDoubles { mocks, attempt: context.run.attempt, input: context.input.clone() };
+        Ok(Self { line, mocks: context.resources.get::<OnceMocks>().map(doubles) })
     }
 
     fn asks(asks: &mut Asks) {

@@ -4,10 +4,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rival_engine::{Engine, EngineBuilder, EngineError, UserFunction, testing};
+use rival_engine::testing::{PlannedSignals, TimeDriver};
+use rival_engine::{Engine, EngineBuilder, EngineError, UserFunction, encode};
 use rival_store::Store;
+use serde::Serialize;
 
-use super::Mock;
+use super::mock::{Mock, OnceMocks};
 use crate::{Clock, Definition, RunError, RunId, RunOutcome, RunStatus, Time, VirtualClock};
 
 /// The real engine on a clock that moves only when told to, or when a test waits.
@@ -18,6 +20,7 @@ use crate::{Clock, Definition, RunError, RunId, RunOutcome, RunStatus, Time, Vir
 pub struct TestEngine {
     engine: Engine,
     clock: VirtualClock,
+    signals: Arc<PlannedSignals>,
 }
 
 /// Puts a [`TestEngine`] together.
@@ -26,6 +29,8 @@ pub struct TestEngineBuilder {
     engine: EngineBuilder,
     workflows: Vec<Definition>,
     mocks: Vec<(String, Mock)>,
+    workflow_mocks: Vec<(String, Mock)>,
+    once_mocks: OnceMocks,
     clock: VirtualClock,
 }
 
@@ -41,6 +46,20 @@ impl TestEngineBuilder {
     #[must_use]
     pub fn mock(mut self, function: impl Into<String>, mock: &Mock) -> Self {
         self.mocks.push((function.into(), mock.clone()));
+        self
+    }
+
+    /// Replaces a workflow that steps start as a child, by its name; it need not be registered.
+    #[must_use]
+    pub fn mock_workflow(mut self, workflow: impl Into<String>, mock: &Mock) -> Self {
+        self.workflow_mocks.push((workflow.into(), mock.clone()));
+        self
+    }
+
+    /// Replaces what steps do with `durable.once`, by its name.
+    #[must_use]
+    pub fn mock_once(mut self, name: impl Into<String>, mock: &Mock) -> Self {
+        self.once_mocks.0.insert(name.into(), mock.clone());
         self
     }
 
@@ -90,8 +109,13 @@ impl TestEngineBuilder {
                 known.join(", ")
             );
         }
-        let mut builder = self.engine.clock(Clock::Virtual(self.clock.clone()));
-        for mut workflow in self.workflows {
+        let builder = self.engine.clock(Clock::Virtual(self.clock.clone()));
+        let mut builder =
+            if self.once_mocks.0.is_empty() { builder } else { builder.provide(self.once_mocks) };
+        let is_mocked = |workflow: &Definition| {
+            self.workflow_mocks.iter().any(|(name, _)| *name == workflow.plan.workflow)
+        };
+        for mut workflow in self.workflows.into_iter().filter(|workflow| !is_mocked(workflow)) {
             for (name, mock) in &self.mocks {
                 if let Some(function) = workflow.functions.get_mut(name) {
                     let mock: Arc<dyn UserFunction> = Arc::new(mock.clone());
@@ -100,7 +124,11 @@ impl TestEngineBuilder {
             }
             builder = builder.workflow(workflow);
         }
-        Ok(TestEngine { engine: builder.build().await?, clock: self.clock })
+        for (name, mock) in &self.workflow_mocks {
+            builder = builder.workflow(mock.workflow(name));
+        }
+        let signals = Arc::default();
+        Ok(TestEngine { engine: builder.build().await?, clock: self.clock, signals })
     }
 }
 
@@ -119,21 +147,49 @@ impl TestEngine {
         self.clock.now()
     }
 
+    fn driver(&self) -> TimeDriver<'_> {
+        TimeDriver { engine: &self.engine, clock: &self.clock, signals: &self.signals }
+    }
+
     /// Lets time pass: everything that falls due is done, in order, before this returns.
     pub async fn advance(&self, by: Duration) -> Result<(), RunError> {
-        let end = self.now().plus_ms(u64::try_from(by.as_millis()).unwrap_or(u64::MAX));
-        self.come_to_rest().await?;
-        while let Some(next) = self.engine.next_due().await?.filter(|next| *next <= end) {
-            self.clock.set(next);
-            self.come_to_rest().await?;
-        }
-        self.clock.set(end);
-        self.come_to_rest().await
+        self.driver().advance_to(self.after(by)).await
+    }
+
+    fn after(&self, time: Duration) -> Time {
+        self.now().plus_ms(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
     }
 
     /// Waits until nothing happens any more without time passing.
     pub async fn come_to_rest(&self) -> Result<(), RunError> {
-        testing::come_to_rest(&self.engine).await
+        self.driver().come_to_rest().await
+    }
+
+    /// Sends a run a signal when so much time has passed, unless the run has ended by then. Time passes in
+    /// [`finish`](Self::finish), [`advance`](Self::advance) and [`until_waiting_for`](Self::until_waiting_for).
+    ///
+    /// # Panics
+    /// If the payload cannot be written as JSON.
+    #[allow(clippy::needless_pass_by_value, reason = "tests write the payload in place")]
+    pub fn signal_after(
+        &self,
+        time: Duration,
+        run: &RunId,
+        name: impl Into<String>,
+        payload: impl Serialize,
+    ) {
+        let payload = encode(&payload).expect("a signal's payload can be written as JSON");
+        self.signals.add(self.after(time), run, name, payload);
+    }
+
+    /// Lets time pass until a run waits for a signal.
+    ///
+    /// # Panics
+    /// If it never does; the message says what it does instead.
+    pub async fn until_waiting_for(&self, run: &RunId, signal: &str) -> Result<(), RunError> {
+        let waits = self.driver().until_waiting_for(run, signal).await?;
+        waits.unwrap_or_else(|does| panic!("the run never waits for the signal `{signal}`: {does}"));
+        Ok(())
     }
 
     /// Lets time pass until the run has ended, and gives its outcome.
@@ -141,7 +197,7 @@ impl TestEngine {
     /// # Panics
     /// If the run cannot end by time alone, for example because it is paused; the message says what it waits for.
     pub async fn finish(&self, run: &RunId) -> Result<RunOutcome, RunError> {
-        let finished = testing::finish(&self.engine, &self.clock, run).await?;
+        let finished = self.driver().finish(run).await?;
         Ok(finished.unwrap_or_else(|waits| panic!("{waits}, and no amount of time will change that")))
     }
 

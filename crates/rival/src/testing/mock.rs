@@ -1,17 +1,27 @@
-//! Steps replaced for a test.
+//! What is replaced for a test: steps, children, what is done once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::future::BoxFuture;
+use rival_core::Plan;
+use rival_core::plan::{Node, NodeKind, PlanBlock, StepNode};
 use rival_engine::{CallContext, CallError, FunctionNeeds, UserFunction, encode};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::{StepError, Value};
+use crate::{Definition, StepError, Value};
 
-type MockBody = dyn Fn(&CallContext) -> Result<Value, StepError> + Send + Sync;
+type MockBody = dyn Fn(&MockedCall<'_>) -> Result<Value, StepError> + Send + Sync;
 
-/// What stands in for a step: it answers what the test says, and counts its calls.
+/// What a mock knows of a call.
+struct MockedCall<'a> {
+    attempt: u32,
+    input: &'a Value,
+}
+
+/// What stands in for a step, a child or something that is done once: it answers what the test says, and counts its calls.
 #[derive(Clone)]
 pub struct Mock {
     needs: FunctionNeeds,
@@ -41,13 +51,25 @@ impl Mock {
     pub fn by_attempt<T: Serialize>(
         body: impl Fn(u32) -> Result<T, StepError> + Send + Sync + 'static,
     ) -> Self {
-        Self::with(move |context| {
-            body(context.run.attempt)
-                .map(|result| encode(&result).expect("a mock's result can be written as JSON"))
+        Self::with(move |call| {
+            body(call.attempt).map(|result| encode(&result).expect("a mock's result can be written as JSON"))
         })
     }
 
-    fn with(body: impl Fn(&CallContext) -> Result<Value, StepError> + Send + Sync + 'static) -> Self {
+    /// Answers as a function of the input of the run that it is called in; for a child that is what the child is given.
+    ///
+    /// # Panics
+    /// If the input is another one than the function takes, or a result cannot be written as JSON.
+    pub fn by_input<I: DeserializeOwned, T: Serialize>(
+        body: impl Fn(I) -> Result<T, StepError> + Send + Sync + 'static,
+    ) -> Self {
+        Self::with(move |call| {
+            let input = serde_json::from_str(call.input.as_json()).expect("the mock takes another input");
+            body(input).map(|result| encode(&result).expect("a mock's result can be written as JSON"))
+        })
+    }
+
+    fn with(body: impl Fn(&MockedCall<'_>) -> Result<Value, StepError> + Send + Sync + 'static) -> Self {
         Self { needs: FunctionNeeds::default(), body: Arc::new(body), calls: Arc::default() }
     }
 
@@ -63,9 +85,49 @@ impl UserFunction for Mock {
     }
 
     fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, CallError>> {
+        let mock = self.clone();
+        Box::pin(async move { Ok(mock.answer(context.run.attempt, &context.input)?) })
+    }
+}
+
+impl Mock {
+    fn answer(&self, attempt: u32, input: &Value) -> Result<Value, StepError> {
         self.calls.fetch_add(1, Ordering::AcqRel);
-        let body = Arc::clone(&self.body);
-        Box::pin(async move { Ok(body(&context)?) })
+        (self.body)(&MockedCall { attempt, input })
+    }
+
+    /// A workflow of one step, which is the mock.
+    pub(super) fn workflow(&self, name: &str) -> Definition {
+        let step = StepNode { function: "mock".into(), ..StepNode::default() };
+        let function: Arc<dyn UserFunction> = Arc::new(self.clone());
+        Definition {
+            plan: Plan {
+                workflow: name.to_owned(),
+                block: PlanBlock::sequence(vec![Node::new("mock", NodeKind::Step(step))]),
+                on_error: None,
+                timeout_ms: None,
+                max_retries: 0,
+            },
+            functions: [("mock".to_owned(), function)].into(),
+            former: None,
+            input_schema: None,
+            input_check: None,
+            nested_schemas: BTreeMap::new(),
+            signal_schemas: BTreeMap::new(),
+            description: None,
+            resources: Vec::new(),
+        }
+    }
+}
+
+/// Mocks of what steps do once, by name: a resource of the engine in a test.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OnceMocks(pub(super) BTreeMap<String, Mock>);
+
+impl OnceMocks {
+    /// What a mock gives, if there is one of this name.
+    pub(crate) fn answer(&self, name: &str, attempt: u32, input: &Value) -> Option<Result<Value, StepError>> {
+        self.0.get(name).map(|mock| mock.answer(attempt, input))
     }
 }
 

@@ -15,4 +15,5 @@ mod identity;
 mod nested;
 mod plain_functions;
 mod plans;
+mod testing;
 mod trees;

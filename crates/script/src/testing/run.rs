@@ -7,7 +7,8 @@ use std::sync::Arc;
 use rival_core::Value;
 use rival_core::plan::{NodeKind, PlanBlock};
 use rival_engine::store::LogFilter;
-use rival_engine::{Clock, Definition, Engine, FunctionNeeds, UserFunction, VirtualClock, testing};
+use rival_engine::testing::{PlannedSignals, TimeDriver};
+use rival_engine::{Clock, Definition, Engine, FunctionNeeds, UserFunction, VirtualClock};
 use rival_script_host::frame::ScriptError;
 use serde::Deserialize;
 use serde_json::json;
@@ -70,7 +71,8 @@ pub(super) async fn run(suite: &TestSuite, call: &HostCall, args: &RawValue) -> 
         let payload = signal.payload.map_or_else(Value::null, Value::from);
         engine.signal(handle.id(), signal.name, payload).await.map_err(said)?;
     }
-    let outcome = testing::finish(&engine, &clock, handle.id()).await.map_err(said)?.map_err(refusal)?;
+    let driver = TimeDriver { engine: &engine, clock: &clock, signals: &PlannedSignals::default() };
+    let outcome = driver.finish(handle.id()).await.map_err(said)?.map_err(refusal)?;
     let logs = engine.logs(handle.id(), &LogFilter::default()).await.map_err(said)?;
     engine.shutdown(std::time::Duration::ZERO).await;
     let logs: Vec<_> = logs

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use futures::future::{join_all, try_join_all};
 use rival_core::{RunId, RunStatus};
-use rival_engine::{Clock, Engine, RunError, VirtualClock, testing};
+use rival_engine::testing::{PlannedSignals, TimeDriver};
+use rival_engine::{Clock, Engine, RunError, VirtualClock};
 use rival_sqlite::SqliteStore;
 use serde_json::{Value as Json, json};
 
@@ -58,7 +59,8 @@ async fn a_sleep_that_ends_when_its_step_is_let_go_wakes_it() {
     let moments = [4_999, 5_000, 5_001, 9_998, 9_999, 10_000, 10_001, 10_002, 14_999, 15_000, 15_001];
     let inputs = (0..runs()).map(|n| json!({ "ms": moments[n % moments.len()] }));
     for run in start_all(&lab, "race", inputs).await {
-        let ended = testing::finish(&lab.engine, &clock, &run).await.expect("it is read");
+        let driver = TimeDriver { engine: &lab.engine, clock: &clock, signals: &PlannedSignals::default() };
+        let ended = driver.finish(&run).await.expect("it is read");
         let outcome = ended.unwrap_or_else(|waits| panic!("{waits}"));
         assert_eq!(outcome.status, RunStatus::Completed, "{run}: {:?}", outcome.error);
         assert_eq!(outcome.output.expect("it completed").to_json(), json!("slept"));

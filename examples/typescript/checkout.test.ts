@@ -21,7 +21,7 @@ test('a bank that does not answer is asked again', async () => {
 test('a payment is refunded when the parcel cannot be sent', async () => {
     const run = await runWorkflow('./checkout.ts', { input: { ...input, address: 'nowhere' } })
     expect(run.status).toBe('failed')
-    expect(run.failedStep.stepName).toBe('labelParcel')
+    expect(run.failedStep?.stepName).toBe('labelParcel')
     expect(run.logs.map((line) => line.message).join()).toContain('refunding')
 })
 

@@ -28,7 +28,12 @@ pub enum ToHost {
         /// Where `fetch` may send requests.
         #[serde(default)]
         outgoing: OutgoingPolicy,
+        /// The time in a test; without it the machine's clock counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        virtual_time: Option<VirtualTime>,
     },
+    /// Moves a virtual clock.
+    Time(VirtualTime),
     /// Sources of a realm; said again, it adds modules. Nothing is evaluated yet.
     Realm {
         /// Which.
@@ -122,6 +127,17 @@ pub enum ToHost {
         /// Bytes that it may hold.
         memory_limit: usize,
     },
+}
+
+/// What a virtual clock says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VirtualTime {
+    /// Milliseconds since 1970.
+    pub now_ms: i64,
+    /// Timers up to this moment fire. Those of `now_ms` itself may have to wait until the engine has done what is due then:
+    /// of a step that takes as long as it may, it is known that it takes too long.
+    pub timers_until_ms: i64,
 }
 
 /// Before the reason why a link leads nowhere.
@@ -223,6 +239,14 @@ pub enum FromHost {
     Busy {
         /// The call.
         id: CallId,
+    },
+    /// On a virtual clock: nothing happens any more until a frame comes.
+    AtRest {
+        /// How many frames have come.
+        heard: u64,
+        /// When the next timer of a call is due, in milliseconds since 1970.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next_timer_ms: Option<i64>,
     },
 }
 

@@ -16,12 +16,13 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rival_core::LogLevel;
 use rquickjs::{Context, Function, Runtime};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::clock::HostClock;
 use crate::confine;
 use crate::control::{ControlEnd, LoopWatch};
 use crate::error;
@@ -80,7 +81,7 @@ impl HostLoop {
                 return Ok(None);
             }
         };
-        let ToHost::Setup { memory_limit, env, outgoing } = setup else {
+        let ToHost::Setup { memory_limit, env, outgoing, virtual_time } = setup else {
             return Err(io::Error::other("the first frame is not `setup`"));
         };
         let confinement = match life {
@@ -93,7 +94,8 @@ impl HostLoop {
         out.put(&FromHost::Ready { confinement })?;
         let meter = Arc::new(MemoryMeter::default());
         meter.set_limit(memory_limit);
-        let ops = HostOps::new(HttpFetcher::new(outgoing, Arc::clone(&meter), REQUEST_TIMEOUT)?);
+        let fetcher = HttpFetcher::new(outgoing, Arc::clone(&meter), REQUEST_TIMEOUT)?;
+        let ops = HostOps::new(fetcher, HostClock::new(virtual_time));
         let shared = Rc::new(HostShared::new(pipe, out, watch, meter, ops, env));
         Self::new(shared).map(Some)
     }
@@ -142,9 +144,9 @@ impl HostLoop {
     }
 
     fn timers(&mut self) {
-        let now = Instant::now();
+        let until = self.shared.ops.borrow().timers_until();
         loop {
-            let due = self.shared.ops.borrow_mut().due(now);
+            let due = self.shared.ops.borrow_mut().due(until);
             let Some((op, owner)) = due else { return };
             self.complete(op, owner, HostOpEnd::Timer);
         }
@@ -166,9 +168,15 @@ impl HostLoop {
         }
         let ops = self.shared.ops.borrow();
         if ops.idle() {
+            if ops.virtual_time().is_some() {
+                if ops.next_timer_in().is_some() {
+                    return Ok(true);
+                }
+                self.say_rest(pipe.heard(), ops.next_virtual_timer())?;
+            }
             return pipe.fill();
         }
-        let left = ops.next_due().map(|due| due.saturating_duration_since(Instant::now()));
+        let left = ops.next_timer_in();
         let [told, ended] = readable([pipe.as_fd(), ops.fetcher().as_fd()], left)?;
         if ended {
             ops.fetcher().hear();
@@ -176,10 +184,17 @@ impl HostLoop {
         if told { pipe.fill() } else { Ok(true) }
     }
 
+    /// Tells a parent that moves time that nothing happens before the next frame.
+    fn say_rest(&self, heard: u64, next_timer_ms: Option<i64>) -> io::Result<()> {
+        self.shared.out.put(&FromHost::AtRest { heard, next_timer_ms })?;
+        self.shared.out.lock().flush()
+    }
+
     fn deliver(&mut self, frame: IncomingFrame) -> io::Result<()> {
         let IncomingFrame { head, bytes } = frame;
         match head {
             FrameHead::Setup(_) => {}
+            FrameHead::Time(time) => self.shared.ops.borrow_mut().set_time(time),
             FrameHead::Realm(_) => {
                 if let ToHost::Realm { realm, modules } = serde_json::from_slice(&bytes)? {
                     self.realms.entry(realm).or_default().sources.add(modules);

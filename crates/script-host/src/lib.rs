@@ -5,6 +5,7 @@
 
 pub mod assets;
 mod builtin;
+mod clock;
 pub mod code;
 mod common_js;
 mod confine;

@@ -1,10 +1,11 @@
 //! Operations that complete later: timers and requests, each with the call that began it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::time::Instant;
+use std::time::Duration;
 
+use crate::clock::HostClock;
 use crate::fetch::{FetchEnd, FetchRequest, HttpFetcher};
-use crate::frame::CallId;
+use crate::frame::{CallId, VirtualTime};
 
 /// Whose operation it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ struct HostOp {
 
 #[derive(Debug)]
 enum HostOpKind {
-    Timer(Instant),
+    Timer(Duration),
     Request,
 }
 
@@ -31,14 +32,24 @@ pub(crate) struct HostOps {
     next: u32,
     open: HashMap<u32, HostOp>,
     /// When which timer is due. Numbers grow, so that equal moments keep their order.
-    timers: BTreeSet<(Instant, u32)>,
+    timers: BTreeSet<(Duration, u32)>,
+    clock: HostClock,
     requests: usize,
     fetcher: HttpFetcher,
 }
 
 impl HostOps {
-    pub(crate) fn new(fetcher: HttpFetcher) -> Self {
-        Self { next: 0, open: HashMap::new(), timers: BTreeSet::new(), requests: 0, fetcher }
+    pub(crate) fn new(fetcher: HttpFetcher, clock: HostClock) -> Self {
+        Self { next: 0, open: HashMap::new(), timers: BTreeSet::new(), clock, requests: 0, fetcher }
+    }
+
+    /// The time, if it is a virtual one.
+    pub(crate) fn virtual_time(&self) -> Option<VirtualTime> {
+        self.clock.virtual_time()
+    }
+
+    pub(crate) fn set_time(&mut self, to: VirtualTime) {
+        self.clock.set(to);
     }
 
     /// A number for an operation.
@@ -47,7 +58,9 @@ impl HostOps {
         self.next
     }
 
-    pub(crate) fn timer(&mut self, op: u32, owner: HostOpOwner, due: Instant) {
+    /// Begins a timer of so many milliseconds.
+    pub(crate) fn timer(&mut self, op: u32, owner: HostOpOwner, ms: f64) {
+        let due = self.clock.due_in(ms);
         self.timers.insert((due, op));
         self.open.insert(op, HostOp { owner, what: HostOpKind::Timer(due) });
     }
@@ -91,10 +104,15 @@ impl HostOps {
         }
     }
 
+    /// Up to which moment timers are due.
+    pub(crate) fn timers_until(&self) -> Duration {
+        self.clock.timers_until()
+    }
+
     /// A timer that is due.
-    pub(crate) fn due(&mut self, now: Instant) -> Option<(u32, HostOpOwner)> {
+    pub(crate) fn due(&mut self, until: Duration) -> Option<(u32, HostOpOwner)> {
         let (due, op) = *self.timers.first()?;
-        if due > now {
+        if due > until {
             return None;
         }
         Some((op, self.stop(op)?))
@@ -111,14 +129,24 @@ impl HostOps {
         }
     }
 
-    /// Whether anything may happen that the data socket does not bring.
+    /// Whether nothing happens but what the data socket brings.
     pub(crate) fn idle(&self) -> bool {
-        self.timers.is_empty() && self.requests == 0
+        self.requests == 0 && (self.timers.is_empty() || self.virtual_time().is_some())
     }
 
-    /// When the next timer is due.
-    pub(crate) fn next_due(&self) -> Option<Instant> {
-        self.timers.first().map(|(due, _)| *due)
+    /// How long until the next timer is due; nothing if only the data socket brings that moment.
+    pub(crate) fn next_timer_in(&self) -> Option<Duration> {
+        let (due, _) = self.timers.first()?;
+        let left = due.saturating_sub(self.clock.timers_until());
+        (left.is_zero() || self.virtual_time().is_none()).then_some(left)
+    }
+
+    /// When the next timer of a call is due, in milliseconds since 1970 on a virtual clock. What a file has begun for itself
+    /// is not waited for.
+    pub(crate) fn next_virtual_timer(&self) -> Option<i64> {
+        let is_of_a_call = |op: &u32| self.open.get(op).is_some_and(|op| op.owner.call != 0);
+        let (due, _) = self.timers.iter().find(|(_, op)| is_of_a_call(op))?;
+        i64::try_from(due.as_millis()).ok()
     }
 
     pub(crate) fn fetcher(&self) -> &HttpFetcher {

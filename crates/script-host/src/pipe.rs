@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::frame::CallId;
+use crate::frame::{CallId, VirtualTime};
 use crate::wire::FrameSplitter;
 
 /// A frame, and what the loop must know of it.
@@ -32,6 +32,7 @@ pub(crate) enum FrameHead {
     Answer(AnsweredCall),
     Drop(DroppedRealm),
     Transform(IgnoredAny),
+    Time(VirtualTime),
 }
 
 #[derive(Debug, Deserialize)]
@@ -69,11 +70,13 @@ pub(crate) struct DataPipe {
     splitter: FrameSplitter,
     /// Came while something else was waited for.
     queue: VecDeque<IncomingFrame>,
+    /// How many frames have come.
+    heard: u64,
 }
 
 impl DataPipe {
     pub(crate) fn new(socket: UnixStream) -> Self {
-        Self { socket, splitter: FrameSplitter::default(), queue: VecDeque::new() }
+        Self { socket, splitter: FrameSplitter::default(), queue: VecDeque::new(), heard: 0 }
     }
 
     pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
@@ -121,12 +124,17 @@ impl DataPipe {
         !self.queue.is_empty()
     }
 
+    pub(crate) fn heard(&self) -> u64 {
+        self.heard
+    }
+
     fn cut(&mut self) -> io::Result<Option<IncomingFrame>> {
         let Some(text) = self.splitter.next_frame() else { return Ok(None) };
         // With room for the zero that JavaScript wants behind a text.
         let mut bytes = Vec::with_capacity(text.len() + 1);
         bytes.extend_from_slice(text);
         let head = serde_json::from_slice(&bytes)?;
+        self.heard += 1;
         Ok(Some(IncomingFrame { head, bytes }))
     }
 }

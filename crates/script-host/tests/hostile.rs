@@ -260,6 +260,7 @@ impl Host {
             memory_limit: MEMORY,
             env: BTreeMap::new(),
             outgoing: Default::default(),
+            virtual_time: None,
         });
         let Heard::Frame(ready) = host.hear(Instant::now() + Duration::from_secs(60)) else { panic!() };
         assert!(matches!(*ready, FromHost::Ready { .. }));

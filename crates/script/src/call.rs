@@ -27,6 +27,11 @@ impl HostCall {
         Arc::clone(&self.host)
     }
 
+    /// Whether the host has said something that was not read yet.
+    pub(crate) fn has_news(&self) -> bool {
+        !self.heard.is_empty()
+    }
+
     /// What the host says next.
     pub(crate) async fn next(&mut self) -> HostEvent {
         let heard = self.heard.recv().await.unwrap_or(HostEvent::Lost(CallLoss::Bystander));

@@ -73,7 +73,7 @@ impl ZodCheck {
             workflow: target.workflow.clone(),
             input,
         };
-        let call = target.pool.begin(&target.realm, frame).await;
+        let call = target.begin(frame).await;
         let call = call.map_err(|error| HostCallError::Failed(crate::ops::refusal(error.to_string())))?;
         let Ok(answer) = tokio::time::timeout(LIMIT, call.end()).await else {
             return Err(HostCallError::Lost(CallLoss::Stuck));

@@ -332,6 +332,7 @@ impl<'a> LoadPass<'a> {
                 file: file.into(),
                 workflow: name.clone(),
                 launcher: RunLauncher(self.engine.downgrade()),
+                host: None,
             });
             let mut definition = workflow.define(&target);
             (self.change)(&mut definition);

@@ -14,14 +14,15 @@ use rival_engine::{
     BusyGuard, CallContext, CallError, FunctionNeeds, InexactNumber, UserFunction, inexact_number,
     is_too_deep,
 };
-use rival_script_host::frame::{FromHost, ScriptError, ToHost};
+use rival_script_host::frame::{CallId, FromHost, ScriptError, ToHost};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::call::HostCall;
 use crate::code;
 use crate::context;
-use crate::host::{CallLoss, HostEvent};
+use crate::error::ScriptsError;
+use crate::host::{CallLoss, HostEvent, HostHandle};
 use crate::ops::{AnsweredOp, PendingOps, refusal};
 use crate::pool::HostPool;
 use crate::realm::{ScriptRealm, name_of};
@@ -35,6 +36,18 @@ pub(crate) struct ScriptTarget {
     pub(crate) file: Arc<std::path::Path>,
     pub(crate) workflow: String,
     pub(crate) launcher: RunLauncher,
+    /// The only host that has its functions; none if any has. What a test has built closes over the test.
+    pub(crate) host: Option<Arc<HostHandle>>,
+}
+
+impl ScriptTarget {
+    /// Begins something there that is answered.
+    pub(crate) async fn begin(&self, frame: impl FnOnce(CallId) -> ToHost) -> Result<HostCall, ScriptsError> {
+        match &self.host {
+            Some(host) => Ok(self.pool.begin_on(Arc::clone(host), &self.realm, frame)),
+            None => self.pool.begin(&self.realm, frame).await,
+        }
+    }
 }
 
 /// A function of a script.
@@ -69,7 +82,7 @@ impl UserFunction for ScriptFunction {
                 role,
                 cx,
             };
-            let call = target.pool.begin(&target.realm, frame).await;
+            let call = target.begin(frame).await;
             let call = call.map_err(|error| StepError::new(error.to_string()).code(code::HOST))?;
             HostSession::hold(call, &context, &target.realm, &target.launcher).await
         }
@@ -167,7 +180,10 @@ impl<'a> HostSession<'a> {
             }
             FromHost::State { state, .. } => keep_state(context, state.as_deref()),
             FromHost::Busy { .. } => self.works(context),
-            FromHost::Idle { .. } | FromHost::Ready { .. } | FromHost::Aborted { .. } => {}
+            FromHost::Idle { .. }
+            | FromHost::Ready { .. }
+            | FromHost::Aborted { .. }
+            | FromHost::AtRest { .. } => {}
         }
         None
     }

@@ -72,6 +72,18 @@ pub(crate) struct HostHandle {
     /// What the sentinel said last.
     sighting: Mutex<Option<HostSample>>,
     ended: Notify,
+    rest: HostRest,
+}
+
+/// What is known of a host on a virtual clock that may have nothing to do.
+struct HostRest {
+    /// How many frames it was sent, and how many it had heard when it last had nothing to do.
+    sent: AtomicU64,
+    heard: AtomicU64,
+    /// When its next timer is due, in milliseconds since 1970.
+    next_timer_ms: Mutex<Option<i64>>,
+    /// Told of every such change, of any host.
+    changed: Arc<Notify>,
 }
 
 /// What JavaScript was seen in.
@@ -84,7 +96,12 @@ pub(crate) struct HostSample {
 
 impl HostHandle {
     /// Takes up the conversation with a host that was launched.
-    pub(crate) fn new(number: u32, launched: LaunchedHost, setup: &ToHost) -> io::Result<Arc<Self>> {
+    pub(crate) fn new(
+        number: u32,
+        launched: LaunchedHost,
+        setup: &ToHost,
+        rest_changed: Arc<Notify>,
+    ) -> io::Result<Arc<Self>> {
         let LaunchedHost { data, control, life, mark } = launched;
         data.set_nonblocking(true)?;
         control.set_nonblocking(true)?;
@@ -109,6 +126,12 @@ impl HostHandle {
             killed_for: Mutex::default(),
             sighting: Mutex::default(),
             ended: Notify::new(),
+            rest: HostRest {
+                sent: AtomicU64::new(0),
+                heard: AtomicU64::new(0),
+                next_timer_ms: Mutex::default(),
+                changed: rest_changed,
+            },
         });
         host.send(setup);
         tokio::spawn(Arc::clone(&host).converse(data));
@@ -118,8 +141,25 @@ impl HostHandle {
 
     /// Sends a frame. To a host that is gone it is sent in vain; its calls are told.
     pub(crate) fn send(&self, frame: &impl Serialize) {
-        wire::put(&mut lock(&self.out), frame).expect("frames are JSON, and payloads far less than 4 GiB");
+        let mut out = lock(&self.out);
+        wire::put(&mut out, frame).expect("frames are JSON, and payloads far less than 4 GiB");
+        // Counted before the host can have heard it.
+        self.rest.sent.fetch_add(1, Ordering::AcqRel);
+        drop(out);
         self.ready.notify_one();
+    }
+
+    /// On a virtual clock: how many frames it was sent, if nothing happens in it until it is sent one more.
+    pub(crate) fn rest_mark(&self) -> Option<u64> {
+        // In this order: a frame that is sent meanwhile is not heard yet.
+        let heard = self.rest.heard.load(Ordering::Acquire);
+        let sent = self.rest.sent.load(Ordering::Acquire);
+        (self.is_gone() || sent == heard).then_some(sent)
+    }
+
+    /// When its next timer is due, as it said when it last had nothing to do.
+    pub(crate) fn next_timer_ms(&self) -> Option<i64> {
+        if self.is_gone() { None } else { *lock(&self.rest.next_timer_ms) }
     }
 
     /// Begins a call: registers it, and sends its frame. What the host says about it arrives in the call's channel.
@@ -309,6 +349,7 @@ impl HostHandle {
         }
         drop(calls);
         self.ended.notify_waiters();
+        self.rest.changed.notify_waiters();
     }
 
     /// Reads and writes until either side ends.
@@ -366,6 +407,12 @@ impl HostHandle {
     fn hand_over(&self, frame: FromHost) {
         let (id, last) = match &frame {
             FromHost::Ready { .. } => return,
+            FromHost::AtRest { heard, next_timer_ms } => {
+                *lock(&self.rest.next_timer_ms) = *next_timer_ms;
+                self.rest.heard.store(*heard, Ordering::Release);
+                self.rest.changed.notify_waiters();
+                return;
+            }
             FromHost::Aborted { id } => {
                 lock(&self.leaving).remove(id);
                 return;

@@ -90,7 +90,7 @@ pub async fn confinement(settings: &ScriptSettings) -> io::Result<Option<HostCon
     // A host ends with its control socket: that is held until it has answered.
     let LaunchedHost { data, control, life, mark: _ } = launch(&settings.hosting, 0)?;
     let (memory_limit, outgoing) = (settings.memory_limit, settings.outgoing.clone());
-    let setup = ToHost::Setup { memory_limit, env: Default::default(), outgoing };
+    let setup = ToHost::Setup { memory_limit, env: Default::default(), outgoing, virtual_time: None };
     let ready = tokio::task::spawn_blocking(move || first_frame(&data, &setup)).await;
     drop((control, life));
     match ready.map_err(io::Error::other)?? {

@@ -156,6 +156,7 @@ impl<'a> PendingOps<'a> {
                     return Some(self.until_given_up(op, answered));
                 }
                 Some(("registry", verb)) => self.launcher.asked(verb, args),
+                Some(("test", verb)) => self.launcher.asked_in_test(verb, args),
                 _ => refused(format!("`{kind}` is not something that a script can ask for")),
             },
         };

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use rival_engine::{FunctionHosts, HostFigures};
-use rival_script_host::frame::{CallId, ToHost};
+use rival_engine::{Clock, FunctionHosts, HostFigures};
+use rival_script_host::frame::{CallId, ToHost, VirtualTime};
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use crate::call::HostCall;
 use crate::error::ScriptsError;
@@ -36,10 +37,24 @@ pub(crate) struct HostPool {
     numbers: AtomicU32,
     /// The hosts were looked at.
     changed: Notify,
+    /// The time of hosts in a test.
+    virtual_time: Mutex<Option<VirtualTime>>,
+    /// A host on a virtual clock has nothing to do.
+    rest_changed: Arc<Notify>,
 }
 
 impl HostPool {
     pub(crate) fn new(settings: ScriptSettings) -> Arc<Self> {
+        Self::on_clock(settings, None)
+    }
+
+    /// Hosts whose time [`HostPool::set_time`] moves.
+    pub(crate) fn in_virtual_time(settings: ScriptSettings) -> Arc<Self> {
+        let now_ms = Clock::System.now().0;
+        Self::on_clock(settings, Some(VirtualTime { now_ms, timers_until_ms: now_ms }))
+    }
+
+    fn on_clock(settings: ScriptSettings, virtual_time: Option<VirtualTime>) -> Arc<Self> {
         if settings.hosting == Hosting::Threads {
             tracing::warn!(
                 "scripts run on threads of this process: one that blocks or crashes cannot be contained. \
@@ -47,8 +62,16 @@ impl HostPool {
             );
         }
         let (calls, realms, numbers) = Default::default();
-        let pool = Self { settings, hosts: Mutex::default(), calls, realms, numbers, changed: Notify::new() };
-        let pool = Arc::new(pool);
+        let pool = Arc::new(Self {
+            settings,
+            hosts: Mutex::default(),
+            calls,
+            realms,
+            numbers,
+            changed: Notify::new(),
+            virtual_time: Mutex::new(virtual_time),
+            rest_changed: Arc::default(),
+        });
         tokio::spawn(spawn_watch(Arc::downgrade(&pool)));
         pool
     }
@@ -76,6 +99,30 @@ impl HostPool {
         host.teach(realm);
         let id = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         host.begin(id, &frame(id))
+    }
+
+    /// Moves the time of hosts in a test. A host that is started meanwhile begins with the one or is told the other: hosts are
+    /// started under the lock.
+    pub(crate) fn set_time(&self, time: VirtualTime) {
+        let hosts = lock(&self.hosts);
+        *lock(&self.virtual_time) = Some(time);
+        hosts.iter().for_each(|host| host.send(&ToHost::Time(time)));
+    }
+
+    /// Nothing if something happens in hosts in a test without time passing. Else what differs when they were sent something
+    /// since.
+    pub(crate) fn rest_mark(&self) -> Option<u64> {
+        lock(&self.hosts).iter().map(|host| host.rest_mark()).sum()
+    }
+
+    /// When the next timer of a call is due, in milliseconds since 1970.
+    pub(crate) fn next_timer_ms(&self) -> Option<i64> {
+        lock(&self.hosts).iter().filter_map(|host| host.next_timer_ms()).min()
+    }
+
+    /// Comes when a host has nothing to do, or is gone. It counts from now on, not from when it is first polled.
+    pub(crate) fn rest_changed(&self) -> Notified<'_> {
+        self.rest_changed.notified()
     }
 
     /// Tells all hosts to let go of a realm.
@@ -120,9 +167,11 @@ impl HostPool {
             memory_limit: self.settings.memory_limit,
             env: self.settings.env.clone(),
             outgoing: self.settings.outgoing.clone(),
+            virtual_time: *lock(&self.virtual_time),
         };
         let launched = launch(&self.settings.hosting, number);
-        let host = launched.and_then(|launched| HostHandle::new(number, launched, &setup));
+        let host = launched
+            .and_then(|launched| HostHandle::new(number, launched, &setup, Arc::clone(&self.rest_changed)));
         host.map_err(|error| ScriptsError::Host(error.to_string()))
     }
 

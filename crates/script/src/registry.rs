@@ -16,6 +16,7 @@ use crate::error::ScriptsError;
 use crate::files::{Loaded, Scripts};
 use crate::ops::{OpAnswer, encode, parse, refusal};
 use crate::settings::ScriptSettings;
+use crate::testing::TestDoubles;
 
 /// Registers files with an engine, with settings that suit most: `engine.register_directory("workflows").await`.
 ///
@@ -87,6 +88,21 @@ impl RunLauncher {
                 std::future::ready(Err(refusal)).boxed()
             }
         }
+    }
+}
+
+impl RunLauncher {
+    /// Answers what a step in a test asks for before it does it.
+    pub(crate) fn asked_in_test<'a>(&'a self, verb: &str, args: &RawValue) -> BoxFuture<'a, OpAnswer> {
+        let doubles = self.0.upgrade().map(|engine| engine.extension(TestDoubles::default));
+        let (verb, args) = (verb.to_owned(), args.to_owned());
+        async move {
+            match doubles {
+                Some(doubles) => doubles.ask(&verb, &args).await,
+                None => Err(refusal("the engine has stopped")),
+            }
+        }
+        .boxed()
     }
 }
 

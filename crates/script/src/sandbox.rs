@@ -130,9 +130,10 @@ impl SandboxHosts {
         let number = u32::try_from(self.calls.fetch_add(1, Ordering::Relaxed)).unwrap_or(0);
         // A transform has no `fetch`.
         let (env, outgoing) = Default::default();
-        let setup = ToHost::Setup { memory_limit: self.settings.memory_limit, env, outgoing };
+        let memory_limit = self.settings.memory_limit;
+        let setup = ToHost::Setup { memory_limit, env, outgoing, virtual_time: None };
         let host = launch(&self.settings.hosting, number)
-            .and_then(|launched| HostHandle::new(number, launched, &setup));
+            .and_then(|launched| HostHandle::new(number, launched, &setup, Arc::default()));
         host.map_err(|error| TransformError::Host(error.to_string()))
     }
 

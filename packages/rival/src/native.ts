@@ -37,6 +37,8 @@ export interface Native {
     zone(name: string): Float64Array
     /** Milliseconds that only grow. */
     now(): number
+    /** In a test: milliseconds since 1970 on the test's clock. Otherwise null. */
+    virtualTime(): number | null
     /** What `process.env` shows. */
     env: Record<string, string>
     /** Evaluates a module of the realm. */

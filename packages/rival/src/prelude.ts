@@ -5,7 +5,7 @@
 import { Builtins } from './host/builtins.ts'
 import { Call, youngest } from './host/call.ts'
 import { contextFor } from './host/context.ts'
-import { abort, call, describe, forget, isLoading, judgeBuiltins, keepBuiltins, parse, protect } from './host/frames.ts'
+import { abort, addWorkflow, call, describe, forget, isLoading, judgeBuiltins, keepBuiltins, parse, protect } from './host/frames.ts'
 import { connect, native } from './host/native.ts'
 import { installRaces } from './host/operation.ts'
 import { answered, ask, completed, drained, enterTurn, tellOfCall } from './host/ops.ts'
@@ -35,7 +35,7 @@ export default function prelude(given: Native) {
     installGlobals()
     installRaces()
     keepBuiltins(new Builtins(givenToCalls()))
-    install({ native, ask, tell: tellOfCall, isLoading, judgeBuiltins, protect, author: null, tests: null, inspect })
+    install({ native, ask, tell: tellOfCall, isLoading, judgeBuiltins, addWorkflow, protect, author: null, tests: null, inspect })
     return { frame, complete: completed, drained }
 }
 

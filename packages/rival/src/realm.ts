@@ -14,6 +14,8 @@ export interface Realm {
     isLoading(): boolean
     /** Throws if the code that was evaluated has done to built-ins what it may not. */
     judgeBuiltins(): void
+    /** Adds a workflow to those of a file that is evaluated; the parent knows it by this key. */
+    addWorkflow(file: string, key: string, workflow: Functions): void
     /** Adds to what is frozen when the file has been evaluated. */
     protect(objects: readonly object[]): void
     /** What makes workflows of modules; set by the module `rival`. */
@@ -32,6 +34,10 @@ export interface Author {
     describe(file: string, entry: boolean): Promise<unknown>
     /** The workflow that a value stands for, and the module that made it. */
     workflowOf(value: unknown): { name: string; module?: string } | undefined
+    /** Whether a file defines the workflow that a value stands for. */
+    defines(file: string, value: unknown): Promise<boolean>
+    /** A workflow that no file defines: its functions, and what the parent wants to know of it. */
+    describeBuilt(value: unknown): Promise<{ functions: Functions; description: unknown }>
 }
 
 /** A file that was evaluated. */

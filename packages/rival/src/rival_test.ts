@@ -3,7 +3,7 @@ import { realm } from './realm.ts'
 import { tests } from './test/tests.ts'
 
 export { expect } from './test/expect.ts'
-export { runWorkflow } from './test/run.ts'
+export { advance, runWorkflow, startWorkflow } from './test/run.ts'
 export { describe, test } from './test/tests.ts'
 
 realm().tests = tests

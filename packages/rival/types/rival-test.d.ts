@@ -1,43 +1,118 @@
-/** Tests of workflows, for `rival test`. */
-import type { RunStatus, StepContext, StepEntry, WorkflowLike } from 'rival'
+/**
+ * Tests of workflows, for `rival test`: the real engine in memory, on a clock that jumps. Time stands still while steps
+ * are at work, and passes while the test waits; `Date` and timers in steps, mocks and tests go by it.
+ */
+import type { Duration, DurationParts, RunStatus, StepContext, StepEntry, WorkflowLike } from 'rival'
 
 /** Adds a test. It passes if the function neither throws nor rejects. */
 export function test(name: string, fn: () => unknown): void
 /** Puts a name before those of the tests inside. */
 export function describe(name: string, fill: () => void): void
 
-/** A function that is called instead of the step, or what the step gives. */
-export type Mock = ((context: StepContext<any, any>) => unknown) | object | string | number | boolean | null
+/** What JSON can hold, and therefore what steps can give. */
+export type JsonValue = object | string | number | boolean | null
+
+/**
+ * What stands in for a step or a child: what it gives, or a function that is called instead. What that throws, the step
+ * fails with. For a child, `input` is what the child was started with.
+ */
+export type Mock = JsonValue | ((context: StepContext<any, any>) => unknown)
+
+/** What stands in for something that is done once: what it gives, or a function that is called instead. */
+export type OnceMock = JsonValue | (() => unknown)
+
+/** What a request is answered with: a response, a text, or what becomes its JSON. */
+export type FetchAnswer = Response | JsonValue
+
+/**
+ * How requests of steps are answered.
+ *
+ * - By URL: `{ 'https://api.example/users': [{ id: 1 }] }`. The first key that fits counts. `*` stands for any text, a method
+ *   can come first (`'POST https://api.example/*'`), and a URL without a query takes all queries.
+ * - By a function for all of them; `undefined` means that it has no answer.
+ * - `'real'`: they are sent.
+ *
+ * A request that has no answer fails, and the test's output says so.
+ */
+export type FetchMocks =
+    | { readonly [url: string]: FetchAnswer | ((request: Request) => FetchAnswer | Promise<FetchAnswer>) }
+    | ((request: Request) => FetchAnswer | undefined | Promise<FetchAnswer | undefined>)
+    | 'real'
+
+/** A signal that a test sends. */
+export interface PlannedSignal {
+    name: string
+    payload?: unknown
+    /** How long after the start of the run; at once unless told otherwise. It is not sent to a run that has ended. */
+    after?: Duration
+}
 
 export interface RunOptions {
     /** Which workflow, if the file has several. */
     workflow?: string
     input?: unknown
-    /** What stands in for steps, by their name. */
-    mocks?: Record<string, Mock>
-    /** Signals that are sent when the run begins. */
-    signals?: { name: string; payload?: unknown }[]
+    /** Other workflows that the run needs, such as its children: files or what `createWorkflow(..)` made. */
+    workflows?: readonly (string | WorkflowLike)[]
+    /**
+     * What stands in for steps, of children too: by name, or by the end of their path if a name is not enough, as in
+     * `'invoice/send'` for the step `send` of the workflow `invoice`.
+     */
+    mocks?: { readonly [step: string]: Mock }
+    /** What stands in for workflows that `durable.run` and `durable.map` start, by name. */
+    children?: { readonly [workflow: string]: Mock }
+    /** What stands in for what steps do with `durable.once`, by name. */
+    once?: { readonly [name: string]: OnceMock }
+    /** How requests are answered that steps send with `fetch` and `httpStep`. */
+    fetch?: FetchMocks
+    /** Signals that are sent to the run. */
+    signals?: readonly PlannedSignal[]
 }
 
 export interface RunResult<Output = any> {
     runId: string
+    workflow: string
     status: RunStatus
+    /** `null` unless the run completed. */
     output: Output
     /** What the steps gave, by name. */
-    results: Record<string, StepEntry>
+    results: { [step: string]: StepEntry }
+    /** Why it failed. */
     error: { code: string; message: string; details?: any } | null
-    failedStep: any
+    /** Where it failed: the step of the workflow, and the path of the one that failed first, which may be inside of it. */
+    failedStep: { stepName: string; path: string } | null
+    /** Why it was cancelled. */
+    reason: string | null
     logs: { level: 'debug' | 'info' | 'warn' | 'error'; message: string; stepName?: string; metadata?: any }[]
 }
 
 /**
- * Runs a workflow to its end on the real engine, with a clock that jumps: a sleep of a week takes no time. The workflow
- * is a file, relative to this one, or what `createWorkflow(..)` made.
+ * Runs a workflow to its end; a sleep of a week takes no time. The workflow is a file, relative to this one, or what
+ * `createWorkflow(..)` made, here or in another file. It is rejected if no amount of time will end the run.
  */
 export function runWorkflow<Output = any>(
     workflow: string | WorkflowLike,
     options?: RunOptions,
 ): Promise<RunResult<Output>>
+
+/** Starts a workflow as `runWorkflow` does, and gives the run while it is under way. */
+export function startWorkflow<Output = any>(
+    workflow: string | WorkflowLike,
+    options?: RunOptions,
+): Promise<TestRun<Output>>
+
+/** A run that is under way. */
+export interface TestRun<Output = any> {
+    readonly runId: string
+    /** Sends a signal now. */
+    signal(name: string, payload?: unknown): Promise<void>
+    /** Lets time pass until the run waits for a signal. It is rejected if the run never does. */
+    untilWaitingFor(signal: string): Promise<void>
+    /** Lets time pass until the run has ended. */
+    result(): Promise<RunResult<Output>>
+}
+
+/** Lets time pass, in the test and in all runs that it has started: what falls due meanwhile is done, in order. */
+export function advance(duration: Duration | DurationParts): Promise<void>
 
 /** Says what must be true of a value. */
 export function expect<Value>(value: Value): Expect<void> & {

@@ -97,6 +97,51 @@ fn a_new_project_compiles() {
 }
 
 #[test]
+fn a_test_says_what_is_never_answered() {
+    let lab = Lab::offline();
+    lab.write("rate.ts", "async function rate() { return (await fetch('https://rates.example/eur')).json() }\nexport const steps = [rate]\n");
+    lab.write(
+        "never.ts",
+        "function never() { return new Promise(() => {}) }\nexport const steps = [never]\n",
+    );
+    let text = "
+import { expect, runWorkflow, test } from 'rival/test'
+test('a request', async () => {
+    expect((await runWorkflow('./rate.ts')).error).toBe(null)
+})
+test('a promise', async () => {
+    await runWorkflow('./never.ts')
+})
+test('a request that the test answers', async () => {
+    expect((await runWorkflow('./rate.ts', { fetch: { 'https://rates.example/*': 2 } })).output).toBe(2)
+})
+";
+    lab.write("a.test.ts", text);
+    lab.rival(&["test"]).is(&expect![[r#"
+        a.test.ts
+          FAIL  a request  <took>
+                no mock takes the request GET https://rates.example/eur; add one to `fetch` in the options of the run, or write `fetch: 'real'` to send its requests
+          FAIL  a promise  <took>
+          pass  a request that the test answers  <took>
+
+        1 passed, 2 failed in <took>
+        ! 
+        ! FAIL a.test.ts: a request
+        !     expect(..).toBe(..) failed
+        !       expected: null
+        !       received: {
+        !       code: 'error',
+        !       message: "no mock takes the request GET https://rates.example/eur; add one to `fetch` in the options of the run, or write `fetch: 'real'` to send its requests"
+        !     }
+        !         at <anonymous> (a.test.ts:4:57)
+        ! 
+        ! FAIL a.test.ts: a promise
+        !     the run waits for `never`, attempt 1, called <took> ago, and no amount of time will change that
+        exit 1
+    "#]]);
+}
+
+#[test]
 fn a_failed_test_says_where() {
     let lab = Lab::offline();
     lab.write("one.ts", "function one() { return 1 }\nexport const steps = [one]\n");

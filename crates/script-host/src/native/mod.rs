@@ -6,7 +6,7 @@ mod url;
 mod zones;
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Promise, Result, TypedArray, Value};
 use uuid::Uuid;
@@ -19,8 +19,6 @@ use crate::realm::number;
 use crate::shared::HostShared;
 use crate::text;
 
-/// Longer than any host lives; an `Instant` cannot count much further.
-const TIMER_MS_MAX: f64 = 1e12;
 /// As `crypto.getRandomValues` has it.
 const RANDOM_MAX: usize = 65_536;
 
@@ -79,15 +77,13 @@ fn messages<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<H
     native.set("evaluating", Function::new(ctx.clone(), move |begins: bool| host.evaluating(realm, begins))?)
 }
 
-/// `next`, `timer`, `fetch`, `stop`, `now`.
+/// `next`, `timer`, `fetch`, `stop`, `now`, `virtualTime`.
 fn operations<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<HostShared>) -> Result<()> {
     let host = Rc::clone(shared);
     native.set("next", Function::new(ctx.clone(), move || host.ops.borrow_mut().next())?)?;
     let host = Rc::clone(shared);
     let timer = move |op: u32, call: u64, ms: f64| {
-        // A cast of what is no number gives 0.
-        let due = Instant::now() + Duration::from_secs_f64(ms.clamp(0.0, TIMER_MS_MAX).max(0.0) / 1000.0);
-        host.ops.borrow_mut().timer(op, HostOpOwner { realm, call }, due);
+        host.ops.borrow_mut().timer(op, HostOpOwner { realm, call }, ms);
     };
     native.set("timer", Function::new(ctx.clone(), timer)?)?;
     let host = Rc::clone(shared);
@@ -113,7 +109,15 @@ fn operations<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc
     };
     native.set("stop", Function::new(ctx.clone(), stop)?)?;
     let start = Instant::now();
-    native.set("now", Function::new(ctx.clone(), move || start.elapsed().as_secs_f64() * 1000.0)?)
+    native.set("now", Function::new(ctx.clone(), move || start.elapsed().as_secs_f64() * 1000.0)?)?;
+    let host = Rc::clone(shared);
+    let virtual_time = move || OrNull(host.ops.borrow().virtual_time().map(|time| milliseconds(time.now_ms)));
+    native.set("virtualTime", Function::new(ctx.clone(), virtual_time)?)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years")]
+fn milliseconds(ms: i64) -> f64 {
+    ms as f64
 }
 
 /// `load`, `later`, `source`, `factory`, `namespace`.

@@ -105,7 +105,12 @@ impl Lab {
         };
         let env = [("GREETING", "hello")].iter().chain(env);
         let env = env.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        lab.tell(&ToHost::Setup { memory_limit, env, outgoing: OutgoingPolicy::public().allow_loopback() });
+        lab.tell(&ToHost::Setup {
+            memory_limit,
+            env,
+            outgoing: OutgoingPolicy::public().allow_loopback(),
+            virtual_time: None,
+        });
         assert!(matches!(lab.hear(), FromHost::Ready { .. }));
         lab
     }

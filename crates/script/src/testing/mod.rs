@@ -1,30 +1,30 @@
 //! Tests of workflow files, written in TypeScript: `rival test`.
 //!
-//! A test is a function of a test file. What it runs, it runs on an engine in memory with a clock that jumps, and with
-//! the steps that it replaces called back in its own realm.
+//! A test is a function of a test file. What it runs, it runs on an engine in memory, on a clock that jumps and that its
+//! hosts share, and with what it replaces called back in its own realm.
 
-mod mock;
-mod run;
+mod doubles;
+mod session;
+mod start;
+mod world;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rival_core::event::CallRole;
-use rival_script_host::frame::{FromHost, ToHost};
 use rival_typescript::{ModuleBounds, Problem};
-use serde_json::value::RawValue;
 
-use crate::call::HostCall;
 use crate::definition::DescribedTest;
 use crate::describe::{DescribeError, NO_STEPS, describe, problem};
 use crate::discover;
 use crate::error::ScriptsError;
 use crate::files;
-use crate::host::HostEvent;
+use crate::host::lock;
 use crate::pool::HostPool;
-use crate::realm::{ScriptRealm, compile, name_of};
+use crate::realm::{ScriptRealm, compile};
 use crate::settings::ScriptSettings;
+pub(crate) use doubles::TestDoubles;
+use session::TestSession;
 
 /// How long one test may take.
 const TEST_LIMIT: Duration = Duration::from_secs(60);
@@ -94,7 +94,7 @@ pub async fn run(
     mut tell: impl FnMut(TestNews),
 ) -> Result<(), ScriptsError> {
     settings.import_roots.extend(tests.iter().map(|file| project_of(file)));
-    let pool = HostPool::new(settings);
+    let pool = HostPool::in_virtual_time(settings);
     for file in tests {
         match TestSuite::load(&pool, file).await? {
             Ok(suite) => suite.run(only, &mut tell).await?,
@@ -139,62 +139,13 @@ impl TestSuite {
     async fn run(&self, only: &str, tell: &mut impl FnMut(TestNews)) -> Result<(), ScriptsError> {
         for test in self.tests.iter().filter(|test| test.name.contains(only)) {
             let began = Instant::now();
-            let mut lines = Vec::new();
-            let ended = tokio::time::timeout(TEST_LIMIT, self.test(test, &mut lines)).await;
-            let failure = match ended {
-                Ok(failure) => failure?,
-                Err(_) => Some(TestFailure {
-                    message: format!("it took longer than {} s", TEST_LIMIT.as_secs()),
-                    stack: String::new(),
-                }),
-            };
+            let lines = Arc::default();
+            let session = TestSession::begin(self, test, &lines).await?;
+            let failure = session.run(TEST_LIMIT).await;
+            let lines = std::mem::take::<Vec<String>>(&mut lock(&lines));
             let (file, name) = (self.file.clone(), test.name.clone());
             tell(TestNews::Tested(TestResult { file, name, took: began.elapsed(), failure, lines }));
         }
         Ok(())
-    }
-
-    /// Calls one test and does what it asks for.
-    async fn test(
-        &self,
-        test: &DescribedTest,
-        lines: &mut Vec<String>,
-    ) -> Result<Option<TestFailure>, ScriptsError> {
-        let frame = |id| ToHost::Call {
-            id,
-            realm: self.realm.id(),
-            file: name_of(&self.file),
-            workflow: String::new(),
-            function: test.key.clone(),
-            role: CallRole::Step,
-            cx: RawValue::from_string("{}".to_owned()).expect("it is JSON"),
-        };
-        let mut call = self.pool.begin(&self.realm, frame).await?;
-        loop {
-            match call.next().await {
-                HostEvent::Frame(FromHost::Done { .. }) => return Ok(None),
-                HostEvent::Frame(FromHost::Failed { error, .. }) => {
-                    let stack = error.stack.map(|stack| self.realm.stack(&stack)).unwrap_or_default();
-                    return Ok(Some(TestFailure { message: error.message, stack }));
-                }
-                HostEvent::Frame(FromHost::Log { message, .. }) => lines.push(message),
-                HostEvent::Frame(FromHost::Op { op, kind, args, .. }) => {
-                    self.asked(&call, op, &kind, &args).await;
-                }
-                HostEvent::Frame(_) => {}
-                HostEvent::Lost(_) => {
-                    let message = "its script host ended: does it use too much memory?".to_owned();
-                    return Ok(Some(TestFailure { message, stack: String::new() }));
-                }
-            }
-        }
-    }
-
-    async fn asked(&self, call: &HostCall, op: u32, kind: &str, args: &RawValue) {
-        let answer = match kind {
-            "test.run" => run::run(self, call, args).await,
-            _ => Err(crate::ops::refusal(format!("a test cannot ask for `{kind}`: use `runWorkflow`"))),
-        };
-        call.answer(op, answer);
     }
 }

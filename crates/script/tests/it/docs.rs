@@ -7,10 +7,11 @@ use serde_json::json;
 use crate::support::{Lab, settings, write};
 
 const GUIDE: &str = include_str!("../../../../docs/typescript.md");
+const TESTING: &str = include_str!("../../../../docs/testing.md");
 
-/// The files of the guide: blocks that begin with a comment that names one.
-fn files() -> Vec<(&'static str, &'static str)> {
-    let blocks = GUIDE.split("```ts\n").skip(1).filter_map(|rest| rest.split("```").next());
+/// The files of a page: blocks that begin with a comment that names one.
+fn files(page: &'static str) -> Vec<(&'static str, &'static str)> {
+    let blocks = page.split("```ts\n").skip(1).filter_map(|rest| rest.split("```").next());
     blocks
         .map(|block| {
             let name = block.lines().next().and_then(|line| line.strip_prefix("// "));
@@ -22,7 +23,7 @@ fn files() -> Vec<(&'static str, &'static str)> {
 #[tokio::test]
 async fn every_file_of_the_guide_runs() {
     let lab = Lab::of(Engine::builder(), settings()).await;
-    write(lab.folder.path(), &files());
+    write(lab.folder.path(), &files(GUIDE));
     let loaded = lab.scripts.register(&lab.engine, lab.folder.path().join("main.ts")).await;
     let loaded = loaded.expect("it is loaded");
     assert!(loaded.problems.is_empty(), "{:#?}", loaded.problems);
@@ -38,8 +39,19 @@ async fn every_file_of_the_guide_runs() {
 
 #[tokio::test]
 async fn the_test_of_the_guide_passes() {
+    assert_eq!(passed(GUIDE).await, 1);
+}
+
+#[tokio::test]
+async fn the_tests_of_the_page_about_tests_pass() {
+    assert_eq!(passed(TESTING).await, 6);
+}
+
+/// How many tests of a page pass; none may fail.
+async fn passed(page: &'static str) -> usize {
     let dir = tempfile::tempdir().expect("a folder");
-    write(dir.path(), &files());
+    write(dir.path(), &files(page));
+    write(dir.path(), &[("package.json", "{}")]);
     let found = testing::find(&[dir.path().join("tests")]).expect("the folder is read");
     let mut passed = 0;
     testing::run(settings(), &found, "", |news| match news {
@@ -51,7 +63,7 @@ async fn the_test_of_the_guide_passes() {
     })
     .await
     .expect("the tests run");
-    assert_eq!(passed, 1);
+    passed
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 import { durationMs, longWaitMs } from '../duration.ts'
 import type { AbortSignal } from '../web/abort.ts'
 import type { Call } from './call.ts'
+import { isInTest, mockedOnce } from './doubles.ts'
 import type { ErrorShape } from '../native.ts'
 import { errorShape, toError } from './errors.ts'
 import { Operation, raced } from './operation.ts'
@@ -91,7 +92,8 @@ class Durable {
         const { op, answer } = send(call, 'durable.once', { name: String(name) }, true)
         const done = answer.then((known) => {
             const { do: isNew, value } = known as { do?: true; value?: unknown }
-            return isNew === true ? once(call, op, action, () => operation.isDropped) : value
+            const work = isInTest() ? () => mockedOnce(call, String(name), action) : action
+            return isNew === true ? once(call, op, work, () => operation.isDropped) : value
         })
         const operation: Operation = abortable(new Operation(call, op, done, false), options)
         return operation.promise

@@ -1,6 +1,6 @@
 /** What frames ask for. */
 import type { AbortFrame, CallFrame, DescribeFrame, ForgetFrame, ParseFrame } from '../native.ts'
-import { type Author, type Issue, type OpenFile, realm } from '../realm.ts'
+import { type Author, type Functions, type Issue, type OpenFile, realm } from '../realm.ts'
 import { type Call, calls, currentCall, done, fail, open, opened, run, targetOf, youngest } from './call.ts'
 import type { Builtins } from './builtins.ts'
 import { native } from './native.ts'
@@ -117,6 +117,11 @@ function freezeBuiltins(): void {
     if (realm().tests !== null) return
     builtins?.freeze()
     builtins = null
+}
+
+/** A workflow of a file that is evaluated, beside those that it defines. */
+export function addWorkflow(file: string, key: string, workflow: Functions): void {
+    opened.get(file)?.workflows.set(key, workflow)
 }
 
 /** What the module `rival` brings is built in, too. */

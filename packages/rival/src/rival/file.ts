@@ -26,7 +26,7 @@ interface Opened extends OpenFile {
 
 const opened = new Map<string, Promise<Opened>>()
 
-export const author: Author = { open, describe, workflowOf }
+export const author: Author = { open, describe, workflowOf, defines, describeBuilt }
 
 function open(file: string): Promise<OpenFile> {
     return openFile(file)
@@ -222,6 +222,18 @@ async function describe(file: string, entry: boolean): Promise<unknown> {
         launches: launches.filter(isHere).map(({ runId, workflow, input }) => ({ runId, workflow, input: input ?? null })),
         tests,
     }
+}
+
+async function defines(file: string, value: unknown): Promise<boolean> {
+    const { found } = await openFile(file)
+    return found.some(({ compiled }) => compiled.data === workflowOf(value))
+}
+
+async function describeBuilt(value: unknown): Promise<{ functions: Functions; description: unknown }> {
+    const data = workflowOf(value) ?? refuse(`a workflow is needed, not ${kindOf(value)}`, 'make one with createWorkflow(..)')
+    const functions = await compiled(data)
+    const found = { compiled: functions, exported: null, registered: true, module: data.module ?? '' }
+    return { functions, description: await description(found) }
 }
 
 async function description({ compiled, exported, registered, module }: Found): Promise<object> {

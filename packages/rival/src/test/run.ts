@@ -1,55 +1,108 @@
-/** `runWorkflow`: a workflow on the real engine, on a clock that jumps, with some of its steps replaced. */
-import { realm, type Target } from '../realm.ts'
+/** `runWorkflow` and `startWorkflow`: a workflow on the real engine, on the test's clock, with parts of it replaced. */
+import { durationMs, longWaitMs } from '../duration.ts'
+import { realm } from '../realm.ts'
 import { needCaller, pathFrom } from '../rival/caller.ts'
+import type { FetchMocks } from './fetch.ts'
+import { keepMocks } from './mocks.ts'
+import { testFile } from './tests.ts'
+
+interface PlannedSignal {
+    name: string
+    payload?: unknown
+    after?: number | string
+}
 
 interface RunOptions {
     workflow?: string
     input?: unknown
+    workflows?: unknown[]
     mocks?: Record<string, unknown>
-    signals?: { name: string; payload?: unknown }[]
+    children?: Record<string, unknown>
+    once?: Record<string, unknown>
+    fetch?: FetchMocks
+    signals?: PlannedSignal[]
 }
 
-type Mocks = Record<string, unknown>
-
-/** What stands in for steps, by the number of the run. */
-const mocksOf = new Map<number, Mocks>()
-let runs = 0
-
-/** Runs the workflow of a file, or one that was built, to its end. */
+/** Runs a workflow to its end. */
 export async function runWorkflow(workflow: unknown, options: RunOptions = {}): Promise<unknown> {
-    const { input, mocks = {}, signals = [] } = options
-    const run = ++runs
-    mocksOf.set(run, mocks)
-    try {
-        return await realm().ask('test.run', {
-            run,
-            ...targetOf(workflow, options.workflow),
-            input: input ?? null,
-            mocks: Object.keys(mocks),
-            signals: signals.map(({ name, payload }) => ({ name, payload: payload ?? null })),
-        })
-    } finally {
-        mocksOf.delete(run)
+    const run = await start(workflow, options, needCaller('runWorkflow'))
+    return run.result()
+}
+
+/** Starts a workflow. Time passes only while the test waits for something. */
+export async function startWorkflow(workflow: unknown, options: RunOptions = {}): Promise<TestRun> {
+    return start(workflow, options, needCaller('startWorkflow'))
+}
+
+/** Lets time pass in the test and in all that it runs. */
+export async function advance(duration: unknown): Promise<void> {
+    await realm().ask('test.advance', { ms: longWaitMs(duration, 'advance') })
+}
+
+/** A run that a test has started. */
+class TestRun {
+    readonly #number: number
+
+    constructor(
+        number: number,
+        readonly runId: string,
+    ) {
+        this.#number = number
+    }
+
+    /** Sends a signal now. */
+    async signal(name: string, payload?: unknown): Promise<void> {
+        await realm().ask('test.signal', { run: this.#number, name: String(name), payload: payload ?? null })
+    }
+
+    /** Lets time pass until the run waits for a signal. */
+    async untilWaitingFor(signal: string): Promise<void> {
+        await realm().ask('test.untilWaiting', { run: this.#number, name: String(signal) })
+    }
+
+    /** Lets time pass until the run has ended. */
+    result(): Promise<unknown> {
+        return realm().ask('test.finish', { run: this.#number })
     }
 }
 
-function targetOf(given: unknown, chosen: string | undefined): { file: string; workflow?: string } {
-    if (typeof given === 'string') {
-        const file = pathFrom(needCaller('runWorkflow'), given)
-        return chosen === undefined ? { file } : { file, workflow: chosen }
+async function start(workflow: unknown, options: RunOptions, caller: string): Promise<TestRun> {
+    const { input, workflows = [], mocks = {}, children = {}, once = {}, fetch = {}, signals = [] } = options
+    const run = keepMocks({ mocks, children, once, fetch })
+    const sources = []
+    for (const [index, given] of [workflow, ...workflows].entries()) {
+        sources.push(await sourceOf(given, caller, `built:${run}.${index}`))
     }
-    const built = realm().author?.workflowOf(given)
-    if (built?.module === undefined) {
-        throw new TypeError("runWorkflow takes a file such as './order.ts', or a workflow made with createWorkflow(..)")
-    }
-    return { file: built.module, workflow: built.name }
+    const started = await realm().ask('test.start', {
+        run,
+        sources,
+        workflow: options.workflow,
+        input: input ?? null,
+        mocks: Object.keys(mocks),
+        children: Object.keys(children),
+        signals: signals.map(({ name, payload, after = 0 }) => ({
+            name,
+            payload: payload ?? null,
+            afterMs: durationMs(after, 'signals: `after`'),
+        })),
+    })
+    return new TestRun(run, (started as { runId: string }).runId)
 }
 
-/** What stands in for a step: `mock:<name>#<run>`. */
-export function mockOf(key: string): Target | undefined {
-    const [, name, run] = /^mock:(.*)#(\d+)$/.exec(key) ?? []
-    const mocks = mocksOf.get(Number(run))
-    if (mocks === undefined || name === undefined || !Object.hasOwn(mocks, name)) return undefined
-    const mock = mocks[name]
-    return { fn: typeof mock === 'function' ? (mock as Target['fn']) : () => mock, role: 'step' }
+/** Where a workflow is: in a file, or only here. */
+async function sourceOf(given: unknown, caller: string, key: string): Promise<object> {
+    if (typeof given === 'string') return { file: pathFrom(caller, given) }
+    const { author } = realm()
+    const built = author?.workflowOf(given)
+    if (author === null || built === undefined) {
+        throw new TypeError("a test runs a file such as './order.ts', or a workflow made with createWorkflow(..)")
+    }
+    const { module, name } = built
+    // A file of its own is run as an engine runs it. What the test has built closes over the test, and runs here.
+    if (module !== undefined && module !== testFile() && (await author.defines(module, given))) {
+        return { file: module, workflow: name }
+    }
+    const { functions, description } = await author.describeBuilt(given)
+    realm().addWorkflow(testFile(), key, functions)
+    return { built: { key, description } }
 }

@@ -1,7 +1,7 @@
 /** Tests, as files list them. */
 import type { Target, Tests } from '../realm.ts'
 import { callerModule } from '../rival/caller.ts'
-import { mockOf } from './run.ts'
+import { mockOf } from './mocks.ts'
 
 interface Test {
     name: string
@@ -11,6 +11,13 @@ interface Test {
 const byFile = new Map<string, Test[]>()
 /** The names of the `describe` blocks around. */
 const around: string[] = []
+
+let current = ''
+
+/** The file of the test that runs. */
+export function testFile(): string {
+    return current
+}
 
 /** Adds a test. It passes if the function neither throws nor rejects. */
 export function test(name: string, fn: () => unknown): void {
@@ -40,6 +47,7 @@ export const tests: Tests = {
     find(file, key): Target | undefined {
         const index = /^test:(\d+)$/.exec(key)?.[1]
         if (index === undefined) return mockOf(key)
+        current = file
         const found = byFile.get(file)?.[Number(index)]
         return found && { fn: async () => void (await found.fn()), role: 'step' }
     },

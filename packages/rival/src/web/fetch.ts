@@ -1,4 +1,5 @@
 /** `fetch`. */
+import { isInTest, mockedAnswer } from '../host/doubles.ts'
 import { native } from '../host/native.ts'
 import { begin, stop } from '../host/ops.ts'
 import type { FetchAnswer, NativeError } from '../native.ts'
@@ -15,6 +16,10 @@ export async function fetch(input: unknown, init?: RequestInit): Promise<Respons
     const sent = Body.sent(request)
     // What is there at once is sent at once.
     const body = sent instanceof Promise ? await sent : sent
+    if (isInTest()) {
+        const mocked = await mockedAnswer(request, body)
+        if (mocked !== null) return Response.of(mocked)
+    }
     const answer = await new Promise<FetchAnswer>((resolve, reject) => {
         const over = () => reject(new DOMException('the call that made this request is over', 'AbortError'))
         const begun = begin((error, value) => {

@@ -21,9 +21,11 @@ import { URLSearchParams } from './search_params.ts'
 import * as streams from './streams.ts'
 import * as timers from './timers.ts'
 import { URL } from './url.ts'
+import { installVirtualDate } from './virtual_date.ts'
 
 /** Puts it there. As on other platforms, it can be replaced and is not listed. */
 export function installGlobals(): void {
+    installVirtualDate()
     const { AbortController, AbortSignal, DOMException } = abort
     const { queueMicrotask, setImmediate, setInterval, setTimeout } = timers
     const clear = { clearImmediate: timers.clearTimer, clearInterval: timers.clearTimer, clearTimeout: timers.clearTimer }

@@ -1,7 +1,9 @@
-/** `performance`: a clock that only goes forward. */
+/** `performance`: a clock that only goes forward; in a test, the test's. */
 import { native } from '../host/native.ts'
 
 export function makePerformance(): object {
-    const timeOrigin = Date.now() - native.now()
-    return { timeOrigin, now: () => native.now(), toJSON: () => ({ timeOrigin }) }
+    const begun = native.virtualTime()
+    const now = begun === null ? () => native.now() : () => (native.virtualTime() ?? begun) - begun
+    const timeOrigin = Date.now() - now()
+    return { timeOrigin, now, toJSON: () => ({ timeOrigin }) }
 }

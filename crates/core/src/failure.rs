@@ -1,7 +1,9 @@
 //! What goes wrong in user functions, and what the function asks for when it does.
 
+use std::any::type_name;
 use std::error::Error as StdError;
 use std::fmt;
+use std::panic::Location;
 
 use serde::{Deserialize, Serialize};
 
@@ -67,13 +69,92 @@ pub struct FailureRecord {
     /// Anything else the function wants to say.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value::present")]
     pub details: Option<Value>,
+    /// Where it comes from, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Box<FailureOrigin>>,
+}
+
+/// Where a failure comes from, as it was at that moment: the file may change afterwards.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FailureOrigin {
+    /// The class or type of the error, if it says something: `TypeError`, `std::io::Error`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// The author's file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// From 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// From 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// The source around the line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excerpt: Vec<SourceLine>,
+    /// The calls that led there, the innermost first, and the errors that caused this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+}
+
+/// A line of a source file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SourceLine {
+    /// From 1.
+    pub line: u32,
+    /// Without its line break.
+    pub text: String,
 }
 
 impl FailureRecord {
     /// A failure with a code and a message.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), details: None }
+        Self { code: code.into(), message: message.into(), details: None, origin: None }
     }
+
+    /// The message, after the class of the error if that says something.
+    pub fn sentence(&self) -> String {
+        let class = self.origin.as_ref().and_then(|origin| origin.class.as_deref());
+        match class {
+            Some(class) if !self.message.starts_with(class) => format!("{class}: {}", self.message),
+            _ => self.message.clone(),
+        }
+    }
+}
+
+impl FailureOrigin {
+    /// A line of Rust at which an error became a step's.
+    fn converted<E>(at: &Location<'_>) -> Self {
+        Self {
+            class: class_of::<E>(),
+            file: Some(at.file().to_owned()),
+            line: Some(at.line()),
+            column: Some(at.column()),
+            ..Self::default()
+        }
+    }
+
+    /// Forgets the place, if it is in this file.
+    pub fn forget_file(&mut self, file: &str) {
+        if self.file.as_deref() == Some(file) {
+            (self.file, self.line, self.column) = (None, None, None);
+        }
+    }
+
+    /// `file:line:column`, as far as that is known.
+    pub fn place(&self) -> Option<String> {
+        let numbers = [self.line, self.column].into_iter().flatten();
+        Some(numbers.fold(self.file.clone()?, |place, number| format!("{place}:{number}")))
+    }
+}
+
+/// The type of an error, unless it is one that any error can be.
+fn class_of<E>() -> Option<String> {
+    let name = type_name::<E>();
+    let is_any = matches!(name, "&str" | "alloc::string::String" | "anyhow::Error") || name.contains("dyn ");
+    (!is_any).then(|| name.to_owned())
 }
 
 impl fmt::Display for FailureRecord {
@@ -185,6 +266,8 @@ impl From<StepError> for Box<dyn StdError> {
 }
 
 impl<E: Into<Box<dyn StdError + Send + Sync>>> From<E> for StepError {
+    /// Remembers the line of the `?` or `into()`.
+    #[track_caller]
     fn from(error: E) -> Self {
         let error = error.into();
         let mut message = error.to_string();
@@ -196,6 +279,37 @@ impl<E: Into<Box<dyn StdError + Send + Sync>>> From<E> for StepError {
             }
             source = cause.source();
         }
-        Self::new(message)
+        let mut converted = Self::new(message);
+        converted.failure.origin = Some(Box::new(FailureOrigin::converted::<E>(Location::caller())));
+        converted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reads() -> Result<(), StepError> {
+        String::from_utf8(vec![0xFF])?;
+        Ok(())
+    }
+
+    #[test]
+    fn an_error_that_becomes_a_step_error_has_its_type_and_the_line_of_its_conversion() {
+        let failure = reads().unwrap_err().failure;
+        let origin = failure.origin.clone().unwrap();
+        assert_eq!(origin.class.as_deref(), Some("alloc::string::FromUtf8Error"));
+        assert_eq!((origin.file.as_deref(), origin.line), (Some(file!()), Some(line!() - 9)));
+        assert!(failure.sentence().starts_with("alloc::string::FromUtf8Error: invalid utf-8"), "{failure}");
+        let text: StepError = "no".into();
+        assert_eq!(text.failure.origin.unwrap().class, None);
+    }
+
+    #[test]
+    fn failures_of_earlier_versions_have_no_origin_and_are_written_as_they_were() {
+        let old = r#"{"code":"error","message":"no","details":{"stack":"at x"}}"#;
+        let failure: FailureRecord = serde_json::from_str(old).unwrap();
+        assert_eq!((&failure.origin, failure.sentence().as_str()), (&None, "no"));
+        assert_eq!(serde_json::to_string(&failure).unwrap(), old);
     }
 }

@@ -25,7 +25,7 @@ pub mod verify;
 pub mod view;
 
 pub use event::Event;
-pub use failure::{Behavior, FailureRecord, StepError};
+pub use failure::{Behavior, FailureOrigin, FailureRecord, SourceLine, StepError};
 pub use ids::{RunId, Seq, Time};
 pub use level::{LogLevel, UnknownLevel};
 pub use path::Path;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::durable;
 use crate::event::NotUndone;
-use crate::failure::FailureRecord;
+use crate::failure::{FailureOrigin, FailureRecord};
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
 use crate::status::{NodeStatus, RunStatus, UndoStatus};
@@ -194,11 +194,14 @@ impl<'de> Deserialize<'de> for StepFailure {
             message: String,
             #[serde(default, deserialize_with = "value::present")]
             details: Option<Value>,
+            #[serde(default)]
+            origin: Option<Box<FailureOrigin>>,
             attempt_number: u32,
             occurred_at: Time,
         }
-        let Flat { code, message, details, attempt_number, occurred_at } = Flat::deserialize(deserializer)?;
-        Ok(Self { failure: FailureRecord { code, message, details }, attempt_number, occurred_at })
+        let Flat { code, message, details, origin, attempt_number, occurred_at } =
+            Flat::deserialize(deserializer)?;
+        Ok(Self { failure: FailureRecord { code, message, details, origin }, attempt_number, occurred_at })
     }
 }
 

@@ -22,7 +22,12 @@ pub trait IntoStepError {
 #[diagnostic::do_not_recommend]
 impl<E: Into<StepError>> IntoStepError for E {
     fn into_step_error(self) -> StepError {
-        self.into()
+        let mut error: StepError = self.into();
+        // An error that becomes a step's only here was made elsewhere, at a line that is not known.
+        if let Some(origin) = &mut error.failure.origin {
+            origin.forget_file(file!());
+        }
+        error
     }
 }
 
@@ -123,4 +128,21 @@ fn not_finished(error: tokio::task::JoinError) -> StepError {
 fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("too poor")]
+    struct TooPoor;
+
+    #[test]
+    fn a_steps_own_error_has_its_type_and_no_place() {
+        let result: Result<(), TooPoor> = Err(TooPoor);
+        let origin = result.into_result().unwrap_err().failure.origin.unwrap();
+        assert!(origin.class.unwrap().ends_with("TooPoor"));
+        assert_eq!(origin.file, None);
+    }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use rival_core::durable::ChildOutcome;
 use rival_core::event::{self, EventKind, ImportedStatus, LostReason, NotUndone, VERSION};
-use rival_core::failure::{FailureRecord, StepError};
+use rival_core::failure::{FailureOrigin, FailureRecord, SourceLine, StepError};
 use rival_core::fork::{ForkImport, NodeImport};
 use rival_core::machine::{OnceRequest, OpRequest, RunStart};
 use rival_core::plan::{Join, SleepLength};
@@ -268,7 +268,21 @@ fn recordings() -> Vec<(&'static str, Case)> {
         ("clock-set-back", clock_set_back()),
         ("told-to-stop", told_to_stop()),
         ("given-up", given_up()),
+        ("with-origin", with_origin()),
     ]
+}
+
+fn with_origin() -> Case {
+    let mut error = StepError::stop("cannot read property 'length' of undefined");
+    error.failure.origin = Some(Box::new(FailureOrigin {
+        class: Some("TypeError".into()),
+        file: Some("flows/etl.ts".into()),
+        line: Some(2),
+        column: Some(12),
+        excerpt: vec![SourceLine { line: 2, text: "    return rows.length".into() }],
+        stack: Some("    at parse (flows/etl.ts:2:12)".into()),
+    }));
+    Case::of(vec![step("parse")]).start().fails("parse", 1, error)
 }
 
 fn told_to_stop() -> Case {

@@ -7,7 +7,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use rival_core::event::{ResultPart, ResultParts, ValueField};
 use rival_core::joined::HeldPart;
 use rival_core::view::RunView;
-use rival_core::{Event, Path, RunId, RunState, Seq, Value};
+use rival_core::{Event, FailureOrigin, Path, RunId, RunState, Seq, Value};
 use rival_store::StoreError;
 use serde_json::json;
 use std::sync::Arc;
@@ -116,6 +116,17 @@ impl<'a> ValueBudget<'a> {
         self.left = self.left.saturating_sub(bytes);
         value
     }
+
+    /// Leaves out what is long of a failure's origin, if there is no room for it. Its place stays.
+    fn fit_origin(&mut self, origin: &mut FailureOrigin) {
+        let excerpt: usize = origin.excerpt.iter().map(|line| line.text.len()).sum();
+        let bytes = excerpt + origin.stack.as_ref().map_or(0, String::len);
+        if bytes > self.left {
+            (origin.excerpt, origin.stack) = (Vec::new(), None);
+        } else {
+            self.left -= bytes;
+        }
+    }
 }
 
 impl Engine {
@@ -178,11 +189,14 @@ impl Engine {
 /// Lets go of what is too large in an event.
 fn lighten(event: &mut Event, budget: &mut ValueBudget<'_>) {
     let seq = event.seq;
-    if let Some(failure) = event.kind.failure_mut()
-        && let Some((end, _)) = failure.message.char_indices().nth(MESSAGE_CHARS)
-    {
-        failure.message.truncate(end);
-        failure.message.push('…');
+    if let Some(failure) = event.kind.failure_mut() {
+        if let Some((end, _)) = failure.message.char_indices().nth(MESSAGE_CHARS) {
+            failure.message.truncate(end);
+            failure.message.push('…');
+        }
+        if let Some(origin) = &mut failure.origin {
+            budget.fit_origin(origin);
+        }
     }
     event.kind.for_each_value(&mut |field, value| {
         if value.len_bytes() > SMALL_BYTES {

@@ -3,14 +3,14 @@
 use rival_core::event::BlockedReason;
 use rival_core::plan::is_unnamed;
 use rival_core::state::RunEnding;
-use rival_core::{NodeStatus, Path, RunId, RunState, RunStatus, Time};
+use rival_core::{FailureRecord, NodeStatus, Path, RunId, RunState, RunStatus, Time};
 use rival_store::RunRow;
 
 /// Says what a run is waiting for and since when.
 pub(crate) fn explain(row: &RunRow, state: &RunState, now: Time) -> String {
     let run = &row.id;
     if let Some(end) = &state.end {
-        let why = end.failure.as_ref().map(|failure| failure.message.as_str()).or(end.reason.as_deref());
+        let why = end.failure.as_ref().map(FailureRecord::sentence).or_else(|| end.reason.clone());
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
         return format!("run `{run}` {} {} ago{why}", end.status, ago(now, end.at));
     }

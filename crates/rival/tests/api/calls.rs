@@ -62,6 +62,20 @@ fn trees() -> Definition {
     Workflow::new("w").input::<Order>().step(find_tree).step(chop_tree).build().unwrap().into()
 }
 
+/// Fails with an error that became a step's here.
+fn reads() -> Result<u32, StepError> {
+    Ok("seven".parse::<u32>()?)
+}
+
+#[tokio::test]
+async fn a_failure_has_the_line_at_which_it_became_one() {
+    let definition: Definition = Workflow::new("w").step(reads.named("reads")).build().unwrap().into();
+    let error = call(&definition, "reads", context("reads", json!(null))).await.unwrap_err();
+    let origin = error.failure.origin.unwrap();
+    assert_eq!(origin.class.as_deref(), Some("core::num::error::ParseIntError"));
+    assert_eq!((origin.file.as_deref(), origin.line), (Some(file!()), Some(line!() - 9)));
+}
+
 #[tokio::test]
 async fn a_call_takes_its_arguments_and_records_its_result() {
     let mut resources = ResourceMap::default();

@@ -5,6 +5,9 @@ use rquickjs::{CaughtError, Ctx, Object, Value};
 use crate::code;
 use crate::frame::ScriptError;
 
+/// An error's frames as they are. What `stack` gives is made by JavaScript, which may have no time or memory left.
+const FRAMES: &str = "[[frames]]";
+
 /// What was thrown out of JavaScript.
 pub(crate) fn thrown<'js>(ctx: &Ctx<'js>, caught: CaughtError<'js>) -> ScriptError {
     match caught {
@@ -31,7 +34,7 @@ fn of_error<'js>(ctx: &Ctx<'js>, error: &Object<'js>) -> ScriptError {
     ScriptError {
         name: text(ctx, error, "name").unwrap_or_else(|| "Error".to_owned()),
         message: text(ctx, error, "message").unwrap_or_default(),
-        stack: text(ctx, error, "stack"),
+        stack: text(ctx, error, FRAMES).or_else(|| text(ctx, error, "stack")),
         code: text(ctx, error, "code"),
         ..ScriptError::default()
     }

@@ -47,7 +47,8 @@ impl TurnRejections {
         let taken = self.0.take();
         let told = taken.into_iter().filter_map(|rejection| {
             let reason = error::quiet(ctx, rejection.reason.restore(ctx))?;
-            Some((rejection.call, error::of_value(ctx, &reason)))
+            // An interrupt of the host's own that came while a promise was being resolved is no error of the script.
+            (!reason.is_uncatchable_error()).then(|| (rejection.call, error::of_value(ctx, &reason)))
         });
         told.collect()
     }

@@ -9,7 +9,7 @@ use rival_core::event::CallRole;
 use rival_core::event::LostReason;
 use rival_core::failure::code::NOT_JSON;
 use rival_core::plan::BackoffKind;
-use rival_core::{LogLevel, StepError, Value};
+use rival_core::{FailureOrigin, LogLevel, StepError, Value};
 use rival_engine::{
     BusyGuard, CallContext, CallError, FunctionNeeds, InexactNumber, UserFunction, inexact_number,
     is_too_deep,
@@ -136,7 +136,7 @@ impl<'a> HostSession<'a> {
                 }
                 () = context.cancellation.cancelled(), if !session.told => {
                     session.told = true;
-                    session.call.abort("the step was told to stop");
+                    session.call.abort("its time is up, or its run is ending");
                 }
             }
         }
@@ -221,13 +221,20 @@ pub(crate) fn failure(error: ScriptError, realm: &ScriptRealm) -> StepError {
     if let Some(code) = error.code {
         step = step.code(code);
     }
-    let stack = error.stack.map(|stack| realm.stack(&stack)).filter(|stack| !stack.is_empty());
-    // What every error is called says nothing.
-    let name = Some(error.name).filter(|name| !matches!(name.as_str(), "" | "Error" | "StepError"));
-    match details(error.details, name, stack) {
-        Some(details) => step.details(details),
-        None => step,
-    }
+    step.failure.details = error.details.map(Value::from);
+    step.failure.origin = origin(error.name, error.stack.as_deref(), realm);
+    step
+}
+
+/// Where an error comes from, unless nothing is known of that.
+fn origin(class: String, stack: Option<&str>, realm: &ScriptRealm) -> Option<Box<FailureOrigin>> {
+    let origin = FailureOrigin {
+        // What every error is called says nothing.
+        class: Some(class).filter(|class| !matches!(class.as_str(), "" | "Error" | "StepError")),
+        stack: stack.map(|stack| realm.stack(stack)).filter(|stack| !stack.is_empty()),
+        ..stack.map(|stack| realm.origin(stack)).unwrap_or_default()
+    };
+    (origin != FailureOrigin::default()).then(|| Box::new(origin))
 }
 
 /// A message that people can read, whatever was thrown.
@@ -238,25 +245,6 @@ fn shortened(mut message: String) -> String {
         message.push('…');
     }
     message
-}
-
-/// The author's details, with the error's class and the stack beside them.
-fn details(
-    details: Option<serde_json::Value>,
-    name: Option<String>,
-    stack: Option<String>,
-) -> Option<serde_json::Value> {
-    let Some(stack) = stack else { return details };
-    let mut fields = match details {
-        None => serde_json::Map::new(),
-        Some(serde_json::Value::Object(fields)) => fields,
-        Some(other) => serde_json::Map::from_iter([("details".to_owned(), other)]),
-    };
-    if let Some(name) = name {
-        fields.entry("name").or_insert(name.into());
-    }
-    fields.insert("stack".to_owned(), stack.into());
-    Some(fields.into())
 }
 
 /// What the engine is told of a call that was lost.

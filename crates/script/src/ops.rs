@@ -55,6 +55,11 @@ struct OnceResult {
 }
 
 #[derive(Deserialize)]
+struct StackArgs {
+    stack: String,
+}
+
+#[derive(Deserialize)]
 struct NamedOp {
     name: String,
 }
@@ -138,6 +143,7 @@ impl<'a> PendingOps<'a> {
                 self.note_answer(args);
                 return None;
             }
+            "stack" => std::future::ready(stack(self.realm, args)).boxed(),
             "durable.onceDone" => return self.once_done(op, parse(args)).map(answers),
             "durable.used" => return self.used(parse(args)),
             "durable.drop" => return self.give_up(parse(args)),
@@ -340,6 +346,12 @@ fn map(durable: &DurableHandle, args: MapArgs) -> BoxFuture<'static, OpAnswer> {
         encode(&outcomes.collect::<Result<Vec<_>, _>>()?)
     }
     .boxed()
+}
+
+/// A stack trace of generated code, with places in TypeScript.
+pub(crate) fn stack(realm: &ScriptRealm, args: &RawValue) -> OpAnswer {
+    let StackArgs { stack } = parse(args)?;
+    encode(&realm.stack_of_files(&stack))
 }
 
 fn whole_ms(ms: f64) -> Duration {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
+use rival_core::{FailureOrigin, SourceLine};
 use rival_script_host::frame::{EMPTY, ModuleSource, REFUSED, ToHost};
 use rival_typescript::{ModuleBounds, ModuleLink, NODE_MODULES, ScriptProgram};
 
@@ -55,6 +56,26 @@ impl ScriptRealm {
     /// A stack trace with the places in TypeScript.
     pub(crate) fn stack(&self, stack: &str) -> String {
         self.program.map_stack(stack, &self.root)
+    }
+
+    /// The same for scripts themselves.
+    pub(crate) fn stack_of_files(&self, stack: &str) -> String {
+        self.program.map_stack_to_files(stack)
+    }
+
+    /// Where an error with this stack trace was made: the place in TypeScript, and the source around it.
+    pub(crate) fn origin(&self, stack: &str) -> FailureOrigin {
+        let Some((path, line, column)) = self.program.first_place(stack) else {
+            return FailureOrigin::default();
+        };
+        let excerpt = self.program.excerpt(&path, line).into_iter();
+        FailureOrigin {
+            file: Some(name_of(path.strip_prefix(&self.root).unwrap_or(&path))),
+            line: Some(line),
+            column: Some(column),
+            excerpt: excerpt.map(|(line, text)| SourceLine { line, text }).collect(),
+            ..FailureOrigin::default()
+        }
     }
 
     /// A line of a log, in which errors have their places in TypeScript.

@@ -157,13 +157,19 @@ fn shortest_circle<'m>(modules: &'m ModuleTable, start: &'m Path) -> Option<Vec<
     None
 }
 
+/// How many files of a circle a message names.
+const CIRCLE_SHOWN: usize = 8;
+
 fn circular(modules: &ModuleTable, circle: &[&Path]) -> Option<Problem> {
     let first = *circle.first()?;
     let next = circle.get(1).copied().unwrap_or(first);
     let (request, _) = imports(modules, first).find(|(_, target)| *target == next)?;
     let folder = first.parent().unwrap_or(Path::new("/"));
     let shown = |path: &&Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
-    let names: Vec<String> = circle.iter().chain([&first]).map(shown).collect();
+    let mut names: Vec<String> = circle.iter().chain([&first]).map(shown).collect();
+    if let Some(left) = names.len().checked_sub(CIRCLE_SHOWN).filter(|left| *left > 0) {
+        names.splice(CIRCLE_SHOWN / 2..CIRCLE_SHOWN / 2 + left, [format!("({left} more)")]);
+    }
     let message = format!("files import each other in a circle: {}", names.join(" -> "));
     let advice = "Move what both need into a file of its own. For types alone, write `import type`.";
     Some(Problem::new(first, request.place, message).advise(advice))

@@ -40,6 +40,16 @@ impl<'a> LineIndex<'a> {
     }
 }
 
+/// A line of a text and those before and after it, with their numbers.
+pub(crate) fn around(text: &str, line: u32) -> Vec<(u32, String)> {
+    const BEFORE: u32 = 2;
+    const AFTER: u32 = 1;
+    let shown = line.saturating_sub(BEFORE)..=line.saturating_add(AFTER);
+    let lines = (1..).zip(text.lines()).skip_while(|(number, _)| !shown.contains(number));
+    let lines = lines.take_while(|(number, _)| shown.contains(number));
+    lines.map(|(number, text)| (number, text.to_owned())).collect()
+}
+
 /// How many UTF-16 units a piece of UTF-8 has; the piece may end anywhere.
 pub(crate) fn utf16(bytes: &[u8]) -> usize {
     bytes.iter().map(|byte| usize::from(byte & 0xC0 != 0x80) + usize::from(*byte >= 0xF0)).sum()

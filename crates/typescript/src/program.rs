@@ -8,7 +8,7 @@ use crate::bounds::ModuleBounds;
 use crate::check::{check, missing_from};
 use crate::compile::compile;
 use crate::module::{ModuleLink, ModuleRequest, RequestedBy, SourceModule, in_package};
-use crate::place::{LineIndex, TextPosition, number};
+use crate::place::{self, LineIndex, TextPosition, number};
 use crate::problem::Problem;
 use crate::resolve::{ModuleFinder, out_of_bounds};
 use crate::stack;
@@ -80,7 +80,12 @@ impl ScriptProgram {
 
     /// A script host's stack trace with places in TypeScript, paths relative to `root`, and only the author's frames.
     pub fn map_stack(&self, stack: &str, root: &Path) -> String {
-        stack::map(self, stack, root)
+        stack::map(self, stack, |path| path.strip_prefix(root).unwrap_or(path).display().to_string())
+    }
+
+    /// The same with the URLs of files, by which it can be told that its places are those of TypeScript already.
+    pub fn map_stack_to_files(&self, stack: &str) -> String {
+        stack::map(self, stack, |path| format!("{}{}", stack::MAPPED, path.display()))
     }
 
     /// The first place in a script host's stack trace that is in a file of the author: file, line and column in
@@ -93,6 +98,12 @@ impl ScriptProgram {
     pub fn place_in_package(&self, stack: &str) -> Option<String> {
         let (path, line, column) = stack::place_in_package(self, stack)?;
         Some(format!("{}:{line}:{column}", shown(&path)))
+    }
+
+    /// The lines around a line of a module's TypeScript, each with its number.
+    pub fn excerpt(&self, module: &Path, line: u32) -> Vec<(u32, String)> {
+        let source = self.modules.get(module).and_then(|module| module.source.as_deref());
+        place::around(source.unwrap_or_default(), line)
     }
 
     fn report(&mut self, problem: Problem) {

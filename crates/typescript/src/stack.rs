@@ -37,9 +37,12 @@ pub(crate) fn from_bytes(code: &str, line: u32, column: u32) -> TextPosition {
     TextPosition { line, column: number(utf16(before) + 1) }
 }
 
+/// What a place begins with that is one of TypeScript already, as scripts see them.
+pub(crate) const MAPPED: &str = "file://";
+
 /// A stack trace of generated code as one of TypeScript.
-pub(crate) fn map(program: &ScriptProgram, stack: &str, root: &Path) -> String {
-    let lines: Vec<String> = stack.lines().filter_map(|line| map_line(program, line, root)).collect();
+pub(crate) fn map(program: &ScriptProgram, stack: &str, show: impl Fn(&Path) -> String) -> String {
+    let lines: Vec<String> = stack.lines().filter_map(|line| map_line(program, line, &show)).collect();
     lines.join("\n")
 }
 
@@ -56,13 +59,13 @@ pub(crate) fn place_in_package(program: &ScriptProgram, stack: &str) -> Option<(
 }
 
 /// A line of a stack trace; none if it is a frame of code that is not the author's.
-fn map_line(program: &ScriptProgram, line: &str, root: &Path) -> Option<String> {
+fn map_line(program: &ScriptProgram, line: &str, show: &impl Fn(&Path) -> String) -> Option<String> {
     let Some((function, place)) = frame(line) else { return Some(line.to_owned()) };
     if place == "native" {
         return Some(line.to_owned());
     }
     let (path, line, column) = origin(program, place)?;
-    let shown = path.strip_prefix(root).unwrap_or(&path).display();
+    let shown = show(&path);
     Some(match function {
         Some(function) => format!("    at {function} ({shown}:{line}:{column})"),
         None => format!("    at {shown}:{line}:{column}"),
@@ -80,6 +83,9 @@ fn frame(line: &str) -> Option<(Option<&str>, &str)> {
 
 /// A place in the code of a module as one in TypeScript.
 fn origin(program: &ScriptProgram, place: &str) -> Option<(PathBuf, u32, u32)> {
+    if let Some((file, line, column)) = place.strip_prefix(MAPPED).and_then(split) {
+        return Some((program.modules.get(Path::new(file))?.path.clone(), line, column));
+    }
     let (module, line, column) = split(place)?;
     let module = program.modules.get(Path::new(module))?;
     let (line, column) = program.origin(&module.path, line, column).unwrap_or((line, column));

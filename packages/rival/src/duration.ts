@@ -63,8 +63,7 @@ function parse(text: string, what: string): number {
 
 function whole(ms: number, what: string): number {
     const rounded = Math.round(ms)
-    if (!(rounded >= 0) || rounded > Number.MAX_SAFE_INTEGER) {
-        throw new TypeError(`${what} must be a time of zero or more, not ${ms}`)
-    }
+    if (!(rounded >= 0)) throw new TypeError(`${what} must be zero or more milliseconds, not ${ms}`)
+    if (rounded > Number.MAX_SAFE_INTEGER) throw new TypeError(`${what} is too long: ${ms} ms; the longest is 285,000 years`)
     return rounded
 }

@@ -216,7 +216,7 @@ export interface LoopShape {
 }
 
 export interface FailureShape {
-    error: { code: string; message: string; details?: unknown }
+    error: { code: string; message: string; details?: unknown; origin?: { class?: string; stack?: string } }
     failedStep: StepEntry & { stepName: string; path: string }
     workflowState: { input: unknown; status: string; runId: string | null; workflowName: string }
 }

@@ -8,6 +8,7 @@ import { contextFor } from './host/context.ts'
 import { abort, addWorkflow, call, describe, forget, isLoading, judgeBuiltins, keepBuiltins, parse, protect } from './host/frames.ts'
 import { connect, native } from './host/native.ts'
 import { installRaces } from './host/operation.ts'
+import { framesOf, installStacks } from './host/stack.ts'
 import { answered, ask, completed, drained, enterTurn, tellOfCall } from './host/ops.ts'
 import type { Cx, Exports, Frame, Native } from './native.ts'
 import { install } from './realm.ts'
@@ -34,8 +35,9 @@ export default function prelude(given: Native) {
     connect(given)
     installGlobals()
     installRaces()
+    installStacks()
     keepBuiltins(new Builtins(givenToCalls()))
-    install({ native, ask, tell: tellOfCall, isLoading, judgeBuiltins, addWorkflow, protect, author: null, tests: null, inspect })
+    install({ native, ask, tell: tellOfCall, isLoading, judgeBuiltins, addWorkflow, protect, author: null, tests: null, inspect, framesOf })
     return { frame, complete: completed, drained }
 }
 

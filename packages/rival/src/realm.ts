@@ -24,6 +24,8 @@ export interface Realm {
     tests: Tests | null
     /** Gives values as people read them. */
     inspect(value: unknown): string
+    /** The frames of an error in generated code. */
+    framesOf(error: Error): string
 }
 
 /** Makes workflows of modules. */

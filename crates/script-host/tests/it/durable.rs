@@ -253,3 +253,107 @@ fn an_abort_signal_gives_an_operation_up() {
     is_dropped(&mut lab, op);
     assert_eq!(lab.end().1.outcome.unwrap(), json!("enough"));
 }
+
+/// A call with one line of code in it, and how it ends before anything is answered.
+fn refused(line: &str) -> ScriptError {
+    let code = format!("export const steps = [async function one({{ durable }}) {{ {line} }}]");
+    let mut lab = Lab::new(Place::Thread);
+    lab.tell(&ToHost::Realm { realm: 1, modules: vec![file("/flow.js", &code)] });
+    lab.begin("one", json!(null));
+    loop {
+        match lab.hear() {
+            FromHost::Failed { error, .. } => return error,
+            FromHost::Done { value, .. } => panic!("{line}: {value}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn arguments_that_cannot_be_meant_are_refused_by_name() {
+    let cases = [
+        ("durable.map(5, 'x')", "durable.map takes a list, not the number 5"),
+        ("durable.map('abc', 'x')", "durable.map takes a list, not the text 'abc'"),
+        (
+            "durable.map([1], 'x', { concurency: 1 })",
+            "durable.map has no option `concurency`; did you mean `concurrency`?",
+        ),
+        (
+            "durable.map([1], 'x', { concurrency: 0 })",
+            "durable.map: `concurrency` must be a whole number of at least 1, not the number 0",
+        ),
+        ("durable.signal()", "durable.signal: the name must be a text, not undefined"),
+        (
+            "durable.signal('go', { timeoutMs: 5 })",
+            "durable.signal has no option `timeoutMs`; did you mean `timeout`?",
+        ),
+        (
+            "durable.signal('go', { timeout: -1 })",
+            "durable.signal: `timeout` must be zero or more milliseconds, not -1",
+        ),
+        ("durable.sleep()", "durable.sleep must be milliseconds or a text such as '5s' or '2 minutes'"),
+        (
+            "durable.sleep(1e18)",
+            "durable.sleep is too long: 1000000000000000000 ms; the longest is 285,000 years",
+        ),
+        (
+            "durable.sleep(5, { abort: true })",
+            "durable.sleep: `abort` must be an AbortSignal, not the boolean true; write `abort: controller.signal`",
+        ),
+        ("durable.once('a')", "durable.once: what is to be done must be a function, not undefined"),
+        ("durable.run({})", "durable.run takes a workflow or the name of one, not an empty object"),
+        ("durable.race(durable.sleep(5))", "durable.race takes a list, not a promise"),
+    ];
+    for (line, expected) in cases {
+        let error = refused(&format!("return {line}"));
+        assert_eq!(error.message, expected);
+        let facts = (error.name.as_str(), error.code.as_deref(), error.behavior.as_deref());
+        assert_eq!(facts, ("TypeError", Some("invalid_argument"), Some("stop")));
+    }
+}
+
+/// What a call with one line of code in it writes until it ends; its operations are answered with nothing.
+fn written(line: &str) -> Vec<String> {
+    let code = format!("export const steps = [async function one({{ durable }}) {{ {line} }}]");
+    let mut lab = Lab::new(Place::Thread);
+    lab.tell(&ToHost::Realm { realm: 1, modules: vec![file("/flow.js", &code)] });
+    lab.begin("one", json!(null));
+    let mut lines = Vec::new();
+    loop {
+        match lab.hear() {
+            FromHost::Op { id, op, kind, .. } if kind != "durable.drop" => lab.answer(id, op, json!(null)),
+            FromHost::Log { message, .. } => lines.push(message),
+            FromHost::Failed { error, .. } => panic!("{line}: {}", error.message),
+            FromHost::Done { .. } => return lines,
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_step_that_does_not_await_an_operation_says_so_with_the_line_that_asked() {
+    for (line, kind) in [
+        ("durable.sleep('1h')", "durable.sleep"),
+        ("void durable.once('a', () => 1); return 7", "durable.once"),
+        ("const forgotten = durable.run('x')", "durable.run"),
+    ] {
+        let lines = written(line);
+        let told = format!(
+            "`{kind}` was not awaited, and ends with the step: write `await {kind}(…)`\n    at one (/flow.js:1:"
+        );
+        assert!(lines.len() == 1 && lines[0].starts_with(&told), "{lines:?}");
+    }
+}
+
+#[test]
+fn operations_that_something_waits_for_or_gives_up_are_awaited() {
+    for line in [
+        "return durable.sleep(1)",
+        "await Promise.all([durable.sleep(1), durable.sleep(2)])",
+        "await durable.race([durable.sleep(1), durable.sleep(2)])",
+        "durable.sleep(1).then(() => 1); await durable.sleep(2)",
+        "const stop = new AbortController(); durable.sleep(1, { abort: stop.signal }); stop.abort()",
+    ] {
+        assert_eq!(written(line), Vec::<String>::new(), "{line}");
+    }
+}

@@ -103,7 +103,9 @@ impl TestPlace {
                 HostEvent::Frame(FromHost::Log { message, .. }) => {
                     lock(&self.lines).push(self.realm.readable(message));
                 }
-                HostEvent::Frame(FromHost::Op { op, kind, .. }) => call.answer(op, answer_own(&kind)),
+                HostEvent::Frame(FromHost::Op { op, kind, args, .. }) => {
+                    call.answer(op, answer_own(&self.realm, &kind, &args));
+                }
                 HostEvent::Frame(_) => {}
                 HostEvent::Lost(_) => return Err(refusal("the script host of the test ended")),
             }
@@ -112,8 +114,9 @@ impl TestPlace {
 }
 
 /// What the test's own code is answered: the requests that it sends itself are real.
-pub(super) fn answer_own(kind: &str) -> OpAnswer {
+pub(super) fn answer_own(realm: &ScriptRealm, kind: &str, args: &RawValue) -> OpAnswer {
     match kind {
+        "stack" => stack(realm, args),
         "test.fetch" => encode(&json!({ "real": true })),
         _ => Err(refusal(format!("a test cannot ask for `{kind}`: use `runWorkflow` or `startWorkflow`"))),
     }

@@ -202,7 +202,7 @@ impl<'a> TestSession<'a> {
                 GoalKind::Moment(self.world.clock.now().plus_ms(ms))
             }
             other => {
-                self.call.answer(op, answer_own(other));
+                self.call.answer(op, answer_own(&self.suite.realm, other, args));
                 return Ok(());
             }
         };

@@ -82,11 +82,38 @@ async fn errors_point_at_the_typescript_line() {
     .await;
     let error = lab.run("deep", json!({"a": 1})).await.error.expect("it fails");
     assert_eq!(error.message, "too deep");
-    let stack = error.details.expect("it has a stack").to_json()["stack"].as_str().expect("text").to_owned();
+    let origin = error.origin.expect("it is known");
+    assert_eq!(origin.class.as_deref(), Some("RangeError"));
+    assert!(origin.file.as_ref().is_some_and(|file| file.ends_with("/lib/_deep.ts")), "{origin:?}");
+    assert_eq!(origin.line, Some(7));
+    let excerpt: Vec<_> = origin.excerpt.iter().map(|line| (line.line, line.text.as_str())).collect();
+    let expected = [
+        (5, ""),
+        (6, "export function deep(x: Long): number {"),
+        (7, "    if (x.a) throw new RangeError('too deep')"),
+        (8, "    return x.b"),
+    ];
+    assert_eq!(excerpt, expected);
+    let stack = origin.stack.expect("it has one");
     let lines: Vec<_> = stack.lines().map(str::trim).collect();
     assert!(lines[0].contains("lib/_deep.ts:7:"), "{stack}");
     assert!(lines[1].contains("deep.ts:7:"), "{stack}");
     assert!(!stack.contains("prelude"), "{stack}");
+}
+
+#[tokio::test]
+async fn a_stack_that_a_step_reads_is_that_of_typescript_and_begins_with_the_error() {
+    let lab = Lab::good(&[(
+        "reads.ts",
+        "interface Gone {\n    a: number\n}\n\nasync function reads() {\n    await null\n    const error = new RangeError('odd')\n    const own = new Error('x')\n    own.stack = 'mine'\n    return [...error.stack.split('\\n'), own.stack]\n}\nexport const steps = [reads]",
+    )])
+    .await;
+    let lines = lab.output("reads", json!(null)).await;
+    assert_eq!(lines[0], "RangeError: odd");
+    let place = lines[1].as_str().expect("a text");
+    assert!(place.starts_with("    at reads (file:///") && place.contains("/reads.ts:7:"), "{lines}");
+    assert_eq!(lines.as_array().expect("a list").len(), 3, "frames of Rival itself are left out: {lines}");
+    assert_eq!(lines[2], "mine");
 }
 
 #[tokio::test]
@@ -203,7 +230,7 @@ export const steps = [one]",
     .await;
     let run = lab.start("parts", json!({})).await;
     let error = lab.wait(&run).await.error.expect("it fails");
-    assert_eq!(error.details.expect("it has some").to_json()["name"], "PaymentError");
+    assert_eq!(error.origin.expect("it is known").class.as_deref(), Some("PaymentError"));
     assert_eq!(lab.logs(&run).await[0].message, "PaymentError true");
     let error = lab.run("parts", json!({"many": true})).await.error.expect("it fails");
     assert!(error.message.contains("one; two"), "{}", error.message);

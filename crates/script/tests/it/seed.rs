@@ -273,7 +273,7 @@ export const steps = [
     assert_eq!(outcome.failed_step.expect("it failed").step_name, "processTree");
     let error = outcome.error.expect("it failed");
     assert_eq!(error.message, "blunt saw");
-    let stack = error.details.expect("it has a stack").to_json()["stack"].to_string();
+    let stack = error.origin.and_then(|origin| origin.stack).expect("it has a stack");
     assert!(stack.contains("tree-processing.ts:14:"), "{stack}");
     let logs = lab.logs(&run).await;
     assert_eq!(

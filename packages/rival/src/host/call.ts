@@ -5,8 +5,15 @@ import { AbortController, DOMException } from '../web/abort.ts'
 import { contextFor } from './context.ts'
 import { errorShape } from './errors.ts'
 import { toJson } from './json.ts'
+import { writeLog } from './log.ts'
 import { native } from './native.ts'
 import { release } from './ops.ts'
+
+/** An operation that nothing has waited for. */
+export interface Unattended {
+    /** Says so, with the line that asked for it. */
+    complaint(): string
+}
 
 /** Something that the parent waits for. */
 export class Call {
@@ -22,6 +29,8 @@ export class Call {
     saidIdle = false
     /** How many operations were answered. */
     answers = 0
+    /** Operations that nothing has waited for yet. */
+    readonly unattended = new Set<Unattended>()
     /** Its file is being evaluated. */
     isLoading = false
     private controller: AbortController | null = null
@@ -29,6 +38,7 @@ export class Call {
 
     constructor(
         readonly id: number,
+        /** What the function is given; null while a file is described or an input judged. */
         readonly cx: Cx,
         /** Calls are counted in the order in which they come. */
         readonly age: number = 0,
@@ -159,7 +169,9 @@ export function targetOf(frame: CallFrame): Target | undefined {
 
 /** Sends the result of a call; does nothing if the call is over already. */
 export function done(call: Call, value: unknown): void {
-    if (!close(call)) return
+    if (!calls.has(call.id)) return
+    for (const forgotten of call.unattended) writeLog(call.id, 'warn', forgotten.complaint())
+    close(call)
     let text
     try {
         text = `{"done":{"id":${call.id},"value":${toJson(value, 'the result')}${stateText(call)}}}`

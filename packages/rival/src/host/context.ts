@@ -69,11 +69,10 @@ function runFor(call: Call) {
 function failureFor(call: Call) {
     const { failure, run } = call.cx
     if (failure === undefined) throw new Error('an error handler was called without an error')
-    const details = failure.error.details as Record<string, unknown> | null | undefined
-    const told = (key: string) => (typeof details?.[key] === 'string' ? (details[key] as string) : undefined)
+    const { origin, ...error } = failure.error
     let steps: object | undefined
     return {
-        error: toError({ ...failure.error, name: told('name') ?? 'Error', stack: told('stack') }),
+        error: toError({ ...error, name: origin?.class ?? 'Error', stack: origin?.stack }),
         failedStep: failure.failedStep,
         workflowState: {
             ...failure.workflowState,

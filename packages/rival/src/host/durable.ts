@@ -1,25 +1,15 @@
 /** `context.durable`: what a step can wait for while it is suspended. */
-import { durationMs, longWaitMs } from '../duration.ts'
 import type { AbortSignal } from '../web/abort.ts'
 import type { Call } from './call.ts'
 import { isInTest, mockedOnce } from './doubles.ts'
 import type { ErrorShape } from '../native.ts'
+import { ABORTABLE, MAP, SIGNAL, actionFor, itemsFor, nameFor, options, waitFor, workflowFor } from './arguments.ts'
 import { errorShape, toError } from './errors.ts'
 import { Operation, raced } from './operation.ts'
 import { askDurably, count, send } from './ops.ts'
 
 interface Abortable {
     abort?: AbortSignal
-}
-
-interface MapOptions extends Abortable {
-    concurrency?: number
-    collect?: boolean
-}
-
-interface SignalOptions extends Abortable {
-    timeout?: number | string
-    timeoutIsValue?: boolean
 }
 
 /** What became of one child of a map. */
@@ -49,75 +39,79 @@ class Durable {
     }
 
     /** Starts a child and gives its output. */
-    run(workflow: unknown, input?: unknown, options: Abortable = {}): Promise<unknown> {
-        const args = { workflow: nameOf(workflow), input: input ?? null }
-        return this.#ask('durable.run', args, options)
+    run(workflow: unknown, input?: unknown, given?: unknown): Promise<unknown> {
+        const kind = 'durable.run'
+        const args = { workflow: workflowFor(kind, workflow), input: input ?? null }
+        return this.#ask(kind, args, options(kind, given, ABORTABLE))
     }
 
     /** Starts a child for each item and gives their outputs in order. */
-    map(items: Iterable<unknown>, workflow: unknown, options: MapOptions = {}): Promise<unknown> {
-        const { concurrency, collect } = options
-        const args = { workflow: nameOf(workflow), items: Array.from(items), concurrency, collect }
+    map(items: unknown, workflow: unknown, given?: unknown): Promise<unknown> {
+        const kind = 'durable.map'
+        const { concurrency, collect, abort } = options(kind, given, MAP)
+        const list = Array.from(itemsFor(kind, items))
+        const args = { workflow: workflowFor(kind, workflow), items: list, concurrency, collect }
         const each = collect === true ? settled : ({ value }: Outcome) => value
-        return this.#ask('durable.map', args, options, (outcomes) => (outcomes as Outcome[]).map(each))
+        return this.#ask(kind, args, { abort }, (outcomes) => (outcomes as Outcome[]).map(each))
     }
 
     /** Waits for a signal and gives its payload. */
-    signal(name: string, options: SignalOptions = {}): Promise<unknown> {
-        const { timeout, timeoutIsValue } = options
-        const timeoutMs = timeout === undefined ? undefined : durationMs(timeout, 'durable.signal: `timeout`')
-        if (options.abort?.aborted) return Promise.reject(options.abort.reason)
-        const waits = (this.#signals.get(String(name)) ?? []).filter((wait) => !wait.isDropped)
+    signal(given: unknown, how?: unknown): Promise<unknown> {
+        const kind = 'durable.signal'
+        const name = nameFor(kind, given)
+        const { timeout: timeoutMs, timeoutIsValue, abort } = options(kind, how, SIGNAL)
+        if (abort?.aborted) return Promise.reject(abort.reason)
+        const waits = (this.#signals.get(name) ?? []).filter((wait) => !wait.isDropped)
         // A wait that lost its race yields: else it would take the signal that this one waits for.
         for (const wait of waits) if (wait.isForsaken) wait.drop()
-        const args = { name: String(name), timeoutMs, timeoutIsValue }
-        const { op, answer } = send(this.#call, 'durable.signal', args, true)
-        const wait = abortable(new Operation(this.#call, op, answer, true), options)
-        this.#signals.set(String(name), [...waits, wait])
+        const { op, answer } = send(this.#call, kind, { name, timeoutMs, timeoutIsValue }, true)
+        const wait = abortable(new Operation(this.#call, kind, op, answer, true), { abort })
+        this.#signals.set(name, [...waits, wait])
         return wait.promise
     }
 
     /** Waits for a time. */
-    sleep(duration: unknown, options: Abortable = {}): Promise<unknown> {
-        return this.#ask('durable.sleep', { ms: longWaitMs(duration, 'durable.sleep') }, options)
+    sleep(duration: unknown, given?: unknown): Promise<unknown> {
+        const kind = 'durable.sleep'
+        return this.#ask(kind, { ms: waitFor(kind, duration) }, options(kind, given, ABORTABLE))
     }
 
     /** Does something once; what it gave is recorded. */
-    once(name: string, action: () => unknown, options: Abortable = {}): Promise<unknown> {
-        if (typeof action !== 'function') {
-            return Promise.reject(new TypeError('durable.once needs a name and a function'))
-        }
-        if (options.abort?.aborted) return Promise.reject(options.abort.reason)
+    once(given: unknown, work: unknown, how?: unknown): Promise<unknown> {
+        const kind = 'durable.once'
+        const [name, action] = [nameFor(kind, given), actionFor(kind, work)]
+        const { abort } = options(kind, how, ABORTABLE)
+        if (abort?.aborted) return Promise.reject(abort.reason)
         const call = this.#call
-        const { op, answer } = send(call, 'durable.once', { name: String(name) }, true)
+        const { op, answer } = send(call, kind, { name }, true)
         const done = answer.then((known) => {
             const { do: isNew, value } = known as { do?: true; value?: unknown }
             const work = isInTest() ? () => mockedOnce(call, String(name), action) : action
             return isNew === true ? once(call, op, work, () => operation.isDropped) : value
         })
-        const operation: Operation = abortable(new Operation(call, op, done, false), options)
+        const operation: Operation = abortable(new Operation(call, kind, op, done, false), { abort })
         return operation.promise
     }
 
     /** The first that settles; the operations that lost are given up. */
-    race(items: Iterable<unknown>): Promise<unknown> {
-        return raced(items, true, giveUp)
+    race(items: unknown): Promise<unknown> {
+        return raced(itemsFor('durable.race', items), true, giveUp)
     }
 
     /** The first that succeeds; the operations that did not are given up. */
-    any(items: Iterable<unknown>): Promise<unknown> {
-        return raced(items, false, giveUp)
+    any(items: unknown): Promise<unknown> {
+        return raced(itemsFor('durable.any', items), false, giveUp)
     }
 
     #ask(
         kind: string,
         args: unknown,
-        options: Abortable,
+        { abort }: Abortable,
         read: (answer: unknown) => unknown = (answer) => answer,
     ): Promise<unknown> {
-        if (options.abort?.aborted) return Promise.reject(options.abort.reason)
+        if (abort?.aborted) return Promise.reject(abort.reason)
         const { op, answer } = send(this.#call, kind, args, true)
-        return abortable(new Operation(this.#call, op, answer.then(read), false), options).promise
+        return abortable(new Operation(this.#call, kind, op, answer.then(read), false), { abort }).promise
     }
 }
 
@@ -148,11 +142,4 @@ async function once(call: Call, op: number, action: () => unknown, isDropped: ()
     if (isDropped()) return value
     const answer = await askDurably(call, 'durable.onceDone', { once: op, value: value ?? null })
     return (answer as { value: unknown }).value
-}
-
-function nameOf(workflow: unknown): string {
-    if (typeof workflow === 'string') return workflow
-    const name = (workflow as { name?: unknown } | null)?.name
-    if (typeof name === 'string' && name !== '') return name
-    throw new TypeError('durable calls take a workflow or the name of one')
 }

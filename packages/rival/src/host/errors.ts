@@ -1,6 +1,7 @@
 /** What was thrown, as frames have it; and back. */
 import type { ErrorShape } from '../native.ts'
 import { toJson, toJsonLoosely } from './json.ts'
+import { framesOf } from './stack.ts'
 
 const BEHAVIORS = ['stop', 'continue', 'retry']
 
@@ -64,10 +65,10 @@ function jsonOrNothing(value: unknown): unknown {
 
 /** The stack, with those of the causes under it. */
 function stackOf(error: Error): string {
-    let text = error.stack ?? ''
+    let text = framesOf(error)
     let cause: unknown = error.cause
     for (let depth = 0; cause instanceof Error && depth < 8; depth++) {
-        text = `${text.trimEnd()}\nCaused by: ${cause.name}: ${cause.message}\n${cause.stack ?? ''}`
+        text = `${text.trimEnd()}\nCaused by: ${cause.name}: ${cause.message}\n${framesOf(cause)}`
         cause = cause.cause
     }
     return text
@@ -83,6 +84,6 @@ export function toError(shape: ErrorShape): Error {
         const issues = (shape.details as { issues?: unknown } | null)?.issues
         if (issues !== undefined) error.issues = issues
     }
-    if (shape.stack !== undefined) error.stack = shape.stack
+    if (shape.stack !== undefined) error.stack = `${String(error)}\n${shape.stack}`
     return error
 }

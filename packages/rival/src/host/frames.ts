@@ -1,6 +1,6 @@
 /** What frames ask for. */
 import type { AbortFrame, CallFrame, DescribeFrame, ForgetFrame, ParseFrame } from '../native.ts'
-import { type Author, type Functions, type Issue, type OpenFile, realm } from '../realm.ts'
+import { type Author, type Functions, type Issue, type OpenFile, realm, type Schema } from '../realm.ts'
 import { type Call, calls, currentCall, done, fail, open, opened, run, targetOf, youngest } from './call.ts'
 import type { Builtins } from './builtins.ts'
 import { native } from './native.ts'
@@ -54,14 +54,23 @@ async function judge(call: Call, frame: ParseFrame): Promise<{ value: unknown } 
     const file = await load(call, frame.file)
     const schema = file.workflows.get(frame.workflow)?.schema
     if (schema === undefined) return { value: frame.input }
-    let parsed = await schema.safeParseAsync(frame.input)
-    if (!parsed.success && frame.input === null) {
-        // No input is `undefined` in JavaScript: that is what optional schemas and defaults look for.
-        const absent = await schema.safeParseAsync(undefined)
-        if (absent.success) parsed = absent
-    }
+    const parsed = await parsedInput(schema, frame.input)
     if (parsed.success) return { value: parsed.data ?? null }
     return { issues: parsed.error.issues.map(({ path, message, code }) => ({ path: path.map(plainKey), message, code })) }
+}
+
+/**
+ * No input is `undefined` in JavaScript, which optional schemas and defaults look for; or an object whose fields all have
+ * defaults.
+ */
+async function parsedInput(schema: Schema, input: unknown) {
+    const parsed = await schema.safeParseAsync(input)
+    if (parsed.success || input !== null) return parsed
+    for (const nothing of [undefined, {}]) {
+        const absent = await schema.safeParseAsync(nothing)
+        if (absent.success) return absent
+    }
+    return parsed
 }
 
 function plainKey(key: PropertyKey): string | number {

@@ -5,8 +5,10 @@
  * answer is used when something attends to it. An operation can be given up until then: by `durable.race`, whose losers
  * end with it, by an abort signal, or by a newer wait for the same signal when the races that it was in are settled.
  */
-import type { Call } from './call.ts'
+import type { Call, Unattended } from './call.ts'
 import { forgetAnswer, tell } from './ops.ts'
+import { framesOf } from './stack.ts'
+import { stackText } from '../web/inspect.ts'
 
 /** What became of an operation: its answer, until something uses it. */
 type Outcome = { value: unknown } | { error: unknown }
@@ -40,7 +42,7 @@ class OperationPromise extends Promise<unknown> {
 }
 
 /** An operation that a function has asked for. */
-export class Operation {
+export class Operation implements Unattended {
     readonly promise: Promise<unknown>
     /** Its answer has been used. */
     #isUsed = false
@@ -52,9 +54,13 @@ export class Operation {
     #outcome: Outcome | undefined
     readonly #races = new Map<Race, (outcome: Outcome) => void>()
     #reject!: (error: unknown) => void
+    /** Its stack shows the line that asked. */
+    readonly #asked = new Error()
 
     constructor(
         readonly call: Call,
+        /** What the function has called, such as `durable.sleep`. */
+        readonly kind: string,
         /** Its number. */
         readonly number: number,
         answer: Promise<unknown>,
@@ -69,6 +75,12 @@ export class Operation {
             )
         })
         operations.set(this.promise, this)
+        call.unattended.add(this)
+    }
+
+    complaint(): string {
+        const message = `\`${this.kind}\` was not awaited, and ends with the step: write \`await ${this.kind}(…)\``
+        return `${message}\n${stackText(framesOf(this.#asked))}`
     }
 
     get isDropped(): boolean {
@@ -83,6 +95,7 @@ export class Operation {
     /** Something waits for it. */
     attend(): void {
         this.#isAwaited = true
+        this.call.unattended.delete(this)
         if (this.#outcome !== undefined) this.#use()
     }
 
@@ -90,6 +103,7 @@ export class Operation {
     drop(reason: unknown = givenUp()): void {
         if (this.#isUsed || this.#isDropped) return
         this.#isDropped = true
+        this.call.unattended.delete(this)
         this.#ignore()
         this.#reject(reason)
         forgetAnswer(this.number)
@@ -99,6 +113,7 @@ export class Operation {
     /** Takes part in a race, and gives what the race hears of it. */
     enter(race: Race): Promise<unknown> {
         this.#wasRaced = true
+        this.call.unattended.delete(this)
         this.#ignore()
         return new Promise((resolve, reject) => {
             const hear = (outcome: Outcome) => {

@@ -142,7 +142,8 @@ export function eachDraft(given: unknown): EachDraft {
 
 function itemsOf(items: unknown, what: string): Fn {
     if (Array.isArray(items)) return predefine(() => items, 'items', '() => []', items)
-    if (items !== undefined) return read.fn(items, `${what}: \`items\``)
+    if (typeof items === 'function') return items as Fn
+    if (items !== undefined) refuse(`${what}: \`items\` must be a list or a function that gives one, not ${kindOf(items)}`)
     return refuse(`${what} has no \`items\``, 'write items: ({ steps }) => steps.list.result')
 }
 

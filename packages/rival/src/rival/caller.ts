@@ -4,7 +4,7 @@ import { refuse } from './refuse.ts'
 
 /** The name of the user's module that is being run; undefined if there is none. */
 export function callerModule(): string | undefined {
-    for (const line of (new Error().stack ?? '').split('\n')) {
+    for (const line of realm().framesOf(new Error()).split('\n')) {
         const name = /(?:\(|at )([^()]+?):\d+(?::\d+)?\)?$/.exec(line.trim())?.[1]
         if (name !== undefined && realm().native.source(name) !== null) return name
     }

@@ -76,7 +76,8 @@ class Compiler {
     /** A workflow's own block. */
     private workflow(data: WorkflowData, at: At): PlanBlock {
         if (this.way.includes(data)) {
-            const names = [...this.way, data].map(({ name }) => name).join(' -> ')
+            const round = this.way.slice(this.way.indexOf(data))
+            const names = [...round, data].map(({ name }) => name).join(' -> ')
             refuse(`workflow \`${data.name}\` contains itself: ${names}`, 'start a child instead: durable.run(..)')
         }
         this.way.push(data)

@@ -4,9 +4,9 @@ import { closest, isSchema, kindOf, refuse } from './refuse.ts'
 
 export type Fn = (context: any) => any
 /** Gives the option's value, or refuses it. */
-type Reader<T> = (value: unknown, what: string) => T
-type Readers = Record<string, Reader<unknown>>
-type Read<R extends Readers> = { [K in keyof R]?: ReturnType<R[K]> }
+export type Reader<T> = (value: unknown, what: string) => T
+export type Readers = Record<string, Reader<unknown>>
+export type Read<R extends Readers> = { [K in keyof R]?: ReturnType<R[K]> }
 
 /** Reads an object of options. `what` names whose they are. */
 export function readOptions<R extends Readers>(given: unknown, what: string, readers: R): Read<R> {

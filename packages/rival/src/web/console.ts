@@ -1,6 +1,7 @@
 /** `console`: lines for the log of the running call. */
 import { type Level, writeLog } from '../host/log.ts'
 import { native } from '../host/native.ts'
+import { framesOf } from '../host/stack.ts'
 import { format, inspect, stackText } from './inspect.ts'
 import { table } from './table.ts'
 
@@ -34,7 +35,7 @@ export const console = {
     error: writer('error'),
 
     trace(...values: unknown[]): void {
-        write('info', `Trace: ${format(values)}\n${stackText(new Error().stack ?? '')}`)
+        write('info', `Trace: ${format(values)}\n${stackText(framesOf(new Error()))}`)
     },
 
     assert(condition: unknown, ...values: unknown[]): void {

@@ -1,4 +1,5 @@
 /** Values as people read them, much as Node prints them. */
+import { framesOf } from '../host/stack.ts'
 
 const DEPTH = 2
 const WIDTH = 76
@@ -129,7 +130,7 @@ function leafText(value: object, way: Way): string | null {
 
 function errorText(error: Error, way: Way): string {
     const head = error.name === '' ? error.message : error.message === '' ? error.name : `${error.name}: ${error.message}`
-    const stack = stackText(error.stack ?? '')
+    const stack = stackText(framesOf(error))
     let text = stack === '' ? head : stack.startsWith(head) ? stack : `${head}\n${stack}`
     if (way.depth < 0 || way.above.includes(error)) return way.depth < 0 ? `[${head}]` : text
     const inside: Way = { above: [...way.above, error], depth: way.depth - 1 }

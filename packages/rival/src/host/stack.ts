@@ -1,0 +1,46 @@
+/**
+ * Stack traces as authors read them: with the error's name and message first, and with places in their own files.
+ *
+ * The engine knows only the frames, in generated code. The parent knows the files, and is asked when a stack is read.
+ */
+import { currentCall } from './call.ts'
+import { askNow } from './ops.ts'
+
+const plain = Object.getOwnPropertyDescriptor(Error.prototype, 'stack') as {
+    get(this: unknown): unknown
+    set(this: unknown, stack: unknown): void
+}
+
+/** The frames of an error in generated code, or what a script has put in their place. */
+export function framesOf(error: Error): string {
+    return String((Object.hasOwn(error, 'stack') ? error.stack : plain.get.call(error)) ?? '')
+}
+
+/** What Rust reads: nothing of a script runs for it. */
+const FRAMES = '[[frames]]'
+
+/** Lets `error.stack` be what authors expect. */
+export function installStacks(): void {
+    Object.defineProperty(Error.prototype, FRAMES, { get: plain.get, configurable: true, enumerable: false })
+    const get = function stack(this: Error): unknown {
+        const frames = plain.get.call(this)
+        return typeof frames === 'string' ? `${headOf(this)}\n${inSource(frames)}`.trimEnd() : frames
+    }
+    Object.defineProperty(Error.prototype, 'stack', { get, set: plain.set, configurable: true, enumerable: false })
+}
+
+/** As `Error.prototype.toString` has it. */
+function headOf({ name, message }: Error): string {
+    return [name, message].map(String).filter((text) => text !== '').join(': ')
+}
+
+/** Asks only for a call: while a file is loaded, the parent answers nothing. */
+function inSource(frames: string): string {
+    const call = currentCall()
+    if (call === undefined || call.cx === null || call.isLoading) return frames
+    try {
+        return askNow(call, 'stack', { stack: frames }) as string
+    } catch {
+        return frames
+    }
+}

@@ -132,7 +132,7 @@ impl EngineBuilder {
         self
     }
 
-    /// How many runs may be in memory at a time (1,000 unless told otherwise). Runs beyond it are queued; runs that
+    /// How many runs may be in memory at a time (1,000 by default). Runs beyond it are queued; runs that
     /// only wait do not count.
     #[must_use]
     pub fn max_live_runs(mut self, runs: usize) -> Self {
@@ -140,7 +140,7 @@ impl EngineBuilder {
         self
     }
 
-    /// The largest input or result in bytes (16 MiB unless told otherwise).
+    /// The largest input or result in bytes (16 MiB by default).
     #[must_use]
     pub fn max_payload_bytes(mut self, bytes: usize) -> Self {
         self.limits.payload_max = bytes;
@@ -152,6 +152,14 @@ impl EngineBuilder {
     #[must_use]
     pub fn passive(mut self) -> Self {
         self.limits.passive = true;
+        self
+    }
+
+    /// Lets runs that are under way call the functions of their workflow's newest definition, from their next call on,
+    /// where it has them: for developers, who mend what fails. Runs keep their plan.
+    #[must_use]
+    pub fn newest_functions(mut self) -> Self {
+        self.limits.newest_functions = true;
         self
     }
 
@@ -247,7 +255,7 @@ impl Engine {
 
     /// Registers a workflow, in the place of the one that has its name, if there is one. New runs, also children and
     /// forks, take the new definition; runs that have begun keep the functions that they began with until the process
-    /// ends.
+    /// ends, unless the engine was built with [`EngineBuilder::newest_functions`].
     pub async fn replace(&self, workflow: impl Into<Definition>) -> Result<(), RegisterError> {
         let registered = self.prepare(workflow.into()).await?;
         let name = Arc::clone(&registered.name);

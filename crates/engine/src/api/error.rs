@@ -4,7 +4,7 @@
 use rival_core::event::DecodeError;
 use rival_core::failure::code;
 use rival_core::plan::PlanError;
-use rival_core::view::RunOutcome;
+use rival_core::view::{RunOutcome, SourceProblem};
 use rival_core::{RunId, RunStatus};
 use rival_store::StoreError;
 
@@ -77,12 +77,14 @@ impl RegisterError {
 #[non_exhaustive]
 pub enum StartError {
     /// No such workflow.
-    #[error("no workflow is called `{name}`; registered are: {}", known_names(.known))]
+    #[error("no workflow is called `{name}`; registered are: {}{}", known_names(.known), unloaded(.problems))]
     UnknownWorkflow {
         /// What was asked for.
         name: String,
         /// What there is.
         known: Vec<String>,
+        /// What is wrong with files that could not be loaded: one of them may define it.
+        problems: Vec<SourceProblem>,
     },
     /// The input does not match the schema.
     #[error("the input of workflow `{workflow}` is not valid: {}", list(.violations))]
@@ -254,7 +256,7 @@ pub enum RunError {
         explanation: String,
     },
     /// The run has ended, so it cannot be cancelled, paused, resumed or sent a signal.
-    #[error("run `{run}` is {status} already")]
+    #[error("run `{run}` has ended: it {}", ended(*.status))]
     Finished {
         /// The run.
         run: RunId,
@@ -460,6 +462,22 @@ fn origin_missing(run: &RunId, origin: Option<&RunId>) -> String {
         ),
         None => format!("`{run}` is the id of a run that another one leads to, and it names no such run"),
     }
+}
+
+/// How a run ended, as a verb.
+fn ended(status: RunStatus) -> String {
+    if status == RunStatus::Cancelled { "was cancelled".to_owned() } else { status.to_string() }
+}
+
+/// What is wrong with files, a line each.
+fn unloaded(problems: &[SourceProblem]) -> String {
+    const SHOWN: usize = 5;
+    let Some(more) = problems.len().checked_sub(1) else { return String::new() };
+    let files = if more == 0 { "a file that" } else { "files that" };
+    let shown: String = problems.iter().take(SHOWN).map(|problem| format!("\n  {problem}")).collect();
+    let left = problems.len().saturating_sub(SHOWN);
+    let left = if left == 0 { String::new() } else { format!("\n  and {left} more") };
+    format!("; it may be in {files} cannot be loaded:{shown}{left}")
 }
 
 fn known_names(known: &[String]) -> String {

@@ -158,7 +158,7 @@ impl Actor {
             return;
         }
         let (node, number) = (call.node.clone(), call.number);
-        let Some(function) = self.links.registered.function(&self.links.plan, &call.function).cloned() else {
+        let Some(function) = self.function(&call.function) else {
             let outcome = CallOutcome::Blocked(BlockedReason::FunctionMissing { function: call.function });
             self.decide(MachineInput::CallFinished { node, call: number, outcome }, pending);
             return;
@@ -189,6 +189,14 @@ impl Actor {
             }
             Poll::Pending => self.at_work(job, Some(made), None),
         }
+    }
+
+    /// The function that the plan names: the run's own, or the newest where the engine prefers that.
+    fn function(&self, name: &str) -> Option<Arc<dyn UserFunction>> {
+        let newest =
+            self.shared.limits.newest_functions.then(|| self.shared.registry.get(&self.links.registered.name));
+        let newest = newest.flatten().and_then(|newest| newest.function(&self.links.plan, name).cloned());
+        newest.or_else(|| self.links.registered.function(&self.links.plan, name).cloned())
     }
 
     /// The way of a call through what its step has asked for before.

@@ -28,7 +28,7 @@ use crate::run::mailbox::{ActorMessage, Mailbox};
 use crate::schedule::store_retry::StoreRetry;
 use crate::schedule::store_slot::StoreSlot;
 
-/// How many children of a map run at a time, unless told otherwise.
+/// How many children of a map run at a time by default.
 pub const MAP_CONCURRENCY: u32 = 100;
 
 /// What a step uses to wait for things durably. Cheap to clone; all clones belong to the same call.

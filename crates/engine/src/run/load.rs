@@ -25,7 +25,9 @@ pub(crate) enum LoadError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    #[error("workflow `{0}` is not registered: register it and the run goes on")]
+    #[error(
+        "workflow `{0}` is not here: the run goes on when its file is loaded, or its program registers it"
+    )]
     NotRegistered(String),
     #[error("its plan is not in the store")]
     PlanMissing,

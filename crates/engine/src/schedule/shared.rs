@@ -38,11 +38,13 @@ pub(crate) struct EngineLimits {
     pub(crate) payload_max: usize,
     /// Nothing is run here.
     pub(crate) passive: bool,
+    /// Calls take the newest functions, also for runs that began with others.
+    pub(crate) newest_functions: bool,
 }
 
 impl Default for EngineLimits {
     fn default() -> Self {
-        Self { live_max: 1_000, payload_max: 16 * 1024 * 1024, passive: false }
+        Self { live_max: 1_000, payload_max: 16 * 1024 * 1024, passive: false, newest_functions: false }
     }
 }
 
@@ -265,7 +267,11 @@ impl EngineShared {
 
     /// The workflow that new runs of this name take.
     pub(crate) fn registered(&self, name: &str) -> Result<Arc<RegisteredWorkflow>, StartError> {
-        let unknown = || StartError::UnknownWorkflow { name: name.to_owned(), known: self.registry.names() };
+        let unknown = || StartError::UnknownWorkflow {
+            name: name.to_owned(),
+            known: self.registry.names(),
+            problems: self.problems.all(),
+        };
         self.registry.get(name).ok_or_else(unknown)
     }
 

@@ -153,7 +153,9 @@ async fn a_run_without_its_workflow_is_blocked_and_says_so(lab: Lab) {
     assert_eq!((rows[0].id.clone(), rows[0].status), (run, RunStatus::Blocked));
     assert_eq!(
         rows[0].note.as_deref(),
-        Some("workflow `w` is not registered: register it and the run goes on")
+        Some(
+            "workflow `w` is not here: the run goes on when its file is loaded, or its program registers it"
+        )
     );
     assert!(engine.active_runs().is_empty());
 }

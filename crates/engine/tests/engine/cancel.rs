@@ -156,7 +156,10 @@ async fn a_completed_run_cannot_be_cancelled(lab: Lab) {
     let run = engine.run("w", ()).id("r").await.unwrap();
     run.wait().await.unwrap();
     let error = run.cancel("late").await.unwrap_err();
-    assert_eq!((error.to_string().as_str(), error.code()), ("run `r` is completed already", "run_finished"));
+    assert_eq!(
+        (error.to_string().as_str(), error.code()),
+        ("run `r` has ended: it completed", "run_finished")
+    );
 }
 
 async fn a_failed_run_cannot_be_cancelled(lab: Lab) {

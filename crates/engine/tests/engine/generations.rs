@@ -12,6 +12,7 @@ use crate::steps::{Gate, Tape, gives, output};
 
 facts![
     a_run_keeps_the_functions_that_it_began_with,
+    a_developers_engine_calls_the_newest_functions,
     replacing_registers_what_is_new,
     children_take_the_newest,
     forks_take_the_newest,
@@ -54,6 +55,19 @@ async fn a_run_keeps_the_functions_that_it_began_with(lab: Lab) {
     assert_eq!(output_of(&engine, &third).await, 3);
     assert_eq!(output_of(&engine, &second).await, 2);
     assert_eq!(output_of(&engine, &first).await, 1);
+}
+
+async fn a_developers_engine_calls_the_newest_functions(lab: Lab) {
+    let builder = lab.builder().configure(rival::EngineBuilder::newest_functions);
+    let engine = builder.workflow(&giving(1)).build().await.unwrap();
+    let run = asleep(&engine).await;
+    engine.replace(&giving(2)).await.unwrap();
+    // A definition without the function that the plan of the run names changes nothing for it.
+    let other = Workflow::new("w").step(gives("other", 3)).build().unwrap();
+    let renamed = asleep(&engine).await;
+    assert_eq!(output_of(&engine, &run).await, 2);
+    engine.replace(&other).await.unwrap();
+    assert_eq!(output_of(&engine, &renamed).await, 2);
 }
 
 async fn replacing_registers_what_is_new(lab: Lab) {

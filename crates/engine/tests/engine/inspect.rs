@@ -180,7 +180,7 @@ async fn explain_says_that_a_workflow_is_missing(lab: Lab) {
     says(
         &engine,
         &"r".into(),
-        expect!["run `r` is blocked: workflow `w` is not registered: register it and the run goes on"],
+        expect!["run `r` is blocked: workflow `w` is not here: the run goes on when its file is loaded, or its program registers it"],
     )
     .await;
 }

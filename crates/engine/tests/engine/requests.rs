@@ -38,8 +38,7 @@ async fn a_request_to_a_run_without_its_workflow_is_kept(lab: Lab) {
     let engine = lab.builder().build().await.unwrap();
     let error = engine.resume(run.id()).await.unwrap_err();
     assert_eq!(error.code(), "run_unreachable");
-    let told =
-        "run `r` cannot act on the request: workflow `w` is not registered: register it and the run goes on";
+    let told = "run `r` cannot act on the request: workflow `w` is not here: the run goes on when its file is loaded, or its program registers it";
     assert_eq!(error.to_string(), told);
     assert_eq!(engine.signal(run.id(), "word", 1).id("s").await.unwrap(), RunStatus::Blocked);
     assert_eq!(engine.pause(run.id()).await.unwrap(), RunStatus::Blocked);

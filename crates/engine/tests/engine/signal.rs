@@ -210,7 +210,7 @@ async fn a_signal_to_a_run_that_has_ended_is_a_conflict(lab: Lab) {
     let refused = engine.signal(&run, "approval", json!({"by": "ann", "amount": 3})).await.unwrap_err();
     assert_eq!(
         (refused.code(), refused.to_string()),
-        ("run_finished", format!("run `{run}` is cancelled already"))
+        ("run_finished", format!("run `{run}` has ended: it was cancelled"))
     );
 }
 

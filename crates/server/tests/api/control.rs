@@ -23,7 +23,7 @@ async fn a_finished_run_takes_no_requests() {
         let told = lab.post(&format!("/api/runs/{run}/{what}"), json!({})).await;
         assert_eq!(
             told.is_problem(409, "run_finished"),
-            format!("run `{run}` is completed already"),
+            format!("run `{run}` has ended: it completed"),
             "{what}"
         );
     }

@@ -9,6 +9,7 @@ use rival_core::durable::{ChildOutcome, OpBody, OpKey, OpKind, OpOutcome};
 use rival_core::plan::is_unnamed;
 
 use crate::event_data::EventData;
+use crate::failure::told;
 use crate::out::{clean, short};
 use crate::text::length;
 
@@ -105,7 +106,7 @@ impl EventNarrator {
                     FailureVerdict::Continue => "; the run goes on without it".to_owned(),
                     FailureVerdict::Fail => String::new(),
                 };
-                Some(format!("{}: {what}, {}{next}", name(node), data.failure.as_ref()?))
+                Some(format!("{}: {what}, {}{next}", name(node), told(data.failure.as_ref()?)))
             }
             "callLost" => Some(format!("{}: {}", name(node), lost(data.reason.decode().ok()?))),
             "callCancelled" if data.forced => {
@@ -153,7 +154,7 @@ fn wait(event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
         "sleepEnded" => format!("{node}: awake"),
         "signalAwaited" => format!("{node}: waits for the signal `{name}`{}", at_most(*until, event.at)),
         "signalTimedOut" => match &data.failure {
-            Some(failure) => format!("{node}: failed, {failure}"),
+            Some(failure) => format!("{node}: failed, {}", told(failure)),
             None => format!("{node}: no signal came in time"),
         },
         "childStarted" => format!("{node}: started child {child}"),
@@ -218,7 +219,7 @@ fn block(event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
 
 fn because(data: &EventData) -> String {
     match &data.failure {
-        Some(failure) => format!(", {failure}"),
+        Some(failure) => format!(", {}", told(failure)),
         None => format!(" because of {}", data.child),
     }
 }
@@ -248,9 +249,9 @@ fn run(event: &EventReply, data: &EventData) -> Option<String> {
         "signalReceived" => format!("run: the signal `{}` came", data.name),
         "clockSetBack" => format!("run: the clock was set back by {}", length(data.by_ms)),
         "cancelRequested" => "run: is being cancelled".to_owned(),
-        "runFailing" => format!("run: is failing, {}", failure.as_ref()?),
+        "runFailing" => format!("run: is failing, {}", told(failure.as_ref()?)),
         "runCompleted" => "run: completed".to_owned(),
-        "runFailed" => format!("run: failed, {}", failure.as_ref()?),
+        "runFailed" => format!("run: failed, {}", told(failure.as_ref()?)),
         "runCancelled" => "run: cancelled".to_owned(),
         _ => return None,
     })

@@ -17,6 +17,9 @@ use crate::out::{clean, visible};
 use crate::style::TextStyle;
 use crate::text::clock;
 
+/// The field of an event that holds lines of source.
+pub(crate) const SOURCE: &str = "source";
+
 /// How much a command logs by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DefaultVerbosity {
@@ -101,6 +104,9 @@ where
             return writeln!(out, "{}: | {}", said.node, said.message);
         }
         writeln!(out, "{}{}", said.message, style.dim(said.others))?;
+        for line in &said.source {
+            writeln!(out, "    {line}")?;
+        }
         said.advice.map_or(Ok(()), |advice| writeln!(out, "    {advice}"))
     }
 }
@@ -113,6 +119,8 @@ struct LogFields {
     node: String,
     /// What to do, on a line of its own.
     advice: Option<String>,
+    /// The source that a failure comes from.
+    source: Vec<String>,
     others: String,
 }
 
@@ -122,6 +130,10 @@ impl Visit for LogFields {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == SOURCE {
+            self.source = format!("{value:?}").lines().map(|line| visible(line).into_owned()).collect();
+            return;
+        }
         let text = clean(&format!("{value:?}"));
         match field.name() {
             "message" => self.message = text,

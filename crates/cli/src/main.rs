@@ -8,6 +8,7 @@ mod demo;
 mod event_data;
 mod examples;
 mod exit;
+mod failure;
 mod help;
 mod lines;
 mod live_run;
@@ -25,6 +26,7 @@ mod style;
 mod table;
 mod text;
 mod tree;
+mod type_check;
 mod verbs;
 mod workflow_files;
 

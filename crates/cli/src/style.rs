@@ -1,6 +1,7 @@
 //! Colours and symbols: on a terminal that wants them, and words elsewhere.
 
 use std::fmt::Display;
+use std::io::IsTerminal;
 
 /// How to write for who reads.
 #[derive(Clone, Copy, Debug)]
@@ -9,9 +10,17 @@ pub(crate) struct TextStyle {
 }
 
 impl TextStyle {
+    /// Without colours.
+    pub(crate) const PLAIN: Self = Self { colour: false };
+
     /// Colours are for terminals, and for those who have not turned them off.
     pub(crate) fn of(terminal: bool) -> Self {
         Self { colour: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
+    }
+
+    /// For what is written on stderr.
+    pub(crate) fn of_stderr() -> Self {
+        Self::of(std::io::stderr().is_terminal())
     }
 
     fn paint(self, code: &str, text: impl Display) -> String {

@@ -12,6 +12,7 @@ use crate::config::ResolvedConfig;
 use crate::exit::ExitError;
 use crate::out::{clean, note};
 use crate::style::TextStyle;
+use crate::type_check::TypeChecker;
 
 /// What the log says of files is filed under this.
 pub(crate) const TARGET: &str = "rival::files";
@@ -49,10 +50,17 @@ impl WorkflowFiles {
         known.tell(self.scripts.reload(engine).await);
     }
 
-    /// Loads files again when they change, and logs what came of it, for as long as the answer lives.
+    /// Loads files again when they change, and logs what came of it and of their types, for as long as the answer
+    /// lives. Their runs call what was loaded last.
     pub(crate) async fn watch(&self, engine: &Engine, first: &Loaded) -> Result<Watching> {
-        let mut known = KnownFiles::new(first);
-        Ok(self.scripts.watch(engine, move |loaded| known.tell(loaded)).await.map_err(failed)?)
+        let mut known = KnownFiles { calls_newest: true, ..KnownFiles::new(first) };
+        let mut types = TypeChecker::find(&self.paths);
+        types.iter_mut().for_each(TypeChecker::check);
+        let heard = move |loaded| {
+            known.tell(loaded);
+            types.iter_mut().for_each(TypeChecker::check);
+        };
+        Ok(self.scripts.watch(engine, heard).await.map_err(failed)?)
     }
 }
 
@@ -84,11 +92,14 @@ fn log_problem(problem: &Problem) {
 pub(crate) struct KnownFiles {
     workflows: BTreeSet<String>,
     problems: Vec<Problem>,
+    /// Runs that are under way call the functions that were loaded last.
+    calls_newest: bool,
 }
 
 impl KnownFiles {
     pub(crate) fn new(loaded: &Loaded) -> Self {
-        Self { workflows: loaded.workflows.iter().cloned().collect(), problems: loaded.problems.clone() }
+        let workflows = loaded.workflows.iter().cloned().collect();
+        Self { workflows, problems: loaded.problems.clone(), calls_newest: false }
     }
 
     fn tell(&mut self, loaded: Result<Loaded, ScriptsError>) {
@@ -96,9 +107,15 @@ impl KnownFiles {
             Ok(loaded) => loaded,
             Err(error) => return tracing::error!(target: TARGET, "{error}"),
         };
-        let now = Self::new(&loaded);
+        let now = Self { calls_newest: self.calls_newest, ..Self::new(&loaded) };
         if !loaded.changed.is_empty() {
-            tracing::info!(target: TARGET, "loaded {}, for new runs", loaded.changed.join(", "));
+            let whose = match self.calls_newest {
+                true => {
+                    "; runs under way call the new functions from their next attempt on, and keep their plan"
+                }
+                false => ", for new runs",
+            };
+            tracing::info!(target: TARGET, "loaded {}{whose}", loaded.changed.join(", "));
         }
         for gone in self.workflows.difference(&now.workflows) {
             tracing::info!(target: TARGET, "{gone} is gone; its runs go on");

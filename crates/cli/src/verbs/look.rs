@@ -1,6 +1,9 @@
 //! Looking at runs: `list`, `show`, `history`, `logs`, `explain`.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
+use rival::failure::FailureRecord;
 use rival::{Clock, LogLevel, NodeStatus, Path, RunId, RunStatus, Time, Value};
 use rival_api::{
     EventListReply, EventReply, ExplanationReply, LogListReply, LogReply, RunListReply, RunSummary, RunView,
@@ -11,6 +14,8 @@ use serde_json::value::RawValue;
 use super::{VerbContext, each, is_archive};
 use crate::args;
 use crate::client::{ApiClient, OfflineNeed, query};
+use crate::event_data::EventData;
+use crate::failure::{below, told};
 use crate::lines::EventNarrator;
 use crate::operations;
 use crate::out::{DataOutput, OutputFormat, clean, note, short};
@@ -29,6 +34,8 @@ const LIMIT: u32 = 20;
 const WIDE: usize = 110;
 /// How much of a text a table shows.
 const CELL: usize = 72;
+/// How many failures are shown with their source at a time.
+const SOURCES: usize = 3;
 
 pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result<()> {
     let client = context.client(OfflineNeed::Store).await?;
@@ -177,14 +184,15 @@ fn facts(style: TextStyle, run: &RunView, now: Time) -> Vec<(&'static str, Strin
     facts.extend(texts.into_iter().filter_map(|(name, text)| Some((name, clean(&text?)))));
     if let Some(error) = &run.error {
         let at = run.failed_step.as_ref().map_or_else(String::new, |at| format!(" at `{}`", at.path));
-        facts.push(("error", style.red(clean(&format!("{} ({}){at}", error.message, error.code)))));
+        let error_line = style.red(clean(&format!("{} ({}){at}", error.sentence(), error.code)));
+        facts.push(("error", error_line + &below(error, style)));
     } else if let Some(note) = &run.note {
         facts.push(("note", clean(note)));
     }
     for left in &run.not_undone {
         facts.push((
             "left",
-            style.red(clean(&format!("`{}` was not undone: {}", left.node, left.failure.message))),
+            style.red(clean(&format!("`{}` was not undone: {}", left.node, told(&left.failure)))),
         ));
     }
     if let Some(output) = &run.output {
@@ -224,7 +232,7 @@ pub(crate) fn description(step: &StepMetrics) -> Option<String> {
 
 /// What there is to say about a step in a few words.
 pub(crate) fn detail(step: &StepMetrics) -> String {
-    let error = step.error.as_ref().map(|error| error.failure.message.clone());
+    let error = step.error.as_ref().map(|error| told(&error.failure));
     let said = match step.status {
         NodeStatus::Completed | NodeStatus::Skipped => description(step),
         _ => error.or_else(|| description(step)),
@@ -261,7 +269,22 @@ pub(crate) async fn history(context: &VerbContext, args: &args::HistoryArgs) -> 
             short(means, CELL),
         ]);
     }
-    out.table(&table)
+    out.table(&table)?;
+    show_sources(out, &events)
+}
+
+/// Below a history: the source that its failures come from, each once.
+fn show_sources(out: &DataOutput, events: &[EventReply]) -> Result<()> {
+    let failed = events.iter().filter(|event| event.r#type == "callFailed");
+    let failures = failed.filter_map(|event| Some((event.seq, EventData::of(event)?.failure?)));
+    let mut told_already = BTreeSet::new();
+    for (seq, failure) in failures {
+        let source = below(&failure, out.style);
+        if !source.is_empty() && told_already.len() < SOURCES && told_already.insert(told(&failure)) {
+            out.line(format_args!("\n{seq}: {}{source}", out.style.red(clean(&failure.sentence()))))?;
+        }
+    }
+    Ok(())
 }
 
 /// All events of a run after one of them.
@@ -281,7 +304,7 @@ pub(crate) async fn logs(context: &VerbContext, args: &args::LogsArgs) -> Result
     let printer = LogPrinter::new(&context.out, args);
     if !args.follow || client.is_passive() {
         let lines = all_logs(&client, &run, args.step.as_deref(), args.level).await?;
-        lines.iter().try_for_each(|line| printer.print(line.get()))?;
+        printer.print_all(&lines, &run_view(&client, &run).await?)?;
         if args.follow {
             note("no server runs this store: nothing is added until one does");
         }
@@ -289,6 +312,7 @@ pub(crate) async fn logs(context: &VerbContext, args: &args::LogsArgs) -> Result
     }
     super::watch::follow(&client, &run, true, async |message| match message.event.as_str() {
         "log" => printer.print(&message.data),
+        "callFailed" => printer.print_failed_call(&serde_json::from_str(&message.data)?),
         _ => Ok(()),
     })
     .await
@@ -330,9 +354,50 @@ impl<'a> LogPrinter<'a> {
         Self { out, step: args.step.as_deref(), level: args.level.unwrap_or(LogLevel::Debug) }
     }
 
+    /// Prints the lines that there are, and between them how steps failed.
+    fn print_all(&self, lines: &[Box<RawValue>], run: &RunView) -> Result<()> {
+        let mut failed: Vec<_> =
+            run.steps.iter().filter_map(|step| Some((step, step.error.as_ref()?))).collect();
+        failed.sort_by_key(|(_, error)| error.occurred_at);
+        let mut failed = failed.into_iter().peekable();
+        for line in lines {
+            let at = serde_json::from_str::<LogReply>(line.get())?.timestamp;
+            while let Some((step, error)) = failed.next_if(|(_, error)| error.occurred_at < at) {
+                self.print_failure(error.occurred_at, step.path.as_str(), &error.failure)?;
+            }
+            self.print(line.get())?;
+        }
+        failed.try_for_each(|(step, error)| {
+            self.print_failure(error.occurred_at, step.path.as_str(), &error.failure)
+        })
+    }
+
+    fn print_failed_call(&self, event: &EventReply) -> Result<()> {
+        let node = event.node.as_ref().map_or("", Path::as_str);
+        match EventData::of(event).and_then(|data| data.failure) {
+            Some(failure) => self.print_failure(event.at, node, &failure),
+            None => Ok(()),
+        }
+    }
+
+    /// A failure is no line of a log, but what a person looks for in one. Programs find it in the run.
+    fn print_failure(&self, at: Time, step: &str, failure: &FailureRecord) -> Result<()> {
+        if self.out.format != OutputFormat::Table || !self.shows(LogLevel::Error, step) {
+            return Ok(());
+        }
+        let style = self.out.style;
+        let (at, level) = (style.dim(clock(at)), style.red("error"));
+        let (failed, source) = (clean(&failure.sentence()), below(failure, style));
+        self.out.line(format_args!("{at}  {level}  {}: failed, {failed}{source}", clean(step)))
+    }
+
+    fn shows(&self, level: LogLevel, step: &str) -> bool {
+        level >= self.level && self.step.is_none_or(|wanted| wanted == step)
+    }
+
     fn print(&self, line: &str) -> Result<()> {
         let read: LogReply = serde_json::from_str(line)?;
-        if read.level < self.level || self.step.is_some_and(|step| step != read.step_name) {
+        if !self.shows(read.level, &read.step_name) {
             return Ok(());
         }
         match self.out.format {
@@ -361,8 +426,8 @@ pub(crate) fn log_line(line: &LogReply, style: TextStyle) -> String {
     format!("{at}  {level}  {step}{attempt}: {}{fields}", clean(&line.message))
 }
 
-async fn ended(client: &ApiClient, run: &str) -> Result<bool> {
-    Ok(client.get(&format!("/api/runs/{}", path_segment(run))).await?.read::<RunView>()?.status.is_terminal())
+async fn run_view(client: &ApiClient, run: &str) -> Result<RunView> {
+    client.get(&format!("/api/runs/{}", path_segment(run))).await?.read()
 }
 
 pub(crate) async fn explain(context: &VerbContext, args: &args::RunsArgs) -> Result<()> {
@@ -373,8 +438,10 @@ pub(crate) async fn explain(context: &VerbContext, args: &args::RunsArgs) -> Res
             OutputFormat::Json => context.out.json(&answer.text),
             OutputFormat::Ids => context.out.line(&run),
             OutputFormat::Table => {
-                context.out.line(clean(&answer.read::<ExplanationReply>()?.explanation))?;
-                if client.is_passive() && !is_archive(given) && !ended(&client, &run).await? {
+                let now = run_view(&client, &run).await?;
+                let explanation = clean(&answer.read::<ExplanationReply>()?.explanation);
+                context.out.line(explanation + &why(&now, context.out.style))?;
+                if client.is_passive() && !is_archive(given) && !now.status.is_terminal() {
                     note("no server runs this store: it changes only when one does");
                 }
                 Ok(())
@@ -382,4 +449,19 @@ pub(crate) async fn explain(context: &VerbContext, args: &args::RunsArgs) -> Res
         }
     })
     .await
+}
+
+/// Where the failure comes from that a run ended with, or after which it waits to try again.
+fn why(run: &RunView, style: TextStyle) -> String {
+    if let Some(error) = &run.error {
+        return below(error, style);
+    }
+    let waiting = run.steps.iter().filter(|step| step.status == NodeStatus::WaitingRetry);
+    let failed = waiting.filter_map(|step| Some((step, &step.error.as_ref()?.failure)));
+    failed
+        .take(SOURCES)
+        .map(|(step, failure)| {
+            format!("\n`{}` failed: {}{}", clean(step.path.as_str()), told(failure), below(failure, style))
+        })
+        .collect()
 }

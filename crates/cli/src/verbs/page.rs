@@ -4,13 +4,16 @@
 use std::fmt::Write;
 
 use anyhow::Result;
+use rival::failure::FailureRecord;
 use rival::{Archive, LogLevel, Path, RunId, Time, Value};
 use rival_api::{EventReply, LogReply, RunView, StepMetrics, path_segment};
 
 use super::look;
 use crate::client::ApiClient;
+use crate::failure::{self, told};
 use crate::lines::EventNarrator;
 use crate::operations;
+use crate::style::TextStyle;
 use crate::text::{clock, length, moment};
 
 const STYLE: &str = include_str!("page.css");
@@ -168,9 +171,10 @@ impl ExportPage<'_> {
                 .as_ref()
                 .map_or_else(String::new, |at| format!(" at <code>{}</code>", text(at.path.as_str())));
             html += &format!(
-                "<div class=\"card error\"><b>{}</b>{at}: {}</div>\n",
+                "<div class=\"card error\"><b>{}</b>{at}: {}{}</div>\n",
                 text(&error.code),
-                text(&error.message)
+                text(&error.sentence()),
+                source(error)
             );
         } else if let Some(why) = run.reason.as_ref().or(run.note.as_ref()) {
             html += &format!("<div class=\"card error\">{}</div>\n", text(why));
@@ -179,7 +183,7 @@ impl ExportPage<'_> {
             html += &format!(
                 "<div class=\"card error\"><b>not undone</b> <code>{}</code>: {}</div>\n",
                 text(left.node.as_str()),
-                text(&left.failure.message)
+                text(&told(&left.failure))
             );
         }
         html
@@ -247,9 +251,10 @@ fn inside(step: &StepMetrics, until: Time) -> String {
     }
     if let Some(error) = &step.error {
         html += &format!(
-            "<p class=\"bad\"><b>{}</b>: {}</p>",
+            "<p class=\"bad\"><b>{}</b>: {}</p>{}",
             text(&error.failure.code),
-            text(&error.failure.message)
+            text(&error.failure.sentence()),
+            source(&error.failure)
         );
     }
     html += &operation_table(step, until);
@@ -260,6 +265,12 @@ fn inside(step: &StepMetrics, until: Time) -> String {
         html += &format!("<label>State</label><pre>{}</pre>", json(&step.state));
     }
     if html.is_empty() { "<p>Nothing was recorded.</p>".to_owned() } else { html }
+}
+
+/// Where a failure comes from, with the lines around it.
+fn source(failure: &FailureRecord) -> String {
+    let lines = failure::source(failure, TextStyle::PLAIN);
+    if lines.is_empty() { String::new() } else { format!("<pre>{}</pre>", text(&lines.join("\n"))) }
 }
 
 /// What the step has asked for durably. All of it: a page is read by scrolling.

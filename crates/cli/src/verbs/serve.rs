@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
-use rival::{Committed, Engine, Observer, RunId, SqliteStore, StoreError, WorkflowInfo};
+use rival::event::EventKind;
+use rival::{Committed, Engine, Event, Observer, RunId, SqliteStore, StoreError, WorkflowInfo};
 use rival_api::EventReply;
 use rival_script::{Loaded, Watching};
 use rival_server::Server;
@@ -22,8 +23,9 @@ use crate::exit::ExitError;
 use crate::lines::EventNarrator;
 use crate::out::DataOutput;
 use crate::sample::sample;
+use crate::style::TextStyle;
 use crate::workflow_files::{self, KnownFiles, WorkflowFiles};
-use crate::{examples, server, signals};
+use crate::{examples, failure, server, signals};
 
 /// How long the last spans may take to reach their collector.
 const TELEMETRY_GRACE: Duration = Duration::from_secs(5);
@@ -174,7 +176,7 @@ async fn engine(context: &VerbContext, offer: &ServerOffer, telemetry: Option<&T
         builder = builder.observe(telemetry.observer());
     }
     if offer.dev {
-        builder = builder.observe(Arc::new(DevLog::default()));
+        builder = builder.observe(Arc::new(DevLog::default())).newest_functions();
     }
     if offer.examples {
         builder = examples::add(builder, file, offer.pace)?;
@@ -255,14 +257,29 @@ impl Observer for DevLog {
     fn committed(&self, commit: &Committed<'_>) {
         let mut tellers = self.tellers.lock().unwrap_or_else(PoisonError::into_inner);
         let teller = tellers.entry(commit.run.clone()).or_default();
-        let lines: Vec<String> =
-            commit.events.iter().filter_map(|event| teller.tell(&EventReply::from(event))).collect();
+        let lines: Vec<(String, String)> = commit
+            .events
+            .iter()
+            .filter_map(|event| Some((teller.tell(&EventReply::from(event))?, source_of(event))))
+            .collect();
         if commit.status.is_terminal() {
             tellers.remove(commit.run);
         }
         drop(tellers);
-        for line in lines {
-            tracing::info!(target: "rival::run", run = %commit.run, "{line}");
+        for (line, source) in lines {
+            if source.is_empty() {
+                tracing::info!(target: "rival::run", run = %commit.run, "{line}");
+            } else {
+                tracing::info!(target: "rival::run", run = %commit.run, source, "{line}");
+            }
         }
+    }
+}
+
+/// The source that the failure of a call comes from. Other events only repeat it.
+fn source_of(event: &Event) -> String {
+    match &event.kind {
+        EventKind::CallFailed { failure, .. } => failure::source(failure, TextStyle::PLAIN).join("\n"),
+        _ => String::new(),
     }
 }

@@ -12,8 +12,10 @@ use super::{VerbContext, each, expand, watch};
 use crate::args;
 use crate::client::{ApiClient, OfflineNeed};
 use crate::exit::{self, ExitError, ServerSilence};
+use crate::failure::below;
 use crate::out::{DataOutput, OutputFormat, clean, note, pretty};
 use crate::screen::LiveScreen;
+use crate::style::TextStyle;
 
 /// How long one request waits; asked again, it waits on.
 const LOOK: Duration = Duration::from_secs(60);
@@ -228,12 +230,13 @@ fn not_completed(outcome: &RunOutcome) -> ExitError {
     let RunOutcome { run_id, status, error, failed_step, reason, retried_as, .. } = outcome;
     let at = failed_step.as_ref().map_or_else(String::new, |at| format!(" at `{}`", at.path));
     let why = match (error, reason) {
-        (Some(error), _) => format!(": {} ({})", error.message, error.code),
+        (Some(error), _) => format!(": {} ({})", error.sentence(), error.code),
         (None, Some(reason)) => format!(": {reason}"),
         (None, None) => String::new(),
     };
     let was = if error.is_some() { "" } else { "was " };
-    let failed = ExitError::error(clean(&format!("run `{run_id}` {was}{status}{at}{why}")));
+    let source = error.as_ref().map_or_else(String::new, |error| below(error, TextStyle::of_stderr()));
+    let failed = ExitError::error(clean(&format!("run `{run_id}` {was}{status}{at}{why}")) + &source);
     match retried_as {
         Some(next) => failed.hint(format!("run `{next}` goes on in its place")),
         None => failed,

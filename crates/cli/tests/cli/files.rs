@@ -84,7 +84,7 @@ fn until(lab: &Lab, args: &[&str], says: &str) {
 }
 
 #[test]
-fn dev_loads_changed_files_for_new_runs() {
+fn dev_loads_changed_files() {
     let waits = "
         import { createWorkflow } from 'rival'
         export default createWorkflow('w').signal('go').step(function last() { return 'first' })
@@ -92,7 +92,7 @@ fn dev_loads_changed_files_for_new_runs() {
     let lab = serving(&[("w.ts", waits)], &["dev", "flows"]);
     lab.rival(&["run", "w", "--id", "old"]).ok();
     lab.until("old", "waits for the signal");
-    // New runs take the new function; the old one keeps its own.
+    // New runs take the new function, and so does the next call of one that is under way.
     lab.write("flows/w.ts", &waits.replace("'first'", "'second'"));
     lab.write("flows/new.ts", HELLO);
     until(&lab, &["workflows", "-o", "ids"], "new");
@@ -101,7 +101,7 @@ fn dev_loads_changed_files_for_new_runs() {
         lab.rival(&["signal", run, "go"]).ok();
     }
     lab.rival(&["wait", "old", "new"]).is(&expect![[r#"
-        old  completed  "first"
+        old  completed  "second"
         new  completed  "second"
     "#]]);
     // A broken edit leaves what was good, and says what is wrong.
@@ -116,6 +116,152 @@ fn dev_loads_changed_files_for_new_runs() {
     std::fs::remove_file(lab.path("flows/new.ts")).unwrap();
     lab.write("flows/w.ts", waits);
     until(&lab, &["run", "new"], "no workflow is called `new`; registered are: w");
+}
+
+#[test]
+fn a_mended_file_is_what_the_next_attempt_under_dev_calls() {
+    let broken = "
+        function fails() { throw new Error('not yet') }
+        export const steps = [{ fn: fails, maxAttempts: 1000, backoffMs: 20 }]
+    ";
+    let mut lab = serving(&[("w.ts", broken)], &["dev", "flows"]);
+    lab.rival(&["run", "w", "--id", "r1"]).ok();
+    lab.until("r1", "failed, not yet");
+    lab.write("flows/w.ts", &broken.replace("throw new Error('not yet')", "return 'mended'"));
+    lab.rival(&["wait", "r1"]).is(&expect![[r#"
+        "mended"
+    "#]]);
+    let log = lab.server().log.lock().unwrap().clone();
+    let told =
+        "loaded w; runs under way call the new functions from their next attempt on, and keep their plan";
+    assert!(log.contains(told), "{log}");
+}
+
+#[test]
+fn a_workflow_whose_file_is_broken_is_refused_with_what_is_wrong() {
+    let lab = serving(&[("hello.ts", HELLO), ("third.ts", BROKEN)], &["serve", "flows"]);
+    let told = lab.rival(&["run", "third"]).all();
+    assert!(told.contains("no workflow is called `third`; registered are: hello"), "{told}");
+    assert!(told.contains("it may be in a file that cannot be loaded:"), "{told}");
+    assert!(told.contains("third.ts:2:29: ReferenceError: nobody is not defined"), "{told}");
+}
+
+#[test]
+fn a_workflow_of_which_every_field_has_a_default_needs_no_input() {
+    let text = "
+        import { z } from 'zod'
+        export const input = z.object({ rows: z.number().default(3), name: z.string().optional() })
+        function load({ input }) { return input }
+        export const steps = [load]
+    ";
+    let lab = serving(&[("etl.ts", text), ("hello.ts", HELLO)], &["serve", "flows"]);
+    lab.rival(&["run", "etl", "--wait"]).is(&expect![[r#"
+        {
+          "rows": 3
+        }
+        ! run <id>
+    "#]]);
+    assert!(lab.rival(&["run", "hello"]).all().contains("is not valid"));
+}
+
+#[test]
+fn dev_tells_type_errors_beside_the_others() {
+    let typed = "export const steps = [function one(): number { return 'two' }]\n";
+    let mut lab = Lab::offline();
+    lab.rival(&["init"]).ok();
+    lab.write("workflows/typed.ts", typed);
+    let packages = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packages/rival/node_modules");
+    std::os::unix::fs::symlink(packages, lab.path("node_modules")).unwrap();
+    lab.start(&["dev"]);
+    // It is loaded all the same.
+    lab.rival(&["run", "typed", "--wait"]).is(&expect![[r#"
+        "two"
+        ! run <id>
+    "#]]);
+    let log = std::sync::Arc::clone(&lab.server().log);
+    let told = "workflows/typed.ts:1:48: Type 'string' is not assignable to type 'number'. (TS2322)";
+    while !log.lock().unwrap().contains(told) {
+        std::thread::yield_now();
+    }
+    lab.write("workflows/typed.ts", &typed.replace("'two'", "2"));
+    while !log.lock().unwrap().contains("all types are good") {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_failure_is_shown_with_its_class_its_line_and_the_source_around_it() {
+    let text = "interface Row {\n    id: number\n}\n\nfunction load({ input }) {\n    return input.rows.length\n}\nexport const steps = [load]\n";
+    let mut lab = serving(&[("etl.ts", text)], &["dev", "flows"]);
+    lab.rival(&["run", "etl", "-i", "{}", "--id", "r1", "--wait"]).is(&expect![[r#"
+        ! run r1
+        ! error: run `r1` failed at `load`: TypeError: cannot read property 'length' of undefined (error)
+        !    --> flows/etl.ts:6:12
+        !   4 |
+        !   5 | function load({ input }) {
+        !   6 |  return input.rows.length
+        !     |  ^
+        !   7 | }
+        exit 1
+    "#]]);
+    lab.rival(&["show", "r1"]).is(&expect![[r#"
+        run  r1
+        workflow  etl (plan <hash>…)
+        status  failed
+        started  <time> UTC
+        took  <took>
+        input  {}
+        error  TypeError: cannot read property 'length' of undefined (error) at `load`
+           --> flows/etl.ts:6:12
+          4 |
+          5 | function load({ input }) {
+          6 |  return input.rows.length
+            |  ^
+          7 | }
+
+        STEP  STATUS  TOOK  ATTEMPTS  DETAIL
+        load  failed  <took>  1  TypeError: cannot read property 'length' of undefined (flows/etl.ts:6:12…
+    "#]]);
+    lab.rival(&["history", "r1"]).is(&expect![[r#"
+        SEQ  TIME (UTC)  EVENT  NODE  WHAT IT MEANS
+        1  <clock>  runStarted  started, workflow etl
+        2  <clock>  callStarted  load  started
+        3  <clock>  callFailed  load  failed, TypeError: cannot read property 'length' of undefined (flows/etl…
+        4  <clock>  runFailed  load  failed, TypeError: cannot read property 'length' of undefined (flows/etl…
+
+        3: TypeError: cannot read property 'length' of undefined
+           --> flows/etl.ts:6:12
+          4 |
+          5 | function load({ input }) {
+          6 |  return input.rows.length
+            |  ^
+          7 | }
+    "#]]);
+    lab.rival(&["logs", "r1"]).is(&expect![[r#"
+        <clock>  error  load: failed, TypeError: cannot read property 'length' of undefined
+           --> flows/etl.ts:6:12
+          4 |
+          5 | function load({ input }) {
+          6 |  return input.rows.length
+            |  ^
+          7 | }
+    "#]]);
+    lab.rival(&["logs", "r1", "--step", "other"]).is(&expect![[r#""#]]);
+    let explained = lab.rival(&["explain", "r1"]).all();
+    let source = " --> flows/etl.ts:6:12";
+    assert!(
+        explained.contains("TypeError: cannot read property") && explained.contains(source),
+        "{explained}"
+    );
+    let page = lab.rival(&["export", "r1", "--format", "html"]).ok();
+    for part in ["flows/etl.ts:6:12", "\n6 | "] {
+        assert!(page.contains(part), "{page}");
+    }
+    let log = lab.server().log.lock().unwrap().clone();
+    assert!(log.contains("6 |     return input.rows.length"), "{log}");
+    let error = &lab.rival(&["show", "r1", "-o", "json"]).json()["error"]["origin"];
+    assert_eq!((&error["class"], &error["line"]), (&"TypeError".into(), &6.into()), "{error}");
+    assert_eq!(error["excerpt"][2]["text"], "    return input.rows.length");
 }
 
 #[test]

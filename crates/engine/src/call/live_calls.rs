@@ -193,8 +193,11 @@ impl Actor {
 
     /// The function that the plan names: the run's own, or the newest where the engine prefers that.
     fn function(&self, name: &str) -> Option<Arc<dyn UserFunction>> {
-        let newest =
-            self.shared.limits.newest_functions.then(|| self.shared.registry.get(&self.links.registered.name));
+        let newest = self
+            .shared
+            .limits
+            .newest_functions
+            .then(|| self.shared.registry.get(&self.links.registered.name));
         let newest = newest.flatten().and_then(|newest| newest.function(&self.links.plan, name).cloned());
         newest.or_else(|| self.links.registered.function(&self.links.plan, name).cloned())
     }

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::function::{ScriptFunction, ScriptTarget};
 use crate::host::{HostEvent, HostHandle, lock};
-use crate::ops::{OpAnswer, encode, refusal};
+use crate::ops::{OpAnswer, encode, refusal, stack};
 use crate::pool::HostPool;
 use crate::realm::{ScriptRealm, name_of};
 use crate::registry::RunLauncher;

@@ -148,7 +148,7 @@ export interface Matchers<Result> {
     toBeGreaterThanOrEqual(bound: number): Result
     toBeLessThan(bound: number): Result
     toBeLessThanOrEqual(bound: number): Result
-    /** Equal up to so many digits after the point; two unless told otherwise. */
+    /** Equal up to so many digits after the point; two by default. */
     toBeCloseTo(number: number, digits?: number): Result
     /** A function that throws. The error's message, class or parts can be given. */
     toThrow(expected?: string | RegExp | object): Result

@@ -2,7 +2,11 @@
  * Rival: durable workflows. A workflow is a list of steps, and a step is a function that is given a context.
  *
  * ```ts
- * export function findTree({ input }: StepContext<{ kind: string }>) {
+ * export const input = z.object({ kind: z.string() })
+ *
+ * type Context = StepContext<typeof input>
+ *
+ * function findTree({ input }: Context) {
  *     return { id: `${input.kind}-7` }
  * }
  *
@@ -20,6 +24,9 @@ export interface Schema<Output = any, Input = any> {
 
 /** What a schema makes of what it is given. */
 export type Infer<S extends Schema> = S['_zod']['output']
+
+/** The type of an input, which is given itself or by its schema: `StepContext<typeof input>`. */
+export type InputOf<Input> = [Input] extends [infer S extends Schema] ? Infer<S> : Input
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What functions are given
@@ -164,8 +171,11 @@ export interface Abortable {
     abort?: AbortSignal
 }
 
-/** What a step is given. */
-export interface StepContext<Input = any, Steps = AnySteps> {
+/** What a step is given; `Input` is the type of the workflow's input, or of its schema. */
+export type StepContext<Input = any, Steps = AnySteps> = ContextWith<InputOf<Input>, Steps>
+
+/** What a step is given with an input of this type. */
+export interface ContextWith<Input, Steps> {
     /** The workflow's input, as its schema made it; `undefined` if there is none. */
     input: Input
     /** The step's own state. */
@@ -197,7 +207,10 @@ export interface CompensateContext<Input = any, Steps = AnySteps, Result = any> 
 }
 
 /** What an error handler is given. */
-export interface FailureContext<Input = any> {
+export type FailureContext<Input = any> = FailureWith<InputOf<Input>>
+
+/** What an error handler is given with an input of this type. */
+export interface FailureWith<Input> {
     error: Error & { code: string; details?: any }
     failedStep: {
         result: any
@@ -232,11 +245,11 @@ export type ErrorHandler<Input = any> = (failure: FailureContext<Input>) => unkn
 
 /** When and how often a function is tried. */
 export interface RetryOptions {
-    /** Attempts in all; one unless told otherwise. */
+    /** Attempts in all; one by default. */
     maxAttempts?: number
-    /** How the wait between attempts grows: `linear` unless told otherwise. */
+    /** How the wait between attempts grows: `linear` by default. */
     backoff?: 'linear' | 'exponential'
-    /** The first wait; one second unless told otherwise. */
+    /** The first wait; one second by default. */
     backoffMs?: Duration
     /** Shortens each wait by up to half, so that failures do not come back together. */
     jitter?: boolean
@@ -249,7 +262,7 @@ export interface StepConfig<Input = any> extends RetryOptions {
     name?: string
     /** The longest time that one attempt may take. */
     timeout?: Duration
-    /** Whether a timeout is tried again; `stop` unless told otherwise. */
+    /** Whether a timeout is tried again; `stop` by default. */
     onTimeout?: 'stop' | 'retry'
     /** Called when the step has failed for good. */
     onError?: ErrorHandler<Input>
@@ -323,7 +336,7 @@ export type BranchOptions<Input = any> =
 export type LoopOptions<Input = any> = {
     name?: string
     body: Body<Input>
-    /** More iterations are an error; 1,000 unless told otherwise. */
+    /** More iterations are an error; 1,000 by default. */
     maxIterations?: number
 } & ({ until: Decide<Input, unknown> } | { while: Decide<Input, unknown> })
 
@@ -334,7 +347,7 @@ export interface ForEachOptions<Input = any> {
     body?: Body<Input>
     step?: Step<Input>
     steps?: readonly Step<Input>[]
-    /** How many items at a time; one unless told otherwise. */
+    /** How many items at a time; one by default. */
     concurrency?: number
     /** More items are an error. */
     maxIterations?: number
@@ -375,22 +388,25 @@ export function workflow(path: string): WorkflowReference
 export function delayStep<Input = any>(wait: SleepOptions | Decide<Input, Wait>): Part
 
 /** A value, or a function that makes it of the step's context. */
-export type FromContext<Value> = Value | ((context: StepContext) => Value | Promise<Value>)
+export type FromContext<Value, Input = any> = Value | ((context: StepContext<Input>) => Value | Promise<Value>)
 
-export interface HttpOptions {
-    url: FromContext<string | URL>
-    /** `GET` unless told otherwise. */
-    method?: FromContext<string>
+/** What JSON can say. */
+export type JsonValue = string | number | boolean | null | undefined | object
+
+export interface HttpOptions<Input = any> {
+    url: FromContext<string | URL, Input>
+    /** `GET` by default. */
+    method?: FromContext<string, Input>
     /** Added to the URL's query. */
-    query?: FromContext<Record<string, string | number | boolean | null | undefined>>
-    headers?: FromContext<Record<string, string> | Headers | [string, string][]>
+    query?: FromContext<Record<string, string | number | boolean | null | undefined>, Input>
+    headers?: FromContext<Record<string, string> | Headers | [string, string][], Input>
     /** A text is sent as it is, anything else as JSON. */
-    body?: FromContext<unknown>
-    /** Until the whole answer is there; 30 seconds unless told otherwise. */
-    timeout?: FromContext<Duration>
-    /** Which statuses are an answer rather than a failure: `success` (2xx) unless told otherwise. */
-    expect?: FromContext<'success' | 'any' | number | number[]>
-    /** The largest body; 8 MiB unless told otherwise. */
+    body?: FromContext<JsonValue, Input>
+    /** Until the whole answer is there; 30 seconds by default. */
+    timeout?: FromContext<Duration, Input>
+    /** Which statuses are an answer rather than a failure: `success` (2xx) by default. */
+    expect?: FromContext<'success' | 'any' | number | number[], Input>
+    /** The largest body; 8 MiB by default. */
     maxBodyBytes?: number
 }
 
@@ -408,7 +424,9 @@ export interface HttpResponse<Body = any> {
  * 425, 429, 5xx and no answer at all are tried again while attempts remain. Requests that may change something carry
  * the header `Idempotency-Key`. Its id is `http`.
  */
-export function httpStep(options: HttpOptions): (context: StepContext<any, any>) => Promise<HttpResponse>
+export function httpStep<Input = any>(
+    options: HttpOptions<Input>,
+): (context: StepContext<Input, any>) => Promise<HttpResponse>
 
 /** An error that says what should happen next. Any other error is tried again while the step's attempts remain. */
 export class StepError extends Error {
@@ -423,7 +441,7 @@ export class StepError extends Error {
 
 export interface StepErrorOptions {
     /**
-     * `stop` (unless told otherwise) ends the step even if attempts remain; `continue` records the failure and goes on;
+     * `stop` (the default) ends the step even if attempts remain; `continue` records the failure and goes on;
      * `retry` asks for another attempt, within the step's own limit.
      */
     behavior?: 'stop' | 'continue' | 'retry'

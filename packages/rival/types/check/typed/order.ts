@@ -13,6 +13,13 @@ export const results = Results({
 })
 type Context = StepContext<Order, typeof results.Steps>
 
+// The type of the input can be given by its schema.
+function bySchema({ input }: StepContext<typeof Order>) {
+    // @ts-expect-error no such field
+    input.customer
+    return input.lines.length
+}
+
 async function price({ input, log, state }: Context) {
     state.description = `priced ${input.lines.length} lines`
     log.info({ order: input.id }, 'pricing')
@@ -66,6 +73,10 @@ const built = createWorkflow('order')
     .input(Order)
     .description('takes an order')
     .step(({ input }) => input.lines.length)
+    .step(bySchema)
+    .step(httpStep({ url: ({ input }) => input.id, body: ({ input }) => ({ lines: input.lines.length }) }))
+    // @ts-expect-error the input has no such field
+    .step(httpStep({ url: 'https://example.com', body: ({ input }) => input.customer }))
     .step({ fn: price, maxAttempts: 2, onError: ({ workflowState }) => workflowState.input.id })
     // @ts-expect-error the input has no such field
     .step(({ input }) => input.customer)

@@ -30,7 +30,7 @@ pub(crate) struct GlobalArgs {
     #[arg(short, long, value_name = "FORMAT", global = true, default_value = "table")]
     #[arg(hide_default_value = true, hide_possible_values = true, help_heading = "Global options")]
     pub(crate) output: OutputFormat,
-    /// The settings file; ./rival.toml unless told otherwise
+    /// The settings file; ./rival.toml by default
     #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
@@ -148,7 +148,7 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Test files, or folders that have some; this folder unless told otherwise
+    /// Test files, or folders that have some; this folder by default
     #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// Only tests whose name contains this
@@ -305,7 +305,7 @@ pub(crate) struct RetryArgs {
 pub(crate) struct ForkArgs {
     /// The run to go on from
     pub(crate) run: String,
-    /// The node that runs again, with everything after it; where the run failed unless told otherwise
+    /// The node that runs again, with everything after it; where the run failed by default
     #[arg(long, value_name = "NODE")]
     pub(crate) from: Option<String>,
     /// Another input: JSON, @FILE, or - for stdin
@@ -418,7 +418,7 @@ pub(crate) enum TokenScope {
 pub(crate) struct ExportArgs {
     /// The id of the run
     pub(crate) run: String,
-    /// Where it goes; stdout unless told otherwise
+    /// Where it goes; stdout by default
     pub(crate) file: Option<PathBuf>,
     /// A page for people that programs read too, or only the data; html for a FILE that ends in .html
     #[arg(long, value_enum)]

@@ -113,7 +113,7 @@ impl Http {
         }
     }
 
-    /// The longest time until the whole answer is there (30 seconds unless told otherwise).
+    /// The longest time until the whole answer is there (30 seconds by default).
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -127,7 +127,7 @@ impl Http {
         self
     }
 
-    /// The largest body of an answer (8 MiB unless told otherwise); a larger one is a failure.
+    /// The largest body of an answer (8 MiB by default); a larger one is a failure.
     #[must_use]
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.body_max = bytes;

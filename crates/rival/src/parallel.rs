@@ -50,7 +50,7 @@ impl<P> ParallelBuilder<P> {
         self
     }
 
-    /// What it waits for: all branches unless told otherwise, the first success, or a number of them. Branches that
+    /// What it waits for: all branches by default, the first success, or a number of them. Branches that
     /// are not waited for are cancelled and compensated.
     pub fn join(mut self, join: Join) -> Self {
         self.draft.join = join;

@@ -55,9 +55,9 @@ fn help_says_where_to_begin() {
 
         Options:
           -o, --output <FORMAT>  How results are printed: table, json or ids
-              --config <FILE>    The settings file; ./rival.toml unless told otherwise
+              --config <FILE>    The settings file; ./rival.toml by default
               --store <FILE>     The store: one SQLite file
-              --url <URL>        The server to talk to; the one at `listen` unless told otherwise
+              --url <URL>        The server to talk to; the one at `listen` by default
               --token <TOKEN>    The token to show it; better given as RIVAL_TOKEN, which others cannot see
           -h, --help             Print help
           -V, --version          Print version

@@ -86,13 +86,16 @@ fn a_run_is_shown() {
     "#]]);
     assert_eq!(lab.rival(&["events", "s1", "--after", "12", "-o", "json"]).json()[0]["type"], "runFailed");
     lab.rival(&["logs", "s1"]).is(&expect![[r#"
+        <clock>  error  pay: failed, 100 is not enough
         <clock>  info  book_hotel: giving back room H-2
         <clock>  info  book_flight: giving back flight F-1
     "#]]);
     lab.rival(&["logs", "s1", "--step", "book_flight", "--follow"]).is(&expect![[r#"
         <clock>  info  book_flight: giving back flight F-1
     "#]]);
-    lab.rival(&["logs", "s1", "--level", "warn"]).is(&expect![[""]]);
+    lab.rival(&["logs", "s1", "--level", "warn"]).is(&expect![[r#"
+        <clock>  error  pay: failed, 100 is not enough
+    "#]]);
     lab.rival(&["explain", "s1"]).is(&expect![[r#"
         run `s1` failed <took> ago: 100 is not enough
     "#]]);

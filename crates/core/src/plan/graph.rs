@@ -108,22 +108,22 @@ fn graph_node(node: &Node, block: &str, edges: &mut Vec<GraphEdge>) -> GraphNode
 fn label(node: &Node) -> String {
     let id = &node.id;
     let what = match &node.kind {
-        NodeKind::Step(step) => named(&step.function).filter(|function| function != id).unwrap_or_default(),
+        NodeKind::Step(step) => named(&step.function, id).unwrap_or_default(),
         NodeKind::Sleep(sleep) => match &sleep.wait {
             SleepLength::ForMs(ms) => format!("for {ms} ms"),
             SleepLength::UntilMs(ms) => format!("until {ms}"),
-            SleepLength::Computed(function) => {
-                named(function).filter(|function| function != id).unwrap_or_default()
-            }
+            SleepLength::Computed(function) => named(function, id).unwrap_or_default(),
         },
         NodeKind::Signal(signal) => format!("signal {}", signal.signal),
-        NodeKind::Branch(branch) => named(&branch.choose).map_or_else(String::new, |name| format!("{name}?")),
+        NodeKind::Branch(branch) => {
+            named(&branch.choose, id).map_or_else(String::new, |name| format!("{name}?"))
+        }
         NodeKind::Loop(each) => match &each.test {
-            LoopTest::Until(test) => format!("until {}", named(test).unwrap_or_default()),
-            LoopTest::While(test) => format!("while {}", named(test).unwrap_or_default()),
+            LoopTest::Until(test) => format!("until {}", named(test, id).unwrap_or_default()),
+            LoopTest::While(test) => format!("while {}", named(test, id).unwrap_or_default()),
         },
         NodeKind::ForEach(each) => {
-            let items = named(&each.items).map_or_else(String::new, |items| format!(" of {items}"));
+            let items = named(&each.items, id).map_or_else(String::new, |items| format!(" of {items}"));
             match each.concurrency {
                 1 => format!("for each{items}"),
                 n => format!("for each{items}, {n} at a time"),
@@ -140,8 +140,8 @@ fn label(node: &Node) -> String {
     if what.is_empty() { id.clone() } else { format!("{id}: {}", what.trim_end()) }
 }
 
-/// A function's name, if it is not only that of the place where it is used.
-fn named(function: &str) -> Option<String> {
+/// A function's name, if it is not only that of its node or of the place where it is used.
+fn named(function: &str, node: &str) -> Option<String> {
     let last = function.rsplit('/').next().unwrap_or(function);
     if let Some((_, role)) = last.split_once(TEXT_MARK) {
         // `branch~:isBig#if` has a name, `http~1f0c…` and `branch~93ab…#if` have none.
@@ -149,7 +149,9 @@ fn named(function: &str) -> Option<String> {
         return own.map(ToOwned::to_owned);
     }
     let last = last.rsplit("::").next().unwrap_or(last);
-    (!last.ends_with(']')).then(|| last.to_owned())
+    // `check#if` is known by the name of its node.
+    let is_nodes = last.strip_prefix(node).is_some_and(|role| role.is_empty() || role.starts_with('#'));
+    (!last.ends_with(']') && !is_nodes).then(|| last.to_owned())
 }
 
 impl Graph {

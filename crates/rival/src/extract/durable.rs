@@ -158,7 +158,7 @@ pub struct Map<O> {
 }
 
 impl<O> Map<O> {
-    /// How many run at a time; 100 unless told otherwise.
+    /// How many run at a time; 100 by default.
     pub fn concurrency(mut self, concurrency: u32) -> Self {
         self.concurrency = concurrency;
         self

@@ -13,7 +13,20 @@ const plain = Object.getOwnPropertyDescriptor(Error.prototype, 'stack') as {
 
 /** The frames of an error in generated code, or what a script has put in their place. */
 export function framesOf(error: Error): string {
-    return String((Object.hasOwn(error, 'stack') ? error.stack : plain.get.call(error)) ?? '')
+    if (Object.hasOwn(error, 'stack')) return String(error.stack)
+    const frames = plain.get.call(error)
+    return typeof frames === 'string' ? withoutConstructors(error, frames) : ''
+}
+
+/** The constructors of an error's own classes say where those are, not where the error was made. */
+function withoutConstructors(error: Error, frames: string): string {
+    const names = new Set<unknown>()
+    for (let of = Object.getPrototypeOf(error); of !== null && of !== Error.prototype; of = Object.getPrototypeOf(of)) {
+        names.add(of.constructor?.name)
+    }
+    const lines = frames.split('\n')
+    const first = lines.findIndex((line) => !names.has(/^ *at (\S+) \(/.exec(line)?.[1]))
+    return first <= 0 ? frames : lines.slice(first).join('\n')
 }
 
 /** What Rust reads: nothing of a script runs for it. */
@@ -24,7 +37,8 @@ export function installStacks(): void {
     Object.defineProperty(Error.prototype, FRAMES, { get: plain.get, configurable: true, enumerable: false })
     const get = function stack(this: Error): unknown {
         const frames = plain.get.call(this)
-        return typeof frames === 'string' ? `${headOf(this)}\n${inSource(frames)}`.trimEnd() : frames
+        if (typeof frames !== 'string') return frames
+        return `${headOf(this)}\n${inSource(withoutConstructors(this, frames))}`.trimEnd()
     }
     Object.defineProperty(Error.prototype, 'stack', { get, set: plain.set, configurable: true, enumerable: false })
 }

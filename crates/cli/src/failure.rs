@@ -2,8 +2,9 @@
 
 use rival::failure::{FailureOrigin, FailureRecord, SourceLine};
 
-use crate::out::{clean, short, width};
+use crate::out::{clean, short};
 use crate::style::TextStyle;
+use crate::table::width;
 
 /// How much of a line of source is shown.
 const LINE: usize = 120;

@@ -59,7 +59,7 @@ async fn a_run_keeps_the_functions_that_it_began_with(lab: Lab) {
 
 async fn a_developers_engine_calls_the_newest_functions(lab: Lab) {
     let builder = lab.builder().configure(rival::EngineBuilder::newest_functions);
-    let engine = builder.workflow(&giving(1)).build().await.unwrap();
+    let engine = builder.workflow(giving(1)).build().await.unwrap();
     let run = asleep(&engine).await;
     engine.replace(&giving(2)).await.unwrap();
     // A definition without the function that the plan of the run names changes nothing for it.

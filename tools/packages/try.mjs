@@ -34,7 +34,7 @@ function write(tries, address) {
         const asked = [
             "import { expect, runWorkflow, test } from 'rival/test'\n",
             `test('${name}', async () => {`,
-            `    const run = await runWorkflow('./${file}.ts')`,
+            `    const run = await runWorkflow('./${file}.ts', { fetch: 'real' })`,
             "    if (run.status !== 'completed') throw new Error(run.error?.message ?? JSON.stringify(run))",
             `    expect(run.results.use.result).toEqual(${JSON.stringify(expected)})`,
             '})\n',

@@ -258,7 +258,8 @@ fn sorting(connection: &rusqlite::Connection) -> fault::Result<Vec<String>> {
     let mut sorting = Vec::new();
     for sql in statements {
         let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-        for step in plan.query_map([], |row| row.get::<_, String>(3))? {
+        let given = rusqlite::params_from_iter(vec![5; plan.parameter_count()]);
+        for step in plan.query_map(given, |row| row.get::<_, String>(3))? {
             let step = step?;
             if step.contains("TEMP B-TREE") || step == "SCAN runs" {
                 sorting.push(format!("{sql}: {step}"));

@@ -21,13 +21,10 @@ pub(crate) struct SpanException {
 impl SpanException {
     /// What a run failed with.
     pub(crate) fn of_failure(failure: &FailureRecord, place: &str) -> Self {
-        let said = |key: &str| {
-            let details = failure.details.as_ref()?.to_json();
-            details.get(key)?.as_str().map(str::to_owned)
-        };
         let mut exception = Self::new(&failure.code, &failure.message, place);
-        exception.class = said("name").filter(|_| said("stack").is_some());
-        if let Some(stack) = said("stack") {
+        let Some(origin) = &failure.origin else { return exception };
+        exception.class.clone_from(&origin.class);
+        if let Some(stack) = &origin.stack {
             exception.stack = format!("{}: {}\n{stack}", exception.kind(), exception.message);
         }
         exception

@@ -2,6 +2,8 @@
 //! gained once cannot be lost unseen. The counts are of the build that tests use, which is not optimised everywhere:
 //! they are for comparison with themselves.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
+
 use std::process::Command;
 use std::sync::Arc;
 
@@ -51,7 +53,6 @@ fn assert_cost(counted: &str, most: u64) {
     let steps = (RUNS[1] - RUNS[0]) * STEPS;
     let per_step = (long - short) / steps;
     assert!(per_step <= most, "{counted}: {per_step} instructions per step, at most {most}");
-    println!("{counted}: {per_step} instructions per step, at most {most}");
 }
 
 /// What a process of this very program takes that runs one of the ignored tests below.

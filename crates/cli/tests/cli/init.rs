@@ -131,7 +131,11 @@ test('a request that the test answers', async () => {
         !       expected: null
         !       received: {
         !       code: 'error',
-        !       message: "no mock takes the request GET https://rates.example/eur; add one to `fetch` in the options of the run, or write `fetch: 'real'` to send its requests"
+        !       message: "no mock takes the request GET https://rates.example/eur; add one to `fetch` in the options of the run, or write `fetch: 'real'` to send its requests",
+        !       origin: {
+        !         class: 'TypeError',
+        !         stack: "TypeError: no mock takes the request GET https://rates.example/eur; add one to `fetch` in the options of the run, or write `fetch: 'real'` to send its requests"
+        !       }
         !     }
         !         at <anonymous> (a.test.ts:4:57)
         ! 

@@ -17,7 +17,7 @@ use crate::call::context::{
     CallContext, FailedStep, FailureContext, RunInfo, StateCell, StepView, StepsReader, WorkflowState,
 };
 use crate::call::exchange::HttpExchange;
-use crate::call::function::{CallError, UserFunction};
+use crate::call::function::{CallError, FunctionNeeds, UserFunction};
 use crate::call::inputs::{FailureSource, RoleInputs, SeenSteps, WhatFailed, views};
 use crate::call::items::LoopPosition;
 use crate::call::log::Log;
@@ -286,6 +286,35 @@ pub(crate) async fn handle_refused_input(
     else {
         return;
     };
+    let context = refused_input_context(registered, function.needs(), resources, clock, input, error);
+    for _ in 0..INTERRUPTIONS_MAX {
+        let (function, context) = (Arc::clone(function), context.clone());
+        let handled = AssertUnwindSafe(async move { function.call(context).await }).catch_unwind().await;
+        match handled.unwrap_or_else(|panic| Err(panicked(&*panic).into())) {
+            Ok(_) => return,
+            Err(CallError::Failed(error)) => {
+                tracing::warn!(workflow = plan.workflow, %error, "the error handler for refused input failed");
+                return;
+            }
+            // What ran it is gone: it is called again.
+            Err(CallError::Lost(_)) => {}
+        }
+    }
+    tracing::warn!(
+        workflow = plan.workflow,
+        "the error handler for refused input was cut short again and again"
+    );
+}
+
+/// What a handler is given of input that was refused.
+fn refused_input_context(
+    registered: &RegisteredWorkflow,
+    needs: &FunctionNeeds,
+    resources: &Arc<ResourceMap>,
+    clock: crate::schedule::clock::Clock,
+    input: Value,
+    error: FailureRecord,
+) -> CallContext {
     let workflow = Arc::clone(&registered.name);
     let run = Arc::new(RunInfo {
         run_id: None,
@@ -308,16 +337,16 @@ pub(crate) async fn handle_refused_input(
         },
         workflow_state: WorkflowState {
             run_id: None,
-            workflow_name: plan.workflow.clone(),
+            workflow_name: registered.definition.plan.workflow.clone(),
             input: input.clone(),
             steps: steps.clone(),
             status: RunStatus::Failed,
         },
     };
-    let context = CallContext {
+    CallContext {
         input,
-        outputs: vec![None; function.needs().outputs.len()],
-        seen: vec![None; function.needs().steps.len()],
+        outputs: vec![None; needs.outputs.len()],
+        seen: vec![None; needs.steps.len()],
         last_step: None,
         steps,
         state: StateCell::default(),
@@ -330,24 +359,7 @@ pub(crate) async fn handle_refused_input(
         joined: None,
         undo: None,
         durable: None,
-    };
-    for _ in 0..INTERRUPTIONS_MAX {
-        let (function, context) = (Arc::clone(function), context.clone());
-        let handled = AssertUnwindSafe(async move { function.call(context).await }).catch_unwind().await;
-        match handled.unwrap_or_else(|panic| Err(panicked(&*panic).into())) {
-            Ok(_) => return,
-            Err(CallError::Failed(error)) => {
-                tracing::warn!(workflow = plan.workflow, %error, "the error handler for refused input failed");
-                return;
-            }
-            // What ran it is gone: it is called again.
-            Err(CallError::Lost(_)) => {}
-        }
     }
-    tracing::warn!(
-        workflow = plan.workflow,
-        "the error handler for refused input was cut short again and again"
-    );
 }
 
 fn panicked(panic: &(dyn std::any::Any + Send)) -> StepError {

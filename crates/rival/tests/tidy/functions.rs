@@ -33,7 +33,8 @@ fn function_name(line: &str) -> Option<&str> {
         word.starts_with("pub") || ["async", "const", "unsafe", "extern", "in", "\"C\""].contains(&word)
     });
     let name = after.split(['(', '<']).next()?;
-    (is_start && !name.is_empty() && !line.trim_end().ends_with(';')).then_some(name)
+    let is_one_line = line.trim_end().ends_with([';', '}']);
+    (is_start && !name.is_empty() && !is_one_line).then_some(name)
 }
 
 #[test]

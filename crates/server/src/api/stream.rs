@@ -78,14 +78,19 @@ fn last_seen(
     runs: usize,
 ) -> Result<Option<Vec<RunPosition>>, HttpProblem> {
     let header = headers.get("last-event-id").map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let Some(text) = header.or(said.map(Into::into)) else { return Ok(None) };
+    // A browser that connects again sends the header, beside the query that it began with: both are judged.
+    let said = said.map(|text| positions(text, runs)).transpose()?;
+    let header = header.map(|text| positions(&text, runs)).transpose()?;
+    Ok(header.or(said))
+}
+
+fn positions(text: &str, runs: usize) -> Result<Vec<RunPosition>, HttpProblem> {
     let positions: Option<Vec<RunPosition>> = text.split('.').map(RunPosition::parse).collect();
-    match positions.filter(|positions| positions.len() == runs) {
-        Some(positions) => Ok(Some(positions)),
-        None => Err(bad_request(format!(
+    positions.filter(|positions| positions.len() == runs).ok_or_else(|| {
+        bad_request(format!(
             "Last-Event-ID is `{text}`: it is the `id` of the last frame, as it came, of a stream of the same runs"
-        ))),
-    }
+        ))
+    })
 }
 
 /// A run that is followed, and from where on.

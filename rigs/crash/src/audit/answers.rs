@@ -147,7 +147,7 @@ impl Story {
         };
         let right = match what {
             CrowdRequest::Contradiction { .. } => code == "signal_conflict",
-            _ => code == "run_finished" && error.contains(&format!("is {} already", self.status)),
+            _ => code == "run_finished" && error.ends_with(&self.status.to_string()),
         };
         if happened {
             Some("the answer was no, and it happened")

@@ -201,12 +201,9 @@ impl TimeDriver<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::sync::Arc;
 
     use futures::future::BoxFuture;
-    use rival_core::Plan;
-    use rival_core::plan::{Node, NodeKind, PlanBlock, StepNode};
 
     use super::*;
     use crate::call::context::CallContext;
@@ -228,26 +225,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_that_no_amount_of_time_ends_is_named() {
-        let step = StepNode { function: "never".into(), ..StepNode::default() };
-        let plan = Plan {
-            workflow: "w".into(),
-            block: PlanBlock::sequence(vec![Node::new("never", NodeKind::Step(step))]),
-            on_error: None,
-            timeout_ms: None,
-            max_retries: 0,
-        };
-        let never: Arc<dyn UserFunction> = Arc::new(Never(FunctionNeeds::default()));
-        let workflow = Definition {
-            plan,
-            functions: [("never".to_owned(), never)].into(),
-            former: None,
-            input_schema: None,
-            input_check: None,
-            nested_schemas: BTreeMap::new(),
-            signal_schemas: BTreeMap::new(),
-            description: None,
-            resources: Vec::new(),
-        };
+        let never = Arc::new(Never(FunctionNeeds::default()));
+        let workflow = Definition::of_step("w", "never", never);
         let clock = VirtualClock::default();
         let builder = Engine::builder().clock(Clock::Virtual(clock.clone())).workflow(workflow);
         let engine = builder.build().await.unwrap();

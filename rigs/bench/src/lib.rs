@@ -19,6 +19,7 @@ mod waiting;
 use anyhow::Result;
 
 pub use report::{BenchFigure, BenchReport};
+pub use throughput::five_steps;
 pub use waiting::{is_asked_to_serve, serve};
 
 /// How much work to do: the full size for figures, a small one to see that everything works.

@@ -35,7 +35,7 @@ async fn e() -> Result<(), StepError> {
 }
 
 /// A workflow of five steps that do nothing.
-pub(crate) fn five_steps() -> Result<Workflow<(), ()>> {
+pub fn five_steps() -> Result<Workflow<(), ()>> {
     Ok(Workflow::new("five").steps((a, b, c, d, e)).build()?)
 }
 

@@ -7,35 +7,13 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use rival::prelude::*;
-use rival::{MemoryStore, RunStatus, SqliteStore, Store};
+use rival::{Engine, MemoryStore, RunStatus, SqliteStore, Store};
 
 /// Runs of the shorter and the longer count: what both have in common is not counted.
 const RUNS: [u64; 2] = [50, 250];
 const STEPS: u64 = 5;
 /// Tells the counted process how many runs to make.
 const RUNS_VARIABLE: &str = "RIVAL_COUNTED_RUNS";
-
-#[step]
-async fn a() -> Result<(), StepError> {
-    Ok(())
-}
-#[step]
-async fn b() -> Result<(), StepError> {
-    Ok(())
-}
-#[step]
-async fn c() -> Result<(), StepError> {
-    Ok(())
-}
-#[step]
-async fn d() -> Result<(), StepError> {
-    Ok(())
-}
-#[step]
-async fn e() -> Result<(), StepError> {
-    Ok(())
-}
 
 #[test]
 fn a_step_in_memory_costs_no_more_than_before() {
@@ -86,7 +64,7 @@ async fn run_on_sqlite() {
 
 /// One run after the other, so that each commit is a transaction of its own, and the count is the same each time.
 async fn run_on(store: Arc<dyn Store>) {
-    let workflow = Workflow::new("five").steps((a, b, c, d, e)).build().unwrap();
+    let workflow = rival_bench::five_steps().unwrap();
     let engine = Engine::builder().shared_store(store).workflow(&workflow).build().await.unwrap();
     let runs: u64 = std::env::var(RUNS_VARIABLE).map_or(1, |runs| runs.parse().unwrap());
     for _ in 0..runs {

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use rival_core::plan::{Node, NodeKind, PlanBlock, StepNode};
 use rival_core::{Path, Plan, PlanHash, Value};
 
 use crate::api::error::Violation;
@@ -32,6 +33,36 @@ pub struct Definition {
     pub description: Option<String>,
     /// What its functions expect to be provided.
     pub resources: Vec<ResourceNeed>,
+}
+
+impl Definition {
+    /// A workflow that takes any input, and expects nothing to be provided.
+    pub fn new(plan: Plan, functions: BTreeMap<String, Arc<dyn UserFunction>>) -> Self {
+        Self {
+            plan,
+            functions,
+            former: None,
+            input_schema: None,
+            input_check: None,
+            nested_schemas: BTreeMap::new(),
+            signal_schemas: BTreeMap::new(),
+            description: None,
+            resources: Vec::new(),
+        }
+    }
+
+    /// A workflow of one step, which has the name of its function.
+    pub fn of_step(workflow: &str, step: &str, function: Arc<dyn UserFunction>) -> Self {
+        let node = StepNode { function: step.to_owned(), ..StepNode::default() };
+        let plan = Plan {
+            workflow: workflow.to_owned(),
+            block: PlanBlock::sequence(vec![Node::new(step, NodeKind::Step(node))]),
+            on_error: None,
+            timeout_ms: None,
+            max_retries: 0,
+        };
+        Self::new(plan, [(step.to_owned(), function)].into())
+    }
 }
 
 /// A plan that differs from today's in the names of functions alone. Version 0.1 named what has no name of its own by its

@@ -63,17 +63,7 @@ impl RegisteredWorkflow {
 
     /// What a plan alone tells of a workflow that is not registered: its runs can be ended, and call nothing.
     pub(crate) fn without_functions(plan: &Arc<IndexedPlan>) -> Self {
-        let definition = Definition {
-            plan: plan.plan().clone(),
-            functions: BTreeMap::new(),
-            former: None,
-            input_schema: None,
-            input_check: None,
-            nested_schemas: BTreeMap::new(),
-            signal_schemas: BTreeMap::new(),
-            description: None,
-            resources: Vec::new(),
-        };
+        let definition = Definition::new(plan.plan().clone(), BTreeMap::new());
         let name = definition.plan.workflow.as_str().into();
         let (nested, signals) = (BTreeMap::new(), BTreeMap::new());
         Self { name, definition, plan: Arc::clone(plan), input: None, nested, signals }

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::future::BoxFuture;
-use rival_core::Plan;
-use rival_core::plan::{Node, NodeKind, PlanBlock, StepNode};
 use rival_engine::{CallContext, CallError, FunctionNeeds, UserFunction, encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -98,25 +96,7 @@ impl Mock {
 
     /// A workflow of one step, which is the mock.
     pub(super) fn workflow(&self, name: &str) -> Definition {
-        let step = StepNode { function: "mock".into(), ..StepNode::default() };
-        let function: Arc<dyn UserFunction> = Arc::new(self.clone());
-        Definition {
-            plan: Plan {
-                workflow: name.to_owned(),
-                block: PlanBlock::sequence(vec![Node::new("mock", NodeKind::Step(step))]),
-                on_error: None,
-                timeout_ms: None,
-                max_retries: 0,
-            },
-            functions: [("mock".to_owned(), function)].into(),
-            former: None,
-            input_schema: None,
-            input_check: None,
-            nested_schemas: BTreeMap::new(),
-            signal_schemas: BTreeMap::new(),
-            description: None,
-            resources: Vec::new(),
-        }
+        Definition::of_step(name, "mock", Arc::new(self.clone()))
     }
 }
 

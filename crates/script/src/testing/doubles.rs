@@ -1,12 +1,9 @@
 //! What stands in for steps, children, requests and what is done once: functions of the test, called where it is.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use rival_core::Plan;
 use rival_core::event::CallRole;
-use rival_core::plan::{Node, NodeKind, PlanBlock, StepNode};
 use rival_engine::{Definition, FunctionNeeds, UserFunction};
 use rival_script_host::frame::{FromHost, ToHost};
 use serde_json::json;
@@ -59,25 +56,7 @@ impl TestPlace {
 
     /// A workflow of one step that stands in for a child.
     pub(super) fn child(&self, name: &str, run: u32, launcher: &RunLauncher) -> Definition {
-        let step = StepNode { function: "mock".into(), ..StepNode::default() };
-        let function = self.mock(format!("child:{name}#{run}"), launcher);
-        Definition {
-            plan: Plan {
-                workflow: name.to_owned(),
-                block: PlanBlock::sequence(vec![Node::new("mock", NodeKind::Step(step))]),
-                on_error: None,
-                timeout_ms: None,
-                max_retries: 0,
-            },
-            functions: [("mock".to_owned(), function)].into(),
-            former: None,
-            input_schema: None,
-            input_check: None,
-            nested_schemas: BTreeMap::new(),
-            signal_schemas: BTreeMap::new(),
-            description: None,
-            resources: Vec::new(),
-        }
+        Definition::of_step(name, "mock", self.mock(format!("child:{name}#{run}"), launcher))
     }
 
     /// Calls a function of the test that needs nothing but an input.

@@ -1,7 +1,8 @@
 //! Durable operations inside of a step: what a function holds.
 //!
 //! A function's request is a message to the run's actor, see `op_session`. What is recorded is answered from the history; what
-//! is new is recorded first. Values are read by the function's own task.
+//! is new is recorded first. A value that is not at hand is read by a task of its own, and no other answer is told before
+//! it is there: so the function hears the answers in their order, whether it polls for them or not.
 //!
 //! A future of an operation that the function drops before it has used the answer gives the operation up. One that is
 //! dropped with the function itself does not: the engine let the function go, and it comes back for the answer.
@@ -9,6 +10,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +22,7 @@ use rival_core::repeated::RepeatedPart;
 use rival_core::{Event, FailureRecord, Path, RunId, Seq, StepError, Value};
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::call::values::{ReadError, RecordedValue};
 use crate::durable::idle::{ExternalWork, IdleTracker, PendingRequest, WorkGuard};
@@ -385,14 +388,15 @@ impl OpWait {
     ) -> Result<(u32, Result<Option<Value>, StepError>), StepError> {
         let OpReplyGuard { reply, _working } = told;
         // Only what is to be done once is told anything else, and that asks again.
-        let OpReply::Ended { op, kind, mut end, good, .. } = reply else { return Ok((0, Ok(None))) };
+        let OpReply::Ended { op, kind, end, good, .. } = reply else { return Ok((0, Ok(None))) };
         let answer = if kind == OpKind::Sleep && good {
             Ok(None)
         } else {
-            if let Err(error) = self.line.fetch(&mut end).await {
-                return self.unreadable(error);
-            }
-            match end.event().cloned() {
+            let event = match self.line.ending(end).await {
+                Ok(event) => event,
+                Err(error) => return self.unreadable(error),
+            };
+            match event {
                 Some(event) if matches!(event.kind, EventKind::SignalTimedOut { failure: None, .. }) => {
                     Ok(None)
                 }
@@ -411,30 +415,54 @@ impl OpWait {
         collect: bool,
     ) -> Result<Vec<Result<Value, StepError>>, StepError> {
         let OpReplyGuard { reply, _working } = told;
-        let OpReply::Ended { op, started, end_seq, mut end, .. } = reply else { return Ok(Vec::new()) };
-        if let Err(error) = self.line.fetch(&mut end).await {
-            return self.unreadable(error);
-        }
+        let OpReply::Ended { op, started, end_seq, end, .. } = reply else { return Ok(Vec::new()) };
+        let line = Arc::clone(&self.line);
+        let read = async move { line.read_children(op, started..end_seq, end, collect).await };
+        let outcomes = match self.line.read_apart(read).await {
+            Ok(outcomes) => outcomes,
+            Err(error) => return self.unreadable(error),
+        };
         self.line.repeated.lock().hears(op);
-        if let Some(event) = end.event().cloned()
+        self.use_up(op);
+        outcomes
+    }
+}
+
+impl OpClient {
+    /// The event that ended an operation.
+    async fn ending(self: &Arc<Self>, mut end: RecordedValue) -> Result<Option<Arc<Event>>, StepError> {
+        if end.is_at_hand() {
+            return Ok(end.event().cloned());
+        }
+        let line = Arc::clone(self);
+        let read = async move { line.fetch(&mut end).await.map(|()| end.event().cloned()) };
+        self.read_apart(read).await
+    }
+
+    /// What became of each child of a map; the outer error says that it cannot be read.
+    async fn read_children(
+        &self,
+        op: u32,
+        events: Range<Seq>,
+        mut end: RecordedValue,
+        collect: bool,
+    ) -> Result<Result<Vec<Result<Value, StepError>>, StepError>, StepError> {
+        self.fetch(&mut end).await?;
+        if let Some(event) = end.event()
             && !matches!(event.kind, EventKind::OpEnded { outcome: OpOutcome::Done {}, .. })
         {
-            self.use_up(op);
-            return Err(answer_of(&event).err().unwrap_or_else(stopped));
+            return Ok(Err(answer_of(event).err().unwrap_or_else(stopped)));
         }
         let mut outcomes = BTreeMap::new();
         let mut first_failure = None;
-        let mut after = started;
-        while after < end_seq {
-            let page = match self.line.page(after).await {
-                Ok(page) => page,
-                Err(error) => return self.unreadable(error),
-            };
+        let mut after = events.start;
+        while after < events.end {
+            let page = self.page(after).await?;
             let Some(last) = page.last() else { break };
             after = last.seq;
             for event in page {
                 let EventKind::ChildEnded { node, op: of, index, .. } = &event.kind else { continue };
-                if *node == self.line.node && *of == op {
+                if *node == self.node && *of == op {
                     let answer = answer_of(&event);
                     if let Err(error) = &answer {
                         first_failure.get_or_insert_with(|| error.clone());
@@ -443,15 +471,30 @@ impl OpWait {
                 }
             }
         }
-        self.use_up(op);
-        match first_failure {
+        Ok(match first_failure {
             Some(error) if !collect => Err(error),
             _ => Ok(outcomes.into_values().collect()),
-        }
+        })
     }
-}
 
-impl OpClient {
+    /// Reads an answer in a task of its own, which ends with the future of this. A function may poll for the answer once
+    /// and then wait for another one: reading it must come to its end all the same, because that one is told after it.
+    async fn read_apart<T: Send + 'static>(
+        &self,
+        read: impl Future<Output = Result<T, StepError>> + Send + 'static,
+    ) -> Result<T, StepError> {
+        let (reply, replied) = oneshot::channel();
+        let reading = self.idle_tracker.read();
+        let _task = AbortOnDropHandle::new(tokio::spawn(async move {
+            let answer = read.await;
+            reading.done(|| {
+                // A function that is gone needs no answer.
+                let _ = reply.send(answer);
+            });
+        }));
+        replied.await.unwrap_or_else(|_| Err(stopped()))
+    }
+
     /// Brings an answer to hand. A store that cannot be read now is asked again: that is not the function's failure.
     async fn fetch(&self, recorded: &mut RecordedValue) -> Result<(), StepError> {
         let mut retry = StoreRetry::in_call(&self.run, "an answer cannot be read");

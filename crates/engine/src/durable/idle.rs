@@ -72,6 +72,8 @@ struct IdleState {
     is_awaited: bool,
     /// How much it does once or reads, and has not come to the end of.
     working: u32,
+    /// How many answers it was told that are still being read from the store.
+    reading: u32,
     /// Its future was polled, has nothing to do, and was not woken since.
     resting: bool,
     /// Since when it does nothing but wait for answers.
@@ -82,8 +84,9 @@ struct IdleState {
 
 impl IdleState {
     /// Between two polls, when the actor knows of all questions of the last one: what answers them first is told first.
+    /// Not while an answer is being read: the next one could be there before it.
     fn can_be_told(&self) -> bool {
-        !self.polled && self.polls >= self.tell_after && self.unheard == 0
+        !self.polled && self.polls >= self.tell_after && self.unheard == 0 && self.reading == 0
     }
 }
 
@@ -172,19 +175,40 @@ impl IdleTracker {
         if let Some(stage) = state.asks.get_mut(&ask) {
             *stage = RequestStage::Answered;
         }
+        self.count_again(&mut state);
+        // Another task waits for the answer, not the function's own future: it is not polled for this.
+        if let Some(mut state) = self.rests_after(state, tell)
+            && let Some(stage) = state.asks.get_mut(&ask)
+        {
+            *stage = RequestStage::Sent;
+        }
+    }
+
+    /// Does what wakes the function's future, which is told the next thing only after it was polled for that. Gives the
+    /// state if the future was not woken.
+    fn rests_after<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, IdleState>,
+        tell: impl FnOnce(),
+    ) -> Option<MutexGuard<'a, IdleState>> {
         let poll = state.polls + 1;
         state.tell_after = poll;
-        self.count_again(&mut state);
         drop(state);
         tell();
         let mut state = self.lock();
-        // Another task waits for the answer, not the function's own future: it is not polled for this.
-        if state.resting && state.polls < poll {
+        let rests = state.resting && state.polls < poll;
+        if rests {
             state.tell_after = state.polls;
-            if let Some(stage) = state.asks.get_mut(&ask) {
-                *stage = RequestStage::Sent;
-            }
         }
+        rests.then_some(state)
+    }
+
+    /// An answer is read from the store until the guard is dropped.
+    pub(crate) fn read(self: &Arc<Self>) -> ReadGuard {
+        let mut state = self.lock();
+        state.working += 1;
+        state.reading += 1;
+        ReadGuard(Arc::clone(self))
     }
 
     /// The function used the answer of an operation.
@@ -343,6 +367,28 @@ impl Drop for WorkGuard {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.working = state.working.saturating_sub(1);
+        self.0.note_if_idle(state);
+    }
+}
+
+/// The reading of an answer.
+pub(crate) struct ReadGuard(Arc<IdleTracker>);
+
+impl ReadGuard {
+    /// The answer is read: `tell` gives it to the function.
+    pub(crate) fn done(self, tell: impl FnOnce()) {
+        let idle_tracker = Arc::clone(&self.0);
+        let state = idle_tracker.lock();
+        drop(idle_tracker.rests_after(state, tell));
+    }
+}
+
+impl Drop for ReadGuard {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.reading = state.reading.saturating_sub(1);
+        state.working = state.working.saturating_sub(1);
+        self.0.tell_that_it_listens(&mut state);
         self.0.note_if_idle(state);
     }
 }

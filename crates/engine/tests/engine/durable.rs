@@ -26,6 +26,8 @@ facts![
     waiting_does_not_consume_the_timeout,
     the_timeout_still_counts_what_is_not_waiting,
     a_race_is_decided_once,
+    answers_come_in_their_order_however_long_one_takes_to_read,
+    an_answer_that_is_not_waited_for_holds_no_other_up,
     a_later_attempt_takes_the_same_way,
     a_wait_that_is_dropped_takes_no_signal,
     what_was_dropped_stays_dropped_after_a_crash,
@@ -334,6 +336,83 @@ async fn a_race_is_decided_once(lab: Lab) {
     output(&engine.finish(&run).await.unwrap());
     // The signal won, and the step dropped the sleep: the end of the sleep does not wake the step.
     assert_eq!(tape.entries(), ["called", "signal", "called"]);
+}
+
+async fn answers_come_in_their_order_however_long_one_takes_to_read(lab: Lab) {
+    let tape = Tape::default();
+    let workflow = workflow(step(&tape, |durable, tape| async move {
+        let signal = async {
+            durable.signal::<u32>("a").await?;
+            tape.note("a");
+            Ok::<_, StepError>(())
+        };
+        let sleep = async {
+            durable.sleep(HOUR).await?;
+            tape.note("slept");
+            Ok(())
+        };
+        tokio::try_join!(signal, sleep)?;
+        durable.signal::<u32>("end").await
+    }));
+    lab.life_of(&workflow, async |engine: TestEngine| {
+        let run = started(&engine).await;
+        engine.signal(&run, "a", 1).await.unwrap();
+        engine.advance(2 * HOUR).await.unwrap();
+    })
+    .await;
+    let gate = Gate::default();
+    lab.store().hold_next_event(&gate);
+    let engine = lab.engine(&workflow).await;
+    let run = RunId::from("r");
+    let told = engine.signal(&run, "end", 1).into_future();
+    let opened = async {
+        gate.arrived(1).await;
+        // A sleep has no value to be read: if it were told now, it would be there first.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        gate.open();
+    };
+    let (told, ()) = tokio::join!(told, opened);
+    told.unwrap();
+    output(&engine.finish(&run).await.unwrap());
+    // The second call is that of the step that was let go while it slept.
+    let calls: [&[&str]; 3] = [&["called", "a"], &["called", "a", "slept"], &["called", "a", "slept"]];
+    assert_eq!(tape.entries(), calls.concat());
+}
+
+/// The step begins to wait for an answer, which is being read then, and goes on to wait for another one.
+async fn an_answer_that_is_not_waited_for_holds_no_other_up(lab: Lab) {
+    let (tape, gate) = (Tape::default(), Gate::default());
+    let reading = gate.clone();
+    let workflow = workflow(step(&tape, move |durable, tape| {
+        let reading = reading.clone();
+        async move {
+            let mut signal = std::pin::pin!(durable.signal::<u32>("a").into_future());
+            let is_first_call = tape.count("called") == 1;
+            tokio::select! {
+                biased;
+                _ = &mut signal => return Err(StepError::stop("it cannot be read yet")),
+                () = reading.arrived(u32::from(!is_first_call)) => {}
+            }
+            durable.sleep(HOUR).await?;
+            signal.await
+        }
+    }));
+    lab.life_of(&workflow, async |engine: TestEngine| {
+        let run = started(&engine).await;
+        engine.signal(&run, "a", 1).await.unwrap();
+    })
+    .await;
+    lab.store().hold_next_event(&gate);
+    let engine = lab.engine(&workflow).await;
+    let opened = async {
+        gate.arrived(1).await;
+        gate.open();
+    };
+    let (slept, ()) = tokio::join!(engine.advance(2 * HOUR), opened);
+    slept.unwrap();
+    assert_eq!(output(&engine.finish(&"r".into()).await.unwrap()), 1);
 }
 
 /// What won in the first attempt wins in the second, although another racer has its answer at once by then.

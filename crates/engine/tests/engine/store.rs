@@ -29,6 +29,8 @@ pub(crate) struct TestStore {
     claimed: Mutex<Option<Gate>>,
     /// Where the next look at messages waits, after it was made.
     looked: Mutex<Option<Gate>>,
+    /// Where the next reading of one event waits.
+    reading: Mutex<Option<Gate>>,
     /// Where the next message waits, after it was written.
     sent: Mutex<Option<Gate>>,
     claims: Mutex<VecDeque<StoreError>>,
@@ -59,6 +61,7 @@ impl TestStore {
             committing: Mutex::default(),
             claimed: Mutex::default(),
             looked: Mutex::default(),
+            reading: Mutex::default(),
             sent: Mutex::default(),
             claims: Mutex::default(),
             snapshots: Mutex::default(),
@@ -112,6 +115,11 @@ impl TestStore {
     /// Reads the messages that wait for the next caller, and answers that caller when the gate is open.
     pub(crate) fn hold_next_messages(&self, gate: &Gate) {
         *self.looked.lock().unwrap() = Some(gate.clone());
+    }
+
+    /// Reads the next event that is read alone when the gate is open.
+    pub(crate) fn hold_next_event(&self, gate: &Gate) {
+        *self.reading.lock().unwrap() = Some(gate.clone());
     }
 
     /// Writes the next message, and answers its sender when the gate is open.
@@ -242,6 +250,10 @@ impl Store for TestStore {
     async fn load(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<EventBatch>, StoreError> {
         if let Some(error) = self.loads.lock().unwrap().pop_front() {
             return Err(error);
+        }
+        let gate = if limit == 1 { self.reading.lock().unwrap().take() } else { None };
+        if let Some(gate) = gate {
+            gate.pass().await;
         }
         let batches = self.inner.load(run, after, limit).await?;
         let read = batches.iter().map(|batch| u64::from(batch.count)).sum();

@@ -30,7 +30,7 @@ const MANY: usize = 32;
 /// How many pages the write-ahead log may hold before they are moved into the database file. Larger logs
 /// write a page that changes often less often, but are slower to recover. 8 to 64 MiB were alike within
 /// the noise of a shared machine (`append_speed`): appended pages are moved once in any case.
-pub(crate) const CHECKPOINT_PAGES: i32 = 2000;
+pub(crate) const CHECKPOINT_PAGES: i32 = 4000;
 /// Beyond this, readers must have kept the log from starting over: wait for them.
 const RESTART_PAGES: i32 = 16 * CHECKPOINT_PAGES;
 

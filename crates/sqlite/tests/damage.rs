@@ -236,7 +236,7 @@ async fn a_changed_byte_is_found_or_changes_nothing() {
         let at = usize::try_from(dice.below(image.database.len() as u64)).unwrap();
         let change = u8::try_from(1 + dice.below(255)).unwrap();
         image.database[at] ^= change;
-        tally.add(format!("byte {at} (page {}) ^ {change}", at / 8192 + 1), &image, &[&whole], &folder).await;
+        tally.add(format!("byte {at} (page {}) ^ {change}", at / 4096 + 1), &image, &[&whole], &folder).await;
     }
     tally.judge("changed bytes");
 }
@@ -328,8 +328,8 @@ async fn half_a_file_is_not_opened() {
     for (image, what) in [(closed, "closed"), (image, "killed")] {
         for part in 1..4 {
             let mut image = image.clone();
-            let pages = image.database.len() / 8192;
-            image.database.truncate(pages * part / 4 * 8192);
+            let pages = image.database.len() / 4096;
+            image.database.truncate(pages * part / 4 * 4096);
             if image.database.is_empty() {
                 continue;
             }
@@ -483,7 +483,7 @@ async fn damage_is_not_hidden_by_the_next_write() {
 /// Most transactions add batches and write nothing else: those are counted too.
 #[tokio::test]
 async fn a_lost_batch_is_told_though_nothing_else_was_written_with_it() {
-    const FRAME: usize = 24 + 8192;
+    const FRAME: usize = 24 + 4096;
     let (folder, copy) = (Folder::new(), Folder::new());
     let store = SqliteStore::open(folder.file()).unwrap();
     let engine = store.join().await.unwrap();

@@ -44,7 +44,10 @@ impl ScriptTarget {
     /// Begins something there that is answered.
     pub(crate) async fn begin(&self, frame: impl FnOnce(CallId) -> ToHost) -> Result<HostCall, ScriptsError> {
         match &self.host {
-            Some(host) => Ok(self.pool.begin_on(Arc::clone(host), &self.realm, frame)),
+            Some(host) => {
+                host.teach(&self.realm);
+                Ok(Arc::clone(host).begin(frame))
+            }
             None => self.pool.begin(&self.realm, frame).await,
         }
     }

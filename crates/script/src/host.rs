@@ -51,6 +51,8 @@ pub(crate) struct HostHandle {
     /// Something is to be written.
     ready: Notify,
     calls: Mutex<HashMap<CallId, mpsc::UnboundedSender<HostEvent>>>,
+    /// How many calls were begun.
+    begun: AtomicU64,
     realms: Mutex<HashSet<u32>>,
     /// How many calls do nothing but wait for durable operations.
     idle_calls: AtomicUsize,
@@ -112,6 +114,7 @@ impl HostHandle {
             out: Mutex::default(),
             ready: Notify::new(),
             calls: Mutex::default(),
+            begun: AtomicU64::new(0),
             realms: Mutex::default(),
             idle_calls: AtomicUsize::new(0),
             leaving: Mutex::default(),
@@ -163,7 +166,8 @@ impl HostHandle {
     }
 
     /// Begins a call: registers it, and sends its frame. What the host says about it arrives in the call's channel.
-    pub(crate) fn begin(self: Arc<Self>, id: CallId, frame: &ToHost) -> HostCall {
+    pub(crate) fn begin(self: Arc<Self>, frame: impl FnOnce(CallId) -> ToHost) -> HostCall {
+        let id = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
         let (tell, heard) = mpsc::unbounded_channel();
         let mut calls = lock(&self.calls);
         // Under the lock: when the host ends, `is_over` tells all calls that are in the map.
@@ -173,7 +177,7 @@ impl HostHandle {
             calls.insert(id, tell);
         }
         drop(calls);
-        self.send(frame);
+        self.send(&frame(id));
         HostCall { host: self, id, heard, over: false, is_idle: false }
     }
 

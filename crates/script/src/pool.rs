@@ -1,6 +1,6 @@
 //! The hosts that run steps: which of them takes a call, and what happens to those that are stuck or gone.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -32,7 +32,6 @@ const SLOW: Duration = Duration::from_millis(100);
 pub(crate) struct HostPool {
     pub(crate) settings: ScriptSettings,
     hosts: Mutex<Vec<Arc<HostHandle>>>,
-    calls: AtomicU64,
     realms: AtomicU32,
     numbers: AtomicU32,
     /// The hosts were looked at.
@@ -61,11 +60,10 @@ impl HostPool {
                  Call `rival_script::main_if_asked()` first in `main` to run them in child processes"
             );
         }
-        let (calls, realms, numbers) = Default::default();
+        let (realms, numbers) = Default::default();
         let pool = Arc::new(Self {
             settings,
             hosts: Mutex::default(),
-            calls,
             realms,
             numbers,
             changed: Notify::new(),
@@ -86,19 +84,9 @@ impl HostPool {
         realm: &ScriptRealm,
         frame: impl FnOnce(CallId) -> ToHost,
     ) -> Result<HostCall, ScriptsError> {
-        Ok(self.begin_on(self.host(realm.id()).await?, realm, frame))
-    }
-
-    /// Begins something on a host of the caller's choice.
-    pub(crate) fn begin_on(
-        &self,
-        host: Arc<HostHandle>,
-        realm: &ScriptRealm,
-        frame: impl FnOnce(CallId) -> ToHost,
-    ) -> HostCall {
+        let host = self.host(realm.id()).await?;
         host.teach(realm);
-        let id = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        host.begin(id, &frame(id))
+        Ok(host.begin(frame))
     }
 
     /// Moves the time of hosts in a test. A host that is started meanwhile begins with the one or is told the other: hosts are
@@ -289,8 +277,8 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
         let host = pool.host(realm.id()).await.unwrap();
         host.teach(&realm);
         host.send(&realm.sources());
-        let begin = |id: CallId, function: &str| {
-            let frame = ToHost::Call {
+        let begin = |function: &str| {
+            let frame = |id| ToHost::Call {
                 id,
                 realm: realm.id(),
                 file: name_of(&file),
@@ -299,10 +287,10 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
                 role: CallRole::Step,
                 cx: RawValue::from_string("{}".to_owned()).unwrap(),
             };
-            Arc::clone(&host).begin(id, &frame)
+            Arc::clone(&host).begin(frame)
         };
-        let waiting = [begin(1, "waits"), begin(2, "waits")];
-        let spinning = begin(3, "spins");
+        let waiting = [begin("waits"), begin("waits")];
+        let spinning = begin("spins");
         // The pool asks now and then.
         while host.sighting().is_none_or(|seen| seen.current != Some(3)) {
             tokio::task::yield_now().await;

@@ -1,6 +1,6 @@
 //! Runs transforms: pure functions from JSON to JSON, in hosts of their own that are killed at the limit.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -84,14 +84,15 @@ struct SandboxHosts {
     /// One transform at a time on each.
     places: Semaphore,
     idle: Mutex<Vec<Arc<HostHandle>>>,
-    calls: AtomicU64,
+    /// How many hosts were started.
+    started: AtomicU32,
 }
 
 impl Sandbox {
     /// Starts no host yet.
     pub fn new(settings: ScriptSettings) -> Self {
         let places = Semaphore::new(settings.hosts.max(1));
-        Self(Arc::new(SandboxHosts { settings, places, idle: Mutex::default(), calls: AtomicU64::new(0) }))
+        Self(Arc::new(SandboxHosts { settings, places, idle: Mutex::default(), started: AtomicU32::new(0) }))
     }
 
     /// Runs a transform. The same code and input give the same output, always.
@@ -127,7 +128,7 @@ impl SandboxHosts {
             }
         }
         drop(idle);
-        let number = u32::try_from(self.calls.fetch_add(1, Ordering::Relaxed)).unwrap_or(0);
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
         // A transform has no `fetch`.
         let (env, outgoing) = Default::default();
         let memory_limit = self.settings.memory_limit;
@@ -149,15 +150,14 @@ impl SandboxHosts {
         input: &Value,
         limits: TransformLimits,
     ) -> Option<Result<Box<RawValue>, HostCallError>> {
-        let id = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let frame = ToHost::Transform {
+        let frame = |id| ToHost::Transform {
             id,
             code: transform.code.clone(),
             input: RawValue::from_string(input.as_json().to_owned()).expect("a value is JSON"),
             limit_ms: whole_ms(limits.time),
             memory_limit: limits.memory,
         };
-        let call = Arc::clone(host).begin(id, &frame);
+        let call = Arc::clone(host).begin(frame);
         tokio::time::timeout(limits.time + GRACE, call.end()).await.ok()
     }
 }

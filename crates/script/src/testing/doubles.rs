@@ -71,7 +71,8 @@ impl TestPlace {
             role: CallRole::Step,
             cx,
         };
-        let mut call = self.pool.begin_on(Arc::clone(&self.host), &self.realm, frame);
+        self.host.teach(&self.realm);
+        let mut call = Arc::clone(&self.host).begin(frame);
         loop {
             match call.next().await {
                 HostEvent::Frame(FromHost::Done { value, .. }) => return Ok(value),

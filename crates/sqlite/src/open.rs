@@ -188,7 +188,7 @@ fn connect(
 impl FileAccess {
     fn open(self, path: &Path, writes: bool) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        match self {
+        let connection = match self {
             Self::Shared if writes => {
                 Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)
             }
@@ -203,7 +203,11 @@ impl FileAccess {
                 format!("file:{}?immutable=1", escaped(path)),
                 flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
             ),
-        }
+        }?;
+        // Else SQLite looks at the values of parameters to see whether a partial index serves, and for that it parses and
+        // plans the statement again each time that it is used.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        Ok(connection)
     }
 }
 

@@ -268,3 +268,18 @@ fn sorting(connection: &rusqlite::Connection) -> fault::Result<Vec<String>> {
     }
     Ok(sorting)
 }
+
+/// Statements are kept to be parsed and planned once.
+#[tokio::test]
+async fn a_statement_is_not_prepared_again_for_other_values() {
+    let fixture = Fixture::new("again").await;
+    let again = fixture.store.read(|connection| {
+        let mut due =
+            connection.prepare("SELECT no FROM runs WHERE wake_at <= ?1 ORDER BY wake_at LIMIT ?2")?;
+        for limit in 1..5 {
+            due.query_map([limit * 7, limit], |row| row.get::<_, i64>(0))?.count();
+        }
+        Ok(due.get_status(rusqlite::StatementStatus::RePrepare))
+    });
+    assert_eq!(again.await.unwrap(), 0);
+}

@@ -27,6 +27,9 @@ struct BenchArgs {
 }
 
 fn main() -> Result<()> {
+    // As the `rival` command does.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
     // The benchmarks start script hosts, which are this program.
     rival_script::main_if_asked();
     // So is the server that many clients wait at.

@@ -1,12 +1,15 @@
 //! A conversation with a host about one call.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::channel::mpsc::UnboundedReceiver;
+use futures::stream::{Peekable, StreamExt};
 use rival_core::LogLevel;
 use rival_engine::inexact_number;
 use rival_script_host::frame::{CallId, FromHost, ScriptError, ToHost};
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
 
 use crate::function::unsafe_number;
 use crate::host::{CallLoss, HostEvent, HostHandle};
@@ -15,7 +18,7 @@ use crate::host::{CallLoss, HostEvent, HostHandle};
 pub(crate) struct HostCall {
     pub(crate) host: Arc<HostHandle>,
     pub(crate) id: CallId,
-    pub(crate) heard: mpsc::UnboundedReceiver<HostEvent>,
+    pub(crate) heard: Peekable<UnboundedReceiver<HostEvent>>,
     pub(crate) over: bool,
     /// It waits for durable operations only: nothing has to be stopped when it is suspended.
     pub(crate) is_idle: bool,
@@ -28,13 +31,13 @@ impl HostCall {
     }
 
     /// Whether the host has said something that was not read yet.
-    pub(crate) fn has_news(&self) -> bool {
-        !self.heard.is_empty()
+    pub(crate) fn has_news(&mut self) -> bool {
+        Pin::new(&mut self.heard).peek().now_or_never().flatten().is_some()
     }
 
     /// What the host says next.
     pub(crate) async fn next(&mut self) -> HostEvent {
-        let heard = self.heard.recv().await.unwrap_or(HostEvent::Lost(CallLoss::Bystander));
+        let heard = self.heard.next().await.unwrap_or(HostEvent::Lost(CallLoss::Bystander));
         self.over = match &heard {
             HostEvent::Lost(_) => true,
             HostEvent::Frame(frame) => matches!(frame, FromHost::Done { .. } | FromHost::Failed { .. }),

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures::StreamExt;
+use futures::channel::mpsc::{UnboundedSender, unbounded};
 use rival_script_host::CallMark;
 use rival_script_host::frame::{CallId, ControlFrame, ControlReply, FromHost, ScriptError, ToHost};
 use rival_script_host::wire::{self, FrameSplitter};
@@ -50,7 +52,8 @@ pub(crate) struct HostHandle {
     out: Mutex<Vec<u8>>,
     /// Something is to be written.
     ready: Notify,
-    calls: Mutex<HashMap<CallId, mpsc::UnboundedSender<HostEvent>>>,
+    /// Their channels are those that take no memory before something is said: most calls hear one frame.
+    calls: Mutex<HashMap<CallId, UnboundedSender<HostEvent>>>,
     /// How many calls were begun.
     begun: AtomicU64,
     realms: Mutex<HashSet<u32>>,
@@ -168,17 +171,17 @@ impl HostHandle {
     /// Begins a call: registers it, and sends its frame. What the host says about it arrives in the call's channel.
     pub(crate) fn begin(self: Arc<Self>, frame: impl FnOnce(CallId) -> ToHost) -> HostCall {
         let id = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
-        let (tell, heard) = mpsc::unbounded_channel();
+        let (tell, heard) = unbounded();
         let mut calls = lock(&self.calls);
         // Under the lock: when the host ends, `is_over` tells all calls that are in the map.
         if self.gone.load(Ordering::Acquire) {
-            let _ = tell.send(HostEvent::Lost(CallLoss::Bystander));
+            let _ = tell.unbounded_send(HostEvent::Lost(CallLoss::Bystander));
         } else {
             calls.insert(id, tell);
         }
         drop(calls);
         self.send(&frame(id));
-        HostCall { host: self, id, heard, over: false, is_idle: false }
+        HostCall { host: self, id, heard: heard.peekable(), over: false, is_idle: false }
     }
 
     /// The call is over, or its caller has stopped waiting.
@@ -349,7 +352,7 @@ impl HostHandle {
             alone: calls.len().saturating_sub(self.idle_calls.load(Ordering::Relaxed)) <= 1,
         };
         for (id, tell) in calls.drain() {
-            let _ = tell.send(HostEvent::Lost(end.loss_of(id)));
+            let _ = tell.unbounded_send(HostEvent::Lost(end.loss_of(id)));
         }
         drop(calls);
         self.ended.notify_waiters();
@@ -441,7 +444,7 @@ impl HostHandle {
         }
         match (tell, frame) {
             (Some(tell), frame) => {
-                let _ = tell.send(HostEvent::Frame(frame));
+                let _ = tell.unbounded_send(HostEvent::Frame(frame));
             }
             (None, FromHost::Op { id, op, .. }) => self.send(&too_late(id, op)),
             (None, FromHost::Log { level, message, fields, .. }) => say(level, &message, fields.as_deref()),

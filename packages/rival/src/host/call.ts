@@ -29,8 +29,8 @@ export class Call {
     saidIdle = false
     /** How many operations were answered. */
     answers = 0
-    /** Operations that nothing has waited for yet. */
-    readonly unattended = new Set<Unattended>()
+    /** Operations that nothing has waited for yet. Made with the first: most functions ask for none. */
+    unattended: Set<Unattended> | undefined = undefined
     /** Its file is being evaluated. */
     isLoading = false
     private controller: AbortController | null = null
@@ -170,7 +170,7 @@ export function targetOf(frame: CallFrame): Target | undefined {
 /** Sends the result of a call; does nothing if the call is over already. */
 export function done(call: Call, value: unknown): void {
     if (!calls.has(call.id)) return
-    for (const forgotten of call.unattended) writeLog(call.id, 'warn', forgotten.complaint())
+    for (const forgotten of call.unattended ?? []) writeLog(call.id, 'warn', forgotten.complaint())
     close(call)
     let text
     try {

@@ -75,6 +75,7 @@ export class Operation implements Unattended {
             )
         })
         operations.set(this.promise, this)
+        call.unattended ??= new Set()
         call.unattended.add(this)
     }
 
@@ -95,7 +96,7 @@ export class Operation implements Unattended {
     /** Something waits for it. */
     attend(): void {
         this.#isAwaited = true
-        this.call.unattended.delete(this)
+        this.call.unattended?.delete(this)
         if (this.#outcome !== undefined) this.#use()
     }
 
@@ -103,7 +104,7 @@ export class Operation implements Unattended {
     drop(reason: unknown = givenUp()): void {
         if (this.#isUsed || this.#isDropped) return
         this.#isDropped = true
-        this.call.unattended.delete(this)
+        this.call.unattended?.delete(this)
         this.#ignore()
         this.#reject(reason)
         forgetAnswer(this.number)
@@ -113,7 +114,7 @@ export class Operation implements Unattended {
     /** Takes part in a race, and gives what the race hears of it. */
     enter(race: Race): Promise<unknown> {
         this.#wasRaced = true
-        this.call.unattended.delete(this)
+        this.call.unattended?.delete(this)
         this.#ignore()
         return new Promise((resolve, reject) => {
             const hear = (outcome: Outcome) => {

@@ -1,7 +1,9 @@
 //! The small types that name things: runs, events, moments.
 
 use std::fmt;
+use std::ops::{Add, Sub};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +93,18 @@ impl fmt::Display for Seq {
     }
 }
 
-/// A moment: milliseconds since the Unix epoch. Arithmetic saturates.
+/// A moment: milliseconds since the Unix epoch. Arithmetic saturates, and durations count in whole milliseconds.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+///
+/// use rival_core::Time;
+///
+/// let now = Time::from(SystemTime::now());
+/// let later = now + Duration::from_secs(60);
+/// assert_eq!(later.duration_since(now), Duration::from_secs(60));
+/// assert_eq!(later - Duration::from_secs(60), now);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -113,6 +126,46 @@ impl Time {
     /// Milliseconds from `earlier` to this moment; zero if `earlier` is later.
     pub fn ms_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
+    }
+
+    /// The time from `earlier` to this moment; zero if `earlier` is later.
+    pub fn duration_since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.ms_since(earlier))
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Self;
+
+    fn add(self, duration: Duration) -> Self {
+        self.plus_ms(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+impl Sub<Duration> for Time {
+    type Output = Self;
+
+    fn sub(self, duration: Duration) -> Self {
+        self.minus_ms(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<SystemTime> for Time {
+    fn from(moment: SystemTime) -> Self {
+        match moment.duration_since(UNIX_EPOCH) {
+            Ok(after) => Self(0) + after,
+            Err(before) => Self(0) - before.duration(),
+        }
+    }
+}
+
+impl From<Time> for SystemTime {
+    fn from(moment: Time) -> Self {
+        let distance = Duration::from_millis(moment.0.unsigned_abs());
+        let there =
+            if moment.0 < 0 { UNIX_EPOCH.checked_sub(distance) } else { UNIX_EPOCH.checked_add(distance) };
+        // Unix has all these moments; the calendars of other systems end some ten thousand years from now.
+        there.unwrap_or(UNIX_EPOCH)
     }
 }
 
@@ -145,6 +198,23 @@ fn date(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_and_durations_add_up_and_saturate() {
+        let (then, day) = (Time(1_000), Duration::from_secs(24 * 3_600));
+        assert_eq!((then + day).duration_since(then), day);
+        assert_eq!(then.duration_since(then + day), Duration::ZERO);
+        assert_eq!(then + day - day, then);
+        assert_eq!((then + Duration::MAX, then - Duration::MAX), (Time(i64::MAX), Time(1_000 - i64::MAX)));
+    }
+
+    #[test]
+    fn a_time_is_a_system_time_and_the_other_way_round() {
+        for time in [Time(0), Time(1_709_251_199_250), Time(-1)] {
+            assert_eq!(Time::from(SystemTime::from(time)), time);
+        }
+        assert_eq!(Time::from(UNIX_EPOCH + Duration::from_micros(1_500)), Time(1));
+    }
 
     #[test]
     fn a_time_is_shown_as_a_date() {

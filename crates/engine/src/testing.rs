@@ -25,7 +25,7 @@ pub async fn come_to_rest(engine: &Engine) -> Result<(), RunError> {
     let shared = &engine.shared;
     let patience = || {
         let next = scheduler::next_moment(shared);
-        StuckPatience::before(next.map(|at| Duration::from_millis(at.ms_since(shared.clock.now()))))
+        StuckPatience::before(next.map(|at| at.duration_since(shared.clock.now())))
     };
     tokio::select! {
         () = engine.settled() => {}

@@ -1,6 +1,6 @@
 //! The predefined delay: a wait that holds no thread and survives a restart.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use rival_core::plan::SleepLength;
 use rival_core::{StepError, Time, Value};
@@ -91,10 +91,7 @@ impl Moment for Time {
 
 impl Moment for SystemTime {
     fn epoch_ms(&self) -> i64 {
-        match self.duration_since(UNIX_EPOCH) {
-            Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
-            Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |ms| -ms),
-        }
+        Time::from(*self).0
     }
 }
 

@@ -93,7 +93,7 @@ impl Actor {
             let Some((node, call, end)) = end_of_call(&event.kind) else { continue };
             let left = open.remove(node).filter(|left| call.is_none_or(|call| left.number == call));
             let Some(left) = left else { continue };
-            let took = Duration::from_millis(event.at.ms_since(left.started_at));
+            let took = event.at.duration_since(left.started_at);
             let (role, call, attempt) = (left.role, left.number, left.attempt);
             self.tell(node, &EndedCall { role, call, attempt, at: event.at, took, http: None }, end);
         }
@@ -110,7 +110,7 @@ impl Actor {
     /// A run that waited for a place has one.
     pub(crate) fn observe_dequeued(&self) {
         if self.state.status() == RunStatus::Queued {
-            let waited = Duration::from_millis(self.shared.clock.now().ms_since(self.state.started_at));
+            let waited = self.shared.clock.now().duration_since(self.state.started_at);
             let name = &self.links.registered.name;
             self.shared.observers.tell(|observer| observer.dequeued(&self.links.run, name, waited));
         }

@@ -67,7 +67,7 @@ impl Clock {
         match self {
             Self::System => {
                 while !has_come(self) {
-                    let left = Duration::from_millis(at.ms_since(self.now()));
+                    let left = at.duration_since(self.now());
                     tokio::time::sleep(left.min(LOOK_AGAIN)).await;
                 }
             }

@@ -30,7 +30,7 @@ async fn a_signal_comes_when_its_time_has_passed() {
     engine.signal_after(2 * DAY, run.id(), "approved", "Ada");
     engine.finish(run.id()).await.unwrap();
     assert_eq!(run.output().await.unwrap(), "by Ada");
-    assert_eq!(engine.now().ms_since(began), 2 * 24 * 3_600_000);
+    assert_eq!(engine.now().duration_since(began), 2 * DAY);
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn a_test_waits_until_a_run_waits_for_a_signal() {
     let engine = engine_of(&approval).await;
     let (began, run) = (engine.now(), engine.run(&approval, ()).await.unwrap());
     engine.until_waiting_for(run.id(), "approved").await.unwrap();
-    assert_eq!(engine.now().ms_since(began), 24 * 3_600_000);
+    assert_eq!(engine.now().duration_since(began), DAY);
     engine.signal(run.id(), "approved", "Eve").await.unwrap();
     engine.finish(run.id()).await.unwrap();
     assert_eq!(run.output().await.unwrap(), "by Eve");
@@ -153,5 +153,5 @@ async fn a_time_limit_acts_on_real_time() {
     let engine = engine_of(&workflow).await;
     let (began, run) = (engine.now(), engine.run(&workflow, ()).await.unwrap());
     assert_eq!(engine.finish(run.id()).await.unwrap().error.unwrap().code, "timeout");
-    assert_eq!(engine.now().ms_since(began), 300);
+    assert_eq!(engine.now().duration_since(began), Duration::from_millis(300));
 }

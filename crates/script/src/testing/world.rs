@@ -73,9 +73,8 @@ impl TestWorld {
                 return Ok(WorldRest::Rests);
             }
             let due = self.next_due().await?;
-            let limit = due.map_or(WORK_LIMIT, |due| {
-                Duration::from_millis(due.ms_since(self.clock.now())).clamp(WORK_LEAST, WORK_LIMIT)
-            });
+            let limit = due
+                .map_or(WORK_LIMIT, |due| due.duration_since(self.clock.now()).clamp(WORK_LEAST, WORK_LIMIT));
             let left = limit.saturating_sub(self.at_work_since.elapsed());
             if tokio::time::timeout(left, select_all(news)).await.is_err() {
                 return Ok(due.map_or(WorldRest::Endless, WorldRest::Overdue));

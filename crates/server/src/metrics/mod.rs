@@ -142,7 +142,7 @@ impl Observer for ServerMetrics {
         self.workflows.with(commit.workflow, |counts| {
             counts.retries.fetch_add(retries, Ordering::Relaxed);
             if let Some(end) = end {
-                let took = Duration::from_millis(end.at.ms_since(commit.state.started_at));
+                let took = end.at.duration_since(commit.state.started_at);
                 counts.run_ended(commit.status, took);
             }
         });

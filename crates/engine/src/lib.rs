@@ -36,7 +36,7 @@ pub use inspect::bounded::{ValueLimits, ValuePiece, is_omitted};
 pub use inspect::verify;
 pub use json::{EncodeError, encode, is_too_deep};
 pub use registry::definition::{CheckError, Definition, FormerPlan, InputCheck, ResourceNeed};
-pub use registry::resources::ResourceMap;
+pub use registry::resources::{ResourceMap, ResourceType};
 pub use rival_core as core;
 pub use rival_core::event::ValueField;
 pub use rival_core::view::{

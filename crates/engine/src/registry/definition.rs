@@ -1,6 +1,5 @@
 //! A workflow as the engine holds it: a plan, its functions, its input schema.
 
-use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use rival_core::{Path, Plan, PlanHash, Value};
 
 use crate::api::error::Violation;
 use crate::call::function::UserFunction;
+use crate::registry::resources::ResourceType;
 
 /// A workflow that can be registered.
 #[derive(Clone)]
@@ -96,10 +96,8 @@ pub enum CheckError {
 pub struct ResourceNeed {
     /// The function.
     pub function: String,
-    /// The resource's type.
-    pub type_id: TypeId,
-    /// The type's name, for messages.
-    pub type_name: &'static str,
+    /// What it asks for.
+    pub resource: ResourceType,
 }
 
 impl fmt::Debug for Definition {

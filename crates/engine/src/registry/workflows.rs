@@ -34,8 +34,8 @@ impl RegisteredWorkflow {
         if let Some(function) = missing_function(&definition.plan, &definition) {
             return Err(RegisterError::FunctionMissing { workflow, function });
         }
-        if let Some(need) = definition.resources.iter().find(|need| !resources.contains(need.type_id)) {
-            let (function, resource) = (need.function.clone(), need.type_name);
+        if let Some(need) = definition.resources.iter().find(|need| !resources.contains(&need.resource)) {
+            let (function, resource) = (need.function.clone(), need.resource.name);
             return Err(RegisterError::ResourceMissing { workflow, function, resource });
         }
         let validator = |schema: &serde_json::Value| {

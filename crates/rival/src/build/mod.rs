@@ -174,8 +174,8 @@ impl BuiltWorkflow {
         let mut needs = Vec::new();
         for (key, bound) in &self.functions {
             for ask in &bound.function.asks.resources {
-                if seen.insert((key, ask.id)) {
-                    needs.push(ResourceNeed { function: key.clone(), type_id: ask.id, type_name: ask.name });
+                if seen.insert((key, ask.id())) {
+                    needs.push(ResourceNeed { function: key.clone(), resource: *ask });
                 }
             }
         }

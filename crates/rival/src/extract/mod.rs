@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use rival_core::failure::code;
 use rival_core::{StepError, Value};
-use rival_engine::{CallContext, Log, StepView};
+use rival_engine::{CallContext, Log, ResourceType, StepView};
 
 pub use durable::{ChildFailure, Durable, Map, MapEach, SignalWait};
 pub use failure::Failure;
@@ -81,7 +81,7 @@ impl FromStep for Log {
 pub struct Asks {
     pub(crate) inputs: Vec<TypeAsk>,
     pub(crate) outputs: Vec<OutputAsk>,
-    pub(crate) resources: Vec<TypeAsk>,
+    pub(crate) resources: Vec<ResourceType>,
     pub(crate) last_step: bool,
     pub(crate) cancellation: bool,
     pub(crate) failure: bool,
@@ -132,8 +132,8 @@ impl Asks {
         self.inputs.push(TypeAsk::of::<T>());
     }
 
-    pub(crate) fn resource<T: 'static>(&mut self) {
-        self.resources.push(TypeAsk::of::<T>());
+    pub(crate) fn resource<T: ?Sized + 'static>(&mut self) {
+        self.resources.push(ResourceType::of::<T>());
     }
 
     pub(crate) fn needs_iteration(&self) -> bool {

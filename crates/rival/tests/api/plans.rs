@@ -86,7 +86,7 @@ fn the_definition_has_all_that_the_engine_needs() {
         ["chop_tree", "count", "find_tree", "sweep", "tell_forester"]
     );
     let resources: Vec<_> =
-        definition.resources.iter().map(|it| (it.function.as_str(), it.type_name)).collect();
+        definition.resources.iter().map(|it| (it.function.as_str(), it.resource.name)).collect();
     assert_eq!(resources, [("find_tree", "api::trees::Forest")]);
     let schema = definition.input_schema.unwrap();
     assert_eq!(schema["required"], serde_json::json!(["id"]));

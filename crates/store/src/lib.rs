@@ -9,6 +9,7 @@
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod given;
 mod memory;
 mod types;
 
@@ -18,6 +19,7 @@ use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 
 pub use error::{CommitError, StoreError};
+pub use given::GivenStore;
 pub use memory::MemoryStore;
 pub use rival_core::LogLevel;
 pub use types::{

@@ -47,7 +47,7 @@ pub(crate) async fn measure(size: BenchSize, report: &mut BenchReport) -> Result
     let path = dir.path().join("throughput.db");
     let store = Arc::new(SqliteStore::open(&path)?);
     let workflow = five_steps()?;
-    let engine = Engine::builder().shared_store(store.clone()).workflow(&workflow).build().await?;
+    let engine = Engine::builder().store(store.clone()).workflow(&workflow).build().await?;
     let bytes = disk::file_bytes(&path);
     let (mut bare, mut steps, mut rows, mut syncs) = (TimeSpent::default(), TimeSpent::default(), 0_u64, 0);
     for _ in 0..ROUNDS {

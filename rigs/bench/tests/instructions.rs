@@ -65,7 +65,7 @@ async fn run_on_sqlite() {
 /// One run after the other, so that each commit is a transaction of its own, and the count is the same each time.
 async fn run_on(store: Arc<dyn Store>) {
     let workflow = rival_bench::five_steps().unwrap();
-    let engine = Engine::builder().shared_store(store).workflow(&workflow).build().await.unwrap();
+    let engine = Engine::builder().store(store).workflow(&workflow).build().await.unwrap();
     let runs: u64 = std::env::var(RUNS_VARIABLE).map_or(1, |runs| runs.parse().unwrap());
     for _ in 0..runs {
         let outcome = engine.run(&workflow, ()).await.unwrap().wait().await.unwrap();

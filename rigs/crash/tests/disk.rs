@@ -101,7 +101,7 @@ async fn engine(store: &Arc<SqliteStore>, scene: &Scene) -> Engine {
     let gated = Workflow::new("gated").input::<String>().steps((hold, after, last)).build().unwrap();
     let idle = Workflow::new("idle").input::<String>().step(last).build().unwrap();
     let store: Arc<dyn Store> = Arc::<SqliteStore>::clone(store);
-    let builder = Engine::builder().shared_store(store).provide(scene.clone());
+    let builder = Engine::builder().store(store).provide(scene.clone());
     builder.workflow(gated).workflow(idle).build().await.unwrap()
 }
 

@@ -200,7 +200,7 @@ impl Lab<'_> {
     /// Lives until the run has ended, or the engine is stopped in order.
     async fn life(&mut self, store: Arc<MortalStore>) -> Result<Option<RunOutcome>, String> {
         let clock = Clock::Virtual(self.world.clock.clone());
-        let mut builder = Engine::builder().shared_store(store).clock(clock);
+        let mut builder = Engine::builder().store(store).clock(clock);
         if !self.case.modelled {
             builder = builder.max_live_runs(LITTLE_ROOM);
         }

@@ -44,7 +44,7 @@ pub(crate) async fn run(data: &Path, pace: Duration) -> Result<ExitCode> {
     // Shared, so that the history can be read once more after the engine has stopped.
     let store = Arc::new(SqliteStore::open(&file).map_err(|error| opening(error, data))?);
     // All examples, so that no run of `rival dev` on the same store is held up.
-    let engine = examples::add(Engine::builder().shared_store(store), &file, pace)?.build().await?;
+    let engine = examples::add(Engine::builder().store(store), &file, pace)?.build().await?;
     println!("{}  store {}", style.bold("rival demo"), file.display());
 
     let demo = match under_way(&engine).await? {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::stream::{self, BoxStream, StreamExt};
 use rival_core::view::{RunOutcome, RunView, SourceProblem};
 use rival_core::{Event, IndexedPlan, Plan, PlanHash, RunId, RunState, RunStatus, Seq, Value};
-use rival_store::{LogFilter, LogLine, Page, RunFilter, RunRow, Store, StoreError};
+use rival_store::{GivenStore, LogFilter, LogLine, Page, RunFilter, RunRow, StoreError};
 use serde::Serialize;
 
 use crate::api::control::{self, RunCommand};
@@ -32,7 +32,7 @@ use crate::run::load::{self, LoadError};
 use crate::run::mailbox::ActorMessage;
 use crate::schedule::clock::Clock;
 use crate::schedule::scheduler;
-use crate::schedule::shared::{EngineHold, EngineLimits, EngineShared, GivenStore};
+use crate::schedule::shared::{EngineHold, EngineLimits, EngineShared};
 use crate::schedule::waiters::{EndWaiter, RunWatch};
 
 /// How long [`Engine::wait`] waits.
@@ -104,17 +104,22 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// Where runs live. The store is the engine's alone, and is closed when the engine stops.
+    /// Where runs live. A store that is given itself is the engine's alone, and is closed when the engine stops. One
+    /// that is given in an [`Arc`] may be used elsewhere too, and is open as long as anything holds it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use rival_engine::Engine;
+    /// use rival_engine::store::MemoryStore;
+    ///
+    /// let alone = Engine::builder().store(MemoryStore::default());
+    /// let shared = Arc::new(MemoryStore::default());
+    /// let both = [Engine::builder().store(shared.clone()), Engine::builder().store(shared)];
+    /// ```
     #[must_use]
-    pub fn store(mut self, store: impl Store) -> Self {
-        self.store = GivenStore { store: Arc::new(store), is_owned: true };
-        self
-    }
-
-    /// Where runs live, for a store that is used elsewhere too. It is open as long as anything holds it.
-    #[must_use]
-    pub fn shared_store(mut self, store: Arc<dyn Store>) -> Self {
-        self.store = GivenStore { store, is_owned: false };
+    pub fn store(mut self, store: impl Into<GivenStore>) -> Self {
+        self.store = store.into();
         self
     }
 
@@ -125,7 +130,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Something that steps ask for with `Res<T>`.
+    /// Something that steps ask for with `Res<T>`: a `T`, or an `Arc<T>`.
     #[must_use]
     pub fn provide<T: Send + Sync + 'static>(mut self, resource: T) -> Self {
         self.resources.insert(resource);

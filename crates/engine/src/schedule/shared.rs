@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rival_core::{IndexedPlan, Plan, PlanHash, RunId};
-use rival_store::{Commit, CommitError, EngineId, MemoryStore, Store, StoreError};
+use rival_store::{Commit, CommitError, EngineId, GivenStore, Store, StoreError};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
@@ -77,21 +77,6 @@ pub(crate) struct EngineShared {
     stopping: AtomicBool,
     /// Whether it has signed off from the store.
     left: AtomicBool,
-}
-
-/// A store as an engine is given it.
-#[derive(Clone)]
-pub(crate) struct GivenStore {
-    pub(crate) store: Arc<dyn Store>,
-    /// It has no other user, so it is closed when the engine stops.
-    pub(crate) is_owned: bool,
-}
-
-impl Default for GivenStore {
-    fn default() -> Self {
-        // Not closed: it holds nothing but memory, and what is in it can be looked at after the engine's end.
-        Self { store: Arc::new(MemoryStore::default()), is_owned: false }
-    }
 }
 
 impl EngineShared {

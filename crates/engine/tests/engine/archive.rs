@@ -57,7 +57,7 @@ fn changed(archive: &Archive, change: impl FnOnce(&mut Json)) -> Result<Archive,
 async fn a_run_comes_back_as_it_was(lab: Lab) {
     let archive = exported(&lab).await;
     let store = Arc::new(MemoryStore::default());
-    let other = Engine::builder().shared_store(Arc::clone(&store) as _).passive().build().await.unwrap();
+    let other = Engine::builder().store(Arc::clone(&store)).passive().build().await.unwrap();
     let read = Archive::from_json(&serde_json::to_string(&archive).unwrap()).unwrap();
     let imported = other.import(&read).await.unwrap();
     assert!(imported.new);
@@ -141,7 +141,7 @@ async fn a_run_that_another_led_to_needs_that_one_first(lab: Lab) {
     engine.finish(&next).await.unwrap();
     let (first, second) = (engine.export(run.id()).await.unwrap(), engine.export(&next).await.unwrap());
     let store = Arc::new(MemoryStore::default());
-    let other = Engine::builder().shared_store(Arc::clone(&store) as _).passive().build().await.unwrap();
+    let other = Engine::builder().store(Arc::clone(&store)).passive().build().await.unwrap();
     let refused = other.import(&second).await.unwrap_err();
     assert_eq!(refused.code(), "origin_missing");
     let told =

@@ -31,7 +31,7 @@ fn minutes(count: u64) -> Duration {
 
 /// An engine on a machine whose wall clock the test sets.
 async fn engine(lab: &Lab, clock: &SteppedClock, workflow: impl Into<Definition>) -> Engine {
-    let builder = Engine::builder().shared_store(lab.store()).clock(Clock::Stepped(clock.clone()));
+    let builder = Engine::builder().store(lab.store()).clock(Clock::Stepped(clock.clone()));
     builder.workflow(workflow).build().await.unwrap()
 }
 

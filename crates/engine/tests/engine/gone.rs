@@ -64,8 +64,7 @@ async fn a_run_without_its_workflow_is_killed(lab: Lab) {
 /// The request was left by a tool, and no caller waits for its answer.
 async fn a_run_without_its_workflow_is_cancelled_by_the_next_engine(lab: Lab) {
     let run = left(&lab, &sleepy()).await;
-    let tool =
-        Engine::builder().shared_store(lab.store()).clock(rival::Clock::Virtual(lab.clock.clone())).passive();
+    let tool = Engine::builder().store(lab.store()).clock(rival::Clock::Virtual(lab.clock.clone())).passive();
     tool.build().await.unwrap().cancel(&run, "enough").await.unwrap();
     let engine = without_workflows(&lab).await;
     until_status(&engine, &run, RunStatus::Cancelled).await;

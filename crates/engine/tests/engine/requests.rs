@@ -69,7 +69,7 @@ async fn live_runs_have_their_moments_also_when_the_engine_is_full(lab: Lab) {
         |run: Run| async move { if run.attempt() == 1 { Err(StepError::new("not yet")) } else { Ok(()) } };
     let flaky = flaky.named("flaky").retry(2).backoff(BackoffKind::Linear, Duration::from_millis(20));
     let workflow = Workflow::new("w").step(flaky).build().unwrap();
-    let engine = Engine::builder().shared_store(lab.store()).max_live_runs(1).workflow(&workflow);
+    let engine = Engine::builder().store(lab.store()).max_live_runs(1).workflow(&workflow);
     let engine = engine.build().await.unwrap();
     // The first waits for its next attempt in memory and keeps its place, so the second is queued.
     let first = engine.run(&workflow, ()).await.unwrap();
@@ -92,7 +92,7 @@ async fn a_run_that_could_neither_be_loaded_nor_given_back_comes_back(lab: Lab) 
 async fn a_failed_look_at_the_next_moment_forgets_nobody(lab: Lab) {
     let delay =
         |ms| Workflow::new(format!("w{ms}")).step(delay_step(Duration::from_millis(ms))).build().unwrap();
-    let engine = Engine::builder().shared_store(lab.store()).workflow(delay(1_050)).workflow(delay(1_200));
+    let engine = Engine::builder().store(lab.store()).workflow(delay(1_050)).workflow(delay(1_200));
     let engine = engine.build().await.unwrap();
     let first = engine.run("w1050", ()).await.unwrap();
     let second = engine.run("w1200", ()).await.unwrap();

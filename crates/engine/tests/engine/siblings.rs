@@ -15,7 +15,7 @@ facts![
 ];
 
 async fn engine(lab: &Lab, workflow: &Workflow<(), u32>, runs: usize) -> Engine {
-    let builder = Engine::builder().shared_store(lab.store()).workflow(workflow).max_live_runs(runs);
+    let builder = Engine::builder().store(lab.store()).workflow(workflow).max_live_runs(runs);
     builder.build().await.unwrap()
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rival_engine::testing::{PlannedSignals, TimeDriver};
 use rival_engine::{Engine, EngineBuilder, EngineError, UserFunction, encode};
-use rival_store::Store;
+use rival_store::GivenStore;
 use serde::Serialize;
 
 use super::mock::{Mock, OnceMocks};
@@ -63,17 +63,17 @@ impl TestEngineBuilder {
         self
     }
 
-    /// Something that steps ask for with `Res<T>`.
+    /// Something that steps ask for with `Res<T>`: a `T`, or an `Arc<T>`.
     #[must_use]
     pub fn provide<T: Send + Sync + 'static>(mut self, resource: T) -> Self {
         self.engine = self.engine.provide(resource);
         self
     }
 
-    /// Another store than the memory store; a shared one outlives the engine, as after a crash.
+    /// Another store than the memory store; one in an `Arc` outlives the engine, as after a crash.
     #[must_use]
-    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
-        self.engine = self.engine.shared_store(store);
+    pub fn store(mut self, store: impl Into<GivenStore>) -> Self {
+        self.engine = self.engine.store(store);
         self
     }
 
@@ -153,11 +153,7 @@ impl TestEngine {
 
     /// Lets time pass: everything that falls due is done, in order, before this returns.
     pub async fn advance(&self, by: Duration) -> Result<(), RunError> {
-        self.driver().advance_to(self.after(by)).await
-    }
-
-    fn after(&self, time: Duration) -> Time {
-        self.now().plus_ms(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+        self.driver().advance_to(self.now() + by).await
     }
 
     /// Waits until nothing happens any more without time passing.
@@ -179,7 +175,7 @@ impl TestEngine {
         payload: impl Serialize,
     ) {
         let payload = encode(&payload).expect("a signal's payload can be written as JSON");
-        self.signals.add(self.after(time), run, name, payload);
+        self.signals.add(self.now() + time, run, name, payload);
     }
 
     /// Lets time pass until a run waits for a signal.

@@ -6,6 +6,7 @@ mod blocks;
 mod build_errors;
 mod calls;
 mod dag;
+mod engines;
 mod errors;
 #[cfg(all(feature = "http", feature = "sqlite"))]
 mod examples;

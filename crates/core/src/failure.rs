@@ -7,6 +7,7 @@ use std::panic::Location;
 
 use serde::{Deserialize, Serialize};
 
+use crate::carried::CarriedError;
 use crate::plan::BackoffKind;
 use crate::value::{self, Value};
 
@@ -114,6 +115,21 @@ impl FailureRecord {
         Self { code: code.into(), message: message.into(), details: None, origin: None }
     }
 
+    /// An error with this failure that is tried again while attempts remain. For what runs steps: the failure has no line in
+    /// an author's code, where [`StepError::new`] would note one.
+    pub fn plain(self) -> StepError {
+        self.into_error(Behavior::Plain)
+    }
+
+    /// The same, but it ends the step even if attempts remain.
+    pub fn stop(self) -> StepError {
+        self.into_error(Behavior::Stop)
+    }
+
+    fn into_error(self, behavior: Behavior) -> StepError {
+        StepError { failure: self, behavior, max_attempts: None, backoff: None, backoff_ms: None }
+    }
+
     /// The message, after the class of the error if that says something.
     pub fn sentence(&self) -> String {
         let class = self.origin.as_ref().and_then(|origin| origin.class.as_deref());
@@ -125,10 +141,9 @@ impl FailureRecord {
 }
 
 impl FailureOrigin {
-    /// A line of Rust at which an error became a step's.
-    fn converted<E>(at: &Location<'_>) -> Self {
+    /// A line of Rust.
+    pub fn at(at: &Location<'_>) -> Self {
         Self {
-            class: class_of::<E>(),
             file: Some(at.file().to_owned()),
             line: Some(at.line()),
             column: Some(at.column()),
@@ -179,9 +194,25 @@ pub enum Behavior {
 /// The error of a step.
 ///
 /// Any error converts into it with `?` and then is a *plain* error. To say what should happen next,
-/// use [`StepError::stop`], [`StepError::proceed`] or [`StepError::retry`].
+/// use [`StepError::stop`], [`StepError::proceed`] or [`StepError::retry`]. The failure's origin is the line that made it.
 ///
-/// It does not implement `std::error::Error` itself, because that is what lets every other error convert.
+/// It does not implement `std::error::Error` itself, because that is what lets every other error convert. With `?` it becomes an
+/// `anyhow::Error` (with the feature `anyhow`) or a `Box<dyn Error>`, and with [`into_boxed`](Self::into_boxed) one that is
+/// `Send + Sync`. If such an error becomes a step's again, it is what it was: what should happen next, code, details and line.
+///
+/// ```
+/// use rival_core::{Behavior, StepError};
+///
+/// fn charge() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+///     Err(StepError::stop("declined").code("card_declined").into_boxed())
+/// }
+///
+/// fn step() -> Result<(), StepError> {
+///     Ok(charge()?)
+/// }
+///
+/// assert_eq!(step().unwrap_err().behavior, Behavior::Stop);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepError {
     /// What is recorded.
@@ -198,28 +229,38 @@ pub struct StepError {
 
 impl StepError {
     /// A plain error: retried while attempts remain.
+    #[track_caller]
     pub fn new(message: impl Into<String>) -> Self {
         Self::with_behavior(message, Behavior::Plain)
     }
 
     /// Ends the step, and with it the run, even if attempts remain.
+    #[track_caller]
     pub fn stop(message: impl Into<String>) -> Self {
         Self::with_behavior(message, Behavior::Stop)
     }
 
     /// Records the failure and lets the run go on (`continue` in other languages).
+    #[track_caller]
     pub fn proceed(message: impl Into<String>) -> Self {
         Self::with_behavior(message, Behavior::Continue)
     }
 
     /// Asks for another attempt.
+    #[track_caller]
     pub fn retry(message: impl Into<String>) -> Self {
         Self::with_behavior(message, Behavior::Retry)
     }
 
+    #[track_caller]
     fn with_behavior(message: impl Into<String>, behavior: Behavior) -> Self {
-        let failure = FailureRecord::new(code::ERROR, message);
-        Self { failure, behavior, max_attempts: None, backoff: None, backoff_ms: None }
+        let origin = Some(Box::new(FailureOrigin::at(Location::caller())));
+        FailureRecord { origin, ..FailureRecord::new(code::ERROR, message) }.into_error(behavior)
+    }
+
+    /// The error as one of the standard library. (`?` cannot do it: that would be a second way to convert the error into itself.)
+    pub fn into_boxed(self) -> Box<dyn StdError + Send + Sync> {
+        Box::new(CarriedError::new(self))
     }
 
     /// Sets a stable code that programs can match on.
@@ -261,7 +302,15 @@ impl fmt::Display for StepError {
 /// For `main` functions and tests that return `Box<dyn Error>`.
 impl From<StepError> for Box<dyn StdError> {
     fn from(error: StepError) -> Self {
-        error.to_string().into()
+        error.into_boxed()
+    }
+}
+
+/// For functions that return `anyhow::Result`, steps among them.
+#[cfg(feature = "anyhow")]
+impl From<StepError> for anyhow::Error {
+    fn from(error: StepError) -> Self {
+        Self::new(CarriedError::new(error))
     }
 }
 
@@ -270,18 +319,13 @@ impl<E: Into<Box<dyn StdError + Send + Sync>>> From<E> for StepError {
     #[track_caller]
     fn from(error: E) -> Self {
         let error = error.into();
-        let mut message = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            let text = cause.to_string();
-            if !message.contains(&text) {
-                message = format!("{message}: {text}");
-            }
-            source = cause.source();
+        let (message, carried) = CarriedError::find(&*error);
+        if let Some(mut carried) = carried {
+            carried.failure.message = message;
+            return carried;
         }
-        let mut converted = Self::new(message);
-        converted.failure.origin = Some(Box::new(FailureOrigin::converted::<E>(Location::caller())));
-        converted
+        let origin = FailureOrigin { class: class_of::<E>(), ..FailureOrigin::at(Location::caller()) };
+        FailureRecord { origin: Some(Box::new(origin)), ..FailureRecord::new(code::ERROR, message) }.plain()
     }
 }
 
@@ -303,6 +347,18 @@ mod tests {
         assert!(failure.sentence().starts_with("alloc::string::FromUtf8Error: invalid utf-8"), "{failure}");
         let text: StepError = "no".into();
         assert_eq!(text.failure.origin.unwrap().class, None);
+    }
+
+    #[test]
+    fn an_error_that_a_step_makes_has_its_line() {
+        let made =
+            [StepError::new("a"), StepError::stop("b"), StepError::proceed("c"), StepError::retry("d")];
+        for error in made {
+            let origin = error.failure.origin.unwrap();
+            assert_eq!((origin.file.as_deref(), origin.line), (Some(file!()), Some(line!() - 3)));
+            assert_eq!(origin.class, None);
+        }
+        assert_eq!(FailureRecord::new("a", "b").stop().failure.origin, None);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! the engine, under a virtual clock in tests, and in a simulator.
 
 pub mod bound;
+mod carried;
 pub mod durable;
 pub mod event;
 pub mod failure;

@@ -29,6 +29,7 @@ pub use call::context::{
 pub use call::exchange::{HttpExchange, SentRequest};
 pub use call::function::{CallError, FunctionNeeds, OutputNeed, UserFunction};
 pub use call::log::Log;
+pub use call::panics::panicked;
 pub use durable::handle::{BusyGuard, DurableHandle, MAP_CONCURRENCY};
 pub use exact::{InexactNumber, inexact_number};
 pub use inspect::archive::{Archive, ArchivedLog, ArchivedPlan, ArchivedRun, IMPORTED, Imported};

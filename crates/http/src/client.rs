@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, Url};
-use rival_core::StepError;
 use rival_core::failure::code as core_code;
+use rival_core::{FailureRecord, StepError};
 use rival_outgoing::{OutgoingClient, OutgoingPolicy, SendError};
 use serde_json::json;
 
@@ -126,7 +126,7 @@ struct RequestLine {
 impl RequestTarget {
     fn of(http: &Http) -> Result<Self, StepError> {
         let wrong =
-            |what: String| StepError::stop(format!("the request is wrong: {what}")).code(code::REQUEST);
+            |what: String| FailureRecord::new(code::REQUEST, format!("the request is wrong: {what}")).stop();
         if let Some(problem) = &http.problem {
             return Err(wrong(problem.clone()));
         }
@@ -190,7 +190,7 @@ async fn exchange(
                 "{line}: the answer has more than {} bytes; allow more with `.max_body_bytes(..)`",
                 http.body_max
             );
-            return Err(StepError::stop(message).code(core_code::TOO_LARGE));
+            return Err(FailureRecord::new(core_code::TOO_LARGE, message).stop());
         }
         body.extend_from_slice(&chunk);
     }
@@ -213,14 +213,16 @@ fn not_sent(http: &Http, line: &str, error: SendError) -> StepError {
     match error {
         SendError::Exchange(error) => failed(http, line, error),
         // It would be refused again.
-        SendError::Refused(refused) => StepError::stop(format!("{line}: {refused}")).code(code::NOT_ALLOWED),
-        other => StepError::new(format!("{line}: {other}")).code(code::BROKEN),
+        SendError::Refused(refused) => {
+            FailureRecord::new(code::NOT_ALLOWED, format!("{line}: {refused}")).stop()
+        }
+        other => FailureRecord::new(code::BROKEN, format!("{line}: {other}")).plain(),
     }
 }
 
 fn timed_out(http: &Http, line: &str) -> StepError {
     let ms = http.timeout.as_millis();
-    StepError::new(format!("{line}: no answer within {ms} ms")).code(code::TIMEOUT)
+    FailureRecord::new(code::TIMEOUT, format!("{line}: no answer within {ms} ms")).plain()
 }
 
 fn failed(http: &Http, line: &str, error: reqwest::Error) -> StepError {
@@ -236,11 +238,11 @@ fn failed(http: &Http, line: &str, error: reqwest::Error) -> StepError {
         source = cause.source();
     }
     if error.is_connect() {
-        StepError::new(format!("{line}: cannot connect: {why}")).code(code::CONNECT)
+        FailureRecord::new(code::CONNECT, format!("{line}: cannot connect: {why}")).plain()
     } else if error.is_builder() {
-        StepError::stop(format!("{line}: {why}")).code(code::REQUEST)
+        FailureRecord::new(code::REQUEST, format!("{line}: {why}")).stop()
     } else {
-        StepError::new(format!("{line}: {why}")).code(code::BROKEN)
+        FailureRecord::new(code::BROKEN, format!("{line}: {why}")).plain()
     }
 }
 
@@ -252,11 +254,12 @@ fn judge(http: &Http, response: HttpResponse, line: &RequestLine) -> Result<Http
     }
     let HttpResponse { status, body, .. } = &response;
     let message = format!("{} answered {status}{}", line.long, excerpt(body));
+    let failure = FailureRecord::new(code::STATUS, message);
     let error = match status {
-        408 | 425 | 429 | 500.. => StepError::new(message),
-        _ => StepError::stop(message),
+        408 | 425 | 429 | 500.. => failure.plain(),
+        _ => failure.stop(),
     };
-    Err(error.code(code::STATUS).details(json!({ "status": status, "body": body })))
+    Err(error.details(json!({ "status": status, "body": body })))
 }
 
 fn excerpt(body: &serde_json::Value) -> String {

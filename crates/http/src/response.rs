@@ -3,8 +3,8 @@
 use std::any::type_name;
 use std::collections::BTreeMap;
 
-use rival_core::StepError;
 use rival_core::failure::code;
+use rival_core::{FailureRecord, StepError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,7 +30,7 @@ impl HttpResponse {
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, StepError> {
         T::deserialize(&self.body).map_err(|error| {
             let message = format!("the answer's body is no `{}`: {error}", type_name::<T>());
-            StepError::stop(message).code(code::NOT_JSON)
+            FailureRecord::new(code::NOT_JSON, message).stop()
         })
     }
 

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
+use rival_core::failure::code;
 use rival_core::plan::SleepLength;
-use rival_core::{StepError, Time, Value};
+use rival_core::{FailureRecord, StepError, Time, Value};
 use serde_json::json;
 
 use crate::after::{Dependencies, Dependency};
@@ -73,7 +74,9 @@ fn wait_value<W: DelayLength>(value: &Value) -> Result<Value, StepError> {
     Ok(Value::from(match length.wait() {
         SleepLength::ForMs(ms) => json!({ "forMs": ms }),
         SleepLength::UntilMs(ms) => json!({ "untilMs": ms }),
-        SleepLength::Computed(_) => return Err(StepError::stop("a computed delay must say how long")),
+        SleepLength::Computed(_) => {
+            return Err(FailureRecord::new(code::ERROR, "a computed delay must say how long").stop());
+        }
     }))
 }
 

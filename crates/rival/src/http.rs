@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rival_core::failure::code;
-use rival_core::{StepError, Value};
+use rival_core::{FailureRecord, StepError, Value};
 use rival_engine::{HttpExchange, SentRequest};
 use rival_http::{Http, HttpResponse, OutgoingPolicy, RequestAddress};
 
@@ -120,6 +120,6 @@ fn note_request(exchange: &HttpExchange, http: &Http) {
 
 fn recorded(response: &HttpResponse) -> Result<Value, StepError> {
     rival_engine::encode(response).map_err(|error| {
-        StepError::stop(format!("the answer cannot be recorded: {error}")).code(code::NOT_JSON)
+        FailureRecord::new(code::NOT_JSON, format!("the answer cannot be recorded: {error}")).stop()
     })
 }

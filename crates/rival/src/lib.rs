@@ -75,6 +75,7 @@
 //! | [`Res<T>`] | something shared that was provided to the engine |
 //! | [`Steps`], [`LastStep`] | earlier steps by name |
 //! | [`Run`] | run id, attempt, idempotency key |
+//! | [`Runs`] | other runs: started, signalled, looked at |
 //! | [`Cancellation`] | tells it that it should end |
 //! | [`Durable`] | children, signals, sleeps and things done once |
 //! | [`Item<T>`](Item), [`Items<T>`](Items), [`Iteration`] | in a forEach: the item, all items, the index |
@@ -96,7 +97,9 @@
 //! | feature | what it adds |
 //! | --- | --- |
 //! | `sqlite` (default) | [`SqliteStore`], with SQLite itself |
+//! | `conformance` | `rival::store::conformance`: the tests that every [`Store`] passes |
 //! | `typescript` | `rival::script`: workflows as TypeScript files |
+//! | `anyhow` (default) | `?` from [`StepError`] to `anyhow::Error` |
 //! | `http` (default) | [`http_step`] and [`http_by`], with a TLS stack |
 
 mod after;
@@ -140,7 +143,7 @@ pub use each::{EachBuilder, EachWithBody, ItemList};
 pub use error::{BuildError, BuildErrors};
 pub use extract::{
     Asks, BranchFailure, Call, Cancellation, ChildFailure, Durable, Failure, FromStep, Input, Item, Items,
-    Iteration, Joined, LastIteration, LastStep, Map, MapEach, Output, Res, Run, SignalWait, State,
+    Iteration, Joined, LastIteration, LastStep, Map, MapEach, Output, Res, Run, Runs, SignalWait, State,
     StepRecord, Steps, Undo,
 };
 pub use handle::StepHandle;
@@ -155,15 +158,16 @@ pub use rival_core::failure;
 pub use rival_core::plan;
 pub use rival_core::plan::{BackoffKind, Graph, GraphEdge, GraphNode, Join, OnTimeout, Plan, PlanHash};
 pub use rival_core::{
-    Behavior, Event, NodeStatus, Path, RunId, RunStatus, Seq, StepError, Time, TraceParent, Value,
+    Behavior, Event, FailureOrigin, FailureRecord, NodeStatus, Path, RunId, RunState, RunStatus, Seq,
+    StepError, Time, TraceParent, Value,
 };
 pub use rival_engine::{
     Archive, ArchivedLog, ArchivedPlan, ArchivedRun, CallEnd, Called, CancellationToken, ChildView, Clock,
     ClockStatus, ClockStep, Committed, Definition, Engine, EngineBuilder, EngineError, FailedAt, FailedStep,
-    FailureContext, ForkRequest, ImportError, Imported, Log, Observer, OperationView, RegisterError,
-    RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, SignalRequest, StartError, StepFailure,
-    StepMetrics, StepOutcome, SteppedClock, UndoOutcome, Violation, VirtualClock, WorkflowInfo,
-    WorkflowState,
+    FailureContext, ForkRequest, HttpExchange, ImportError, Imported, Log, Observer, OperationView,
+    RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, SentRequest,
+    ServedRequest, SignalRequest, StartError, StepFailure, StepMetrics, StepOutcome, SteppedClock,
+    UndoOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
 };
 #[cfg(feature = "http")]
 pub use rival_http::{Http, HttpResponse, OutgoingPolicy};
@@ -172,6 +176,9 @@ pub use rival_macros::step;
 pub use rival_script as script;
 #[cfg(feature = "sqlite")]
 pub use rival_sqlite::SqliteStore;
+/// What a store of your own needs: the trait [`Store`], what it is given and gives, `async_trait`, and with the feature
+/// `conformance` the suite that every store passes.
+pub use rival_store as store;
 pub use rival_store::{
     LogFilter, LogLevel, LogLine, MemoryStore, Page, RunFilter, RunRow, Store, StoreError,
 };

@@ -17,7 +17,7 @@ pub use crate::config::StepConfig;
 pub use crate::delay::{delay_by, delay_step, delay_until};
 pub use crate::extract::{
     Cancellation, Durable, Failure, FromStep, Input, Item, Items, Iteration, Joined, LastIteration, LastStep,
-    Output, Res, Run, State, Steps, Undo,
+    Output, Res, Run, Runs, State, Steps, Undo,
 };
 #[cfg(feature = "http")]
 pub use crate::http::{http_by, http_step};

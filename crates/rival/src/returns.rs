@@ -1,10 +1,11 @@
 //! What a step function may return: a `Result`, or a future of one.
 
-use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::future::BoxFuture;
 use rival_core::failure::code;
-use rival_core::{StepError, Value};
+use rival_core::{FailureRecord, StepError, Value};
+use rival_engine::panicked;
 
 use crate::data::Data;
 
@@ -87,9 +88,15 @@ impl<T: Data, E: IntoStepError> StepReturn<Blocking> for Result<T, E> {
 
     fn start(call: impl FnOnce() -> Self + Send + 'static) -> BoxFuture<'static, Result<Value, StepError>> {
         Box::pin(async move {
-            // Errors are converted on the blocking thread, because `E` itself need not be `Send`.
-            let done = tokio::task::spawn_blocking(move || recorded(call())).await;
-            done.unwrap_or_else(|error| Err(not_finished(error)))
+            // Errors are converted on the blocking thread, because `E` itself need not be `Send`, and a panic's place is
+            // known there only.
+            let done = tokio::task::spawn_blocking(move || {
+                let returned = catch_unwind(AssertUnwindSafe(|| recorded(call())));
+                returned.unwrap_or_else(|panic| Err(panicked(&*panic)))
+            });
+            // A blocking task is only cancelled before it begins, when the runtime goes down.
+            let ended = |_| FailureRecord::new(code::CANCELLED, "the runtime is shutting down").plain();
+            done.await.map_err(ended)?
         })
     }
 }
@@ -112,22 +119,9 @@ fn recorded<R: StepResult>(result: R) -> Result<Value, StepError> {
     let value = result.into_result()?;
     rival_engine::encode(&value).map_err(|error| {
         let name = std::any::type_name::<R::Ok>();
-        StepError::stop(format!("the result of type `{name}` cannot be recorded: {error}"))
-            .code(code::NOT_JSON)
+        let message = format!("the result of type `{name}` cannot be recorded: {error}");
+        FailureRecord::new(code::NOT_JSON, message).stop()
     })
-}
-
-fn not_finished(error: tokio::task::JoinError) -> StepError {
-    match error.try_into_panic() {
-        Ok(panic) => StepError::new(format!("panicked: {}", panic_text(&*panic))).code(code::PANIC),
-        // A blocking task is only cancelled before it begins, when the runtime goes down.
-        Err(_) => StepError::new("the runtime is shutting down").code(code::CANCELLED),
-    }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rival_core::event::CallRole;
 use rival_core::event::LostReason;
-use rival_core::failure::code::NOT_JSON;
+use rival_core::failure::code::{ERROR, NOT_JSON};
 use rival_core::plan::BackoffKind;
-use rival_core::{FailureOrigin, LogLevel, StepError, Value};
+use rival_core::{Behavior, FailureOrigin, FailureRecord, LogLevel, StepError, Value};
 use rival_engine::{
     BusyGuard, CallContext, CallError, FunctionNeeds, InexactNumber, UserFunction, inexact_number,
     is_too_deep,
@@ -72,8 +72,10 @@ impl UserFunction for ScriptFunction {
         let cx = context::encode(&context, &self.needs.steps);
         if let Some(inexact) = inexact_number(cx.get()) {
             let error = unsafe_number(&inexact, "what the function is given");
-            return std::future::ready(Err(StepError::stop(error.message).code(code::UNSAFE_NUMBER).into()))
-                .boxed();
+            return std::future::ready(Err(FailureRecord::new(code::UNSAFE_NUMBER, error.message)
+                .stop()
+                .into()))
+            .boxed();
         }
         async move {
             let frame = |id| ToHost::Call {
@@ -86,7 +88,7 @@ impl UserFunction for ScriptFunction {
                 cx,
             };
             let call = target.begin(frame).await;
-            let call = call.map_err(|error| StepError::new(error.to_string()).code(code::HOST))?;
+            let call = call.map_err(|error| FailureRecord::new(code::HOST, error.to_string()).plain())?;
             HostSession::hold(call, &context, &target.realm, &target.launcher).await
         }
         .boxed()
@@ -157,7 +159,8 @@ impl<'a> HostSession<'a> {
                 keep_state(context, state.as_deref());
                 // A result must be read back.
                 if is_too_deep(value.get()) {
-                    let error = StepError::stop("the result nests too deep to be recorded").code(NOT_JSON);
+                    let error =
+                        FailureRecord::new(NOT_JSON, "the result nests too deep to be recorded").stop();
                     return Some(Err(error.into()));
                 }
                 return Some(Ok(Value::from(value)));
@@ -208,11 +211,12 @@ impl<'a> HostSession<'a> {
 /// What a script threw, as the engine records it.
 pub(crate) fn failure(error: ScriptError, realm: &ScriptRealm) -> StepError {
     let message = if error.message.is_empty() { error.name.clone() } else { shortened(error.message) };
-    let mut step = match error.behavior.as_deref() {
-        Some("stop") => StepError::stop(message),
-        Some("continue") => StepError::proceed(message),
-        Some("retry") => StepError::retry(message),
-        _ => StepError::new(message),
+    let mut step = FailureRecord::new(ERROR, message).plain();
+    step.behavior = match error.behavior.as_deref() {
+        Some("stop") => Behavior::Stop,
+        Some("continue") => Behavior::Continue,
+        Some("retry") => Behavior::Retry,
+        _ => Behavior::Plain,
     };
     step.max_attempts = error.max_attempts;
     step.backoff_ms = error.backoff_ms;
@@ -255,11 +259,12 @@ pub(crate) fn lost(loss: CallLoss) -> CallError {
     match loss {
         CallLoss::Crash => CallError::Lost(LostReason::Crash),
         CallLoss::Bystander => CallError::Lost(LostReason::Bystander),
-        CallLoss::Stuck => StepError::new(
+        CallLoss::Stuck => FailureRecord::new(
+            code::STUCK,
             "it computed for long without a pause, and other steps of its host came to nothing: \
              give the step a timeout, or let it `await` now and then",
         )
-        .code(code::STUCK)
+        .plain()
         .into(),
     }
 }

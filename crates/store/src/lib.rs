@@ -15,9 +15,10 @@ mod types;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 
+/// Stores are written with it: `#[async_trait] impl Store for …`.
+pub use async_trait::async_trait;
 pub use error::{CommitError, StoreError};
 pub use given::GivenStore;
 pub use memory::MemoryStore;

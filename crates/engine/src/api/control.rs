@@ -15,6 +15,7 @@ use rival_store::{MessageNo, NewMessage, RunRow, SendResult, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
+use crate::api::engine::Engine;
 use crate::api::error::RunError;
 use crate::api::signal::SignalPayload;
 use crate::run::load;
@@ -110,7 +111,7 @@ const PATIENCE_AT_STOP: Duration = Duration::from_secs(1);
 ///
 /// In a task of its own: a caller that goes away half-way leaves no claimed run without an actor.
 pub(crate) async fn command(
-    shared: &Arc<EngineShared>,
+    engine: &Engine,
     run: &RunId,
     command: RunCommand,
     id: Option<String>,
@@ -118,7 +119,8 @@ pub(crate) async fn command(
     // The store remembers ids of messages that were acted on. So each has one: it tells later what became of it.
     let id = id.unwrap_or_else(|| format!("request:{}", uuid::Uuid::now_v7()));
     let message = command.message(Some(id));
-    let delivery = CommandDelivery { shared: Arc::clone(shared), run: run.clone(), message, command };
+    let (shared, engine) = (Arc::clone(&engine.shared), engine.unheld());
+    let delivery = CommandDelivery { shared, engine, run: run.clone(), message, command };
     let acted = tokio::spawn(delivery.send_and_deliver());
     acted.await.unwrap_or(Err(RunError::ShuttingDown))
 }
@@ -126,6 +128,7 @@ pub(crate) async fn command(
 /// A message on its way to a run.
 struct CommandDelivery {
     shared: Arc<EngineShared>,
+    engine: Engine,
     run: RunId,
     message: NewMessage,
     command: RunCommand,
@@ -134,7 +137,7 @@ struct CommandDelivery {
 impl CommandDelivery {
     /// Sends the message, and sees to it that the run acts on it.
     async fn send_and_deliver(self) -> Result<RunStatus, RunError> {
-        let _open = self.shared.take_request().ok_or(RunError::ShuttingDown)?;
+        let _open = self.engine.take_request().ok_or(RunError::ShuttingDown)?;
         let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
         // The run as it was before the message was sent once more.
         let mut before = None;

@@ -19,6 +19,7 @@ use crate::api::handle::RunHandle;
 use crate::api::observer::{Observer, ServedRequest};
 use crate::api::signal::SignalRequest;
 use crate::api::start::{RunRequest, RunTarget};
+use crate::call::panics;
 use crate::call::values::ReadValues;
 use crate::inspect::bounded::{self, ValueBudget, ValueLimits};
 use crate::inspect::explain;
@@ -31,6 +32,7 @@ use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::load::{self, LoadError};
 use crate::run::mailbox::ActorMessage;
 use crate::schedule::clock::Clock;
+use crate::schedule::in_flight::InFlightGuard;
 use crate::schedule::scheduler;
 use crate::schedule::shared::{EngineHold, EngineLimits, EngineShared};
 use crate::schedule::waiters::{EndWaiter, RunWatch};
@@ -50,6 +52,8 @@ pub struct Engine {
     pub(crate) shared: Arc<EngineShared>,
     /// Not in handles and streams, which do not keep an engine going.
     hold: Option<Arc<EngineHold>>,
+    /// A step asks. Requests of steps are taken while the engine stops, too: it waits for its steps.
+    is_of_step: bool,
 }
 
 /// An engine that it does not keep alive: for what an engine holds, and that asks it for something.
@@ -62,7 +66,7 @@ pub struct WeakEngine {
 impl WeakEngine {
     /// The engine, if it has not stopped because nothing holds it any more.
     pub fn upgrade(&self) -> Option<Engine> {
-        Some(Engine { shared: self.shared.upgrade()?, hold: Some(self.hold.upgrade()?) })
+        Some(Engine { shared: self.shared.upgrade()?, hold: Some(self.hold.upgrade()?), is_of_step: false })
     }
 }
 
@@ -193,11 +197,12 @@ impl EngineBuilder {
     /// The same, but runs that were under way go on only after [`Engine::begin`]: for workflows that are registered with
     /// the engine itself, such as those in files, before their runs are looked for.
     pub async fn prepare(self) -> Result<Engine, EngineError> {
+        panics::note_places();
         let id = self.store.store.join().await?;
         let resources = Arc::new(self.resources);
         let shared = Arc::new(EngineShared::new(self.store, id, self.clock, self.limits, resources));
         shared.siblings.join(&shared);
-        let engine = Engine { hold: Some(EngineHold::on(&shared)), shared };
+        let engine = Engine { hold: Some(EngineHold::on(&shared)), shared, is_of_step: false };
         self.observers.into_iter().for_each(|observer| engine.observe(observer));
         for workflow in self.workflows {
             engine.add(workflow).await?;
@@ -240,7 +245,24 @@ impl Engine {
 
     /// The engine, for a handle or a stream: one that can be asked, and is not kept going by it.
     pub(crate) fn unheld(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), hold: None }
+        Self { hold: None, ..self.clone() }
+    }
+
+    /// The engine, as a step of its runs asks it.
+    pub(crate) fn of_step(shared: Arc<EngineShared>) -> Self {
+        Self { shared, hold: None, is_of_step: true }
+    }
+
+    /// Whether a request is refused because the engine stops.
+    pub(crate) fn refuses_requests(&self) -> bool {
+        self.shared.is_stopping() && !self.is_of_step
+    }
+
+    /// A request begins, if the engine takes any: the engine is open until the guard is dropped. Counted first, looked
+    /// second: an engine that stops waits for this request, or the request sees that it stops.
+    pub(crate) fn take_request(&self) -> Option<InFlightGuard<'_>> {
+        let busy = self.shared.in_flight.busy();
+        (!self.refuses_requests()).then_some(busy)
     }
 
     /// Registers a workflow. Runs that were blocked because it was missing go on.
@@ -397,10 +419,10 @@ impl Engine {
         }
     }
 
-    /// A handle for a run that exists.
+    /// A handle for a run that exists; its output is typed with `.of(&workflow)?`, see [`RunHandle::of`].
     pub async fn handle(&self, run: impl Into<RunId>) -> Result<RunHandle, RunError> {
         let row = self.row(&run.into()).await?;
-        Ok(RunHandle::new(self, row.id, row.status))
+        Ok(RunHandle::new(self, row.id, row.workflow, row.status))
     }
 
     /// Waits for a run's end, up to five minutes.
@@ -457,7 +479,7 @@ impl Engine {
     /// failed one is an error.
     pub async fn cancel(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
         let command = RunCommand::Cancel { reason: Some(reason.into()).filter(|reason| !reason.is_empty()) };
-        match control::command(&self.shared, run, command, None).await {
+        match control::command(self, run, command, None).await {
             Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
             // The run ended before it saw the request, or its end was decided: say how.
             Ok(status @ (RunStatus::Completed | RunStatus::Failed)) => {
@@ -471,7 +493,7 @@ impl Engine {
     /// runs that cannot be loaded too. Killing a cancelled run does nothing; a completed or failed one is an error.
     pub async fn kill(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
         let reason = Some(reason.into()).filter(|reason| !reason.is_empty());
-        match control::command(&self.shared, run, RunCommand::Kill { reason }, None).await {
+        match control::command(self, run, RunCommand::Kill { reason }, None).await {
             Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
             other => other,
         }
@@ -479,12 +501,12 @@ impl Engine {
 
     /// Holds a run: calls at work finish and are recorded, nothing new starts.
     pub async fn pause(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(&self.shared, run, RunCommand::Pause {}, None).await
+        control::command(self, run, RunCommand::Pause {}, None).await
     }
 
     /// Lets a paused or blocked run go on.
     pub async fn resume(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(&self.shared, run, RunCommand::Resume {}, None).await
+        control::command(self, run, RunCommand::Resume {}, None).await
     }
 
     /// Sends a run a signal: `engine.signal(&run, "approval", payload).await`, with `.id("..")` so that sending it
@@ -496,13 +518,14 @@ impl Engine {
 
     /// Starts a new run from the failed step of an old one, with what was recorded before it. Steps that were undone
     /// run again, and so does what came after them.
-    /// With `.id("..")` a retry that is asked for again gives the same run.
+    /// With `.id("..")` a retry that is asked for again gives the same run. A typed one is [`RunHandle::retry`].
     pub fn retry(&self, run: &RunId) -> ForkRequest {
         ForkRequest::retry(self.clone(), run.clone())
     }
 
     /// Starts a new run from any point of one that has ended, with what was recorded before it:
-    /// `engine.fork(&run).from("charge").await`. It keeps to the workflow as it is registered now.
+    /// `engine.fork(&run).from("charge").await`. It keeps to the workflow as it is registered now. A typed one
+    /// is [`RunHandle::fork`].
     pub fn fork(&self, run: &RunId) -> ForkRequest {
         ForkRequest::new(self.clone(), run.clone())
     }

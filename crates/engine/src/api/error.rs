@@ -331,11 +331,11 @@ pub enum RunError {
     #[error("{}", not_completed(.0))]
     NotCompleted(Box<RunOutcome>),
     /// The output is not of the type that was asked for.
-    #[error("the output of run `{run}` does not decode: {message}")]
+    #[error("the output of run `{run}` is of another type: {message}")]
     Output {
         /// The run.
         run: RunId,
-        /// What the decoder said.
+        /// What the decoder said, or whose run it is.
         message: String,
     },
     /// A stored history cannot be read.

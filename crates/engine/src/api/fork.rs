@@ -1,6 +1,7 @@
 //! Runs that go on from others: retry, fork, and the retry that a run does by itself.
 
 use std::future::IntoFuture;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -24,10 +25,10 @@ use crate::run::launch::{RunSpec, first_commit, launch};
 use crate::run::load::{self, LoadError};
 use crate::schedule::shared::EngineShared;
 
-/// A new run about to be started from an old one: await it, or say more about it first.
+/// A new run about to be started from an old one: await it, or say more about it first. `O` is what it gives.
 #[must_use = "a fork is started by awaiting it"]
 #[derive(Debug)]
-pub struct ForkRequest {
+pub struct ForkRequest<O = Value> {
     engine: Engine,
     run: RunId,
     from: Option<Path>,
@@ -35,11 +36,12 @@ pub struct ForkRequest {
     id: Option<String>,
     /// Only what failed or was cancelled.
     retry: bool,
+    output: PhantomData<fn() -> O>,
 }
 
-impl ForkRequest {
+impl<O> ForkRequest<O> {
     pub(crate) fn new(engine: Engine, run: RunId) -> Self {
-        Self { engine, run, from: None, input: None, id: None, retry: false }
+        Self { engine, run, from: None, input: None, id: None, retry: false, output: PhantomData }
     }
 
     pub(crate) fn retry(engine: Engine, run: RunId) -> Self {
@@ -73,20 +75,20 @@ impl ForkRequest {
     }
 }
 
-impl IntoFuture for ForkRequest {
-    type Output = Result<RunHandle, StartError>;
+impl<O: Send + 'static> IntoFuture for ForkRequest<O> {
+    type Output = Result<RunHandle<O>, StartError>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let engine = self.engine.clone();
-            let (run, status) = start(self).await?;
-            Ok(RunHandle::new(&engine, run, status))
+            let (run, workflow, status) = start(self).await?;
+            Ok(RunHandle::new(&engine, run, workflow, status))
         })
     }
 }
 
-impl ForkRequest {
+impl<O> ForkRequest<O> {
     fn submitted(&self, workflow: &str) -> Result<Option<Value>, StartError> {
         let input = self.input.clone().transpose();
         input.map_err(|error| StartError::InputNotJson { workflow: workflow.to_owned(), error })
@@ -116,11 +118,11 @@ impl ForkRequest {
     }
 }
 
-async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
+async fn start<O>(request: ForkRequest<O>) -> Result<(RunId, String, RunStatus), StartError> {
     let shared = Arc::clone(&request.engine.shared);
-    let _open = shared.take_request().ok_or(StartError::ShuttingDown)?;
+    let _open = request.engine.take_request().ok_or(StartError::ShuttingDown)?;
     if let Some(row) = request.known(&shared).await? {
-        return Ok((row.id, row.status));
+        return Ok((row.id, row.workflow, row.status));
     }
     let row = source(&shared, &request).await?;
     let mut registered = shared.registered(&row.workflow)?;
@@ -149,12 +151,13 @@ async fn start(request: ForkRequest) -> Result<(RunId, RunStatus), StartError> {
             fork::imports(&registered.plan, &state, request.from.as_ref(), &ForkHistory(&history));
         check_imports(&shared, &registered, &row, &start.imports).await?;
         let spec = RunSpec { id: run, start, fingerprint, tags: row.tags, created_at: now };
-        return launch(&shared, registered, spec).await;
+        let (run, status) = launch(&request.engine, registered, spec).await?;
+        return Ok((run, row.workflow, status));
     }
 }
 
 /// The run to go on from, if that can be done.
-async fn source(shared: &EngineShared, request: &ForkRequest) -> Result<RunRow, StartError> {
+async fn source<O>(shared: &EngineShared, request: &ForkRequest<O>) -> Result<RunRow, StartError> {
     let run = &request.run;
     let row = shared.store.get()?.run(run).await?.ok_or_else(|| StartError::NotFound(run.clone()))?;
     let failed = matches!(row.status, RunStatus::Failed | RunStatus::Cancelled);
@@ -170,9 +173,9 @@ async fn source(shared: &EngineShared, request: &ForkRequest) -> Result<RunRow, 
     Ok(row)
 }
 
-fn check_point(
+fn check_point<O>(
     registered: &RegisteredWorkflow,
-    request: &ForkRequest,
+    request: &ForkRequest<O>,
     row: &RunRow,
 ) -> Result<(), StartError> {
     match &request.from {

@@ -11,19 +11,37 @@ use serde::de::DeserializeOwned;
 
 use crate::api::engine::Engine;
 use crate::api::error::RunError;
+use crate::api::fork::ForkRequest;
 use crate::api::signal::SignalRequest;
+use crate::api::start::RunTarget;
 
 /// A run that was started. Dropping the handle does nothing to the run, and keeping it does not keep the engine going.
+///
+/// `O` is what the run's workflow gives. A run that is found by its id gives a [`Value`] until [`of`](Self::of) says which
+/// workflow's run it is.
 pub struct RunHandle<O = Value> {
     engine: Engine,
     run: RunId,
+    workflow: String,
     status: RunStatus,
     output: PhantomData<fn() -> O>,
 }
 
 impl<O> RunHandle<O> {
-    pub(crate) fn new(engine: &Engine, run: RunId, status: RunStatus) -> Self {
-        Self { engine: engine.unheld(), run, status, output: PhantomData }
+    pub(crate) fn new(engine: &Engine, run: RunId, workflow: String, status: RunStatus) -> Self {
+        Self { engine: engine.unheld(), run, workflow, status, output: PhantomData }
+    }
+
+    /// The same run with the output of its workflow: `engine.handle("order-7").await?.of(&orders)?`. A run of another
+    /// workflow is an error.
+    #[expect(clippy::needless_pass_by_value, reason = "`of(&workflow)` is how it reads best")]
+    pub fn of<I, W: RunTarget<I>>(self, workflow: W) -> Result<RunHandle<W::Output>, RunError> {
+        let Self { engine, run, workflow: of, status, .. } = self;
+        if workflow.workflow() != of {
+            let message = format!("it is a run of `{of}`, not of `{}`", workflow.workflow());
+            return Err(RunError::Output { run, message });
+        }
+        Ok(RunHandle::new(&engine, run, of, status))
     }
 
     /// The run's id.
@@ -64,6 +82,16 @@ impl<O> RunHandle<O> {
     /// Sends the run a signal; see [`Engine::signal`].
     pub fn signal(&self, name: impl Into<String>, payload: impl serde::Serialize) -> SignalRequest {
         self.engine.signal(&self.run, name, payload)
+    }
+
+    /// Starts a new run from where this one failed; see [`Engine::retry`].
+    pub fn retry(&self) -> ForkRequest<O> {
+        ForkRequest::retry(self.engine.clone(), self.run.clone())
+    }
+
+    /// Starts a new run from any point of this one, which has ended; see [`Engine::fork`].
+    pub fn fork(&self) -> ForkRequest<O> {
+        ForkRequest::new(self.engine.clone(), self.run.clone())
     }
 
     /// Holds the run; see [`Engine::pause`].
@@ -108,7 +136,7 @@ impl<O: DeserializeOwned> RunHandle<O> {
 
 impl<O> Clone for RunHandle<O> {
     fn clone(&self) -> Self {
-        Self::new(&self.engine, self.run.clone(), self.status)
+        Self::new(&self.engine, self.run.clone(), self.workflow.clone(), self.status)
     }
 }
 
@@ -116,6 +144,7 @@ impl<O> fmt::Debug for RunHandle<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunHandle")
             .field("run", &self.run)
+            .field("workflow", &self.workflow)
             .field("status", &self.status)
             .finish_non_exhaustive()
     }

@@ -49,7 +49,7 @@ impl SignalRequest {
     async fn send(self) -> Result<RunStatus, RunError> {
         let Self { engine, run, name, payload, id, is_given } = self;
         let shared = &engine.shared;
-        let _open = shared.take_request().ok_or(RunError::ShuttingDown)?;
+        let _open = engine.take_request().ok_or(RunError::ShuttingDown)?;
         let row = shared.store.get()?.run(&run).await?.ok_or_else(|| RunError::NotFound(run.clone()))?;
         let payload = payload.map_err(|error| RunError::SignalNotJson { signal: name.clone(), error })?;
         let (size, limit) = (payload.len_bytes(), shared.limits.payload_max);
@@ -68,7 +68,7 @@ impl SignalRequest {
         }
         let message = format!("signal:{}", signal.id);
         let SignalPayload { name, id, payload } = signal;
-        control::command(shared, &run, RunCommand::Signal { name, id: Some(id), payload }, Some(message))
+        control::command(&engine, &run, RunCommand::Signal { name, id: Some(id), payload }, Some(message))
             .await
     }
 }

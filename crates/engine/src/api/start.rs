@@ -127,7 +127,7 @@ impl<O: Send + 'static> IntoFuture for RunRequest<O> {
                 }
                 started => started?,
             };
-            Ok(RunHandle::new(&self.engine, run, status))
+            Ok(RunHandle::new(&self.engine, run, self.workflow, status))
         })
     }
 }
@@ -153,7 +153,8 @@ impl<O> RunRequest<O> {
             let (source, parent, imports) = (None, None, Vec::new());
             let start = RunStart { input, timeout_ms, max_retries, source, parent, trace, imports };
             let (fingerprint, tags) = (fingerprint(&self.workflow, submitted), self.tags.clone());
-            return launch(shared, registered, RunSpec { id, start, fingerprint, tags, created_at }).await;
+            return launch(&self.engine, registered, RunSpec { id, start, fingerprint, tags, created_at })
+                .await;
         }
     }
 }

@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rival_core::failure::code;
 use rival_core::{FailureRecord, NodeStatus, Path, RunId, StepError, TraceParent, Value};
 use serde_json::Map;
+use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use crate::api::engine::Engine;
 use crate::call::exchange::HttpExchange;
 use crate::call::log::Log;
 use crate::call::values::ReadError;
@@ -103,7 +105,23 @@ pub struct RunInfo {
     pub http: HttpExchange,
 }
 
+impl CallContext {
+    /// The engine, for a function that starts other runs, or asks for them; absent in a handler for input that was refused.
+    /// What it asks for is taken while the engine stops, too.
+    pub fn engine(&self) -> Option<Engine> {
+        let StepsSource::Run { links, .. } = &self.steps.0 else { return None };
+        links.engine.upgrade().map(Engine::of_step)
+    }
+}
+
 impl RunInfo {
+    /// An id for the nth thing of a kind that this node makes outside of its run: the same in every call of it.
+    pub fn derived_id(&self, kind: &str, n: u32) -> String {
+        let hash = Sha256::digest(format!("{}\0{kind}\0{n}", self.idempotency_key()));
+        let bytes = std::array::from_fn(|at| hash[at]);
+        uuid::Uuid::from_bytes(bytes).to_string()
+    }
+
     /// The same for every call of this node in this run: pass it to services that deduplicate.
     pub fn idempotency_key(&self) -> String {
         match &self.run_id {
@@ -179,8 +197,8 @@ async fn find_in_run(links: &RunLinks, from: &Path, name: &str) -> Result<Option
     let Ok(Some(mut step)) = answered.await else { return Ok(None) };
     let fetched = async { step.fetch(&*links.store.get()?, &links.run, links.payload_max).await };
     fetched.await.map_err(|error: ReadError| match error {
-        ReadError::TooLarge { .. } => StepError::stop(error.to_string()).code(code::TOO_LARGE),
-        other => StepError::new(other.to_string()),
+        ReadError::TooLarge { .. } => FailureRecord::new(code::TOO_LARGE, error.to_string()).stop(),
+        other => FailureRecord::new(code::ERROR, other.to_string()).plain(),
     })?;
     Ok(Some(step.view()))
 }

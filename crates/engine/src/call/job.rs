@@ -21,6 +21,7 @@ use crate::call::function::{CallError, FunctionNeeds, UserFunction};
 use crate::call::inputs::{FailureSource, RoleInputs, SeenSteps, WhatFailed, views};
 use crate::call::items::LoopPosition;
 use crate::call::log::Log;
+use crate::call::panics::panicked;
 use crate::call::parked::CallWatch;
 use crate::call::values::{ReadError, RecordedValue};
 use crate::durable::idle::WatchedFuture;
@@ -235,7 +236,7 @@ impl CallJob {
         (!list.is_empty()).then(|| {
             let (node, list) = (&self.call.node, list.join("; "));
             let message = format!("the input of nested workflow `{node}` is not valid: {list}");
-            StepError::stop(message).code(code::INVALID_INPUT)
+            FailureRecord::new(code::INVALID_INPUT, message).stop()
         })
     }
 
@@ -246,7 +247,7 @@ impl CallJob {
                 "the {what} of `{}` has {size} bytes, more than the limit of {}: store it elsewhere and return a reference",
                 self.call.node, self.links.payload_max
             );
-            StepError::stop(message).code(code::TOO_LARGE)
+            FailureRecord::new(code::TOO_LARGE, message).stop()
         })
     }
 }
@@ -254,7 +255,8 @@ impl CallJob {
 /// A block's result that the function asks for is larger than a value may be. The function was not called: it could only
 /// have been given a part.
 fn too_large_to_read(error: &ReadError) -> CallOutcome {
-    let error = StepError::stop(format!("{error}: let its steps return references")).code(code::TOO_LARGE);
+    let error =
+        FailureRecord::new(code::TOO_LARGE, format!("{error}: let its steps return references")).stop();
     CallOutcome::Failure { error, state: None }
 }
 
@@ -360,11 +362,4 @@ fn refused_input_context(
         undo: None,
         durable: None,
     }
-}
-
-fn panicked(panic: &(dyn std::any::Any + Send)) -> StepError {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    StepError::new(format!("the function panicked: {}", text.as_deref().unwrap_or("no message")))
-        .code(code::PANIC)
 }

@@ -8,6 +8,7 @@ pub(crate) mod items;
 pub(crate) mod job;
 pub(crate) mod live_calls;
 pub(crate) mod log;
+pub(crate) mod panics;
 pub(crate) mod parked;
 pub(crate) mod report;
 pub(crate) mod values;

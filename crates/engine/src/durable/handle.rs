@@ -354,7 +354,7 @@ impl OpWait {
         self.is_open = false;
         self.line.idle_tracker.gone().await;
         let message = format!("{} is asked for by a step that has ended", self.key);
-        Err(StepError::stop(message).code(code::STEP_ENDED))
+        Err(FailureRecord::new(code::STEP_ENDED, message).stop())
     }
 
     /// The function is given the answer, and has used it with that.
@@ -530,7 +530,7 @@ fn answer_of(event: &Event) -> Result<Value, StepError> {
         },
         EventKind::OpEnded { outcome: OpOutcome::Cancelled {} | OpOutcome::Left {}, .. } => Err(stopped()),
         kind => match (kind.failure(), kind.value()) {
-            (Some(failure), _) => Err(failed(failure.clone())),
+            (Some(failure), _) => Err(failure.clone().plain()),
             (None, Some(value)) => Ok(value.clone()),
             (None, None) => Ok(Value::null()),
         },
@@ -539,13 +539,7 @@ fn answer_of(event: &Event) -> Result<Value, StepError> {
 
 /// A recorded answer cannot be read: the step is blocked, as for any other recorded value.
 fn unreadable(error: &impl ToString) -> StepError {
-    StepError::stop(error.to_string()).code(code::DECODE)
-}
-
-fn failed(failure: FailureRecord) -> StepError {
-    let mut error = StepError::new("");
-    error.failure = failure;
-    error
+    FailureRecord::new(code::DECODE, error.to_string()).stop()
 }
 
 fn child_failed(child: &RunId, failure: &FailureRecord, step: Option<&Path>) -> StepError {
@@ -553,21 +547,21 @@ fn child_failed(child: &RunId, failure: &FailureRecord, step: Option<&Path>) -> 
     let details = serde_json::json!({
         "child": child, "step": step, "code": failure.code, "message": failure.message,
     });
-    StepError::new(format!("child run `{child}` failed{at}: {failure}"))
-        .code(code::CHILD_FAILED)
+    FailureRecord::new(code::CHILD_FAILED, format!("child run `{child}` failed{at}: {failure}"))
+        .plain()
         .details(details)
 }
 
 fn child_cancelled(child: &RunId, reason: Option<&str>) -> StepError {
     let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
     let details = serde_json::json!({ "child": child, "reason": reason });
-    StepError::new(format!("child run `{child}` was cancelled{why}"))
-        .code(code::CHILD_CANCELLED)
+    FailureRecord::new(code::CHILD_CANCELLED, format!("child run `{child}` was cancelled{why}"))
+        .plain()
         .details(details)
 }
 
 fn stopped() -> StepError {
-    StepError::stop("the run is ending").code(code::CANCELLED)
+    FailureRecord::new(code::CANCELLED, "the run is ending").stop()
 }
 
 fn whole_ms(duration: Duration) -> u64 {

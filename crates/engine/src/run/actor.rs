@@ -5,7 +5,7 @@
 //! actor ends.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event::{self, BlockedReason};
@@ -84,6 +84,8 @@ pub(crate) struct RunLinks {
     pub(crate) store: Arc<StoreSlot>,
     pub(crate) resources: Arc<ResourceMap>,
     pub(crate) payload_max: usize,
+    /// The engine, for steps that ask it. A call that cannot be stopped does not keep it.
+    pub(crate) engine: Weak<EngineShared>,
 }
 
 /// What a batch of actor messages led to: the parts of the next commit.
@@ -141,7 +143,8 @@ impl Actor {
     ) -> Self {
         let (store, resources) = (Arc::clone(&shared.store), Arc::clone(&shared.resources));
         let payload_max = shared.limits.payload_max;
-        let links = RunLinks { run, registered, plan, mailbox, store, resources, payload_max };
+        let engine = Arc::downgrade(&shared);
+        let links = RunLinks { run, registered, plan, mailbox, store, resources, payload_max, engine };
         Self {
             links: Arc::new(links),
             epoch: Epoch(1),

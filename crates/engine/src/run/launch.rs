@@ -10,6 +10,7 @@ use rival_core::{IndexedPlan, RunId, RunState, RunStatus, Seq, Time};
 use rival_store::{EngineId, EventBatch, NewRun, RowUpdate, RunHold, StoreError};
 use tokio::sync::oneshot;
 
+use crate::api::engine::Engine;
 use crate::api::error::StartError;
 use crate::api::observer::Committed;
 use crate::api::start::is_same;
@@ -81,18 +82,19 @@ pub(crate) fn first_commit(
 /// Writes the first events and makes the run live, in a task of its own: a caller that goes away half-way
 /// leaves no run without an actor.
 pub(crate) async fn launch(
-    shared: &Arc<EngineShared>,
+    engine: &Engine,
     registered: Arc<RegisteredWorkflow>,
     spec: RunSpec,
 ) -> Result<(RunId, RunStatus), StartError> {
+    let shared = &engine.shared;
     // Counted first, looked second: an engine that stops waits for this start, or this start sees that it stops.
     shared.in_flight.add();
-    if shared.is_stopping() {
+    if engine.refuses_requests() {
         shared.in_flight.remove(1);
         return Err(StartError::ShuttingDown);
     }
-    // A later start must not overtake queued runs.
-    let queues = shared.limits.passive || shared.scheduler.has_admission_queue();
+    // A later start must not overtake queued runs. What a step of an engine that stops has started is for the next one.
+    let queues = shared.limits.passive || shared.is_stopping() || shared.scheduler.has_admission_queue();
     let permit = if queues { None } else { shared.try_admit() };
     let begun = first_commit(shared.id, &registered.plan, spec, permit.is_some());
     let (answer, answered) = oneshot::channel();

@@ -20,7 +20,7 @@ use crate::registry::workflows::{DefinitionRegistry, RegisteredWorkflow};
 use crate::run::mailbox::{ActorMessage, Mailbox};
 use crate::schedule::clock::Clock;
 use crate::schedule::clock_review::ClockReview;
-use crate::schedule::in_flight::{InFlightCount, InFlightGuard};
+use crate::schedule::in_flight::InFlightCount;
 use crate::schedule::scheduler::Scheduler;
 use crate::schedule::siblings::SiblingEngines;
 use crate::schedule::store_slot::StoreSlot;
@@ -175,13 +175,6 @@ impl EngineShared {
     /// Notes that runs are taken up; gives whether they were already.
     pub(crate) fn begin(&self) -> bool {
         self.begun.swap(true, Ordering::AcqRel)
-    }
-
-    /// A request begins, if the engine takes any: the engine is open until the guard is dropped. Counted first, looked
-    /// second: an engine that stops waits for this request, or the request sees that it stops.
-    pub(crate) fn take_request(&self) -> Option<InFlightGuard<'_>> {
-        let busy = self.in_flight.busy();
-        (!self.is_stopping()).then_some(busy)
     }
 
     /// Signs off from the store.

@@ -1,7 +1,7 @@
 //! Steps one after the other: results, failures, skips, states.
 
 use rival::prelude::*;
-use rival::{NodeStatus, RunStatus};
+use rival::{NodeStatus, RunOutcome, RunStatus};
 use serde_json::json;
 
 use crate::lab::{Lab, facts, told};
@@ -183,7 +183,14 @@ async fn a_panic_is_a_failure(lab: Lab) {
     let run = engine.run(&workflow, ()).await.unwrap();
     let outcome = engine.finish(run.id()).await.unwrap();
     assert!(failure(&outcome).contains("a branch fell"), "{outcome:?}");
+    assert_eq!(place(&outcome), (Some(file!()), Some(line!() - 7)));
     assert_eq!(outcome.error.unwrap().code, "panic");
+}
+
+/// The file and the line of a run's failure.
+fn place(outcome: &RunOutcome) -> (Option<&str>, Option<u32>) {
+    let origin = outcome.error.as_ref().and_then(|error| error.origin.as_deref()).expect("it has an origin");
+    (origin.file.as_deref(), origin.line)
 }
 
 async fn a_panic_of_a_blocking_function_is_a_failure(lab: Lab) {
@@ -195,6 +202,7 @@ async fn a_panic_of_a_blocking_function_is_a_failure(lab: Lab) {
     let run = engine.run(&workflow, ()).await.unwrap();
     let outcome = engine.finish(run.id()).await.unwrap();
     assert!(failure(&outcome).contains("a branch fell"), "{outcome:?}");
+    assert_eq!(place(&outcome), (Some(file!()), Some(line!() - 7)));
     assert_eq!(outcome.error.unwrap().code, "panic");
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use rival_core::failure::code;
-use rival_core::{Path, RunId, StepError, Value};
+use rival_core::{FailureRecord, Path, RunId, StepError, Value};
 use rival_engine::{DurableHandle, MAP_CONCURRENCY, RunTarget, encode};
 use serde::{Deserialize, Serialize};
 
@@ -128,7 +128,7 @@ impl FromStep for Durable {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         let missing = || {
             let message = format!("`{}` asks for Durable, which only steps are given", call.step());
-            StepError::stop(message).code("missing_durable")
+            FailureRecord::new("missing_durable", message).stop()
         };
         let context = &call.context;
         let line = context.durable.clone().ok_or_else(missing)?;
@@ -143,7 +143,7 @@ impl FromStep for Durable {
 }
 
 fn encoded(value: &impl Serialize) -> Result<Value, StepError> {
-    encode(value).map_err(|error| StepError::stop(error.to_string()).code(code::NOT_JSON))
+    encode(value).map_err(|error| FailureRecord::new(code::NOT_JSON, error.to_string()).stop())
 }
 
 /// Children for the items of a list; see [`Durable::map`].

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use rival_core::StepError;
+use rival_core::{FailureRecord, StepError};
 use rival_engine::FailureContext;
 
 use super::{Asks, Call, FromStep};
@@ -28,7 +28,7 @@ impl FromStep for Failure {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         call.context.failure.clone().map(Failure).ok_or_else(|| {
             let message = format!("`{}` asks for Failure, but nothing has failed", call.step());
-            StepError::stop(message).code("missing_failure")
+            FailureRecord::new("missing_failure", message).stop()
         })
     }
 

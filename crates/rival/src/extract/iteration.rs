@@ -1,6 +1,6 @@
 //! Where a function stands in the forEach or loop around it.
 
-use rival_core::StepError;
+use rival_core::{FailureRecord, StepError};
 use rival_engine::IterationContext;
 
 use super::{Asks, Call, FromStep, TypeAsk};
@@ -89,5 +89,5 @@ fn iteration(call: &Call) -> Result<&IterationContext, StepError> {
 
 fn missing(call: &Call, what: &str) -> StepError {
     let message = format!("`{}` asks for {what}, but there is none around it", call.step());
-    StepError::stop(message).code("missing_iteration")
+    FailureRecord::new("missing_iteration", message).stop()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rival_core::{StepError, Value};
+use rival_core::{FailureRecord, StepError, Value};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ impl Joined {
         let Some(value) = self.value(branch) else {
             let known = self.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             let message = format!("no branch `{branch}` was joined; there are: {known}");
-            return Err(StepError::stop(message).code(MISSING_OUTPUT));
+            return Err(FailureRecord::new(MISSING_OUTPUT, message).stop());
         };
         read(branch, value)
     }
@@ -98,7 +98,7 @@ impl Joined {
 fn read<T: Data>(branch: &str, value: &Value) -> Result<T, StepError> {
     if let Some(failure) = failure(value) {
         let message = format!("branch `{branch}` failed: {}", failure.message);
-        return Err(StepError::stop(message).code(failure.code));
+        return Err(FailureRecord::new(failure.code, message).stop());
     }
     decode(value, || format!("the result of branch `{branch}`"))
 }
@@ -113,7 +113,7 @@ impl FromStep for Joined {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         let Some(joined) = &call.context.joined else {
             let message = format!("`{}` asks for Joined, but nothing was joined", call.step());
-            return Err(StepError::stop(message).code("missing_joined"));
+            return Err(FailureRecord::new("missing_joined", message).stop());
         };
         call.decode("the joined result", joined)
     }

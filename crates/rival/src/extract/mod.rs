@@ -8,6 +8,7 @@ mod joined;
 mod output;
 mod resource;
 mod run;
+mod runs;
 mod state;
 mod steps;
 mod undo;
@@ -16,7 +17,7 @@ use std::any::{TypeId, type_name};
 use std::sync::Arc;
 
 use rival_core::failure::code;
-use rival_core::{StepError, Value};
+use rival_core::{FailureRecord, StepError, Value};
 use rival_engine::{CallContext, Log, ResourceType, StepView};
 
 pub use durable::{ChildFailure, Durable, Map, MapEach, SignalWait};
@@ -27,6 +28,7 @@ pub use joined::{BranchFailure, Joined};
 pub use output::Output;
 pub use resource::Res;
 pub use run::{Cancellation, Run};
+pub use runs::Runs;
 pub use state::State;
 pub use steps::{LastStep, StepRecord, Steps};
 pub use undo::Undo;
@@ -57,7 +59,7 @@ use crate::handle::StepHandle;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a step",
     label = "not something a step can ask for",
-    note = "a step asks for: `Input<T>`, `Output<step>`, `Option<Output<step>>`, `State`, `Log`, `Res<T>`, `Steps`, `LastStep`, `Run`, `Cancellation`, `Durable`; inside of a forEach or loop also for `Item<T>`, `Items<T>`, `Iteration`, `LastIteration<T>`; an error handler for `Failure`, a compensation for `Undo<T>`, a `finally` for `Joined`",
+    note = "a step asks for: `Input<T>`, `Output<step>`, `Option<Output<step>>`, `State`, `Log`, `Res<T>`, `Steps`, `LastStep`, `Run`, `Runs`, `Cancellation`, `Durable`; inside of a forEach or loop also for `Item<T>`, `Items<T>`, `Iteration`, `LastIteration<T>`; an error handler for `Failure`, a compensation for `Undo<T>`, a `finally` for `Joined`",
     note = "for the workflow's input write `Input(x): Input<{Self}>`; for shared things (pools, clients) write `Res<{Self}>`"
 )]
 pub trait FromStep: Sized + Send + 'static {
@@ -183,6 +185,6 @@ impl Call {
 pub(crate) fn decode<T: Data>(value: &Value, what: impl Fn() -> String) -> Result<T, StepError> {
     value.decode().map_err(|error| {
         let message = format!("{} does not decode into `{}`: {error}", what(), type_name::<T>());
-        StepError::stop(message).code(code::DECODE)
+        FailureRecord::new(code::DECODE, message).stop()
     })
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use rival_core::{NodeStatus, StepError};
+use rival_core::{FailureRecord, NodeStatus, StepError};
 use rival_engine::StepView;
 
 use super::{Asks, Call, FromStep};
@@ -114,5 +114,5 @@ fn missing<H: StepHandle>(call: &Call) -> StepError {
         call.step(),
         name = H::NAME,
     );
-    StepError::stop(message).code(MISSING_OUTPUT)
+    FailureRecord::new(MISSING_OUTPUT, message).stop()
 }

@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use rival_core::StepError;
+use rival_core::{FailureRecord, StepError};
 
 use super::{Asks, Call, FromStep};
 
@@ -82,7 +82,7 @@ impl<T: Send + Sync + ?Sized + 'static> FromStep for Res<T> {
         call.context.resources.get().map(Res).ok_or_else(|| {
             let message =
                 format!("step `{}` asks for Res<{}>, which was not provided", call.step(), type_name::<T>());
-            StepError::stop(message).code("missing_resource")
+            FailureRecord::new("missing_resource", message).stop()
         })
     }
 

@@ -1,7 +1,7 @@
 //! A step's own state.
 
-use rival_core::StepError;
 use rival_core::failure::code;
+use rival_core::{FailureRecord, StepError};
 use rival_engine::StateCell;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,7 +19,8 @@ impl State {
     pub fn set(&self, key: impl Into<String>, value: impl Serialize) -> Result<(), StepError> {
         let key = key.into();
         let value = rival_engine::encode(&value).map_err(|error| {
-            StepError::stop(format!("the state `{key}` cannot be recorded: {error}")).code(code::NOT_JSON)
+            FailureRecord::new(code::NOT_JSON, format!("the state `{key}` cannot be recorded: {error}"))
+                .stop()
         })?;
         self.0.set(key, value.to_json());
         Ok(())

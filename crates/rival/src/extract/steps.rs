@@ -1,6 +1,6 @@
 //! Earlier steps by name, for use that cannot be typed by a function.
 
-use rival_core::{NodeStatus, StepError};
+use rival_core::{FailureRecord, NodeStatus, StepError};
 use rival_engine::{StepView, StepsReader};
 use serde::de::DeserializeOwned;
 
@@ -30,7 +30,7 @@ impl Steps {
                 "step `{}` asks for the result of `{name}`, but no such step comes before it",
                 self.step
             );
-            return Err(StepError::stop(message).code(MISSING_OUTPUT));
+            return Err(FailureRecord::new(MISSING_OUTPUT, message).stop());
         };
         record.result()?.ok_or_else(|| no_result(&self.step, &record))
     }
@@ -68,7 +68,7 @@ impl LastStep {
         let Some(record) = &self.record else {
             let message =
                 format!("step `{}` asks for the result of the last step, but it is the first", self.step);
-            return Err(StepError::stop(message).code(MISSING_OUTPUT));
+            return Err(FailureRecord::new(MISSING_OUTPUT, message).stop());
         };
         record.result()?.ok_or_else(|| no_result(&self.step, record))
     }
@@ -122,5 +122,5 @@ impl StepRecord {
 fn no_result(step: &str, record: &StepRecord) -> StepError {
     let (name, status) = (record.name(), record.status());
     let message = format!("step `{step}` asks for the result of `{name}`, which has none (it is {status})");
-    StepError::stop(message).code(MISSING_OUTPUT)
+    FailureRecord::new(MISSING_OUTPUT, message).stop()
 }

@@ -1,6 +1,6 @@
 //! What a compensation is told of the step that it undoes.
 
-use rival_core::StepError;
+use rival_core::{FailureRecord, StepError};
 use rival_engine::UndoOutcome;
 
 use super::{Asks, Call, FromStep, TypeAsk};
@@ -34,7 +34,7 @@ impl<T: Data> FromStep for Undo<T> {
     fn from_step(call: &Call) -> Result<Self, StepError> {
         let Some(undo) = &call.context.undo else {
             let message = format!("`{}` asks for Undo, but nothing is undone", call.step());
-            return Err(StepError::stop(message).code("missing_undo"));
+            return Err(FailureRecord::new("missing_undo", message).stop());
         };
         let decode = |result| call.decode("the result of the step that is undone", result);
         Ok(Self { result: undo.result.as_ref().map(decode).transpose()?, outcome: undo.outcome })

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use rival_core::{FailureRecord, NodeStatus, Path, RunId, RunStatus, StepError, Time, Value};
 use rival_engine::{
-    Clock, FailedStep, FailureContext, Log, RunInfo, StepView, StepsReader, VirtualClock, WorkflowState,
+    Clock, Engine, FailedStep, FailureContext, Log, RunInfo, StepView, StepsReader, VirtualClock,
+    WorkflowState,
 };
 
 use crate::data::Data;
-use crate::extract::{Cancellation, Failure, Iteration, LastStep, Run, State, StepRecord, Steps};
+use crate::extract::{Cancellation, Failure, Iteration, LastStep, Run, Runs, State, StepRecord, Steps};
 
 /// A log whose lines `Log::take` gives back.
 pub fn log() -> Log {
@@ -45,6 +46,13 @@ impl Run {
     pub fn with_attempt(mut self, attempt: u32) -> Self {
         Arc::make_mut(&mut self.0).attempt = attempt;
         self
+    }
+}
+
+impl Runs {
+    /// The runs of an engine, for calling a step in a unit test.
+    pub fn test(engine: &Engine) -> Self {
+        Self::new(engine.clone(), run_info())
     }
 }
 

@@ -227,7 +227,7 @@ async fn a_panic_is_a_failure() {
     let error = call(&odd(), "panics", context("panics", json!(null))).await.unwrap_err();
     assert_eq!(
         (error.failure.code.as_str(), error.to_string().as_str()),
-        ("panic", "panicked: a branch fell")
+        ("panic", "the function panicked: a branch fell")
     );
 }
 

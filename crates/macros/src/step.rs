@@ -147,9 +147,13 @@ impl StepSignature {
             let returns = &self.returns;
             quote_spanned! {returns.span()=> ::rival::__private::result::<#returns>(); }
         });
-        let name = &function.sig.ident;
-        let send = format_ident!("send{}", self.arguments.len());
-        let send = quote_spanned! {name.span()=> ::rival::__private::#send(#name); };
+        // What a blocking function returns does not leave its thread.
+        let is_blocking = function.sig.asyncness.is_none() && self.written_output().is_some();
+        let send = (!is_blocking).then(|| {
+            let name = &function.sig.ident;
+            let send = format_ident!("send{}", self.arguments.len());
+            quote_spanned! {name.span()=> ::rival::__private::#send(#name); }
+        });
         quote!(#(#arguments)* #result #send)
     }
 }

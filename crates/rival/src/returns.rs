@@ -13,7 +13,8 @@ use crate::data::Data;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a step's error",
     label = "must be an error, a string or `StepError`",
-    note = "implement `std::error::Error` for `{Self}` (it must also be `Send + Sync + 'static`), or return `StepError`"
+    note = "a boxed error must be `Send + Sync`: `Box<dyn std::error::Error + Send + Sync>`",
+    note = "an error of your own must implement `std::error::Error` and be `Send + Sync + 'static`; else return `StepError`"
 )]
 pub trait IntoStepError {
     /// The error as a step's.

@@ -23,7 +23,7 @@ use crate::signal::SignalDraft;
     message = "`{Self}` cannot be used as a step",
     label = "not a step function",
     note = "a step is a free `fn` or `async fn` of at most 12 arguments, each an extractor (`Input<T>`, `Output<step>`, `State`, `Log`, ..), returning `Result<T, E>`",
-    note = "put `#[step]` on the function: the error is then shown at the argument or return type that is wrong"
+    note = "another error says what is wrong, at the argument or the return type, if the function has `#[step]`; put that on it if it has not"
 )]
 pub trait StepFn<M>: Sized {
     /// What it returns.
@@ -123,7 +123,7 @@ pub trait StepFn<M>: Sized {
     message = "`{Self}` cannot be used as a step",
     label = "not a step function",
     note = "a step is a free `fn` or `async fn` of at most 12 arguments, each an extractor (`Input<T>`, `Output<step>`, `State`, `Log`, ..), returning `Result<T, E>`",
-    note = "put `#[step]` on the function: the error is then shown at the argument or return type that is wrong",
+    note = "another error says what is wrong, at the argument or the return type, if the function has `#[step]`; put that on it if it has not",
     note = "a nested workflow is added with `.workflow(&nested)`"
 )]
 pub trait IntoStep<M> {

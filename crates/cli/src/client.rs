@@ -319,7 +319,12 @@ pub(crate) fn is_foreign(config: &ResolvedConfig) -> bool {
     let is_project = config.store().exists() || config.has_file();
     // A secret that cannot be read is that of a server which another user runs here.
     let secret = config.local_secret();
-    let is_other = !secret.exists() || rival_server::local_secret::read(&secret).is_some();
+    // A server that wants tokens writes no secret, but holds the store. A secret that cannot be read is that of a server
+    // which another user runs here.
+    let is_other = match secret.exists() {
+        true => rival_server::local_secret::read(&secret).is_some(),
+        false => !SqliteStore::is_held(config.store()),
+    };
     !named && is_project && is_other && local_server(&url, config).is_none()
 }
 

@@ -39,6 +39,14 @@ pub fn read(path: &Path) -> Option<LocalSecretFile> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
+/// Removes what a server left that was killed.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 impl LocalSecret {
     /// Makes a new secret and writes it, in the place of what an earlier server left.
     pub(crate) fn write(path: &Path, listen: SocketAddr) -> io::Result<Self> {
@@ -46,10 +54,7 @@ impl LocalSecret {
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let hex: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let shown = LocalSecretFile { listen, secret: format!("{PREFIX}{hex}") };
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        remove(path)?;
         let mut options = fs::OpenOptions::new();
         // Never through a link, and never into a file that others have opened.
         options.write(true).create_new(true);

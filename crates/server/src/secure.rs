@@ -21,7 +21,7 @@ use crate::guard::{self, DeclaredBody, GuardError, OriginGuard};
 use crate::keyring::TokenKeyring;
 use crate::limit::{self, BodyLimits, ClientKey, PermitBody, PermitPool, RateLimiter, RequestPermit};
 use crate::listen::{self, ProbesOnly};
-use crate::local_secret::LocalSecret;
+use crate::local_secret::{self, LocalSecret};
 use crate::problem::{HttpProblem, code};
 use crate::routes::{self, RouteAccess, RouteBuilder, RouteRules};
 use crate::settings::Settings;
@@ -68,6 +68,10 @@ pub fn secure(routes: RouteBuilder, settings: &Settings) -> Result<Router, Secur
 /// a token then.
 fn anonymous(settings: &Settings) -> AnonymousRights {
     if settings.needs_token() {
+        // A killed server may have left one, which would name the address of that server.
+        if let Some(Err(error)) = settings.local_secret.as_deref().map(local_secret::remove) {
+            tracing::warn!(%error, "cannot remove the local secret of an earlier server");
+        }
         return AnonymousRights::Refused;
     }
     let write = |path: &std::path::PathBuf| {

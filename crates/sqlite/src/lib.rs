@@ -127,6 +127,11 @@ impl SqliteStore {
         Self::on(open::open(path.as_ref(), reader::READERS, true)?)
     }
 
+    /// Whether a process, this one or another on this machine, has the file open as a store. The file is left as it is.
+    pub fn is_held(path: impl AsRef<Path>) -> bool {
+        lock::is_held(path.as_ref())
+    }
+
     fn on(opened: OpenedFile) -> Result<Self, StoreError> {
         let OpenedFile { path, lock, writer, readers, marker, page_size, distrust } = opened;
         let counters = Arc::new(WriterCounters::default());

@@ -140,6 +140,18 @@ fn refuse_older(_: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Whether a process holds the store at this path. Nothing is created, and the lock is held for no longer than it takes
+/// to see that it was free.
+pub(crate) fn is_held(database: &Path) -> bool {
+    let open_files = open_files();
+    let there = database.metadata().ok().map(|meta| identity(database, &meta));
+    if there.is_some_and(|identity| open_files.contains(&identity)) {
+        return true;
+    }
+    let locked = if cfg!(unix) { database.to_owned() } else { beside(database, ".lock") };
+    File::open(locked).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 fn holder(database: &Path) -> String {
     match mark::read(database) {
         Ok(FoundMark::Mark(mark)) => format!("process {}", mark.holder),

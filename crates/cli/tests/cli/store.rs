@@ -159,3 +159,21 @@ fn a_server_of_another_project_is_told() {
     let (_, printed) = asked(&["workflows", "--url", &first.server().url.clone()]);
     assert!(!printed.contains("not this project's"), "{printed}");
 }
+
+/// Such a server writes no local secret by which a command would know it.
+#[test]
+fn a_server_that_wants_tokens_is_this_project_s_too() {
+    let mut lab = Lab::offline();
+    let token = lab.raw(&["token", "create", "me", "--scope", "admin", "-o", "ids"]).trim().to_owned();
+    lab.start(&["serve", "--examples", "--require-token"]);
+    let address = lab.server().url.trim_start_matches("http://").to_owned();
+    lab.write("rival.toml", &format!("listen = \"{address}\"\nrequire_token = true\n"));
+    lab.show_token(&token);
+    for args in [&["list"][..], &["run", "flaky"], &["doctor"]] {
+        let mut command = lab.command(args);
+        command.env_remove("RIVAL_URL");
+        let printed = lab.execute(command);
+        assert!(!printed.all().contains("not this project's"), "{}", printed.all());
+        assert_eq!(printed.code, 0, "{}", printed.all());
+    }
+}

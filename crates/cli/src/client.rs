@@ -39,10 +39,27 @@ pub(crate) const FOREIGN_HELP: &str =
 pub(crate) enum OfflineNeed {
     /// A store that is there, to look at or to leave a request in.
     Store,
-    /// Workflows too; the store may be a new one.
+    /// Workflows to look at, with the store if it is there; none is made.
+    Look,
+    /// A store that is there, and workflows.
     Workflows,
-    /// An engine that runs what is due for as long as this command does.
+    /// An engine that runs what is due in a store that is there, for as long as this command does.
     Engine,
+    /// A store, which may be a new one, and workflows.
+    NewRun,
+    /// The same, and an engine that runs what is due.
+    NewRunHere,
+}
+
+impl OfflineNeed {
+    /// Whether the store may be a new one.
+    pub(crate) fn makes_store(self) -> bool {
+        matches!(self, Self::NewRun | Self::NewRunHere)
+    }
+
+    fn is_passive(self) -> bool {
+        !matches!(self, Self::Engine | Self::NewRunHere)
+    }
 }
 
 /// Sends requests.
@@ -114,13 +131,16 @@ impl ApiClient {
     /// A client for the store file, where no server runs.
     pub(crate) async fn on_file(config: &ResolvedConfig, need: OfflineNeed) -> Result<Self> {
         let (file, url) = (config.store(), config.url().0);
-        if need == OfflineNeed::Store && !file.exists() {
+        let is_there = file.exists();
+        if !is_there && need != OfflineNeed::Look && !need.makes_store() {
             let message = format!("no server runs at {url}, and there is no store at {}", file.display());
             let hint = "start a server with `rival dev`, or name another store with --store or another server with --url";
             return Err(ExitError::error(message).hint(hint).into());
         }
-        let store = open(file, &url)?;
-        let mut builder = Engine::builder().store(store).max_payload_bytes(config.max_payload_bytes());
+        let mut builder = Engine::builder().max_payload_bytes(config.max_payload_bytes());
+        if is_there || need.makes_store() {
+            builder = builder.store(open(file, &url)?);
+        }
         // As under `rival dev`: a person runs this, on a machine of their own.
         let outgoing = config.outgoing().allow_loopback().never(config.listen());
         let files =
@@ -128,14 +148,17 @@ impl ApiClient {
         if need != OfflineNeed::Store && files.is_none() {
             builder = examples::add(builder, file, examples::PACE)?;
         }
-        let passive = need != OfflineNeed::Engine;
+        let passive = need.is_passive();
         if passive {
             builder = builder.passive();
         }
         let engine = builder.prepare().await.context("cannot use the store")?;
         if let Some(files) = files {
             files.register(&engine).await?;
-            note_problems(&engine.problems(), TextStyle::of(std::io::stderr().is_terminal()));
+            // What begins a store was tried before, and the trial has said them.
+            if is_there || !need.makes_store() {
+                note_problems(&engine.problems(), TextStyle::of(std::io::stderr().is_terminal()));
+            }
         }
         engine.begin().await;
         Ok(Self::here(engine, passive))
@@ -316,8 +339,7 @@ fn local_server(url: &str, config: &ResolvedConfig) -> Option<LocalSecretFile> {
 /// meant.
 pub(crate) fn is_foreign(config: &ResolvedConfig) -> bool {
     let (url, named) = config.url();
-    let is_project = config.store().exists() || config.has_file();
-    // A secret that cannot be read is that of a server which another user runs here.
+    let is_project = config.store().exists() || config.file().is_some();
     let secret = config.local_secret();
     // A server that wants tokens writes no secret, but holds the store. A secret that cannot be read is that of a server
     // which another user runs here.

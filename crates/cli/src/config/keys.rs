@@ -112,6 +112,11 @@ impl SettingKey {
         format!("{PREFIX}{}", self.name.to_ascii_uppercase())
     }
 
+    /// Whether its words are files and folders.
+    pub(crate) fn has_paths(&self) -> bool {
+        matches!(self.name, "workflows" | "script_imports")
+    }
+
     /// Its flag, without the dashes: `allowed-hosts`.
     pub(crate) fn flag(&self) -> String {
         self.name.replace('_', "-")

@@ -24,7 +24,7 @@ pub(crate) use flags::{GivenFlags, GlobalFlags, ServerFlags, TokenFlags};
 pub(crate) use print::print;
 pub(crate) use suggest::{did_you_mean, nearest};
 
-/// The file that is read if it is there and no other is named.
+/// The file that is read if no other is named, in this folder or in the nearest one around it that has it.
 const FILE: &str = "rival.toml";
 
 /// Where a value comes from.
@@ -56,10 +56,28 @@ struct SettingEntry {
     origin: SettingOrigin,
 }
 
+impl SettingEntry {
+    /// Paths in the file of a project, and those that follow where it says nothing, are meant from the project's folder.
+    fn seen_from(mut self, project: &Path) -> Self {
+        let is_given = matches!(self.origin, SettingOrigin::Flag(_) | SettingOrigin::Variable(_));
+        match &mut self.value {
+            _ if is_given || project.as_os_str().is_empty() => {}
+            Some(SettingValue::File(file)) => *file = project.join(&*file),
+            Some(SettingValue::List(paths)) if self.key.has_paths() => {
+                paths.iter_mut().for_each(|path| *path = project.join(&*path).display().to_string());
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
 /// All settings as they stand, in the order of [`KEYS`].
 #[derive(Debug)]
 pub(crate) struct ResolvedConfig {
     entries: Vec<SettingEntry>,
+    /// The settings file, if there is one.
+    file: Option<PathBuf>,
     /// What is odd about the environment.
     pub(crate) warnings: Vec<String>,
 }
@@ -73,7 +91,8 @@ impl ResolvedConfig {
     ) -> Result<Self, ExitError> {
         let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         let named = named.map(Path::to_path_buf).or_else(|| variable(FILE_VARIABLE).map(PathBuf::from));
-        let file = named.or_else(|| Path::new(FILE).exists().then(|| PathBuf::from(FILE)));
+        let project = if named.is_some() { PathBuf::new() } else { find_project().unwrap_or_default() };
+        let file = named.or_else(|| Some(project.join(FILE)).filter(|file| file.exists()));
         let lines = match &file {
             Some(file) => file::read(file).map_err(|errors| wrong(&errors))?,
             None => Vec::new(),
@@ -95,12 +114,12 @@ impl ResolvedConfig {
                 .or(in_file)
                 .or_else(|| key.default.map(|text| (text.to_owned(), SettingOrigin::Default)));
             match entry(key, said) {
-                Ok(entry) => entries.push(entry),
+                Ok(entry) => entries.push(entry.seen_from(&project)),
                 Err(error) => errors.push(error),
             }
         }
         if errors.is_empty() {
-            Ok(Self { entries, warnings: unknown(environment) })
+            Ok(Self { entries, file, warnings: unknown(environment) })
         } else {
             Err(wrong(&errors))
         }
@@ -215,6 +234,11 @@ impl ResolvedConfig {
         self.list("workflows").into_iter().map(PathBuf::from).collect()
     }
 
+    /// The environment variables that scripts may see.
+    pub(crate) fn script_env(&self) -> Vec<String> {
+        self.list("script_env")
+    }
+
     /// Where steps may send requests: to public addresses, and where the operator allows it.
     pub(crate) fn outgoing(&self) -> OutgoingPolicy {
         let allowed = self.list("outgoing_allow");
@@ -231,7 +255,7 @@ impl ResolvedConfig {
         }
         settings.memory_limit = self.number("script_memory");
         settings.import_roots = self.list("script_imports").into_iter().map(PathBuf::from).collect();
-        let seen = self.list("script_env").into_iter();
+        let seen = self.script_env().into_iter();
         settings.env = seen.filter_map(|name| std::env::var(&name).ok().map(|value| (name, value))).collect();
         settings
     }
@@ -273,14 +297,38 @@ impl ResolvedConfig {
         }
     }
 
-    /// Whether something is set in a file.
-    pub(crate) fn has_file(&self) -> bool {
-        self.entries.iter().any(|entry| matches!(entry.origin, SettingOrigin::File { .. }))
+    /// The settings file, if there is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     pub(crate) fn token(&self) -> Option<&str> {
         self.text("token")
     }
+}
+
+/// The folder around this one with the settings file, as it is written from here; none if this one has it, or no other.
+fn find_project() -> Option<PathBuf> {
+    if Path::new(FILE).exists() {
+        return None;
+    }
+    let here = std::env::current_dir().ok()?;
+    let above = here.ancestors().skip(1).zip(1..);
+    let (folder, steps) = above.into_iter().find(|(folder, _)| folder.join(FILE).is_file())?;
+    // The settings say which code runs: a file that another user left in /tmp is not this user's project.
+    is_trusted(&folder.join(FILE)).then(|| std::iter::repeat_n("..", steps).collect())
+}
+
+#[cfg(unix)]
+fn is_trusted(file: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::geteuid().as_raw();
+    file.metadata().is_ok_and(|meta| meta.uid() == user || meta.uid() == 0)
+}
+
+#[cfg(not(unix))]
+fn is_trusted(_: &Path) -> bool {
+    true
 }
 
 /// Where a server on this machine is reached that listens there.

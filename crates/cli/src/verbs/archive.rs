@@ -56,10 +56,9 @@ fn write(file: &Path, text: &str) -> std::io::Result<()> {
 }
 
 pub(crate) async fn import(context: &VerbContext, args: &args::ImportArgs) -> Result<()> {
-    let client = context.client(OfflineNeed::Workflows).await?;
     let mut failed = None;
     for file in &args.files {
-        if let Err(error) = import_one(context, &client, file).await {
+        if let Err(error) = import_one(context, file).await {
             if exit::broken_pipe(&error) || args.files.len() == 1 {
                 return Err(error);
             }
@@ -70,8 +69,10 @@ pub(crate) async fn import(context: &VerbContext, args: &args::ImportArgs) -> Re
     failed.map_or(Ok(()), |exit| Err(ExitError::told(exit).into()))
 }
 
-async fn import_one(context: &VerbContext, client: &ApiClient, file: &Path) -> Result<()> {
+async fn import_one(context: &VerbContext, file: &Path) -> Result<()> {
     let archive = read(file).await?;
+    // Only now: a file that cannot be read makes no store.
+    let client = context.client(OfflineNeed::NewRun).await?;
     let answer = client.post_text("/api/runs/import", serde_json::to_string(&archive)?).await;
     let answer = answer.map_err(|error| match error.downcast::<ExitError>() {
         Ok(failed) => ExitError { message: format!("{}: {failed}", file.display()), ..failed }.into(),

@@ -72,9 +72,55 @@ impl VerbContext {
             let client = self.client.get_or_init(async || Arc::new(server)).await;
             return Ok((client.clone(), answer));
         }
+        if let Some(refused) = self.refusal(need, path, body).await? {
+            return Ok(refused);
+        }
         let on_file = async || ApiClient::on_file(&self.config, need).await.map(Arc::new);
         let client = self.client.get_or_try_init(on_file).await?;
         Ok((client.clone(), client.post(path, body).await))
+    }
+
+    /// Asks an engine in memory what would begin a new store, so that a request which is refused leaves none behind.
+    async fn refusal(
+        &self,
+        need: OfflineNeed,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Option<(Arc<ApiClient>, Result<ApiAnswer>)>> {
+        if !need.makes_store() || self.config.store().exists() {
+            return Ok(None);
+        }
+        let trial = ApiClient::on_file(&self.config, OfflineNeed::Look).await?;
+        // Nothing runs there, so nothing is waited for.
+        let path = path.split('?').next().unwrap_or(path);
+        let answer = trial.post(path, body).await;
+        Ok(answer.is_err().then(|| (Arc::new(trial), answer)))
+    }
+
+    /// Adds to an error about a workflow that is not known what is known instead, and why.
+    pub(crate) fn explain_unknown(&self, client: &ApiClient, error: anyhow::Error) -> anyhow::Error {
+        let is_unknown = |failed: &ExitError| failed.code.as_deref() == Some("unknown_workflow");
+        match (error.downcast::<ExitError>(), self.why_examples()) {
+            (Ok(failed), Some(why)) if is_unknown(&failed) && !client.is_served() => failed.hint(why).into(),
+            (Ok(failed), _) => failed.into(),
+            (Err(other), _) => other,
+        }
+    }
+
+    /// Why the example workflows are used without a server, if they are.
+    pub(crate) fn why_examples(&self) -> Option<String> {
+        match (self.config.workflows().is_empty(), self.config.file()) {
+            (false, _) => None,
+            (true, None) => Some(
+                "there is no rival.toml in this folder or above it, so these are the examples; \
+                 go to your project's folder, or make one with `rival init`"
+                    .to_owned(),
+            ),
+            (true, Some(file)) => Some(format!(
+                "{} names no workflows, so these are the examples; add workflows = [\"workflows\"]",
+                file.display()
+            )),
+        }
     }
 
     /// Lets go of what is still held.

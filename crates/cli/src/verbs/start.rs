@@ -1,19 +1,21 @@
 //! Starting runs and waiting for them: `run`, `wait`.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use axum::http::StatusCode;
 use rival::{RunId, RunStatus, Value};
-use rival_api::{RunOutcome, RunStatusReply, RunView, StartRun, duration, path_segment};
+use rival_api::{RunOutcome, RunStatusReply, RunView, StartRun, WorkflowDetail, duration, path_segment};
 use uuid::Uuid;
 
 use super::{VerbContext, each, expand, watch};
 use crate::args;
-use crate::client::{ApiClient, OfflineNeed};
+use crate::client::{ApiAnswer, ApiClient, OfflineNeed};
 use crate::exit::{self, ExitError, ServerSilence};
 use crate::failure::below;
 use crate::out::{DataOutput, OutputFormat, clean, note, pretty};
+use crate::sample::sample;
 use crate::screen::LiveScreen;
 use crate::style::TextStyle;
 
@@ -41,9 +43,50 @@ pub(crate) async fn run(context: &VerbContext, args: &args::RunArgs) -> Result<(
     if time.is_none() && screen.is_none() {
         return run_to_its_end(context, &path, body).await;
     }
-    let (client, answer) = context.first_post(OfflineNeed::Engine, &path, &body).await?;
+    let (client, answer) = post(context, OfflineNeed::NewRunHere, &path, &body).await?;
     let run = answer?.read::<RunStatusReply>()?.run_id;
     wait_and_print(context, &client, &run, time, true).await
+}
+
+/// Sends the request that starts a run. A refusal says what to type instead.
+async fn post(
+    context: &VerbContext,
+    need: OfflineNeed,
+    path: &str,
+    body: &StartRun,
+) -> Result<(Arc<ApiClient>, Result<ApiAnswer>)> {
+    let (client, answer) = context.first_post(need, path, body).await?;
+    let answer = match answer {
+        Err(error) => {
+            let error = context.explain_unknown(&client, error);
+            Err(explain_input(&client, path, body.input.is_null(), error).await)
+        }
+        answer => answer,
+    };
+    Ok((client, answer))
+}
+
+/// Adds to an error about an input one that would do.
+async fn explain_input(
+    client: &ApiClient,
+    path: &str,
+    is_absent: bool,
+    error: anyhow::Error,
+) -> anyhow::Error {
+    let failed = match error.downcast::<ExitError>() {
+        Ok(failed) if failed.code.as_deref() == Some("invalid_input") => failed,
+        Ok(other) => return other.into(),
+        Err(other) => return other,
+    };
+    let workflow = path.rsplit_once("/runs").map_or(path, |(workflow, _)| workflow);
+    // Without the schema, the hint of the refusal stays.
+    let Ok(answer) = client.get(workflow).await else { return failed.into() };
+    let Ok(WorkflowDetail { summary, .. }) = answer.read() else { return failed.into() };
+    let Some(schema) = &summary.input_schema else { return failed.into() };
+    let absent = if is_absent { "no input was given; " } else { "" };
+    let name = clean(&summary.name);
+    let hint = format!("{absent}try `rival run {name} --input '{}'`", clean(&sample(schema).to_string()));
+    failed.hint(format!("{hint}; `rival workflows {name}` shows what it takes")).into()
 }
 
 /// Waits for a run that has just begun, and prints how it ended.
@@ -76,7 +119,7 @@ async fn print_last(
 
 /// Starts a run, and says how to see what becomes of it.
 async fn leave(context: &VerbContext, path: &str, body: &StartRun) -> Result<()> {
-    let (client, answer) = context.first_post(OfflineNeed::Workflows, path, body).await?;
+    let (client, answer) = post(context, OfflineNeed::NewRun, path, body).await?;
     let answer = answer?;
     let started: RunStatusReply = answer.read()?;
     let out = &context.out;
@@ -98,7 +141,7 @@ async fn run_to_its_end(context: &VerbContext, path: &str, body: StartRun) -> Re
     let id = body.run_id.unwrap_or_else(|| Uuid::now_v7().to_string());
     let body = StartRun { run_id: Some(id.clone()), ..body };
     let path = format!("{path}?wait={}", duration::show(LOOK));
-    let (client, answer) = context.first_post(OfflineNeed::Engine, &path, &body).await?;
+    let (client, answer) = post(context, OfflineNeed::NewRunHere, &path, &body).await?;
     let ended = match answer {
         Ok(answer) => Some(answer).filter(|answer| answer.status == StatusCode::OK),
         Err(error) if exit::silence(&error) == Some(ServerSilence::Lost) => None,

@@ -12,7 +12,7 @@ use super::VerbContext;
 use crate::args::{self, DrawingArg};
 use crate::client::OfflineNeed;
 use crate::exit::ExitError;
-use crate::out::{DataOutput, OutputFormat, clean, short};
+use crate::out::{DataOutput, OutputFormat, clean, note, short};
 use crate::sample::sample;
 use crate::style::TextStyle;
 use crate::table::TextTable;
@@ -20,10 +20,11 @@ use crate::tree;
 use crate::workflow_files::note_problems;
 
 pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs) -> Result<()> {
-    let client = context.client(OfflineNeed::Workflows).await?;
+    let client = context.client(OfflineNeed::Look).await?;
     let out = &context.out;
     if let Some(name) = &args.name {
-        let answer = client.get(&format!("/api/workflows/{}", path_segment(name))).await?;
+        let answer = client.get(&format!("/api/workflows/{}", path_segment(name))).await;
+        let answer = answer.map_err(|error| context.explain_unknown(&client, error))?;
         return match out.format {
             OutputFormat::Json => out.json(&answer.text),
             OutputFormat::Ids => out.line(answer.read::<WorkflowSummary>()?.name),
@@ -47,7 +48,14 @@ pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs)
         let about = clean(workflow.description.as_deref().unwrap_or_default());
         table.row([workflow.name, workflow.step_count.to_string(), short(&workflow.plan_hash, 12), about]);
     }
-    if out.format == OutputFormat::Table { out.table(&table) } else { Ok(()) }
+    if out.format != OutputFormat::Table {
+        return Ok(());
+    }
+    out.table(&table)?;
+    if let Some(why) = context.why_examples().filter(|_| !client.is_served()) {
+        note(why);
+    }
+    Ok(())
 }
 
 fn show(out: &DataOutput, detail: &WorkflowDetail) -> Result<()> {
@@ -95,9 +103,10 @@ fn schema(schema: Option<&serde_json::Value>) -> String {
 
 pub(crate) async fn validate(context: &VerbContext, args: &args::ValidateArgs) -> Result<()> {
     let input = super::optional_json(args.input.as_deref(), "input").await?.unwrap_or_default();
-    let client = context.client(OfflineNeed::Workflows).await?;
+    let client = context.client(OfflineNeed::Look).await?;
     let path = format!("/api/workflows/{}/validate", path_segment(&args.workflow));
-    let answer = client.post(&path, &CheckBody { input }).await?;
+    let answer = client.post(&path, &CheckBody { input }).await;
+    let answer = answer.map_err(|error| context.explain_unknown(&client, error))?;
     let validated: CheckReply = answer.read()?;
     let out = &context.out;
     match out.format {
@@ -118,7 +127,7 @@ pub(crate) async fn validate(context: &VerbContext, args: &args::ValidateArgs) -
 }
 
 pub(crate) async fn graph(context: &VerbContext, args: &args::GraphArgs) -> Result<()> {
-    let client = context.client(OfflineNeed::Workflows).await?;
+    let client = context.client(OfflineNeed::Look).await?;
     let graph = match args.format {
         _ if context.out.format == OutputFormat::Json => "graph",
         DrawingArg::Text | DrawingArg::Json => "graph",
@@ -132,7 +141,9 @@ pub(crate) async fn graph(context: &VerbContext, args: &args::GraphArgs) -> Resu
             let run = client.get(&format!("/api/runs/{name}/{graph}")).await;
             let neither = |error: anyhow::Error| match is_not_found(&error) {
                 true => {
-                    ExitError::not_found(format!("no workflow and no run is called `{}`", args.name)).into()
+                    let neither = format!("no workflow and no run is called `{}`", args.name);
+                    let neither = ExitError::not_found(neither).code("unknown_workflow").into();
+                    context.explain_unknown(&client, neither)
                 }
                 false => error,
             };

@@ -95,6 +95,7 @@ fn what_is_no_run_is_refused() {
     "#]]);
     lab.rival(&["export", "nope"]).is(&expect![[r#"
         ! error: run `nope` not found
+        ! hint: an id may be cut after 6 characters or more, if no other begins so
         exit 4
     "#]]);
 }
@@ -113,8 +114,7 @@ fn a_command_that_reads_a_pipe_can_be_ended() {
             command.args(["--input", "@pipe"]);
         }
         let mut child = command.spawn().unwrap();
-        // The store is made before the pipe is read, or the pipe is being read.
-        while !lab.path("data/rival.db").exists() && child.try_wait().unwrap().is_none() {
+        while !has_open(&child, &pipe) && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
         crate::lab::signal(&child, "TERM");
@@ -123,4 +123,12 @@ fn a_command_that_reads_a_pipe_can_be_ended() {
         assert!(matches!(ended.code(), Some(143) | None), "{args:?}: {ended:?}");
     }
     drop(writer);
+}
+
+/// Whether a process has opened a file, where the system tells.
+#[cfg(unix)]
+fn has_open(child: &std::process::Child, file: &std::path::Path) -> bool {
+    let Ok(open) = std::fs::read_dir(format!("/proc/{}/fd", child.id())) else { return true };
+    let file = file.canonicalize().unwrap();
+    open.flatten().any(|handle| std::fs::read_link(handle.path()).is_ok_and(|it| it == file))
 }

@@ -37,7 +37,7 @@ fn files_of_a_folder_are_served() {
     // As zod says it.
     lab.rival(&["run", "hello", "-i", r#"{"name": "A"}"#]).is(&expect![[r#"
         ! error: the input of workflow `hello` is not valid: /name: Too small: expected string to have >=2 characters
-        ! hint: `rival workflows <name>` shows what a workflow takes; give it with --input
+        ! hint: try `rival run hello --input '{"name":"text"}'`; `rival workflows hello` shows what it takes
         exit 1
     "#]]);
     lab.rival(&["validate", "hello", "-i", "{}"]).is(&expect![[r#"

@@ -126,10 +126,11 @@ fn a_run_that_is_waited_for_is_run_here() {
     "#]]);
     lab.rival(&["run", "saga", "--id", "s1", "-i", r#"{"to": "x", "budget": 1}"#, "--wait"]).is(&expect![[
         r#"
-            ! run s1
-            ! error: run `s1` failed at `pay`: 1 is not enough (too_poor)
-            exit 1
-        "#
+        ! run s1
+        ! error: run `s1` failed at `pay`: 1 is not enough (too_poor)
+        ! hint: `rival retry s1` goes on from there
+        exit 1
+    "#
     ]]);
     // What has ended can be waited for, watched and started again.
     lab.rival(&["wait", "f1"]).is(&expect![[r#"
@@ -169,4 +170,102 @@ fn a_store_that_a_server_holds_out_of_reach_is_explained() {
     assert_eq!(printed.code, 1);
     assert!(printed.err.contains(&format!("is open in process {process}")), "{}", printed.err);
     assert!(printed.err.contains("name its address with --url"), "{}", printed.err);
+}
+
+/// As with git and cargo: any folder of a project will do.
+#[test]
+fn settings_are_found_in_the_folders_above() {
+    let lab = Lab::offline();
+    lab.rival(&["init", "shop"]).ok();
+    let below = lab.path("shop/workflows/deep");
+    std::fs::create_dir_all(&below).unwrap();
+    let rival = |args: &[&str]| {
+        let mut command = lab.command(args);
+        command.current_dir(&below);
+        lab.execute(command)
+    };
+    rival(&["workflows", "-o", "ids"]).is(&expect![[r#"
+        hello
+    "#]]);
+    rival(&["run", "hello", "--id", "h1", "-i", r#"{"name": "Ada"}"#]).is(&expect![[r#"
+        h1
+        ! recorded; it is acted on when a server runs this store
+    "#]]);
+    assert!(lab.path("shop/data/rival.db").exists() && !below.join("data").exists());
+    let config = rival(&["config", "print"]).ok();
+    assert!(config.contains("workflows  ../../workflows  ../../rival.toml:2"), "{config}");
+    // What is given here is meant from here.
+    rival(&["list", "--store", "data/rival.db"]).is(&expect![[r#"
+        ! error: no server runs at <url>, and there is no store at data/rival.db
+        ! hint: start a server with `rival dev`, or name another store with --store or another server with --url
+        exit 1
+    "#]]);
+}
+
+#[test]
+fn without_a_project_the_examples_are_said_to_be_examples() {
+    let lab = Lab::offline();
+    let listed = lab.rival(&["workflows"]);
+    assert!(listed.out.contains("onboarding"), "{}", listed.out);
+    expect![[r#"
+        there is no rival.toml in this folder or above it, so these are the examples; go to your project's folder, or make one with `rival init`
+    "#]]
+    .assert_eq(&listed.err);
+    lab.rival(&["run", "flakey", "--wait"]).is(&expect![[r#"
+        ! error: no workflow is called `flakey`; registered are: approval, count_page, fan_out, flaky, nightly, onboarding, order, saga; did you mean `flaky`?
+        ! hint: there is no rival.toml in this folder or above it, so these are the examples; go to your project's folder, or make one with `rival init`
+        exit 4
+    "#]]);
+    lab.write("rival.toml", "log = \"warn\"\n");
+    lab.rival(&["run", "hello"]).is(&expect![[r#"
+        ! error: no workflow is called `hello`; registered are: approval, count_page, fan_out, flaky, nightly, onboarding, order, saga
+        ! hint: rival.toml names no workflows, so these are the examples; add workflows = ["workflows"]
+        exit 4
+    "#]]);
+}
+
+/// A store that such a command made would look like one whose runs are lost.
+#[test]
+fn commands_that_look_or_fail_make_no_store() {
+    let lab = Lab::offline();
+    let fails: [&[&str]; 6] = [
+        &["run", "nope"],
+        &["run", "saga", "--wait"],
+        &["retry", "r1"],
+        &["fork", "r1", "--wait"],
+        &["signal", "r1", "go"],
+        &["import", "absent.json"],
+    ];
+    for args in fails {
+        assert_ne!(lab.rival(args).code, 0, "{args:?}");
+    }
+    for args in [&["workflows"][..], &["workflows", "saga"], &["graph", "saga"]] {
+        lab.rival(args).ok();
+    }
+    lab.rival(&["validate", "saga", "-i", r#"{"to": "x", "budget": 1}"#]).ok();
+    assert!(!lab.path("data").exists());
+}
+
+#[test]
+fn an_input_that_is_refused_is_answered_with_one_that_would_do() {
+    let lab = Lab::offline();
+    let flow = "
+        import { z } from 'zod'
+        export const input = z.object({ email: z.email(), note: z.string().min(6), count: z.number().int().positive() })
+        export const steps = [function keep({ input }) { return input.note }]
+    ";
+    lab.write("flows/order.ts", flow);
+    lab.write("rival.toml", "workflows = [\"flows\"]\n");
+    let refused = lab.rival(&["run", "order"]);
+    refused.is(&expect![[r#"
+        ! error: the input of workflow `order` is not valid: Invalid input: expected object, received null
+        ! hint: no input was given; try `rival run order --input '{"email":"ada@example.com","note":"text t","count":1}'`; `rival workflows order` shows what it takes
+        exit 1
+    "#]]);
+    // It does.
+    let input = refused.err.split("--input '").nth(1).unwrap().split('\'').next().unwrap();
+    lab.rival(&["run", "order", "--wait", "--input", input]).is(&expect![[r#"
+        "text t"
+        ! run <id>
+    "#]]);
 }

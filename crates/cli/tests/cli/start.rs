@@ -161,7 +161,7 @@ fn input_comes_from_a_file_or_from_stdin() {
     "#]]);
     lab.rival(&["run", "saga", "-i", "{}"]).is(&expect![[r#"
         ! error: the input of workflow `saga` is not valid: "to" is a required property; "budget" is a required property
-        ! hint: `rival workflows <name>` shows what a workflow takes; give it with --input
+        ! hint: try `rival run saga --input '{"to":"Lisbon","budget":100}'`; `rival workflows saga` shows what it takes
         exit 1
     "#]]);
     lab.rival(&["run", "sage"]).is(&expect![[r#"

@@ -2,6 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
+/// No sample has more items in a list, or more characters in a text.
+const ITEMS_MAX: u64 = 20;
+const TEXT_MAX: usize = 200;
+/// Bounds beyond are those of the number type, as zod writes them.
+const LARGE: f64 = 9_007_199_254_740_991.0;
+
 /// Something that a schema may accept: what is required, as small as it can be.
 pub(crate) fn sample(schema: &Value) -> Value {
     of(schema, schema, 0)
@@ -18,16 +24,69 @@ fn of(schema: &Value, root: &Value, depth: u32) -> Value {
     }
     let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str());
     match kind {
-        Some("string") => json!("text"),
-        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
+        Some("string") => json!(text(schema)),
+        Some("integer") => json!(whole_number(schema)),
+        Some("number") => number(schema),
         Some("boolean") => json!(true),
-        Some("array") if schema["minItems"].as_u64().is_some_and(|least| least > 0) && depth < 20 => {
-            json!([of(&schema["items"], root, depth + 1)])
+        Some("array") if depth < 20 => {
+            let least = schema["minItems"].as_u64().unwrap_or(0).min(ITEMS_MAX);
+            (0..least).map(|_| of(&schema["items"], root, depth + 1)).collect()
         }
         Some("array") => json!([]),
         Some("object") if depth < 20 => Value::Object(fields(schema, root, depth)),
         Some("object") => json!({}),
         _ => Value::Null,
+    }
+}
+
+/// A text of the format and the length that are wanted. What a pattern wants is not known.
+fn text(schema: &Value) -> String {
+    let text = match schema["format"].as_str().unwrap_or_default() {
+        "email" | "idn-email" => "ada@example.com",
+        "uri" | "url" | "iri" => "https://example.com/",
+        "uuid" | "guid" => "0190163d-8694-739b-aea5-966c26f8ad90",
+        "date-time" => "2030-01-01T00:00:00Z",
+        "date" => "2030-01-01",
+        "time" => "12:00:00Z",
+        "duration" => "PT1H",
+        "hostname" => "example.com",
+        "ipv4" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        _ => return sized(schema),
+    };
+    text.to_owned()
+}
+
+fn sized(schema: &Value) -> String {
+    let length = |name: &str| schema[name].as_u64().and_then(|length| usize::try_from(length).ok());
+    let least = length("minLength").unwrap_or(0).min(TEXT_MAX);
+    let words = "text ".repeat(least / 5 + 1);
+    let most = length("maxLength").unwrap_or(usize::MAX);
+    words.chars().take(least.max(4).min(most)).collect()
+}
+
+/// The least whole number that is allowed; 1 if that is.
+fn whole_number(schema: &Value) -> i64 {
+    let bound = |name: &str| schema[name].as_f64().filter(|bound| bound.abs() < LARGE);
+    let above = bound("exclusiveMinimum").map(|bound| bound.floor() + 1.0);
+    let least = bound("minimum").map(f64::ceil).into_iter().chain(above).reduce(f64::max);
+    let below = bound("exclusiveMaximum").map(|bound| bound.ceil() - 1.0);
+    let most = bound("maximum").map(f64::floor).into_iter().chain(below).reduce(f64::min);
+    let step = bound("multipleOf").filter(|step| *step >= 1.0);
+    let begin = least.unwrap_or_else(|| most.map_or(1.0, |most| most.min(1.0)));
+    let number = step.map_or(begin, |step| (begin / step).ceil() * step);
+    #[expect(clippy::cast_possible_truncation, reason = "bounds that large are left out")]
+    let number = number as i64;
+    number
+}
+
+fn number(schema: &Value) -> Value {
+    match &schema["minimum"] {
+        Value::Null => json!(whole_number(schema)),
+        _ if schema.get("exclusiveMinimum").is_some() || schema.get("multipleOf").is_some() => {
+            json!(whole_number(schema))
+        }
+        least => least.clone(),
     }
 }
 
@@ -67,6 +126,27 @@ mod tests {
         let expected = json!({ "name": "text", "age": 18, "tags": ["text"], "kind": "a", "inner": true });
         assert_eq!(sample(&schema), expected);
         assert_eq!(sample(&json!({ "type": "number", "examples": [7] })), 7);
+    }
+
+    /// What zod says of its checks is heeded, so that a sample can be sent as it is.
+    #[test]
+    fn a_sample_has_the_formats_and_sizes_that_are_wanted() {
+        for (schema, expected) in [
+            (json!({ "type": "string", "format": "email" }), json!("ada@example.com")),
+            (json!({ "type": "string", "format": "uuid" }), json!("0190163d-8694-739b-aea5-966c26f8ad90")),
+            (json!({ "type": "string", "minLength": 6 }), json!("text t")),
+            (json!({ "type": "string", "maxLength": 2 }), json!("te")),
+            (
+                json!({ "type": "integer", "exclusiveMinimum": 0, "maximum": 9_007_199_254_740_991_i64 }),
+                json!(1),
+            ),
+            (json!({ "type": "integer", "maximum": -3 }), json!(-3)),
+            (json!({ "type": "integer", "minimum": 4, "multipleOf": 5 }), json!(5)),
+            (json!({ "type": "number", "exclusiveMinimum": 0.5 }), json!(1)),
+            (json!({ "type": "array", "minItems": 2, "items": { "type": "boolean" } }), json!([true, true])),
+        ] {
+            assert_eq!(sample(&schema), expected, "{schema}");
+        }
     }
 
     #[test]

@@ -218,3 +218,74 @@ fn where_there_are_no_tests_that_is_an_error() {
         exit 4
     "#]]);
 }
+
+/// A slip in the name would be green otherwise, in CI for instance.
+#[test]
+fn a_test_that_is_not_there_is_not_found() {
+    let lab = Lab::offline();
+    lab.rival(&["init"]).ok();
+    lab.rival(&["test", "--only", "greats"]).is(&expect![[r#"
+        ! error: no test has `greats` in its name
+        ! hint: `rival test` without --only shows their names
+        exit 4
+    "#]]);
+}
+
+/// `tsc` alone is another package of npm.
+#[test]
+fn the_readme_of_a_project_installs_the_compiler_that_it_names() {
+    let lab = Lab::offline();
+    lab.rival(&["init"]).ok();
+    let readme = std::fs::read_to_string(lab.path("README.md")).unwrap();
+    let install = readme.find("npm install -D typescript").expect("it says how to install the compiler");
+    assert!(readme.find("npx tsc").is_some_and(|check| install < check), "{readme}");
+}
+
+#[test]
+fn the_settings_of_a_project_show_how_scripts_see_a_variable() {
+    let lab = Lab::offline();
+    lab.rival(&["init"]).ok();
+    let settings = std::fs::read_to_string(lab.path("rival.toml")).unwrap();
+    lab.write("rival.toml", &settings.replace("# script_env", "script_env"));
+    assert!(lab.rival(&["config", "print"]).ok().contains("script_env  API_KEY  rival.toml:"));
+}
+
+#[test]
+fn a_failed_test_shows_why_its_run_failed() {
+    let lab = Lab::offline();
+    lab.write(
+        "order.ts",
+        "function charge({ input }) {\n    return input.card.number\n}\nexport const steps = [charge]\n",
+    );
+    lab.write(
+        "order.test.ts",
+        "import { expect, runWorkflow, test } from 'rival/test'
+test('is paid', async () => {
+    const run = await runWorkflow('./order.ts', { input: {} })
+    expect(run.status).toBe('completed')
+})
+",
+    );
+    lab.rival(&["test"]).is(&expect![[r#"
+        order.test.ts
+          FAIL  is paid  <took>
+
+        0 passed, 1 failed in <took>
+        ! 
+        ! FAIL order.test.ts: is paid
+        !     expect(..).toBe(..) failed
+        !       expected: 'completed'
+        !       received: 'failed'
+        !         at <anonymous> (order.test.ts:4:24)
+        !     its run of `order` failed at `charge`: TypeError: cannot read property 'number' of undefined (error)
+        !        --> order.ts:2:12
+        !       1 | function charge({ input }) {
+        !       2 |  return input.card.number
+        !         |  ^
+        !       3 | }
+        exit 1
+    "#]]);
+    let told = lab.raw(&["test", "-o", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["failure"]["runs"][0]["failedStep"]["stepName"], "charge");
+}

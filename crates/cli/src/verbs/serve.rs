@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use rival::event::EventKind;
@@ -30,6 +30,9 @@ use crate::{examples, failure, server, signals};
 /// How long the last spans may take to reach their collector.
 const TELEMETRY_GRACE: Duration = Duration::from_secs(5);
 
+/// How long an address that is in use is asked for again: what a killed process takes to be gone.
+const BIND_PATIENCE: Duration = Duration::from_millis(500);
+
 /// What a server offers.
 #[derive(Debug)]
 pub(crate) struct ServerOffer {
@@ -46,8 +49,7 @@ pub(crate) struct ServerOffer {
 pub(crate) async fn serve(context: &VerbContext, offer: ServerOffer) -> Result<ExitCode> {
     let config = &context.config;
     // The address first: a process that uses it probably uses the store too, and this error says more.
-    let listener =
-        TcpListener::bind(config.listen()).await.map_err(|error| in_use(config.listen(), &error))?;
+    let listener = bind(config.listen()).await.map_err(|error| in_use(config.listen(), &error))?;
     let address = listener.local_addr()?;
     // Before the engine, so that it hears of runs that go on at once.
     let telemetry = rival_telemetry::start();
@@ -96,6 +98,19 @@ pub(crate) async fn serve(context: &VerbContext, offer: ServerOffer) -> Result<E
     }
     tracing::info!("stopped; runs that have not ended go on at the next start");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Takes an address. A server that was just killed may still hold it for a moment.
+async fn bind(listen: SocketAddr) -> std::io::Result<TcpListener> {
+    let deadline = Instant::now() + BIND_PATIENCE;
+    loop {
+        match TcpListener::bind(listen).await {
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse && Instant::now() < deadline => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            bound => return bound,
+        }
+    }
 }
 
 /// What to do about a store that takes no more writes.
@@ -281,5 +296,19 @@ fn source_of(event: &Event) -> String {
     match &event.kind {
         EventKind::CallFailed { failure, .. } => failure::source(failure, TextStyle::PLAIN).join("\n"),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As after `kill -9`, while the system still takes the old process apart.
+    #[tokio::test]
+    async fn an_address_that_becomes_free_in_a_moment_is_taken() {
+        let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = held.local_addr().unwrap();
+        let (bound, ()) = tokio::join!(bind(address), async { drop(held) });
+        assert_eq!(bound.unwrap().local_addr().unwrap(), address);
     }
 }

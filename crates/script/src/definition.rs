@@ -37,6 +37,8 @@ pub(crate) struct DescribedWorkflow {
     pub(crate) name: String,
     /// The module that defines it.
     pub(crate) module: PathBuf,
+    /// The export that it is, if it was made with `createWorkflow`.
+    pub(crate) exported: Option<String>,
     pub(crate) plan: Plan,
     description: Option<String>,
     input_schema: Option<Json>,

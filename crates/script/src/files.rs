@@ -311,12 +311,7 @@ impl<'a> LoadPass<'a> {
                 other.as_path() != file && loaded.workflows[&name] != workflow.module
             });
             if let Some((other, _)) = clash {
-                let message = format!("a workflow `{name}` is defined by {} already", other.display());
-                self.problem(
-                    file,
-                    &message,
-                    Some("give one of them another name: `export const name = '…'`"),
-                );
+                self.problems.push(duplicate(&workflow, file, other, realm));
                 continue;
             }
             // A module that registers a workflow itself may be part of several files.
@@ -395,6 +390,19 @@ impl<'a> LoadPass<'a> {
         let workflows = files.offered.iter().cloned().collect();
         Loaded { workflows, changed: self.changed, problems: self.problems }
     }
+}
+
+/// Two files define a workflow of one name.
+fn duplicate(workflow: &DescribedWorkflow, file: &Path, other: &Path, realm: &ScriptRealm) -> Problem {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+    let other = other.strip_prefix(here).unwrap_or(other);
+    let message = format!("a workflow `{}` is defined by {} already", workflow.name, other.display());
+    let (export, advice) = match &workflow.exported {
+        Some(export) => (export.as_str(), "give one of them another name: createWorkflow('…')"),
+        None => ("steps", "give one of them another name: `export const name = '…'`"),
+    };
+    let (line, column) = realm.export_place(&workflow.module, export).unwrap_or((1, 1));
+    Problem { line, column, ..problem(file, message, Some(advice)) }
 }
 
 fn source_problem(problem: &Problem) -> SourceProblem {

@@ -53,6 +53,11 @@ impl ScriptRealm {
         ToHost::Realm { realm: self.id, modules: modules.collect() }
     }
 
+    /// Where a module exports something.
+    pub(crate) fn export_place(&self, module: &Path, export: &str) -> Option<(u32, u32)> {
+        self.program.modules.get(self.program.path(module))?.export_place(export)
+    }
+
     /// A stack trace with the places in TypeScript.
     pub(crate) fn stack(&self, stack: &str) -> String {
         self.program.map_stack(stack, &self.root)

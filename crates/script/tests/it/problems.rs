@@ -145,8 +145,8 @@ async fn two_workflows_of_one_name() {
     check(
         &[("one.ts", text), ("two.ts", text)],
         expect![[r#"
-        two.ts:1:1: a workflow `same` is defined by one.ts already
-            give one of them another name: `export const name = '…'`"#]],
+            two.ts:2:14: a workflow `same` is defined by one.ts already
+                give one of them another name: `export const name = '…'`"#]],
     )
     .await;
 }
@@ -247,4 +247,68 @@ async fn functions_that_could_be_taken_for_each_other() {
     let plan = lab.engine.workflow("twice").expect("it is there").plan;
     let ids: Vec<_> = plan.block.nodes.iter().map(|node| node.id.as_str()).collect();
     assert_eq!(ids, ["f", "f_2", "step"]);
+}
+
+#[tokio::test]
+async fn a_function_that_builds_where_steps_are_wanted() {
+    let text = "import { createWorkflow } from 'rival'
+const decide = () => true
+export const order = createWorkflow('order')
+    .branch({ name: 'large', if: decide, then: (b) => b.signal('approved') })
+";
+    check(&[("bad.ts", text)], expect![[r#"
+        bad.ts:1:1: branch 'large': then (then) is a function that builds steps with .signal(..), where steps themselves are wanted
+            write a list, such as [first, signal('approved')]; only .branch('name', (b) => ..) of .parallel(..) takes a function"#]]).await;
+    let text = "import { loop } from 'rival'
+export const steps = [loop({ body: async function build(block) { block.sleep('1s').step(x) }, until: () => true })]
+";
+    check(&[("bad.ts", text)], expect![[r#"
+        bad.ts:2:23: loop: body (build) is a function that builds steps with .sleep(..), where steps themselves are wanted
+            write a list, such as [first, signal('approved')]; only .branch('name', (b) => ..) of .parallel(..) takes a function"#]]).await;
+}
+
+/// A step's own parameter may well be called like a builder's.
+#[tokio::test]
+async fn a_step_with_methods_of_its_own_is_no_builder() {
+    let text = "function sum(b) { return b.input.list.step(1) + [1].forEach.name.length + b.steps.toString().length * 0 }
+function other({ input }) { const b = { step: () => 1 }; return b.step() }
+export const steps = [sum, other]";
+    check(&[("w.ts", text)], expect![[r#""#]]).await;
+}
+
+#[tokio::test]
+async fn misspelt_exports() {
+    let text = "function a() {}\nexport const step = [a]";
+    check(
+        &[("bad.ts", text)],
+        expect![[r#"
+        bad.ts:1:1: the file has no `steps`, and exports and registers no workflow
+            it exports `step`: did you mean `steps`?"#]],
+    )
+    .await;
+    let text = "function a() {}\nexport const onEror = a\nexport const names = 1\nexport const steps = [a]";
+    check(
+        &[("bad.ts", text)],
+        expect![[r#"
+        bad.ts:2:14: the file exports `onEror`
+            did you mean `onError`?"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_built_workflow_with_the_name_of_another() {
+    let built = "import { createWorkflow } from 'rival'
+function a() {}
+export const second = createWorkflow('first').step(a)
+";
+    let files =
+        [("a.ts", "function a() {}\nexport const name = 'first'\nexport const steps = [a]"), ("b.ts", built)];
+    check(
+        &files,
+        expect![[r#"
+        b.ts:3:14: a workflow `first` is defined by a.ts already
+            give one of them another name: createWorkflow('…')"#]],
+    )
+    .await;
 }

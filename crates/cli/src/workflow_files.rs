@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 use rival::Engine;
@@ -22,6 +23,8 @@ pub(crate) const TARGET: &str = "rival::files";
 pub(crate) struct WorkflowFiles {
     scripts: Scripts,
     paths: Vec<PathBuf>,
+    /// The environment variables that scripts may see.
+    env_allowed: Arc<[String]>,
 }
 
 impl WorkflowFiles {
@@ -32,7 +35,11 @@ impl WorkflowFiles {
         outgoing: OutgoingPolicy,
     ) -> Option<Self> {
         let scripts = || Scripts::new(config.scripts(outgoing));
-        (!paths.is_empty()).then(|| Self { scripts: scripts(), paths })
+        (!paths.is_empty()).then(|| Self {
+            scripts: scripts(),
+            paths,
+            env_allowed: config.script_env().into(),
+        })
     }
 
     /// Registers all workflows that are good. What is wrong with the others is in the answer.
@@ -45,6 +52,11 @@ impl WorkflowFiles {
         Ok(loaded)
     }
 
+    /// What is known of the files now.
+    pub(crate) fn known(&self, loaded: &Loaded) -> KnownFiles {
+        KnownFiles::new(loaded, Arc::clone(&self.env_allowed))
+    }
+
     /// Loads the files again, and logs what came of it.
     pub(crate) async fn reload(&self, engine: &Engine, known: &mut KnownFiles) {
         known.tell(self.scripts.reload(engine).await);
@@ -53,11 +65,16 @@ impl WorkflowFiles {
     /// Loads files again when they change, and logs what came of it and of their types, for as long as the answer
     /// lives. Their runs call what was loaded last.
     pub(crate) async fn watch(&self, engine: &Engine, first: &Loaded) -> Result<Watching> {
-        let mut known = KnownFiles { calls_newest: true, ..KnownFiles::new(first) };
-        let mut types = TypeChecker::find(&self.paths);
+        let mut known = KnownFiles { calls_newest: true, ..self.known(first) };
+        let paths = self.paths.clone();
+        let mut types = TypeChecker::find(&paths);
         types.iter_mut().for_each(TypeChecker::check);
         let heard = move |loaded| {
             known.tell(loaded);
+            // A compiler may have been installed since.
+            if types.is_none() {
+                types = TypeChecker::find(&paths);
+            }
             types.iter_mut().for_each(TypeChecker::check);
         };
         Ok(self.scripts.watch(engine, heard).await.map_err(failed)?)
@@ -73,13 +90,20 @@ fn failed(error: ScriptsError) -> ExitError {
     }
 }
 
-/// Logs what keeps files from being loaded.
-pub(crate) fn log(loaded: &Loaded) {
-    loaded.problems.iter().for_each(log_problem);
-    if loaded.workflows.is_empty() && loaded.problems.is_empty() {
-        let advice = "a workflow file exports `steps`, or a workflow that `createWorkflow` made";
-        tracing::warn!(target: TARGET, advice, "there are no workflows in these files");
-    }
+/// A variable that a file reads, that this process has, and that scripts do not see.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct UnseenVariable {
+    name: String,
+    file: PathBuf,
+}
+
+fn log_unseen(UnseenVariable { name, file }: &UnseenVariable) {
+    let file = near(file);
+    tracing::warn!(
+        target: TARGET,
+        "{file} reads process.env.{name}, which is set here, but scripts do not see it: \
+         add {name} to `script_env` in rival.toml"
+    );
 }
 
 fn log_problem(problem: &Problem) {
@@ -92,14 +116,30 @@ fn log_problem(problem: &Problem) {
 pub(crate) struct KnownFiles {
     workflows: BTreeSet<String>,
     problems: Vec<Problem>,
+    unseen: BTreeSet<UnseenVariable>,
+    env_allowed: Arc<[String]>,
     /// Runs that are under way call the functions that were loaded last.
     calls_newest: bool,
 }
 
 impl KnownFiles {
-    pub(crate) fn new(loaded: &Loaded) -> Self {
+    fn new(loaded: &Loaded, env_allowed: Arc<[String]>) -> Self {
         let workflows = loaded.workflows.iter().cloned().collect();
-        Self { workflows, problems: loaded.problems.clone(), calls_newest: false }
+        let read = loaded.variables.iter().filter(|(name, _)| !env_allowed.contains(name));
+        let set = read.filter(|(name, _)| std::env::var_os(name).is_some());
+        let unseen =
+            set.map(|(name, file)| UnseenVariable { name: name.clone(), file: file.clone() }).collect();
+        Self { workflows, problems: loaded.problems.clone(), unseen, env_allowed, calls_newest: false }
+    }
+
+    /// Logs what is wrong with files that were loaded first.
+    pub(crate) fn log(&self) {
+        self.problems.iter().for_each(log_problem);
+        self.unseen.iter().for_each(log_unseen);
+        if self.workflows.is_empty() && self.problems.is_empty() {
+            let advice = "a workflow file exports `steps`, or a workflow that `createWorkflow` made";
+            tracing::warn!(target: TARGET, advice, "there are no workflows in these files");
+        }
     }
 
     fn tell(&mut self, loaded: Result<Loaded, ScriptsError>) {
@@ -107,7 +147,8 @@ impl KnownFiles {
             Ok(loaded) => loaded,
             Err(error) => return tracing::error!(target: TARGET, "{error}"),
         };
-        let now = Self { calls_newest: self.calls_newest, ..Self::new(&loaded) };
+        let now =
+            Self { calls_newest: self.calls_newest, ..Self::new(&loaded, Arc::clone(&self.env_allowed)) };
         if !loaded.changed.is_empty() {
             let whose = match self.calls_newest {
                 true => {
@@ -123,7 +164,14 @@ impl KnownFiles {
         if !self.problems.is_empty() && now.problems.is_empty() {
             tracing::info!(target: TARGET, "all files are good");
         }
-        now.problems.iter().filter(|problem| !self.problems.contains(problem)).for_each(log_problem);
+        let has_news = !loaded.changed.is_empty() || self.problems != now.problems;
+        // Without a word, one would think that the file was not loaded.
+        if !has_news && !now.problems.is_empty() {
+            tracing::info!(target: TARGET, "loaded again, and the same is wrong:");
+        }
+        let told = now.problems.iter().filter(|problem| !has_news || !self.problems.contains(problem));
+        told.for_each(log_problem);
+        now.unseen.difference(&self.unseen).for_each(log_unseen);
         *self = now;
     }
 }

@@ -18,6 +18,7 @@ use crate::pool::HostPool;
 use crate::realm::{ScriptRealm, compile};
 use crate::registry::{self, LaunchArgs, RunLauncher};
 use crate::settings::ScriptSettings;
+use crate::variables;
 
 /// What problems of files are filed under.
 const SOURCE: &str = "files";
@@ -38,6 +39,8 @@ pub struct Loaded {
     pub changed: Vec<String>,
     /// What keeps files from being loaded. Others are not affected, and a file that was good before stays as it was.
     pub problems: Vec<Problem>,
+    /// The variables of `process.env` that files read by name, each with one of these files.
+    pub variables: BTreeMap<String, PathBuf>,
 }
 
 #[derive(Debug, Default)]
@@ -388,7 +391,8 @@ impl<'a> LoadPass<'a> {
         self.problems.dedup();
         self.engine.set_problems(SOURCE, self.problems.iter().map(source_problem).collect());
         let workflows = files.offered.iter().cloned().collect();
-        Loaded { workflows, changed: self.changed, problems: self.problems }
+        let variables = files.program.as_deref().map(variables::read_by).unwrap_or_default();
+        Loaded { workflows, changed: self.changed, problems: self.problems, variables }
     }
 }
 

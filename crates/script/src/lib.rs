@@ -23,6 +23,7 @@ mod sandbox;
 mod settings;
 pub mod testing;
 pub mod types;
+mod variables;
 mod watch;
 
 pub use error::ScriptsError;

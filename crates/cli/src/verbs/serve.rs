@@ -24,7 +24,7 @@ use crate::lines::EventNarrator;
 use crate::out::DataOutput;
 use crate::sample::sample;
 use crate::style::TextStyle;
-use crate::workflow_files::{self, KnownFiles, WorkflowFiles};
+use crate::workflow_files::WorkflowFiles;
 use crate::{examples, failure, server, signals};
 
 /// How long the last spans may take to reach their collector.
@@ -137,7 +137,7 @@ async fn prepare(
         None => FileUpdates::None,
         Some(files) => {
             let loaded = files.register(engine).await?;
-            workflow_files::log(&loaded);
+            files.known(&loaded).log();
             match offer.dev {
                 true => FileUpdates::WhenTheyChange(files.watch(engine, &loaded).await?),
                 false => FileUpdates::WhenAsked(reload_when_asked(files, engine.clone(), &loaded)),
@@ -159,7 +159,7 @@ enum FileUpdates {
 
 /// Loads the files again at each SIGHUP.
 fn reload_when_asked(files: WorkflowFiles, engine: Engine, loaded: &Loaded) -> AbortOnDropHandle<()> {
-    let mut known = KnownFiles::new(loaded);
+    let mut known = files.known(loaded);
     AbortOnDropHandle::new(tokio::spawn(async move {
         let mut requests = signals::ReloadRequests::new();
         while requests.next().await {

@@ -343,3 +343,49 @@ fn without_a_server_files_of_the_settings_are_run_here() {
         "{found:?}"
     );
 }
+
+#[test]
+fn a_variable_that_a_file_reads_and_does_not_see_is_told() {
+    let mut lab = Lab::offline();
+    lab.write(
+        "flows/ask.ts",
+        "export const steps = [function ask() { return process.env.SHOP_KEY ?? process.env.SHOP_UNSET ?? null }]\n",
+    );
+    lab.set_server_env("SHOP_KEY", "secret".into());
+    lab.start(&["dev", "flows"]);
+    let log = lab.server().log.lock().unwrap().clone();
+    let told = "flows/ask.ts reads process.env.SHOP_KEY, which is set here, but scripts do not see it: add SHOP_KEY to `script_env`";
+    assert!(log.contains(told) && !log.contains("SHOP_UNSET") && !log.contains("secret"), "{log}");
+    lab.kill_server();
+    lab.start(&["dev", "flows", "--script-env", "SHOP_KEY"]);
+    let log = lab.server().log.lock().unwrap().clone();
+    assert!(!log.contains("do not see it"), "{log}");
+}
+
+/// The compiler may be installed while the server runs.
+#[cfg(unix)]
+#[test]
+fn types_are_checked_as_soon_as_there_is_a_compiler() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut lab = serving(&[("hello.ts", HELLO)], &["dev", "flows"]);
+    lab.write("tsconfig.json", "{}");
+    let tsc = lab
+        .write("node_modules/.bin/tsc", "#!/bin/sh\necho \"flows/hello.ts(3,1): error TS1: a wrong type\"\n");
+    std::fs::set_permissions(tsc, std::fs::Permissions::from_mode(0o755)).unwrap();
+    lab.write("flows/hello.ts", &HELLO.replace("Hello", "Hi"));
+    while !lab.server().log.lock().unwrap().contains("a wrong type (TS1)") {
+        std::thread::yield_now();
+    }
+}
+
+/// Silence would mean that the file was not loaded.
+#[test]
+fn an_edit_that_leaves_the_same_problem_is_told() {
+    let mut lab = serving(&[("a.ts", "export const step = []\n")], &["dev", "flows"]);
+    lab.write("flows/a.ts", "\n\nexport const step = []\n");
+    while !lab.server().log.lock().unwrap().contains("the same is wrong") {
+        std::thread::yield_now();
+    }
+    let log = lab.server().log.lock().unwrap().clone();
+    assert_eq!(log.matches("it exports `step`: did you mean `steps`?").count(), 2, "{log}");
+}

@@ -43,7 +43,7 @@ fn the_files_in_the_docs_compile_as_strictly_as_a_new_project_does() {
     // What an earlier run has left there.
     let _ = fs::remove_dir_all(&folder);
     let mut count = 0;
-    for doc in ["README.md", "docs/typescript.md"] {
+    for doc in ["README.md", "docs/typescript.md", "docs/testing.md"] {
         let text = fs::read_to_string(root.join(doc)).unwrap();
         for block in text.split("```ts\n").skip(1).filter_map(|rest| rest.split("```").next()) {
             let name = block.lines().next().and_then(|line| line.strip_prefix("// ")).unwrap_or("readme.ts");

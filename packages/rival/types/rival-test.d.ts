@@ -2,7 +2,7 @@
  * Tests of workflows, for `rival test`: the real engine in memory, on a clock that jumps. Time stands still while steps
  * are at work, and passes while the test waits; `Date` and timers in steps, mocks and tests go by it.
  */
-import type { Duration, DurationParts, RunStatus, StepContext, StepEntry, WorkflowLike } from 'rival'
+import type { Duration, DurationParts, RunStatus, StepContext, StepEntry, StepStatus, WorkflowLike } from 'rival'
 
 /** Adds a test. It passes if the function neither throws nor rejects. */
 export function test(name: string, fn: () => unknown): void
@@ -68,20 +68,60 @@ export interface RunOptions {
     signals?: readonly PlannedSignal[]
 }
 
+/** Where a step stands that is, or was, to be taken back. */
+export type UndoStatus = 'undoing' | 'undone' | 'not_undone'
+
+/** What became of a step, wherever it is. */
+export interface StepReport {
+    status: StepStatus
+    /** Only if it was, or is to be, taken back. */
+    undo?: UndoStatus
+    /** How often it was tried. */
+    attempts: number
+    /** Why it, or its last attempt, failed. */
+    error: Failure | null
+}
+
+/** What went wrong. */
+export interface Failure {
+    code: string
+    message: string
+    /** What the author of the error gave. */
+    details?: any
+}
+
+/** Where in the files an error was thrown. */
+export interface FailureOrigin {
+    /** Its class, such as `TypeError`. */
+    class?: string
+    file?: string
+    line?: number
+    column?: number
+    /** A few lines around it. */
+    excerpt?: { line: number; text: string }[]
+    stack?: string
+}
+
 export interface RunResult<Output = any> {
     runId: string
     workflow: string
     status: RunStatus
     /** `null` unless the run completed. */
     output: Output
-    /** What the steps gave, by name. */
-    results: { [step: string]: StepEntry }
+    /** What the steps of the outermost block gave, by name. */
+    results: { [step: string]: StepEntry & { undo?: UndoStatus } }
+    /** All that has begun, also inside of blocks, by path: `'checks/stock/reserve'`, `'packing[2]/pack'`. */
+    steps: { [path: string]: StepReport }
     /** Why it failed. */
-    error: { code: string; message: string; details?: any } | null
+    error: (Failure & { origin?: FailureOrigin }) | null
     /** Where it failed: the step of the workflow, and the path of the one that failed first, which may be inside of it. */
     failedStep: { stepName: string; path: string } | null
     /** Why it was cancelled. */
     reason: string | null
+    /** The run that retries it by itself (`maxRetries`). */
+    retriedAs: string | null
+    /** The steps whose compensation failed, and why. */
+    notUndone: { node: string; failure: Failure }[]
     logs: { level: 'debug' | 'info' | 'warn' | 'error'; message: string; stepName?: string; metadata?: any }[]
 }
 

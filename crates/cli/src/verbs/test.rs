@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use rival_api::RunOutcome;
 use rival_script::Problem;
 use rival_script::testing::{self, TestFailure, TestNews, TestResult};
 use serde_json::json;
@@ -11,7 +12,9 @@ use serde_json::json;
 use super::VerbContext;
 use crate::args;
 use crate::exit::{self, ExitError};
+use crate::failure::below;
 use crate::out::{DataOutput, OutputFormat, clean, note};
+use crate::style::TextStyle;
 use crate::workflow_files::near;
 
 pub(crate) async fn test(context: &VerbContext, args: &args::TestArgs) -> Result<()> {
@@ -28,6 +31,12 @@ pub(crate) async fn test(context: &VerbContext, args: &args::TestArgs) -> Result
     testing::run(settings, &files, &args.only, |news| report.tell(&news))
         .await
         .map_err(|error| ExitError::error(error.to_string()))?;
+    if report.has_none() {
+        let message = format!("no test has `{}` in its name", args.only);
+        return Err(ExitError::not_found(message)
+            .hint("`rival test` without --only shows their names")
+            .into());
+    }
     report.conclude()
 }
 
@@ -49,6 +58,11 @@ impl<'a> TestReport<'a> {
         out.several.set(true);
         let (began, passed) = (Instant::now(), 0);
         Self { out, began, file: None, passed, failed: Vec::new(), problems: Vec::new(), broken: None }
+    }
+
+    /// Whether nothing was tested, and nothing is wrong with the files.
+    fn has_none(&self) -> bool {
+        self.passed == 0 && self.failed.is_empty() && self.problems.is_empty()
     }
 
     fn tell(&mut self, news: &TestNews) {
@@ -91,9 +105,10 @@ impl<'a> TestReport<'a> {
         }
         let style = self.out.style;
         for TestResult { file, name, failure, .. } in &self.failed {
-            let Some(TestFailure { message, stack }) = failure else { continue };
+            let Some(TestFailure { message, stack, runs }) = failure else { continue };
             note(format_args!("\n{} {}: {}", style.red("FAIL"), near(file), clean(name)));
             message.lines().chain(stack.lines()).for_each(|line| note(format_args!("    {}", clean(line))));
+            runs.iter().for_each(|run| note(ended(run, style)));
         }
         for problem in &self.problems {
             let Problem { file, line, column, message, advice } = problem;
@@ -124,10 +139,25 @@ impl<'a> TestReport<'a> {
     }
 }
 
+/// How a run of a test ended, and the source that its failure comes from.
+fn ended(run: &RunOutcome, style: TextStyle) -> String {
+    let at = run.failed_step.as_ref().map_or_else(String::new, |at| format!(" at `{}`", at.path));
+    let why = match (&run.error, &run.reason) {
+        (Some(error), _) => format!(": {} ({})", error.sentence(), error.code),
+        (None, Some(reason)) => format!(": {reason}"),
+        (None, None) => String::new(),
+    };
+    let was = if run.error.is_some() { "" } else { "was " };
+    let source = run.error.as_ref().map_or_else(String::new, |error| below(error, style));
+    let told = clean(&format!("its run of `{}` {was}{}{at}{why}", run.workflow, run.status));
+    format!("    {}", (told + &source).replace('\n', "\n    "))
+}
+
 fn json_of(tested: &TestResult) -> String {
     let TestResult { file, name, took, failure, lines } = tested;
-    let failure =
-        failure.as_ref().map(|TestFailure { message, stack }| json!({ "message": message, "stack": stack }));
+    let failure = failure.as_ref().map(
+        |TestFailure { message, stack, runs }| json!({ "message": message, "stack": stack, "runs": runs }),
+    );
     let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     json!({ "file": near(file), "name": name, "passed": failure.is_none(), "tookMs": took, "failure": failure, "lines": lines })
         .to_string()

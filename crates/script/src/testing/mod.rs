@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rival_core::view::RunOutcome;
 use rival_typescript::{ModuleBounds, Problem};
 
 use crate::definition::DescribedTest;
@@ -51,6 +52,8 @@ pub struct TestFailure {
     pub message: String,
     /// Where, in TypeScript.
     pub stack: String,
+    /// The runs of the test that did not complete: their failures are often the reason.
+    pub runs: Vec<RunOutcome>,
 }
 
 /// What a run of tests says while it goes on.

@@ -7,6 +7,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rival_core::event::CallRole;
+use rival_core::view::StepMetrics;
 use rival_core::{Time, Value};
 use rival_engine::store::LogFilter;
 use rival_engine::{RunError, testing};
@@ -131,6 +132,10 @@ impl<'a> TestSession<'a> {
                 Err(_) => break Some(plain_failure(format!("it took longer than {} s", limit.as_secs()))),
             }
         };
+        let failure = match failure {
+            Some(failure) => Some(TestFailure { runs: self.world.failed_runs().await, ..failure }),
+            None => None,
+        };
         // What it left behind is told to stop before its engines wait for that.
         drop(self.call);
         self.world.end().await;
@@ -169,7 +174,7 @@ impl<'a> TestSession<'a> {
             FromHost::Done { .. } => return Some(None),
             FromHost::Failed { error, .. } => {
                 let stack = error.stack.map(|stack| self.suite.realm.stack(&stack)).unwrap_or_default();
-                return Some(Some(TestFailure { message: error.message, stack }));
+                return Some(Some(TestFailure { message: error.message, stack, runs: Vec::new() }));
             }
             FromHost::Log { message, .. } => {
                 lock(&self.place.lines).push(self.suite.realm.readable(message));
@@ -345,7 +350,7 @@ impl<'a> TestSession<'a> {
 }
 
 fn plain_failure(message: impl Into<String>) -> TestFailure {
-    TestFailure { message: message.into(), stack: String::new() }
+    TestFailure { message: message.into(), stack: String::new(), runs: Vec::new() }
 }
 
 async fn never_waits(run: &TestRun, signal: &str) -> Result<ScriptError, RunError> {
@@ -360,5 +365,22 @@ async fn outcome(run: &TestRun) -> Result<serde_json::Value, RunError> {
     let line = |line: &rival_engine::store::LogLine| json!({ "level": line.level, "message": line.message, "stepName": line.node, "metadata": line.fields });
     let mut told = serde_json::to_value(&outcome).unwrap_or_default();
     told["logs"] = logs.iter().map(line).collect();
+    let steps = run.engine.get(&run.id).await?.steps;
+    for step in &steps {
+        if let (Some(undo), Some(result)) = (step.undo, told["results"].get_mut(step.path.as_str())) {
+            result["undo"] = json!(undo);
+        }
+    }
+    told["steps"] = steps.iter().map(|step| (step.path.to_string(), report(step))).collect();
     Ok(told)
+}
+
+/// What became of a step, also of one inside of a block.
+fn report(step: &StepMetrics) -> serde_json::Value {
+    let error = step.error.as_ref().map(|error| &error.failure);
+    let mut told = json!({ "status": step.status, "attempts": step.retry_count + 1, "error": error });
+    if let Some(undo) = step.undo {
+        told["undo"] = json!(undo);
+    }
+    told
 }

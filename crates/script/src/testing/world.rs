@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::select_all;
-use rival_core::Time;
+use rival_core::view::RunOutcome;
+use rival_core::{RunStatus, Time};
 use rival_engine::{Clock, RunError, VirtualClock, testing};
 use rival_script_host::frame::VirtualTime;
 
@@ -131,6 +132,20 @@ impl TestWorld {
         }
         self.begin_work();
         Ok(())
+    }
+
+    /// How the runs ended that did not complete.
+    pub(super) async fn failed_runs(&self) -> Vec<RunOutcome> {
+        let mut failed = Vec::new();
+        for run in self.runs.values() {
+            let Ok(summary) = run.engine.summary(&run.id).await else { continue };
+            if !summary.status.is_terminal() || summary.status == RunStatus::Completed {
+                continue;
+            }
+            // The test has failed for a reason of its own: what cannot be read of its runs is left out.
+            failed.extend(run.engine.wait(&run.id).await.ok());
+        }
+        failed
     }
 
     /// What the runs do that have not ended.

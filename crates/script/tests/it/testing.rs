@@ -91,16 +91,18 @@ test('a file that is not there', async () => {
     check(
         test,
         expect![[r#"
-        FAILED a wrong expectation
-          expect(..).toEqual(..) failed
-          expected: { total: 4 }
-          received: { total: 3 }
-          they differ at total
-          at <anonymous> (flow.test.ts:5:17)
-        FAILED a mock of nothing
-          no step is called `shp`; there are: charge, ship
-        FAILED a file that is not there
-          flaw.ts cannot be read: No such file or directory (os error 2)"#]],
+            FAILED a wrong expectation
+              expect(..).toEqual(..) failed
+              expected: { total: 4 }
+              received: { total: 3 }
+              they differ at total
+              at <anonymous> (flow.test.ts:5:17)
+            FAILED a mock of nothing
+              no step is called `shp`; there are: charge, ship
+              at <anonymous> (flow.test.ts:8:11)
+            FAILED a file that is not there
+              flaw.ts cannot be read: No such file or directory (os error 2)
+              at <anonymous> (flow.test.ts:11:11)"#]],
     )
     .await;
 }
@@ -170,6 +172,7 @@ test('another one after that', () => {})
             ok a limit that is long enough
             FAILED a step without a limit
               the run waits for `never`, attempt 1, called 0 ms ago, and no amount of time will change that
+              at <anonymous> (flow.test.ts:15:11)
             FAILED a test that never ends
               it waits for something that never comes: a promise that nothing settles
             ok another one after that"#]],
@@ -349,10 +352,13 @@ test('one that is not there', () => runWorkflow('./flow.ts', { workflow: 'ordr' 
             ok what is done once may fail
             FAILED a name that is not there
               no step is called `sent`; there are: invoice/number, invoice/send, order/pay
+              at <anonymous> (flow.test.ts:27:70)
             FAILED which one is not said
               say which `workflow` of the file is to run: invoice, order
+              at <anonymous> (flow.test.ts:28:37)
             FAILED one that is not there
-              the file has no workflow `ordr`; there are: invoice, order"#]],
+              the file has no workflow `ordr`; there are: invoice, order
+              at <anonymous> (flow.test.ts:29:37)"#]],
     )
     .await;
 }
@@ -470,7 +476,66 @@ test('never', async () => {
             ok when the run waits for it
             ok inside of a step, of two runs side by side
             FAILED never
-              the run never waits for the signal `approved`: the run completed 0 ms ago"#]],
+              the run never waits for the signal `approved`: the run completed 0 ms ago
+              at <anonymous> (flow.test.ts:37:15)"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn an_option_that_there_is_not_is_refused() {
+    let test = "import { runWorkflow, startWorkflow, test } from 'rival/test'
+test('a slip', async () => {
+    await runWorkflow('./flow.ts', { mock: { ship: 1 } })
+})
+test('another', async () => {
+    await startWorkflow('./flow.ts', { signals: [{ name: 'go', later: '1 day' }] })
+})
+";
+    check(
+        test,
+        expect![[r#"
+        FAILED a slip
+          runWorkflow has no option `mock`; did you mean `mocks`?
+          at <anonymous> (flow.test.ts:3:11)
+        FAILED another
+          a signal of startWorkflow has no option `later`; did you mean `after`?
+          at <anonymous> (flow.test.ts:6:11)"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_undone_is_seen() {
+    let flow = "import { parallel } from 'rival'
+function reserve() { return 'r-1' }
+function charge() { return 'p-1' }
+function ship() { throw new Error('no road') }
+function giveBack() {}
+function refund() { throw new Error('closed') }
+export const steps = [
+    parallel({ name: 'checks', branches: { stock: [{ fn: reserve, compensate: giveBack }] } }),
+    { fn: charge, compensate: refund },
+    ship,
+]
+";
+    let test = "import { expect, runWorkflow, test } from 'rival/test'
+test('it is taken back', async () => {
+    const run = await runWorkflow('./flow.ts')
+    console.log(run.results.charge, run.results.ship.undo)
+    console.log(run.steps['checks/stock/reserve'])
+    console.log(run.steps.ship.status, run.steps.ship.error.message)
+    console.log(run.notUndone[0].node, run.notUndone[0].failure.message, run.retriedAs, run.error.origin.line)
+})
+";
+    check_project(
+        &[("flow.ts", flow), ("flow.test.ts", test)],
+        expect![[r#"
+        ok it is taken back
+          > { result: 'p-1', state: {}, status: 'completed', undo: 'not_undone' } undefined
+          > { status: 'completed', attempts: 1, error: null, undo: 'undone' }
+          > failed no road
+          > charge closed null 4"#]],
     )
     .await;
 }

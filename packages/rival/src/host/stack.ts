@@ -13,9 +13,15 @@ const plain = Object.getOwnPropertyDescriptor(Error.prototype, 'stack') as {
 
 /** The frames of an error in generated code, or what a script has put in their place. */
 export function framesOf(error: Error): string {
-    if (Object.hasOwn(error, 'stack')) return String(error.stack)
+    if (Object.hasOwn(error, 'stack')) return withoutHead(error, String(error.stack))
     const frames = plain.get.call(error)
     return typeof frames === 'string' ? withoutConstructors(error, frames) : ''
+}
+
+/** A stack that was put in place begins with the name and the message, as one that is read does. */
+function withoutHead(error: Error, stack: string): string {
+    const head = headOf(error)
+    return stack.startsWith(`${head}\n`) ? stack.slice(head.length + 1) : stack
 }
 
 /** The constructors of an error's own classes say where those are, not where the error was made. */

@@ -2,6 +2,7 @@
 import { durationMs, longWaitMs } from '../duration.ts'
 import { realm } from '../realm.ts'
 import { needCaller, pathFrom } from '../rival/caller.ts'
+import { closest } from '../rival/refuse.ts'
 import type { FetchMocks } from './fetch.ts'
 import { keepMocks } from './mocks.ts'
 import { testFile } from './tests.ts'
@@ -23,20 +24,44 @@ interface RunOptions {
     signals?: PlannedSignal[]
 }
 
+const OPTIONS = ['workflow', 'input', 'workflows', 'mocks', 'children', 'once', 'fetch', 'signals']
+const SIGNAL = ['name', 'payload', 'after']
+
 /** Runs a workflow to its end. */
-export async function runWorkflow(workflow: unknown, options: RunOptions = {}): Promise<unknown> {
-    const run = await start(workflow, options, needCaller('runWorkflow'))
-    return run.result()
+export function runWorkflow(workflow: unknown, options: RunOptions = {}): Promise<unknown> {
+    const caller = needCaller('runWorkflow')
+    return placed(async () => (await start('runWorkflow', workflow, options, caller)).result())
 }
 
 /** Starts a workflow. Time passes only while the test waits for something. */
-export async function startWorkflow(workflow: unknown, options: RunOptions = {}): Promise<TestRun> {
-    return start(workflow, options, needCaller('startWorkflow'))
+export function startWorkflow(workflow: unknown, options: RunOptions = {}): Promise<TestRun> {
+    const caller = needCaller('startWorkflow')
+    return placed(() => start('startWorkflow', workflow, options, caller))
 }
 
 /** Lets time pass in the test and in all that it runs. */
-export async function advance(duration: unknown): Promise<void> {
-    await realm().ask('test.advance', { ms: longWaitMs(duration, 'advance') })
+export function advance(duration: unknown): Promise<void> {
+    return placed(async () => void (await realm().ask('test.advance', { ms: longWaitMs(duration, 'advance') })))
+}
+
+/** Does something for a test. What is refused has the line of the test that asked for it: after an `await` it is gone. */
+async function placed<T>(work: () => Promise<T>): Promise<T> {
+    const frames = realm().framesOf(new Error())
+    try {
+        return await work()
+    } catch (error) {
+        if (error instanceof Error) error.stack = `${String(error)}\n${frames}`
+        throw error
+    }
+}
+
+/** With a slip in its name, an option would be ignored, and a real step called. */
+function refuseUnknown(what: string, given: object, known: string[]): void {
+    const unknown = Object.keys(given).find((name) => !known.includes(name))
+    if (unknown === undefined) return
+    const meant = closest(unknown, known)
+    const advice = meant === undefined ? `there are: ${known.join(', ')}` : `did you mean \`${meant}\`?`
+    throw new TypeError(`${what} has no option \`${unknown}\`; ${advice}`)
 }
 
 /** A run that a test has started. */
@@ -51,22 +76,26 @@ class TestRun {
     }
 
     /** Sends a signal now. */
-    async signal(name: string, payload?: unknown): Promise<void> {
-        await realm().ask('test.signal', { run: this.#number, name: String(name), payload: payload ?? null })
+    signal(name: string, payload?: unknown): Promise<void> {
+        const args = { run: this.#number, name: String(name), payload: payload ?? null }
+        return placed(async () => void (await realm().ask('test.signal', args)))
     }
 
     /** Lets time pass until the run waits for a signal. */
-    async untilWaitingFor(signal: string): Promise<void> {
-        await realm().ask('test.untilWaiting', { run: this.#number, name: String(signal) })
+    untilWaitingFor(signal: string): Promise<void> {
+        const args = { run: this.#number, name: String(signal) }
+        return placed(async () => void (await realm().ask('test.untilWaiting', args)))
     }
 
     /** Lets time pass until the run has ended. */
     result(): Promise<unknown> {
-        return realm().ask('test.finish', { run: this.#number })
+        return placed(() => realm().ask('test.finish', { run: this.#number }))
     }
 }
 
-async function start(workflow: unknown, options: RunOptions, caller: string): Promise<TestRun> {
+async function start(what: string, workflow: unknown, options: RunOptions, caller: string): Promise<TestRun> {
+    refuseUnknown(what, options, OPTIONS)
+    for (const signal of options.signals ?? []) refuseUnknown(`a signal of ${what}`, signal, SIGNAL)
     const { input, workflows = [], mocks = {}, children = {}, once = {}, fetch = {}, signals = [] } = options
     const run = keepMocks({ mocks, children, once, fetch })
     const sources = []

@@ -165,7 +165,7 @@ fn input_comes_from_a_file_or_from_stdin() {
         exit 1
     "#]]);
     lab.rival(&["run", "sage"]).is(&expect![[r#"
-        ! error: no workflow is called `sage`; registered are: approval, count_page, fan_out, flaky, nightly, onboarding, order, saga
+        ! error: no workflow is called `sage`; registered are: approval, count_page, fan_out, flaky, nightly, onboarding, order, saga; did you mean `saga`?
         exit 4
     "#]]);
 }

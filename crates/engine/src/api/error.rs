@@ -77,7 +77,7 @@ impl RegisterError {
 #[non_exhaustive]
 pub enum StartError {
     /// No such workflow.
-    #[error("no workflow is called `{name}`; registered are: {}{}", known_names(.known), unloaded(.problems))]
+    #[error("{}{}", no_workflow(.name, .known), unloaded(.problems))]
     UnknownWorkflow {
         /// What was asked for.
         name: String,
@@ -480,8 +480,19 @@ fn unloaded(problems: &[SourceProblem]) -> String {
     format!("; it may be in {files} cannot be loaded:{shown}{left}")
 }
 
-fn known_names(known: &[String]) -> String {
-    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+/// What is said of a workflow that is not there.
+pub(crate) fn no_workflow(name: &str, known: &[String]) -> String {
+    let registered = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    format!("no workflow is called `{name}`; registered are: {registered}{}", did_you_mean(name, known))
+}
+
+/// How alike two names must be to be worth mentioning, from 0 to 1.
+const ALIKE: f64 = 0.8;
+
+fn did_you_mean(name: &str, known: &[String]) -> String {
+    let rated = known.iter().map(|known| (strsim::jaro_winkler(name, known), known));
+    let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|(alike, _)| *alike >= ALIKE);
+    best.map_or_else(String::new, |(_, known)| format!("; did you mean `{known}`?"))
 }
 
 fn not_completed(outcome: &RunOutcome) -> String {

@@ -12,6 +12,7 @@ use rival_core::{Event, FailureRecord, RunId, RunStatus, Seq, TraceParent, Value
 use rival_store::{CommitError, NewMessage, NewRun};
 
 use crate::api::control::RunCommand;
+use crate::api::error::no_workflow;
 use crate::api::start;
 use crate::call::values::{ReadError, load_event, load_joined};
 use crate::durable::handle::OpMessage;
@@ -296,7 +297,5 @@ fn invalid(workflow: &str, wrong: &[String]) -> FailureRecord {
 }
 
 fn unknown(workflow: &str, known: &[String]) -> FailureRecord {
-    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    let message = format!("no workflow is called `{workflow}`; registered are: {known}");
-    FailureRecord::new(code::UNKNOWN_WORKFLOW, message)
+    FailureRecord::new(code::UNKNOWN_WORKFLOW, no_workflow(workflow, known))
 }

@@ -1,6 +1,7 @@
 //! What functions are given, and what they give back.
 
 use rival_core::RunStatus;
+use rival_core::view::RunOutcome;
 use serde_json::json;
 
 use crate::support::{Lab, result};
@@ -296,4 +297,23 @@ export const steps = [sends]",
     )])
     .await;
     assert_eq!(lab.output("sends", json!({"url": server})).await, json!(["6", false, "0", null]));
+}
+
+#[tokio::test]
+async fn a_step_that_is_not_there_is_named() {
+    let files = [(
+        "w.ts",
+        "function find() { return 1 }
+function use({ input, steps }) {
+    if (steps.maybe !== undefined || steps.other?.result) return 'never'
+    return input === 1 ? steps.fnd.result : input.a.b
+}
+export const steps = [find, use]
+",
+    )];
+    let lab = Lab::good(&files).await;
+    let told = |outcome: RunOutcome| outcome.error.expect("it fails").message;
+    let missing = "cannot read property 'result' of undefined: no step `fnd` has ended before this one; there are `find`";
+    assert_eq!(told(lab.run("w", json!(1)).await), missing);
+    assert_eq!(told(lab.run("w", json!(2)).await), "cannot read property 'b' of undefined");
 }

@@ -27,7 +27,10 @@ async fn every_file_of_the_guide_runs() {
     let loaded = lab.scripts.register(&lab.engine, lab.folder.path().join("main.ts")).await;
     let loaded = loaded.expect("it is loaded");
     assert!(loaded.problems.is_empty(), "{:#?}", loaded.problems);
-    assert_eq!(loaded.workflows, ["patient", "payment", "report", "setup", "shipping", "tree", "typed"]);
+    assert_eq!(
+        loaded.workflows,
+        ["patient", "payment", "report", "returns", "setup", "shipping", "tree", "typed"]
+    );
     assert_eq!(lab.output("tree", json!({"treeType": "oak"})).await, json!({"pieces": 10}));
     assert_eq!(lab.output("setup", json!({"name": "Ada"})).await, json!("sent"));
     assert_eq!(lab.output("typed", json!({"kind": "oak"})).await, json!({"pieces": 5}));

@@ -242,3 +242,40 @@ async fn two_waits_for_one_signal_take_two_messages() {
     return [await one, await two]";
     assert_eq!(told(code, "opStarted 2", &["first", "second"]).await, json!(["first", "second"]));
 }
+
+#[tokio::test]
+async fn an_operation_that_is_refused_has_the_line_that_asked() {
+    let files = [
+        (
+            "w.ts",
+            "async function send({ durable }) {
+    const other = 1
+    return await durable.run('shipmnt', other)
+}
+export const steps = [send]
+",
+        ),
+        ("shipment.ts", "export const steps = [function pack() { return 1 }]"),
+    ];
+    let lab = Lab::good(&files).await;
+    let error = lab.run("w", json!(null)).await.error.expect("it fails");
+    assert!(error.message.contains("did you mean `shipment`?"), "{}", error.message);
+    let origin = error.origin.expect("it has a place");
+    assert!(origin.file.expect("a file").ends_with("w.ts"));
+    assert_eq!(origin.line, Some(3));
+}
+
+#[tokio::test]
+async fn a_durable_sleep_is_said_to_be_one() {
+    let files = [(
+        "w.ts",
+        "async function nap({ durable }) { await durable.sleep('2 days') }\nexport const steps = [nap]\n",
+    )];
+    let lab = Lab::good(&files).await;
+    let run = lab.start("w", json!(null)).await;
+    let told = format!("run `{run}` sleeps at `nap` for another 2 days");
+    // Until it has come so far. A run that never does fails the test by its own limit.
+    while lab.engine.explain(&run).await.expect("the run is there") != told {
+        tokio::task::yield_now().await;
+    }
+}

@@ -235,10 +235,10 @@ async fn functions_that_could_be_taken_for_each_other() {
     check(
         &files,
         expect![[r#"
-        anonymous.ts:1:32: two steps of workflow `anonymous` are called `step`
-            give one of them another name
-        names.ts:2:28: two steps of workflow `names` are called `f`
-            give one of them another name"#]],
+            anonymous.ts:1:32: two steps of workflow `anonymous` are functions without a name
+                write function charge(..) { .. }, or { name: 'charge', fn: (..) => .. }
+            names.ts:2:28: two steps of workflow `names` are called `f`
+                give one of them another name"#]],
     )
     .await;
     // The same one twice is the same whichever is meant.

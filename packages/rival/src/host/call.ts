@@ -8,6 +8,7 @@ import { toJson } from './json.ts'
 import { writeLog } from './log.ts'
 import { native } from './native.ts'
 import { release } from './ops.ts'
+import { explainMissing } from './steps.ts'
 
 /** An operation that nothing has waited for. */
 export interface Unattended {
@@ -33,6 +34,8 @@ export class Call {
     unattended: Set<Unattended> | undefined = undefined
     /** Its file is being evaluated. */
     isLoading = false
+    /** The last earlier step that the function has asked for, and that is not there. */
+    missing: string | undefined
     private controller: AbortController | null = null
     private abortReason: DOMException | null = null
 
@@ -183,6 +186,7 @@ export function done(call: Call, value: unknown): void {
 
 /** Answers with what was thrown. */
 export function fail(call: Call, thrown: unknown): void {
+    if (calls.has(call.id)) explainMissing(call, thrown)
     if (close(call)) sendFailure(call, thrown)
 }
 

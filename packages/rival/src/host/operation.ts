@@ -71,7 +71,7 @@ export class Operation implements Unattended {
             this.#reject = reject
             answer.then(
                 (value) => this.#came({ value }) && resolve(value),
-                (error) => this.#came({ error }) && reject(error),
+                (error) => this.#came({ error: this.#placed(error) }) && reject(error),
             )
         })
         operations.set(this.promise, this)
@@ -150,6 +150,14 @@ export class Operation implements Unattended {
         if (this.#isUsed || this.#isDropped) return
         this.#isUsed = true
         if (this.isKept) tell(this.call, 'durable.used', { op: this.number })
+    }
+
+    /** An error of the parent comes from nowhere: it is given the line that asked. */
+    #placed(error: unknown): unknown {
+        if (error instanceof Error && framesOf(error) === '') {
+            error.stack = `${String(error)}\n${framesOf(this.#asked)}`
+        }
+        return error
     }
 
     /** Its failure is no unhandled one: a race has heard of it, or it was given up. */

@@ -37,6 +37,17 @@ class Steps implements ProxyHandler<Entries> {
 
     private look(known: Entries, name: string): StepEntry | undefined {
         if (!Object.hasOwn(known, name)) known[name] = askNow(this.call, 'look', { name }) as StepEntry | null
-        return known[name] ?? undefined
+        const entry = known[name] ?? undefined
+        if (entry === undefined) this.call.missing = name
+        return entry
     }
+}
+
+/** `steps.chrage.result` is an error of the language, which does not know the name. This one says it. */
+export function explainMissing(call: Call, thrown: unknown): void {
+    if (call.missing === undefined || !(thrown instanceof TypeError)) return
+    if (!/^cannot read property '(result|state|status)' of undefined$/.test(thrown.message)) return
+    const names = (askNow(call, 'names', {}) as string[]).map((name) => `\`${name}\``)
+    const known = names.length === 0 ? 'there is none before this one' : `there are ${names.join(', ')}`
+    thrown.message += `: no step \`${call.missing}\` has ended before this one; ${known}`
 }

@@ -12,6 +12,7 @@ import {
     type Draft,
     type EachDraft,
     FileReference,
+    isNameless,
     type LoopDraft,
     type NestedDraft,
     type ParallelDraft,
@@ -108,6 +109,12 @@ class Compiler {
             const id = ids[index] ?? ''
             const node = () => {
                 if (ids.indexOf(id) < index || this.isMistakable(draft, named.slice(0, index))) {
+                    if (isNameless(draft)) {
+                        refuse(
+                            `two steps of ${where} are functions without a name`,
+                            "write function charge(..) { .. }, or { name: 'charge', fn: (..) => .. }",
+                        )
+                    }
                     const name = draft.name ?? draft.base
                     const kind = draft.kind === 'workflow' ? 'workflows' : 'steps'
                     refuse(`two ${kind} of ${where} are called \`${name}\``, 'give one of them another name')

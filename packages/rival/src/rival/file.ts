@@ -4,7 +4,7 @@ import { type Compiled, compile, type References } from './compile.ts'
 import { type WorkflowData, workflowOf } from './data.ts'
 import * as read from './options.ts'
 import { type Draft, draftOf, FileReference } from './part.ts'
-import { kindOf, placed, placedLater, refuse, WorkflowError } from './refuse.ts'
+import { closest, kindOf, placed, placedLater, refuse, WorkflowError } from './refuse.ts'
 import { directories, files, launches, registered } from './registered.ts'
 import { schemasOf } from './results.ts'
 import { jsonSchema } from './schema.ts'
@@ -164,7 +164,20 @@ function fileWorkflow(file: string, exports: Exports): WorkflowData {
     return data
 }
 
+/** Exports that no file has for another reason; helpers may well be called `names` or `timeouts`. */
+const UNMISTAKABLE = ['onError', 'maxRetries']
+
+/** An export that is ignored because of a slip would be missed only when it is needed. */
+function refuseMisspelt(exports: Exports): void {
+    for (const name of Object.keys(exports)) {
+        const meant = UNMISTAKABLE.includes(name) ? undefined : closest(name, UNMISTAKABLE)
+        if (meant === undefined || meant in exports) continue
+        placed({ export: name }, () => refuse(`the file exports \`${name}\``, `did you mean \`${meant}\`?`))
+    }
+}
+
 function fromExports(file: string, exports: Exports): WorkflowData {
+    refuseMisspelt(exports)
     const taken = <T>(name: string, take: (value: unknown, what: string) => T): T | undefined =>
         exports[name] === undefined ? undefined : placed({ export: name }, () => take(exports[name], `\`${name}\``))
     const names = realm().native.source(file)?.stepNames ?? []
@@ -212,7 +225,12 @@ async function describe(file: string, entry: boolean): Promise<unknown> {
     const modules = closure(file)
     const isHere = ({ module }: { module: string | undefined }) => module !== undefined && modules.has(module)
     if (found.length === 0 && tests.length === 0 && !entry) {
-        const advice = 'write export const steps = [ … ], or export a workflow made with createWorkflow(..)'
+        const exported = Object.keys(await realm().native.load(file))
+        const near = exported.find((name) => closest(name, ['steps']) !== undefined)
+        const advice =
+            near === undefined
+                ? 'write export const steps = [ … ], or export a workflow made with createWorkflow(..)'
+                : `it exports \`${near}\`: did you mean \`steps\`?`
         throw new WorkflowError('the file has no `steps`, and exports and registers no workflow', advice, 'no_steps')
     }
     return {

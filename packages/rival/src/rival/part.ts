@@ -125,6 +125,12 @@ function baseName(fn: Fn): string {
     return predefinedBase(fn) ?? ownName(fn, 'fn') ?? 'step'
 }
 
+/** Whether a step's function has no name, and the step was given none. */
+export function isNameless(draft: Draft): boolean {
+    if (draft.kind !== 'step' || draft.name !== undefined) return false
+    return predefinedBase(draft.fn) === undefined && ownName(draft.fn, 'fn') === undefined
+}
+
 /** The elements of a list, or a single one. `what` names the list in errors. */
 export function draftsOf(given: unknown, what: string): Draft[] {
     if (!Array.isArray(given)) return [draftOf(given, what)]
@@ -206,6 +212,26 @@ function refuseOdd(fn: Fn, what: string): void {
     if (/^class\b/.test(Function.prototype.toString.call(fn))) {
         refuse(`${what} is a class`, 'give a function: (context) => new It().work(context)')
     }
+    const method = builderMethodIn(fn)
+    if (method !== undefined) {
+        refuse(
+            `${what} is a function that builds steps with .${method}(..), where steps themselves are wanted`,
+            "write a list, such as [first, signal('approved')]; only .branch('name', (b) => ..) of .parallel(..) takes a function",
+        )
+    }
+}
+
+/**
+ * The method of a builder that a function calls on its first parameter: `(b) => b.step(charge)`. A step's context has no
+ * such methods, so that such a function can only be meant for a builder.
+ */
+function builderMethodIn(fn: Fn): string | undefined {
+    const text = Function.prototype.toString.call(fn)
+    const parameter = /^(?:async\s+)?(?:function\b[^(]*)?\(?\s*([A-Za-z_$][\w$]*)\s*(?:,|\)|=>)/.exec(text)?.[1]
+    if (parameter === undefined) return undefined
+    const name = parameter.replaceAll('$', '\\$')
+    const methods = 'step|steps|parallel|branch|loop|forEach|sleep|signal|workflow'
+    return new RegExp(`(?<![\\w$.])${name}\\s*\\.\\s*(${methods})\\s*\\(`).exec(text)?.[1]
 }
 
 function compensation(given: unknown, what: string): StepDraft['compensate'] {

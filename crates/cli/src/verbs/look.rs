@@ -1,9 +1,8 @@
 //! Looking at runs: `list`, `show`, `history`, `logs`, `explain`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use anyhow::Result;
-use rival::failure::FailureRecord;
 use rival::{Clock, LogLevel, NodeStatus, Path, RunId, RunStatus, Time, Value};
 use rival_api::{
     EventListReply, EventReply, ExplanationReply, LogListReply, LogReply, RunListReply, RunSummary, RunView,
@@ -304,15 +303,21 @@ pub(crate) async fn logs(context: &VerbContext, args: &args::LogsArgs) -> Result
     let printer = LogPrinter::new(&context.out, args);
     if !args.follow || client.is_passive() {
         let lines = all_logs(&client, &run, args.step.as_deref(), args.level).await?;
-        printer.print_all(&lines, &run_view(&client, &run).await?)?;
+        printer.print_all(&lines, &events(&client, &run, 0).await?)?;
         if args.follow {
             note("no server runs this store: nothing is added until one does");
         }
         return Ok(());
     }
+    let mut calls = CallCounter::default();
     super::watch::follow(&client, &run, true, async |message| match message.event.as_str() {
         "log" => printer.print(&message.data),
-        "callFailed" => printer.print_failed_call(&serde_json::from_str(&message.data)?),
+        "callStarted" | "callFailed" => {
+            let event = serde_json::from_str(&message.data)?;
+            calls
+                .attempt_of_failed(&event)
+                .map_or(Ok(()), |attempt| printer.print_failed_call(&event, attempt))
+        }
         _ => Ok(()),
     })
     .await
@@ -354,41 +359,54 @@ impl<'a> LogPrinter<'a> {
         Self { out, step: args.step.as_deref(), level: args.level.unwrap_or(LogLevel::Debug) }
     }
 
-    /// Prints the lines that there are, and between them how steps failed.
-    fn print_all(&self, lines: &[Box<RawValue>], run: &RunView) -> Result<()> {
-        let mut failed: Vec<_> =
-            run.steps.iter().filter_map(|step| Some((step, step.error.as_ref()?))).collect();
-        failed.sort_by_key(|(_, error)| error.occurred_at);
+    /// Prints the lines that there are, and between them how calls failed.
+    fn print_all(&self, lines: &[Box<RawValue>], events: &[Box<RawValue>]) -> Result<()> {
+        let events = events.iter().map(|event| serde_json::from_str(event.get()));
+        let events = events.collect::<Result<Vec<EventReply>, _>>()?;
+        let mut calls = CallCounter::default();
+        let failed: Vec<(&EventReply, u32)> =
+            events.iter().filter_map(|event| Some((event, calls.attempt_of_failed(event)?))).collect();
         let mut failed = failed.into_iter().peekable();
         for line in lines {
-            let at = serde_json::from_str::<LogReply>(line.get())?.timestamp;
-            while let Some((step, error)) = failed.next_if(|(_, error)| error.occurred_at < at) {
-                self.print_failure(error.occurred_at, step.path.as_str(), &error.failure)?;
+            let read: LogReply = serde_json::from_str(line.get())?;
+            // At one moment, a call's own lines come before its failure, and those of others after it.
+            let is_own = |event: &EventReply, attempt| {
+                event.node.as_ref().is_some_and(|node| node.as_str() == read.step_name)
+                    && attempt == read.attempt
+            };
+            let is_before = |(event, attempt): &(&EventReply, u32)| {
+                event.at < read.timestamp || event.at == read.timestamp && !is_own(event, *attempt)
+            };
+            while let Some((event, attempt)) = failed.next_if(is_before) {
+                self.print_failed_call(event, attempt)?;
             }
             self.print(line.get())?;
         }
-        failed.try_for_each(|(step, error)| {
-            self.print_failure(error.occurred_at, step.path.as_str(), &error.failure)
-        })
+        failed.try_for_each(|(event, attempt)| self.print_failed_call(event, attempt))
     }
 
-    fn print_failed_call(&self, event: &EventReply) -> Result<()> {
-        let node = event.node.as_ref().map_or("", Path::as_str);
-        match EventData::of(event).and_then(|data| data.failure) {
-            Some(failure) => self.print_failure(event.at, node, &failure),
-            None => Ok(()),
-        }
-    }
-
-    /// A failure is no line of a log, but what a person looks for in one. Programs find it in the run.
-    fn print_failure(&self, at: Time, step: &str, failure: &FailureRecord) -> Result<()> {
-        if self.out.format != OutputFormat::Table || !self.shows(LogLevel::Error, step) {
+    /// A failure is no line of a log, but what a reader looks for in one. For programs it has the fields of a line, and
+    /// the failure itself.
+    fn print_failed_call(&self, event: &EventReply, attempt: u32) -> Result<()> {
+        let step = event.node.as_ref().map_or("", Path::as_str);
+        let Some(failure) = EventData::of(event).and_then(|data| data.failure) else { return Ok(()) };
+        if !self.shows(LogLevel::Error, step) {
             return Ok(());
         }
-        let style = self.out.style;
-        let (at, level) = (style.dim(clock(at)), style.red("error"));
-        let (failed, source) = (clean(&failure.sentence()), below(failure, style));
-        self.out.line(format_args!("{at}  {level}  {}: failed, {failed}{source}", clean(step)))
+        match self.out.format {
+            OutputFormat::Ids => Ok(()),
+            OutputFormat::Json => self.out.line(serde_json::json!({
+                "timestamp": event.at, "level": LogLevel::Error, "stepName": step, "attempt": attempt,
+                "message": format!("failed, {}", failure.sentence()), "failure": failure,
+            })),
+            OutputFormat::Table => {
+                let style = self.out.style;
+                let (at, level) = (style.dim(clock(event.at)), style.red("error"));
+                let (failed, source) = (clean(&failure.sentence()), below(&failure, style));
+                let step = format!("{}{}", clean(step), after_attempt(attempt));
+                self.out.line(format_args!("{at}  {level}  {step}: failed, {failed}{source}"))
+            }
+        }
     }
 
     fn shows(&self, level: LogLevel, step: &str) -> bool {
@@ -409,6 +427,30 @@ impl<'a> LogPrinter<'a> {
     }
 }
 
+/// ` (attempt 2)`, or nothing for the first.
+fn after_attempt(attempt: u32) -> String {
+    if attempt > 1 { format!(" (attempt {attempt})") } else { String::new() }
+}
+
+/// Knows which attempt a call belongs to, which only its beginning says.
+#[derive(Debug, Default)]
+struct CallCounter(HashMap<Path, u32>);
+
+impl CallCounter {
+    /// The attempt that has failed, if this event says so; all events of a run go through here in their order.
+    fn attempt_of_failed(&mut self, event: &EventReply) -> Option<u32> {
+        let node = event.node.as_ref()?;
+        match &*event.r#type {
+            "callStarted" => {
+                self.0.insert(node.clone(), EventData::of(event)?.attempt.unwrap_or(1));
+                None
+            }
+            "callFailed" => Some(self.0.get(node).copied().unwrap_or(1)),
+            _ => None,
+        }
+    }
+}
+
 /// A line that a step wrote, for people.
 pub(crate) fn log_line(line: &LogReply, style: TextStyle) -> String {
     let level = format!("{:<5}", line.level);
@@ -417,7 +459,7 @@ pub(crate) fn log_line(line: &LogReply, style: TextStyle) -> String {
         LogLevel::Warn => style.yellow(level),
         _ => style.dim(level),
     };
-    let attempt = if line.attempt > 1 { format!(" (attempt {})", line.attempt) } else { String::new() };
+    let attempt = after_attempt(line.attempt);
     let fields = line
         .metadata
         .as_ref()

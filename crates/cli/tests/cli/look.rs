@@ -212,6 +212,39 @@ fn a_run_with_blocks_is_shown_and_drawn() {
 }
 
 #[test]
+fn logs_have_every_failed_attempt() {
+    let lab = Lab::online();
+    lab.rival(&["run", "flaky", "--id", "f1", "--wait"]).ok();
+    lab.rival(&["logs", "f1"]).is(&expect![[r#"
+        <clock>  info  call_service: attempt 1
+        <clock>  error  call_service: failed, the service is busy
+        <clock>  info  call_service (attempt 2): attempt 2
+        <clock>  error  call_service (attempt 2): failed, the service is busy
+        <clock>  info  call_service (attempt 3): attempt 3
+        <clock>  error  send_postcard: failed, out of stamps
+    "#]]);
+    let followed = lab.rival(&["logs", "f1", "--follow"]).ok();
+    assert!(followed.contains("error  call_service (attempt 2): failed, the service is busy"), "{followed}");
+    let lines = lab.raw(&["logs", "f1", "-o", "json", "--level", "error"]);
+    let lines: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!((&lines[1]["attempt"], &lines[1]["stepName"]), (&2.into(), &"call_service".into()));
+    assert_eq!(lines[1]["failure"]["message"], "the service is busy");
+}
+
+#[test]
+fn times_are_written_as_people_write_them() {
+    let lab = Lab::online();
+    lab.rival(&["run", "flaky", "--id", "f1", "--wait"]).ok();
+    for from in ["2026-01-01", "yesterday", "today", "1h", "2026-01-01T00:00:00Z", "0"] {
+        assert_eq!(lab.rival(&["list", "-o", "ids", "--from", from]).ok(), "f1\n", "{from}");
+    }
+    assert_eq!(lab.rival(&["list", "-o", "ids", "--to", "1h"]).ok(), "");
+    assert_eq!(lab.rival(&["list", "--from", "soon"]).code, 1);
+}
+
+#[test]
 fn logs_are_followed_to_the_end_of_the_run() {
     let lab = Lab::online();
     lab.rival(&["run", "approval", "--id", "a1", "-i", r#"{"who": "Ann", "amount": 3}"#]).ok();

@@ -74,6 +74,9 @@ impl BulkAction {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = BulkFilter))]
 pub struct BulkFilter {
+    /// Only with ids that begin so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id_prefix: Option<String>,
     /// Only of this workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
@@ -94,6 +97,9 @@ pub struct BulkFilter {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub roots: bool,
+    /// Only runs that go on from this one: its retries and forks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Only with this tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,

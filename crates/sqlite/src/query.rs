@@ -67,7 +67,8 @@ fn decode_tags(text: Option<String>) -> Result<Vec<String>> {
 /// statuses would have SQLite collect and sort all of their runs.
 pub(crate) fn rows(connection: &Connection, filter: &RunFilter, page: &Page) -> Result<Vec<RunRow>> {
     let by_index = !filter.statuses.is_empty() && !filter.statuses.contains(&RunStatus::Completed);
-    if !by_index || filter.parent.is_some() || filter.tag.is_some() {
+    let is_narrow = filter.parent.is_some() || filter.tag.is_some() || filter.id_prefix.is_some();
+    if !by_index || is_narrow {
         return Walk::new(filter, page, &filter.statuses).run(connection, page.limit);
     }
     let mut rows = Vec::new();
@@ -93,10 +94,29 @@ struct Walk {
 impl Walk {
     fn new(filter: &RunFilter, page: &Page, statuses: &[RunStatus]) -> Self {
         // By name, so that a new condition is not forgotten. The statuses come one walk at a time.
-        let RunFilter { workflow, statuses: _, created_from, created_to, parent, roots, tag } = filter;
+        let RunFilter {
+            id_prefix,
+            workflow,
+            statuses: _,
+            created_from,
+            created_to,
+            parent,
+            roots,
+            source,
+            tag,
+        } = filter;
         let mut walk = Self { path: path(filter, statuses), conditions: Vec::new(), values: Vec::new() };
         if let Some(before) = page.before {
             walk.add_end_of_page(before);
+        }
+        if let Some(prefix) = id_prefix {
+            walk.add("runs.id >=", Sql::Text(prefix.clone()));
+            // What begins with it comes before it with something larger than any character behind it: UTF-8 has no byte of
+            // this value, and texts are compared by their bytes.
+            walk.add_condition("runs.id < ? || CAST(x'FF' AS TEXT)", Sql::Text(prefix.clone()));
+        }
+        if let Some(source) = source {
+            walk.add("runs.source =", Sql::Text(source.as_str().to_owned()));
         }
         if *roots {
             walk.conditions.push("runs.parent IS NULL".to_owned());
@@ -196,6 +216,10 @@ fn path(filter: &RunFilter, statuses: &[RunStatus]) -> WalkPath {
     let by_number = |from| WalkPath { from, order: WalkOrder::Number("runs.no") };
     let is_timed = filter.created_from.is_some() || filter.created_to.is_some();
     match statuses {
+        // Alone in not giving its order: few runs begin alike as far as people type.
+        _ if filter.id_prefix.is_some() && filter.tag.is_none() => {
+            by_number("runs INDEXED BY sqlite_autoindex_runs_1")
+        }
         _ if filter.tag.is_some() => WalkPath {
             from: "tags CROSS JOIN runs ON runs.no = tags.run",
             order: WalkOrder::Number("tags.run"),

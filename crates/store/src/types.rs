@@ -338,6 +338,8 @@ pub struct StoreFigures {
 /// Which runs to list; empty means all. A run must pass every filter that is set.
 #[derive(Clone, Debug, Default)]
 pub struct RunFilter {
+    /// Only with ids that begin so.
+    pub id_prefix: Option<String>,
     /// Only of this workflow.
     pub workflow: Option<String>,
     /// Only with one of these statuses.
@@ -350,6 +352,8 @@ pub struct RunFilter {
     pub parent: Option<RunId>,
     /// Only runs that are no children.
     pub roots: bool,
+    /// Only runs that go on from this one.
+    pub source: Option<RunId>,
     /// Only with this tag.
     pub tag: Option<String>,
 }

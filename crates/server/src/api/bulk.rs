@@ -85,12 +85,14 @@ async fn matching(
     let roots = filter.roots || action == BulkAction::Retry && filter.parent.is_none();
     let input = filter.input.as_deref().map(InputCondition::parse).transpose()?;
     let filter = RunFilter {
+        id_prefix: filter.id_prefix,
         workflow: filter.workflow,
         statuses,
         created_from: filter.from.map(|from| words::moment("from", from)).transpose()?,
         created_to: filter.to.map(|to| words::moment("to", to)).transpose()?,
         parent: filter.parent.map(RunId::from),
         roots,
+        source: filter.source.map(RunId::from),
         tag: filter.tag,
     };
     let SelectedRuns { mut rows, mut next } =

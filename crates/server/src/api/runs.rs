@@ -30,6 +30,8 @@ const PAGE_BYTES: usize = 4 << 20;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RunsQuery {
+    /// Only with ids that begin so.
+    id_prefix: Option<String>,
     /// Only of this workflow.
     workflow: Option<String>,
     /// Only with one of these statuses: `status=failed&status=cancelled`, or `status=failed,cancelled`.
@@ -47,6 +49,8 @@ pub(crate) struct RunsQuery {
     #[serde(default)]
     #[param(default = false)]
     roots: bool,
+    /// Only runs that go on from this one: its retries and forks.
+    source: Option<String>,
     /// Only with this tag.
     tag: Option<String>,
     /// Only where a field of the input has this value: `customer.id=42`. Inputs are read one by one: a page may have
@@ -73,12 +77,14 @@ pub(crate) async fn list(
     let limit = limited(query.limit, 100, 1_000)?;
     let before = query.cursor.as_deref().map(words::cursor).transpose()?;
     let filter = RunFilter {
+        id_prefix: query.id_prefix,
         workflow: query.workflow,
         statuses: query.status.as_deref().map_or(Ok(Vec::new()), words::statuses)?,
         created_from: query.from.as_deref().map(|from| words::time("from", from)).transpose()?,
         created_to: query.to.as_deref().map(|to| words::time("to", to)).transpose()?,
         parent: query.parent.map(RunId::from),
         roots: query.roots,
+        source: query.source.map(RunId::from),
         tag: query.tag,
     };
     let input = query.input.as_deref().map(InputCondition::parse).transpose()?;

@@ -191,6 +191,8 @@ macro_rules! store_conformance {
                 pages_of_a_span_have_no_gap_and_no_repeat,
                 runs_are_filtered_by_parent,
                 runs_that_are_no_children_are_listed,
+                runs_are_listed_by_the_beginning_of_their_ids,
+                runs_that_go_on_from_another_are_listed,
                 runs_are_filtered_by_tag,
                 filters_are_combined_and_paged,
                 a_thousand_runs_are_paged_without_gap_or_repeat,

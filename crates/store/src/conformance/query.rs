@@ -105,6 +105,37 @@ pub async fn pages_of_a_span_have_no_gap_and_no_repeat(h: &impl StoreHarness) {
     }
 }
 
+pub async fn runs_are_listed_by_the_beginning_of_their_ids(h: &impl StoreHarness) {
+    let (store, engine) = one_run(h).await;
+    // The last of all characters has none after it, and the first of a range may be an id itself.
+    let ids = ["ab", "abc-1", "abc-2", "abd", "abc\u{10FFFF}", "ABC-1", "a%c", "b"];
+    for run in ids {
+        create(&store, new_run(run, engine)).await;
+    }
+    let by = |prefix: &str| RunFilter { id_prefix: Some(prefix.to_owned()), ..Default::default() };
+    assert_eq!(list(&store, by("abc")).await, ["abc\u{10FFFF}", "abc-2", "abc-1"]);
+    assert_eq!(list(&store, by("abc\u{10FFFF}")).await, ["abc\u{10FFFF}"]);
+    assert_eq!(list(&store, by("ab")).await, ["abc\u{10FFFF}", "abd", "abc-2", "abc-1", "ab"]);
+    assert_eq!(list(&store, by("a%")).await, ["a%c"]);
+    assert!(list(&store, by("abc-1x")).await.is_empty());
+    let running = RunFilter { statuses: vec![RunStatus::Failed], ..by("abc") };
+    assert!(list(&store, running).await.is_empty());
+    let page = Page { before: None, limit: 1 };
+    assert_eq!(store.runs(&by("abc"), &page).await.unwrap().len(), 1);
+}
+
+pub async fn runs_that_go_on_from_another_are_listed(h: &impl StoreHarness) {
+    let (store, engine) = one_run(h).await;
+    for (run, source) in [("a", Some("r")), ("b", Some("a")), ("c", Some("r")), ("d", None)] {
+        create(&store, NewRun { source: source.map(id), ..new_run(run, engine) }).await;
+    }
+    let from = |run: &str| RunFilter { source: Some(id(run)), ..Default::default() };
+    assert_eq!(list(&store, from("r")).await, ["c", "a"]);
+    let timed = RunFilter { created_from: Some(at(0)), ..from("a") };
+    assert_eq!(list(&store, timed).await, ["b"]);
+    assert!(list(&store, from("d")).await.is_empty());
+}
+
 pub async fn runs_that_are_no_children_are_listed(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for (run, parent) in [("a", Some("r")), ("b", Some("a")), ("c", None), ("d", Some("r"))] {

@@ -59,8 +59,11 @@ impl MemoryState {
 impl RunFilter {
     fn accepts(&self, row: &RunRow) -> bool {
         // By name, so that a new condition is not forgotten.
-        let Self { workflow, statuses, created_from, created_to, parent, roots, tag } = self;
-        workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow)
+        let Self { id_prefix, workflow, statuses, created_from, created_to, parent, roots, source, tag } =
+            self;
+        id_prefix.as_ref().is_none_or(|prefix| row.id.as_str().starts_with(prefix))
+            && (source.is_none() || *source == row.source)
+            && workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow)
             && (statuses.is_empty() || statuses.contains(&row.status))
             && created_from.is_none_or(|from| from <= row.created_at)
             && created_to.is_none_or(|to| row.created_at < to)

@@ -11,13 +11,13 @@ use axum::body::Body;
 use axum::http::{Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use rival::{Archive, Engine, SqliteStore, StoreError};
-use rival_api::{ProblemReply, path_segment};
+use rival_api::{ProblemReply, RunListReply, path_segment};
 use rival_server::local_secret::LocalSecretFile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tower::ServiceExt;
 
-use crate::config::{ResolvedConfig, reachable};
+use crate::config::{ResolvedConfig, nearest, reachable};
 use crate::exit::{ExitError, ServerSilence};
 use crate::out::note;
 use crate::sse::SseStream;
@@ -29,6 +29,13 @@ use crate::{examples, server};
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long a server may say nothing: longer than a request waits, and than the heartbeat of a stream.
 const SILENCE: Duration = Duration::from_secs(90);
+
+/// How much of a run's id must be given at least.
+const PREFIX_MIN: usize = 6;
+/// How many runs are named if several are meant.
+const SIMILAR_MAX: usize = 5;
+/// How alike an id must be to be suggested, from 0 to 1: random ones are all a little alike.
+const ALIKE: f64 = 0.7;
 
 /// What to do about a server of another project.
 pub(crate) const FOREIGN_HELP: &str =
@@ -210,7 +217,15 @@ impl ApiClient {
         self.ask(Method::POST, path, Some(body)).await
     }
 
+    /// Asks, and if there is no such run, asks the run whose id begins so.
     async fn ask(&self, method: Method, path: &str, body: Option<String>) -> Result<ApiAnswer> {
+        match self.ask_exactly(method.clone(), path, body.clone()).await {
+            Err(error) => self.ask_exactly(method, &self.whole_path(path, error).await?, body).await,
+            answer => answer,
+        }
+    }
+
+    async fn ask_exactly(&self, method: Method, path: &str, body: Option<String>) -> Result<ApiAnswer> {
         let response = self.send(method, path, body, None).await?;
         let status = response.status();
         let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
@@ -226,6 +241,54 @@ impl ApiClient {
 
     /// Follows live events, after one of them if it is given. `None`: there are no more.
     pub(crate) async fn follow(&self, path: &str, after: Option<&str>) -> Result<Option<SseStream>> {
+        match self.follow_exactly(path, after).await {
+            Err(error) => self.follow_exactly(&self.whole_path(path, error).await?, after).await,
+            stream => stream,
+        }
+    }
+
+    /// The path with the whole id of the run that it means, or why there is none. Ids are random and long: people type
+    /// their beginnings.
+    async fn whole_path(&self, path: &str, error: anyhow::Error) -> Result<String> {
+        let is_missing = |failed: &ExitError| failed.code.as_deref() == Some("run_not_found");
+        let given = path.strip_prefix("/api/runs/").map(|rest| rest.split_once('/').unwrap_or((rest, "")));
+        let (given, rest) = match (error.downcast_ref::<ExitError>().filter(|it| is_missing(it)), given) {
+            (Some(_), Some(given)) => given,
+            _ => return Err(error),
+        };
+        let failed: ExitError = error.downcast()?;
+        if given.len() < PREFIX_MIN {
+            let hint =
+                format!("an id may be cut after {PREFIX_MIN} characters or more, if no other begins so");
+            return Err(failed.hint(hint).into());
+        }
+        let list = format!("/api/runs?idPrefix={given}&limit={SIMILAR_MAX}");
+        let found: RunListReply = self.ask_exactly(Method::GET, &list, None).await?.read()?;
+        match &*found.items {
+            [] => Err(self.did_you_mean(given, failed).await.into()),
+            [only] => Ok(format!("/api/runs/{}{}{rest}", path_segment(only.run_id.as_str()), slash(rest))),
+            several => {
+                let ids: Vec<&str> = several.iter().map(|run| run.run_id.as_str()).collect();
+                let message = format!("several runs begin with `{given}`: {}", ids.join(", "));
+                Err(ExitError::not_found(message).hint("write more of the one that you mean").into())
+            }
+        }
+    }
+
+    /// Adds the run that was probably meant, of the latest ones.
+    async fn did_you_mean(&self, given: &str, failed: ExitError) -> ExitError {
+        let Ok(latest) = self.ask_exactly(Method::GET, "/api/runs?limit=100", None).await else {
+            return failed;
+        };
+        let Ok(latest) = latest.read::<RunListReply>() else { return failed };
+        let ids = latest.items.iter().map(|run| run.run_id.as_str());
+        match nearest(given, ids.clone()).filter(|id| strsim::normalized_levenshtein(given, id) >= ALIKE) {
+            Some(near) => failed.hint(format!("did you mean `{near}`?")),
+            None => failed,
+        }
+    }
+
+    async fn follow_exactly(&self, path: &str, after: Option<&str>) -> Result<Option<SseStream>> {
         let response = self.send(Method::GET, path, None, after).await?;
         match response.status() {
             StatusCode::NO_CONTENT => Ok(None),
@@ -308,6 +371,10 @@ impl ApiClient {
         };
         failed.code(problem.code)
     }
+}
+
+fn slash(rest: &str) -> &'static str {
+    if rest.is_empty() { "" } else { "/" }
 }
 
 fn unreachable(url: &str, error: &reqwest::Error) -> ExitError {

@@ -33,6 +33,8 @@ const LIMIT: u32 = 20;
 const WIDE: usize = 110;
 /// How much of a text a table shows.
 const CELL: usize = 72;
+/// How many retries of a run are named.
+const RETRIES: usize = 5;
 /// How many failures are shown with their source at a time.
 const SOURCES: usize = 3;
 
@@ -98,7 +100,11 @@ pub(crate) fn run_table(runs: &[RunSummary], out: &DataOutput) -> TextTable {
     let began = if is_narrow { "STARTED" } else { "STARTED (UTC)" };
     let mut table = TextTable::new(&["RUN", "WORKFLOW", "STATUS", began, "TOOK", "NOTE"]).whole(&[0]);
     let now = Clock::System.now();
+    // The retries that are in the same list: the older run says what became of it.
+    let retries = runs.iter().rev().filter_map(|run| Some((run.source.as_ref()?, &run.run_id)));
+    let retries: HashMap<&RunId, &RunId> = retries.collect();
     for run in runs {
+        let next = retries.get(&run.run_id).filter(|_| is_retriable(run.status));
         let took = run.ended_at.map_or_else(|| "-".to_owned(), |end| length(end.ms_since(run.created_at)));
         let began = if is_narrow { recent(run.created_at, now) } else { moment(run.created_at) };
         table.row([
@@ -107,20 +113,21 @@ pub(crate) fn run_table(runs: &[RunSummary], out: &DataOutput) -> TextTable {
             out.style.status(run.status.word()),
             began,
             took,
-            short(&clean(&remark(run)), CELL),
+            short(&clean(&remark(run, next.copied())), CELL),
         ]);
     }
     table
 }
 
-/// Why a run failed or is blocked, and how many children it has.
-fn remark(run: &RunSummary) -> String {
+/// Why a run failed or is blocked, which one goes on in its place, and how many children it has.
+fn remark(run: &RunSummary, next: Option<&RunId>) -> String {
     let children = match run.children {
         None | Some(0) => None,
         Some(1) => Some("1 child".to_owned()),
         Some(many) => Some(format!("{many} children")),
     };
-    children.into_iter().chain(run.note.clone()).collect::<Vec<_>>().join("; ")
+    let next = next.map(|next| format!("retried as {next}"));
+    children.into_iter().chain(next).chain(run.note.clone()).collect::<Vec<_>>().join("; ")
 }
 
 fn array(items: &[Box<RawValue>]) -> String {
@@ -139,18 +146,44 @@ pub(crate) async fn show(context: &VerbContext, args: &args::RunsArgs) -> Result
         match context.out.format {
             OutputFormat::Json => context.out.json(&answer.text),
             OutputFormat::Ids => context.out.line(answer.read::<RunView>()?.run_id),
-            OutputFormat::Table => show_run(&context.out, &answer.read()?),
+            OutputFormat::Table => {
+                let view: RunView = answer.read()?;
+                let next = retried(&client, &view).await;
+                show_run(&context.out, &view, &next)
+            }
         }
     })
     .await
 }
 
-fn show_run(out: &DataOutput, run: &RunView) -> Result<()> {
-    for (name, value) in facts(out.style, run, Clock::System.now()) {
-        out.line(format_args!("{} {value}", out.style.dim(format_args!("{name:<9}"))))?;
+/// The runs that go on from one that did not complete, the first of them first.
+async fn retried(client: &ApiClient, run: &RunView) -> Vec<RunId> {
+    let (Some(ended), true) = (run.ended_at, is_retriable(run.status)) else { return Vec::new() };
+    let filters = query(&[
+        ("source", Some(run.run_id.to_string())),
+        // Those that it may have been are all after its end: the others need not be read.
+        ("from", Some(ended.0.to_string())),
+        ("limit", Some(RETRIES.to_string())),
+    ]);
+    // It is a help, not what was asked for: an older server does not know the filter.
+    let Ok(answer) = client.get(&format!("/api/runs{filters}")).await else { return Vec::new() };
+    let Ok(page) = answer.read::<RunListReply>() else { return Vec::new() };
+    page.items.into_iter().rev().map(|run| run.run_id).collect()
+}
+
+fn is_retriable(status: RunStatus) -> bool {
+    matches!(status, RunStatus::Failed | RunStatus::Cancelled)
+}
+
+fn show_run(out: &DataOutput, run: &RunView, retries: &[RunId]) -> Result<()> {
+    for (name, value) in facts(out.style, run, retries, Clock::System.now()) {
+        out.line(format_args!("{} {value}", out.style.dim(format_args!("{name:<10}"))))?;
     }
     if run.steps.is_empty() {
         return Ok(());
+    }
+    if is_retriable(run.status) && run.retried_as.is_none() && retries.is_empty() {
+        note(format_args!("`rival retry {}` goes on from there", run.run_id));
     }
     out.line("")?;
     let mut table = TextTable::new(&["STEP", "STATUS", "TOOK", "ATTEMPTS", "DETAIL"]);
@@ -162,7 +195,7 @@ fn show_run(out: &DataOutput, run: &RunView) -> Result<()> {
     out.table(&table)
 }
 
-fn facts(style: TextStyle, run: &RunView, now: Time) -> Vec<(&'static str, String)> {
+fn facts(style: TextStyle, run: &RunView, retries: &[RunId], now: Time) -> Vec<(&'static str, String)> {
     let json = |value: &Value| short(&clean(&value.to_json().to_string()), 2 * CELL);
     let mut facts = vec![
         ("run", run.run_id.to_string()),
@@ -176,7 +209,7 @@ fn facts(style: TextStyle, run: &RunView, now: Time) -> Vec<(&'static str, Strin
     let texts = [
         ("parent", run.parent.as_ref().map(RunId::to_string)),
         ("from", run.source.as_ref().map(RunId::to_string)),
-        ("next", run.retried_as.as_ref().map(RunId::to_string)),
+        ("retried as", retried_as(run, retries)),
         ("tags", Some(run.tags.join(", ")).filter(|tags| !tags.is_empty())),
         ("reason", run.reason.clone()),
     ];
@@ -198,6 +231,13 @@ fn facts(style: TextStyle, run: &RunView, now: Time) -> Vec<(&'static str, Strin
         facts.push(("output", json(output)));
     }
     facts
+}
+
+/// By itself, or because it was asked for.
+fn retried_as(run: &RunView, retries: &[RunId]) -> Option<String> {
+    let all: BTreeSet<&RunId> = run.retried_as.iter().chain(retries).collect();
+    let all: Vec<String> = all.into_iter().map(RunId::to_string).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 fn step_row(step: &StepMetrics, style: TextStyle) -> [String; 5] {

@@ -282,6 +282,6 @@ fn not_completed(outcome: &RunOutcome) -> ExitError {
     let failed = ExitError::error(clean(&format!("run `{run_id}` {was}{status}{at}{why}")) + &source);
     match retried_as {
         Some(next) => failed.hint(format!("run `{next}` goes on in its place")),
-        None => failed,
+        None => failed.hint(format!("`rival retry {run_id}` goes on from there")),
     }
 }

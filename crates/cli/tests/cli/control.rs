@@ -26,8 +26,10 @@ fn runs_are_stopped_and_held() {
     "#]]);
     lab.rival(&["wait", "a1"]).is(&expect![[r#"
         ! error: run `a1` was cancelled: too dear
+        ! hint: `rival retry a1` goes on from there
         exit 1
     "#]]);
+    assert_eq!(lab.rival(&["show", "a1"]).ok().matches("too dear").count(), 1);
     lab.rival(&["kill", "a2", "-o", "json"]).is(&expect![[r#"
         {
           "runId": "a2",

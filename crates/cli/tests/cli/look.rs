@@ -63,6 +63,7 @@ fn a_run_is_shown() {
         book_flight  undone  <took>  1  a flight to Lisbon
         book_hotel  undone  <took>  1  a room in Lisbon
         pay  failed  <took>  1  100 is not enough
+        ! `rival retry s1` goes on from there
     "#]]);
     assert_eq!(lab.rival(&["get", "s1", "-o", "json"]).json()["steps"][2]["name"], "pay");
     lab.rival(&["describe", "s1", "-o", "ids"]).is(&expect![[r#"
@@ -101,9 +102,10 @@ fn a_run_is_shown() {
     "#]]);
     lab.rival(&["show", "nope"]).is(&expect![[r#"
         ! error: run `nope` not found
+        ! hint: an id may be cut after 6 characters or more, if no other begins so
         exit 4
     "#]]);
-    // Ids are exact: the beginning of one is another.
+    // Too little of an id means none.
     assert_eq!(lab.rival(&["show", "s"]).code, 4);
 }
 
@@ -267,4 +269,48 @@ fn a_reader_that_has_heard_enough_ends_a_command_quietly() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+}
+
+#[test]
+fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
+    let lab = Lab::online();
+    for id in ["order-2031-a", "order-2031-b", "trip-77"] {
+        lab.rival(&["run", "flaky", "--id", id, "--wait"]).ok();
+    }
+    assert!(lab.rival(&["show", "order-2031-a"]).ok().contains("order-2031-a"));
+    for args in [&["wait", "trip-7"][..], &["logs", "trip-7"], &["watch", "trip-7"], &["explain", "trip-7"]] {
+        lab.rival(args).ok();
+    }
+    assert_eq!(lab.rival(&["history", "trip-7"]).code, 0);
+    lab.rival(&["show", "order-20"]).is(&expect![[r#"
+        ! error: several runs begin with `order-20`: order-2031-b, order-2031-a
+        ! hint: write more of the one that you mean
+        exit 4
+    "#]]);
+    lab.rival(&["show", "trip-"]).is(&expect![[r#"
+        ! error: run `trip-` not found
+        ! hint: an id may be cut after 6 characters or more, if no other begins so
+        exit 4
+    "#]]);
+    lab.rival(&["cancel", "order-2031-c"]).is(&expect![[r#"
+        ! error: run `order-2031-c` not found
+        ! hint: did you mean `order-2031-a`?
+        exit 4
+    "#]]);
+    lab.rival(&["show", "something else"]).is(&expect![[r#"
+        ! error: run `something else` not found
+        exit 4
+    "#]]);
+}
+
+#[test]
+fn a_run_that_was_retried_says_as_what() {
+    let lab = Lab::online();
+    lab.rival(&["run", "saga", "--id", "s1", "--input", TRIP, "--wait"]);
+    let before = lab.rival(&["show", "s1"]);
+    assert!(before.err.contains("`rival retry s1` goes on from there"), "{}", before.err);
+    lab.rival(&["fork", "s1", "--id", "s2", "-i", r#"{"to": "Oslo", "budget": 900}"#, "--wait"]).ok();
+    let after = lab.rival(&["show", "s1"]);
+    assert!(after.out.contains("retried as s2") && after.err.is_empty(), "{}", after.all());
+    assert!(lab.rival(&["list"]).ok().contains("retried as s2; 100 is not enough"));
 }

@@ -58,10 +58,12 @@ fn a_failed_run_is_an_error_where_it_is_waited_for() {
     lab.rival(&["run", "saga", "--id", "s1", "--input", trip, "--wait"]).is(&expect![[r#"
         ! run s1
         ! error: run `s1` failed at `pay`: 100 is not enough (too_poor)
+        ! hint: `rival retry s1` goes on from there
         exit 1
     "#]]);
     lab.rival(&["wait", "s1"]).is(&expect![[r#"
         ! error: run `s1` failed at `pay`: 100 is not enough (too_poor)
+        ! hint: `rival retry s1` goes on from there
         exit 1
     "#]]);
     lab.rival(&["watch", "s1"]).is(&expect![[r#"
@@ -81,6 +83,7 @@ fn a_failed_run_is_an_error_where_it_is_waited_for() {
         <clock>  book_flight: undone
         <clock>  run: failed, 100 is not enough
         ! error: run `s1` failed at `pay`: 100 is not enough (too_poor)
+        ! hint: `rival retry s1` goes on from there
         exit 1
     "#]]);
     lab.rival(&["run", "saga", "--id", "s2", "--input", trip, "--wait", "-o", "json"]).is(&expect![[r#"
@@ -123,6 +126,7 @@ fn a_failed_run_is_an_error_where_it_is_waited_for() {
           "notUndone": []
         }
         ! error: run `s2` failed at `pay`: 100 is not enough (too_poor)
+        ! hint: `rival retry s2` goes on from there
         exit 1
     "#]]);
 }

@@ -220,7 +220,7 @@ pub(crate) struct ListArgs {
     /// Only children of this run
     #[arg(long, value_name = "RUN")]
     pub(crate) parent: Option<String>,
-    /// Only runs started at this time or later, such as 2026-11-15T09:00:00Z
+    /// Only runs started at this time or later: 2026-11-15T09:00:00Z, 2026-11-15, yesterday, or 1h for an hour ago
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<String>,
     /// Only runs started before this time

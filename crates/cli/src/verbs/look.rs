@@ -6,7 +6,7 @@ use anyhow::Result;
 use rival::{Clock, LogLevel, NodeStatus, Path, RunId, RunStatus, Time, Value};
 use rival_api::{
     EventListReply, EventReply, ExplanationReply, LogListReply, LogReply, RunListReply, RunSummary, RunView,
-    StepMetrics, path_segment,
+    StepMetrics, duration, path_segment,
 };
 use serde_json::value::RawValue;
 
@@ -43,6 +43,7 @@ pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result
     let mut left = args.limit.unwrap_or(if args.all { u32::MAX } else { LIMIT });
     // Children are folded into their parents, unless they are asked for.
     let roots = !args.all && args.parent.is_none();
+    let now = Clock::System.now();
     let mut cursor: Option<String> = None;
     let mut runs: Vec<Box<RawValue>> = Vec::new();
     loop {
@@ -52,8 +53,8 @@ pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result
             ("tag", args.tag.clone()),
             ("parent", args.parent.clone()),
             ("roots", roots.then(|| "true".to_owned())),
-            ("from", args.from.clone()),
-            ("to", args.to.clone()),
+            ("from", args.from.as_deref().map(|time| since(time, now))),
+            ("to", args.to.as_deref().map(|time| since(time, now))),
             ("input", args.input.clone()),
             ("limit", Some(left.min(PAGE).to_string())),
             ("cursor", cursor),
@@ -71,6 +72,23 @@ pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result
         note("there are more: --limit shows more of them, --all shows all, with children");
     }
     Ok(())
+}
+
+/// A time as the API takes it: also a day in UTC, `today`, `yesterday`, and a length of time that has passed since.
+fn since(text: &str, now: Time) -> String {
+    const DAY_MS: i64 = 86_400_000;
+    let midnight = |now: Time| now.0 - now.0.rem_euclid(DAY_MS);
+    match text {
+        "today" => midnight(now).to_string(),
+        "yesterday" => (midnight(now) - DAY_MS).to_string(),
+        _ => match duration::parse(text).map(|ago| u64::try_from(ago.as_millis())) {
+            Some(Ok(ago)) => now.minus_ms(ago).0.to_string(),
+            _ if text.len() == "2026-11-16".len() && text.matches('-').count() == 2 => {
+                format!("{text}T00:00:00Z")
+            }
+            _ => text.to_owned(),
+        },
+    }
 }
 
 fn statuses(statuses: &[RunStatus]) -> Option<String> {
@@ -218,7 +236,7 @@ fn facts(style: TextStyle, run: &RunView, retries: &[RunId], now: Time) -> Vec<(
         let at = run.failed_step.as_ref().map_or_else(String::new, |at| format!(" at `{}`", at.path));
         let error_line = style.red(clean(&format!("{} ({}){at}", error.sentence(), error.code)));
         facts.push(("error", error_line + &below(error, style)));
-    } else if let Some(note) = &run.note {
+    } else if let Some(note) = run.note.as_ref().filter(|note| run.reason.as_ref() != Some(note)) {
         facts.push(("note", clean(note)));
     }
     for left in &run.not_undone {

@@ -202,6 +202,7 @@ fn a_failure_is_shown_with_its_class_its_line_and_the_source_around_it() {
         !   6 |  return input.rows.length
         !     |  ^
         !   7 | }
+        ! hint: `rival retry r1` goes on from there
         exit 1
     "#]]);
     lab.rival(&["show", "r1"]).is(&expect![[r#"
@@ -221,6 +222,7 @@ fn a_failure_is_shown_with_its_class_its_line_and_the_source_around_it() {
 
         STEP  STATUS  TOOK  ATTEMPTS  DETAIL
         load  failed  <took>  1  TypeError: cannot read property 'length' of undefined (flows/etl.ts:6:12…
+        ! `rival retry r1` goes on from there
     "#]]);
     lab.rival(&["history", "r1"]).is(&expect![[r#"
         SEQ  TIME (UTC)  EVENT  NODE  WHAT IT MEANS

@@ -97,7 +97,10 @@ fn operation(state: &RunState, path: &Path, now: Time) -> Option<(Option<Time>, 
         (Some(awaited), _) => format!("the signal `{}`", awaited.name),
         (None, Some(of)) if !of.open.is_empty() => children(of.open.values()),
         (None, Some(_)) => format!("children of workflow `{}`", op.key.name),
-        (None, None) => "a time".to_owned(),
+        (None, None) => {
+            let until = op.until.map_or_else(String::new, |until| format!(" {}", left(until, now)));
+            return Some((op.until, format!("sleeps at `{path}`{until}")));
+        }
     };
     Some((op.until, format!("waits at `{path}` for {what}{}", comma(op.until, now))))
 }
@@ -141,7 +144,8 @@ pub(crate) fn blocked(node: &Path, reason: &BlockedReason) -> String {
         }
         BlockedReason::FunctionMissing { function } => {
             format!(
-                "`{node}` needs the function `{function}`, which its workflow no longer has; register one that has it"
+                "`{node}` needs the function `{function}`, which its workflow no longer has; put it back into the \
+                 workflow, and the run goes on"
             )
         }
         BlockedReason::Quarantined { interruptions } => {
@@ -162,12 +166,33 @@ fn ago(now: Time, then: Time) -> String {
     span(now.ms_since(then))
 }
 
+/// A length of time in one unit or two, rounded: two days that began a moment ago are two days.
 fn span(ms: u64) -> String {
-    match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..120_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-        120_000..7_200_000 => format!("{} min", ms / 60_000),
-        7_200_000..172_800_000 => format!("{} h", ms / 3_600_000),
-        _ => format!("{} days", ms / 86_400_000),
+    let rounded = |unit: u64| (ms + unit / 2) / unit;
+    let (minutes, hours) = (rounded(60_000), rounded(3_600_000));
+    match minutes {
+        _ if ms < 1_000 => format!("{ms} ms"),
+        _ if ms < 120_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        0..120 => format!("{minutes} min"),
+        120..2_880 => both(minutes / 60, "h", minutes % 60, "min"),
+        _ => both(hours / 24, "days", hours % 24, "h"),
+    }
+}
+
+fn both(large: u64, unit: &str, small: u64, small_unit: &str) -> String {
+    let rest = if small == 0 { String::new() } else { format!(" {small} {small_unit}") };
+    format!("{large} {unit}{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_are_rounded() {
+        let (minute, hour, day) = (60_000, 3_600_000, 86_400_000);
+        let told = [7, 1_250, 4 * minute, hour - 3, 2 * hour, 2 * day - 3, 7 * day - 2 * hour].map(span);
+        assert_eq!(told, ["7 ms", "1.2 s", "4 min", "60 min", "2 h", "2 days", "6 days 22 h"]);
+        assert_eq!(span(2 * hour + 10 * minute), "2 h 10 min");
     }
 }

@@ -116,7 +116,7 @@ async fn a_missing_function_blocks_the_step(lab: Lab) {
     engine.advance(std::time::Duration::from_secs(1)).await.unwrap();
     let view = engine.get(&run).await.unwrap();
     assert_eq!((view.status, view.steps[1].status), (RunStatus::Blocked, NodeStatus::Blocked));
-    let note = "`old` needs the function `old`, which its workflow no longer has; register one that has it";
+    let note = "`old` needs the function `old`, which its workflow no longer has; put it back into the workflow, and the run goes on";
     assert_eq!(view.note.as_deref(), Some(note));
 }
 

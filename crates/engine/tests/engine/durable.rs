@@ -751,7 +751,7 @@ async fn a_waiting_step_shows_what_it_waits_for(lab: Lab) {
     let expected = format!("run `{run}` waits at `s` for the signal `go`, for another 24 h");
     assert_eq!(engine.explain(&run).await.unwrap(), expected);
     engine.advance(MINUTE).await.unwrap();
-    let expected = format!("run `{run}` waits at `s` for the signal `go`, for another 23 h");
+    let expected = format!("run `{run}` waits at `s` for the signal `go`, for another 23 h 59 min");
     assert_eq!(engine.explain(&run).await.unwrap(), expected);
     let view = serde_json::to_value(engine.get(&run).await.unwrap()).unwrap();
     let operations = &view["steps"][0]["operations"];

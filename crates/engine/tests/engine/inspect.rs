@@ -78,7 +78,7 @@ async fn explain_says_what_a_run_sleeps_for(lab: Lab) {
     let (engine, run) =
         engine_of(&lab, Workflow::new("w").step(delay_step(Duration::from_secs(86_400 * 7)))).await;
     engine.advance(Duration::from_secs(7_200)).await.unwrap();
-    says(&engine, &run, expect!["run `r` sleeps at `delay` for another 6 days; it began 2 h ago"]).await;
+    says(&engine, &run, expect!["run `r` sleeps at `delay` for another 6 days 22 h; it began 2 h ago"]).await;
 }
 
 async fn explain_says_when_a_step_is_tried_again(lab: Lab) {

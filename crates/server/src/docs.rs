@@ -1,11 +1,11 @@
 //! The OpenAPI document, and a page to browse it.
 
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, Uri, header};
+use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::AppState;
 use crate::document;
-use crate::routes::{RouteBuilder, open};
+use crate::routes::{RouteBuilder, no_such_path, open};
 use crate::settings::Settings;
 
 const PAGE: &str = include_str!("../assets/docs.html");
@@ -20,11 +20,21 @@ pub(crate) fn pages(routes: RouteBuilder<AppState>, settings: &Settings) -> Rout
     }
     document::serve_at(&mut document, &settings.base_path);
     let document = document::finish(&document).to_string();
+    let docs = settings.base_path.join("/api/docs");
     routes
+        .page(open(), "/", move |uri: Uri, headers: HeaderMap| async move { front(&docs, &uri, &headers) })
         .page(open(), "/api/openapi.json", || async { text("application/json", document) })
         .page(open(), "/api/docs", || async { text("text/html; charset=utf-8", PAGE) })
         .page(open(), "/api/docs.js", || async { text("text/javascript; charset=utf-8", SCRIPT) })
         .page(open(), "/api/docs.css", || async { text("text/css; charset=utf-8", STYLE) })
+}
+
+/// The address that the server prints is what people open first: a browser is led to the page, a program is told that there
+/// is nothing.
+fn front(docs: &str, uri: &Uri, headers: &HeaderMap) -> Response {
+    let accepts = headers.get(header::ACCEPT).and_then(|accepts| accepts.to_str().ok()).unwrap_or_default();
+    let is_browser = accepts.split(',').any(|kind| kind.trim().starts_with("text/html"));
+    if is_browser { Redirect::to(docs).into_response() } else { no_such_path(uri).into_response() }
 }
 
 fn text(kind: &'static str, text: impl IntoResponse) -> Response {

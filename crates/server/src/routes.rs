@@ -196,11 +196,12 @@ impl<S: Clone + Send + Sync + 'static> RouteBuilder<S> {
     /// Axum's router and what its routes need, for [`secure`](crate::secure::secure).
     pub(crate) fn split(self) -> (Router<S>, RouteRules) {
         let router = self.router.split_for_parts().0;
-        (router.fallback(no_such_path), self.rules)
+        (router.fallback(async |uri: Uri| no_such_path(&uri)), self.rules)
     }
 }
 
-async fn no_such_path(uri: Uri) -> HttpProblem {
+/// What is answered where there is nothing.
+pub(crate) fn no_such_path(uri: &Uri) -> HttpProblem {
     let error = format!("there is nothing at `{}`; the API is described at /api/docs", uri.path());
     HttpProblem::new(StatusCode::NOT_FOUND, code::NOT_FOUND, error)
 }

@@ -112,3 +112,14 @@ fn every_type_of_events_is_in_the_docs() {
     let listed: BTreeSet<&str> = rows.filter_map(|row| row.split('`').next()).collect();
     assert_eq!(given, listed);
 }
+
+/// A browser that opens the address which `rival dev` prints finds the page; a program finds what it found before.
+#[tokio::test]
+async fn a_browser_is_led_to_the_docs() {
+    let lab = Lab::new().await;
+    let ask = |accept: &str| lab.request(Method::GET, "/").header("accept", accept).send();
+    let page = ask("text/html,application/xhtml+xml;q=0.9,*/*;q=0.8").await.unwrap();
+    assert_eq!((page.status().as_u16(), page.url().path()), (200, "/api/docs"));
+    Answer::of(ask("application/json").await.unwrap()).await.is_problem(404, "not_found");
+    lab.get("/").await.is_problem(404, "not_found");
+}

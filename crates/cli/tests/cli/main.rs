@@ -12,6 +12,7 @@ mod clock;
 mod collector;
 mod config;
 mod control;
+mod deploy;
 mod files;
 mod help;
 mod init;

@@ -252,10 +252,8 @@ impl ApiClient {
     async fn whole_path(&self, path: &str, error: anyhow::Error) -> Result<String> {
         let is_missing = |failed: &ExitError| failed.code.as_deref() == Some("run_not_found");
         let given = path.strip_prefix("/api/runs/").map(|rest| rest.split_once('/').unwrap_or((rest, "")));
-        let (given, rest) = match (error.downcast_ref::<ExitError>().filter(|it| is_missing(it)), given) {
-            (Some(_), Some(given)) => given,
-            _ => return Err(error),
-        };
+        let is_of_run = error.downcast_ref::<ExitError>().is_some_and(is_missing);
+        let Some((given, rest)) = given.filter(|_| is_of_run) else { return Err(error) };
         let failed: ExitError = error.downcast()?;
         if given.len() < PREFIX_MIN {
             let hint =

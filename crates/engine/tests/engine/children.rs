@@ -223,7 +223,10 @@ async fn an_unknown_child_names_the_known_ones(lab: Lab) {
     let engine = engine(&lab, &parent, &child).await;
     let run = start(&engine).await;
     let outcome = engine.finish(&run).await.unwrap();
-    assert_eq!(failure(&outcome), "p: no workflow is called `chidl`; registered are: child, parent");
+    assert_eq!(
+        failure(&outcome),
+        "p: no workflow is called `chidl`; registered are: child, parent; did you mean `child`?"
+    );
 }
 
 async fn a_completed_child_is_not_run_again(lab: Lab) {

@@ -107,7 +107,7 @@ async fn explain_says_that_a_run_is_paused(lab: Lab) {
     let (engine, run) = engine_of(&lab, Workflow::new("w").step(delay_step(Duration::from_secs(60)))).await;
     engine.pause(&run).await.unwrap();
     engine.advance(Duration::from_secs(150)).await.unwrap();
-    says(&engine, &run, expect!["run `r` has been paused for 2 min; `resume` lets it go on"]).await;
+    says(&engine, &run, expect!["run `r` has been paused for 3 min; `resume` lets it go on"]).await;
 }
 
 async fn explain_says_why_a_run_is_blocked(lab: Lab) {

@@ -75,7 +75,10 @@ async fn several_workflows_share_an_engine(lab: Lab) {
 
 async fn an_unknown_workflow_lists_the_known_ones(lab: Lab) {
     let error = both(&lab).await.run("ordres", ()).await.unwrap_err();
-    assert_eq!(error.to_string(), "no workflow is called `ordres`; registered are: orders, other");
+    assert_eq!(
+        error.to_string(),
+        "no workflow is called `ordres`; registered are: orders, other; did you mean `orders`?"
+    );
     assert_eq!(error.code(), "unknown_workflow");
     let error = lab.builder().build().await.unwrap().run("ordres", ()).await.unwrap_err();
     assert_eq!(error.to_string(), "no workflow is called `ordres`; registered are: none");

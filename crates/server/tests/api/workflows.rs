@@ -42,7 +42,7 @@ async fn a_graph_is_drawn_in_three_ways() {
 #[tokio::test]
 async fn an_unknown_workflow_is_named_with_those_that_are_known() {
     let lab = Lab::new().await;
-    let told = "no workflow is called `ordr`; registered are: approval, chatty, held, order, parent";
+    let told = "no workflow is called `ordr`; registered are: approval, chatty, held, order, parent; did you mean `order`?";
     for path in ["/api/workflows/ordr", "/api/workflows/ordr/graph"] {
         assert_eq!(lab.get(path).await.is_problem(404, "unknown_workflow"), told);
     }

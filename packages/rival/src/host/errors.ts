@@ -74,6 +74,14 @@ function stackOf(error: Error): string {
     return text
 }
 
+/** Errors that the parent made: their own frames are those of the host. */
+const placeless = new WeakSet<Error>()
+
+/** Whether no line of a script belongs to an error. */
+export function isPlaceless(error: unknown): error is Error {
+    return error instanceof Error && placeless.has(error)
+}
+
 /** An error that the parent describes, as a script can catch it. */
 export function toError(shape: ErrorShape): Error {
     const error = new Error(shape.message) as Error & Record<string, unknown>
@@ -85,5 +93,6 @@ export function toError(shape: ErrorShape): Error {
         if (issues !== undefined) error.issues = issues
     }
     if (shape.stack !== undefined) error.stack = `${String(error)}\n${shape.stack}`
+    else placeless.add(error)
     return error
 }

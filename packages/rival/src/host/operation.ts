@@ -6,6 +6,7 @@
  * end with it, by an abort signal, or by a newer wait for the same signal when the races that it was in are settled.
  */
 import type { Call, Unattended } from './call.ts'
+import { isPlaceless } from './errors.ts'
 import { forgetAnswer, tell } from './ops.ts'
 import { framesOf } from './stack.ts'
 import { stackText } from '../web/inspect.ts'
@@ -154,9 +155,7 @@ export class Operation implements Unattended {
 
     /** An error of the parent comes from nowhere: it is given the line that asked. */
     #placed(error: unknown): unknown {
-        if (error instanceof Error && framesOf(error) === '') {
-            error.stack = `${String(error)}\n${framesOf(this.#asked)}`
-        }
+        if (isPlaceless(error)) error.stack = `${String(error)}\n${framesOf(this.#asked)}`
         return error
     }
 

@@ -58,11 +58,12 @@ fn a_run_is_shown() {
         input  {"to":"Lisbon","budget":100}
         tags  blue
         error  100 is not enough (too_poor) at `pay`
+           --> crates/cli/src/examples/saga.rs:41:20
 
         STEP  STATUS  TOOK  ATTEMPTS  DETAIL
         book_flight  undone  <took>  1  a flight to Lisbon
         book_hotel  undone  <took>  1  a room in Lisbon
-        pay  failed  <took>  1  100 is not enough
+        pay  failed  <took>  1  100 is not enough (crates/cli/src/examples/saga.rs:41:20)
         ! `rival retry s1` goes on from there
     "#]]);
     assert_eq!(lab.rival(&["get", "s1", "-o", "json"]).json()["steps"][2]["name"], "pay");
@@ -77,17 +78,21 @@ fn a_run_is_shown() {
         4  <clock>  callStarted  book_hotel  started
         5  <clock>  callSucceeded  book_hotel  completed, a room in Lisbon
         6  <clock>  callStarted  pay  started
-        7  <clock>  callFailed  pay  failed, 100 is not enough
-        8  <clock>  runFailing  pay  is failing, 100 is not enough
+        7  <clock>  callFailed  pay  failed, 100 is not enough (crates/cli/src/examples/saga.rs:41:20)
+        8  <clock>  runFailing  pay  is failing, 100 is not enough (crates/cli/src/examples/saga.rs:41:20)
         9  <clock>  callStarted  book_hotel  being undone
         10  <clock>  callSucceeded  book_hotel  undone
         11  <clock>  callStarted  book_flight  being undone
         12  <clock>  callSucceeded  book_flight  undone
-        13  <clock>  runFailed  pay  failed, 100 is not enough
+        13  <clock>  runFailed  pay  failed, 100 is not enough (crates/cli/src/examples/saga.rs:41:20)
+
+        7: 100 is not enough
+           --> crates/cli/src/examples/saga.rs:41:20
     "#]]);
     assert_eq!(lab.rival(&["events", "s1", "--after", "12", "-o", "json"]).json()[0]["type"], "runFailed");
     lab.rival(&["logs", "s1"]).is(&expect![[r#"
         <clock>  error  pay: failed, 100 is not enough
+           --> crates/cli/src/examples/saga.rs:41:20
         <clock>  info  book_hotel: giving back room H-2
         <clock>  info  book_flight: giving back flight F-1
     "#]]);
@@ -96,9 +101,11 @@ fn a_run_is_shown() {
     "#]]);
     lab.rival(&["logs", "s1", "--level", "warn"]).is(&expect![[r#"
         <clock>  error  pay: failed, 100 is not enough
+           --> crates/cli/src/examples/saga.rs:41:20
     "#]]);
     lab.rival(&["explain", "s1"]).is(&expect![[r#"
         run `s1` failed <took> ago: 100 is not enough
+           --> crates/cli/src/examples/saga.rs:41:20
     "#]]);
     lab.rival(&["show", "nope"]).is(&expect![[r#"
         ! error: run `nope` not found
@@ -128,7 +135,7 @@ fn a_run_with_blocks_is_shown_and_drawn() {
                 ▸ [1]
                   ✔ send  <took>
                 ▸ [2]
-                  ✘ send  <took>  an empty invoice
+                  ✘ send  <took>  an empty invoice (crates/cli/src/examples/nightly.rs:40:20)
               ✔ add_up  <took>
             ▸ [1]
               ✔ breathe  <took>
@@ -220,10 +227,13 @@ fn logs_have_every_failed_attempt() {
     lab.rival(&["logs", "f1"]).is(&expect![[r#"
         <clock>  info  call_service: attempt 1
         <clock>  error  call_service: failed, the service is busy
+           --> crates/cli/src/examples/flaky.rs:12:20
         <clock>  info  call_service (attempt 2): attempt 2
         <clock>  error  call_service (attempt 2): failed, the service is busy
+           --> crates/cli/src/examples/flaky.rs:12:20
         <clock>  info  call_service (attempt 3): attempt 3
         <clock>  error  send_postcard: failed, out of stamps
+           --> crates/cli/src/examples/flaky.rs:20:9
     "#]]);
     let followed = lab.rival(&["logs", "f1", "--follow"]).ok();
     assert!(followed.contains("error  call_service (attempt 2): failed, the service is busy"), "{followed}");

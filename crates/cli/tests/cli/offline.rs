@@ -128,6 +128,7 @@ fn a_run_that_is_waited_for_is_run_here() {
         r#"
         ! run s1
         ! error: run `s1` failed at `pay`: 1 is not enough (too_poor)
+        !    --> crates/cli/src/examples/saga.rs:41:20
         ! hint: `rival retry s1` goes on from there
         exit 1
     "#

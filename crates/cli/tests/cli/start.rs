@@ -32,15 +32,15 @@ fn a_run_is_started_and_waited_for() {
         <clock>  run: started, workflow flaky
         <clock>  call_service: started
         <clock>  info  call_service: attempt 1
-        <clock>  call_service: failed, the service is busy; trying again in <took>
+        <clock>  call_service: failed, the service is busy (crates/cli/src/examples/flaky.rs:12:20); trying again in <took>
         <clock>  call_service: started, attempt 2 (call 2)
         <clock>  info  call_service (attempt 2): attempt 2
-        <clock>  call_service: failed, the service is busy; trying again in <took>
+        <clock>  call_service: failed, the service is busy (crates/cli/src/examples/flaky.rs:12:20); trying again in <took>
         <clock>  call_service: started, attempt 3 (call 3)
         <clock>  info  call_service (attempt 3): attempt 3
         <clock>  call_service: completed, answered at attempt 3
         <clock>  send_postcard: started
-        <clock>  send_postcard: failed, out of stamps; the run goes on without it
+        <clock>  send_postcard: failed, out of stamps (crates/cli/src/examples/flaky.rs:20:9); the run goes on without it
         <clock>  sum_up: started
         <clock>  sum_up: completed
         <clock>  run: completed
@@ -58,11 +58,13 @@ fn a_failed_run_is_an_error_where_it_is_waited_for() {
     lab.rival(&["run", "saga", "--id", "s1", "--input", trip, "--wait"]).is(&expect![[r#"
         ! run s1
         ! error: run `s1` failed at `pay`: 100 is not enough (too_poor)
+        !    --> crates/cli/src/examples/saga.rs:41:20
         ! hint: `rival retry s1` goes on from there
         exit 1
     "#]]);
     lab.rival(&["wait", "s1"]).is(&expect![[r#"
         ! error: run `s1` failed at `pay`: 100 is not enough (too_poor)
+        !    --> crates/cli/src/examples/saga.rs:41:20
         ! hint: `rival retry s1` goes on from there
         exit 1
     "#]]);
@@ -73,16 +75,17 @@ fn a_failed_run_is_an_error_where_it_is_waited_for() {
         <clock>  book_hotel: started
         <clock>  book_hotel: completed, a room in Lisbon
         <clock>  pay: started
-        <clock>  pay: failed, 100 is not enough
-        <clock>  run: is failing, 100 is not enough
+        <clock>  pay: failed, 100 is not enough (crates/cli/src/examples/saga.rs:41:20)
+        <clock>  run: is failing, 100 is not enough (crates/cli/src/examples/saga.rs:41:20)
         <clock>  book_hotel: being undone
         <clock>  info  book_hotel: giving back room H-2
         <clock>  book_hotel: undone
         <clock>  book_flight: being undone
         <clock>  info  book_flight: giving back flight F-1
         <clock>  book_flight: undone
-        <clock>  run: failed, 100 is not enough
+        <clock>  run: failed, 100 is not enough (crates/cli/src/examples/saga.rs:41:20)
         ! error: run `s1` failed at `pay`: 100 is not enough (too_poor)
+        !    --> crates/cli/src/examples/saga.rs:41:20
         ! hint: `rival retry s1` goes on from there
         exit 1
     "#]]);
@@ -115,7 +118,12 @@ fn a_failed_run_is_an_error_where_it_is_waited_for() {
           },
           "error": {
             "code": "too_poor",
-            "message": "100 is not enough"
+            "message": "100 is not enough",
+            "origin": {
+              "file": "crates/cli/src/examples/saga.rs",
+              "line": 41,
+              "column": 20
+            }
           },
           "failedStep": {
             "stepName": "pay",
@@ -126,6 +134,7 @@ fn a_failed_run_is_an_error_where_it_is_waited_for() {
           "notUndone": []
         }
         ! error: run `s2` failed at `pay`: 100 is not enough (too_poor)
+        !    --> crates/cli/src/examples/saga.rs:41:20
         ! hint: `rival retry s2` goes on from there
         exit 1
     "#]]);

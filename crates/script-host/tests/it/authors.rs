@@ -12,7 +12,8 @@ fn refused(code: &str) -> ScriptError {
 
 /// A file, what is wrong with it, and the advice.
 const WRONG: &[(&str, &str, &str)] = &[
-    ("export const step = 1", "the file has no `steps`, and exports and registers no workflow", "write export const steps"),
+    ("export const step = 1", "the file has no `steps`, and exports and registers no workflow", "did you mean `steps`?"),
+    ("export const other = 1", "the file has no `steps`, and exports and registers no workflow", "write export const steps"),
     ("export const steps = 7", "`steps` must be a list, not the number 7", "write export const steps = [first, second]"),
     ("export const steps = []", "`steps` is empty", "write export const steps = [first, second]"),
     (

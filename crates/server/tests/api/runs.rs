@@ -102,7 +102,8 @@ async fn a_run_is_shown_with_everything() {
     some_runs(&lab).await;
     let run = lab.get("/api/runs/c").await.body;
     assert_eq!(run["status"], "failed");
-    assert_eq!(run["error"], json!({"code": "too_much", "message": "too much"}));
+    assert_eq!((&run["error"]["code"], &run["error"]["message"]), (&json!("too_much"), &json!("too much")));
+    assert_eq!(run["error"]["origin"]["file"], "crates/server/tests/api/lab.rs");
     assert_eq!(run["failedStep"], json!({"stepName": "charge", "path": "charge"}));
     let [reserve, charge] = [&run["steps"][0], &run["steps"][1]];
     assert_eq!(

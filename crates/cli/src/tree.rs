@@ -213,6 +213,7 @@ impl<'a> Tree<'a> {
         match step.status {
             NodeStatus::WaitingRetry => style.yellow(format_args!("attempt {attempt} failed: {detail}")),
             NodeStatus::Failed | NodeStatus::Blocked => style.red(detail),
+            NodeStatus::Waiting if step.kind == "signal" => style.yellow("waits for a signal"),
             NodeStatus::Waiting if detail.is_empty() && step.operations.is_empty() => {
                 style.yellow("waits; nothing is held, not even a thread")
             }

@@ -40,8 +40,8 @@ pub enum SecureError {
     Tokens(#[from] TokenError),
     /// Every request needs a token, and there is none.
     #[error(
-        "a server on {listen} needs tokens, and there is none in {}: make one with `rival token create`, or give one as \
-         RIVAL_ADMIN_TOKEN",
+        "a server on {listen} needs tokens, and there is none in {}: make one with `rival token create NAME` and the \
+         same --store, or give one as RIVAL_ADMIN_TOKEN",
         .tokens.display()
     )]
     NoTokens {

@@ -10,7 +10,7 @@ use rival_api::{
 };
 use serde_json::value::RawValue;
 
-use super::{VerbContext, each, is_archive};
+use super::{VerbContext, each, is_archive, start};
 use crate::args;
 use crate::client::{ApiClient, OfflineNeed, query};
 use crate::event_data::EventData;
@@ -201,7 +201,7 @@ fn show_run(out: &DataOutput, run: &RunView, retries: &[RunId]) -> Result<()> {
         return Ok(());
     }
     if is_retriable(run.status) && run.retried_as.is_none() && retries.is_empty() {
-        note(format_args!("`rival retry {}` goes on from there", run.run_id));
+        note(start::retry_hint(&run.run_id));
     }
     out.line("")?;
     let mut table = TextTable::new(&["STEP", "STATUS", "TOOK", "ATTEMPTS", "DETAIL"]);

@@ -192,6 +192,8 @@ async fn engine(context: &VerbContext, offer: &ServerOffer, telemetry: Option<&T
     }
     if offer.dev {
         builder = builder.observe(Arc::new(DevLog::default())).newest_functions();
+    } else {
+        builder = builder.observe(Arc::new(FailureLog));
     }
     if offer.examples {
         builder = examples::add(builder, file, offer.pace)?;
@@ -287,6 +289,20 @@ impl Observer for DevLog {
             } else {
                 tracing::info!(target: "rival::run", run = %commit.run, source, "{line}");
             }
+        }
+    }
+}
+
+/// Logs runs that fail.
+struct FailureLog;
+
+impl Observer for FailureLog {
+    fn committed(&self, commit: &Committed<'_>) {
+        for event in commit.events {
+            let EventKind::RunFailed { failure, node, .. } = &event.kind else { continue };
+            let (run, workflow, code) = (commit.run, commit.workflow, &failure.code);
+            let node = node.as_ref().map_or("", rival::Path::as_str);
+            tracing::error!(target: "rival::run", %run, workflow, node, code, "failed: {}", failure::told(failure));
         }
     }
 }

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use axum::http::StatusCode;
 use rival::{RunId, RunStatus, Value};
-use rival_api::{RunOutcome, RunStatusReply, RunView, StartRun, WorkflowDetail, duration, path_segment};
+use rival_api::{
+    ExplanationReply, RunOutcome, RunStatusReply, RunView, StartRun, WorkflowDetail, duration, path_segment,
+};
 use uuid::Uuid;
 
 use super::{VerbContext, each, expand, watch};
@@ -21,6 +23,9 @@ use crate::style::TextStyle;
 
 /// How long one request waits; asked again, it waits on.
 const LOOK: Duration = Duration::from_secs(60);
+/// How long the request that starts a run waits for its end: a run that takes longer is named, so that it can be looked at
+/// and sent signals meanwhile.
+const FIRST_LOOK: Duration = Duration::from_secs(2);
 
 /// What the command says when it has left a request in a store that no server runs yet.
 pub(crate) const RECORDED: &str = "recorded; it is acted on when a server runs this store";
@@ -140,19 +145,33 @@ async fn run_to_its_end(context: &VerbContext, path: &str, body: StartRun) -> Re
     // Known before the server tells: should the connection break off, this is the run to wait for.
     let id = body.run_id.unwrap_or_else(|| Uuid::now_v7().to_string());
     let body = StartRun { run_id: Some(id.clone()), ..body };
-    let path = format!("{path}?wait={}", duration::show(LOOK));
+    let path = format!("{path}?wait={}", duration::show(FIRST_LOOK));
     let (client, answer) = post(context, OfflineNeed::NewRunHere, &path, &body).await?;
-    let ended = match answer {
-        Ok(answer) => Some(answer).filter(|answer| answer.status == StatusCode::OK),
+    let answer = match answer {
+        Ok(answer) => Some(answer),
         Err(error) if exit::silence(&error) == Some(ServerSilence::Lost) => None,
         Err(error) => return Err(error),
     };
     announce(&context.out, &RunId::from(id.as_str()));
-    let outcome = match ended {
-        Some(answer) => answer.text,
+    let outcome = match answer {
+        Some(ended) if ended.status == StatusCode::OK => ended.text,
+        Some(_) => {
+            name_awaited_signal(context, &client, &id).await;
+            outcome_of(&client, &id, None).await?
+        }
         None => outcome_of(&client, &id, None).await?,
     };
     print_last(context, &client, outcome, None, true).await
+}
+
+/// Says so if a run that has not ended soon waits for a signal: without one it may never end.
+async fn name_awaited_signal(context: &VerbContext, client: &ApiClient, run: &str) {
+    // It is a help, not what was asked for.
+    let explained = client.get(&format!("/api/runs/{}/explain", path_segment(run))).await;
+    let Ok(Ok(reply)) = explained.map(|answer| answer.read::<ExplanationReply>()) else { return };
+    if context.out.format == OutputFormat::Table && reply.explanation.contains(" for the signal ") {
+        note(clean(&reply.explanation));
+    }
 }
 
 fn announce(out: &DataOutput, run: &RunId) {
@@ -269,6 +288,11 @@ pub(crate) async fn conclude(client: &ApiClient, run: &str) -> Result<()> {
     if outcome.status == RunStatus::Completed { Ok(()) } else { Err(not_completed(&outcome).into()) }
 }
 
+/// What a failed run is answered with. Where it goes on depends on what was undone.
+pub(super) fn retry_hint(run: &RunId) -> String {
+    format!("`rival retry {run}` tries again; steps that completed and were not undone are kept")
+}
+
 fn not_completed(outcome: &RunOutcome) -> ExitError {
     let RunOutcome { run_id, status, error, failed_step, reason, retried_as, .. } = outcome;
     let at = failed_step.as_ref().map_or_else(String::new, |at| format!(" at `{}`", at.path));
@@ -282,6 +306,6 @@ fn not_completed(outcome: &RunOutcome) -> ExitError {
     let failed = ExitError::error(clean(&format!("run `{run_id}` {was}{status}{at}{why}")) + &source);
     match retried_as {
         Some(next) => failed.hint(format!("run `{next}` goes on in its place")),
-        None => failed.hint(format!("`rival retry {run_id}` goes on from there")),
+        None => failed.hint(retry_hint(run_id)),
     }
 }

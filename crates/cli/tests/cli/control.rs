@@ -26,7 +26,7 @@ fn runs_are_stopped_and_held() {
     "#]]);
     lab.rival(&["wait", "a1"]).is(&expect![[r#"
         ! error: run `a1` was cancelled: too dear
-        ! hint: `rival retry a1` goes on from there
+        ! hint: `rival retry a1` tries again; steps that completed and were not undone are kept
         exit 1
     "#]]);
     assert_eq!(lab.rival(&["show", "a1"]).ok().matches("too dear").count(), 1);

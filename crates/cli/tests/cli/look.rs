@@ -64,7 +64,7 @@ fn a_run_is_shown() {
         book_flight  undone  <took>  1  a flight to Lisbon
         book_hotel  undone  <took>  1  a room in Lisbon
         pay  failed  <took>  1  100 is not enough (crates/cli/src/examples/saga.rs:41:20)
-        ! `rival retry s1` goes on from there
+        ! `rival retry s1` tries again; steps that completed and were not undone are kept
     "#]]);
     assert_eq!(lab.rival(&["get", "s1", "-o", "json"]).json()["steps"][2]["name"], "pay");
     lab.rival(&["describe", "s1", "-o", "ids"]).is(&expect![[r#"
@@ -318,7 +318,13 @@ fn a_run_that_was_retried_says_as_what() {
     let lab = Lab::online();
     lab.rival(&["run", "saga", "--id", "s1", "--input", TRIP, "--wait"]);
     let before = lab.rival(&["show", "s1"]);
-    assert!(before.err.contains("`rival retry s1` goes on from there"), "{}", before.err);
+    assert!(
+        before
+            .err
+            .contains("`rival retry s1` tries again; steps that completed and were not undone are kept"),
+        "{}",
+        before.err
+    );
     lab.rival(&["fork", "s1", "--id", "s2", "-i", r#"{"to": "Oslo", "budget": 900}"#, "--wait"]).ok();
     let after = lab.rival(&["show", "s1"]);
     assert!(after.out.contains("retried as s2") && after.err.is_empty(), "{}", after.all());

@@ -129,7 +129,7 @@ fn a_run_that_is_waited_for_is_run_here() {
         ! run s1
         ! error: run `s1` failed at `pay`: 1 is not enough (too_poor)
         !    --> crates/cli/src/examples/saga.rs:41:20
-        ! hint: `rival retry s1` goes on from there
+        ! hint: `rival retry s1` tries again; steps that completed and were not undone are kept
         exit 1
     "#
     ]]);

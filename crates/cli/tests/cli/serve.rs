@@ -50,6 +50,32 @@ fn dev_greets_and_tells_what_happens() {
 }
 
 #[test]
+fn a_server_logs_runs_that_fail() {
+    let mut lab = Lab::online();
+    lab.rival(&["run", "saga", "-i", r#"{"to": "x", "budget": 1}"#, "--id", "s1", "--wait"]);
+    signal(&lab.server().child, "TERM");
+    lab.server().child.wait().unwrap();
+    let log = lab.server().log.lock().unwrap().clone();
+    assert!(log.contains("failed: 1 is not enough (crates/cli/src/examples/saga.rs:"), "{log}");
+}
+
+/// A run that waits for a signal is named at once, or else no signal can be sent to it.
+#[test]
+fn a_run_that_is_waited_for_is_named_while_it_waits() {
+    let lab = Lab::online();
+    let expense = r#"{"who": "Ann", "amount": 3}"#;
+    let mut child = lab.command(&["run", "approval", "-i", expense, "--wait"]).spawn().unwrap();
+    let mut err = BufReader::new(child.stderr.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("waits at `approval` for the signal `approval`") {
+        assert!(err.read_line(&mut said).unwrap() > 0, "{said}");
+    }
+    let run = said.lines().find_map(|line| line.strip_prefix("run ")).unwrap();
+    lab.rival(&["signal", run, "approval", r#"{"by": "Bo", "granted": true}"#]).ok();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn a_server_stops_in_order_and_goes_on_later() {
     let mut lab = Lab::online();
     lab.rival(&["run", "approval", "--id", "a1", "-i", r#"{"who": "Ann", "amount": 3}"#]).ok();

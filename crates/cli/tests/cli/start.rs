@@ -59,13 +59,13 @@ fn a_failed_run_is_an_error_where_it_is_waited_for() {
         ! run s1
         ! error: run `s1` failed at `pay`: 100 is not enough (too_poor)
         !    --> crates/cli/src/examples/saga.rs:41:20
-        ! hint: `rival retry s1` goes on from there
+        ! hint: `rival retry s1` tries again; steps that completed and were not undone are kept
         exit 1
     "#]]);
     lab.rival(&["wait", "s1"]).is(&expect![[r#"
         ! error: run `s1` failed at `pay`: 100 is not enough (too_poor)
         !    --> crates/cli/src/examples/saga.rs:41:20
-        ! hint: `rival retry s1` goes on from there
+        ! hint: `rival retry s1` tries again; steps that completed and were not undone are kept
         exit 1
     "#]]);
     lab.rival(&["watch", "s1"]).is(&expect![[r#"
@@ -86,7 +86,7 @@ fn a_failed_run_is_an_error_where_it_is_waited_for() {
         <clock>  run: failed, 100 is not enough (crates/cli/src/examples/saga.rs:41:20)
         ! error: run `s1` failed at `pay`: 100 is not enough (too_poor)
         !    --> crates/cli/src/examples/saga.rs:41:20
-        ! hint: `rival retry s1` goes on from there
+        ! hint: `rival retry s1` tries again; steps that completed and were not undone are kept
         exit 1
     "#]]);
     lab.rival(&["run", "saga", "--id", "s2", "--input", trip, "--wait", "-o", "json"]).is(&expect![[r#"
@@ -135,7 +135,7 @@ fn a_failed_run_is_an_error_where_it_is_waited_for() {
         }
         ! error: run `s2` failed at `pay`: 100 is not enough (too_poor)
         !    --> crates/cli/src/examples/saga.rs:41:20
-        ! hint: `rival retry s2` goes on from there
+        ! hint: `rival retry s2` tries again; steps that completed and were not undone are kept
         exit 1
     "#]]);
 }
@@ -264,7 +264,7 @@ fn a_run_that_ends_soon_is_asked_for_once() {
         42
         ! run f1
     "#]]);
-    assert_eq!(asked.join().unwrap(), ["POST /api/workflows/flaky/runs?wait=1m HTTP/1.1"]);
+    assert_eq!(asked.join().unwrap(), ["POST /api/workflows/flaky/runs?wait=2s HTTP/1.1"]);
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn a_run_outlives_the_connection_that_started_it() {
         ! run f1
     "#]]);
     let expected =
-        ["POST /api/workflows/flaky/runs?wait=1m HTTP/1.1", "GET /api/runs/f1/wait?timeout=60000ms HTTP/1.1"];
+        ["POST /api/workflows/flaky/runs?wait=2s HTTP/1.1", "GET /api/runs/f1/wait?timeout=60000ms HTTP/1.1"];
     assert_eq!(asked.join().unwrap(), expected);
 }
 

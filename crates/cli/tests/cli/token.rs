@@ -41,7 +41,7 @@ fn a_server_lets_in_who_shows_a_token() {
     let mut lab = Lab::offline();
     let printed = lab.rival(&["serve", "--listen", "127.0.0.1:0", "--require-token"]);
     assert_eq!(printed.code, 1);
-    assert!(printed.err.contains("make one with `rival token create`"), "{}", printed.err);
+    assert!(printed.err.contains("make one with `rival token create NAME`"), "{}", printed.err);
     let (read, run) =
         (lab.raw(&["token", "create", "r", "--scope", "read"]), lab.raw(&["token", "create", "w"]));
     lab.serve(&["--require-token"]);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use anyhow::Result;
-use rival::{Clock, LogLevel, NodeStatus, Path, RunId, RunStatus, Time, Value};
+use rival::{Clock, LogLevel, NodeStatus, Path, RunId, RunStatus, Seq, Time, Value};
 use rival_api::{
     EventListReply, EventReply, ExplanationReply, LogListReply, LogReply, RunListReply, RunSummary, RunView,
     StepMetrics, duration, path_segment,
@@ -425,15 +425,14 @@ impl<'a> LogPrinter<'a> {
         let failed: Vec<(&EventReply, u32)> =
             events.iter().filter_map(|event| Some((event, calls.attempt_of_failed(event)?))).collect();
         let mut failed = failed.into_iter().peekable();
+        let starts = starts_of(&events);
         for line in lines {
             let read: LogReply = serde_json::from_str(line.get())?;
-            // At one moment, a call's own lines come before its failure, and those of others after it.
-            let is_own = |event: &EventReply, attempt| {
-                event.node.as_ref().is_some_and(|node| node.as_str() == read.step_name)
-                    && attempt == read.attempt
-            };
-            let is_before = |(event, attempt): &(&EventReply, u32)| {
-                event.at < read.timestamp || event.at == read.timestamp && !is_own(event, *attempt)
+            // At one moment, a failure comes before the lines of calls that began after it.
+            let began = starts.get(&(read.step_name.as_str(), read.attempt)).copied();
+            let is_before = |(event, _): &(&EventReply, u32)| {
+                event.at < read.timestamp
+                    || event.at == read.timestamp && began.is_some_and(|began| event.seq < began)
             };
             while let Some((event, attempt)) = failed.next_if(is_before) {
                 self.print_failed_call(event, attempt)?;
@@ -483,6 +482,16 @@ impl<'a> LogPrinter<'a> {
             OutputFormat::Table => self.out.line(log_line(&read, self.out.style)),
         }
     }
+}
+
+/// When each attempt of a step began, as the number of the event that says so.
+fn starts_of(events: &[EventReply]) -> HashMap<(&str, u32), Seq> {
+    let started = events.iter().filter(|event| &*event.r#type == "callStarted");
+    let starts = started.filter_map(|event| {
+        let attempt = EventData::of(event)?.attempt.unwrap_or(1);
+        Some(((event.node.as_ref()?.as_str(), attempt), event.seq))
+    });
+    starts.collect()
 }
 
 /// ` (attempt 2)`, or nothing for the first.

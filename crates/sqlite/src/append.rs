@@ -85,15 +85,16 @@ impl WriterTables<'_> {
         Ok(())
     }
 
-    /// Checks everything before it writes anything: a refused commit leaves its group alone. `body` is the sum of the
+    /// Checks everything before it writes anything: a refused commit leaves its group alone. Gives the places of the runs that
+    /// were there already. `body` is the sum of the
     /// events' body.
     pub(crate) fn commit(
         &mut self,
         commit: &Commit,
         body: u64,
-    ) -> Result<std::result::Result<(), CommitError>> {
+    ) -> Result<std::result::Result<Vec<usize>, CommitError>> {
         if let Some(done) = self.append_only(commit, body)? {
-            return Ok(done);
+            return Ok(done.map(|()| Vec::new()));
         }
         let owned = match self.owned(commit)? {
             Ok(owned) => owned,
@@ -109,8 +110,7 @@ impl WriterTables<'_> {
         if let Some(refusal) = self.misplaced_start(&commit.runs)? {
             return Ok(Err(refusal));
         }
-        self.write_transition(owned, commit, body)?;
-        Ok(Ok(()))
+        Ok(Ok(self.write_transition(owned, commit, body)?))
     }
 
     /// The usual commit, of a remembered run and with nothing but events: one look, one insert.
@@ -152,7 +152,7 @@ impl WriterTables<'_> {
         })
     }
 
-    fn write_transition(&mut self, mut owned: OwnedRun, commit: &Commit, body: u64) -> Result<()> {
+    fn write_transition(&mut self, mut owned: OwnedRun, commit: &Commit, body: u64) -> Result<Vec<usize>> {
         if let Some(batch) = &commit.events {
             owned.follow(batch, body);
             self.insert_batch(owned.no, batch, owned.tip)?;
@@ -189,14 +189,18 @@ impl WriterTables<'_> {
                 self.settle_waiting(owned.no, row_update.status(), commit.now)?;
             }
         }
-        for run in &commit.runs {
-            self.create(run)?;
+        let mut known = Vec::new();
+        for (place, run) in commit.runs.iter().enumerate() {
+            if !self.create(run)? {
+                known.push(place);
+            }
         }
         // After the new runs and the row update: a message may be for one of them, or for this very run.
         for (receiver, message) in &commit.messages {
             self.send(receiver, message, commit.now)?;
         }
-        self.append_logs(&commit.logs)
+        self.append_logs(&commit.logs)?;
+        Ok(known)
     }
 
     fn write_snapshot(&mut self, run: i64, snapshot: &Snapshot) -> Result<()> {

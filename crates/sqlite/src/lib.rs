@@ -316,7 +316,7 @@ impl Store for SqliteStore {
         self.write(move |tables| tables.start(&run)).await?
     }
 
-    async fn commit(&self, commit: Arc<Commit>) -> Result<(), CommitError> {
+    async fn commit(&self, commit: Arc<Commit>) -> Result<Vec<usize>, CommitError> {
         let body = commit.events.as_ref().map_or(0, |batch| sum::of_body(&batch.body));
         self.write(move |tables| tables.commit(&commit, body)).await?
     }

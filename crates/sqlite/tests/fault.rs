@@ -60,7 +60,7 @@ async fn child_fills_the_disk() {
     let (mut next, mut error) = (2, None);
     while error.is_none() {
         match store.commit(Arc::new(commit("r", next, 10_000))).await {
-            Ok(()) => next += 1,
+            Ok(_) => next += 1,
             Err(refused) => error = Some(refused),
         }
     }

@@ -55,7 +55,9 @@ pub trait Store: Send + Sync + 'static {
     /// epoch, it has not ended, the consumed messages still wait ([`CommitError::Fenced`]), and the events
     /// begin right after the last one ([`CommitError::Sequence`]). The checks are made in this order. The caller keeps a
     /// reference, to send the same commit again if the store did not answer.
-    async fn commit(&self, commit: Arc<Commit>) -> Result<(), CommitError>;
+    ///
+    /// Gives the places in [`Commit::runs`] of the runs that were there already: nothing of those is written.
+    async fn commit(&self, commit: Arc<Commit>) -> Result<Vec<usize>, CommitError>;
 
     /// Leaves a message for a run and makes the run due, so that an engine claims it: a run without an owner
     /// wakes at `now` or earlier. An owned run is left to its owner, and a queued one stays where it is in the

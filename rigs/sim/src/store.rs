@@ -80,7 +80,7 @@ impl Store for MortalStore {
         self.write(self.inner.start(run)).await
     }
 
-    async fn commit(&self, commit: Arc<Commit>) -> Result<(), CommitError> {
+    async fn commit(&self, commit: Arc<Commit>) -> Result<Vec<usize>, CommitError> {
         self.write(self.inner.commit(commit)).await
     }
 

@@ -23,7 +23,7 @@ use crate::registry::definition::CheckError;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::actor::Actor;
 use crate::run::child::AskedChild;
-use crate::run::launch::{RunSpec, first_commit, launch};
+use crate::run::launch::{self, BegunRun, RunSpec, launch};
 use crate::schedule::shared::EngineShared;
 
 /// What can be run: a workflow's name, or a typed workflow.
@@ -275,16 +275,15 @@ pub(crate) fn is_same(row: &RunRow, fingerprint: &[u8], source: Option<&RunId>) 
     row.fingerprint == fingerprint && row.source.as_ref() == source
 }
 
-/// A child of a live run; it is queued in the commit that starts it. `None` if its workflow is gone.
-pub(crate) fn child(actor: &Actor, new: &NewChild, asked: AskedChild) -> Option<NewRun> {
+/// A child of a live run, created with the commit that starts it. `None` if its workflow is gone.
+pub(crate) fn child(actor: &Actor, new: &NewChild, asked: AskedChild) -> Option<(NewRun, Option<BegunRun>)> {
     let shared = &actor.shared;
     let (registered, now) = newest(shared, &new.workflow)?;
     let AskedChild { input, trace } = asked;
     let fingerprint = fingerprint(&new.workflow, &input);
     let start = RunStart { parent: Some(actor.links.run.clone()), trace, ..RunStart::new(input) };
     let spec = RunSpec { id: new.child.clone(), start, fingerprint, tags: Vec::new(), created_at: now };
-    let (child, _, _) = first_commit(shared.id, &registered.plan, spec, false);
-    Some(child)
+    Some(launch::child(shared, registered, spec))
 }
 
 /// What a run that begins now takes, and when it is created.

@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
 
+use futures::future::BoxFuture;
 use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event::{self, BlockedReason};
 use rival_core::joined::build;
@@ -164,6 +165,14 @@ impl Actor {
             _permit: permit,
             shared,
         }
+    }
+
+    /// Performs what the run's first commit has decided, and lives. Boxed: a run that lives begins others.
+    pub(crate) fn begin(mut self: Box<Self>, effects: Vec<Effect>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let pending = self.perform(effects).await;
+            self.live(pending).await;
+        })
     }
 
     /// Lives until the run ends, waits, or is lost.
@@ -429,11 +438,12 @@ impl Actor {
         pending: &mut PendingCommit,
         row_update: RowUpdate,
     ) -> Result<(), CommitError> {
-        let CommitExtras { mut runs, messages } = if pending.extras.is_empty() && self.state.end.is_none() {
-            CommitExtras::default()
-        } else {
-            Box::pin(self.commit_extras(pending)).await?
-        };
+        let CommitExtras { mut runs, mut begun, messages } =
+            if pending.extras.is_empty() && self.state.end.is_none() {
+                CommitExtras::default()
+            } else {
+                Box::pin(self.commit_extras(pending)).await?
+            };
         if self.state.end.as_ref().is_some_and(|end| end.retried_as.is_some()) {
             runs.extend(Box::pin(self.automatic_retry(&pending.events)).await?);
         }
@@ -460,12 +470,16 @@ impl Actor {
         let commit =
             Commit { run, epoch, events, row_update, messages, consumed, refused, runs, logs, snapshot, now };
         let stopwatch = self.shared.observers.stopwatch();
-        self.shared.commit(commit).await?;
+        let known = self.shared.commit(commit).await?;
 
         self.shared.waiters.durable(&self.links.run, self.state.seq);
         self.observe_commit(&started, &pending.events, now, stopwatch);
         if !started.is_empty() {
-            self.shared.scheduler.run_queued();
+            known.iter().for_each(|place| _ = begun.remove(place));
+            if begun.len() + known.len() < started.len() {
+                self.shared.scheduler.run_queued();
+            }
+            begun.into_values().for_each(|child| child.live(&self.shared));
             self.shared.scheduler.note_wake(wake_at);
         }
         receivers.iter().for_each(|run| self.shared.notify_inbox(run));

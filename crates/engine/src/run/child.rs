@@ -1,5 +1,6 @@
 //! Children of a live run: created with its commit, cancelled with it; and what a child tells its parent at its end.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::StreamExt;
@@ -18,6 +19,7 @@ use crate::call::values::{ReadError, load_event, load_joined};
 use crate::durable::handle::OpMessage;
 use crate::registry::definition::CheckError;
 use crate::run::actor::{Actor, PendingCommit, unreadable};
+use crate::run::launch::BegunRun;
 use crate::run::mailbox::ActorMessage;
 use crate::run::undo;
 use crate::schedule::shared::EngineShared;
@@ -32,6 +34,8 @@ const CHECK_UNAVAILABLE: &str = "check_unavailable";
 #[derive(Default)]
 pub(crate) struct CommitExtras {
     pub(crate) runs: Vec<NewRun>,
+    /// Those of them that go on at once, by their places.
+    pub(crate) begun: BTreeMap<usize, BegunRun>,
     pub(crate) messages: Vec<(RunId, NewMessage)>,
 }
 
@@ -153,7 +157,10 @@ impl Actor {
                     match extra {
                         CommitExtra::Start(new) => {
                             let asked = self.asked_child(new, &pending.events).await?;
-                            extras.runs.extend(start::child(self, new, asked));
+                            if let Some((child, begun)) = start::child(self, new, asked) {
+                                extras.begun.extend(begun.map(|begun| (extras.runs.len(), begun)));
+                                extras.runs.push(child);
+                            }
                         }
                         CommitExtra::Cancel(child) => {
                             let reason =

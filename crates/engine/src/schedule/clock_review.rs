@@ -109,7 +109,7 @@ async fn wake_if_ahead(shared: &EngineShared, row: &RunRow) -> Result<bool, Stor
     let (status, note) = (claim.row.status, claim.row.note);
     commit.row_update = Some(RowUpdate::new(status, RunHold::Release(Some(now)), now, note));
     match shared.commit(commit).await {
-        Ok(()) => Ok(true),
+        Ok(_) => Ok(true),
         Err(CommitError::Store(error)) => Err(error),
         // Another owner has taken it since, and sees for itself.
         Err(_) => Ok(false),

@@ -125,6 +125,13 @@ impl EngineShared {
         taken.is_ok().then(|| RunPermit(Arc::clone(self)))
     }
 
+    /// Takes a permit for a run that begins, if it may begin at once. It must not overtake queued runs, and what a step of an
+    /// engine that stops has started is for the next one.
+    pub(crate) fn admit_new(self: &Arc<Self>) -> Option<RunPermit> {
+        let queues = self.limits.passive || self.is_stopping() || self.scheduler.has_admission_queue();
+        if queues { None } else { self.try_admit() }
+    }
+
     /// Takes a permit even beyond the limit: a caller waits for the answer.
     pub(crate) fn admit(self: &Arc<Self>) -> RunPermit {
         self.admitted.fetch_add(1, Ordering::AcqRel);
@@ -223,8 +230,9 @@ impl EngineShared {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// Writes a commit. A store that cannot take it now is asked again: nothing that ended is lost.
-    pub(crate) async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
+    /// Writes a commit. A store that cannot take it now is asked again: nothing that ended is lost. Gives the places of the
+    /// runs in it that were there already.
+    pub(crate) async fn commit(&self, commit: Commit) -> Result<Vec<usize>, CommitError> {
         let commit = Arc::new(commit);
         let mut retry = self.store_retry(&commit.run, "the store takes no writes");
         loop {
@@ -237,7 +245,7 @@ impl EngineShared {
                 store.commit(Arc::clone(&commit)).await
             };
             match written.await {
-                Ok(()) => return Ok(()),
+                Ok(known) => return Ok(known),
                 Err(error) => retry.after(error).await?,
             }
         }

@@ -16,6 +16,8 @@ use crate::steps::{Gate, Tape, failure, output};
 facts![
     a_child_gives_its_output,
     a_child_is_a_run_of_its_own,
+    a_child_begins_with_the_commit_that_starts_it,
+    a_child_without_room_is_queued,
     a_failing_child_is_a_typed_error,
     several_children_one_after_the_other_and_side_by_side,
     children_have_children,
@@ -114,6 +116,27 @@ async fn sound(lab: &Lab, engine: TestEngine) {
     engine.shutdown(Duration::ZERO).await;
     let report = verify::check_store(&*lab.store()).await.unwrap();
     assert!(report.is_sound(), "{:#?}", report.breaches);
+}
+
+/// Claimed runs have a later epoch than the first.
+async fn epoch_of_a_child(lab: &Lab, live_max: usize) -> i64 {
+    let child = moody();
+    let parent = parent(&child, |durable, child| async move { Ok(durable.run(&child, 1).await?) });
+    let builder = lab.builder().configure(|it| it.max_live_runs(live_max));
+    let engine = builder.workflow(&parent).workflow(&child).build().await.unwrap();
+    let run = start(&engine).await;
+    assert_eq!(engine.summary(&run).await.unwrap().status, RunStatus::Completed);
+    let epoch = children(&engine, &run).await[0].epoch.0;
+    sound(lab, engine).await;
+    epoch
+}
+
+async fn a_child_begins_with_the_commit_that_starts_it(lab: Lab) {
+    assert_eq!(epoch_of_a_child(&lab, 10).await, 1);
+}
+
+async fn a_child_without_room_is_queued(lab: Lab) {
+    assert_eq!(epoch_of_a_child(&lab, 1).await, 2);
 }
 
 async fn a_child_gives_its_output(lab: Lab) {

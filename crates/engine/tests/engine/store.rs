@@ -178,7 +178,7 @@ impl Store for TestStore {
         }
     }
 
-    async fn commit(&self, commit: Arc<Commit>) -> Result<(), CommitError> {
+    async fn commit(&self, commit: Arc<Commit>) -> Result<Vec<usize>, CommitError> {
         let fault = self.commits.lock().unwrap().pop_front().flatten();
         if let Some(error) = fault {
             return Err(error.into());
@@ -187,9 +187,9 @@ impl Store for TestStore {
         if let Some(gate) = gate {
             gate.pass().await;
         }
-        self.inner.commit(commit).await?;
+        let known = self.inner.commit(commit).await?;
         self.commits_written.fetch_add(1, Ordering::SeqCst);
-        Ok(())
+        Ok(known)
     }
 
     async fn send(&self, run: &RunId, message: NewMessage, now: Time) -> Result<SendResult, StoreError> {

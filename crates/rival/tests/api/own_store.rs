@@ -26,7 +26,7 @@ impl Store for OwnStore {
         self.0.start(run).await
     }
 
-    async fn commit(&self, commit: Arc<Commit>) -> Result<(), CommitError> {
+    async fn commit(&self, commit: Arc<Commit>) -> Result<Vec<usize>, CommitError> {
         self.0.commit(commit).await
     }
 

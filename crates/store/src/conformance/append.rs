@@ -169,8 +169,9 @@ pub async fn a_new_run_with_an_existing_id_is_left_as_it_is(h: &impl StoreHarnes
     let before = row(&store, "child").await;
     let other = NewRun { workflow: "other".to_owned(), row_update: ended(at(1)), ..new_run("child", engine) };
     let twice = vec![other, new_run("twice", engine), new_run("twice", engine)];
-    store.commit(Arc::new(Commit { runs: twice, ..commit("r") })).await.unwrap();
+    let known = store.commit(Arc::new(Commit { runs: twice, ..commit("r") })).await.unwrap();
 
+    assert_eq!(known, [0, 2]);
     assert_eq!(row(&store, "child").await, before);
     assert_eq!(store.load(&id("child"), Seq::ZERO, MANY).await.unwrap().len(), 2);
     assert_eq!(all(&store).await.len(), 3);
@@ -202,7 +203,7 @@ pub async fn concurrent_commits_to_one_run_admit_one(h: &impl StoreHarness) {
         let mut admitted = 0;
         for writer in writers.collect::<Vec<_>>() {
             match writer.await.unwrap() {
-                Ok(()) => admitted += 1,
+                Ok(_) => admitted += 1,
                 refused => assert_eq!(sequence(refused), (first + 1, first)),
             }
         }

@@ -166,14 +166,14 @@ pub(super) async fn send(store: &impl Store, run: &str, body: &str, now: Time) -
 }
 
 /// The numbers in a refusal: expected and actual.
-pub(super) fn sequence(result: Result<(), CommitError>) -> (u64, u64) {
+pub(super) fn sequence(result: Result<Vec<usize>, CommitError>) -> (u64, u64) {
     match result {
         Err(CommitError::Sequence { expected, actual, .. }) => (expected.0, actual.0),
         other => panic!("should be refused for its sequence: {other:?}"),
     }
 }
 
-pub(super) fn assert_fenced(result: &Result<(), CommitError>) {
+pub(super) fn assert_fenced(result: &Result<Vec<usize>, CommitError>) {
     assert!(matches!(result, Err(CommitError::Fenced { .. })), "should be fenced: {result:?}");
 }
 

@@ -23,10 +23,9 @@ impl MemoryState {
         Ok(None)
     }
 
-    pub(super) fn commit(&mut self, commit: Commit) -> Result<(), CommitError> {
+    pub(super) fn commit(&mut self, commit: Commit) -> Result<Vec<usize>, CommitError> {
         let no = self.check(&commit)?;
-        self.write(no, commit);
-        Ok(())
+        Ok(self.write(no, commit))
     }
 
     pub(super) fn load(&self, run: &RunId, after: Seq, limit: usize) -> Vec<EventBatch> {
@@ -61,18 +60,22 @@ impl MemoryState {
 
     /// Runs come before messages, so that a new run can be sent one at once; messages are consumed before
     /// the row update, which depends on whether some still wait.
-    fn write(&mut self, no: RunNo, commit: Commit) {
+    fn write(&mut self, no: RunNo, commit: Commit) -> Vec<usize> {
         self.write_journal(no, commit.events, commit.snapshot, &commit.consumed, &commit.refused);
         if let Some(row_update) = commit.row_update {
             self.set_row(no, &row_update, commit.now);
         }
-        for new in commit.runs {
-            self.insert(new);
+        let mut known = Vec::new();
+        for (place, new) in commit.runs.into_iter().enumerate() {
+            if !self.insert(new) {
+                known.push(place);
+            }
         }
         for (receiver, message) in commit.messages {
             self.send(&receiver, message, commit.now);
         }
         self.append_logs(commit.logs);
+        known
     }
 
     fn write_journal(
@@ -116,10 +119,10 @@ impl MemoryState {
         });
     }
 
-    /// Creates a run; one that exists is left as it is.
-    fn insert(&mut self, new: NewRun) {
+    /// Creates a run; one that exists is left as it is. Gives whether it was created.
+    fn insert(&mut self, new: NewRun) -> bool {
         if self.by_id.contains_key(&new.id) {
-            return;
+            return false;
         }
         self.last_run += 1;
         let no = self.last_run;
@@ -130,6 +133,7 @@ impl MemoryState {
         let run = MemoryRun::new(no, new);
         self.index.add(&run.row);
         self.runs.insert(no, run);
+        true
     }
 }
 

@@ -63,7 +63,7 @@ impl Store for MemoryStore {
         self.lock().start(run)
     }
 
-    async fn commit(&self, commit: Arc<Commit>) -> Result<(), CommitError> {
+    async fn commit(&self, commit: Arc<Commit>) -> Result<Vec<usize>, CommitError> {
         self.lock().commit(Arc::unwrap_or_clone(commit))
     }
 

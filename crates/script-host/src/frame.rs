@@ -68,6 +68,8 @@ pub enum ToHost {
         role: CallRole,
         /// What it is given.
         cx: Box<RawValue>,
+        /// Its `context.run`. Apart from the rest, because few functions ask for it.
+        run: Box<RawValue>,
     },
     /// Let zod judge an input.
     Parse {

@@ -33,7 +33,8 @@ use crate::modules::{ModuleLinks, ModuleSources};
 use crate::ops::{HostOpOwner, HostOps};
 use crate::outbox::FrameOutbox;
 use crate::pipe::{
-    AbortedCall, AnsweredCall, DataPipe, DroppedRealm, ForgottenCall, FrameHead, FrameTarget, IncomingFrame,
+    AbortedCall, AnsweredCall, CallEnvelope, DataPipe, DroppedRealm, ForgottenCall, FrameHead, FrameTarget,
+    IncomingFrame,
 };
 use crate::realm::{HostOpEnd, HostRealm, RealmTask};
 use crate::rejections::TurnRejections;
@@ -201,15 +202,12 @@ impl HostLoop {
                 }
             }
             FrameHead::Drop(DroppedRealm { realm }) => self.drop_realm(realm),
-            FrameHead::Describe(target) | FrameHead::Call(target) | FrameHead::Parse(target) => {
-                let FrameTarget { id: call, realm } = target;
-                self.shared.open(call, realm);
-                let thrown = self.turn(HostOpOwner { realm, call }, RealmTask::Frame(bytes));
-                if let Some(error) = thrown
-                    && self.shared.close(call)
-                {
-                    self.shared.put(&FromHost::Failed { id: call, error, state: None });
-                }
+            FrameHead::Describe(FrameTarget { id, realm }) | FrameHead::Parse(FrameTarget { id, realm }) => {
+                self.begin_call(HostOpOwner { realm, call: id }, RealmTask::Frame(bytes));
+            }
+            FrameHead::Call => {
+                let CallEnvelope { call } = serde_json::from_slice(&bytes)?;
+                self.begin_call(HostOpOwner { realm: call.realm, call: call.id }, RealmTask::Call(call));
             }
             FrameHead::Answer(AnsweredCall { id, op }) => {
                 if let Some(realm) = self.shared.take_asked(op) {
@@ -248,6 +246,17 @@ impl HostLoop {
         }
     }
 
+    /// The first turn of a call. What it throws is the call's failure.
+    fn begin_call(&mut self, owner: HostOpOwner, task: RealmTask<'_>) {
+        let HostOpOwner { realm, call } = owner;
+        self.shared.open(call, realm);
+        if let Some(error) = self.turn(owner, task)
+            && self.shared.close(call)
+        {
+            self.shared.put(&FromHost::Failed { id: call, error, state: None });
+        }
+    }
+
     /// Something more about a call.
     fn go_on(&mut self, owner: HostOpOwner, frame: Vec<u8>) {
         let thrown = self.turn(owner, RealmTask::Frame(frame));
@@ -269,7 +278,7 @@ impl HostLoop {
 
     /// One task, and everything that follows from it at once. What the task itself threw comes back, unless it was cut
     /// short: then the call is answered already.
-    fn turn(&mut self, owner: HostOpOwner, task: RealmTask) -> Option<ScriptError> {
+    fn turn(&mut self, owner: HostOpOwner, task: RealmTask<'_>) -> Option<ScriptError> {
         let HostOpOwner { realm, call } = owner;
         self.shared.watch.enter(call);
         let thrown = match self.ready(realm) {
@@ -277,9 +286,7 @@ impl HostLoop {
             unready => unready,
         };
         self.jobs(owner);
-        let late = self.realms.get(&realm).and_then(|realm| realm.tell(RealmTask::Drained(call)));
-        self.jobs(owner);
-        self.report_error(call, late);
+        self.drain(owner);
         self.unhandled(realm);
         let cut = self.shared.take_cut(call);
         if let Some((call, cut)) = cut {
@@ -291,6 +298,18 @@ impl HostLoop {
         self.shared.watch.leave();
         self.shared.end_if_failed(self.shared.out.flush_old());
         if cut.is_some() { None } else { thrown }
+    }
+
+    /// Says that the turn is over, if there can be anything to say of it: most calls are over by now.
+    fn drain(&self, owner: HostOpOwner) {
+        let HostOpOwner { realm, call } = owner;
+        if self.shared.realm_of(call).is_none() && !self.shared.wants_drain.take() {
+            return;
+        }
+        self.shared.wants_drain.set(false);
+        let thrown = self.realms.get(&realm).and_then(|realm| realm.tell(RealmTask::Drained(call)));
+        self.jobs(owner);
+        self.report_error(call, thrown);
     }
 
     /// Collects garbage. If that is not enough, realms in which nothing happens are let go, those that were used least

@@ -1,5 +1,6 @@
 //! What the data socket brings: frames, in order.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -7,6 +8,7 @@ use std::os::unix::net::UnixStream;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use crate::frame::{CallId, VirtualTime};
 use crate::wire::FrameSplitter;
@@ -25,7 +27,9 @@ pub(crate) enum FrameHead {
     Setup(IgnoredAny),
     Realm(IgnoredAny),
     Describe(FrameTarget),
-    Call(FrameTarget),
+    /// Read when it is delivered, as [`CalledFunction`]: there is no more frequent frame.
+    #[serde(skip)]
+    Call,
     Parse(FrameTarget),
     Abort(AbortedCall),
     Forget(ForgottenCall),
@@ -39,6 +43,33 @@ pub(crate) enum FrameHead {
 pub(crate) struct FrameTarget {
     pub(crate) id: CallId,
     pub(crate) realm: u32,
+}
+
+/// How a frame begins that calls a function.
+const CALL: &[u8] = br#"{"call":"#;
+
+/// A frame that calls a function.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CallEnvelope<'a> {
+    #[serde(borrow)]
+    pub(crate) call: CalledFunction<'a>,
+}
+
+/// A function, and what it is called with.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CalledFunction<'a> {
+    pub(crate) id: CallId,
+    pub(crate) realm: u32,
+    #[serde(borrow)]
+    pub(crate) file: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(crate) workflow: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(crate) function: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(crate) cx: &'a RawValue,
+    #[serde(borrow)]
+    pub(crate) run: &'a RawValue,
 }
 
 #[derive(Debug, Deserialize)]
@@ -133,7 +164,7 @@ impl DataPipe {
         // With room for the zero that JavaScript wants behind a text.
         let mut bytes = Vec::with_capacity(text.len() + 1);
         bytes.extend_from_slice(text);
-        let head = serde_json::from_slice(&bytes)?;
+        let head = if bytes.starts_with(CALL) { FrameHead::Call } else { serde_json::from_slice(&bytes)? };
         self.heard += 1;
         Ok(Some(IncomingFrame { head, bytes }))
     }

@@ -12,6 +12,7 @@ use crate::fetch::{FetchError, FetchResponse};
 use crate::frame::{CallId, ScriptError};
 use crate::modules::{ModuleSources, RealmSources};
 use crate::native;
+use crate::pipe::CalledFunction;
 use crate::shared::HostShared;
 
 /// A realm. Its context is made when it is first needed.
@@ -37,6 +38,7 @@ impl std::fmt::Debug for LiveRealm {
 
 /// What the prelude gives: the functions that the loop calls.
 struct Hooks {
+    call: Persistent<Function<'static>>,
     frame: Persistent<Function<'static>>,
     complete: Persistent<Function<'static>>,
     drained: Persistent<Function<'static>>,
@@ -46,8 +48,10 @@ struct Hooks {
 
 /// What JavaScript is told.
 #[derive(Debug)]
-pub(crate) enum RealmTask {
-    /// A frame, as JSON.
+pub(crate) enum RealmTask<'a> {
+    /// A function is called.
+    Call(CalledFunction<'a>),
+    /// Another frame, as JSON.
     Frame(Vec<u8>),
     /// An operation has come to its end.
     Complete(u32, HostOpEnd),
@@ -94,11 +98,16 @@ impl HostRealm {
     }
 
     /// Tells JavaScript something; what it throws comes back.
-    pub(crate) fn tell(&self, task: RealmTask) -> Option<ScriptError> {
+    pub(crate) fn tell(&self, task: RealmTask<'_>) -> Option<ScriptError> {
         let LiveRealm { hooks, context } = self.live.as_ref()?;
         context.with(|ctx| {
             let hook = |hook: &Persistent<Function<'static>>| hook.clone().restore(&ctx);
             let told: Result<()> = match task {
+                RealmTask::Call(CalledFunction { id, file, workflow, function, cx, run, .. }) => {
+                    ctx.json_parse(cx.get()).and_then(|cx| {
+                        hook(&hooks.call)?.call((number(id), &*file, &*workflow, &*function, cx, run.get()))
+                    })
+                }
                 RealmTask::Frame(json) => {
                     ctx.json_parse(json).and_then(|frame| hook(&hooks.frame)?.call((frame,)))
                 }
@@ -156,7 +165,9 @@ fn hooks<'js>(
     let hooks: Object<'js> = prelude.call((native::object(ctx, id, shared, sources, modules)?,))?;
     let hook = |name: &str| hooks.get(name).map(|hook: Function<'js>| Persistent::save(ctx, hook));
     let tick = Persistent::save(ctx, Function::new(ctx.clone(), || ())?);
-    Ok(Hooks { frame: hook("frame")?, complete: hook("complete")?, drained: hook("drained")?, tick })
+    let [call, frame, complete, drained] =
+        [hook("call")?, hook("frame")?, hook("complete")?, hook("drained")?];
+    Ok(Hooks { call, frame, complete, drained, tick })
 }
 
 /// Calls are counted; JavaScript's numbers reach further than any host lives.

@@ -39,6 +39,8 @@ pub(crate) struct HostShared {
     /// What the parent was asked for and has not answered yet.
     asked: RefCell<HashMap<u32, HostOpOwner>>,
     cut: Cell<Option<(CallId, CutReason)>>,
+    /// JavaScript has asked to be told of the end of this turn.
+    pub(crate) wants_drain: Cell<bool>,
     /// How many modules are being evaluated, by realm.
     evaluating: RefCell<HashMap<u32, u32>>,
     /// What one realm has found out for the others.
@@ -65,6 +67,7 @@ impl HostShared {
             calls: RefCell::default(),
             asked: RefCell::default(),
             cut: Cell::new(None),
+            wants_drain: Cell::new(false),
             evaluating: RefCell::default(),
             remembered: RefCell::default(),
             logs: RefCell::new(LogQuota::new()),

@@ -9,7 +9,7 @@ use rival_engine::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The context of a call as JSON. `names` are those of the steps in `context.seen`.
+/// The context of a call as JSON, but for what it says of the run. `names` are those of the steps in `context.seen`.
 pub(crate) fn encode(context: &CallContext, names: &[String]) -> Box<RawValue> {
     let mut text = Text(String::with_capacity(256 + context.input.len_bytes()));
     text.0.push_str("{\"input\":");
@@ -29,8 +29,6 @@ pub(crate) fn encode(context: &CallContext, names: &[String]) -> Box<RawValue> {
         Some(step) => text.step(step),
         None => text.0.push_str("null"),
     }
-    text.0.push_str(",\"run\":");
-    text.run(&context.run);
     if let Some(iteration) = &context.iteration {
         text.iteration(iteration);
     }
@@ -45,6 +43,13 @@ pub(crate) fn encode(context: &CallContext, names: &[String]) -> Box<RawValue> {
         text.undo(undo);
     }
     text.0.push('}');
+    RawValue::from_string(text.0).expect("it is put together from JSON")
+}
+
+/// What a context says of the run.
+pub(crate) fn encode_run(run: &RunInfo) -> Box<RawValue> {
+    let mut text = Text(String::with_capacity(256));
+    text.run(run);
     RawValue::from_string(text.0).expect("it is put together from JSON")
 }
 

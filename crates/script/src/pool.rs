@@ -286,6 +286,7 @@ export const steps = [function spins() { for (;;) {} }, function waits() { retur
                 function: function.to_owned(),
                 role: CallRole::Step,
                 cx: RawValue::from_string("{}".to_owned()).unwrap(),
+                run: RawValue::NULL.to_owned(),
             };
             Arc::clone(&host).begin(frame)
         };

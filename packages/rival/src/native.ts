@@ -16,6 +16,8 @@ export interface Native {
     current(): number
     /** Says that the rest of this macrotask belongs to another call. */
     enter(call: number): void
+    /** Asks to be told of the end of this turn, also if the call of this turn is over by then. */
+    drain(): void
     /** A number for an operation, unique within the host. */
     next(): number
     random(count: number): Uint8Array
@@ -134,15 +136,6 @@ export interface DescribeFrame {
     entry: boolean
 }
 
-export interface CallFrame {
-    id: number
-    file: string
-    workflow: string
-    function: string
-    role: Role
-    cx: Cx
-}
-
 export interface ParseFrame {
     id: number
     file: string
@@ -169,7 +162,6 @@ export interface AnswerFrame {
 
 /** What the parent says: exactly one of these. */
 export interface Frame {
-    call?: CallFrame
     answer?: AnswerFrame
     abort?: AbortFrame
     forget?: ForgetFrame
@@ -191,7 +183,6 @@ export interface Cx {
     /** Those that the function names; null for one that is not there. */
     steps: Record<string, StepEntry | null>
     last: (StepEntry & { stepName: string }) | null
-    run: RunShape
     loop?: LoopShape
     failure?: FailureShape
     joined?: unknown

@@ -38,19 +38,18 @@ export default function prelude(given: Native) {
     installStacks()
     keepBuiltins(new Builtins(givenToCalls()))
     install({ native, ask, tell: tellOfCall, isLoading, judgeBuiltins, addWorkflow, protect, author: null, tests: null, inspect, framesOf })
-    return { frame, complete: completed, drained }
+    return { call, frame, complete: completed, drained }
 }
 
 /** One of each kind of object that calls are given, for the sake of their prototypes. */
 function givenToCalls(): unknown[] {
-    const { log, durable, run } = contextFor(new Call(0, {} as Cx), 'step') as Record<string, unknown>
+    const { log, durable, run } = contextFor(new Call(0, {} as Cx, 'null'), 'step') as Record<string, unknown>
     return [log, durable, run, Timer.prototype]
 }
 
 function frame(frame: Frame): void {
     enterTurn(youngest())
-    if (frame.call !== undefined) call(frame.call)
-    else if (frame.answer !== undefined) answered(frame.answer)
+    if (frame.answer !== undefined) answered(frame.answer)
     else if (frame.abort !== undefined) abort(frame.abort)
     else if (frame.forget !== undefined) forget(frame.forget)
     else if (frame.describe !== undefined) describe(frame.describe)

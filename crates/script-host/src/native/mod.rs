@@ -50,7 +50,7 @@ pub(crate) fn object<'js>(
     Ok(native)
 }
 
-/// `send`, `ask`, `current`, `enter`.
+/// `send`, `ask`, `current`, `enter`, `drain`, `evaluating`.
 fn messages<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<HostShared>) -> Result<()> {
     let host = Rc::clone(shared);
     native.set(
@@ -73,6 +73,8 @@ fn messages<'js>(ctx: &Ctx<'js>, native: &Object<'js>, realm: u32, shared: &Rc<H
         }
     };
     native.set("enter", Function::new(ctx.clone(), enter)?)?;
+    let host = Rc::clone(shared);
+    native.set("drain", Function::new(ctx.clone(), move || host.wants_drain.set(true))?)?;
     let host = Rc::clone(shared);
     native.set("evaluating", Function::new(ctx.clone(), move |begins: bool| host.evaluating(realm, begins))?)
 }

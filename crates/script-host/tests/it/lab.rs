@@ -209,6 +209,7 @@ impl Lab {
             function: function.to_owned(),
             role,
             cx: raw(cx),
+            run: raw(&cx["run"]),
         });
         id
     }

@@ -70,6 +70,7 @@ impl TestPlace {
             function,
             role: CallRole::Step,
             cx,
+            run: RawValue::NULL.to_owned(),
         };
         self.host.teach(&self.realm);
         let mut call = Arc::clone(&self.host).begin(frame);

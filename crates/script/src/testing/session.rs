@@ -109,6 +109,7 @@ impl<'a> TestSession<'a> {
             function: test.key.clone(),
             role: CallRole::Step,
             cx: RawValue::from_string("{}".to_owned()).expect("it is JSON"),
+            run: RawValue::NULL.to_owned(),
         };
         let call = suite.pool.begin(&suite.realm, frame).await?;
         let place = TestPlace {

@@ -1,5 +1,5 @@
 /** Calls: begun by a frame, ended by what the function returns or throws. */
-import type { CallFrame, Cx, ErrorShape } from '../native.ts'
+import type { Cx, ErrorShape, Role } from '../native.ts'
 import type { OpenFile, Target } from '../realm.ts'
 import { AbortController, DOMException } from '../web/abort.ts'
 import { contextFor } from './context.ts'
@@ -18,31 +18,41 @@ export interface Unattended {
 
 /** Something that the parent waits for. */
 export class Call {
-    /** What the function puts here is recorded. */
-    state: Record<string, unknown> = {}
+    /** What the function was given. What it puts into its `state` is recorded. */
+    declare context: { state?: unknown } | undefined
     /** What the parent knows of it. */
-    private saidState = ''
+    declare private saidState: string
     /** Durable operations that are not answered yet. */
-    durable = 0
+    declare durable: number
     /** Everything else that will wake it: timers, requests, other operations. */
-    others = 0
+    declare others: number
     /** The parent was told that it does nothing but wait. */
-    saidIdle = false
+    declare saidIdle: boolean
     /** How many operations were answered. */
-    answers = 0
+    declare answers: number
     /** Operations that nothing has waited for yet. Made with the first: most functions ask for none. */
-    unattended: Set<Unattended> | undefined = undefined
+    declare unattended: Set<Unattended> | undefined
     /** Its file is being evaluated. */
-    isLoading = false
+    declare isLoading: boolean
     /** The last earlier step that the function has asked for, and that is not there. */
-    missing: string | undefined
-    private controller: AbortController | null = null
-    private abortReason: DOMException | null = null
+    declare missing: string | undefined
+    declare private controller: AbortController | null
+    declare private abortReason: DOMException | null
+
+    // Most calls change none of these, and what an object inherits costs nothing when it is made.
+    static {
+        Object.assign(Call.prototype, {
+            context: undefined, saidState: '', durable: 0, others: 0, saidIdle: false, answers: 0, unattended: undefined,
+            isLoading: false, missing: undefined, controller: null, abortReason: null,
+        })
+    }
 
     constructor(
         readonly id: number,
         /** What the function is given; null while a file is described or an input judged. */
         readonly cx: Cx,
+        /** Its `context.run`, as JSON. */
+        readonly runInfo: string,
         /** Calls are counted in the order in which they come. */
         readonly age: number = 0,
     ) {}
@@ -88,8 +98,8 @@ export function currentCall(): Call | undefined {
 }
 
 /** Remembers something that will be answered. */
-export function open(id: number, cx: Cx | null): Call {
-    const call = new Call(id, cx as Cx, ++begunCalls)
+export function open(id: number, cx: Cx | null, runInfo: string): Call {
+    const call = new Call(id, cx as Cx, runInfo, ++begunCalls)
     calls.set(id, call)
     return call
 }
@@ -111,9 +121,11 @@ export function oldestOpen(): number {
 export function run(call: Call, target: Target): void {
     let value
     try {
-        value = workingFor(call, () => target.fn(contextFor(call, target.role)))
+        value = target.fn(argumentFor(call, target.role))
     } catch (error) {
         return fail(call, error)
+    } finally {
+        certain = undefined
     }
     if (isThenable(value)) {
         Promise.resolve(value).then(
@@ -127,6 +139,14 @@ export function run(call: Call, target: Target): void {
 
 /** The call that the running function certainly works for; after an `await` that is not known. */
 let certain: Call | undefined
+
+/** The argument of a function, which works for this call until it returns. */
+function argumentFor(call: Call, role: Role): object {
+    const context = contextFor(call, role)
+    call.context = context
+    certain = call
+    return context
+}
 
 /** Calls a function that works for a call. */
 export function workingFor<T>(call: Call | undefined, work: () => T): T {
@@ -165,16 +185,15 @@ function returned(call: Call, target: Target, value: unknown): void {
     }
 }
 
-/** The function that a frame means, if its file is evaluated. */
-export function targetOf(frame: CallFrame): Target | undefined {
-    return opened.get(frame.file)?.workflows.get(frame.workflow)?.functions.get(frame.function)
+/** A function of a file, if that is evaluated. */
+export function targetOf(file: string, workflow: string, name: string): Target | undefined {
+    return opened.get(file)?.workflows.get(workflow)?.functions.get(name)
 }
 
 /** Sends the result of a call; does nothing if the call is over already. */
 export function done(call: Call, value: unknown): void {
-    if (!calls.has(call.id)) return
-    for (const forgotten of call.unattended ?? []) writeLog(call.id, 'warn', forgotten.complaint())
-    close(call)
+    if (call.unattended !== undefined) complain(call, call.unattended)
+    if (!close(call)) return
     let text
     try {
         text = `{"done":{"id":${call.id},"value":${toJson(value, 'the result')}${stateText(call)}}}`
@@ -182,6 +201,12 @@ export function done(call: Call, value: unknown): void {
         return sendFailure(call, error)
     }
     native.send(text)
+}
+
+/** Warns of operations that nothing has waited for. */
+function complain(call: Call, unattended: Set<Unattended>): void {
+    if (!calls.has(call.id)) return
+    for (const forgotten of unattended) writeLog(call.id, 'warn', forgotten.complaint())
 }
 
 /** Answers with what was thrown. */
@@ -209,6 +234,7 @@ function sendFailure(call: Call, thrown: unknown): void {
 }
 
 function stateText(call: Call): string {
-    for (const _ in call.state) return `,"state":${toJson(call.state, 'the state')}`
+    const state = call.context?.state
+    for (const _ in state as object) return `,"state":${toJson(state, 'the state')}`
     return ''
 }

@@ -1,5 +1,5 @@
 /** What functions are given. Most use little of it, so what costs something is made when it is asked for. */
-import type { Role } from '../native.ts'
+import type { Role, RunShape } from '../native.ts'
 import type { Call } from './call.ts'
 import { durableFor } from './durable.ts'
 import { toError } from './errors.ts'
@@ -34,12 +34,7 @@ function stepContext(call: Call) {
     const { cx } = call
     return {
         input: cx.input === null ? undefined : cx.input,
-        get state() {
-            return call.state
-        },
-        set state(state: Record<string, unknown>) {
-            call.state = state
-        },
+        state: {},
         lastStep: cx.last ?? NO_LAST_STEP,
         loop: cx.loop,
         get steps() {
@@ -59,7 +54,7 @@ function stepContext(call: Call) {
 
 function runFor(call: Call) {
     return {
-        ...call.cx.run,
+        ...(JSON.parse(call.runInfo) as RunShape | null),
         get abortSignal() {
             return call.signal
         },
@@ -67,7 +62,7 @@ function runFor(call: Call) {
 }
 
 function failureFor(call: Call) {
-    const { failure, run } = call.cx
+    const { failure } = call.cx
     if (failure === undefined) throw new Error('an error handler was called without an error')
     const { origin, ...error } = failure.error
     let steps: object | undefined
@@ -81,6 +76,6 @@ function failureFor(call: Call) {
             },
         },
         log: logFor(call),
-        run: { ...run },
+        run: JSON.parse(call.runInfo) as RunShape,
     }
 }

@@ -1,38 +1,37 @@
 /** What frames ask for. */
-import type { AbortFrame, CallFrame, DescribeFrame, ForgetFrame, ParseFrame } from '../native.ts'
+import type { AbortFrame, Cx, DescribeFrame, ForgetFrame, ParseFrame } from '../native.ts'
 import { type Author, type Functions, type Issue, type OpenFile, realm, type Schema } from '../realm.ts'
 import { type Call, calls, currentCall, done, fail, open, opened, run, targetOf, youngest } from './call.ts'
 import type { Builtins } from './builtins.ts'
 import { native } from './native.ts'
 import { enterTurn, release } from './ops.ts'
 
-/** Calls a function; its file is evaluated first if it is not yet. */
-export function call(frame: CallFrame): void {
-    const call = open(frame.id, frame.cx)
+/** Calls a function; its file is evaluated first if it is not yet. `runInfo` is the JSON of its `context.run`. */
+export function call(id: number, file: string, workflow: string, name: string, cx: Cx, runInfo: string): void {
+    const call = open(id, cx, runInfo)
     enterTurn(youngest())
-    const target = targetOf(frame)
+    const target = targetOf(file, workflow, name)
     if (target !== undefined) return run(call, target)
-    load(call, frame.file).then(
+    load(call, file).then(
         () => {
-            const target = targetOf(frame) ?? realm().tests?.find(frame.file, frame.function)
+            const target = targetOf(file, workflow, name) ?? realm().tests?.find(file, name)
             // Another call may have begun the evaluation that this one waited for.
             native.enter(call.id)
-            if (target === undefined) fail(call, missing(frame))
+            if (target === undefined) fail(call, missing(file, workflow, name))
             else run(call, target)
         },
         (error) => fail(call, error),
     )
 }
 
-function missing(frame: CallFrame): Error {
-    const workflow = `workflow \`${frame.workflow}\``
-    const message = `${frame.file} has no function \`${frame.function}\` of ${workflow} any more`
+function missing(file: string, workflow: string, name: string): Error {
+    const message = `${file} has no function \`${name}\` of workflow \`${workflow}\` any more`
     return Object.assign(new Error(message), { code: 'function_missing' })
 }
 
 /** Answers what a file defines. */
 export function describe(frame: DescribeFrame): void {
-    const call = open(frame.id, null)
+    const call = open(frame.id, null, 'null')
     load(call, frame.file)
         .then(async () => (await author()).describe(frame.file, frame.entry))
         .then(
@@ -43,7 +42,7 @@ export function describe(frame: DescribeFrame): void {
 
 /** Answers what a workflow's schema makes of an input. */
 export function parse(frame: ParseFrame): void {
-    const call = open(frame.id, null)
+    const call = open(frame.id, null, 'null')
     judge(call, frame).then(
         (value) => done(call, value),
         (error) => fail(call, error),

@@ -171,7 +171,9 @@ export function count(call: Call | undefined, isDurable: boolean, by: 1 | -1): v
     if (isDurable) call.durable += by
     else call.others += by
     // Without durable operations there is nothing to tell.
-    if (call.durable > 0 || call.saidIdle) changed.add(call)
+    if (call.durable === 0 && !call.saidIdle) return
+    changed.add(call)
+    native.drain()
 }
 
 /** A turn of this call is over: tells the parent what has changed, and which calls now do nothing but wait. */

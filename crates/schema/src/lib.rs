@@ -1,16 +1,36 @@
-//! JSON Schemas for Rival, made canonical: any draft, in the meaning of 2020-12.
+//! JSON Schemas for Rival: made canonical, compared.
+//!
+//! **Three answers.** Whether all values of one schema satisfy another cannot be decided for all schemas. [`assignable`] says
+//! yes only with a proof in which each keyword of the target was looked at, and no only with a witness: an instance of the
+//! source that the target refuses. Everything else is unknown, with the place and the reason.
+//!
+//! **Formats are notes**, as 2020-12 has them. The same format on both sides is fine; one that only the target has is
+//! unknown.
+//!
+//! **What is not stated is not used against a schema.** `{}` allows numbers, but says nothing: into `{"type": "string"}` it is
+//! unknown, not wrong. The same holds for properties that an open object does not declare.
+//!
+//! There is no I/O and no clock, and all work is bounded: a hostile schema ends as unknown.
 
+mod assign;
 mod draft;
+mod flat;
+mod judge;
 mod kinds;
 mod loops;
 mod node;
 mod number;
 mod path;
+mod pattern;
+mod prove;
 mod read;
 mod read_nested;
 mod refs;
 mod schema;
 mod text;
+mod witness;
+mod workspace;
 
+pub use assign::{AssignVerdict, TypeMismatch, assignable};
 pub use path::{PathSegment, path_text};
 pub use schema::{JsonSchema, SchemaError};

@@ -1,4 +1,21 @@
-//! JSON Schemas for Rival: made canonical, compared.
+//! JSON Schemas for Rival: made canonical, walked along paths, compared.
+//!
+//! ```
+//! use rival_schema::{AssignVerdict, JsonSchema, PathSegment, SchemaLookup, assignable, schema_at};
+//! use serde_json::json;
+//!
+//! let user = json!({"type": "object", "properties": {"age": {"type": "number"}, "name": {"type": "string"}}, "required": ["name"]});
+//! let user = JsonSchema::read(&user)?;
+//! assert_eq!(user.to_string(), "{ age?: number; name: string }");
+//!
+//! let SchemaLookup::Found { schema, optional } = schema_at(&user, &[PathSegment::Key("age".into())]) else { panic!() };
+//! assert!(optional);
+//!
+//! let text = JsonSchema::read(&json!({"type": "string"}))?;
+//! let AssignVerdict::No(mismatch) = assignable(&schema, &text) else { panic!() };
+//! assert_eq!(mismatch.message, "the value is `number`, and `string` is expected");
+//! # Ok::<(), rival_schema::SchemaError>(())
+//! ```
 //!
 //! **Three answers.** Whether all values of one schema satisfy another cannot be decided for all schemas. [`assignable`] says
 //! yes only with a proof in which each keyword of the target was looked at, and no only with a witness: an instance of the
@@ -17,7 +34,9 @@ mod draft;
 mod flat;
 mod judge;
 mod kinds;
+mod lookup;
 mod loops;
+mod nearest;
 mod node;
 mod number;
 mod path;
@@ -32,5 +51,6 @@ mod witness;
 mod workspace;
 
 pub use assign::{AssignVerdict, TypeMismatch, assignable};
+pub use lookup::{SchemaLookup, schema_at};
 pub use path::{PathSegment, path_text};
 pub use schema::{JsonSchema, SchemaError};

@@ -1,7 +1,7 @@
 //! Schemas that are meant to do harm: comparisons end, and say that they cannot know.
 
 use proptest::prelude::*;
-use rival_schema::{AssignVerdict, JsonSchema, SchemaError, assignable};
+use rival_schema::{AssignVerdict, JsonSchema, PathSegment, SchemaError, assignable, schema_at};
 use serde_json::{Value, json};
 
 use crate::oracle::verdict;
@@ -38,6 +38,7 @@ fn deep_schemas_end() {
             verdict(&from, &to);
             verdict(&from, &from);
             assert!(!matches!(verdict(&from, &json!({"type": "string"})), AssignVerdict::Yes) || at == 2);
+            schema_at(&JsonSchema::read(&from).unwrap(), &vec![PathSegment::Key("a".into()); 400]);
             JsonSchema::read(&from).unwrap().type_text(10_000);
         }
     });
@@ -154,6 +155,7 @@ proptest! {
         if let (Ok(from), Ok(to)) = (JsonSchema::read(&from), JsonSchema::read(&to)) {
             assignable(&from, &to);
             assignable(&to, &from);
+            schema_at(&from, &[PathSegment::Key("a".into()), PathSegment::Index(0)]);
             prop_assert!(from.type_text(80).chars().count() <= 80);
         }
     }

@@ -8,6 +8,7 @@ mod dice;
 mod generated;
 mod hostile;
 mod instances;
+mod lookup;
 mod oracle;
 mod text;
 mod types;

@@ -11,7 +11,7 @@ fn text(schema: &Value) -> String {
 
 #[test]
 fn types_are_written_as_they_were_read() {
-    let named = [("Tree".to_owned(), "{ value: string; kids: Tree[] }".to_owned())];
+    let named = [("Tree".to_owned(), "{ kids: Tree[]; value: string }".to_owned())];
     let same = [
         "string",
         "number",

@@ -106,7 +106,7 @@ fn schemas_are_judged_as_the_tables_say() {
 
 #[test]
 fn there_are_at_least_five_hundred_cases() {
-    let all = ["cases/types", "cases/schemas"].map(|name| cases(name).0.len());
+    let all = ["cases/types", "cases/schemas", "cases/mcp"].map(|name| cases(name).0.len());
     println!("cases: {all:?}");
     assert!(all.iter().sum::<usize>() >= 500, "{all:?}");
 }

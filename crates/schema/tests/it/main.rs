@@ -9,6 +9,7 @@ mod generated;
 mod hostile;
 mod instances;
 mod lookup;
+mod mcp;
 mod oracle;
 mod text;
 mod types;

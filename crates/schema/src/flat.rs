@@ -134,7 +134,11 @@ impl FlatView {
         for id in &self.nodes {
             let node = space.node(*id);
             for group in [&node.any_of, &node.one_of] {
-                let is_chosen = group.iter().any(|id| self.nodes.binary_search(id).is_ok());
+                let is_chosen = group.iter().any(|id| {
+                    let member = space.set([*id]);
+                    !member.is_unconstrained()
+                        && member.ids().iter().all(|id| self.nodes.binary_search(id).is_ok())
+                });
                 if !group.is_empty() && !is_chosen {
                     self.groups.push(group.clone());
                 }

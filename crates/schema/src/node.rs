@@ -132,13 +132,21 @@ impl SchemaNode {
 
     /// Whether every value satisfies it.
     pub(crate) fn is_trivial(&self) -> bool {
+        self.all_of.is_empty() && self.says_nothing_itself()
+    }
+
+    /// Whether it says what others say, and nothing else.
+    pub(crate) fn only_refers(&self) -> bool {
+        !self.all_of.is_empty() && self.says_nothing_itself()
+    }
+
+    fn says_nothing_itself(&self) -> bool {
         self.kinds == KindSet::ALL
             && self.values.is_none()
             && self.number == NumberRules::default()
             && self.string == StringRules::default()
             && self.array.is_trivial()
             && self.object.is_trivial()
-            && self.all_of.is_empty()
             && !self.has_choices()
             && self.not.is_none()
             && self.opaque.is_empty()

@@ -57,7 +57,10 @@ impl<'a, N: Borrow<SchemaNode>> TypeWriter<'a, N> {
         }
         parts.extend(node.all_of.iter().map(|id| self.node(*id)));
         for group in [&node.any_of, &node.one_of] {
-            let is_chosen = group.iter().any(|member| self.chosen.contains(member));
+            let is_chosen = group.iter().any(|member| {
+                let target = &self.nodes[member.0 as usize].borrow().all_of;
+                self.chosen.contains(member) || target.iter().any(|id| self.chosen.contains(id))
+            });
             if !group.is_empty() && !is_chosen {
                 parts.push(self.union(group));
             }

@@ -106,10 +106,19 @@ impl Workspace {
         self.work.set(work);
     }
 
-    /// The set of these nodes; those that say nothing are left out.
+    /// The set of these nodes. Those that say nothing are left out, and those that only refer to others stand for them, so that
+    /// one schema is one set wherever it is named.
     pub(crate) fn set(&self, ids: impl IntoIterator<Item = NodeId>) -> NodeSet {
-        let says = |id: &NodeId| !self.nodes[id.0 as usize].is_trivial();
-        let mut ids: Vec<NodeId> = ids.into_iter().filter(says).collect();
+        let mut open: Vec<NodeId> = ids.into_iter().collect();
+        let mut ids = Vec::new();
+        while let Some(id) = open.pop() {
+            let node = &self.nodes[id.0 as usize];
+            if node.only_refers() {
+                open.extend(&node.all_of);
+            } else if !node.is_trivial() {
+                ids.push(id);
+            }
+        }
         ids.sort_unstable();
         ids.dedup();
         NodeSet(ids)

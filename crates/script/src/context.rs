@@ -9,8 +9,9 @@ use rival_engine::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The context of a call as JSON, but for what it says of the run. `names` are those of the steps in `context.seen`.
-pub(crate) fn encode(context: &CallContext, names: &[String]) -> Box<RawValue> {
+/// The context of a call as JSON, and apart from it what it says of the run. `names` are those of the steps in
+/// `context.seen`.
+pub(crate) fn encode(context: &CallContext, names: &[String]) -> (Box<RawValue>, Box<RawValue>) {
     let mut text = Text(String::with_capacity(256 + context.input.len_bytes()));
     text.0.push_str("{\"input\":");
     text.value(&context.input);
@@ -43,14 +44,10 @@ pub(crate) fn encode(context: &CallContext, names: &[String]) -> Box<RawValue> {
         text.undo(undo);
     }
     text.0.push('}');
-    RawValue::from_string(text.0).expect("it is put together from JSON")
-}
-
-/// What a context says of the run.
-pub(crate) fn encode_run(run: &RunInfo) -> Box<RawValue> {
-    let mut text = Text(String::with_capacity(256));
-    text.run(run);
-    RawValue::from_string(text.0).expect("it is put together from JSON")
+    let mut run = Text(String::with_capacity(256));
+    run.run(&context.run);
+    let json = |text: Text| RawValue::from_string(text.0).expect("it is put together from JSON");
+    (json(text), json(run))
 }
 
 struct Text(String);

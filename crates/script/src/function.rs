@@ -69,7 +69,7 @@ impl UserFunction for ScriptFunction {
 
     fn call(&self, context: CallContext) -> BoxFuture<'static, Result<Value, CallError>> {
         let (target, function, role) = (Arc::clone(&self.target), self.key.clone(), self.role);
-        let (cx, run) = (context::encode(&context, &self.needs.steps), context::encode_run(&context.run));
+        let (cx, run) = context::encode(&context, &self.needs.steps);
         if let Some(inexact) = inexact_number(cx.get()) {
             let error = unsafe_number(&inexact, "what the function is given");
             return std::future::ready(Err(FailureRecord::new(code::UNSAFE_NUMBER, error.message)

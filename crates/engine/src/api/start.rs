@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use rival_core::failure::code;
-use rival_core::machine::{NewChild, RunStart};
+use rival_core::machine::{Decision, NewChild, RunStart};
 use rival_core::text::is_hidden;
 use rival_core::{FailureRecord, RunId, RunStatus, Time, TraceParent, Value};
 use rival_store::{NewRun, RunRow};
@@ -23,7 +23,7 @@ use crate::registry::definition::CheckError;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::actor::Actor;
 use crate::run::child::AskedChild;
-use crate::run::launch::{self, BegunRun, RunSpec, launch};
+use crate::run::launch::{self, RunSpec, launch};
 use crate::schedule::shared::EngineShared;
 
 /// What can be run: a workflow's name, or a typed workflow.
@@ -276,7 +276,11 @@ pub(crate) fn is_same(row: &RunRow, fingerprint: &[u8], source: Option<&RunId>) 
 }
 
 /// A child of a live run, created with the commit that starts it. `None` if its workflow is gone.
-pub(crate) fn child(actor: &Actor, new: &NewChild, asked: AskedChild) -> Option<(NewRun, Option<BegunRun>)> {
+pub(crate) fn child(
+    actor: &Actor,
+    new: &NewChild,
+    asked: AskedChild,
+) -> Option<(NewRun, Option<(Box<Actor>, Decision)>)> {
     let shared = &actor.shared;
     let (registered, now) = newest(shared, &new.workflow)?;
     let AskedChild { input, trace } = asked;

@@ -12,7 +12,7 @@ use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event::{self, BlockedReason};
 use rival_core::joined::build;
 use rival_core::machine::{
-    self, BrokenInvariant, CallOutcome, CommitExtra, DecisionEnv, Effect, MachineInput,
+    self, BrokenInvariant, CallOutcome, CommitExtra, Decision, DecisionEnv, Effect, MachineInput,
 };
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, IndexedPlan, Path, RunId, RunState, RunStatus, Seq, Time, Value};
@@ -167,10 +167,16 @@ impl Actor {
         }
     }
 
-    /// Performs what the run's first commit has decided, and lives. Boxed: a run that lives begins others.
-    pub(crate) fn begin(mut self: Box<Self>, effects: Vec<Effect>) -> BoxFuture<'static, ()> {
+    /// From now on the run is live: messages for it are for this actor.
+    pub(crate) fn enter(&self) {
+        self.shared.live().insert(self.links.run.clone(), self.links.mailbox.clone());
+    }
+
+    /// Performs what was decided with the run's first commit, and lives. Boxed: a run that lives begins others.
+    pub(crate) fn begin(mut self: Box<Self>, first: Decision) -> BoxFuture<'static, ()> {
+        self.values.keep(first.events);
         Box::pin(async move {
-            let pending = self.perform(effects).await;
+            let pending = self.perform(first.effects).await;
             self.live(pending).await;
         })
     }
@@ -479,7 +485,7 @@ impl Actor {
             if begun.len() + known.len() < started.len() {
                 self.shared.scheduler.run_queued();
             }
-            begun.into_values().for_each(|child| child.live(&self.shared));
+            begun.into_values().for_each(|(child, first)| child.begin_as_child(first));
             self.shared.scheduler.note_wake(wake_at);
         }
         receivers.iter().for_each(|run| self.shared.notify_inbox(run));

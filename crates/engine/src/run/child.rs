@@ -2,24 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use rival_core::durable::{ChildOutcome, OpBody};
 use rival_core::event::{CallRole, EventKind};
 use rival_core::failure::code;
-use rival_core::machine::{CommitExtra, MachineInput, NewChild, OpRequest};
+use rival_core::machine::{CommitExtra, Decision, MachineInput, NewChild, OpRequest};
 use rival_core::{Event, FailureRecord, RunId, RunStatus, Seq, TraceParent, Value};
 use rival_store::{CommitError, NewMessage, NewRun};
 
 use crate::api::control::RunCommand;
 use crate::api::error::no_workflow;
+use crate::api::observer::Committed;
 use crate::api::start;
 use crate::call::values::{ReadError, load_event, load_joined};
 use crate::durable::handle::OpMessage;
 use crate::registry::definition::CheckError;
 use crate::run::actor::{Actor, PendingCommit, unreadable};
-use crate::run::launch::BegunRun;
 use crate::run::mailbox::ActorMessage;
 use crate::run::undo;
 use crate::schedule::shared::EngineShared;
@@ -35,7 +36,7 @@ const CHECK_UNAVAILABLE: &str = "check_unavailable";
 pub(crate) struct CommitExtras {
     pub(crate) runs: Vec<NewRun>,
     /// Those of them that go on at once, by their places.
-    pub(crate) begun: BTreeMap<usize, BegunRun>,
+    pub(crate) begun: BTreeMap<usize, (Box<Actor>, Decision)>,
     pub(crate) messages: Vec<(RunId, NewMessage)>,
 }
 
@@ -47,6 +48,21 @@ pub(crate) struct AskedChild {
 }
 
 impl Actor {
+    /// Makes a child live, whose first commit was part of its parent's. The parent counts as work in flight meanwhile, so
+    /// that an engine that stops waits for the child, too.
+    pub(crate) fn begin_as_child(self: Box<Self>, first: Decision) {
+        let (shared, run) = (&self.shared, &self.links.run);
+        shared.in_flight.add();
+        shared.waiters.durable(run, self.state.seq);
+        shared.observers.tell(|observer| {
+            let (workflow, state, status) = (&self.links.registered.name, &self.state, self.state.status());
+            let (events, took) = (&first.events, Duration::ZERO);
+            observer.committed(&Committed { run, workflow, status, state, events, took });
+        });
+        self.enter();
+        tokio::spawn(self.begin(first));
+    }
+
     /// Why children of a workflow cannot be given these inputs.
     pub(crate) fn refusal(&self, workflow: &str, inputs: &[Value], indexed: bool) -> Option<FailureRecord> {
         let Some(registered) = self.shared.registry.get(workflow) else {

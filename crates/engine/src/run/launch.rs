@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::event;
-use rival_core::machine::{
-    self, BrokenInvariant, Decision, DecisionEnv, Effect, MachineInput, NoStates, RunStart,
-};
+use rival_core::machine::{self, BrokenInvariant, Decision, DecisionEnv, MachineInput, NoStates, RunStart};
 use rival_core::{IndexedPlan, RunId, RunState, RunStatus, Seq, Time};
 use rival_store::{EngineId, EventBatch, NewRun, RowUpdate, RunHold, StoreError};
 use tokio::sync::oneshot;
@@ -147,63 +145,39 @@ async fn write_and_live(
         return shared.in_flight.remove(1);
     }
     let permit = permit.unwrap_or_else(|| shared.admit());
-    let begun = BegunRun { id: run.clone(), registered, state, decision, row_update, permit };
-    let (actor, effects) = begun.enter(&shared);
+    let actor = first_actor(&shared, registered, (run.clone(), row_update), state, permit);
+    actor.enter();
     let _ = answer.send(Ok((run, status)));
-    actor.begin(effects).await;
+    actor.begin(decision).await;
 }
 
-/// A run that goes on in memory as soon as its first commit is durable.
-pub(crate) struct BegunRun {
-    id: RunId,
+/// The actor of a run that goes on as soon as its first commit is durable.
+fn first_actor(
+    shared: &Arc<EngineShared>,
     registered: Arc<RegisteredWorkflow>,
+    (run, row_update): (RunId, RowUpdate),
     state: RunState,
-    decision: Decision,
-    row_update: RowUpdate,
     permit: RunPermit,
+) -> Box<Actor> {
+    let mailbox = Mailbox::new(Arc::clone(&shared.in_flight));
+    let plan = Arc::clone(&registered.plan);
+    let new = Actor::new(Arc::clone(shared), run, registered, plan, mailbox, permit);
+    Box::new(Actor { state, row_update, ..new })
 }
 
-impl BegunRun {
-    /// Its actor: from now on the run is live, and messages for it are for this actor.
-    fn enter(self, shared: &Arc<EngineShared>) -> (Box<Actor>, Vec<Effect>) {
-        let Self { id, registered, state, decision, row_update, permit } = self;
-        let (mailbox, inbox) = Mailbox::new(Arc::clone(&shared.in_flight));
-        shared.live().insert(id.clone(), mailbox.clone());
-        let plan = Arc::clone(&registered.plan);
-        let new = Actor::new(Arc::clone(shared), id, registered, plan, (mailbox, inbox), permit);
-        let mut actor = Box::new(Actor { state, row_update, ..new });
-        actor.values.keep(decision.events);
-        (actor, decision.effects)
-    }
-
-    /// Makes a child live, whose first commit was part of its parent's. The parent counts as work in flight meanwhile, so
-    /// that an engine that stops waits for the child, too.
-    pub(crate) fn live(self, shared: &Arc<EngineShared>) {
-        shared.in_flight.add();
-        shared.waiters.durable(&self.id, self.state.seq);
-        shared.observers.tell(|observer| {
-            let (run, workflow, state) = (&self.id, &self.registered.name, &self.state);
-            let (status, events, took) = (state.status(), &self.decision.events, Duration::ZERO);
-            observer.committed(&Committed { run, workflow, status, state, events, took });
-        });
-        let (actor, effects) = self.enter(shared);
-        tokio::spawn(actor.begin(effects));
-    }
-}
-
-/// A child as its parent's commit takes it, and as it goes on then if there is room for it. Otherwise it is queued, and so
-/// is one that has nothing to call.
+/// A child as its parent's commit takes it. If there is room for it, with the actor that goes on as soon as that is
+/// durable, and what it has decided; otherwise it is queued, and so is one that has nothing to call.
 pub(crate) fn child(
     shared: &Arc<EngineShared>,
     registered: Arc<RegisteredWorkflow>,
     spec: RunSpec,
-) -> (NewRun, Option<BegunRun>) {
+) -> (NewRun, Option<(Box<Actor>, Decision)>) {
     let queued = |spec: RunSpec| (first_commit(shared.id, &registered.plan, spec, false).0, None);
     let Some(permit) = shared.admit_new() else { return queued(spec) };
     let (new, state, decision) = first_commit(shared.id, &registered.plan, spec.clone(), true);
     if !new.row_update.is_owned() {
         return queued(spec);
     }
-    let (id, row_update) = (new.id.clone(), new.row_update.clone());
-    (new, Some(BegunRun { id, registered, state, decision, row_update, permit }))
+    let row = (new.id.clone(), new.row_update.clone());
+    (new, Some((first_actor(shared, registered, row, state, permit), decision)))
 }

@@ -1,5 +1,5 @@
 /** Calls: begun by a frame, ended by what the function returns or throws. */
-import type { Cx, ErrorShape, Role } from '../native.ts'
+import type { Cx, ErrorShape } from '../native.ts'
 import type { OpenFile, Target } from '../realm.ts'
 import { AbortController, DOMException } from '../web/abort.ts'
 import { contextFor } from './context.ts'
@@ -121,7 +121,8 @@ export function oldestOpen(): number {
 export function run(call: Call, target: Target): void {
     let value
     try {
-        value = target.fn(argumentFor(call, target.role))
+        certain = call
+        value = target.fn((call.context = contextFor(call, target.role)))
     } catch (error) {
         return fail(call, error)
     } finally {
@@ -139,14 +140,6 @@ export function run(call: Call, target: Target): void {
 
 /** The call that the running function certainly works for; after an `await` that is not known. */
 let certain: Call | undefined
-
-/** The argument of a function, which works for this call until it returns. */
-function argumentFor(call: Call, role: Role): object {
-    const context = contextFor(call, role)
-    call.context = context
-    certain = call
-    return context
-}
 
 /** Calls a function that works for a call. */
 export function workingFor<T>(call: Call | undefined, work: () => T): T {

@@ -19,7 +19,7 @@ use crate::failure::FailureRecord;
 use crate::ids::{Seq, Time};
 use crate::path::{self, Path};
 use crate::plan::{
-    BlockOrder, ForEachNode, IndexedPlan, LoopNode, Node, NodeKind, Plan, PlanBlock, is_unnamed,
+    BlockOrder, ForEachNode, FunctionRef, IndexedPlan, LoopNode, Node, NodeKind, Plan, PlanBlock, is_unnamed,
 };
 use crate::state::{LaneSlot, NodeState, RunState};
 use crate::status::{NodeStatus, RunStatus};
@@ -145,8 +145,9 @@ fn unnamed_functions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
     fn add(block: &PlanBlock, at: &Path, found: &mut BTreeMap<String, Vec<String>>) {
         for node in &block.nodes {
             let path = at.child(&node.id);
-            let unnamed = node.functions().into_iter().filter(|function| is_unnamed(function));
-            let unnamed: Vec<String> = unnamed.cloned().collect();
+            // A built-in function has no name of its own either, but its node has: the author gave it one.
+            let named = node.functions().into_iter().filter_map(FunctionRef::named);
+            let unnamed: Vec<String> = named.filter(|name| is_unnamed(name)).map(str::to_owned).collect();
             if !unnamed.is_empty() {
                 found.insert(path.to_string(), unnamed);
             }

@@ -1,11 +1,16 @@
 //! JSON values as the text they were recorded as.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+
+/// How many levels a value may have that is read piece by piece; `serde_json` reads no more than 128.
+pub const VALUE_DEPTH_MAX: usize = 120;
 
 /// A JSON value, kept as text: recorded once and read back byte for byte, never re-encoded.
 ///
@@ -57,6 +62,17 @@ impl Value {
         // Any crate of the build may turn on the serde_json feature that keeps the order of keys.
         value.sort_all_objects();
         Cow::Owned(value.to_string())
+    }
+
+    /// The same value with the keys of all objects in order and no spaces. Numbers are not read: they keep all digits, and
+    /// `1.0` stays `1.0`.
+    pub fn sorted(&self) -> Result<Self, serde_json::Error> {
+        if nests_deeper(self.as_json(), VALUE_DEPTH_MAX) {
+            return Err(serde_json::Error::custom(format!("it has more than {VALUE_DEPTH_MAX} levels")));
+        }
+        let mut text = String::with_capacity(self.len_bytes());
+        write_sorted(&self.0, &mut text)?;
+        Self::from_json(text)
     }
 
     /// Length of the JSON text in bytes.
@@ -127,6 +143,62 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
+/// Whether JSON has more levels than this.
+pub fn nests_deeper(text: &str, levels: usize) -> bool {
+    if text.len() <= 2 * levels {
+        return false;
+    }
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => depth += 1,
+            // What is no JSON may close more than it opens.
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > levels {
+            return true;
+        }
+    }
+    false
+}
+
+fn write_sorted(raw: &RawValue, text: &mut String) -> Result<(), serde_json::Error> {
+    let json = raw.get();
+    match json.as_bytes().first() {
+        Some(b'{') => {
+            let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json)?;
+            text.push('{');
+            for (number, (key, value)) in fields.into_iter().enumerate() {
+                text.push_str(if number > 0 { "," } else { "" });
+                text.push_str(&serde_json::to_string(&key)?);
+                text.push(':');
+                write_sorted(value, text)?;
+            }
+            text.push('}');
+        }
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(json)?;
+            text.push('[');
+            for (number, value) in items.into_iter().enumerate() {
+                text.push_str(if number > 0 { "," } else { "" });
+                write_sorted(value, text)?;
+            }
+            text.push(']');
+        }
+        // One text can be written in many ways.
+        Some(b'"') => {
+            let words: Cow<'_, str> = serde_json::from_str(json)?;
+            text.push_str(&serde_json::to_string(&words)?);
+        }
+        Some(_) | None => text.push_str(json),
+    }
+    Ok(())
+}
+
 /// Reads a field that is there: `null` is a value like any other, not the absence of one.
 pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
@@ -135,6 +207,24 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sorted_value_has_one_text_and_all_its_digits() {
+        let text = r#" { "b" : [ 1.0, 123456789012345678901234567890, {"z":-0, "a":"\u0041\/"} ], "a": 1E5, "b2": "é" } "#;
+        let sorted = Value::from_json(text.to_owned()).unwrap().sorted().unwrap();
+        let expected = r#"{"a":1E5,"b":[1.0,123456789012345678901234567890,{"a":"A/","z":-0}],"b2":"é"}"#;
+        assert_eq!(sorted.as_json(), expected);
+        assert_eq!(sorted.sorted().unwrap(), sorted);
+    }
+
+    #[test]
+    fn levels_are_counted_outside_of_texts() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(!nests_deeper(&nested(120), 120) && nests_deeper(&nested(121), 120));
+        assert!(!nests_deeper(&format!("\"\\\"{}\"", "[".repeat(500)), 120));
+        let deep = Value::from_json(nested(100_000)).unwrap();
+        assert!(deep.sorted().is_err());
+    }
 
     /// Without `serde_json/float_roundtrip` the last bit of one in some hundred is lost.
     #[test]

@@ -3,13 +3,10 @@
 //! `serde_json` writes NaN and infinity as `null`, and `Some` of nothing too. So when a text contains `null`, a second
 //! pass over the value looks for them; other values pay nothing.
 
-use rival_core::Value;
+use rival_core::{VALUE_DEPTH_MAX as DEPTH_MAX, Value, nests_deeper};
 use serde::ser::{self, Serialize};
 
 use crate::exact::{DuplicateKey, duplicate_key};
-
-/// How deep a value may nest; what is deeper could not be read back.
-const DEPTH_MAX: usize = 120;
 
 /// Why a value cannot be recorded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,24 +73,7 @@ fn is_odd(text: &str) -> bool {
 
 /// Whether JSON nests so deep that it could not be read back.
 pub fn is_too_deep(text: &str) -> bool {
-    if text.len() <= 2 * DEPTH_MAX {
-        return false;
-    }
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => depth += 1,
-            b']' | b'}' if !in_string => depth -= 1,
-            _ => {}
-        }
-        if depth > DEPTH_MAX {
-            return true;
-        }
-    }
-    false
+    nests_deeper(text, DEPTH_MAX)
 }
 
 /// Serialises to nothing; fails at the first float that is not finite, and at the first `Some` of nothing.

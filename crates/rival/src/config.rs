@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rival_core::plan::{BackoffKind, OnTimeout, RetryPolicy, StepNode};
+use rival_core::plan::{BackoffKind, FunctionRef, OnTimeout, RetryPolicy, StepNode};
 
 /// The options of a step as one struct, to share between steps or to read from configuration.
 ///
@@ -34,7 +34,7 @@ pub struct StepConfig {
 }
 
 impl StepConfig {
-    pub(crate) fn to_plan(&self, function: String) -> StepNode {
+    pub(crate) fn to_plan(&self, function: FunctionRef) -> StepNode {
         StepNode {
             function,
             retry: RetryPolicy {

@@ -31,6 +31,9 @@ pub enum StoreError {
     /// The stored data contradicts itself.
     #[error("the store is damaged: {0}")]
     Damaged(String),
+    /// What is stored is whole, and was written by a newer version.
+    #[error("{0}; use that version")]
+    Newer(String),
     /// The store cannot be opened at all.
     #[error("cannot open the store: {0}")]
     Open(String),
@@ -53,6 +56,7 @@ impl StoreError {
             Self::Poisoned(_) => "store_poisoned",
             Self::Gone(_) => "store_gone",
             Self::Damaged(_) => "store_damaged",
+            Self::Newer(_) => "store_newer",
             Self::Open(_) => "store_open",
             Self::Invalid(_) => "store_invalid",
             Self::Closed => "store_closed",
@@ -68,8 +72,8 @@ impl StoreError {
             Self::Poisoned(_) | Self::Damaged(_) | Self::Open(_) | Self::Closed => false,
             // The next write would go to a file that no name leads to.
             Self::Gone(_) => false,
-            // The same request stays wrong.
-            Self::Invalid(_) => false,
+            // The same request stays wrong, and this build stays as old as it is.
+            Self::Invalid(_) | Self::Newer(_) => false,
         }
     }
 }

@@ -56,7 +56,7 @@ pub fn plan(seed: u64, began: Time) -> Plan {
     Plan {
         workflow: "sim".to_owned(),
         block,
-        on_error: dice.percent(50).then(|| "handler".to_owned()),
+        on_error: dice.percent(50).then(|| "handler".into()),
         timeout_ms: dice.percent(10).then(|| dice.timeout() * 16),
         max_retries: 0,
     }
@@ -81,7 +81,7 @@ pub fn undoable_child(seed: u64, began: Time) -> Plan {
         if let NodeKind::Step(step) = &mut node.kind {
             step.at_most_once = false;
             if step.function == "durable" {
-                step.function = "step".to_owned();
+                step.function = "step".into();
             }
         }
         node
@@ -168,15 +168,15 @@ impl Maker {
             _ => "step",
         };
         let mut step = StepNode {
-            function: function.to_owned(),
+            function: function.into(),
             retry,
             timeout_ms: dice.percent(40).then(|| dice.timeout()),
             on_timeout: if dice.percent(50) { OnTimeout::Retry } else { OnTimeout::Stop },
-            on_error: dice.percent(30).then(|| "handler".to_owned()),
+            on_error: dice.percent(30).then(|| "handler".into()),
             continue_on_error: dice.percent(15),
             at_most_once: dice.percent(5),
             compensate: dice.percent(35).then(|| CompensationSpec {
-                function: "undo".to_owned(),
+                function: "undo".into(),
                 retry: undo,
                 timeout_ms: dice.percent(50).then(|| dice.timeout()),
             }),
@@ -194,7 +194,7 @@ impl Maker {
         let wait = match self.dice.below(4) {
             0 => SleepLength::ForMs(self.dice.duration()),
             1 => SleepLength::UntilMs(self.began.plus_ms(self.dice.duration()).0),
-            _ => SleepLength::Computed("wait".to_owned()),
+            _ => SleepLength::Computed("wait".into()),
         };
         Node::new(id, NodeKind::Sleep(SleepNode { wait }))
     }
@@ -214,8 +214,8 @@ impl Maker {
         let nested = NestedNode {
             workflow: format!("inner-{id}"),
             block: self.block(depth + 1, false),
-            input: self.dice.percent(40).then(|| "input".to_owned()),
-            on_error: self.dice.percent(40).then(|| "handler".to_owned()),
+            input: self.dice.percent(40).then(|| "input".into()),
+            on_error: self.dice.percent(40).then(|| "handler".into()),
         };
         Node::new(id, NodeKind::Workflow(nested))
     }
@@ -230,7 +230,7 @@ impl Maker {
         };
         let by_case = names[0] == "red";
         let branch = BranchNode {
-            choose: "choose".to_owned(),
+            choose: "choose".into(),
             cases: self.named(names, depth),
             default: (by_case && self.dice.percent(50)).then(|| self.block(depth + 1, false)),
         };
@@ -240,9 +240,9 @@ impl Maker {
     fn repeat(&mut self, depth: u32) -> Node {
         let id = self.id('l');
         let test = if self.dice.percent(50) {
-            LoopTest::Until("until".to_owned())
+            LoopTest::Until("until".into())
         } else {
-            LoopTest::While("while".to_owned())
+            LoopTest::While("while".into())
         };
         let body = self.block(depth + 1, false);
         let max_iterations = u32::try_from(self.dice.range(1, 6)).unwrap_or(1);
@@ -252,7 +252,7 @@ impl Maker {
     fn for_each(&mut self, depth: u32) -> Node {
         let id = self.id('e');
         let each = ForEachNode {
-            items: "items".to_owned(),
+            items: "items".into(),
             body: self.block(depth + 1, false),
             concurrency: u32::try_from(self.dice.range(1, 4)).unwrap_or(1),
             max_iterations: self.dice.percent(20).then_some(5),
@@ -275,7 +275,7 @@ impl Maker {
             branches: self.named(names, depth),
             join,
             on_failure: if collect { OnFailure::Collect } else { OnFailure::Fail },
-            finally: self.dice.percent(30).then(|| "finally".to_owned()),
+            finally: self.dice.percent(30).then(|| "finally".into()),
         };
         Node::new(id, NodeKind::Parallel(parallel))
     }

@@ -66,7 +66,7 @@ fn settings(kind: &NodeKind) -> String {
 }
 
 fn step_words(step: &StepNode, words: &mut Vec<String>) {
-    words.extend((step.function != "step").then(|| step.function.clone()));
+    words.extend((step.function != "step").then(|| step.function.to_string()));
     retry_words(&step.retry, words);
     words.extend(step.timeout_ms.map(|ms| format!("timeout={ms}")));
     words.extend((step.on_timeout == OnTimeout::Retry).then(|| "timeoutRetries".to_owned()));

@@ -110,7 +110,7 @@ fn smaller_nodes(node: &Node) -> Vec<Node> {
             plainer(&|step| step.continue_on_error = false);
             plainer(&|step| step.at_most_once = false);
             plainer(&|step| step.retry = rival_core::plan::RetryPolicy::default());
-            plainer(&|step| step.function = "step".to_owned());
+            plainer(&|step| step.function = "step".into());
             steps
         }
         NodeKind::Sleep(_) | NodeKind::Signal(_) => Vec::new(),

@@ -26,7 +26,7 @@ use crate::event::{CallRole, DueCall, EventCause, EventKind, ExternalCause, Fail
 use crate::failure::{Behavior, FailureRecord, StepError, code};
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{CompensationSpec, ForEachNode, NodeKind, OnTimeout, RetryPolicy, StepNode};
+use crate::plan::{CompensationSpec, ForEachNode, FunctionRef, NodeKind, OnTimeout, RetryPolicy, StepNode};
 use crate::state::OpenCall;
 use crate::value::Value;
 
@@ -378,7 +378,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn function(&self, node: &Path, role: CallRole) -> Option<String> {
+    fn function(&self, node: &Path, role: CallRole) -> Option<FunctionRef> {
         if node.is_root() {
             return self.plan.plan().on_error.clone();
         }

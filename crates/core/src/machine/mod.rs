@@ -48,7 +48,7 @@ use crate::failure::StepError;
 use crate::fork::ForkImport;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
-use crate::plan::IndexedPlan;
+use crate::plan::{FunctionRef, IndexedPlan};
 use crate::state::RunState;
 use crate::trace::TraceParent;
 use crate::value::Value;
@@ -271,8 +271,8 @@ pub struct NewCall {
     pub number: u32,
     /// What the function does for the node.
     pub role: CallRole,
-    /// The function's name.
-    pub function: String,
+    /// The function.
+    pub function: FunctionRef,
     /// Which charged attempt it is.
     pub attempt: u32,
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BlockOrder, Join, LoopTest, Node, NodeKind, NodeKindName, Plan, PlanBlock, SleepLength, TEXT_MARK, join,
+    BlockOrder, FunctionRef, Join, LoopTest, Node, NodeKind, NodeKindName, Plan, PlanBlock, SleepLength,
+    StepNode, TEXT_MARK, join,
 };
 
 /// A plan for drawing.
@@ -108,6 +109,7 @@ fn graph_node(node: &Node, block: &str, edges: &mut Vec<GraphEdge>) -> GraphNode
 fn label(node: &Node) -> String {
     let id = &node.id;
     let what = match &node.kind {
+        NodeKind::Step(StepNode { function: FunctionRef::Builtin(builtin), .. }) => builtin.name().to_owned(),
         NodeKind::Step(step) => named(&step.function, id).unwrap_or_default(),
         NodeKind::Sleep(sleep) => match &sleep.wait {
             SleepLength::ForMs(ms) => format!("for {ms} ms"),
@@ -140,8 +142,10 @@ fn label(node: &Node) -> String {
     if what.is_empty() { id.clone() } else { format!("{id}: {}", what.trim_end()) }
 }
 
-/// A function's name, if it is not only that of its node or of the place where it is used.
-fn named(function: &str, node: &str) -> Option<String> {
+/// A function's name, if it is not only that of its node or of the place where it is used. A built-in function that
+/// decides for its node says nothing by its name.
+fn named(function: &FunctionRef, node: &str) -> Option<String> {
+    let function = function.named()?;
     let last = function.rsplit('/').next().unwrap_or(function);
     if let Some((_, role)) = last.split_once(TEXT_MARK) {
         // `branch~:isBig#if` has a name, `http~1f0c…` and `branch~93ab…#if` have none.

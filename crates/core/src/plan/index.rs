@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{BlockOrder, Node, NodeKind, Plan, PlanBlock, PlanHash, join};
+use super::{BlockOrder, FunctionRef, Node, NodeKind, Plan, PlanBlock, PlanHash, StepNode, join};
 use crate::path::Path;
 
 /// A plan, flattened: nodes by number, numbers by path. Built once per plan and shared by its runs,
@@ -78,9 +78,9 @@ impl IndexedPlan {
             if let Some(previous) = previous {
                 self.nodes[previous].next = Some(number);
             }
-            if let NodeKind::Step(step) = &node.kind {
+            if let NodeKind::Step(StepNode { function: FunctionRef::Named(name), .. }) = &node.kind {
                 let functions = self.by_function.entry(at.into()).or_default();
-                functions.entry(step.function.as_str().into()).or_default().push(number);
+                functions.entry(name.as_str().into()).or_default().push(number);
             }
             self.by_path.insert(path.as_str().into(), number);
             let shallow = Node { id: node.id.clone(), after: node.after.clone(), kind: shallow(&node.kind) };

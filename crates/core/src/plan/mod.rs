@@ -1,14 +1,16 @@
 //! The plan: a workflow's structure as data.
 //!
-//! A plan holds no functions, only their names. It drives execution, validation, versioning and the
-//! picture in the UI. Its JSON form is canonical, so that [`Plan::hash`] names a version.
+//! A plan holds no functions, only their names, and the data of built-in ones. It drives execution, validation,
+//! versioning and the picture in the UI. Its JSON form is canonical, so that [`Plan::hash`] names a version.
 
 mod check;
 mod cycle;
 mod diff;
 mod draw;
+mod function;
 mod graph;
 mod index;
+mod read;
 
 use std::fmt;
 
@@ -17,13 +19,12 @@ use sha2::{Digest, Sha256};
 
 pub use check::{BlockName, PlanError, check_id};
 pub use diff::{NodeChange, NodeMove, NodeName, PlanDiff, SettingChange};
+pub use function::{BadBuiltin, Builtin, FunctionRef};
 pub use graph::{Graph, GraphEdge, GraphNode};
 pub use index::{BlockRef, IndexedPlan, NodeRef};
+pub use read::{PLAN_VERSION, PlanReadError};
 
 use crate::event::CallRole;
-
-/// The name under which a definition holds a user function.
-pub type FunctionName = String;
 
 /// Stands in function names between the words and a fingerprint of what has no name. No name of a node has it.
 pub const TEXT_MARK: char = '~';
@@ -39,21 +40,17 @@ pub fn is_unnamed(function: &str) -> bool {
 }
 
 /// A workflow's structure.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The workflow's name.
     pub workflow: String,
     /// What runs.
     pub block: PlanBlock,
     /// Called once when a run fails, before its terminal event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_error: Option<FunctionName>,
+    pub on_error: Option<FunctionRef>,
     /// A run that is older fails with `run_timeout`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// How often a failed run is retried by itself, as a new run from the failed node.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub max_retries: u32,
 }
 
@@ -86,7 +83,7 @@ impl BlockOrder {
 }
 
 /// One element of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
     /// Unique within its block.
@@ -100,7 +97,7 @@ pub struct Node {
 }
 
 /// What a node is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum NodeKind {
     /// Calls a function.
@@ -188,7 +185,7 @@ impl NodeKind {
     }
 
     /// The function that such a node calls in this role, if it has one.
-    pub fn function(&self, role: CallRole) -> Option<&FunctionName> {
+    pub fn function(&self, role: CallRole) -> Option<&FunctionRef> {
         match self {
             Self::Step(step) => match role {
                 CallRole::Step => Some(&step.function),
@@ -221,7 +218,7 @@ impl NodeKind {
 #[serde(rename_all = "camelCase", default)]
 pub struct StepNode {
     /// The function.
-    pub function: FunctionName,
+    pub function: FunctionRef,
     /// When and how often it is tried.
     #[serde(flatten)]
     pub retry: RetryPolicy,
@@ -233,7 +230,7 @@ pub struct StepNode {
     pub on_timeout: OnTimeout,
     /// Called at the step's terminal failure.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub on_error: Option<FunctionName>,
+    pub on_error: Option<FunctionRef>,
     /// A failure is recorded and the run goes on.
     #[serde(skip_serializing_if = "is_default")]
     pub continue_on_error: bool,
@@ -250,7 +247,7 @@ pub struct StepNode {
 #[serde(rename_all = "camelCase", default)]
 pub struct CompensationSpec {
     /// The function.
-    pub function: FunctionName,
+    pub function: FunctionRef,
     /// When and how often it is tried.
     #[serde(flatten)]
     pub retry: RetryPolicy,
@@ -316,7 +313,7 @@ pub enum SleepLength {
     /// Until this moment, in milliseconds since the Unix epoch.
     UntilMs(i64),
     /// What this function says: `{"forMs": n}` or `{"untilMs": n}`.
-    Computed(FunctionName),
+    Computed(FunctionRef),
 }
 
 /// A wait for a message from outside.
@@ -341,7 +338,7 @@ pub const DEFAULT_CASE: &str = "default";
 #[serde(rename_all = "camelCase")]
 pub struct BranchNode {
     /// Says which case applies; `true` and `false` mean the cases `then` and `else`.
-    pub choose: FunctionName,
+    pub choose: FunctionRef,
     /// The cases in the order they were written.
     pub cases: Vec<NamedBlock>,
     /// Runs when no case applies.
@@ -376,9 +373,9 @@ pub struct LoopNode {
 #[serde(rename_all = "camelCase")]
 pub enum LoopTest {
     /// Checked after each iteration; true ends the loop.
-    Until(FunctionName),
+    Until(FunctionRef),
     /// Checked before each iteration; false ends the loop.
-    While(FunctionName),
+    While(FunctionRef),
 }
 
 /// A block that runs for each item of a list.
@@ -386,7 +383,7 @@ pub enum LoopTest {
 #[serde(rename_all = "camelCase")]
 pub struct ForEachNode {
     /// Gives the list.
-    pub items: FunctionName,
+    pub items: FunctionRef,
     /// What runs for each.
     pub body: PlanBlock,
     /// How many items run at a time; one means in order.
@@ -410,7 +407,7 @@ pub struct ParallelNode {
     pub on_failure: OnFailure,
     /// Maps the joined result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finally: Option<FunctionName>,
+    pub finally: Option<FunctionRef>,
 }
 
 /// What a parallel block waits for.
@@ -447,10 +444,10 @@ pub struct NestedNode {
     pub block: PlanBlock,
     /// Gives the nested input; absent means the parent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<FunctionName>,
+    pub input: Option<FunctionRef>,
     /// The nested workflow's own error handler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_error: Option<FunctionName>,
+    pub on_error: Option<FunctionRef>,
 }
 
 /// Names a version of a plan: the SHA-256 of its canonical JSON.
@@ -490,16 +487,18 @@ impl Plan {
         serde_json::to_string(self).expect("a plan has only string keys and finite numbers")
     }
 
-    /// Reads a stored plan.
-    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
-    }
-
     /// Names this version of the plan.
     pub fn hash(&self) -> PlanHash {
         let digest = Sha256::digest(self.to_json().as_bytes());
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         PlanHash::new(hex)
+    }
+
+    /// All functions that it names, in its blocks and as its handler.
+    pub fn functions(&self) -> Vec<&FunctionRef> {
+        let mut functions = self.on_error.iter().collect();
+        self.block.add_functions(&mut functions);
+        functions
     }
 
     /// How many steps it has, in all blocks.
@@ -512,6 +511,13 @@ impl PlanBlock {
     /// A sequence of nodes.
     pub fn sequence(nodes: Vec<Node>) -> Self {
         Self { order: BlockOrder::Sequence, nodes }
+    }
+
+    fn add_functions<'a>(&'a self, functions: &mut Vec<&'a FunctionRef>) {
+        for node in &self.nodes {
+            functions.extend(node.functions());
+            node.blocks().into_iter().for_each(|(_, block)| block.add_functions(functions));
+        }
     }
 
     fn step_count(&self) -> usize {
@@ -543,7 +549,7 @@ impl Node {
     }
 
     /// The functions that the node itself names, without those of nodes inside it.
-    pub fn functions(&self) -> Vec<&FunctionName> {
+    pub fn functions(&self) -> Vec<&FunctionRef> {
         match &self.kind {
             NodeKind::Step(step) => {
                 let undo = step.compensate.as_ref().map(|compensation| &compensation.function);

@@ -1,6 +1,7 @@
 //! The tests of the core: traces by concept, properties against a reference, golden histories, plans.
 
 mod branch;
+mod builtin;
 mod call;
 mod clock;
 mod corners;

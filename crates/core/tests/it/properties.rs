@@ -271,7 +271,7 @@ impl Driver {
             }
             Trouble::FunctionMissing => {
                 if let Some(call) = self.calls.pop_first().map(|(_, call)| call) {
-                    let reason = BlockedReason::FunctionMissing { function: call.function.clone() };
+                    let reason = BlockedReason::FunctionMissing { function: call.function.to_string() };
                     let outcome = CallOutcome::Blocked(reason);
                     self.input(MachineInput::CallFinished { node: call.node, call: call.number, outcome });
                 }

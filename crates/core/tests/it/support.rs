@@ -133,7 +133,7 @@ pub(crate) fn graph(nodes: Vec<(Node, &[&str])>) -> PlanBlock {
 pub(crate) fn undoable(id: &str) -> Node {
     step_with(id, |step| {
         step.compensate =
-            Some(CompensationSpec { function: format!("undo_{id}"), ..CompensationSpec::default() });
+            Some(CompensationSpec { function: format!("undo_{id}").into(), ..CompensationSpec::default() });
     })
 }
 

@@ -9,6 +9,7 @@ use futures::future::{BoxFuture, CatchUnwind};
 use rival_core::event::{BlockedReason, CallRole};
 use rival_core::failure::code;
 use rival_core::machine::{CallOutcome, INTERRUPTIONS_MAX, NewCall};
+use rival_core::plan::FunctionRef;
 use rival_core::{FailureRecord, NodeStatus, Path, RunStatus, StepError, Value};
 use rival_store::LogLine;
 use tokio_util::sync::CancellationToken;
@@ -230,8 +231,8 @@ impl CallJob {
         if self.call.role != CallRole::Input {
             return None;
         }
-        let violations =
-            self.links.registered.check_nested_input(&self.links.plan, &self.call.function, result);
+        let NewCall { node, function, .. } = &self.call;
+        let violations = self.links.registered.check_nested_input(&self.links.plan, node, function, result);
         let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
         (!list.is_empty()).then(|| {
             let (node, list) = (&self.call.node, list.join("; "));
@@ -284,10 +285,8 @@ pub(crate) async fn handle_refused_input(
     error: FailureRecord,
 ) {
     let plan = &registered.definition.plan;
-    let Some(function) = plan.on_error.as_ref().and_then(|name| registered.function(&registered.plan, name))
-    else {
-        return;
-    };
+    let name = plan.on_error.as_ref().and_then(FunctionRef::named);
+    let Some(function) = name.and_then(|name| registered.function(&registered.plan, name)) else { return };
     let context = refused_input_context(registered, function.needs(), resources, clock, input, error);
     for _ in 0..INTERRUPTIONS_MAX {
         let (function, context) = (Arc::clone(function), context.clone());

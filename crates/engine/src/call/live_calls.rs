@@ -9,6 +9,7 @@ use std::time::Instant;
 use rival_core::durable::Replay;
 use rival_core::event::{BlockedReason, CallRole};
 use rival_core::machine::{CallOutcome, Effect, GRACE_MS, LiveStates, MachineInput, NewCall, StopReason};
+use rival_core::plan::FunctionRef;
 use rival_core::repeated::RepeatedPart;
 use rival_core::state::{NodeState, RunEnding};
 use rival_core::{Path, Seq, Value};
@@ -159,7 +160,8 @@ impl Actor {
         }
         let (node, number) = (call.node.clone(), call.number);
         let Some(function) = self.function(&call.function) else {
-            let outcome = CallOutcome::Blocked(BlockedReason::FunctionMissing { function: call.function });
+            let function = call.function.to_string();
+            let outcome = CallOutcome::Blocked(BlockedReason::FunctionMissing { function });
             self.decide(MachineInput::CallFinished { node, call: number, outcome }, pending);
             return;
         };
@@ -192,7 +194,8 @@ impl Actor {
     }
 
     /// The function that the plan names: the run's own, or the newest where the engine prefers that.
-    fn function(&self, name: &str) -> Option<Arc<dyn UserFunction>> {
+    fn function(&self, function: &FunctionRef) -> Option<Arc<dyn UserFunction>> {
+        let name = function.named()?;
         let newest = self
             .shared
             .limits

@@ -53,7 +53,7 @@ impl Definition {
 
     /// A workflow of one step, which has the name of its function.
     pub fn of_step(workflow: &str, step: &str, function: Arc<dyn UserFunction>) -> Self {
-        let node = StepNode { function: step.to_owned(), ..StepNode::default() };
+        let node = StepNode { function: step.into(), ..StepNode::default() };
         let plan = Plan {
             workflow: workflow.to_owned(),
             block: PlanBlock::sequence(vec![Node::new(step, NodeKind::Step(node))]),

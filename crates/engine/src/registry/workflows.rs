@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use rival_core::plan::{NestedNode, NodeKind, PlanBlock};
+use rival_core::plan::{FunctionRef, NestedNode, NodeKind, PlanBlock};
 use rival_core::{IndexedPlan, Path, Plan, PlanHash, Time, Value};
 
 use crate::api::error::{RegisterError, Violation};
@@ -18,7 +18,7 @@ pub(crate) struct RegisteredWorkflow {
     pub(crate) definition: Definition,
     pub(crate) plan: Arc<IndexedPlan>,
     input: Option<jsonschema::Validator>,
-    /// By the function that maps the input: the node may be elsewhere in the plan of a run.
+    /// By the function that maps the input, see [`mapper_key`].
     nested: BTreeMap<String, jsonschema::Validator>,
     signals: BTreeMap<String, jsonschema::Validator>,
 }
@@ -50,7 +50,7 @@ impl RegisteredWorkflow {
         mappers_of(&definition.plan.block, &Path::root(), &mut mappers);
         for (path, schema) in &definition.nested_schemas {
             if let Some(mapper) = mappers.get(path) {
-                nested.insert((*mapper).clone(), validator(schema)?);
+                nested.insert(mapper_key(path, mapper), validator(schema)?);
             }
         }
         let mut signals = BTreeMap::new();
@@ -124,12 +124,14 @@ impl RegisteredWorkflow {
     pub(crate) fn check_nested_input(
         &self,
         plan: &IndexedPlan,
-        mapper: &str,
+        node: &Path,
+        mapper: &FunctionRef,
         input: &Value,
     ) -> Vec<Violation> {
-        let former = self.former(plan).and_then(|former| former.functions.get(mapper));
-        let mapper = former.map_or(mapper, String::as_str);
-        self.nested.get(mapper).map_or_else(Vec::new, |validator| violations(validator, input))
+        let key = mapper_key(node, mapper);
+        let former = self.former(plan).and_then(|former| former.functions.get(&key));
+        let validator = self.nested.get(former.unwrap_or(&key));
+        validator.map_or_else(Vec::new, |validator| violations(validator, input))
     }
 
     /// The same for the payload of a signal; one that the workflow does not know may say anything.
@@ -149,8 +151,19 @@ fn violations(validator: &jsonschema::Validator, input: &Value) -> Vec<Violation
         .collect()
 }
 
+/// What the schema of a mapped input is found by. A function of the workflow has its name wherever its node is in the
+/// plan of a run; a built-in one may stand in many places, so its node counts, too.
+fn mapper_key(node: &Path, mapper: &FunctionRef) -> String {
+    match mapper {
+        FunctionRef::Named(name) => name.clone(),
+        FunctionRef::Builtin(builtin) => {
+            format!("{} {} {}", node.in_plan(), builtin.name(), builtin.with().as_json())
+        }
+    }
+}
+
 /// The functions that map the input of nested workflows, by the path of the node.
-fn mappers_of<'a>(block: &'a PlanBlock, at: &Path, mappers: &mut BTreeMap<Path, &'a String>) {
+fn mappers_of<'a>(block: &'a PlanBlock, at: &Path, mappers: &mut BTreeMap<Path, &'a FunctionRef>) {
     for node in &block.nodes {
         let path = at.child(&node.id);
         if let NodeKind::Workflow(NestedNode { input: Some(mapper), .. }) = &node.kind {
@@ -165,18 +178,8 @@ fn mappers_of<'a>(block: &'a PlanBlock, at: &Path, mappers: &mut BTreeMap<Path, 
 
 /// The first function that a plan names and the definition does not have.
 fn missing_function(plan: &Plan, definition: &Definition) -> Option<String> {
-    let mut names: Vec<&String> = plan.on_error.iter().collect();
-    function_names(&plan.block, &mut names);
-    names.into_iter().find(|name| !definition.functions.contains_key(*name)).cloned()
-}
-
-fn function_names<'a>(block: &'a PlanBlock, names: &mut Vec<&'a String>) {
-    for node in &block.nodes {
-        names.extend(node.functions());
-        for (_, block) in node.blocks() {
-            function_names(block, names);
-        }
-    }
+    let names = plan.functions().into_iter().filter_map(FunctionRef::named);
+    names.into_iter().find(|name| !definition.functions.contains_key(*name)).map(str::to_owned)
 }
 
 /// Workflows by name, and indexed plans by hash.

@@ -6,6 +6,8 @@
 //! | its workflow is not registered | cancel, kill | it is loaded all the same, see `load` |
 //! | | resume | refused: it would not help |
 //! | | any other | it waits for the workflow |
+//! | its plan was made by a newer version | kill | the run is ended, by its row alone |
+//! | | any other | it waits for that version |
 //! | its history or plan does not read, or leads to what cannot be | kill | the run is ended, by its row alone |
 //! | | any other | refused: it would never be acted on |
 
@@ -15,7 +17,7 @@ use rival_core::bound::{NOTE_MAX, cut};
 use rival_core::durable::ChildOutcome;
 use rival_core::{RunId, RunStatus};
 use rival_store::{
-    Claim, Commit, Epoch, Message, MessageNo, NewMessage, Page, RowUpdate, RunFilter, RunHold,
+    Claim, Commit, Epoch, Message, MessageNo, NewMessage, Page, RowUpdate, RunFilter, RunHold, StoreError,
 };
 
 use crate::api::control::{CommandAck, CommandRefusal, RunCommand};
@@ -46,6 +48,8 @@ enum UnloadedCause {
     Store,
     /// Its workflow is not there.
     Workflow,
+    /// Its plan was made by a newer version.
+    Newer,
     /// What is stored of it does not read, or leads to what cannot be.
     Damage,
 }
@@ -55,6 +59,7 @@ impl UnloadedCause {
         match error {
             LoadError::Store(error) if error.is_retryable() => Self::Store,
             LoadError::NotRegistered(_) => Self::Workflow,
+            LoadError::Store(StoreError::Newer(_)) => Self::Newer,
             LoadError::Store(_)
             | LoadError::Decode(_)
             | LoadError::PlanMissing
@@ -66,7 +71,7 @@ impl UnloadedCause {
     /// Whether a run that needs this help will ever act on a command.
     fn refuses(self, command: Option<&RunCommand>) -> bool {
         match self {
-            Self::Store => false,
+            Self::Store | Self::Newer => false,
             Self::Workflow => matches!(command, Some(RunCommand::Resume {})),
             // What a child has to tell is kept for the day on which the file is restored.
             Self::Damage => {
@@ -92,7 +97,7 @@ pub(crate) async fn block_unloadable(
         Ok(RunCommand::Kill { reason }) => Some((message.no, reason)),
         _ => None,
     });
-    if let (UnloadedCause::Damage, Some((no, why))) = (cause, kill) {
+    if let (UnloadedCause::Damage | UnloadedCause::Newer, Some((no, why))) = (cause, kill) {
         return end_by_force(shared, claim, &messages, no, why, &reason).await;
     }
     let refused = |message: &&Message| cause.refuses(message.body.decode().ok().as_ref());
@@ -101,7 +106,7 @@ pub(crate) async fn block_unloadable(
     // A store that fails now may work later; what is wrong in the run itself needs help.
     let (status, wake_at) = match cause {
         UnloadedCause::Store => (claim.row.status, Some(now.plus_ms(1_000))),
-        UnloadedCause::Workflow | UnloadedCause::Damage => (RunStatus::Blocked, None),
+        UnloadedCause::Workflow | UnloadedCause::Newer | UnloadedCause::Damage => (RunStatus::Blocked, None),
     };
     let mut commit = Commit::new(run.clone(), claim.epoch, now);
     (commit.consumed, commit.refused) = (refused.clone(), refused.clone());

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rival_core::plan::PlanReadError;
 use rival_core::{IndexedPlan, Plan, PlanHash, RunId};
 use rival_store::{Commit, CommitError, EngineId, GivenStore, Store, StoreError};
 use tokio::runtime::Handle;
@@ -271,8 +272,10 @@ impl EngineShared {
             return Ok(Some(plan));
         }
         let Some(json) = self.store.get()?.plan(hash).await? else { return Ok(None) };
-        let plan =
-            Plan::from_json(&json).map_err(|error| StoreError::Damaged(format!("plan {hash}: {error}")))?;
+        let plan = Plan::from_json(&json).map_err(|error| match error {
+            PlanReadError::Newer { .. } => StoreError::Newer(error.to_string()),
+            PlanReadError::Damaged(error) => StoreError::Damaged(format!("plan {hash}: {error}")),
+        })?;
         Ok(Some(self.registry.keep_plan(hash, plan)))
     }
 }

@@ -2,8 +2,8 @@
 
 use rival_core::Plan;
 use rival_core::plan::{
-    BranchNode, CompensationSpec, ForEachNode, LoopNode, LoopTest, NamedBlock, NestedNode, Node, NodeKind,
-    ParallelNode, PlanBlock, SignalNode, SleepLength, SleepNode, StepNode,
+    BranchNode, CompensationSpec, ForEachNode, FunctionRef, LoopNode, LoopTest, NamedBlock, NestedNode, Node,
+    NodeKind, ParallelNode, PlanBlock, SignalNode, SleepLength, SleepNode, StepNode,
 };
 
 use super::draft::{BranchDraft, EachDraft, HeadDraft, LoopDraft, NodePart, ParallelDraft, TestDraft};
@@ -26,7 +26,7 @@ pub(super) fn plan(
     Plan {
         workflow: draft.name.clone(),
         block: compiler.block(0),
-        on_error: draft.on_error.as_ref().map(|(handler, _)| compiler.keys.of(&handler.function)),
+        on_error: draft.on_error.as_ref().map(|(handler, _)| compiler.keys.of(&handler.function).into()),
         timeout_ms: draft.timeout_ms,
         max_retries: draft.max_retries,
     }
@@ -86,8 +86,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn key(&self, draft: &StepDraft) -> String {
-        self.keys.of(&draft.function)
+    fn key(&self, draft: &StepDraft) -> FunctionRef {
+        self.keys.of(&draft.function).into()
     }
 
     fn step(&self, draft: &StepDraft) -> StepNode {

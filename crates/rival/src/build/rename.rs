@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use rival_core::plan::{LoopTest, NestedNode, NodeKind, PlanBlock, SleepLength};
+use rival_core::plan::{FunctionRef, LoopTest, NestedNode, NodeKind, PlanBlock, SleepLength};
 
 type Renamed = BTreeMap<String, String>;
 
-fn rename(key: &mut String, renamed: &Renamed) {
-    if let Some(new) = renamed.get(key) {
-        key.clone_from(new);
+fn rename(function: &mut FunctionRef, renamed: &Renamed) {
+    if let Some(new) = function.named().and_then(|name| renamed.get(name)) {
+        *function = FunctionRef::Named(new.clone());
     }
 }
 
-fn rename_all<'a>(keys: impl IntoIterator<Item = &'a mut String>, renamed: &Renamed) {
+fn rename_all<'a>(keys: impl IntoIterator<Item = &'a mut FunctionRef>, renamed: &Renamed) {
     keys.into_iter().for_each(|key| rename(key, renamed));
 }
 

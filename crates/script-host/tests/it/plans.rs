@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rival_core::Plan;
+use rival_core::plan::FunctionRef;
 use rival_script_host::frame::{ModuleSource, ToHost};
 use serde_json::{Value, json};
 
@@ -114,7 +115,7 @@ fn a_list_of_functions_is_a_workflow() {
     assert_eq!(workflow["description"], "trees");
     assert_eq!((&workflow["parses"], &workflow["registered"]), (&json!(false), &json!(true)));
     let plan = plan(workflow);
-    assert_eq!(plan.on_error.as_deref(), Some("#onError"));
+    assert_eq!(plan.on_error.as_ref().and_then(FunctionRef::named), Some("#onError"));
     assert_eq!(
         outline(&plan),
         "findTree step function=\"findTree\"\n\
@@ -314,7 +315,10 @@ fn the_builder_makes_the_same() {
     let workflow = &described["workflows"][0];
     let plan = plan(workflow);
     assert_eq!(outline(&plan), BUILT.trim());
-    assert_eq!((plan.on_error.as_deref(), plan.timeout_ms), (Some("#onError"), Some(7_200_000)));
+    assert_eq!(
+        (plan.on_error.as_ref().and_then(FunctionRef::named), plan.timeout_ms),
+        (Some("#onError"), Some(7_200_000))
+    );
     assert_eq!(workflow["nestedSchemas"]["mapped"]["required"], json!(["id"]));
     assert_eq!(workflow["nestedSchemas"].as_object().unwrap().len(), 2);
     assert_eq!(workflow["inputSchema"]["properties"]["id"]["type"], "string");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use rival_core::plan::{NodeKind, PlanBlock};
+use rival_core::plan::{FunctionRef, NodeKind, PlanBlock, StepNode};
 use rival_core::{RunId, Value};
 use rival_engine::testing::PlannedSignals;
 use rival_engine::{Clock, Definition, Engine, RunError, VirtualClock};
@@ -236,8 +236,8 @@ fn steps_of(block: &PlanBlock, at: &str, workflow: &str, steps: &mut Vec<StepPla
     let join = |at: &str, id: &str| if at.is_empty() { id.to_owned() } else { format!("{at}/{id}") };
     for node in &block.nodes {
         let path = join(at, &node.id);
-        if let NodeKind::Step(step) = &node.kind {
-            let (workflow, function) = (workflow.to_owned(), step.function.clone());
+        if let NodeKind::Step(StepNode { function: FunctionRef::Named(function), .. }) = &node.kind {
+            let (workflow, function) = (workflow.to_owned(), function.clone());
             steps.push(StepPlace { workflow, path: path.clone(), function });
         }
         for (lane, block) in node.blocks() {

@@ -57,7 +57,11 @@ pub(crate) fn draw_plan(graph: &Graph, style: TextStyle) -> Vec<String> {
 
 fn plan_rows(nodes: &[GraphNode], depth: usize, rows: &mut Vec<(String, String)>) {
     for node in nodes {
-        let kind = if node.kind == "lane" { String::new() } else { clean(&node.kind) };
+        let kind = match node.phase {
+            Some(phase) => format!("{}, phase {}", clean(&node.kind), u64::from(phase) + 1),
+            None if node.kind == "lane" => String::new(),
+            None => clean(&node.kind),
+        };
         rows.push((format!("{}{}", "  ".repeat(depth), clean(&node.label)), kind));
         plan_rows(&node.children, depth + 1, rows);
     }

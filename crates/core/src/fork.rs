@@ -176,7 +176,20 @@ impl ForkBuilder<'_> {
         match block.order {
             BlockOrder::Sequence => block.nodes.iter().all(|node| self.node(node, &lane.child(&node.id))),
             BlockOrder::Graph => self.graph(block, lane),
+            BlockOrder::Phases => {
+                let mut phases = block.nodes.chunk_by(|one, next| one.phase == next.phase);
+                phases.all(|phase| self.phase(phase, lane))
+            }
         }
+    }
+
+    /// Gives whether all of a phase is taken. What is taken of one that is not does not depend on the others of it.
+    fn phase(&mut self, phase: &[Node], lane: &Path) -> bool {
+        let mut taken = true;
+        for node in phase {
+            taken &= self.node(node, &lane.child(&node.id));
+        }
+        taken
     }
 
     fn graph(&mut self, block: &PlanBlock, lane: &Path) -> bool {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use rival_core::event::{CallRole, EventKind};
 use rival_core::failure::code;
-use rival_core::plan::PlanBlock;
+use rival_core::plan::{BlockOrder, PlanBlock};
 
 use crate::crash::CrashPlace;
 use crate::lab::SimCase;
@@ -65,8 +65,10 @@ impl TrialCounters {
                 self.block(inner);
             }
         }
-        if block.order == rival_core::plan::BlockOrder::Graph {
-            *self.nodes.entry("graph").or_default() += 1;
+        match block.order {
+            BlockOrder::Sequence => {}
+            BlockOrder::Graph => *self.nodes.entry("graph").or_default() += 1,
+            BlockOrder::Phases => *self.nodes.entry("phases").or_default() += 1,
         }
     }
 

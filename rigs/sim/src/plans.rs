@@ -111,7 +111,7 @@ impl Maker {
             nodes.push(self.node(depth));
         }
         if nodes.len() > 1 && self.dice.percent(12) {
-            return self.graph(nodes);
+            return if self.dice.percent(40) { self.phases(nodes) } else { self.graph(nodes) };
         }
         PlanBlock::sequence(nodes)
     }
@@ -124,6 +124,18 @@ impl Maker {
             node.after = earlier.filter(|_| self.dice.percent(40)).cloned().collect();
         }
         PlanBlock { order: BlockOrder::Graph, nodes }
+    }
+
+    /// Each node is in the phase of the one before it, or in the next.
+    fn phases(&mut self, nodes: Vec<Node>) -> PlanBlock {
+        let mut phases: Vec<Vec<Node>> = vec![Vec::new()];
+        for node in nodes {
+            match phases.last_mut() {
+                Some(phase) if phase.is_empty() || self.dice.percent(60) => phase.push(node),
+                _ => phases.push(vec![node]),
+            }
+        }
+        PlanBlock::phases(phases)
     }
 
     fn node(&mut self, depth: u32) -> Node {

@@ -11,6 +11,12 @@ pub fn block(block: &PlanBlock) -> String {
     match block.order {
         BlockOrder::Sequence => nodes.join(" "),
         BlockOrder::Graph => format!("graph<{}>", nodes.join(" ")),
+        BlockOrder::Phases => {
+            let phases = block.nodes.chunk_by(|one, next| one.phase == next.phase);
+            let phases: Vec<String> =
+                phases.map(|phase| phase.iter().map(node).collect::<Vec<_>>().join(" ")).collect();
+            format!("phases<{}>", phases.join("; "))
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rival_core::plan::{Node, NodeKind, PlanBlock};
+use rival_core::plan::{BlockOrder, Node, NodeKind, PlanBlock};
 
 use crate::crash::CrashFate;
 use crate::lab::{SimCase, StoreKind};
@@ -89,6 +89,10 @@ fn without(block: &PlanBlock, n: usize) -> PlanBlock {
     let gone = block.nodes.remove(n);
     for node in &mut block.nodes {
         node.after.retain(|before| *before != gone.id);
+    }
+    if block.order == BlockOrder::Phases {
+        let phases = block.nodes.chunk_by(|one, next| one.phase == next.phase);
+        return PlanBlock::phases(phases.map(<[Node]>::to_vec).collect());
     }
     block
 }

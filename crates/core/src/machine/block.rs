@@ -4,13 +4,14 @@
 //! | --- | --- | --- |
 //! | a block starts | a sequence | its first node's turn comes |
 //! | | a graph | the turn comes of all nodes that wait for none |
+//! | | phases | the turn comes of all nodes of the first |
 //! | a node's turn comes | it was imported | it counts as ended |
 //! | | it, or something around it, is ending | nothing |
 //! | | otherwise | by kind: a call, a wait, a supervisor |
 //! | a node ends | it, or something around it, is ending | that may have settled now |
 //! | | it failed | its block fails |
 //! | | otherwise, in a sequence | the next node's turn comes, or the block completes |
-//! | | otherwise, in a graph | see `graph` |
+//! | | otherwise, in a graph or in phases | see `graph` |
 //! | a block completes, or fails | | its lane's supervisor hears of it |
 
 use super::supervisor::supervisor_of;
@@ -97,7 +98,7 @@ impl Machine<'_> {
                         self.lane_completed(&lane, result, cause);
                     }
                 },
-                BlockOrder::Graph => self.next_in_graph(path, &lane, cause),
+                BlockOrder::Graph | BlockOrder::Phases => self.next_in_graph(path, &lane, cause),
             },
             NodeStatus::Cancelled
             | NodeStatus::Pending
@@ -123,8 +124,8 @@ impl Machine<'_> {
     fn node_failed(&mut self, path: &Path, lane: &Path, order: BlockOrder, cause: Seq) {
         match order {
             BlockOrder::Sequence => self.lane_failed(lane, path, cause),
-            // Others of the graph may be at work.
-            BlockOrder::Graph => self.fail_when_settled(lane, path, None, cause),
+            // Others of the block may be at work.
+            BlockOrder::Graph | BlockOrder::Phases => self.fail_when_settled(lane, path, None, cause),
         }
     }
 }

@@ -109,10 +109,14 @@ impl Machine<'_> {
         };
         let output = match block.order() {
             BlockOrder::Sequence => block.last().and_then(ended),
-            BlockOrder::Graph if block.sinks().any(|node| ended(node).is_none()) => None,
-            BlockOrder::Graph if block.sinks().len() == 1 => block.sinks().next().and_then(ended),
+            BlockOrder::Graph | BlockOrder::Phases if block.sinks().any(|node| ended(node).is_none()) => None,
+            BlockOrder::Graph | BlockOrder::Phases if block.sinks().len() == 1 => {
+                block.sinks().next().and_then(ended)
+            }
             // Not joined yet: the end of the last of them is still to be told, and completes the run.
-            BlockOrder::Graph => self.state.node(&Path::root()).and_then(|root| root.joined).map(Some),
+            BlockOrder::Graph | BlockOrder::Phases => {
+                self.state.node(&Path::root()).and_then(|root| root.joined).map(Some)
+            }
         };
         if let Some(output) = output {
             self.run_block_completed(output, self.state.seq);

@@ -1,9 +1,10 @@
-//! A graph: each node as soon as what it waits for has ended.
+//! A graph: each node as soon as what it waits for has ended. Phases are a graph in which each node waits for all nodes
+//! of the phase before.
 //!
 //! | when | and | then |
 //! | --- | --- | --- |
 //! | a node ends | completed, skipped, failed softly | those that wait for it, and for nothing else now, start |
-//! | the last of the nodes without dependents ends | it is the only one | the block completes with its result |
+//! | the last of the nodes without dependents, or of the last phase, ends | it is the only one | the block completes with its result |
 //! | | there are several | `Joined`: a map of their results; the block completes with it |
 //! | a node fails | others are at work | `BlockFailing`: nothing new starts, calls settle, then the block fails |
 //! | | nothing else is open | the block fails |

@@ -80,10 +80,31 @@ pub enum PlanError {
         node: String,
     },
     /// Dependencies where the order already says what comes first.
-    #[error("`{node}` has `after`, but its block is a sequence: only the nodes of a graph have dependencies")]
-    AfterInSequence {
+    #[error("`{node}` has `after`, but its block is {order}: only the nodes of a graph have dependencies")]
+    AfterOutsideOfGraph {
         /// The node.
         node: String,
+        /// What its block is.
+        order: &'static str,
+    },
+    /// A phase where there are none.
+    #[error("`{node}` has a phase, but its block has none: only the nodes of phases are in one")]
+    PhaseOutsideOfPhases {
+        /// The node.
+        node: String,
+    },
+    /// A phase that is not the one of the node before, nor the next.
+    #[error(
+        "`{node}` is in phase {phase}, where phase {expected} is expected: phases are numbered from 0 without gaps, and \
+         their nodes are in that order"
+    )]
+    PhaseOutOfOrder {
+        /// The node.
+        node: String,
+        /// Its phase.
+        phase: u32,
+        /// The highest that it could have.
+        expected: u32,
     },
     /// A dependency that is not there.
     #[error("`{node}` comes after `{after}`, but {block} has no such node")]
@@ -213,13 +234,22 @@ impl PlanCheck<'_> {
         self.order(block, path, &seen);
     }
 
-    /// In a graph, dependencies are there and do not go round; in a sequence there are none.
+    /// In a graph, dependencies are there and do not go round; phases follow each other. Elsewhere there are none.
     fn order(&mut self, block: &PlanBlock, path: &str, ids: &BTreeSet<&str>) {
+        if block.order == BlockOrder::Phases {
+            self.phases(block, path);
+        }
         for node in &block.nodes {
             let at = || join(path, &node.id);
+            if block.order != BlockOrder::Phases && node.phase != 0 {
+                self.errors.push(PlanError::PhaseOutsideOfPhases { node: at() });
+            }
+            let is_free = node.after.is_empty();
+            let outside = |order| PlanError::AfterOutsideOfGraph { node: at(), order };
             match block.order {
-                BlockOrder::Sequence if node.after.is_empty() => {}
-                BlockOrder::Sequence => self.errors.push(PlanError::AfterInSequence { node: at() }),
+                BlockOrder::Sequence if !is_free => self.errors.push(outside("a sequence")),
+                BlockOrder::Phases if !is_free => self.errors.push(outside("in phases")),
+                BlockOrder::Sequence | BlockOrder::Phases => {}
                 BlockOrder::Graph => {
                     for after in node.after.iter().filter(|after| !ids.contains(after.as_str())) {
                         let block = self.name_of(path);
@@ -232,6 +262,18 @@ impl PlanCheck<'_> {
             && let Some(ids) = cycle::find(&block.nodes)
         {
             self.errors.push(PlanError::Cycle { block: self.name_of(path), ids });
+        }
+    }
+
+    fn phases(&mut self, block: &PlanBlock, path: &str) {
+        let (mut current, mut next) = (0, 0);
+        for node in &block.nodes {
+            if (current..=next).contains(&node.phase) {
+                (current, next) = (node.phase, node.phase.saturating_add(1));
+            } else {
+                let (node, phase) = (join(path, &node.id), node.phase);
+                self.errors.push(PlanError::PhaseOutOfOrder { node, phase, expected: next });
+            }
         }
     }
 

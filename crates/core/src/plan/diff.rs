@@ -217,6 +217,8 @@ fn object(value: Value) -> Map<String, Value> {
 /// A workflow's settings, without its nodes.
 fn head(plan: &Plan) -> Map<String, Value> {
     let mut head = object(json(plan));
+    // It follows from what the plan uses.
+    head.remove("version");
     if let Some(block) = head.remove("block") {
         head.extend(shape(block));
     }
@@ -241,7 +243,7 @@ fn own_settings(node: &Node) -> Map<String, Value> {
     settings
 }
 
-/// What is said of a block beside its nodes: whether it is a graph.
+/// What is said of a block beside its nodes: whether it is a graph, or in phases.
 fn shape(block: Value) -> Option<(String, Value)> {
     object(block).remove("order").map(|order| ("order".to_owned(), order))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::graph::{Graph, GraphNode};
+use super::graph::{Graph, GraphEdge, GraphNode};
 
 impl Graph {
     /// As a Mermaid flowchart, for Markdown.
@@ -34,18 +34,28 @@ impl Graph {
 /// How one language writes nodes and edges.
 trait Language {
     fn leaf(&self, name: &str, node: &GraphNode) -> String;
-    fn open(&self, name: &str, node: &GraphNode) -> Vec<String>;
+    fn open(&self, name: &str, label: &str) -> Vec<String>;
     fn close(&self) -> &'static str;
-    fn edge(&self, from: &Drawn<'_>, to: &Drawn<'_>) -> String;
+    fn edge(&self, from: &Drawn, to: &Drawn) -> String;
 }
 
-/// A node with the name that it has in the drawing.
-struct Drawn<'a> {
+/// A node or a phase, by the name that it has in the drawing.
+#[derive(Clone)]
+struct Drawn {
     name: String,
-    node: &'a GraphNode,
     /// The names of the first and last leaf in it; its own if it is one.
     first: String,
     last: String,
+}
+
+impl Drawn {
+    fn leaf(name: String) -> Self {
+        Self { first: name.clone(), last: name.clone(), name }
+    }
+
+    fn is_leaf(&self) -> bool {
+        self.first == self.name
+    }
 }
 
 struct GraphDrawing<'a, L> {
@@ -53,12 +63,16 @@ struct GraphDrawing<'a, L> {
     language: L,
     text: String,
     depth: usize,
-    drawn: BTreeMap<&'a str, Drawn<'a>>,
+    drawn: BTreeMap<&'a str, Drawn>,
+    /// How many phases are drawn, and which come after which.
+    phases: usize,
+    phase_edges: Vec<(Drawn, Drawn)>,
 }
 
 impl<'a, L: Language> GraphDrawing<'a, L> {
     fn new(graph: &'a Graph, language: L) -> Self {
-        Self { graph, language, text: String::new(), depth: 0, drawn: BTreeMap::new() }
+        let (text, drawn, phase_edges) = (String::new(), BTreeMap::new(), Vec::new());
+        Self { graph, language, text, depth: 0, drawn, phases: 0, phase_edges }
     }
 
     fn line(&mut self, line: &str) {
@@ -66,44 +80,76 @@ impl<'a, L: Language> GraphDrawing<'a, L> {
         writeln!(self.text, "{:indent$}{line}", "").expect("text can be written to");
     }
 
-    /// Draws nodes; gives the names of the first and the last leaf.
+    /// Draws the nodes of a block; gives the names of the first and the last leaf.
     fn nodes(&mut self, nodes: &'a [GraphNode]) -> Option<(String, String)> {
-        let ends: Vec<(String, String)> = nodes.iter().map(|node| self.node(node)).collect();
-        Some((ends.first()?.0.clone(), ends.last()?.1.clone()))
+        if nodes.first()?.phase.is_some() {
+            return self.phases(nodes);
+        }
+        self.side_by_side(nodes)
     }
 
-    fn node(&mut self, node: &'a GraphNode) -> (String, String) {
+    fn side_by_side(&mut self, nodes: &'a [GraphNode]) -> Option<(String, String)> {
+        let ends: Vec<Drawn> = nodes.iter().map(|node| self.node(node)).collect();
+        Some((ends.first()?.first.clone(), ends.last()?.last.clone()))
+    }
+
+    /// Draws phases, each as a block of its own: one edge leads from phase to phase.
+    fn phases(&mut self, nodes: &'a [GraphNode]) -> Option<(String, String)> {
+        let mut ends: Vec<Drawn> = Vec::new();
+        for phase in nodes.chunk_by(|one, next| one.phase == next.phase) {
+            let name = format!("p{}", self.phases);
+            self.phases += 1;
+            let number = phase[0].phase.map_or(0, |phase| u64::from(phase) + 1);
+            let drawn = self.block(name, &format!("phase {number}"), |it| it.side_by_side(phase));
+            if let Some(before) = ends.last() {
+                self.phase_edges.push((before.clone(), drawn.clone()));
+            }
+            ends.push(drawn);
+        }
+        Some((ends.first()?.first.clone(), ends.last()?.last.clone()))
+    }
+
+    fn node(&mut self, node: &'a GraphNode) -> Drawn {
         // Paths hold characters that no language takes in names, so nodes are numbered.
         let name = format!("n{}", self.drawn.len());
-        let own = || (name.clone(), name.clone());
-        self.drawn
-            .insert(&node.path, Drawn { name: name.clone(), node, first: name.clone(), last: name.clone() });
+        self.drawn.insert(&node.path, Drawn::leaf(name.clone()));
         if node.children.is_empty() {
             let line = self.language.leaf(&name, node);
             self.line(&line);
-            return own();
+            return Drawn::leaf(name);
         }
-        for line in self.language.open(&name, node) {
+        let drawn = self.block(name, &node.label, |it| it.nodes(&node.children));
+        self.drawn.insert(&node.path, drawn.clone());
+        drawn
+    }
+
+    /// Draws what is around others.
+    fn block(
+        &mut self,
+        name: String,
+        label: &str,
+        inside: impl FnOnce(&mut Self) -> Option<(String, String)>,
+    ) -> Drawn {
+        for line in self.language.open(&name, label) {
             self.line(&line);
         }
         self.depth += 1;
-        let ends = self.nodes(&node.children);
+        let ends = inside(self);
         self.depth -= 1;
         self.line(self.language.close());
-        let (first, last) = ends.unwrap_or_else(own);
-        let drawn = Drawn { name, node, first: first.clone(), last: last.clone() };
-        self.drawn.insert(&node.path, drawn);
-        (first, last)
+        match ends {
+            Some((first, last)) => Drawn { name, first, last },
+            None => Drawn::leaf(name),
+        }
     }
 
     fn edges(&mut self) {
-        for edge in &self.graph.edges {
-            let (from, to) = (self.drawn.get(edge.from.as_str()), self.drawn.get(edge.to.as_str()));
-            if let (Some(from), Some(to)) = (from, to) {
-                let line = self.language.edge(from, to);
-                self.line(&line);
-            }
-        }
+        let ends =
+            |edge: &GraphEdge| Some((self.drawn.get(edge.from.as_str())?, self.drawn.get(edge.to.as_str())?));
+        let edges = self.graph.edges.iter().filter_map(ends);
+        let edges = edges.chain(self.phase_edges.iter().map(|(from, to)| (from, to)));
+        let lines: Vec<String> = edges.map(|(from, to)| self.language.edge(from, to)).collect();
+        lines.iter().for_each(|line| self.line(line));
     }
 }
 
@@ -134,15 +180,15 @@ impl Language for Mermaid {
         }
     }
 
-    fn open(&self, name: &str, node: &GraphNode) -> Vec<String> {
-        vec![format!("subgraph {name}[\"{}\"]", Self::text(&node.label))]
+    fn open(&self, name: &str, label: &str) -> Vec<String> {
+        vec![format!("subgraph {name}[\"{}\"]", Self::text(label))]
     }
 
     fn close(&self) -> &'static str {
         "end"
     }
 
-    fn edge(&self, from: &Drawn<'_>, to: &Drawn<'_>) -> String {
+    fn edge(&self, from: &Drawn, to: &Drawn) -> String {
         format!("{} --> {}", from.name, to.name)
     }
 }
@@ -159,18 +205,17 @@ impl Language for Dot {
         format!("{name} [label={}{shape}];", quoted(&node.label))
     }
 
-    fn open(&self, name: &str, node: &GraphNode) -> Vec<String> {
-        vec![format!("subgraph cluster_{name} {{"), format!("  label={};", quoted(&node.label))]
+    fn open(&self, name: &str, label: &str) -> Vec<String> {
+        vec![format!("subgraph cluster_{name} {{"), format!("  label={};", quoted(label))]
     }
 
     fn close(&self) -> &'static str {
         "}"
     }
 
-    fn edge(&self, from: &Drawn<'_>, to: &Drawn<'_>) -> String {
-        let clip = |end: &str, drawn: &Drawn<'_>| {
-            (!drawn.node.children.is_empty()).then(|| format!("{end}=cluster_{}", drawn.name))
-        };
+    fn edge(&self, from: &Drawn, to: &Drawn) -> String {
+        let clip =
+            |end: &str, drawn: &Drawn| (!drawn.is_leaf()).then(|| format!("{end}=cluster_{}", drawn.name));
         let clips: Vec<String> = clip("ltail", from).into_iter().chain(clip("lhead", to)).collect();
         let clips = if clips.is_empty() { String::new() } else { format!(" [{}]", clips.join(", ")) };
         format!("{} -> {}{clips};", from.last, to.first)

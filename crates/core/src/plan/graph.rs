@@ -18,7 +18,8 @@ pub struct Graph {
     pub workflow: String,
     /// The outermost nodes, in the order of the plan.
     pub nodes: Vec<GraphNode>,
-    /// Which node comes directly after which, at every depth. Both ends are in the same block.
+    /// Which node comes directly after which, at every depth. Both ends are in the same block. Nodes of phases have no
+    /// edges: each comes after all nodes of the phase before.
     pub edges: Vec<GraphEdge>,
 }
 
@@ -40,6 +41,10 @@ pub struct GraphNode {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub signal: Option<String>,
+    /// Which phase it is in, from 0, if its block has phases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub phase: Option<u32>,
     /// What is inside: the lanes of a parallel or branch, else the nodes of its block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(no_recursion, required = false))]
@@ -76,8 +81,11 @@ fn nodes(block: &PlanBlock, path: &str, edges: &mut Vec<GraphEdge>) -> Vec<Graph
             let pairs = block.nodes.iter().flat_map(|node| node.after.iter().map(move |id| (id, &node.id)));
             edges.extend(pairs.map(|(from, to)| edge(from, to)));
         }
+        BlockOrder::Phases => {}
     }
-    block.nodes.iter().map(|node| graph_node(node, path, edges)).collect()
+    let has_phases = block.order == BlockOrder::Phases;
+    let with_phase = |node: GraphNode, phase: u32| GraphNode { phase: has_phases.then_some(phase), ..node };
+    block.nodes.iter().map(|node| with_phase(graph_node(node, path, edges), node.phase)).collect()
 }
 
 fn graph_node(node: &Node, block: &str, edges: &mut Vec<GraphEdge>) -> GraphNode {
@@ -95,6 +103,7 @@ fn graph_node(node: &Node, block: &str, edges: &mut Vec<GraphEdge>) -> GraphNode
                     path,
                     kind: NodeKindName::Lane.word().into(),
                     signal: None,
+                    phase: None,
                     children: children_of_lane,
                 });
             }
@@ -102,7 +111,7 @@ fn graph_node(node: &Node, block: &str, edges: &mut Vec<GraphEdge>) -> GraphNode
     }
     let signal = if let NodeKind::Signal(it) = &node.kind { Some(it.signal.clone()) } else { None };
     let (id, kind) = (node.id.clone(), node.kind.word().into());
-    GraphNode { id, kind, label: label(node), signal, path, children }
+    GraphNode { id, kind, label: label(node), signal, phase: None, path, children }
 }
 
 /// The id, and in a few words what it does where the id does not say it.

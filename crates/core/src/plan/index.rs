@@ -1,6 +1,7 @@
 //! A plan with every node reachable by its path.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::{BlockOrder, FunctionRef, Node, NodeKind, Plan, PlanBlock, PlanHash, StepNode, join};
 use crate::path::Path;
@@ -32,6 +33,8 @@ struct IndexEntry {
     /// In a graph: what must end before it, in the order of the definition, and what waits for it.
     after: Vec<usize>,
     dependents: Vec<usize>,
+    /// In a graph or in phases: nothing of its block comes after it.
+    is_sink: bool,
 }
 
 /// The nodes of a block.
@@ -39,7 +42,9 @@ struct IndexEntry {
 struct BlockEntry {
     order: BlockOrder,
     nodes: Vec<usize>,
-    /// In a graph: the nodes without dependents; their results are the block's.
+    /// In phases: the places of their nodes in the block, phase by phase.
+    phases: Vec<Range<usize>>,
+    /// In a graph the nodes without dependents, in phases those of the last; their results are the block's.
     sinks: Vec<usize>,
 }
 
@@ -73,7 +78,7 @@ impl IndexedPlan {
         for (position, node) in block.nodes.iter().enumerate() {
             let number = self.nodes.len();
             let path = join(at, &node.id);
-            // In a graph nothing is before or after but what is declared.
+            // Elsewhere than in a sequence no one node is the one before.
             let previous = numbers.last().copied().filter(|_| block.order == BlockOrder::Sequence);
             if let Some(previous) = previous {
                 self.nodes[previous].next = Some(number);
@@ -83,7 +88,12 @@ impl IndexedPlan {
                 functions.entry(name.as_str().into()).or_default().push(number);
             }
             self.by_path.insert(path.as_str().into(), number);
-            let shallow = Node { id: node.id.clone(), after: node.after.clone(), kind: shallow(&node.kind) };
+            let shallow = Node {
+                id: node.id.clone(),
+                after: node.after.clone(),
+                phase: node.phase,
+                kind: shallow(&node.kind),
+            };
             self.nodes.push(IndexEntry {
                 node: shallow,
                 block: at.into(),
@@ -92,6 +102,7 @@ impl IndexedPlan {
                 next: None,
                 after: Vec::new(),
                 dependents: Vec::new(),
+                is_sink: false,
             });
             numbers.push(number);
             for (index, (lane, block)) in node.blocks().into_iter().enumerate() {
@@ -106,8 +117,14 @@ impl IndexedPlan {
                 }
             }
         }
-        let sinks = if block.order == BlockOrder::Graph { self.connect(block, &numbers) } else { Vec::new() };
-        self.blocks.insert(at.into(), BlockEntry { order: block.order, nodes: numbers, sinks });
+        let phases = if block.order == BlockOrder::Phases { phases(&block.nodes) } else { Vec::new() };
+        let sinks = match block.order {
+            BlockOrder::Sequence => Vec::new(),
+            BlockOrder::Graph => self.connect(block, &numbers),
+            BlockOrder::Phases => phases.last().map_or_else(Vec::new, |last| numbers[last.clone()].to_vec()),
+        };
+        sinks.iter().for_each(|&sink| self.nodes[sink].is_sink = true);
+        self.blocks.insert(at.into(), BlockEntry { order: block.order, nodes: numbers, phases, sinks });
     }
 
     /// Notes the dependents of each node in a graph; gives the nodes without any.
@@ -161,9 +178,11 @@ impl IndexedPlan {
     pub fn producer(&self, from: &Path, function: &str) -> Option<Path> {
         self.look_outwards(from, |block, reader| {
             let numbers = self.by_function.get(block)?.get(function)?;
-            // Numbers grow with positions, so in a sequence nothing from the reader on can be meant.
+            // Numbers grow with positions, so but for a graph nothing from the reader, or its phase, on can be meant.
             let earlier = match reader {
-                Some(reader) if !self.is_graph(reader) => numbers.partition_point(|&number| number < reader),
+                Some(reader) if self.order_of(reader) != BlockOrder::Graph => {
+                    numbers.partition_point(|&number| self.is_before(number, Some(reader)))
+                }
                 Some(_) | None => numbers.len(),
             };
             numbers[..earlier].iter().rev().copied().find(|&number| self.is_before(number, reader))
@@ -200,20 +219,27 @@ impl IndexedPlan {
         let all = self.blocks.get(block).map_or(&[][..], |block| &block.nodes);
         match reader {
             None => all.to_vec(),
-            Some(reader) if self.is_graph(reader) => self.ancestors(reader).into_iter().collect(),
-            Some(reader) => all[..self.nodes[reader].position].to_vec(),
+            Some(reader) => match self.order_of(reader) {
+                BlockOrder::Sequence => all[..self.nodes[reader].position].to_vec(),
+                BlockOrder::Graph => self.ancestors(reader).into_iter().collect(),
+                BlockOrder::Phases => {
+                    let earlier = all.partition_point(|&number| self.is_before(number, Some(reader)));
+                    all[..earlier].to_vec()
+                }
+            },
         }
     }
 
-    /// The node before this one in its block; the first node of an inner block inherits the block's own. In a graph
-    /// there is none.
+    /// The node before this one in its block; the first node of an inner block inherits the block's own. In a graph and
+    /// in phases there is none.
     pub fn before(&self, path: &Path) -> Option<Path> {
         let mut at = path.clone();
         while let Some(parent) = at.parent() {
             // A path such as `check/then` names a branch of a node, not a node: look further out.
             if let Some(node) = self.node(&at) {
-                if self.is_graph(node.number) {
-                    return None;
+                match self.order_of(node.number) {
+                    BlockOrder::Sequence => {}
+                    BlockOrder::Graph | BlockOrder::Phases => return None,
                 }
                 if let Some(previous) = self.nodes[node.number].previous {
                     return Some(parent.child(&self.nodes[previous].node.id));
@@ -228,16 +254,17 @@ impl IndexedPlan {
     /// as a whole.
     fn is_before(&self, number: usize, reader: Option<usize>) -> bool {
         let Some(reader) = reader else { return true };
-        if self.is_graph(reader) {
-            self.leads_to(number, reader)
-        } else {
-            self.nodes[number].position < self.nodes[reader].position
+        let (node, from) = (&self.nodes[number], &self.nodes[reader]);
+        match self.order_of(reader) {
+            BlockOrder::Sequence => node.position < from.position,
+            BlockOrder::Graph => self.leads_to(number, reader),
+            BlockOrder::Phases => node.node.phase < from.node.phase,
         }
     }
 
-    /// Whether a node is part of a graph.
-    fn is_graph(&self, number: usize) -> bool {
-        self.blocks.get(&self.nodes[number].block).is_some_and(|block| block.order == BlockOrder::Graph)
+    /// How the nodes of a node's block follow each other.
+    fn order_of(&self, number: usize) -> BlockOrder {
+        self.blocks.get(&self.nodes[number].block).map_or(BlockOrder::Sequence, |block| block.order)
     }
 
     /// Whether, in a graph, one node must end before the other starts.
@@ -295,12 +322,14 @@ impl<'a> BlockRef<'a> {
         self.block.order
     }
 
-    /// The nodes that start with the block: the first of a sequence, those of a graph that wait for none.
+    /// The nodes that start with the block: the first of a sequence, those of a graph that wait for none, the first
+    /// phase.
     pub fn first(&self) -> impl Iterator<Item = &'a Node> + use<'a> {
         let (plan, order) = (self.plan, self.block.order);
         let starts = move |at: usize, number: usize| match order {
             BlockOrder::Sequence => at == 0,
             BlockOrder::Graph => plan.nodes[number].after.is_empty(),
+            BlockOrder::Phases => plan.nodes[number].node.phase == 0,
         };
         let numbers = self.block.nodes.iter().enumerate();
         numbers.filter(move |&(at, &number)| starts(at, number)).map(move |(_, &n)| &plan.nodes[n].node)
@@ -311,7 +340,7 @@ impl<'a> BlockRef<'a> {
         self.block.nodes.last().map(|&number| &self.plan.nodes[number].node)
     }
 
-    /// The nodes of a graph without dependents.
+    /// The nodes of a graph without dependents, or of the last phase.
     pub fn sinks(&self) -> impl ExactSizeIterator<Item = &'a Node> + use<'a> {
         let plan = self.plan;
         self.block.sinks.iter().map(move |&number| &plan.nodes[number].node)
@@ -322,6 +351,18 @@ impl<'a> BlockRef<'a> {
     pub fn sinks_ended(&self, just: NodeRef<'_>, ended: impl Fn(&Node) -> bool) -> bool {
         outwards(&self.block.sinks, just.number).all(|number| ended(&self.plan.nodes[number].node))
     }
+}
+
+/// The places of the nodes of each phase, in the order of the block.
+fn phases(nodes: &[Node]) -> Vec<Range<usize>> {
+    let mut phases: Vec<Range<usize>> = Vec::new();
+    for (position, node) in nodes.iter().enumerate() {
+        match phases.last_mut() {
+            Some(last) if nodes[last.start].phase == node.phase => last.end = position + 1,
+            Some(_) | None => phases.push(position..position + 1),
+        }
+    }
+    phases
 }
 
 /// The others of a sorted list, the nearest to `from` first, on both sides in turn.
@@ -350,20 +391,40 @@ impl<'a> NodeRef<'a> {
         self.number
     }
 
-    /// Whether, in a graph, no node depends on it.
+    /// Whether, in a graph or in phases, nothing of its block comes after it.
     pub fn is_sink(&self) -> bool {
-        self.plan.nodes[self.number].dependents.is_empty()
+        self.plan.nodes[self.number].is_sink
     }
 
-    /// In a graph: the nodes that wait for this one, and now for none other. What has `ended` is asked from this node
-    /// outwards, as in [`BlockRef::sinks_ended`].
+    /// In a graph and in phases: the nodes that wait for this one, and now for none other. What has `ended` is asked from
+    /// this node outwards, as in [`BlockRef::sinks_ended`].
     pub fn released(&self, ended: impl Fn(&Node) -> bool) -> Vec<&'a Node> {
         let plan = self.plan;
+        if plan.order_of(self.number) == BlockOrder::Phases {
+            return self.released_phase(ended);
+        }
         let dependents = plan.nodes[self.number].dependents.iter();
         let free = dependents.filter(|&&dependent| {
             outwards(&plan.nodes[dependent].after, self.number).all(|number| ended(&plan.nodes[number].node))
         });
         free.map(|&number| &plan.nodes[number].node).collect()
+    }
+
+    /// The nodes of the next phase, if all others of this one have ended.
+    fn released_phase(&self, ended: impl Fn(&Node) -> bool) -> Vec<&'a Node> {
+        let (plan, entry) = (self.plan, &self.plan.nodes[self.number]);
+        let Some(block) = plan.blocks.get(&entry.block) else { return Vec::new() };
+        let this = block.phases.partition_point(|phase| phase.end <= entry.position);
+        let (Some(phase), Some(next)) = (block.phases.get(this), block.phases.get(this + 1)) else {
+            return Vec::new();
+        };
+        let node = |number: usize| &plan.nodes[number].node;
+        let others = &block.nodes[phase.clone()];
+        if outwards(others, self.number).all(|number| ended(node(number))) {
+            block.nodes[next.clone()].iter().map(|&number| node(number)).collect()
+        } else {
+            Vec::new()
+        }
     }
 
     /// The next node of a sequence.

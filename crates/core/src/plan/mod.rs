@@ -54,7 +54,7 @@ pub struct Plan {
     pub max_retries: u32,
 }
 
-/// Nodes in order, or a graph of them.
+/// Nodes in order, as a graph, or in phases.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PlanBlock {
@@ -74,6 +74,9 @@ pub enum BlockOrder {
     Sequence,
     /// Each as soon as its dependencies are done.
     Graph,
+    /// All nodes of a phase side by side, as soon as all nodes of the phase before are done. A graph could say the same with
+    /// as many dependencies as the product of both phases has.
+    Phases,
 }
 
 impl BlockOrder {
@@ -91,6 +94,9 @@ pub struct Node {
     /// In a graph: the nodes of the same block that come before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
+    /// In phases: which, from 0 and without gaps. The nodes of a block are in the order of their phases.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub phase: u32,
     /// What it is.
     #[serde(flatten)]
     pub kind: NodeKind,
@@ -513,6 +519,19 @@ impl PlanBlock {
         Self { order: BlockOrder::Sequence, nodes }
     }
 
+    /// Nodes in phases: each inner list runs side by side.
+    pub fn phases(phases: Vec<Vec<Node>>) -> Self {
+        let numbered = (0..)
+            .zip(phases)
+            .flat_map(|(phase, nodes)| nodes.into_iter().map(move |node| Node { phase, ..node }));
+        Self { order: BlockOrder::Phases, nodes: numbered.collect() }
+    }
+
+    fn is_in_phases(&self) -> bool {
+        let inside = |node: &Node| node.blocks().into_iter().any(|(_, block)| block.is_in_phases());
+        self.order == BlockOrder::Phases || self.nodes.iter().any(inside)
+    }
+
     fn add_functions<'a>(&'a self, functions: &mut Vec<&'a FunctionRef>) {
         for node in &self.nodes {
             functions.extend(node.functions());
@@ -528,7 +547,7 @@ impl PlanBlock {
 impl Node {
     /// A node without explicit dependencies.
     pub fn new(id: impl Into<String>, kind: NodeKind) -> Self {
-        Self { id: id.into(), after: Vec::new(), kind }
+        Self { id: id.into(), after: Vec::new(), phase: 0, kind }
     }
 
     /// The blocks inside this node, each with the path segment it adds (none for a plain body).

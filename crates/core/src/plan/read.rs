@@ -12,7 +12,7 @@ use crate::value::nests_deeper;
 /// | version | since then a plan may have |
 /// | --- | --- |
 /// | 1 | named functions, sequences and graphs; it does not write its version |
-/// | 2 | built-in functions |
+/// | 2 | built-in functions, phases |
 ///
 /// A plan has the oldest version that has all of what it uses, so that its JSON and its hash stay as they are.
 pub const PLAN_VERSION: u32 = 2;
@@ -66,7 +66,8 @@ fn is_oldest(version: &u32) -> bool {
 impl Plan {
     /// The oldest version of plans that has all of what this one uses.
     pub fn version(&self) -> u32 {
-        let is_new = self.functions().iter().any(|function| function.builtin().is_some());
+        let is_new =
+            self.block.is_in_phases() || self.functions().iter().any(|function| function.builtin().is_some());
         if is_new { PLAN_VERSION } else { OLDEST }
     }
 
@@ -117,13 +118,15 @@ impl<'de> Deserialize<'de> for Node {
             id: String,
             #[serde(default)]
             after: Vec<String>,
+            #[serde(default)]
+            phase: u32,
             kind: NodeKindName,
         }
         fn read<T: DeserializeOwned, E: serde::de::Error>(raw: &RawValue) -> Result<T, E> {
             serde_json::from_str(raw.get()).map_err(E::custom)
         }
         let raw = &*Box::<RawValue>::deserialize(deserializer)?;
-        let Head { id, after, kind } = read::<_, D::Error>(raw)?;
+        let Head { id, after, phase, kind } = read::<_, D::Error>(raw)?;
         let kind = match kind {
             NodeKindName::Step => NodeKind::Step(read(raw)?),
             NodeKindName::Sleep => NodeKind::Sleep(read(raw)?),
@@ -135,6 +138,6 @@ impl<'de> Deserialize<'de> for Node {
             NodeKindName::Workflow => NodeKind::Workflow(read(raw)?),
             NodeKindName::Lane => return Err(D::Error::custom("a lane is no node")),
         };
-        Ok(Self { id, after, kind })
+        Ok(Self { id, after, phase, kind })
     }
 }

@@ -35,9 +35,16 @@ pub(super) fn check(plan: &IndexedPlan, events: &[Event], violations: &mut Vec<R
 /// Where a node is in the plan.
 struct PlanPosition<'a> {
     node: &'a Node,
-    /// The ids of the nodes of its block that come before it.
-    before: Vec<&'a str>,
+    before: ComesBefore<'a>,
     lane: LaneKind<'a>,
+}
+
+/// What of its block comes before a node.
+enum ComesBefore<'a> {
+    /// The nodes with these ids.
+    Ids(Vec<&'a str>),
+    /// All nodes of the phase before.
+    Phase(&'a [Node]),
 }
 
 /// What kind of lane a block runs in.
@@ -73,12 +80,19 @@ struct PlannedFacts {
     roles: BTreeMap<Path, CallRole>,
     /// Blocks that fail and lanes that lost.
     scopes: BTreeSet<Path>,
+    /// Phases of which all nodes have ended, by their lane: looked at once, and not for each node of the next.
+    phases_over: BTreeSet<(Path, u32)>,
     ending: bool,
     /// The run was killed: nothing is undone.
     killed: bool,
 }
 
 impl PlannedFacts {
+    /// Whether a node has ended and nothing is owed for it any more.
+    fn is_over(&self, node: &Path) -> bool {
+        self.ended.contains(node) && !self.handler_owed.contains(node)
+    }
+
     fn is_ending(&self, node: &Path) -> bool {
         self.ending || node.around().skip(1).any(|around| self.scopes.contains(&around))
     }
@@ -97,11 +111,16 @@ struct PlannedChecker<'a> {
 impl<'a> PlannedChecker<'a> {
     fn place(&mut self, block: &'a PlanBlock, owner: &Path, lane: LaneKind<'a>) {
         let mut previous = None;
+        let phases: Vec<&[Node]> = block.nodes.chunk_by(|one, next| one.phase == next.phase).collect();
         for node in &block.nodes {
             let path = owner.child(&node.id);
             let before = match block.order {
-                BlockOrder::Sequence => previous.into_iter().collect(),
-                BlockOrder::Graph => node.after.iter().map(String::as_str).collect(),
+                BlockOrder::Sequence => ComesBefore::Ids(previous.into_iter().collect()),
+                BlockOrder::Graph => ComesBefore::Ids(node.after.iter().map(String::as_str).collect()),
+                BlockOrder::Phases => {
+                    let before = phases.partition_point(|phase| phase[0].phase < node.phase).checked_sub(1);
+                    ComesBefore::Phase(before.map_or(&[], |before| phases[before]))
+                }
             };
             for (name, inner) in node.blocks() {
                 match name {
@@ -453,17 +472,30 @@ impl<'a> PlannedChecker<'a> {
         let Some(place) = self.places.get(&*node.in_plan()) else {
             return self.require(false, seq, HistoryRule::Order, || format!("`{node}` is not in the plan"));
         };
-        let facts = &self.facts;
-        let over = |path: &Path| facts.ended.contains(path) && !facts.handler_owed.contains(path);
-        let mut before = place.before.iter().map(|id| lane.child(id));
-        let missing = before.find(|before| !over(before));
         let around = self.turn_of(place.lane, &lane);
+        let missing = match &place.before {
+            ComesBefore::Ids(ids) => ids.iter().map(|id| lane.child(id)).find(|it| !self.facts.is_over(it)),
+            &ComesBefore::Phase(nodes) => self.open_in_phase(&lane, nodes),
+        };
         self.require(missing.is_none(), seq, HistoryRule::Order, || {
             format!("`{}` comes before `{node}`", missing.unwrap_or_else(Path::root))
         });
         self.require(around.is_none(), seq, HistoryRule::Order, || {
             format!("`{node}` begins, but {}", around.unwrap_or_default())
         });
+    }
+
+    /// A node of a phase that has not ended.
+    fn open_in_phase(&mut self, lane: &Path, nodes: &[Node]) -> Option<Path> {
+        let phase = (lane.clone(), nodes.first()?.phase);
+        if self.facts.phases_over.contains(&phase) {
+            return None;
+        }
+        let open = nodes.iter().map(|node| lane.child(&node.id)).find(|node| !self.facts.is_over(node));
+        if open.is_none() {
+            self.facts.phases_over.insert(phase);
+        }
+        open
     }
 
     /// Why it is not a lane's turn.

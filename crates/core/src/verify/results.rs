@@ -7,7 +7,7 @@ use crate::event::{
 };
 use crate::ids::Seq;
 use crate::path::Path;
-use crate::plan::{BlockOrder, NodeKind, ParallelNode, PlanBlock};
+use crate::plan::{BlockOrder, Node, NodeKind, ParallelNode, PlanBlock};
 
 /// What has been left so far.
 #[derive(Default)]
@@ -117,9 +117,14 @@ impl SeenResults {
         let is_sink = |id: &str| !block.nodes.iter().any(|node| node.after.iter().any(|after| after == id));
         match block.order {
             BlockOrder::Sequence => differs(block.nodes.last().and_then(|last| left(&last.id)), given),
-            BlockOrder::Graph => {
+            BlockOrder::Graph | BlockOrder::Phases => {
+                let last = block.nodes.last().map_or(0, |node| node.phase);
+                let is_last = |node: &&Node| match block.order {
+                    BlockOrder::Phases => node.phase == last,
+                    BlockOrder::Graph | BlockOrder::Sequence => is_sink(&node.id),
+                };
                 let sinks: Vec<&str> =
-                    block.nodes.iter().map(|node| node.id.as_str()).filter(|id| is_sink(id)).collect();
+                    block.nodes.iter().filter(is_last).map(|node| node.id.as_str()).collect();
                 if let [only] = sinks.as_slice() {
                     return differs(left(only), given);
                 }

@@ -20,6 +20,7 @@ mod invariant;
 mod looping;
 mod nested;
 mod parallel;
+mod phases;
 mod plan;
 mod properties;
 mod recover;

@@ -47,7 +47,7 @@ impl<'a> Compiler<'a> {
 
     fn node(&mut self, number: usize) -> Node {
         let site = &self.outline.nodes[number];
-        Node { id: site.id.clone(), after: self.after(number), kind: self.kind(site) }
+        Node { after: self.after(number), ..Node::new(site.id.clone(), self.kind(site)) }
     }
 
     /// In the order of the block, then whatever is only known by its id.

@@ -114,7 +114,8 @@ fn seen_from(outline: &PlanOutline<'_>, node: usize, wanted: FunctionIdentity) -
                 let earlier = calls.partition_point(|&it| outline.nodes[it].position < site.position);
                 calls[..earlier].to_vec()
             }
-            BlockOrder::Graph => calls.iter().copied().filter(|&it| it != at).collect(),
+            // The builders make no phases; those of a plan are seen as a graph's nodes are.
+            BlockOrder::Graph | BlockOrder::Phases => calls.iter().copied().filter(|&it| it != at).collect(),
         }
     });
     near.into_iter().find(|found| !found.is_empty()).unwrap_or_default()

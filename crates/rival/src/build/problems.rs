@@ -66,7 +66,7 @@ fn path(error: &PlanError) -> String {
         | PlanError::NoLanes { node, .. }
         | PlanError::JoinTooLarge { node, .. }
         | PlanError::CollectNeedsAll { node }
-        | PlanError::AfterInSequence { node }
+        | PlanError::AfterOutsideOfGraph { node, .. }
         | PlanError::AfterUnknown { node, .. } => node.clone(),
         // Whatever else the core finds is said with the workflow's own line.
         _ => String::new(),
@@ -92,7 +92,7 @@ fn in_words(error: &PlanError) -> String {
         PlanError::CollectNeedsAll { node } => {
             format!("`{node}` has `.collect()`, which needs the results of all branches: use Join::All")
         }
-        PlanError::AfterInSequence { node } => {
+        PlanError::AfterOutsideOfGraph { node, .. } => {
             format!(
                 "`{node}` has `.after(..)`, but its block is a sequence: use `Workflow::dag(..)` or `.as_graph()`"
             )

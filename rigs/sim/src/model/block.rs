@@ -1,4 +1,4 @@
-//! Blocks: nodes in order, and graphs of them.
+//! Blocks: nodes in order, graphs of them, and phases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ impl<'a> RunModel<'a> {
         Box::pin(async move {
             match block.order {
                 BlockOrder::Sequence => this.sequence(block, &owner, &scope, env).await,
-                BlockOrder::Graph => this.graph(block, &owner, &scope, env).await,
+                BlockOrder::Graph | BlockOrder::Phases => this.graph(block, &owner, &scope, env).await,
             }
         })
     }
@@ -62,7 +62,7 @@ impl<'a> RunModel<'a> {
         let mut failure = None;
         loop {
             for node in &block.nodes {
-                let ready = node.after.iter().all(|before| done.contains_key(before.as_str()));
+                let ready = waits_for(block, node).iter().all(|before| done.contains_key(before));
                 let fresh = !begun.iter().any(|other| other.id == node.id);
                 if ready && fresh && inner.ending().is_none() {
                     lanes.push(self.node(node, path(owner, &node.id), Rc::clone(&inner), env.clone()));
@@ -138,10 +138,21 @@ impl<'a> RunModel<'a> {
     }
 }
 
-/// The result of a graph: that of its only sink, or a map of them.
+/// The nodes that must have ended before this one starts.
+fn waits_for<'a>(block: &'a PlanBlock, node: &'a Node) -> Vec<&'a str> {
+    match block.order {
+        BlockOrder::Phases => {
+            let earlier = block.nodes.iter().filter(|other| other.phase < node.phase);
+            earlier.map(|other| other.id.as_str()).collect()
+        }
+        BlockOrder::Sequence | BlockOrder::Graph => node.after.iter().map(String::as_str).collect(),
+    }
+}
+
+/// The result of a graph or of phases: that of the only node without another after it, or a map of them.
 fn sinks(block: &PlanBlock, done: &BTreeMap<&str, Option<Value>>) -> NodeEnd {
-    let used: BTreeSet<&String> = block.nodes.iter().flat_map(|node| &node.after).collect();
-    let sinks: Vec<&Node> = block.nodes.iter().filter(|node| !used.contains(&node.id)).collect();
+    let used: BTreeSet<&str> = block.nodes.iter().flat_map(|node| waits_for(block, node)).collect();
+    let sinks: Vec<&Node> = block.nodes.iter().filter(|node| !used.contains(node.id.as_str())).collect();
     let result = |node: &&Node| done.get(node.id.as_str()).cloned().flatten();
     let result = match sinks.as_slice() {
         [only] => result(only),

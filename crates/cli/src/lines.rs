@@ -226,10 +226,15 @@ fn because(data: &EventData) -> String {
 
 fn blocked(reason: BlockedReason) -> String {
     match reason {
-        BlockedReason::FunctionMissing { function } if is_unnamed(&function) => {
+        BlockedReason::FunctionMissing { function, why: Some(why) } => {
+            format!("`{function}` cannot be called: {why}")
+        }
+        BlockedReason::FunctionMissing { function, .. } if is_unnamed(&function) => {
             "it has no name of its own and is not in its workflow any more as it was".to_owned()
         }
-        BlockedReason::FunctionMissing { function } => format!("there is no function `{function}` any more"),
+        BlockedReason::FunctionMissing { function, .. } => {
+            format!("there is no function `{function}` any more")
+        }
         BlockedReason::Quarantined { interruptions } => {
             format!("the process died {interruptions} times while it ran")
         }

@@ -72,7 +72,11 @@ impl BlockedReason {
     fn bound(&mut self) {
         match self {
             Self::Undecodable { message } | Self::Nondeterminism { message } => bound(message, MESSAGE_MAX),
-            Self::FunctionMissing { .. } | Self::Quarantined { .. } => {}
+            Self::FunctionMissing { function, why } => {
+                bound(function, MESSAGE_MAX);
+                why.iter_mut().for_each(|why| bound(why, MESSAGE_MAX));
+            }
+            Self::Quarantined { .. } => {}
         }
     }
 }

@@ -54,6 +54,8 @@ pub mod code {
     pub const CANCELLED: &str = "cancelled";
     /// A durable operation was asked for by a step that has ended.
     pub const STEP_ENDED: &str = "step_ended";
+    /// A template refers to a value that is not there.
+    pub const MISSING_REF: &str = "missing_ref";
     /// Rival has a bug: a decision came to something that cannot be.
     pub const INTERNAL: &str = "internal";
 }

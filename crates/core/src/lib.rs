@@ -34,4 +34,4 @@ pub use plan::{IndexedPlan, Plan, PlanHash};
 pub use state::RunState;
 pub use status::{NodeStatus, RunStatus, UndoStatus, UnknownStatus};
 pub use trace::TraceParent;
-pub use value::{VALUE_DEPTH_MAX, Value, nests_deeper};
+pub use value::{Segment, VALUE_DEPTH_MAX, Value, nests_deeper};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use serde::de::Error as _;
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -75,6 +75,17 @@ impl Value {
         Self::from_json(text)
     }
 
+    /// The value at the end of a way into this one, exactly as it is written here; `None` if the way leads nowhere. The
+    /// text is walked: no tree is made of it.
+    pub fn at(&self, way: &[Segment]) -> Option<Self> {
+        if way.is_empty() {
+            return Some(self.clone());
+        }
+        way.iter()
+            .try_fold(&*self.0, |inside, segment| segment.find(inside))
+            .map(|found| found.to_owned().into())
+    }
+
     /// Length of the JSON text in bytes.
     pub fn len_bytes(&self) -> usize {
         self.0.get().len()
@@ -140,6 +151,120 @@ impl Serialize for Value {
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.into()))
+    }
+}
+
+/// One step of a way into a value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Segment {
+    /// The item of a list, from 0, or the field of an object that has this number as its key.
+    Index(u32),
+    /// The field of an object. If it is there twice, the later one, as everywhere in JSON.
+    Key(String),
+}
+
+impl From<&str> for Segment {
+    fn from(key: &str) -> Self {
+        Self::Key(key.to_owned())
+    }
+}
+
+impl From<u32> for Segment {
+    fn from(index: u32) -> Self {
+        Self::Index(index)
+    }
+}
+
+/// As in `.users` and `[0]`, after what they lead into.
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index(index) => write!(f, "[{index}]"),
+            Self::Key(key) => write!(f, ".{key}"),
+        }
+    }
+}
+
+impl Segment {
+    fn find<'a>(&self, value: &'a RawValue) -> Option<&'a RawValue> {
+        let json = value.get();
+        match (json.as_bytes().first(), self) {
+            (Some(b'{'), Self::Key(key)) => find(json, FieldFinder(key)),
+            (Some(b'{'), Self::Index(index)) => find(json, FieldFinder(&index.to_string())),
+            (Some(b'['), Self::Index(index)) => find(json, ItemFinder(*index)),
+            _ => None,
+        }
+    }
+}
+
+fn find<'a>(json: &'a str, finder: impl Visitor<'a, Value = Option<&'a RawValue>>) -> Option<&'a RawValue> {
+    serde_json::Deserializer::from_str(json).deserialize_any(finder).ok().flatten()
+}
+
+struct FieldFinder<'k>(&'k str);
+
+impl<'de> Visitor<'de> for FieldFinder<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(is_it) = fields.next_key_seed(IsKey(self.0))? {
+            if is_it {
+                found = Some(fields.next_value()?);
+            } else {
+                fields.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+struct ItemFinder(u32);
+
+impl<'de> Visitor<'de> for ItemFinder {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        for _ in 0..self.0 {
+            if items.next_element::<IgnoredAny>()?.is_none() {
+                return Ok(None);
+            }
+        }
+        let found = items.next_element()?;
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(found)
+    }
+}
+
+/// Compares a key without keeping it.
+struct IsKey<'k>(&'k str);
+
+impl<'de> DeserializeSeed<'de> for IsKey<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for IsKey<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<bool, E> {
+        Ok(key == self.0)
     }
 }
 
@@ -215,6 +340,37 @@ mod tests {
         let expected = r#"{"a":1E5,"b":[1.0,123456789012345678901234567890,{"a":"A/","z":-0}],"b2":"é"}"#;
         assert_eq!(sorted.as_json(), expected);
         assert_eq!(sorted.sorted().unwrap(), sorted);
+    }
+
+    #[test]
+    fn a_way_leads_to_a_value_as_it_is_written() {
+        let text = r#"{"a": [ {"b":"x"}, 12345678901234567890.10 , [ ] ], "0": -0, "k\u0041": 1, "a.b": null, "k":1, "k": 2}"#;
+        let value = Value::from_json(text.to_owned()).unwrap();
+        let at = |way: &[Segment]| value.at(way).map(|found| found.as_json().to_owned());
+        assert_eq!(at(&[]).as_deref(), Some(text));
+        assert_eq!(at(&["a".into(), 1.into()]).as_deref(), Some("12345678901234567890.10"));
+        assert_eq!(at(&["a".into(), 0.into(), "b".into()]).as_deref(), Some(r#""x""#));
+        assert_eq!(at(&["a".into(), 2.into()]).as_deref(), Some("[ ]"));
+        assert_eq!(at(&[0.into()]).as_deref(), Some("-0"), "a field that is called so");
+        assert_eq!(at(&["kA".into()]).as_deref(), Some("1"));
+        assert_eq!(at(&["a.b".into()]).as_deref(), Some("null"));
+        assert_eq!(at(&["k".into()]).as_deref(), Some("2"), "as others read it");
+        for nowhere in [
+            &["b".into()][..],
+            &["a".into(), 3.into()],
+            &["a".into(), "0".into()],
+            &["kA".into(), "x".into()],
+        ] {
+            assert_eq!(at(nowhere), None, "{nowhere:?}");
+        }
+    }
+
+    #[test]
+    fn a_way_leads_through_what_nests_deep() {
+        let levels = 100_000;
+        let deep = Value::from_json(format!("{}1{}", "[".repeat(levels), "]".repeat(levels))).unwrap();
+        let found = deep.at(&vec![Segment::Index(0); 300]).unwrap();
+        assert_eq!(found.len_bytes(), 2 * (levels - 300) + 1);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod json;
 mod registry;
 mod run;
 mod schedule;
+pub mod template;
 pub mod testing;
 
 pub use api::engine::{Engine, EngineBuilder, WAIT_DEFAULT, WeakEngine, WorkflowInfo};
@@ -36,6 +37,7 @@ pub use inspect::archive::{Archive, ArchivedLog, ArchivedPlan, ArchivedRun, IMPO
 pub use inspect::bounded::{ValueLimits, ValuePiece, is_omitted};
 pub use inspect::verify;
 pub use json::{EncodeError, encode, is_too_deep};
+pub use registry::builtins::{BindError, Builtins};
 pub use registry::definition::{CheckError, Definition, FormerPlan, InputCheck, ResourceNeed};
 pub use registry::resources::{ResourceMap, ResourceType};
 pub use rival_core as core;

@@ -757,10 +757,13 @@ pub enum LostReason {
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum BlockedReason {
-    /// The workflow's definition has no such function any more.
+    /// The workflow's definition has no such function any more, or a built-in one cannot be called now.
     FunctionMissing {
         /// The function's name.
         function: String,
+        /// Why a built-in one cannot be called.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
     /// The process died too often while this call ran.
     Quarantined {

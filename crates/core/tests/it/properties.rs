@@ -271,7 +271,8 @@ impl Driver {
             }
             Trouble::FunctionMissing => {
                 if let Some(call) = self.calls.pop_first().map(|(_, call)| call) {
-                    let reason = BlockedReason::FunctionMissing { function: call.function.to_string() };
+                    let function = call.function.to_string();
+                    let reason = BlockedReason::FunctionMissing { function, why: None };
                     let outcome = CallOutcome::Blocked(reason);
                     self.input(MachineInput::CallFinished { node: call.node, call: call.number, outcome });
                 }

@@ -317,7 +317,7 @@ impl Case {
     }
 
     pub(crate) fn function_missing(self, node: &str, call: u32) -> Self {
-        let reason = BlockedReason::FunctionMissing { function: "f".into() };
+        let reason = BlockedReason::FunctionMissing { function: "f".into(), why: None };
         self.finish(node, call, "has no function", CallOutcome::Blocked(reason))
     }
 
@@ -701,7 +701,9 @@ fn what(kind: &EventKind) -> String {
         EventKind::NodeCancelled { node } => format!("{node} cancelled"),
         EventKind::NodeHeld { node, due: what } => format!("{} held{}", at(node), due(*what)),
         EventKind::NodeBlocked { node, reason } => match reason {
-            BlockedReason::FunctionMissing { function } => format!("{} blocked: no `{function}`", at(node)),
+            BlockedReason::FunctionMissing { function, .. } => {
+                format!("{} blocked: no `{function}`", at(node))
+            }
             BlockedReason::Quarantined { interruptions } => {
                 format!("{} blocked: quarantined after {interruptions}", at(node))
             }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
 use rival_core::view::{RunOutcome, RunView, SourceProblem};
-use rival_core::{Event, IndexedPlan, Plan, PlanHash, RunId, RunState, RunStatus, Seq, Value};
+use rival_core::{Event, Plan, PlanHash, RunId, RunState, RunStatus, Seq, Value};
 use rival_store::{GivenStore, LogFilter, LogLine, Page, RunFilter, RunRow, StoreError};
 use serde::Serialize;
 
@@ -25,6 +25,8 @@ use crate::inspect::bounded::{self, ValueBudget, ValueLimits};
 use crate::inspect::explain;
 use crate::inspect::view::{self, OutcomeSource};
 use crate::json;
+use crate::registry::bound_plan::BoundPlan;
+use crate::registry::builtins::{BuiltinSet, Builtins};
 use crate::registry::definition::{CheckError, Definition};
 use crate::registry::generations::GenerationSpan;
 use crate::registry::resources::ResourceMap;
@@ -105,6 +107,7 @@ pub struct EngineBuilder {
     resources: ResourceMap,
     workflows: Vec<Definition>,
     observers: Vec<Arc<dyn Observer>>,
+    builtins: Vec<Arc<dyn Builtins>>,
 }
 
 impl EngineBuilder {
@@ -180,6 +183,13 @@ impl EngineBuilder {
         self
     }
 
+    /// Adds built-in functions: those that plans refer to with their data. The engine's own are `value` and `moment`.
+    #[must_use]
+    pub fn builtins(mut self, builtins: Arc<dyn Builtins>) -> Self {
+        self.builtins.push(builtins);
+        self
+    }
+
     /// Where the engine's time comes from.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
@@ -198,9 +208,11 @@ impl EngineBuilder {
     /// the engine itself, such as those in files, before their runs are looked for.
     pub async fn prepare(self) -> Result<Engine, EngineError> {
         panics::note_places();
+        let builtins = BuiltinSet::new(self.builtins)?;
         let id = self.store.store.join().await?;
         let resources = Arc::new(self.resources);
-        let shared = Arc::new(EngineShared::new(self.store, id, self.clock, self.limits, resources));
+        let shared = EngineShared::new(self.store, id, self.clock, self.limits, resources, builtins);
+        let shared = Arc::new(shared);
         shared.siblings.join(&shared);
         let engine = Engine { hold: Some(EngineHold::on(&shared)), shared, is_of_step: false };
         self.observers.into_iter().for_each(|observer| engine.observe(observer));
@@ -229,6 +241,10 @@ impl Engine {
             return;
         }
         self.shared.scheduler.run_queued();
+        // What was missing may have come with this start. Workflows that are registered have woken their runs.
+        if let Err(error) = self.wake_for_builtins().await {
+            tracing::warn!(%error, "the store cannot be asked for blocked runs yet");
+        }
         // Runs that are queued in the store come first. Only then is it known that new runs need not queue behind them.
         if let Err(error) = scheduler::scan_in_task(&self.shared).await {
             tracing::warn!(%error, "the store cannot be asked for due runs yet");
@@ -301,7 +317,7 @@ impl Engine {
 
     /// Checks a definition, and makes its plan durable: runs refer to it.
     async fn prepare(&self, definition: Definition) -> Result<Arc<RegisteredWorkflow>, RegisterError> {
-        let registered = RegisteredWorkflow::new(definition, &self.shared.resources)?;
+        let registered = RegisteredWorkflow::new(definition, &self.shared.resources, &self.shared.builtins)?;
         let (hash, plan) = (registered.plan.hash(), registered.plan.plan().to_json());
         match self.shared.store.get()?.put_plan(hash, &plan).await {
             // A full disk must not stop an engine from reading: no run is started with the plan before it is durable.
@@ -537,7 +553,7 @@ impl Engine {
         Ok(self.indexed_plan(&row).await?.plan().clone())
     }
 
-    pub(crate) async fn indexed_plan(&self, row: &RunRow) -> Result<Arc<IndexedPlan>, RunError> {
+    pub(crate) async fn indexed_plan(&self, row: &RunRow) -> Result<Arc<BoundPlan>, RunError> {
         let plan = self.shared.plan(&row.workflow, &row.plan).await?;
         plan.ok_or_else(|| RunError::Plan(row.id.clone()))
     }

@@ -9,6 +9,7 @@ use rival_core::{RunId, RunStatus};
 use rival_store::StoreError;
 
 use crate::json::EncodeError;
+use crate::registry::builtins::BindError;
 
 /// A workflow cannot be registered.
 #[derive(thiserror::Error)]
@@ -32,6 +33,14 @@ pub enum RegisterError {
         workflow: String,
         /// The function.
         function: String,
+    },
+    /// The plan refers to a built-in function with data that does not make sense.
+    #[error("workflow `{workflow}` cannot run: {error}")]
+    Builtin {
+        /// The workflow.
+        workflow: String,
+        /// Which, and what is wrong with it.
+        error: BindError,
     },
     /// A function asks for a resource that was not provided.
     #[error(
@@ -63,7 +72,7 @@ impl RegisterError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Duplicate(_) => "duplicate_workflow",
-            Self::Plan { .. } => "invalid_plan",
+            Self::Plan { .. } | Self::Builtin { .. } => "invalid_plan",
             Self::FunctionMissing { .. } => "function_missing",
             Self::ResourceMissing { .. } => "resource_missing",
             Self::Schema { .. } => "invalid_schema",
@@ -433,6 +442,9 @@ pub enum EngineError {
     /// A workflow cannot be registered.
     #[error(transparent)]
     Register(#[from] RegisterError),
+    /// Two built-in functions have one name.
+    #[error("there are two built-in functions called `{0}`: leave one of them out")]
+    BuiltinTaken(String),
     /// The world failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,5 +1,6 @@
 //! What callers use: the engine, handles of runs, requests, observers, errors.
 
+pub(crate) mod builtins;
 pub(crate) mod control;
 pub(crate) mod engine;
 pub(crate) mod error;

@@ -206,7 +206,7 @@ pub(crate) async fn accept_input(
     };
     let error = StartError::InvalidInput { workflow, violations };
     let failure = FailureRecord::new(code::INVALID_INPUT, error.to_string());
-    handle_refused_input(registered, &shared.resources, shared.clock.clone(), input.clone(), failure).await;
+    handle_refused_input(shared, registered, input.clone(), failure).await;
     Err(error)
 }
 

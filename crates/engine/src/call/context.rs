@@ -17,6 +17,7 @@ use crate::durable::handle::DurableHandle;
 use crate::registry::resources::ResourceMap;
 use crate::run::actor::RunLinks;
 use crate::run::mailbox::ActorMessage;
+use crate::schedule::shared::EngineLimits;
 
 /// Everything that a function may ask for.
 #[derive(Clone, Debug)]
@@ -111,6 +112,14 @@ impl CallContext {
     pub fn engine(&self) -> Option<Engine> {
         let StepsSource::Run { links, .. } = &self.steps.0 else { return None };
         links.engine.upgrade().map(Engine::of_step)
+    }
+
+    /// The largest result that is recorded, in bytes.
+    pub fn payload_max(&self) -> usize {
+        match &self.steps.0 {
+            StepsSource::Run { links, .. } => links.payload_max,
+            StepsSource::Fixed(_) => EngineLimits::default().payload_max,
+        }
     }
 }
 

@@ -31,6 +31,7 @@ use crate::registry::resources::ResourceMap;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::actor::RunLinks;
 use crate::run::mailbox::StepSnapshot;
+use crate::schedule::shared::EngineShared;
 use crate::schedule::store_retry::{StoreRetry, warn_of_fault};
 
 /// How often the lines of a call that is still at work are stored.
@@ -278,18 +279,24 @@ fn name_within(handler: &Path, failed: &Path) -> String {
 
 /// Calls a workflow's handler for input that was refused. There is no run, so nothing is recorded.
 pub(crate) async fn handle_refused_input(
+    shared: &EngineShared,
     registered: &RegisteredWorkflow,
-    resources: &Arc<ResourceMap>,
-    clock: crate::schedule::clock::Clock,
     input: Value,
     error: FailureRecord,
 ) {
     let plan = &registered.definition.plan;
-    let name = plan.on_error.as_ref().and_then(FunctionRef::named);
-    let Some(function) = name.and_then(|name| registered.function(&registered.plan, name)) else { return };
+    let function = match &plan.on_error {
+        None => None,
+        Some(FunctionRef::Named(name)) => registered.function(&registered.plan, name).cloned(),
+        Some(FunctionRef::Builtin(builtin)) => {
+            registered.plan.builtin(&shared.builtins, &Path::root(), CallRole::OnError, builtin).ok()
+        }
+    };
+    let Some(function) = function else { return };
+    let (resources, clock) = (&shared.resources, shared.clock.clone());
     let context = refused_input_context(registered, function.needs(), resources, clock, input, error);
     for _ in 0..INTERRUPTIONS_MAX {
-        let (function, context) = (Arc::clone(function), context.clone());
+        let (function, context) = (Arc::clone(&function), context.clone());
         let handled = AssertUnwindSafe(async move { function.call(context).await }).catch_unwind().await;
         match handled.unwrap_or_else(|panic| Err(panicked(&*panic).into())) {
             Ok(_) => return,

@@ -159,11 +159,13 @@ impl Actor {
             return;
         }
         let (node, number) = (call.node.clone(), call.number);
-        let Some(function) = self.function(&call.function) else {
-            let function = call.function.to_string();
-            let outcome = CallOutcome::Blocked(BlockedReason::FunctionMissing { function });
-            self.decide(MachineInput::CallFinished { node, call: number, outcome }, pending);
-            return;
+        let function = match self.function(&call) {
+            Ok(function) => function,
+            Err(missing) => {
+                let outcome = CallOutcome::Blocked(missing);
+                self.decide(MachineInput::CallFinished { node, call: number, outcome }, pending);
+                return;
+            }
         };
         if function.needs().iteration
             && let Err(error) = self.bring_items(&node, call.role).await
@@ -193,9 +195,26 @@ impl Actor {
         }
     }
 
-    /// The function that the plan names: the run's own, or the newest where the engine prefers that.
-    fn function(&self, function: &FunctionRef) -> Option<Arc<dyn UserFunction>> {
-        let name = function.named()?;
+    /// The function that the plan refers to.
+    fn function(&mut self, call: &NewCall) -> Result<Arc<dyn UserFunction>, BlockedReason> {
+        match &call.function {
+            FunctionRef::Named(name) => self
+                .named_function(name)
+                .ok_or_else(|| BlockedReason::FunctionMissing { function: name.clone(), why: None }),
+            FunctionRef::Builtin(builtin) => {
+                let generation = self.shared.builtins.generation();
+                let bound = self.links.plan.builtin(&self.shared.builtins, &call.node, call.role, builtin);
+                bound.map_err(|error| {
+                    self.missed_builtins = Some(generation);
+                    let (function, why) = error.into_parts();
+                    BlockedReason::FunctionMissing { function, why: Some(why) }
+                })
+            }
+        }
+    }
+
+    /// The function with this name: the run's own, or the newest where the engine prefers that.
+    fn named_function(&self, name: &str) -> Option<Arc<dyn UserFunction>> {
         let newest = self
             .shared
             .limits

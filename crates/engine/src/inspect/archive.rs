@@ -483,7 +483,7 @@ impl Engine {
         let engine = Self::builder().store(MemoryStore::default()).passive().build().await;
         let engine = engine.map_err(|error| match error {
             EngineError::Store(error) => ImportError::Store(error),
-            EngineError::Register(error) => invalid(error.to_string()),
+            EngineError::Register(_) | EngineError::BuiltinTaken(_) => invalid(error.to_string()),
         })?;
         archive.put(&*engine.shared.store.get()?, archive.run.tags.clone()).await?;
         Ok(engine)

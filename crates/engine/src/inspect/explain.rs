@@ -136,13 +136,18 @@ fn is_blocked(state: &RunState, now: Time) -> String {
 /// Why a node is blocked, and what helps.
 pub(crate) fn blocked(node: &Path, reason: &BlockedReason) -> String {
     match reason {
-        BlockedReason::FunctionMissing { function } if is_unnamed(function) => {
+        BlockedReason::FunctionMissing { function, why: Some(why) } => {
+            format!(
+                "`{node}` needs `{function}`, which cannot be called: {why}; once it can, the run goes on"
+            )
+        }
+        BlockedReason::FunctionMissing { function, .. } if is_unnamed(function) => {
             format!(
                 "`{node}` needs a function that has no name of its own and is not in its workflow any more as it was \
                  when the run began; bring it back as it was. What has a name may change while runs are under way"
             )
         }
-        BlockedReason::FunctionMissing { function } => {
+        BlockedReason::FunctionMissing { function, .. } => {
             format!(
                 "`{node}` needs the function `{function}`, which its workflow no longer has; put it back into the \
                  workflow, and the run goes on"

@@ -239,7 +239,7 @@ pub async fn check_runs(
 
 struct Judge<'a> {
     store: &'a dyn Store,
-    plans: BTreeMap<PlanHash, Option<IndexedPlan>>,
+    plans: BTreeMap<PlanHash, Result<IndexedPlan, String>>,
     report: VerifyReport,
 }
 
@@ -293,17 +293,26 @@ impl Judge<'_> {
         let id = &run.row.id;
         let hash = &run.row.plan;
         if !self.plans.contains_key(hash) {
-            let plan = self.store.plan(hash).await?.and_then(|json| Plan::from_json(&json).ok());
-            self.plans.insert(hash.clone(), plan.map(IndexedPlan::new));
+            let plan = match self.store.plan(hash).await? {
+                Some(json) => Plan::from_json(&json).map_err(|error| error.to_string()),
+                None => Err("it is not in the store".to_owned()),
+            };
+            let plan = plan.map(IndexedPlan::new).and_then(|plan| {
+                let is_itself = plan.hash() == hash;
+                is_itself.then_some(plan).ok_or_else(|| "it is another one".to_owned())
+            });
+            self.plans.insert(hash.clone(), plan);
         }
-        let plan = self.plans.get(hash).and_then(Option::as_ref);
+        let plan = self.plans.get(hash);
+        let unknown = plan.and_then(|plan| plan.as_ref().err()).cloned();
+        let plan = plan.and_then(|plan| plan.as_ref().ok());
         let violations = match plan {
             Some(plan) => verify::check_run(plan, &run.events),
             None => verify::check_history(&run.events),
         };
-        let known = plan.is_some_and(|plan| plan.hash() == hash);
-        self.report
-            .require(known, id, StoreInvariant::Projection, || format!("plan {hash} is not in the store"));
+        self.report.require(unknown.is_none(), id, StoreInvariant::Projection, || {
+            format!("plan {hash}: {}", unknown.unwrap_or_default())
+        });
         for violation in violations {
             let invariant = StoreInvariant::of(violation.rule);
             self.report.breach(id, invariant, violation.to_string());

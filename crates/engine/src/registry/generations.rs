@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use rival_core::{IndexedPlan, PlanHash, Time};
 
+use crate::registry::bound_plan::BoundPlan;
 use crate::registry::workflows::RegisteredWorkflow;
 
 /// The definitions of one workflow.
@@ -95,7 +96,7 @@ impl WorkflowGenerations {
     }
 
     /// The plan with this hash, if a generation has it.
-    pub(crate) fn plan(&self, hash: &PlanHash) -> Option<&Arc<IndexedPlan>> {
+    pub(crate) fn plan(&self, hash: &PlanHash) -> Option<&Arc<BoundPlan>> {
         self.newest_first().map(|registered| &registered.plan).find(|plan| plan.hash() == hash)
     }
 

@@ -1,8 +1,11 @@
 //! Workflows that are registered, in all their generations, and what their functions share.
 
+pub(crate) mod bound_plan;
+pub(crate) mod builtins;
 pub(crate) mod definition;
 pub(crate) mod extensions;
 pub(crate) mod generations;
+pub(crate) mod own_builtins;
 pub(crate) mod problem;
 pub(crate) mod resources;
 pub(crate) mod workflows;

@@ -8,6 +8,8 @@ use rival_core::{IndexedPlan, Path, Plan, PlanHash, Time, Value};
 
 use crate::api::error::{RegisterError, Violation};
 use crate::call::function::UserFunction;
+use crate::registry::bound_plan::BoundPlan;
+use crate::registry::builtins::{BindError, BuiltinSet};
 use crate::registry::definition::{CheckError, Definition, FormerPlan};
 use crate::registry::generations::{GenerationSpan, WorkflowGenerations};
 use crate::registry::resources::ResourceMap;
@@ -16,7 +18,7 @@ use crate::registry::resources::ResourceMap;
 pub(crate) struct RegisteredWorkflow {
     pub(crate) name: Arc<str>,
     pub(crate) definition: Definition,
-    pub(crate) plan: Arc<IndexedPlan>,
+    pub(crate) plan: Arc<BoundPlan>,
     input: Option<jsonschema::Validator>,
     /// By the function that maps the input, see [`mapper_key`].
     nested: BTreeMap<String, jsonschema::Validator>,
@@ -25,7 +27,11 @@ pub(crate) struct RegisteredWorkflow {
 
 impl RegisteredWorkflow {
     /// Checks a definition, all of it, before anything is kept.
-    pub(crate) fn new(definition: Definition, resources: &ResourceMap) -> Result<Self, RegisterError> {
+    pub(crate) fn new(
+        definition: Definition,
+        resources: &ResourceMap,
+        builtins: &BuiltinSet,
+    ) -> Result<Self, RegisterError> {
         let workflow = definition.plan.workflow.clone();
         let errors = definition.plan.check();
         if !errors.is_empty() {
@@ -57,12 +63,14 @@ impl RegisteredWorkflow {
         for (name, schema) in &definition.signal_schemas {
             signals.insert(name.clone(), validator(schema)?);
         }
-        let plan = Arc::new(IndexedPlan::new(definition.plan.clone()));
+        let plan = Arc::new(BoundPlan::new(definition.plan.clone()));
+        check_builtins(&plan, builtins)?;
         Ok(Self { name: workflow.into(), definition, plan, input, nested, signals })
     }
 
-    /// What a plan alone tells of a workflow that is not registered: its runs can be ended, and call nothing.
-    pub(crate) fn without_functions(plan: &Arc<IndexedPlan>) -> Self {
+    /// What a plan alone tells of a workflow that is not registered: its runs can be ended, and call nothing but built-in
+    /// functions.
+    pub(crate) fn without_functions(plan: &Arc<BoundPlan>) -> Self {
         let definition = Definition::new(plan.plan().clone(), BTreeMap::new());
         let name = definition.plan.workflow.as_str().into();
         let (nested, signals) = (BTreeMap::new(), BTreeMap::new());
@@ -182,12 +190,29 @@ fn missing_function(plan: &Plan, definition: &Definition) -> Option<String> {
     names.into_iter().find(|name| !definition.functions.contains_key(*name)).map(str::to_owned)
 }
 
-/// Workflows by name, and indexed plans by hash.
+/// Built-in functions may be missing now, and come later, but all must be known and have data that makes sense.
+fn check_builtins(plan: &BoundPlan, builtins: &BuiltinSet) -> Result<(), RegisterError> {
+    for builtin in plan.builtins() {
+        let workflow = plan.plan().workflow.clone();
+        if !builtins.knows(builtin) {
+            return Err(RegisterError::FunctionMissing { workflow, function: builtin.name().to_owned() });
+        }
+        match builtins.bind(builtin) {
+            Ok(_) | Err(BindError::Missing { .. }) => {}
+            Err(error @ BindError::Invalid { .. }) => {
+                return Err(RegisterError::Builtin { workflow, error });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Workflows by name, and plans by hash.
 #[derive(Default)]
 pub(crate) struct DefinitionRegistry {
     workflows: RwLock<BTreeMap<String, WorkflowGenerations>>,
     /// Plans of older versions that live runs keep.
-    plans: RwLock<BTreeMap<PlanHash, Arc<IndexedPlan>>>,
+    plans: RwLock<BTreeMap<PlanHash, Arc<BoundPlan>>>,
 }
 
 impl DefinitionRegistry {
@@ -282,13 +307,13 @@ impl DefinitionRegistry {
     }
 
     /// A plan, if a generation of the workflow has it or it was read before.
-    pub(crate) fn plan(&self, name: &str, hash: &PlanHash) -> Option<Arc<IndexedPlan>> {
+    pub(crate) fn plan(&self, name: &str, hash: &PlanHash) -> Option<Arc<BoundPlan>> {
         let registered = read(&self.workflows).get(name).and_then(|known| known.plan(hash)).cloned();
         registered.or_else(|| read(&self.plans).get(hash).cloned())
     }
 
-    pub(crate) fn keep_plan(&self, hash: &PlanHash, plan: Plan) -> Arc<IndexedPlan> {
-        let plan = Arc::new(IndexedPlan::new(plan));
+    pub(crate) fn keep_plan(&self, hash: &PlanHash, plan: Plan) -> Arc<BoundPlan> {
+        let plan = Arc::new(BoundPlan::new(plan));
         write(&self.plans).entry(hash.clone()).or_insert(plan).clone()
     }
 }

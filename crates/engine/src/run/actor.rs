@@ -15,7 +15,7 @@ use rival_core::machine::{
     self, BrokenInvariant, CallOutcome, CommitExtra, Decision, DecisionEnv, Effect, MachineInput,
 };
 use rival_core::state::FOLD_VERSION;
-use rival_core::{Event, IndexedPlan, Path, RunId, RunState, RunStatus, Seq, Time, Value};
+use rival_core::{Event, Path, RunId, RunState, RunStatus, Seq, Time, Value};
 use rival_store::{
     Claim, Commit, CommitError, Epoch, EventBatch, LogLine, MessageNo, NewRun, RowUpdate, RunHold, Snapshot,
     StoreError,
@@ -29,6 +29,7 @@ use crate::call::live_calls::LiveCalls;
 use crate::call::values::{ReadError, RecordedValues};
 use crate::inspect::view;
 use crate::inspect::view::OutcomeSource;
+use crate::registry::bound_plan::BoundPlan;
 use crate::registry::resources::ResourceMap;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::child::CommitExtras;
@@ -73,6 +74,8 @@ pub(crate) struct Actor {
     pub(crate) snapshot_after: u64,
     /// New calls may start.
     pub(crate) admit: bool,
+    /// Which built-in functions there were when one was missing, see [`crate::registry::builtins::BuiltinSet::generation`].
+    pub(crate) missed_builtins: Option<u64>,
     pub(crate) _permit: RunPermit,
 }
 
@@ -80,7 +83,7 @@ pub(crate) struct Actor {
 pub(crate) struct RunLinks {
     pub(crate) run: RunId,
     pub(crate) registered: Arc<RegisteredWorkflow>,
-    pub(crate) plan: Arc<IndexedPlan>,
+    pub(crate) plan: Arc<BoundPlan>,
     pub(crate) mailbox: Mailbox,
     pub(crate) store: Arc<StoreSlot>,
     pub(crate) resources: Arc<ResourceMap>,
@@ -138,7 +141,7 @@ impl Actor {
         shared: Arc<EngineShared>,
         run: RunId,
         registered: Arc<RegisteredWorkflow>,
-        plan: Arc<IndexedPlan>,
+        plan: Arc<BoundPlan>,
         (mailbox, inbox): (Mailbox, Inbox),
         permit: RunPermit,
     ) -> Self {
@@ -162,6 +165,7 @@ impl Actor {
             snapshot: Seq::ZERO,
             snapshot_after: SNAPSHOT_EVERY,
             admit: !shared.is_stopping(),
+            missed_builtins: None,
             _permit: permit,
             shared,
         }
@@ -276,6 +280,12 @@ impl Actor {
                 pending.step_reads.push(AskedStep { from, name, answer });
             }
             ActorMessage::Drain => self.admit = false,
+            // Nothing of it was left behind by an earlier process: only what is blocked is looked at.
+            ActorMessage::BuiltinsChanged => {
+                if !self.state.index().blocked.is_empty() {
+                    self.decide(MachineInput::Activate { loaded: Seq::ZERO }, pending);
+                }
+            }
             ActorMessage::ReleaseNow => {
                 self.admit = false;
                 pending.release_now = true;
@@ -417,6 +427,7 @@ impl Actor {
             let mut more = self.perform(std::mem::take(&mut pending.effects)).await;
             if next == ActorNext::End {
                 self.deregister();
+                Box::pin(self.look_again_for_builtins()).await;
             }
             let status = self.state.status();
             for CommandAck { message, sender } in pending.acks {
@@ -638,6 +649,21 @@ impl Actor {
         });
         self.shared.waiters.ended(&self.links.run, &outcome.flatten().map(Arc::new));
         self.shared.ended_elsewhere(&self.links.run);
+    }
+
+    /// What the run is blocked for may have come while it was given back.
+    async fn look_again_for_builtins(&self) {
+        if self.missed_builtins.is_none_or(|generation| generation == self.shared.builtins.generation()) {
+            return;
+        }
+        let (run, workflow) = (&self.links.run, &self.links.plan.plan().workflow);
+        let woken = async { self.shared.store.get()?.wake_blocked(workflow, self.shared.clock.now()).await };
+        match woken.await {
+            Ok(_) => self.shared.scheduler.rescan(),
+            Err(error) => {
+                tracing::error!(%run, %error, "the run is blocked although its functions may be there");
+            }
+        }
     }
 
     /// Schedules the next tick.

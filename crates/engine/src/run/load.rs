@@ -9,6 +9,7 @@ use rival_core::{Event, RunId, RunState, RunStatus, Seq};
 use rival_store::{Claim, RowUpdate, RunHold, RunRow, Store, StoreError};
 
 use crate::api::control::{CommandAck, RunCommand};
+use crate::registry::bound_plan::BoundPlan;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::actor::{Actor, PendingCommit};
 use crate::run::mailbox::Mailbox;
@@ -68,14 +69,17 @@ pub(crate) fn activate(shared: &Arc<EngineShared>, claim: Claim, permit: RunPerm
     });
 }
 
-type LoadedRun = (Arc<RegisteredWorkflow>, Arc<rival_core::IndexedPlan>, RunState, Seq);
+type LoadedRun = (Arc<RegisteredWorkflow>, Arc<BoundPlan>, RunState, Seq);
 
 async fn load(shared: &EngineShared, claim: &Claim) -> Result<LoadedRun, LoadError> {
     let row = &claim.row;
-    if !shared.registry.knows(&row.workflow) && !is_to_end(shared, row).await? {
+    let plan = shared.plan(&row.workflow, &row.plan).await?;
+    // A plan of built-in functions says all that its runs need, also when its workflow was changed or is gone.
+    let needs_definition = plan.as_ref().is_none_or(|plan| plan.names_functions());
+    if needs_definition && !shared.registry.knows(&row.workflow) && !is_to_end(shared, row).await? {
         return Err(LoadError::NotRegistered(row.workflow.clone()));
     }
-    let plan = shared.plan(&row.workflow, &row.plan).await?.ok_or(LoadError::PlanMissing)?;
+    let plan = plan.ok_or(LoadError::PlanMissing)?;
     let registered = shared.registry.of_run(&row.workflow, row.created_at, &plan);
     // To end, a run needs its plan; functions it needs only for what is to be undone.
     let registered = registered.unwrap_or_else(|| Arc::new(RegisteredWorkflow::without_functions(&plan)));

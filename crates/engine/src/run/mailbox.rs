@@ -34,6 +34,8 @@ pub(crate) enum ActorMessage {
     SuspendIdle,
     /// A function asks for another step.
     ReadStep { from: Path, name: String, answer: oneshot::Sender<Option<StepSnapshot>> },
+    /// Built-in functions that were missing may be there.
+    BuiltinsChanged,
     /// The engine stops: start nothing new.
     Drain,
     /// The engine stops now: abandon what still runs.

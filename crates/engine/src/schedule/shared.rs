@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rival_core::plan::PlanReadError;
-use rival_core::{IndexedPlan, Plan, PlanHash, RunId};
+use rival_core::{Plan, PlanHash, RunId};
 use rival_store::{Commit, CommitError, EngineId, GivenStore, Store, StoreError};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -14,6 +14,8 @@ use tokio::task::JoinHandle;
 use crate::api::error::StartError;
 use crate::api::figures::HostList;
 use crate::api::observer::ObserverList;
+use crate::registry::bound_plan::BoundPlan;
+use crate::registry::builtins::BuiltinSet;
 use crate::registry::extensions::EngineExtensions;
 use crate::registry::problem::SourceProblems;
 use crate::registry::resources::ResourceMap;
@@ -60,6 +62,7 @@ pub(crate) struct EngineShared {
     pub(crate) review: ClockReview,
     pub(crate) limits: EngineLimits,
     pub(crate) registry: DefinitionRegistry,
+    pub(crate) builtins: BuiltinSet,
     pub(crate) problems: SourceProblems,
     pub(crate) extensions: EngineExtensions,
     /// The scheduler at work.
@@ -87,6 +90,7 @@ impl EngineShared {
         clock: Clock,
         limits: EngineLimits,
         resources: Arc<ResourceMap>,
+        builtins: BuiltinSet,
     ) -> Self {
         let siblings = SiblingEngines::on(&store);
         let in_flight = InFlightCount::on(&clock);
@@ -99,6 +103,7 @@ impl EngineShared {
             review: ClockReview::default(),
             limits,
             registry: DefinitionRegistry::default(),
+            builtins,
             problems: SourceProblems::default(),
             extensions: EngineExtensions::default(),
             scheduler_task: Mutex::default(),
@@ -267,7 +272,7 @@ impl EngineShared {
         &self,
         workflow: &str,
         hash: &PlanHash,
-    ) -> Result<Option<Arc<IndexedPlan>>, StoreError> {
+    ) -> Result<Option<Arc<BoundPlan>>, StoreError> {
         if let Some(plan) = self.registry.plan(workflow, hash) {
             return Ok(Some(plan));
         }

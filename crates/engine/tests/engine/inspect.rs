@@ -172,7 +172,8 @@ async fn explain_says_how_a_run_ended(lab: Lab) {
 }
 
 async fn explain_says_that_a_workflow_is_missing(lab: Lab) {
-    let workflow = Workflow::new("w").step(delay_step(Duration::from_secs(1))).build().unwrap();
+    let delay = delay_step(Duration::from_secs(1));
+    let workflow = Workflow::new("w").step(delay).step(Tape::default().step("late")).build().unwrap();
     let life = async |engine: TestEngine| drop(engine.run("w", ()).id("r").await.unwrap());
     lab.life_of(&workflow, life).await;
     let engine = lab.builder().build().await.unwrap();

@@ -14,6 +14,7 @@ mod archive;
 mod blocked;
 mod branch;
 mod broken;
+mod builtins;
 mod cancel;
 mod children;
 mod clock;

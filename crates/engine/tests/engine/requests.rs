@@ -32,7 +32,12 @@ async fn a_request_is_answered_only_after_it_was_read(lab: Lab) {
 
 /// What is kept is a yes. To go on is what it cannot, so that is refused.
 async fn a_request_to_a_run_without_its_workflow_is_kept(lab: Lab) {
-    let first = lab.engine(sleepy()).await;
+    // It names a function: what names none goes on without its workflow.
+    let late = || {
+        let delay = delay_step(Duration::from_secs(3600));
+        Workflow::new("w").step(delay).step(Tape::default().step("late")).build().unwrap()
+    };
+    let first = lab.engine(late()).await;
     let run = first.run("w", ()).id("r").await.unwrap();
     first.shutdown(Duration::ZERO).await;
     let engine = lab.builder().build().await.unwrap();
@@ -42,7 +47,7 @@ async fn a_request_to_a_run_without_its_workflow_is_kept(lab: Lab) {
     assert_eq!(error.to_string(), told);
     assert_eq!(engine.signal(run.id(), "word", 1).id("s").await.unwrap(), RunStatus::Blocked);
     assert_eq!(engine.pause(run.id()).await.unwrap(), RunStatus::Blocked);
-    engine.register(sleepy()).await.unwrap();
+    engine.register(late()).await.unwrap();
     until_status(&engine, run.id(), RunStatus::Paused).await;
     let told = told_events(&engine, run.id()).await;
     assert_eq!(told, ["runStarted", "sleepStarted delay", "signalReceived", "runPaused"]);

@@ -153,6 +153,10 @@ impl Template {
 
     fn write(&self, text: &mut String) {
         match self {
+            // What is too deep is no template either, and `parse` says so.
+            Self::Literal(value) if nests_deeper(value.as_json(), VALUE_DEPTH_MAX) => {
+                text.push_str(value.as_json());
+            }
             Self::Literal(value) => write_quoted(value.as_json(), text),
             Self::Ref(reference) => text.push_str(&reference.to_json()),
             Self::Text(parts) => {

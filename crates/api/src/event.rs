@@ -17,6 +17,9 @@ pub struct EventReply {
     pub node: Option<Path>,
     /// What made it happen.
     pub cause: CauseReply,
+    /// Who asked for it, if a request made it happen and said so: the name of a token, or of a user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// What else is known.
     pub data: Value,
 }
@@ -45,6 +48,7 @@ impl From<&Event> for EventReply {
                 EventCause::Event(seq) => CauseReply::Event(*seq),
                 EventCause::Outside(outside) => CauseReply::Outside(*outside),
             },
+            by: event.by.clone(),
             data,
         }
     }
@@ -85,6 +89,8 @@ mod tests {
         let expected =
             r#"{"seq":7,"at":1,"type":"runPaused","node":null,"cause":{"outside":"request"},"data":{}}"#;
         assert_eq!(shown(paused), expected);
+        let asked = paused.replace(r#""cause":"request","#, r#""cause":"request","by":"ann","#);
+        assert_eq!(shown(&asked), expected.replace(r#""data":{}"#, r#""by":"ann","data":{}"#));
         let called = r#"{"seq":8,"at":2,"cause":6,"event":{"callSucceeded":{"node":"a\"b","call":1,"result":{"\":":1.10}}}}"#;
         let expected = r#"{"seq":8,"at":2,"type":"callSucceeded","node":"a\"b","cause":{"event":6},"data":{"node":"a\"b","call":1,"result":{"\":":1.10}}}"#;
         assert_eq!(shown(called), expected);

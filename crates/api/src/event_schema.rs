@@ -98,6 +98,9 @@ fn schema_of(kind: &str, mut data: Object) -> RefOr<Schema> {
         .item(Object::with_type(Type::Null))
         .item(Ref::from_schema_name(Path::name()))
         .description(Some("The node that it is about."));
+    let asked_by = ObjectBuilder::new().schema_type(Type::String).description(Some(
+        "Who asked for it, if a request made it happen and said so: the name of a token, or of a user.",
+    ));
     let event = ObjectBuilder::new()
         .description(description)
         .property("seq", Ref::from_schema_name(Seq::name()))
@@ -105,6 +108,7 @@ fn schema_of(kind: &str, mut data: Object) -> RefOr<Schema> {
         .property("type", named)
         .property("node", about)
         .property("cause", Ref::from_schema_name(CauseReply::name()))
+        .property("by", asked_by)
         .property("data", data);
     ["seq", "at", "type", "node", "cause", "data"].into_iter().fold(event, ObjectBuilder::required).into()
 }

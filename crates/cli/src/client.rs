@@ -12,7 +12,8 @@ use axum::http::{Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use rival::{Archive, Engine, SqliteStore, StoreError};
 use rival_api::{ProblemReply, RunListReply, path_segment};
-use rival_server::local_secret::LocalSecretFile;
+use rival_server::auth::USER_HEADER;
+use rival_server::local_secret::{self, LocalSecretFile};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tower::ServiceExt;
@@ -106,6 +107,13 @@ impl ApiAnswer {
     }
 }
 
+/// The user whose commands these are, as histories name them: letters that fit into a header.
+fn user() -> Option<String> {
+    let names = ["USER", "LOGNAME", "USERNAME"];
+    let user = names.iter().find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
+    user.filter(|user| user.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' '))
+}
+
 impl ApiClient {
     /// A client for the server that the settings name; if they name none and none runs, for the store file.
     pub(crate) async fn connect(config: &ResolvedConfig, need: OfflineNeed) -> Result<Self> {
@@ -186,7 +194,7 @@ impl ApiClient {
     fn here(engine: Engine, passive: bool) -> Self {
         Self {
             to: ApiTransport::Here {
-                router: Box::new(server::local_router(engine.clone())),
+                router: Box::new(server::local_router(engine.asked_by(user().unwrap_or_default()))),
                 engine,
                 passive,
             },
@@ -310,6 +318,10 @@ impl ApiClient {
                 let mut request = http.request(method, format!("{url}{path}"));
                 if let Some(token) = token {
                     request = request.bearer_auth(token);
+                    // Only a server of this machine believes it, and only that is told.
+                    if let Some(user) = user().filter(|_| token.starts_with(local_secret::PREFIX)) {
+                        request = request.header(USER_HEADER, user);
+                    }
                 }
                 if let Some(after) = after {
                     request = request.header("last-event-id", after);

@@ -10,6 +10,8 @@ use crate::value::Value;
 
 /// The longest message or reason that is recorded, in bytes.
 pub const MESSAGE_MAX: usize = 64 * 1024;
+/// The longest name of a caller that is recorded, in bytes.
+pub const CALLER_MAX: usize = 256;
 /// The largest details of a failure that are recorded, in bytes of JSON.
 pub const DETAILS_MAX: usize = 64 * 1024;
 /// The longest note of a run, in bytes: lists show it.

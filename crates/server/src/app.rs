@@ -1,10 +1,13 @@
 //! What the handlers share.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
+use axum::extract::FromRequestParts;
 use axum::http::header;
+use axum::http::request::Parts;
 use axum::response::Response;
 use rival_engine::{Engine, RunError, ValueLimits};
 use serde::Serialize;
@@ -12,6 +15,7 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::values;
+use crate::auth::CallerName;
 use crate::base_path::BasePath;
 use crate::flight;
 use crate::live::LiveRuns;
@@ -39,6 +43,21 @@ pub(crate) struct AppState {
     asked: Arc<Mutex<Option<Instant>>>,
     /// Who reads recorded values now.
     readers: Arc<Semaphore>,
+}
+
+/// What the handlers share, for those that ask something of runs: the engine knows who asks.
+pub(crate) struct AskedApp(pub(crate) AppState);
+
+impl FromRequestParts<AppState> for AskedApp {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Infallible> {
+        let mut app = app.clone();
+        if let Some(CallerName(name)) = parts.extensions.get() {
+            app.engine = app.engine.asked_by(Arc::clone(name));
+        }
+        Ok(Self(app))
+    }
 }
 
 impl AppState {

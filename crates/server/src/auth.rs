@@ -118,6 +118,27 @@ impl ApiCaller {
     }
 }
 
+/// The header in which a person at this machine says who they are. A client that holds a token is named by that.
+pub const USER_HEADER: &str = "rival-user";
+
+/// Who asks, as histories name it.
+#[derive(Clone)]
+pub(crate) struct CallerName(pub(crate) Arc<str>);
+
+impl CallerName {
+    /// A client without a token has no name that could be believed.
+    pub(crate) fn of(caller: &ApiCaller, headers: &HeaderMap) -> Option<Self> {
+        match caller {
+            ApiCaller::Anyone(_) | ApiCaller::Nobody => None,
+            ApiCaller::Local => {
+                let user = headers.get(USER_HEADER).and_then(|user| user.to_str().ok());
+                Some(Self(user.unwrap_or("local").into()))
+            }
+            ApiCaller::Holder(token) => Some(Self(token.name.as_str().into())),
+        }
+    }
+}
+
 /// What requests without a token of the token file may do.
 #[derive(Debug)]
 pub(crate) enum AnonymousRights {

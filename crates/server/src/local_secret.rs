@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
 /// What every such secret begins with; no token does.
-pub(crate) const PREFIX: &str = "rvl_local_";
+pub const PREFIX: &str = "rvl_local_";
 
 /// The secret of a server that runs. Its file is there for as long as this is.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 
-use crate::auth::{self, AnonymousRights, ApiCaller};
+use crate::auth::{self, AnonymousRights, ApiCaller, CallerName};
 use crate::base_path::BasePath;
 use crate::etag::{self, KnownTags};
 use crate::flight::{ByteQuota, BytesInFlight};
@@ -301,6 +301,9 @@ async fn call_handler(
     }
     request.extensions_mut().insert(quota.clone());
     request.extensions_mut().insert(TicketDesk::new(&gate.tickets, &caller));
+    if let Some(name) = CallerName::of(&caller, request.headers()) {
+        request.extensions_mut().insert(name);
+    }
     let known = access.tagged.then(|| KnownTags::of(request.headers()));
     let called = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     // A handler that panics has a bug; the others go on.

@@ -54,6 +54,10 @@ fn encode_one(event: &Event, bytes: &mut Vec<u8>) -> Result<(), serde_json::Erro
     serde_json::to_writer(&mut *bytes, &event.at)?;
     bytes.extend_from_slice(b",\"cause\":");
     serde_json::to_writer(&mut *bytes, &event.cause)?;
+    if let Some(by) = &event.by {
+        bytes.extend_from_slice(b",\"by\":");
+        serde_json::to_writer(&mut *bytes, by)?;
+    }
     bytes.extend_from_slice(b",\"event\":");
     serde_json::to_writer(&mut *bytes, &event.kind)?;
     bytes.push(b'}');
@@ -95,9 +99,16 @@ mod tests {
 
     #[test]
     fn events_are_written_as_serde_writes_them() {
-        let event = |v, cause| Event { v, seq: Seq(7), at: Time(-1), cause, kind: EventKind::RunPaused {} };
-        let events =
-            [event(1, EventCause::Event(Seq(6))), event(2, EventCause::Outside(ExternalCause::Clock))];
+        let event = |cause, by: Option<&str>| {
+            Event::new(Seq(7), Time(-1), cause, by.map(str::to_owned), EventKind::RunPaused {})
+        };
+        let asked = event(EventCause::Outside(ExternalCause::Request), Some("a \"b\""));
+        let clock = event(EventCause::Outside(ExternalCause::Clock), Some("a"));
+        let events = [event(EventCause::Event(Seq(6)), None), asked, Event { v: 2, ..clock }];
+        assert_eq!(
+            events.each_ref().map(|event| (event.v, event.by.is_some())),
+            [(1, false), (6, true), (2, false)]
+        );
         for events in [&events[..0], &events[..1], &events] {
             assert_eq!(String::from_utf8(encode(events)).unwrap(), serde_json::to_string(events).unwrap());
         }

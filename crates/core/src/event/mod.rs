@@ -9,6 +9,7 @@ mod content;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bound::{CALLER_MAX, cut};
 use crate::durable::{ChildOutcome, OpBody, OpOutcome};
 use crate::failure::FailureRecord;
 use crate::ids::{RunId, Seq, Time};
@@ -21,7 +22,10 @@ pub use batch::{DecodeError, decode, encode};
 pub use content::ValueField;
 
 /// The version of the event schema that this build writes.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
+
+/// The first version of the schema in which events say who asked.
+const VERSION_OF_CALLERS: u32 = 6;
 
 /// One fact about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,9 +39,23 @@ pub struct Event {
     pub at: Time,
     /// What made it happen.
     pub cause: EventCause,
+    /// Who asked for it, if a request made it happen and said so: the name of a token, or of a user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// What happened.
     #[serde(rename = "event")]
     pub kind: EventKind,
+}
+
+impl Event {
+    /// An event with the version of the schema that it needs. `by` is said only of what a request made happen.
+    pub fn new(seq: Seq, at: Time, cause: EventCause, by: Option<String>, mut kind: EventKind) -> Self {
+        kind.bound();
+        let by = by.filter(|_| cause == EventCause::Outside(ExternalCause::Request));
+        let by = by.map(|by| cut(by, CALLER_MAX));
+        let v = if by.is_some() { VERSION_OF_CALLERS } else { kind.version() };
+        Self { v, seq, at, cause, by, kind }
+    }
 }
 
 /// What made an event happen.

@@ -88,16 +88,26 @@ pub enum MachineInput {
     Cancel {
         /// In their words.
         reason: Option<String>,
+        /// Who asked.
+        by: Option<String>,
     },
     /// A request to end it at once: nothing is undone or waited for.
     Kill {
         /// In their words.
         reason: Option<String>,
+        /// Who asked.
+        by: Option<String>,
     },
     /// A request to pause.
-    Pause,
+    Pause {
+        /// Who asked.
+        by: Option<String>,
+    },
     /// A request to resume.
-    Resume,
+    Resume {
+        /// Who asked.
+        by: Option<String>,
+    },
     /// The engine stops in order: abandon what still runs.
     ReleaseNow,
     /// A signal arrived.
@@ -144,6 +154,29 @@ pub enum MachineInput {
     },
 }
 
+impl MachineInput {
+    /// Who asked for it.
+    fn by(&self) -> Option<&String> {
+        match self {
+            Self::Start(start) => start.by.as_ref(),
+            Self::Cancel { by, .. } | Self::Kill { by, .. } | Self::Pause { by } | Self::Resume { by } => {
+                by.as_ref()
+            }
+            Self::Signal(signal) => signal.by.as_ref(),
+            Self::Activate { .. }
+            | Self::CallFinished { .. }
+            | Self::ClockSetBack
+            | Self::Tick
+            | Self::ReleaseNow
+            | Self::Op(_)
+            | Self::Suspend { .. }
+            | Self::OpDropped { .. }
+            | Self::ChildEnded { .. }
+            | Self::ChildRetried { .. } => None,
+        }
+    }
+}
+
 /// What a run begins with.
 #[derive(Clone, Debug)]
 pub struct RunStart {
@@ -159,6 +192,8 @@ pub struct RunStart {
     pub parent: Option<RunId>,
     /// The span, here or elsewhere, that it is started in.
     pub trace: Option<TraceParent>,
+    /// Who asked for it.
+    pub by: Option<String>,
     /// What is taken over from its source.
     pub imports: Vec<ForkImport>,
 }
@@ -173,6 +208,7 @@ impl RunStart {
             source: None,
             parent: None,
             trace: None,
+            by: None,
             imports: Vec::new(),
         }
     }
@@ -347,17 +383,18 @@ pub fn decide(
     let is_set_back = matches!(input, MachineInput::ClockSetBack);
     let now = if is_set_back { env.now } else { env.now.max(state.at) };
     let env = DecisionEnv { now, ..env };
-    let mut machine = Machine { plan, state, env, decision: Decision::default(), todo: VecDeque::new() };
+    let by = input.by().cloned();
+    let mut machine = Machine { plan, state, env, by, decision: Decision::default(), todo: VecDeque::new() };
     match input {
         MachineInput::Start(start) => machine.start_run(start),
         MachineInput::Activate { loaded } => machine.activate(loaded),
         MachineInput::CallFinished { node, call, outcome } => machine.call_finished(&node, call, outcome),
         MachineInput::ClockSetBack => machine.set_clock_back(),
         MachineInput::Tick => machine.tick(),
-        MachineInput::Cancel { reason } => machine.cancel(reason),
-        MachineInput::Kill { reason } => machine.kill(reason),
-        MachineInput::Pause => machine.pause(),
-        MachineInput::Resume => machine.resume(),
+        MachineInput::Cancel { reason, .. } => machine.cancel(reason),
+        MachineInput::Kill { reason, .. } => machine.kill(reason),
+        MachineInput::Pause { .. } => machine.pause(),
+        MachineInput::Resume { .. } => machine.resume(),
         MachineInput::ReleaseNow => machine.release_calls(),
         MachineInput::Signal(signal) => machine.signal_arrived(signal),
         MachineInput::Op(asked) => machine.op_asked(asked),
@@ -377,6 +414,8 @@ struct Machine<'a> {
     plan: &'a IndexedPlan,
     state: &'a mut RunState,
     env: DecisionEnv<'a>,
+    /// Who asked for what is decided.
+    by: Option<String>,
     decision: Decision,
     /// What follows, as a queue and not as recursion: a plan of 100,000 nodes may fall through at once.
     todo: VecDeque<MachineTask>,
@@ -434,10 +473,9 @@ impl Machine<'_> {
     }
 
     /// Writes an event and folds it in.
-    fn emit(&mut self, mut kind: EventKind, cause: impl Into<EventCause>) -> Seq {
-        kind.bound();
+    fn emit(&mut self, kind: EventKind, cause: impl Into<EventCause>) -> Seq {
         let seq = self.state.seq.next();
-        let event = Event { v: kind.version(), seq, at: self.env.now, cause: cause.into(), kind };
+        let event = Event::new(seq, self.env.now, cause.into(), self.by.clone(), kind);
         self.state.apply(&event);
         self.decision.events.push(event);
         seq

@@ -37,6 +37,8 @@ pub struct SentSignal {
     pub payload: Value,
     /// When it was sent.
     pub sent_at: Time,
+    /// Who sent it.
+    pub by: Option<String>,
 }
 
 impl Machine<'_> {
@@ -56,7 +58,7 @@ impl Machine<'_> {
             self.decision.refused = true;
             return;
         }
-        let SentSignal { name, id, payload, sent_at } = signal;
+        let SentSignal { name, id, payload, sent_at, by: _ } = signal;
         // A clock that was ahead may have dated it.
         let sent_at = sent_at.min(self.env.now);
         let event = EventKind::SignalReceived { name: name.clone(), id, payload, sent_at };

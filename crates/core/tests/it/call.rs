@@ -665,14 +665,14 @@ fn nothing_happens_before_the_start_and_a_run_starts_once() {
     let mut case = Case::of(vec![step("a")]);
     for input in [
         MachineInput::Tick,
-        MachineInput::Pause,
-        MachineInput::Resume,
+        MachineInput::Pause { by: None },
+        MachineInput::Resume { by: None },
         MachineInput::Activate { loaded: rival_core::Seq::ZERO },
         MachineInput::ReleaseNow,
     ] {
         assert!(case.decide(input).events.is_empty());
     }
-    assert!(case.decide(MachineInput::Cancel { reason: None }).events.is_empty());
+    assert!(case.decide(MachineInput::Cancel { reason: None, by: None }).events.is_empty());
     case.start().start().then(expect![[r#"
         > start, at 0
            1 request   run started

@@ -313,6 +313,7 @@ fn let_go_by_an_older_build(mut case: Case) -> Case {
         seq: case.state.seq.next(),
         at: case.now,
         cause: EventCause::Event(Seq(2)),
+        by: None,
         kind: event,
     };
     case.state.apply(&event);

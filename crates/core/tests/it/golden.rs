@@ -14,17 +14,17 @@ use rival_core::durable::ChildOutcome;
 use rival_core::event::{self, EventKind, ImportedStatus, LostReason, NotUndone, VERSION};
 use rival_core::failure::{FailureOrigin, FailureRecord, SourceLine, StepError};
 use rival_core::fork::{ForkImport, NodeImport};
-use rival_core::machine::{OnceRequest, OpRequest, RunStart};
-use rival_core::plan::{Join, SleepLength};
+use rival_core::machine::{MachineInput, OnceRequest, OpRequest, RunStart, SentSignal};
+use rival_core::plan::{Builtin, Join, PlanBlock, SleepLength};
 use rival_core::state::FOLD_VERSION;
-use rival_core::{Event, IndexedPlan, Path, Plan, RunState, Value, verify};
+use rival_core::{Event, IndexedPlan, Path, Plan, RunState, Time, Value, verify};
 use serde::{Deserialize, Serialize};
 use serde_json::json as j;
 use serde_json::value::RawValue;
 
 use crate::support::{
     Case, attempts, branch, fold, for_each, import, joining, json, list, nested, nested_with, node_import,
-    parallel, plan, sleep, step, step_with, undoable, until,
+    parallel, plan, signal, sleep, step, step_with, undoable, until,
 };
 
 #[derive(Serialize, Deserialize)]
@@ -114,6 +114,19 @@ fn every_kind_of_event_is_in_a_recorded_history() {
     assert!(missing.is_empty(), "no golden history has {missing:?}: add one and record it");
 }
 
+/// And as they are stored again: nothing that was written is lost on the way.
+#[test]
+fn recorded_histories_are_written_as_they_were() {
+    for (file, golden) in files() {
+        let events = events(&golden);
+        let back = event::decode(&event::encode(&events)).expect("what is written can be read");
+        assert_eq!(back, events, "{file}");
+        let hash = golden.plan.hash();
+        let EventKind::RunStarted { plan, .. } = &events[0].kind else { panic!("{file}: no start") };
+        assert_eq!(&hash, plan, "{file}: the plan has another hash");
+    }
+}
+
 #[test]
 fn a_history_of_a_later_version_is_refused_with_advice() {
     let mut event = Case::of(vec![step("a")]).start().events.remove(0);
@@ -121,7 +134,7 @@ fn a_history_of_a_later_version_is_refused_with_advice() {
     let error = event::decode(&event::encode(&[event])).expect_err("it is too new");
     assert_eq!(
         error.to_string(),
-        "event 1 has schema version 6, but this build reads up to 5: use a newer rival"
+        "event 1 has schema version 7, but this build reads up to 6: use a newer rival"
     );
     let error = event::decode(b"[{").expect_err("it is damaged");
     assert!(error.to_string().starts_with("stored events are damaged: "), "{error}");
@@ -269,7 +282,52 @@ fn recordings() -> Vec<(&'static str, Case)> {
         ("told-to-stop", told_to_stop()),
         ("given-up", given_up()),
         ("with-origin", with_origin()),
+        ("asked", asked()),
+        ("phases", phases()),
     ]
+}
+
+/// Every request says who asked; what follows from it does not.
+fn asked() -> Case {
+    let by = |who: &str| Some(who.to_owned());
+    let start = RunStart { by: by("ci"), ..RunStart::new(json(j!({"n": 1}))) };
+    let sent = SentSignal {
+        name: "go".into(),
+        id: Some("s1".into()),
+        payload: json(j!(true)),
+        sent_at: Time(0),
+        by: by("bob"),
+    };
+    Case::of(vec![signal("wait", "go", None, false), step("a")])
+        .start_with(start)
+        .asks_for("pause", MachineInput::Pause { by: by("ann") })
+        .asks_for("resume", MachineInput::Resume { by: None })
+        .asks_for("signal", MachineInput::Signal(sent))
+        .asks_for("cancel", MachineInput::Cancel { reason: by("enough"), by: by("ann") })
+        .asks_for("kill", MachineInput::Kill { reason: None, by: by("root") })
+}
+
+/// Phases, and functions that the plan has the data of.
+fn phases() -> Case {
+    let builtin = |id: &str, with: serde_json::Value| {
+        let function = Builtin::new("tool", &json(with)).expect("it is not too deep").into();
+        step_with(id, |step| step.function = function)
+    };
+    let first = vec![builtin("fetch", j!({"input": {"$": ["input", "n"]}})), step("b")];
+    let block = PlanBlock::phases(vec![
+        first,
+        vec![builtin("sum", j!({"$": ["fetch"]}))],
+        vec![step("x"), step("y")],
+    ]);
+    Case::with(Plan { block, ..plan(Vec::new()) }, |_| {})
+        .start()
+        .ok("b", 1)
+        .ok("fetch", 1)
+        .function_missing("sum", 1)
+        .crash()
+        .ok("sum", 2)
+        .ok("x", 1)
+        .ok("y", 1)
 }
 
 fn with_origin() -> Case {

@@ -11,7 +11,7 @@ fn impossible() -> Case {
     let mut case = Case::of(vec![step("a")]).start();
     let kind = EventKind::NodeHeld { node: Path::from("ghost"), due: None };
     let seq = case.state.seq.next();
-    case.state.apply(&Event { v: kind.version(), seq, at: case.now, cause: EventCause::Event(Seq(1)), kind });
+    case.state.apply(&Event::new(seq, case.now, EventCause::Event(Seq(1)), None, kind));
     case
 }
 

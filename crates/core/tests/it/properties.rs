@@ -216,7 +216,7 @@ impl Driver {
         while !self.state().is_terminal() {
             if matches!(cut, Some(Cut::Cancel { turns }) if turns == turn) {
                 at_cut = Some(self.state().clone());
-                self.input(MachineInput::Cancel { reason: None });
+                self.input(MachineInput::Cancel { reason: None, by: None });
             } else {
                 self.suffer(trouble.next().copied().unwrap_or(Trouble::Nothing));
                 self.progress();
@@ -229,8 +229,8 @@ impl Driver {
     fn suffer(&mut self, trouble: Trouble) {
         match trouble {
             Trouble::Nothing => {}
-            Trouble::Pause => self.input(MachineInput::Pause),
-            Trouble::Resume => self.input(MachineInput::Resume),
+            Trouble::Pause => self.input(MachineInput::Pause { by: None }),
+            Trouble::Resume => self.input(MachineInput::Resume { by: None }),
             Trouble::Crash => self.crash(),
             Trouble::LostCommit => {
                 let stored = self.case.events.len();
@@ -327,7 +327,7 @@ impl Driver {
             self.case.now = self.case.now.max(at);
             self.input(MachineInput::Tick);
         } else if self.state().paused || !self.state().index().blocked.is_empty() {
-            self.input(MachineInput::Resume);
+            self.input(MachineInput::Resume { by: None });
         } else if !self.case.admit {
             self.case.admit = true;
             self.load();

@@ -337,19 +337,23 @@ impl Case {
     }
 
     pub(crate) fn cancel(self) -> Self {
-        self.when("cancel", MachineInput::Cancel { reason: Some("enough".into()) })
+        self.when("cancel", MachineInput::Cancel { reason: Some("enough".into()), by: None })
     }
 
     pub(crate) fn kill(self) -> Self {
-        self.when("kill", MachineInput::Kill { reason: Some("now".into()) })
+        self.when("kill", MachineInput::Kill { reason: Some("now".into()), by: None })
+    }
+
+    pub(crate) fn asks_for(self, what: &str, input: MachineInput) -> Self {
+        self.when(what, input)
     }
 
     pub(crate) fn pause(self) -> Self {
-        self.when("pause", MachineInput::Pause)
+        self.when("pause", MachineInput::Pause { by: None })
     }
 
     pub(crate) fn resume(self) -> Self {
-        self.when("resume", MachineInput::Resume)
+        self.when("resume", MachineInput::Resume { by: None })
     }
 
     pub(crate) fn let_go(self) -> Self {
@@ -365,7 +369,7 @@ impl Case {
     pub(crate) fn signal_sent(self, name: &str, payload: serde_json::Value, sent_at: Time) -> Self {
         let what = format!("signal {name} sent at {}", sent_at.0);
         let (name, payload) = (name.to_owned(), json(payload));
-        self.when(&what, MachineInput::Signal(SentSignal { name, id: None, payload, sent_at }))
+        self.when(&what, MachineInput::Signal(SentSignal { name, id: None, payload, sent_at, by: None }))
     }
 
     /// A function asks for an operation: the first of its kind and name, with nothing used before.

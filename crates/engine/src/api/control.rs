@@ -22,22 +22,34 @@ use crate::run::load;
 use crate::run::mailbox::ActorMessage;
 use crate::schedule::shared::EngineShared;
 
-/// What a message can ask for.
+/// What a message can ask for; `by` says who asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum RunCommand {
     Cancel {
         reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     Kill {
         reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
-    Pause {},
-    Resume {},
+    Pause {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    Resume {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
     Signal {
         name: String,
         id: Option<String>,
         payload: Value,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     ChildEnded {
         child: RunId,
@@ -59,12 +71,12 @@ impl RunCommand {
     /// `sent_at` is when the message became durable.
     pub(crate) fn into_input(self, sent_at: Time) -> MachineInput {
         match self {
-            Self::Cancel { reason } => MachineInput::Cancel { reason },
-            Self::Kill { reason } => MachineInput::Kill { reason },
-            Self::Pause {} => MachineInput::Pause,
-            Self::Resume {} => MachineInput::Resume,
-            Self::Signal { name, id, payload } => {
-                MachineInput::Signal(SentSignal { name, id, payload, sent_at })
+            Self::Cancel { reason, by } => MachineInput::Cancel { reason, by },
+            Self::Kill { reason, by } => MachineInput::Kill { reason, by },
+            Self::Pause { by } => MachineInput::Pause { by },
+            Self::Resume { by } => MachineInput::Resume { by },
+            Self::Signal { name, id, payload, by } => {
+                MachineInput::Signal(SentSignal { name, id, payload, sent_at, by })
             }
             Self::ChildEnded { child, outcome, undoable, not_undone } => {
                 MachineInput::ChildEnded { child, outcome, undoable, not_undone }
@@ -193,7 +205,7 @@ impl CommandDelivery {
 
     /// An id that the run knows names the signal that it was used for.
     async fn compare(&self, known: MessageNo) -> Result<(), RunError> {
-        let RunCommand::Signal { name, id: Some(id), payload } = &self.command else { return Ok(()) };
+        let RunCommand::Signal { name, id: Some(id), payload, .. } = &self.command else { return Ok(()) };
         let signal = SignalPayload { name: name.clone(), id: id.clone(), payload: payload.clone() };
         if signal.contradicts(&self.shared, &self.run, known).await? {
             return Err(RunError::SignalConflict { run: self.run.clone(), id: signal.id });

@@ -56,6 +56,8 @@ pub struct Engine {
     hold: Option<Arc<EngineHold>>,
     /// A step asks. Requests of steps are taken while the engine stops, too: it waits for its steps.
     is_of_step: bool,
+    /// Who asks.
+    by: Option<Arc<str>>,
 }
 
 /// An engine that it does not keep alive: for what an engine holds, and that asks it for something.
@@ -68,7 +70,12 @@ pub struct WeakEngine {
 impl WeakEngine {
     /// The engine, if it has not stopped because nothing holds it any more.
     pub fn upgrade(&self) -> Option<Engine> {
-        Some(Engine { shared: self.shared.upgrade()?, hold: Some(self.hold.upgrade()?), is_of_step: false })
+        Some(Engine {
+            shared: self.shared.upgrade()?,
+            hold: Some(self.hold.upgrade()?),
+            is_of_step: false,
+            by: None,
+        })
     }
 }
 
@@ -214,7 +221,7 @@ impl EngineBuilder {
         let shared = EngineShared::new(self.store, id, self.clock, self.limits, resources, builtins);
         let shared = Arc::new(shared);
         shared.siblings.join(&shared);
-        let engine = Engine { hold: Some(EngineHold::on(&shared)), shared, is_of_step: false };
+        let engine = Engine { hold: Some(EngineHold::on(&shared)), shared, is_of_step: false, by: None };
         self.observers.into_iter().for_each(|observer| engine.observe(observer));
         for workflow in self.workflows {
             engine.add(workflow).await?;
@@ -266,7 +273,20 @@ impl Engine {
 
     /// The engine, as a step of its runs asks it.
     pub(crate) fn of_step(shared: Arc<EngineShared>) -> Self {
-        Self { shared, hold: None, is_of_step: true }
+        Self { shared, hold: None, is_of_step: true, by: None }
+    }
+
+    /// The same engine, for a caller with this name: that of a token, or of a user. What it asks of runs (to start, cancel,
+    /// pause, resume, signal, retry, fork) says so in their histories, and so does what is asked through handles that it
+    /// gives. It has at most 256 bytes; an empty one is none.
+    #[must_use]
+    pub fn asked_by(&self, caller: impl Into<Arc<str>>) -> Self {
+        Self { by: Some(caller.into()).filter(|caller| !caller.is_empty()), ..self.clone() }
+    }
+
+    /// Who asks.
+    pub(crate) fn by(&self) -> Option<String> {
+        self.by.as_deref().map(str::to_owned)
     }
 
     /// Whether a request is refused because the engine stops.
@@ -494,8 +514,8 @@ impl Engine {
     /// status once the request is in its history. Cancelling a cancelled run does nothing; a completed or
     /// failed one is an error.
     pub async fn cancel(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
-        let command = RunCommand::Cancel { reason: Some(reason.into()).filter(|reason| !reason.is_empty()) };
-        match control::command(self, run, command, None).await {
+        let reason = Some(reason.into()).filter(|reason| !reason.is_empty());
+        match control::command(self, run, RunCommand::Cancel { reason, by: self.by() }, None).await {
             Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
             // The run ended before it saw the request, or its end was decided: say how.
             Ok(status @ (RunStatus::Completed | RunStatus::Failed)) => {
@@ -509,7 +529,7 @@ impl Engine {
     /// runs that cannot be loaded too. Killing a cancelled run does nothing; a completed or failed one is an error.
     pub async fn kill(&self, run: &RunId, reason: impl Into<String>) -> Result<RunStatus, RunError> {
         let reason = Some(reason.into()).filter(|reason| !reason.is_empty());
-        match control::command(self, run, RunCommand::Kill { reason }, None).await {
+        match control::command(self, run, RunCommand::Kill { reason, by: self.by() }, None).await {
             Err(RunError::Finished { status: RunStatus::Cancelled, .. }) => Ok(RunStatus::Cancelled),
             other => other,
         }
@@ -517,12 +537,12 @@ impl Engine {
 
     /// Holds a run: calls at work finish and are recorded, nothing new starts.
     pub async fn pause(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(self, run, RunCommand::Pause {}, None).await
+        control::command(self, run, RunCommand::Pause { by: self.by() }, None).await
     }
 
     /// Lets a paused or blocked run go on.
     pub async fn resume(&self, run: &RunId) -> Result<RunStatus, RunError> {
-        control::command(self, run, RunCommand::Resume {}, None).await
+        control::command(self, run, RunCommand::Resume { by: self.by() }, None).await
     }
 
     /// Sends a run a signal: `engine.signal(&run, "approval", payload).await`, with `.id("..")` so that sending it

@@ -68,6 +68,12 @@ impl<O> ForkRequest<O> {
         self
     }
 
+    /// Says who asks, see [`Engine::asked_by`].
+    pub fn by(mut self, caller: impl Into<Arc<str>>) -> Self {
+        self.engine = self.engine.asked_by(caller);
+        self
+    }
+
     /// What the new run will be called: the given id, or one that is made up now. After an error that does not tell
     /// whether the run was started, such as one of the store, asking again under this id is harmless.
     pub fn run_id(&mut self) -> &str {
@@ -132,7 +138,7 @@ async fn start<O>(request: ForkRequest<O>) -> Result<(RunId, String, RunStatus),
         LoadError::Decode(error) => StartError::History { run: row.id.clone(), error },
         other => StartError::Store(StoreError::Damaged(other.to_string())),
     })?;
-    let mut start = start_of(&row.id, &history);
+    let mut start = RunStart { by: request.engine.by(), ..start_of(&row.id, &history) };
     let submitted = request.submitted(&row.workflow)?;
     let fingerprint = request.fingerprint(&row.workflow)?;
     let state = RunState::of_whole_run(&history);

@@ -1,6 +1,7 @@
 //! Sending signals to runs.
 
 use std::future::IntoFuture;
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use rival_core::event::EventKind;
@@ -40,6 +41,12 @@ impl SignalRequest {
         self
     }
 
+    /// Says who asks, see [`Engine::asked_by`].
+    pub fn by(mut self, caller: impl Into<Arc<str>>) -> Self {
+        self.engine = self.engine.asked_by(caller);
+        self
+    }
+
     /// What this signal is called: the given id, or one that was made up. After an error that does not tell whether the
     /// run has the signal, such as one of the store, sending it again under this id is harmless.
     pub fn signal_id(&self) -> &str {
@@ -66,10 +73,10 @@ impl SignalRequest {
             let refused = RunError::InvalidSignal { signal: signal.name, violations };
             return if is_known { Ok(row.status) } else { Err(refused) };
         }
-        let message = format!("signal:{}", signal.id);
+        let (message, by) = (format!("signal:{}", signal.id), engine.by());
         let SignalPayload { name, id, payload } = signal;
-        control::command(&engine, &run, RunCommand::Signal { name, id: Some(id), payload }, Some(message))
-            .await
+        let command = RunCommand::Signal { name, id: Some(id), payload, by };
+        control::command(&engine, &run, command, Some(message)).await
     }
 }
 

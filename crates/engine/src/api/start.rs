@@ -81,6 +81,12 @@ impl<O> RunRequest<O> {
         self.id.get_or_insert_with(|| uuid::Uuid::now_v7().to_string())
     }
 
+    /// Says who asks, see [`Engine::asked_by`].
+    pub fn by(mut self, caller: impl Into<Arc<str>>) -> Self {
+        self.engine = self.engine.asked_by(caller);
+        self
+    }
+
     /// Adds a word to find the run by.
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
         self.tags.push(tag.into());
@@ -151,7 +157,8 @@ impl<O> RunRequest<O> {
             let timeout_ms =
                 self.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
             let (source, parent, imports) = (None, None, Vec::new());
-            let start = RunStart { input, timeout_ms, max_retries, source, parent, trace, imports };
+            let by = self.engine.by();
+            let start = RunStart { input, timeout_ms, max_retries, source, parent, trace, by, imports };
             let (fingerprint, tags) = (fingerprint(&self.workflow, submitted), self.tags.clone());
             return launch(&self.engine, registered, RunSpec { id, start, fingerprint, tags, created_at })
                 .await;

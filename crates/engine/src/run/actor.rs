@@ -343,10 +343,12 @@ impl Actor {
         let starts = |input: &MachineInput| {
             matches!(
                 input,
-                MachineInput::Resume | MachineInput::ChildEnded { .. } | MachineInput::ChildRetried { .. }
+                MachineInput::Resume { .. }
+                    | MachineInput::ChildEnded { .. }
+                    | MachineInput::ChildRetried { .. }
             )
         };
-        let resume = commands.iter().position(|(_, input)| matches!(input, MachineInput::Resume));
+        let resume = commands.iter().position(|(_, input)| matches!(input, MachineInput::Resume { .. }));
         let after = commands.split_off(resume.unwrap_or(commands.len()));
         let (later, before): (Vec<_>, Vec<_>) = commands.into_iter().partition(|(_, input)| starts(input));
         pending.keeps_signals = true;

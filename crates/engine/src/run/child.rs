@@ -182,8 +182,8 @@ impl Actor {
                             let reason =
                                 Some(format!("its parent run `{run}` does not wait for it any more"));
                             let command = match self.state.killed {
-                                true => RunCommand::Kill { reason },
-                                false => RunCommand::Cancel { reason },
+                                true => RunCommand::Kill { reason, by: None },
+                                false => RunCommand::Cancel { reason, by: None },
                             };
                             extras.messages.push((child.clone(), command.message(None)));
                         }

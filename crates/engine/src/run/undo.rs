@@ -68,13 +68,8 @@ fn cancelled_instead(mut history: Vec<Event>, parent: &RunId, child: &RunId, now
     if let Some(last) = history.last_mut() {
         let reason = Some(format!("what it did for run `{parent}` is undone"));
         let kind = EventKind::CancelRequested { reason, force_at: now, kill: false };
-        *last = Event {
-            v: kind.version(),
-            seq: last.seq,
-            at: now,
-            cause: EventCause::Outside(ExternalCause::Request),
-            kind,
-        };
+        let cause = EventCause::Outside(ExternalCause::Request);
+        *last = Event::new(last.seq, now, cause, None, kind);
     }
     history
 }

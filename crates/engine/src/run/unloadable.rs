@@ -72,7 +72,7 @@ impl UnloadedCause {
     fn refuses(self, command: Option<&RunCommand>) -> bool {
         match self {
             Self::Store | Self::Newer => false,
-            Self::Workflow => matches!(command, Some(RunCommand::Resume {})),
+            Self::Workflow => matches!(command, Some(RunCommand::Resume { .. })),
             // What a child has to tell is kept for the day on which the file is restored.
             Self::Damage => {
                 !matches!(command, Some(RunCommand::ChildEnded { .. } | RunCommand::ChildRetried { .. }))
@@ -94,7 +94,7 @@ pub(crate) async fn block_unloadable(
     let reason = error.to_string();
     let messages = waiting(shared, run).await;
     let kill = messages.iter().find_map(|message| match message.body.decode::<RunCommand>() {
-        Ok(RunCommand::Kill { reason }) => Some((message.no, reason)),
+        Ok(RunCommand::Kill { reason, .. }) => Some((message.no, reason)),
         _ => None,
     });
     if let (UnloadedCause::Damage | UnloadedCause::Newer, Some((no, why))) = (cause, kill) {
@@ -170,7 +170,7 @@ async fn last_words(shared: &EngineShared, claim: &Claim, why: Option<String>) -
     match children.await {
         Ok(children) => words.extend(children.into_iter().map(|child| {
             let reason = Some(format!("its parent run `{run}` was killed"));
-            (child.id, RunCommand::Kill { reason }.message(None))
+            (child.id, RunCommand::Kill { reason, by: None }.message(None))
         })),
         Err(error) => tracing::error!(%run, %error, "children of the killed run are left behind"),
     }

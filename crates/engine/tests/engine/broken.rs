@@ -23,7 +23,7 @@ async fn hold_a_ghost(lab: &Lab, run: &RunId) {
     let seq = events.last().unwrap().seq.next();
     let kind = EventKind::NodeHeld { node: Path::from("ghost"), due: None };
     let now = lab.clock.now();
-    let ghost = Event { v: kind.version(), seq, at: now, cause: EventCause::Event(rival::Seq(1)), kind };
+    let ghost = Event::new(seq, now, EventCause::Event(rival::Seq(1)), None, kind);
     let mut commit = Commit::new(run.clone(), claim.epoch, now);
     commit.events = Some(EventBatch { first: seq, count: 1, body: event::encode(&[ghost]) });
     let status = RunStatus::Waiting;

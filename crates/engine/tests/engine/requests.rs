@@ -16,7 +16,54 @@ facts![
     live_runs_have_their_moments_also_when_the_engine_is_full,
     a_run_that_could_neither_be_loaded_nor_given_back_comes_back,
     a_failed_look_at_the_next_moment_forgets_nobody,
+    who_asked_is_in_the_history,
 ];
+
+/// What was asked for, and by which caller; other events must not say it.
+async fn asked(engine: &rival::testing::TestEngine, run: &rival::RunId) -> Vec<(String, Option<String>)> {
+    let history = engine.history(run).await.unwrap();
+    let lines = told_events(engine, run).await;
+    let asked = lines.into_iter().zip(history).filter(|(line, event)| {
+        let is_request = matches!(
+            line.as_str(),
+            "runStarted" | "runPaused" | "runResumed" | "signalReceived" | "cancelRequested"
+        );
+        assert!(is_request || event.by.is_none(), "{line}");
+        is_request
+    });
+    asked.map(|(line, event)| (line, event.by)).collect()
+}
+
+async fn who_asked_is_in_the_history(lab: Lab) {
+    let engine = lab.engine(sleepy()).await;
+    let ann = engine.asked_by("ann");
+    let run = ann.run("w", ()).await.unwrap();
+    run.pause().await.unwrap();
+    engine.resume(run.id()).await.unwrap();
+    ann.signal(run.id(), "word", 1).by("bob").await.unwrap();
+    // Kept as a message, and acted on by another engine.
+    engine.shutdown(Duration::ZERO).await;
+    let passive = lab.builder().configure(rival::EngineBuilder::passive).build().await.unwrap();
+    passive.asked_by("x".repeat(300)).cancel(run.id(), "enough").await.unwrap();
+    let engine = lab.engine(sleepy()).await;
+    engine.come_to_rest().await.unwrap();
+    let by = |name: &str| Some(name.to_owned());
+    let mut found = asked(&engine, run.id()).await;
+    let (line, long) = found.pop().unwrap();
+    assert_eq!(line, "cancelRequested");
+    assert!(long.is_some_and(|long| long.len() == 256 && long.ends_with("(300 bytes in all)")));
+    let expected = [
+        ("runStarted", by("ann")),
+        ("runPaused", by("ann")),
+        ("runResumed", None),
+        ("signalReceived", by("bob")),
+    ];
+    assert_eq!(found, expected.map(|(line, by)| (line.to_owned(), by)));
+    let retried = engine.retry(run.id()).by("ci").await.unwrap();
+    let forked = engine.asked_by("").retry(run.id()).await.unwrap();
+    assert_eq!(asked(&engine, retried.id()).await, [("runStarted".to_owned(), by("ci"))]);
+    assert_eq!(asked(&engine, forked.id()).await, [("runStarted".to_owned(), None)]);
+}
 
 fn sleepy() -> Workflow<(), ()> {
     Workflow::new("w").step(delay_step(Duration::from_secs(3600))).build().unwrap()

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use axum::Json as Answer;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use futures::StreamExt;
 use rival_api::{BulkAction, BulkDone, BulkError, BulkFilter, BulkRequest, BulkResult};
@@ -15,7 +14,7 @@ use super::extract::{JsonBody, bad_request};
 use super::key;
 use super::select::{RunSelection, SelectedRuns};
 use super::words::{self, InputCondition};
-use crate::app::AppState;
+use crate::app::{AppState, AskedApp};
 use crate::problem::HttpProblem;
 
 /// How many runs one request may reach.
@@ -31,7 +30,7 @@ const AT_A_TIME: usize = 16;
     request_body = BulkRequest,
     responses((status = 200, description = "What became of it, run by run", body = BulkDone)))]
 pub(crate) async fn bulk(
-    State(app): State<AppState>,
+    AskedApp(app): AskedApp,
     headers: HeaderMap,
     JsonBody(bulk): JsonBody<BulkRequest>,
 ) -> Result<Answer<BulkDone>, HttpProblem> {

@@ -1,7 +1,6 @@
 //! Asking runs for something: stop, hold, go on, begin again, take a signal.
 
 use axum::Json as Answer;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use rival_api::{EmptyBody, ForkBody, ReasonBody, RunStatusReply, SignalBody};
@@ -11,7 +10,7 @@ use rival_engine::ForkRequest;
 use super::extract::{JsonBody, PathParams};
 use super::key;
 use super::start::started;
-use crate::app::AppState;
+use crate::app::AskedApp;
 use crate::problem::HttpProblem;
 
 type Accepted = (StatusCode, Answer<RunStatusReply>);
@@ -30,7 +29,7 @@ fn accepted(run_id: RunId, status: RunStatus) -> Accepted {
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn cancel(
-    State(app): State<AppState>,
+    AskedApp(app): AskedApp,
     PathParams(id): PathParams<String>,
     JsonBody(why): JsonBody<ReasonBody>,
 ) -> Result<Accepted, HttpProblem> {
@@ -48,7 +47,7 @@ pub(crate) async fn cancel(
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn kill(
-    State(app): State<AppState>,
+    AskedApp(app): AskedApp,
     PathParams(id): PathParams<String>,
     JsonBody(why): JsonBody<ReasonBody>,
 ) -> Result<Accepted, HttpProblem> {
@@ -66,7 +65,7 @@ pub(crate) async fn kill(
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn pause(
-    State(app): State<AppState>,
+    AskedApp(app): AskedApp,
     PathParams(id): PathParams<String>,
     JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
 ) -> Result<Accepted, HttpProblem> {
@@ -84,7 +83,7 @@ pub(crate) async fn pause(
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended")))]
 pub(crate) async fn resume(
-    State(app): State<AppState>,
+    AskedApp(app): AskedApp,
     PathParams(id): PathParams<String>,
     JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
 ) -> Result<Accepted, HttpProblem> {
@@ -103,7 +102,7 @@ pub(crate) async fn resume(
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has not failed, or the key is taken by a run that another request began")))]
 pub(crate) async fn retry(
-    State(app): State<AppState>,
+    AskedApp(app): AskedApp,
     PathParams(id): PathParams<String>,
     headers: HeaderMap,
     JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
@@ -135,7 +134,7 @@ async fn forked(request: ForkRequest, id: Option<String>) -> Result<Response, Ht
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has not ended, or the id is taken by a run that another request began")))]
 pub(crate) async fn fork(
-    State(app): State<AppState>,
+    AskedApp(app): AskedApp,
     PathParams(id): PathParams<String>,
     headers: HeaderMap,
     JsonBody(fork): JsonBody<ForkBody>,
@@ -162,7 +161,7 @@ pub(crate) async fn fork(
         (status = 404, description = "There is no such run"),
         (status = 409, description = "It has ended, keeps too many, or was sent another signal with this id")))]
 pub(crate) async fn signal(
-    State(app): State<AppState>,
+    AskedApp(app): AskedApp,
     PathParams((id, name)): PathParams<(String, String)>,
     headers: HeaderMap,
     JsonBody(signal): JsonBody<SignalBody>,

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use axum::Json as Answer;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rival_api::{RunOutcome, RunStatusReply, StartRun, path_segment};
@@ -14,7 +13,7 @@ use utoipa::IntoParams;
 use super::convert::status_reply;
 use super::extract::{JsonBody, PathParams, QueryParams};
 use super::{key, runs, words};
-use crate::app::AppState;
+use crate::app::AskedApp;
 use crate::problem::HttpProblem;
 use crate::trace::traceparent;
 
@@ -47,7 +46,7 @@ pub(crate) struct StartQuery {
         (status = 404, description = "There is no such workflow"),
         (status = 409, description = "The id is taken by a run that another request began")))]
 pub(crate) async fn start(
-    State(app): State<AppState>,
+    AskedApp(app): AskedApp,
     PathParams(name): PathParams<String>,
     QueryParams(query): QueryParams<StartQuery>,
     headers: HeaderMap,

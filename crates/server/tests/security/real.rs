@@ -4,7 +4,7 @@ use rival::prelude::*;
 use rival_core::Time;
 use rival_server::auth::AccessScope;
 use rival_server::token::TokenFile;
-use rival_server::{Server, openapi};
+use rival_server::{Server, Settings, local_secret, openapi};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -29,6 +29,10 @@ struct Real {
 
 impl Real {
     async fn start() -> Self {
+        Self::start_with(|settings| settings.require_token = Some(true)).await
+    }
+
+    async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
         let workflow = Workflow::new("order").step(answer).build().unwrap();
         let engine = Engine::builder().workflow(workflow).build().await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -37,7 +41,7 @@ impl Real {
         let tokens = TokenFile::new(folder.path().join("tokens.json"));
         tokens.create("first", AccessScope::Admin, Time(0), None).unwrap();
         let mut settings = settings(address, tokens.path().to_owned());
-        settings.require_token = Some(true);
+        change(&mut settings);
         let server = Server::new(engine.clone(), settings).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         tokio::spawn(server.serve(listener, async { drop(stopped.await) }));
@@ -61,6 +65,14 @@ impl Real {
         } else {
             wire.rest_of(head).await.unwrap()
         }
+    }
+
+    /// Who started a run, by the first event that the API shows.
+    async fn starter_of(&self, lines: &[&str]) -> Value {
+        let lines = [&[&*self.host, JSON], lines].concat();
+        let started = self.ask("POST /api/workflows/order/runs", &lines, "{}").await.json();
+        let path = format!("GET /api/runs/{}/events", started["runId"].as_str().unwrap());
+        self.ask(&path, &lines, "").await.json()["items"][0]["by"].clone()
     }
 
     async fn runs(&self) -> usize {
@@ -193,4 +205,20 @@ async fn every_code_has_a_page() {
     }
     let answer = real.ask("GET /errors/%3Cscript%3E", &[&real.host], "").await;
     answer.assert_problem(404, "not_found");
+}
+
+/// A name that a client gives itself is believed only of a person at this machine.
+#[tokio::test]
+async fn histories_name_the_token_or_the_user_who_asked() {
+    let real = Real::start().await;
+    let token = real.token(AccessScope::Run);
+    assert_eq!(real.starter_of(&[&token]).await, "run");
+    assert_eq!(real.starter_of(&[&token, "rival-user: mallory"]).await, "run");
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("rival.db.secret");
+    let real = Real::start_with(|settings| settings.local_secret = Some(secret.clone())).await;
+    let line = format!("Authorization: Bearer {}", local_secret::read(&secret).unwrap().secret);
+    assert_eq!(real.starter_of(&[&line, "rival-user: ann"]).await, "ann");
+    assert_eq!(real.starter_of(&[&line]).await, "local");
+    assert_eq!(real.starter_of(&["rival-user: mallory"]).await, Value::Null);
 }

@@ -57,25 +57,38 @@ impl fmt::Display for TypeMismatch {
 ///
 /// It always ends: schemas that are too large or too entangled to compare are [`AssignVerdict::Unknown`].
 pub fn assignable(from: &JsonSchema, to: &JsonSchema) -> AssignVerdict {
-    let mut space = Workspace::new(WORK_MAX);
+    assignable_within(from, to, WORK_MAX).0
+}
+
+/// The same with at most so much work for each of its parts, and how much it was in all. It is for those that compare many
+/// schemas and bound the sum.
+pub fn assignable_within(from: &JsonSchema, to: &JsonSchema, work_max: u64) -> (AssignVerdict, u64) {
+    let work_max = work_max.min(WORK_MAX);
+    let mut space = Workspace::new(work_max);
     let source = space.import(from);
     let target = space.import(to);
     let left = space.set([source]);
     let mut comparison = SchemaComparison::new(space);
-    let Err(doubt) = comparison.prove(&left, target) else { return AssignVerdict::Yes };
+    let mut spent = (from.size() + to.size()) as u64;
+    let Err(doubt) = comparison.prove(&left, target) else {
+        return (AssignVerdict::Yes, spent + work_max - comparison.space.work_left());
+    };
     let was_spent = comparison.space.is_spent();
-    comparison.space.refill(WORK_MAX);
+    spent += work_max - comparison.space.work_left();
+    comparison.space.refill(work_max);
     let mut search = WitnessSearch::new(comparison);
     let witnesses = search.counterexamples(&left, target);
     let mut comparison = search.comparison;
-    comparison.space.refill(WORK_MAX);
-    match simplest(&comparison.space, target, witnesses) {
+    spent += work_max - comparison.space.work_left();
+    comparison.space.refill(work_max);
+    let verdict = match simplest(&comparison.space, target, witnesses) {
         Some(witness) if is_certain(&comparison.space, &left, target, &witness) => {
             AssignVerdict::No(Box::new(mismatch(&mut comparison, &left, target, witness)))
         }
         _ if was_spent => AssignVerdict::Unknown { path: Vec::new(), why: TOO_LARGE.to_owned() },
         _ => AssignVerdict::Unknown { path: doubt.path, why: doubt.why },
-    }
+    };
+    (verdict, spent + work_max - comparison.space.work_left())
 }
 
 /// The witness that is refused for its type rather than for a detail, and is short.

@@ -30,6 +30,7 @@
 //! There is no I/O and no clock, and all work is bounded: a hostile schema ends as unknown.
 
 mod assign;
+mod compose;
 mod draft;
 mod flat;
 mod judge;
@@ -50,7 +51,9 @@ mod text;
 mod witness;
 mod workspace;
 
-pub use assign::{AssignVerdict, TypeMismatch, assignable};
+pub use assign::{AssignVerdict, TypeMismatch, assignable, assignable_within};
+pub use compose::{DeclaredProperty, ObjectField};
 pub use lookup::{SchemaLookup, schema_at};
+pub use nearest::nearest;
 pub use path::{PathSegment, path_text};
 pub use schema::{JsonSchema, SchemaError};

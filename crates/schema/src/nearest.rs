@@ -1,7 +1,7 @@
 //! What the author of a misspelt name probably meant.
 
 /// The candidate that is nearest to a misspelt word, if any is near.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     // Two letters that changed places count as two changes; of a word in which all is changed nothing is left to know it by.
     let allowed = (length / 2).clamp(1, 3).min(length.saturating_sub(1));

@@ -98,6 +98,11 @@ impl Workspace {
         left > 0
     }
 
+    /// How many units of work are left.
+    pub(crate) fn work_left(&self) -> u64 {
+        self.work.get()
+    }
+
     pub(crate) fn is_spent(&self) -> bool {
         self.work.get() == 0
     }

@@ -1,9 +1,14 @@
 //! Schemas put together from others: what a program builds of parts whose schemas it knows.
 
 use crate::kinds::KindSet;
+use crate::lookup::{SchemaLookup, schema_at};
 use crate::node::{NodeId, SchemaNode};
+use crate::path::PathSegment;
 use crate::schema::JsonSchema;
 use crate::workspace::Workspace;
+
+/// The most elements with schemas of their own that [`JsonSchema::element`] looks at.
+const PREFIX_MAX: usize = 64;
 
 /// A property of an object that is put together.
 #[derive(Clone, Debug)]
@@ -65,6 +70,30 @@ impl JsonSchema {
         let null = space.of_kinds(KindSet::NULL);
         let any_of = vec![space.import(self), null];
         finish(&mut space, SchemaNode { any_of, ..SchemaNode::default() })
+    }
+
+    /// What any element of a list is, if the values are lists.
+    pub fn element(&self) -> SchemaLookup {
+        let prefix = self.nodes().iter().map(|node| node.array.prefix.len()).max().unwrap_or(0);
+        if prefix > PREFIX_MAX {
+            let why = format!("the list has more than {PREFIX_MAX} elements with types of their own");
+            return SchemaLookup::Unknown { why };
+        }
+        let mut found: Vec<JsonSchema> = Vec::new();
+        for index in 0..=prefix {
+            match schema_at(self, &[PathSegment::Index(index)]) {
+                SchemaLookup::Found { schema, .. } => found.push(schema),
+                SchemaLookup::Missing { .. } if index > 0 => break,
+                other => return other,
+            }
+        }
+        if let [only] = found.as_slice() {
+            return SchemaLookup::Found { schema: only.clone(), optional: true };
+        }
+        let mut space = Workspace::new(0);
+        let any_of = found.iter().map(|schema| space.import(schema)).collect();
+        let schema = finish(&mut space, SchemaNode { any_of, ..SchemaNode::default() });
+        SchemaLookup::Found { schema, optional: true }
     }
 
     /// How large the schema is: a measure of what it costs to work with it.
@@ -136,7 +165,8 @@ mod tests {
             schema: schema.clone(),
             required,
         };
-        let object = JsonSchema::closed_object([field("a", &text, true), field("b", &number.or_null(), false)]);
+        let object =
+            JsonSchema::closed_object([field("a", &text, true), field("b", &number.or_null(), false)]);
         let written = schema(json!({
             "type": "object", "properties": {"a": {"type": "string"}, "b": {"type": ["number", "null"]}},
             "required": ["a"], "additionalProperties": false
@@ -150,6 +180,11 @@ mod tests {
         assert_eq!(assignable(&list, &written), AssignVerdict::Yes);
         assert_eq!(assignable(&written, &list), AssignVerdict::Yes);
         assert_eq!(text.list_of().to_string(), "string[]");
+        for (list, element) in [(list, "string | number"), (text.list_of(), "string")] {
+            let SchemaLookup::Found { schema, .. } = list.element() else { panic!("{list}") };
+            assert_eq!(schema.to_string(), element);
+        }
+        assert!(matches!(text.element(), SchemaLookup::Missing { .. }));
     }
 
     #[test]

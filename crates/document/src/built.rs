@@ -1,6 +1,6 @@
 //! What templates build: their types, compared part by part with those that they feed.
 
-use rival_schema::{JsonSchema, ObjectField, PathSegment, SchemaLookup, nearest};
+use rival_schema::{JsonSchema, ObjectField, PathSegment, SchemaLookup};
 use serde_json::{Value, json};
 
 use crate::flow::{TypeFlow, ValueSpot, spotted};
@@ -166,9 +166,9 @@ impl BuiltCheck<'_> {
             return self.refuse(place, target, "unknown[]");
         }
         let (mut schemas, mut is_known) = (Vec::with_capacity(items.len()), true);
-        for (index, item) in items.iter_mut().enumerate() {
-            let segment = PathSegment::Index(index);
-            let found = target.map(|target| self.flow.look(target, std::slice::from_ref(&segment)));
+        let segments: Vec<PathSegment> = (0..items.len()).map(PathSegment::Index).collect();
+        let targets = self.flow.look_inside(target, &segments);
+        for ((item, segment), found) in items.iter_mut().zip(segments).zip(targets) {
             let inner = match found {
                 Some(SchemaLookup::Found { schema, .. }) => Some(schema),
                 // That a list is too long is said of the list.
@@ -197,9 +197,12 @@ impl BuiltCheck<'_> {
             self.required_fields(fields, place, target);
         }
         let (mut built_fields, mut is_known) = (Vec::with_capacity(fields.len()), true);
-        for (key, value) in fields {
+        let segments: Vec<PathSegment> =
+            fields.iter().map(|(key, _)| PathSegment::Key(looked_up(key).to_owned())).collect();
+        let targets = self.flow.look_inside(target, &segments);
+        for ((key, value), found) in fields.iter_mut().zip(targets) {
             let name = key.as_str().to_owned();
-            let (inner, rule) = self.field_target(key, target);
+            let (inner, rule) = self.field_target(key, target, found);
             self.field.enter(PathSegment::Key(name.clone()));
             let built = self.value(value, inner.as_ref(), rule);
             self.field.leave();
@@ -240,43 +243,27 @@ impl BuiltCheck<'_> {
         &mut self,
         key: &PlacedText,
         target: Option<&JsonSchema>,
+        found: Option<SchemaLookup>,
     ) -> (Option<JsonSchema>, AbsenceRule) {
-        let unsaid = (None, AbsenceRule::FailUnsaid);
-        let Some(target) = target else { return unsaid };
-        // Names that were probably meant are looked for among all others: not for those that no author typed. Such a field
-        // is judged with the whole.
-        if key.as_str().len() > PART_MAX {
-            return unsaid;
-        }
-        match self.flow.look(target, &[PathSegment::Key(key.as_str().to_owned())]) {
-            SchemaLookup::Found { schema, optional } => {
+        match found {
+            Some(SchemaLookup::Found { schema, optional }) => {
                 (Some(schema), if optional { AbsenceRule::Omit } else { AbsenceRule::Fail })
             }
-            SchemaLookup::Missing { why, nearest, excluded } => {
-                let nearest = nearest.or_else(|| self.near_property(key.as_str(), target));
+            Some(SchemaLookup::Missing { why, nearest, excluded }) => {
                 let help = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
                 let name = shortened(key.as_str());
                 let message = format!("`{name}` is not a field that is expected: {why}{help}");
                 let code = if excluded { ProblemCode::TypeMismatch } else { ProblemCode::UnknownField };
                 let field = self.field.text_inside(PathSegment::Key(name));
                 let problem = DocumentProblem::new(code, key.place(), message).field(field);
-                if excluded {
-                    self.problems.error(problem.types(target, "object"));
-                } else {
-                    self.problems.warn(problem);
+                match target {
+                    Some(target) if excluded => self.problems.error(problem.types(target, "object")),
+                    Some(_) | None => self.problems.warn(problem),
                 }
-                unsaid
+                (None, AbsenceRule::FailUnsaid)
             }
-            SchemaLookup::Unknown { .. } => unsaid,
+            Some(SchemaLookup::Unknown { .. }) | None => (None, AbsenceRule::FailUnsaid),
         }
-    }
-
-    fn near_property(&mut self, key: &str, target: &JsonSchema) -> Option<String> {
-        if !self.flow.spend(target.size() as u64) {
-            return None;
-        }
-        let properties = target.properties();
-        nearest(key, properties.iter().map(|property| property.name.as_str())).map(str::to_owned)
     }
 
     fn refuse(&mut self, place: SourcePlace, target: Option<&JsonSchema>, actual: &str) -> BuiltValue {
@@ -287,4 +274,11 @@ impl BuiltCheck<'_> {
         }
         BuiltValue::unknown()
     }
+}
+
+/// A key as it is looked up: names that were probably meant are looked for among all others, so those that no author typed
+/// are cut.
+fn looked_up(key: &PlacedText) -> &str {
+    let text = key.as_str();
+    &text[..text.floor_char_boundary(PART_MAX)]
 }

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use rival_schema::{
     AssignVerdict, JsonSchema, PathSegment, SchemaLookup, TypeMismatch, assignable_within, schema_at,
+    schemas_inside,
 };
 
 use crate::place::SourcePlace;
@@ -92,6 +93,20 @@ impl TypeFlow {
             return SchemaLookup::Unknown { why: TOO_MUCH.to_owned() };
         }
         schema_at(schema, path)
+    }
+
+    /// The schemas of places directly inside of a schema.
+    pub(crate) fn look_inside(
+        &mut self,
+        schema: Option<&JsonSchema>,
+        segments: &[PathSegment],
+    ) -> Vec<Option<SchemaLookup>> {
+        match schema {
+            Some(schema) if self.spend(schema.size() as u64 + 10 * segments.len() as u64) => {
+                schemas_inside(schema, segments).into_iter().map(Some).collect()
+            }
+            Some(_) | None => vec![None; segments.len()],
+        }
     }
 
     /// Takes work; false if there is none left.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rival_core::text::is_hidden;
 use serde::Serialize;
 
 use crate::place::SourcePlace;
@@ -161,7 +162,23 @@ impl ProblemList {
             ProblemOwner::Step(name) => problem.step = Some(name.clone()),
             ProblemOwner::Trigger(number) => problem.trigger = Some(*number),
         }
+        let texts = [
+            &mut problem.step,
+            &mut problem.field,
+            &mut problem.reference,
+            &mut problem.expected,
+            &mut problem.actual,
+        ];
+        texts.into_iter().flatten().chain([&mut problem.message]).for_each(show_hidden);
         problem
+    }
+}
+
+/// Names come from anywhere, and messages go to terminals: what cannot be seen is written out.
+fn show_hidden(text: &mut String) {
+    if text.contains(is_hidden) {
+        let shown = |c: char| if is_hidden(c) { c.escape_unicode().to_string() } else { c.to_string() };
+        *text = text.chars().map(shown).collect();
     }
 }
 

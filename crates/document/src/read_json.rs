@@ -227,7 +227,8 @@ impl<'a> JsonReader<'a> {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     is_escaped = true;
-                    end += 2;
+                    let is_control = matches!(self.text.as_bytes().get(end + 1), Some(0..0x20));
+                    end += if is_control { 1 } else { 2 };
                 }
                 Some(0..0x20) => {
                     self.at = end;

@@ -68,8 +68,8 @@ pub fn assignable_within(from: &JsonSchema, to: &JsonSchema, work_max: u64) -> (
     let source = space.import(from);
     let target = space.import(to);
     let left = space.set([source]);
+    let mut spent = space.nodes().len() as u64;
     let mut comparison = SchemaComparison::new(space);
-    let mut spent = (from.size() + to.size()) as u64;
     let Err(doubt) = comparison.prove(&left, target) else {
         return (AssignVerdict::Yes, spent + work_max - comparison.space.work_left());
     };

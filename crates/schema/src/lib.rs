@@ -53,7 +53,7 @@ mod workspace;
 
 pub use assign::{AssignVerdict, TypeMismatch, assignable, assignable_within};
 pub use compose::{DeclaredProperty, ObjectField};
-pub use lookup::{SchemaLookup, schema_at};
+pub use lookup::{SchemaLookup, schema_at, schemas_inside};
 pub use nearest::nearest;
 pub use path::{PathSegment, path_text};
 pub use schema::{JsonSchema, SchemaError};

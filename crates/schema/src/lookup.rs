@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::flat::FlatView;
 use crate::kinds::KindSet;
@@ -73,6 +74,30 @@ pub fn schema_at(schema: &JsonSchema, path: &[PathSegment]) -> SchemaLookup {
     walk.found(sets)
 }
 
+/// The schemas of several places directly inside of a schema: what [`schema_at`] says of each, at the price of little more than
+/// one.
+pub fn schemas_inside(schema: &JsonSchema, segments: &[PathSegment]) -> Vec<SchemaLookup> {
+    let mut space = Workspace::new(WORK_MAX);
+    let root = space.import(schema);
+    let sets = [space.set([root])];
+    let mut walk = PathWalk { comparison: SchemaComparison::new(space), optional: false };
+    let mut ends = Vec::with_capacity(segments.len());
+    for segment in segments {
+        walk.optional = false;
+        walk.comparison.space.refill(WORK_MAX);
+        let end = walk.step(&sets, &[], segment).map(|sets| (walk.union(sets), walk.optional));
+        ends.push(end);
+    }
+    let nodes = walk.nodes();
+    let lookup = |end: Result<(NodeId, bool), Box<SchemaLookup>>| match end {
+        Ok((root, optional)) => {
+            SchemaLookup::Found { schema: JsonSchema::of_shared(nodes.clone(), root), optional }
+        }
+        Err(ended) => *ended,
+    };
+    ends.into_iter().map(lookup).collect()
+}
+
 struct PathWalk {
     comparison: SchemaComparison,
     optional: bool,
@@ -90,10 +115,9 @@ impl PathWalk {
         for set in sets {
             self.alternatives(set, &mut alternatives)?;
         }
-        let (mut found, mut absent, mut excluded, mut names) = (Vec::new(), None, true, BTreeSet::new());
+        let (mut found, mut absent, mut excluded) = (Vec::new(), None, true);
         for set in &alternatives {
             let view = self.comparison.space.view(set);
-            names.extend(view.names.iter().cloned());
             match self.one_step(&view, before, segment) {
                 StepOutcome::Found { set, optional } => {
                     self.optional |= optional;
@@ -117,12 +141,19 @@ impl PathWalk {
         }
         let why = absent.unwrap_or_else(|| "no value satisfies the schema".to_owned());
         let nearest = match segment {
-            PathSegment::Key(key) => {
-                nearest(key, names.iter().map(String::as_str).filter(|name| name != key)).map(str::to_owned)
-            }
+            PathSegment::Key(key) => self.nearest_name(&alternatives, key),
             _ => None,
         };
         Err(Box::new(SchemaLookup::Missing { why, nearest, excluded }))
+    }
+
+    /// The declared name that is nearest to one that is not.
+    fn nearest_name(&mut self, alternatives: &[NodeSet], key: &str) -> Option<String> {
+        let mut names = BTreeSet::new();
+        for set in alternatives {
+            names.extend(self.comparison.space.view(set).names.iter().cloned());
+        }
+        nearest(key, names.iter().map(String::as_str).filter(|name| *name != key)).map(str::to_owned)
     }
 
     /// The members of unions, each with what is around them; those that no value satisfies are left out.
@@ -248,14 +279,21 @@ impl PathWalk {
 
     /// The alternatives as one schema.
     fn found(mut self, sets: Vec<NodeSet>) -> SchemaLookup {
-        let optional = self.optional;
+        let root = self.union(sets);
+        SchemaLookup::Found { schema: JsonSchema::of_shared(self.nodes(), root), optional: self.optional }
+    }
+
+    /// One node for the alternatives.
+    fn union(&mut self, sets: Vec<NodeSet>) -> NodeId {
         let members: Vec<NodeId> = sets.into_iter().map(|set| self.joined(&set)).collect();
-        let root = match members.as_slice() {
+        match members.as_slice() {
             [only] => *only,
             _ => self.comparison.space.add(SchemaNode { any_of: members, ..SchemaNode::default() }),
-        };
-        let nodes = self.comparison.space.nodes().iter().map(|node| node.as_ref().clone()).collect();
-        SchemaLookup::Found { schema: JsonSchema::of_nodes(nodes, root), optional }
+        }
+    }
+
+    fn nodes(&self) -> Arc<[SchemaNode]> {
+        self.comparison.space.nodes().iter().map(|node| node.as_ref().clone()).collect()
     }
 
     /// A node for all of a set.

@@ -59,6 +59,11 @@ impl JsonSchema {
         JsonSchema { nodes: nodes.into(), root }
     }
 
+    /// The same of nodes that several schemas share.
+    pub(crate) fn of_shared(nodes: Arc<[SchemaNode]>, root: NodeId) -> JsonSchema {
+        JsonSchema { nodes, root }
+    }
+
     pub(crate) fn root(&self) -> NodeId {
         self.root
     }

@@ -166,10 +166,10 @@ fn the_example_of_errors_has_these_errors() {
     problems(
         document,
         &expect![[r#"
-        error invalid_typescript transform 23:23: step `transform-data`: line 1:1 of the transform: there is no interface or type `Output`. Write `interface Output { … }`.
-        error type_mismatch recipients 34:26: step `send-emails`: expected `string[]`, but `@filter-active.output.count` is `number`
-        error missing_ref data 44:20: step `aggregate`: step `nonexistent` is not found in previous phases; available: `fetch-users`, `filter-active`, `transform-data`
-    "#]],
+            error invalid_typescript transform 23:23: step `transform-data`: in the transform, at 1:1: there is no interface or type `Output`. Write `interface Output { … }`.
+            error type_mismatch recipients 34:26: step `send-emails`: expected `string[]`, but `@filter-active.output.count` is `number`
+            error missing_ref data 44:20: step `aggregate`: step `nonexistent` is not found in previous phases; available: `fetch-users`, `filter-active`, `transform-data`
+        "#]],
     );
 }
 
@@ -188,9 +188,9 @@ fn the_dispatcher_lacks_interfaces_and_refers_to_fields_of_a_list() {
     problems(
         dispatcher(as_written, json!({})),
         &expect![[r#"
-        error invalid_typescript transform 16:23: step `prepare`: line 1:1 of the transform: there is no interface or type `Input`. Write `interface Input { … }`.
-        error invalid_typescript transform 16:23: step `prepare`: line 1:1 of the transform: there is no interface or type `Output`. Write `interface Output { … }`.
-    "#]],
+            error invalid_typescript transform 16:23: step `prepare`: in the transform, at 1:1: there is no interface or type `Input`. Write `interface Input { … }`.
+            error invalid_typescript transform 16:23: step `prepare`: in the transform, at 1:1: there is no interface or type `Output`. Write `interface Output { … }`.
+        "#]],
     );
     let typed = "interface Item { id: string }\ninterface Input { items: Item[] }\ntype Output = Array<{ id: string; data: Item }>\nexport default (input: Input): Output => input.items.map(x => ({ id: x.id, data: x }))";
     problems(

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::flow::{TypeFlow, ValueSpot, spotted};
 use crate::json::PlacedText;
+use crate::known_type::KnownType;
 use crate::place::SourcePlace;
 use crate::problem::{DocumentProblem, ProblemCode, ProblemList};
 use crate::read_json::shortened;
@@ -61,7 +62,7 @@ impl BuiltCheck<'_> {
         let is_whole = matches!(template.node, TemplateNode::List(_) | TemplateNode::Object(_));
         if is_whole && built.is_known && self.problems.count() == before {
             let spot = ValueSpot { place: template.place, field: self.field.text(), reference: None };
-            self.flow.compare(&built.schema, target, &spot, self.problems);
+            self.flow.compare(&built.schema.into(), target, &spot, self.problems);
         }
     }
 
@@ -84,21 +85,21 @@ impl BuiltCheck<'_> {
 
     fn compare(
         &mut self,
-        schema: JsonSchema,
+        known: KnownType,
         target: Option<&JsonSchema>,
         place: SourcePlace,
         reference: Option<&str>,
     ) -> BuiltValue {
         if let Some(target) = target {
             let spot = ValueSpot { place, field: self.field.text(), reference };
-            self.flow.compare(&schema, target, &spot, self.problems);
+            self.flow.compare(&known, target, &spot, self.problems);
         }
-        BuiltValue::known(schema)
+        BuiltValue::known(known.schema)
     }
 
     fn scalar(&mut self, value: &Value, place: SourcePlace, target: Option<&JsonSchema>) -> BuiltValue {
         match JsonSchema::read(&json!({ "const": value })) {
-            Ok(schema) => self.compare(schema, target, place, None),
+            Ok(schema) => self.compare(schema.into(), target, place, None),
             Err(_) => BuiltValue::unknown(),
         }
     }
@@ -122,7 +123,7 @@ impl BuiltCheck<'_> {
         if found.optional && rule == AbsenceRule::Fail {
             let message = format!("`{written}` may be absent, and a value is required here");
             let problem = DocumentProblem::new(ProblemCode::TypeMismatch, slot.place, message);
-            let actual = format!("{} | undefined", found.schema);
+            let actual = format!("{} | undefined", found.known.schema);
             let expected = target.map_or_else(|| "unknown".to_owned(), ToString::to_string);
             self.problems.error(spotted(problem, &spot).types(expected, actual));
         } else if found.optional && rule == AbsenceRule::FailUnsaid {
@@ -131,7 +132,7 @@ impl BuiltCheck<'_> {
             self.problems.warn(spotted(problem, &spot));
         }
         let required = !(found.optional && rule == AbsenceRule::Omit);
-        BuiltValue { required, ..self.compare(found.schema, target, slot.place, Some(written)) }
+        BuiltValue { required, ..self.compare(found.known, target, slot.place, Some(written)) }
     }
 
     /// A text with refs: what is no text is written as JSON, so any type will do.
@@ -151,7 +152,7 @@ impl BuiltCheck<'_> {
             }
         }
         match JsonSchema::read(&json!({ "type": "string", "minLength": length })) {
-            Ok(schema) => self.compare(schema, target, place, None),
+            Ok(schema) => self.compare(schema.into(), target, place, None),
             Err(_) => BuiltValue::unknown(),
         }
     }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use rival_schema::{JsonSchema, ObjectField, SchemaLookup};
+use rival_schema::JsonSchema;
 use serde_json::{Value, json};
 
 use crate::built::BuiltCheck;
 use crate::catalog::CheckContext;
 use crate::checked::{CheckedDocument, CheckedForEach, CheckedStep, DocumentCheck, StepAction, StepSchemas};
 use crate::decode::{decode, invalid};
-use crate::draft::{ActionDraft, DocumentDraft, ForEachDraft, StepDraft};
-use crate::flow::{FlowSources, StepOutput, TypeFlow, ValueSpot, ValueType};
+use crate::draft::{DraftedAction, DraftedDocument, DraftedForEach, DraftedStep};
+use crate::flow::{FlowSources, StepOutput, TypeFlow, ValueSpot};
 use crate::json::{PlacedJson, PlacedText};
+use crate::known_type::{KnownType, ValueType};
 use crate::problem::{DocumentProblem, ProblemCode, ProblemList, ProblemOwner};
 use crate::scope::{RefScope, StepNames};
 use crate::step_schemas::{SchemaFinder, own_schema};
@@ -39,7 +40,7 @@ pub fn check_document(text: &str, context: CheckContext<'_>) -> DocumentCheck {
 }
 
 fn check_draft(
-    draft: &DocumentDraft,
+    draft: &DraftedDocument,
     context: CheckContext<'_>,
     problems: &mut ProblemList,
 ) -> CheckedDocument {
@@ -82,7 +83,7 @@ fn text_of(text: Option<&PlacedText>) -> String {
 }
 
 /// What the document gives: its last phase's step, or a map if that phase has several.
-fn output_of(draft: &DocumentDraft, outputs: &[StepOutput]) -> StepOutput {
+fn output_of(draft: &DraftedDocument, outputs: &[StepOutput]) -> StepOutput {
     let broken = StepOutput { value: ValueType::Broken, optional: false };
     let Some(last) = draft.steps.last() else { return broken };
     let first = draft.steps.partition_point(|step| step.phase < last.phase);
@@ -91,15 +92,15 @@ fn output_of(draft: &DocumentDraft, outputs: &[StepOutput]) -> StepOutput {
     }
     let mut fields = Vec::new();
     for (step, output) in draft.steps[first..].iter().zip(&outputs[first..]) {
-        let schema = match &output.value {
-            ValueType::Known(schema) if output.optional => schema.or_null(),
-            ValueType::Known(schema) => schema.clone(),
-            ValueType::Unsaid(_) => JsonSchema::any(),
+        let known = match &output.value {
+            ValueType::Known(known) if output.optional => known.map(JsonSchema::or_null),
+            ValueType::Known(known) => known.clone(),
+            ValueType::Unsaid(_) => JsonSchema::any().into(),
             ValueType::Broken => return broken,
         };
-        fields.push(ObjectField { name: text_of(step.name.as_ref()), schema, required: !output.optional });
+        fields.push((text_of(step.name.as_ref()), known, !output.optional));
     }
-    StepOutput { value: ValueType::Known(JsonSchema::closed_object(fields)), optional: false }
+    StepOutput { value: ValueType::Known(KnownType::closed_object(&fields)), optional: false }
 }
 
 /// A document that is being checked.
@@ -112,7 +113,7 @@ pub(crate) struct DocumentChecker<'a> {
 }
 
 impl DocumentChecker<'_> {
-    fn step(&mut self, step: &StepDraft) -> CheckedStep {
+    fn step(&mut self, step: &DraftedStep) -> CheckedStep {
         let name = text_of(step.name.as_ref());
         self.problems.owner =
             if name.is_empty() { ProblemOwner::Document } else { ProblemOwner::Step(name.clone()) };
@@ -134,7 +135,7 @@ impl DocumentChecker<'_> {
         }
     }
 
-    fn for_each(&mut self, for_each: &ForEachDraft, scope: RefScope<'_>) -> CheckedForEach {
+    fn for_each(&mut self, for_each: &DraftedForEach, scope: RefScope<'_>) -> CheckedForEach {
         if let Some(name) = &for_each.item_name
             && self.names.has(name.as_str())
         {
@@ -175,36 +176,33 @@ impl DocumentChecker<'_> {
         if found.optional && scope.phase.is_some() {
             let message = format!("`{written}` may be absent, and a list is required here");
             let problem = DocumentProblem::new(ProblemCode::TypeMismatch, slot.place, message);
-            let actual = format!("{} | undefined", found.schema);
+            let actual = format!("{} | undefined", found.known.schema);
             self.problems.error(crate::flow::spotted(problem, &spot).types("unknown[]", actual));
         }
         let errors = self.problems.errors.len();
         let list = JsonSchema::any().list_of();
-        self.flow.compare(&found.schema, &list, &spot, self.problems);
-        if self.problems.errors.len() > errors || !self.flow.spend(found.schema.size() as u64) {
+        self.flow.compare(&found.known, &list, &spot, self.problems);
+        if self.problems.errors.len() > errors || !self.flow.spend(found.known.schema.size() as u64) {
             return ValueType::Broken;
         }
-        match found.schema.element() {
-            SchemaLookup::Found { schema, .. } => ValueType::Known(schema),
-            // An empty list has no items, and nothing is asked of them.
-            SchemaLookup::Missing { why, .. } | SchemaLookup::Unknown { why } => ValueType::Unsaid(why),
-        }
+        // An empty list has no items, and nothing is asked of them.
+        found.known.element().map_or_else(ValueType::Unsaid, ValueType::Known)
     }
 
-    fn action(&mut self, step: &StepDraft, input: &ValueType, scope: RefScope<'_>) -> StepAction {
+    fn action(&mut self, step: &DraftedStep, input: &ValueType, scope: RefScope<'_>) -> StepAction {
         match &step.action {
-            Some(ActionDraft::Tool { connection, tool }) => StepAction::Tool {
+            Some(DraftedAction::Tool { connection, tool }) => StepAction::Tool {
                 connection: connection.as_str().to_owned(),
                 tool: tool.as_str().to_owned(),
                 input: self.input(step, input, scope),
             },
-            Some(ActionDraft::Transform(source)) => StepAction::Transform {
+            Some(DraftedAction::Transform(source)) => StepAction::Transform {
                 source: source.as_str().to_owned(),
                 input: self.input(step, input, scope),
             },
-            Some(ActionDraft::SleepFor(ms)) => StepAction::SleepFor { ms: *ms },
-            Some(ActionDraft::SleepUntil(until)) => self.sleep_until(until, scope),
-            Some(ActionDraft::WaitForSignal { name, schema }) => StepAction::WaitForSignal {
+            Some(DraftedAction::SleepFor(ms)) => StepAction::SleepFor { ms: *ms },
+            Some(DraftedAction::SleepUntil(until)) => self.sleep_until(until, scope),
+            Some(DraftedAction::WaitForSignal { name, schema }) => StepAction::WaitForSignal {
                 signal: name.as_str().to_owned(),
                 schema: schema.as_ref().map(PlacedJson::to_value),
             },
@@ -216,7 +214,7 @@ impl DocumentChecker<'_> {
         }
     }
 
-    fn input(&mut self, step: &StepDraft, target: &ValueType, scope: RefScope<'_>) -> Value {
+    fn input(&mut self, step: &DraftedStep, target: &ValueType, scope: RefScope<'_>) -> Value {
         let template = match &step.input {
             Some(json) => InputTemplate::read(json, &mut FieldPath::of("input"), self.problems),
             None => InputTemplate::empty(step.place),
@@ -240,7 +238,7 @@ impl DocumentChecker<'_> {
         }
         let mut template = self.template(template, "sleep.until", scope);
         let moment = JsonSchema::read(&json!({ "type": ["string", "number"] }));
-        let moment = moment.map_or(ValueType::Broken, ValueType::Known);
+        let moment = moment.map_or(ValueType::Broken, |schema| ValueType::Known(schema.into()));
         self.feed(&mut template, "sleep.until", &moment, false);
         StepAction::SleepUntilComputed { moment: self.data(&template) }
     }
@@ -268,7 +266,7 @@ impl DocumentChecker<'_> {
         is_trigger: bool,
     ) {
         let target = match target {
-            ValueType::Known(schema) => Some(schema),
+            ValueType::Known(known) => Some(&known.schema),
             ValueType::Unsaid(_) | ValueType::Broken => None,
         };
         let field = FieldPath::of(base);
@@ -282,13 +280,15 @@ impl DocumentChecker<'_> {
 }
 
 /// What later steps see of a step. A failure that the run survives leaves no value; in a forEach, `null` for its item.
-fn step_output(step: &StepDraft, call: ValueType) -> StepOutput {
+fn step_output(step: &DraftedStep, call: ValueType) -> StepOutput {
     if step.for_each.is_none() {
         return StepOutput { value: call, optional: step.continue_on_error };
     }
     let value = match call {
-        ValueType::Known(schema) if step.continue_on_error => ValueType::Known(schema.or_null().list_of()),
-        ValueType::Known(schema) => ValueType::Known(schema.list_of()),
+        ValueType::Known(known) if step.continue_on_error => {
+            ValueType::Known(known.map(|schema| schema.or_null().list_of()))
+        }
+        ValueType::Known(known) => ValueType::Known(known.map(JsonSchema::list_of)),
         other => other,
     };
     StepOutput { value, optional: false }

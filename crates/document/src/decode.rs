@@ -1,6 +1,8 @@
 //! The shape of a document: JSON to steps and triggers, with everything that is wrong on the way.
 
-use crate::draft::{ActionDraft, DocumentDraft, ForEachDraft, RetrySettings, StepDraft, TriggerDraft};
+use crate::draft::{
+    DraftedAction, DraftedDocument, DraftedForEach, DraftedStep, DraftedTrigger, RetrySettings,
+};
 use crate::fields::{ObjectFields, WHOLE_MAX, listed};
 use crate::json::{JsonNode, PlacedJson, PlacedText};
 use crate::place::SourcePlace;
@@ -35,7 +37,7 @@ const TRIGGER_FIELDS: [&str; 5] = ["workflowId", "inputs", "forEach", "workflow_
 const MAX_ITERATIONS: u32 = 100;
 
 /// Reads the shape of a document.
-pub(crate) fn decode(json: &PlacedJson, problems: &mut ProblemList) -> Option<DocumentDraft> {
+pub(crate) fn decode(json: &PlacedJson, problems: &mut ProblemList) -> Option<DraftedDocument> {
     let fields = ObjectFields::read(json, "a document", "", &DOCUMENT_FIELDS, problems)?;
     let name = required_text(&fields, "name", "a document", json.place, problems);
     if let Some(name) = &name
@@ -54,7 +56,7 @@ pub(crate) fn decode(json: &PlacedJson, problems: &mut ProblemList) -> Option<Do
     problems.owner = ProblemOwner::Document;
     let triggers = fields.get("triggers").map(|json| triggers(json, problems)).unwrap_or_default();
     problems.owner = ProblemOwner::Document;
-    Some(DocumentDraft { name, description, input_schema, steps, triggers })
+    Some(DraftedDocument { name, description, input_schema, steps, triggers })
 }
 
 pub(crate) fn invalid(place: SourcePlace, message: impl Into<String>) -> DocumentProblem {
@@ -97,7 +99,7 @@ fn list<'a>(json: &'a PlacedJson, what: &str, field: &str, problems: &mut Proble
 }
 
 struct DocumentDecoder<'a> {
-    steps: Vec<StepDraft>,
+    steps: Vec<DraftedStep>,
     problems: &'a mut ProblemList,
 }
 
@@ -134,7 +136,7 @@ impl DocumentDecoder<'_> {
             .filter(|name| is_step_name(name, problems));
         let action = action(&fields, json.place, problems);
         let input = fields.get("input").filter(|input| is_input(input, "input", problems)).cloned();
-        let step = StepDraft {
+        let step = DraftedStep {
             place: json.place,
             name,
             phase,
@@ -150,7 +152,7 @@ impl DocumentDecoder<'_> {
     }
 
     /// A setting that has no effect is one that the author expects something of.
-    fn settings_fit(&mut self, step: &StepDraft, fields: &ObjectFields<'_>) {
+    fn settings_fit(&mut self, step: &DraftedStep, fields: &ObjectFields<'_>) {
         let Some(action) = &step.action else { return };
         let mut refuse = |field: &str, message: String| {
             if let Some(json) = fields.get(field) {
@@ -158,10 +160,10 @@ impl DocumentDecoder<'_> {
             }
         };
         let (is_tool, word) = match action {
-            ActionDraft::Tool { .. } => (true, "tool"),
-            ActionDraft::Transform(_) => (false, "transform"),
-            ActionDraft::SleepFor(_) | ActionDraft::SleepUntil(_) => (false, "sleep"),
-            ActionDraft::WaitForSignal { .. } => (false, "waitForSignal"),
+            DraftedAction::Tool { .. } => (true, "tool"),
+            DraftedAction::Transform(_) => (false, "transform"),
+            DraftedAction::SleepFor(_) | DraftedAction::SleepUntil(_) => (false, "sleep"),
+            DraftedAction::WaitForSignal { .. } => (false, "waitForSignal"),
         };
         if !is_tool {
             refuse("retry", format!("only a `tool` step is retried, and this is a `{word}` step"));
@@ -206,7 +208,11 @@ pub(crate) fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-')
 }
 
-fn action(fields: &ObjectFields<'_>, place: SourcePlace, problems: &mut ProblemList) -> Option<ActionDraft> {
+fn action(
+    fields: &ObjectFields<'_>,
+    place: SourcePlace,
+    problems: &mut ProblemList,
+) -> Option<DraftedAction> {
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| fields.get(kind).is_some()).collect();
     let [kind] = kinds.as_slice() else {
         let found = if kinds.is_empty() { "none of them".to_owned() } else { listed(kinds) };
@@ -221,32 +227,32 @@ fn action(fields: &ObjectFields<'_>, place: SourcePlace, problems: &mut ProblemL
                 ObjectFields::read(json, "`tool`", "tool.", &["connectionId", "toolName"], problems)?;
             let connection = required_text(&fields, "connectionId", "`tool`", json.place, problems);
             let tool = required_text(&fields, "toolName", "`tool`", json.place, problems);
-            Some(ActionDraft::Tool { connection: connection?, tool: tool? })
+            Some(DraftedAction::Tool { connection: connection?, tool: tool? })
         }
-        "transform" => fields.text(kind, problems).cloned().map(ActionDraft::Transform),
+        "transform" => fields.text(kind, problems).cloned().map(DraftedAction::Transform),
         "sleep" => sleep(json, problems),
         _ => {
             let what = "`waitForSignal`";
             let fields = ObjectFields::read(json, what, "waitForSignal.", &["name", "schema"], problems)?;
             let name = required_text(&fields, "name", what, json.place, problems)?;
-            Some(ActionDraft::WaitForSignal { name, schema: fields.get("schema").cloned() })
+            Some(DraftedAction::WaitForSignal { name, schema: fields.get("schema").cloned() })
         }
     }
 }
 
-fn sleep(json: &PlacedJson, problems: &mut ProblemList) -> Option<ActionDraft> {
+fn sleep(json: &PlacedJson, problems: &mut ProblemList) -> Option<DraftedAction> {
     let fields = ObjectFields::read(json, "`sleep`", "sleep.", &["ms", "until"], problems)?;
     if fields.get("ms").is_some() == fields.get("until").is_some() {
         problems.error(invalid(json.place, "`sleep` has either `ms` or `until`").field("sleep"));
         return None;
     }
     match fields.text("until", problems) {
-        Some(until) => Some(ActionDraft::SleepUntil(until.clone())),
-        None => fields.whole("ms", (0, WHOLE_MAX), problems).map(ActionDraft::SleepFor),
+        Some(until) => Some(DraftedAction::SleepUntil(until.clone())),
+        None => fields.whole("ms", (0, WHOLE_MAX), problems).map(DraftedAction::SleepFor),
     }
 }
 
-fn for_each(fields: &ObjectFields<'_>, problems: &mut ProblemList) -> Option<ForEachDraft> {
+fn for_each(fields: &ObjectFields<'_>, problems: &mut ProblemList) -> Option<DraftedForEach> {
     // Programs that fill in defaults write these two at steps without a forEach, too: they are read in any case.
     let item_name = fields.text("as", problems).cloned().filter(|name| {
         let text = name.as_str();
@@ -263,7 +269,7 @@ fn for_each(fields: &ObjectFields<'_>, problems: &mut ProblemList) -> Option<For
     let max_iterations = fields.small("maxIterations", 1, problems);
     let concurrency = fields.small("concurrency", 1, problems);
     let items = fields.text("forEach", problems)?.clone();
-    Some(ForEachDraft {
+    Some(DraftedForEach {
         items,
         item_name,
         max_iterations: max_iterations.unwrap_or(MAX_ITERATIONS),
@@ -296,7 +302,7 @@ fn is_input(json: &PlacedJson, field: &str, problems: &mut ProblemList) -> bool 
     is_object
 }
 
-fn triggers(json: &PlacedJson, problems: &mut ProblemList) -> Vec<TriggerDraft> {
+fn triggers(json: &PlacedJson, problems: &mut ProblemList) -> Vec<DraftedTrigger> {
     let triggers = list(json, "`triggers` is a list", "triggers", problems);
     if triggers.len() > TRIGGERS_MAX {
         let message = format!("a document has at most {TRIGGERS_MAX} triggers");
@@ -309,7 +315,7 @@ fn triggers(json: &PlacedJson, problems: &mut ProblemList) -> Vec<TriggerDraft> 
         if fields.get("inputs").is_none() {
             problems.error(invalid(json.place, "a trigger has `inputs`").field("inputs"));
         }
-        Some(TriggerDraft {
+        Some(DraftedTrigger {
             number,
             place: json.place,
             workflow: required_text(&fields, "workflowId", "a trigger", json.place, problems),

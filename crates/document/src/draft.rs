@@ -5,25 +5,25 @@ use crate::place::SourcePlace;
 
 /// A whole document.
 #[derive(Debug)]
-pub(crate) struct DocumentDraft {
+pub(crate) struct DraftedDocument {
     pub(crate) name: Option<PlacedText>,
     pub(crate) description: Option<String>,
     pub(crate) input_schema: Option<PlacedJson>,
     /// All steps, in the order of their phases.
-    pub(crate) steps: Vec<StepDraft>,
-    pub(crate) triggers: Vec<TriggerDraft>,
+    pub(crate) steps: Vec<DraftedStep>,
+    pub(crate) triggers: Vec<DraftedTrigger>,
 }
 
 /// A step. What is wrong in it was reported and is absent.
 #[derive(Debug)]
-pub(crate) struct StepDraft {
+pub(crate) struct DraftedStep {
     pub(crate) place: SourcePlace,
     pub(crate) name: Option<PlacedText>,
     /// From 0.
     pub(crate) phase: usize,
-    pub(crate) action: Option<ActionDraft>,
+    pub(crate) action: Option<DraftedAction>,
     pub(crate) input: Option<PlacedJson>,
-    pub(crate) for_each: Option<ForEachDraft>,
+    pub(crate) for_each: Option<DraftedForEach>,
     pub(crate) retry: Option<RetrySettings>,
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) continue_on_error: bool,
@@ -31,7 +31,7 @@ pub(crate) struct StepDraft {
 
 /// What a step does.
 #[derive(Debug)]
-pub(crate) enum ActionDraft {
+pub(crate) enum DraftedAction {
     Tool { connection: PlacedText, tool: PlacedText },
     Transform(PlacedText),
     SleepFor(u64),
@@ -41,7 +41,7 @@ pub(crate) enum ActionDraft {
 
 /// A step that is done for each item of a list.
 #[derive(Debug)]
-pub(crate) struct ForEachDraft {
+pub(crate) struct DraftedForEach {
     pub(crate) items: PlacedText,
     pub(crate) item_name: Option<PlacedText>,
     pub(crate) max_iterations: u32,
@@ -60,7 +60,7 @@ pub struct RetrySettings {
 
 /// What follows a completed run.
 #[derive(Debug)]
-pub(crate) struct TriggerDraft {
+pub(crate) struct DraftedTrigger {
     /// From 0.
     pub(crate) number: usize,
     pub(crate) place: SourcePlace,

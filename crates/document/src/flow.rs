@@ -10,24 +10,16 @@ use rival_schema::{
     schemas_inside,
 };
 
+use crate::known_type::{KnownType, ValueType, found};
 use crate::place::SourcePlace;
 use crate::problem::{DocumentProblem, ProblemCode, ProblemList};
 use crate::template::{FieldPath, RefRoot, RefSlot};
 
 /// Work for all comparisons of one document; see `rival_schema::assignable_within`. A comparison of two usual types takes some
 /// hundred units.
-const WORK_MAX: u64 = 20_000_000;
+const WORK_MAX: u64 = 8_000_000;
+const FRACTION: &str = "TypeScript's `number` may have a fraction, and whole numbers are expected";
 const TOO_MUCH: &str = "the types of the document are too large to compare all of them";
-
-/// What is known of the type of a value.
-#[derive(Clone, Debug)]
-pub(crate) enum ValueType {
-    Known(JsonSchema),
-    /// Nothing, and why: worth a warning where it is used.
-    Unsaid(String),
-    /// Nothing, because of an error that was reported.
-    Broken,
-}
 
 /// What a step gives.
 #[derive(Clone, Debug)]
@@ -49,7 +41,7 @@ pub(crate) struct FlowSources {
 /// The type of what a ref leads to.
 #[derive(Clone, Debug)]
 pub(crate) struct RefType {
-    pub(crate) schema: JsonSchema,
+    pub(crate) known: KnownType,
     pub(crate) optional: bool,
     /// False if nothing is known of it, which was said.
     pub(crate) is_known: bool,
@@ -127,15 +119,15 @@ impl TypeFlow {
         let (source, is_optional) = match root {
             RefRoot::Input => (self.sources.input.clone(), false),
             RefRoot::Item => (self.sources.item.clone(), false),
-            RefRoot::Index => (ValueType::Known(index_schema()), false),
+            RefRoot::Index => (ValueType::Known(index_schema().into()), false),
             RefRoot::Output => (self.sources.output.value.clone(), self.sources.output.optional),
             RefRoot::Step(step) => {
                 let step = self.sources.steps.get(step)?;
                 (step.value.clone(), step.optional)
             }
         };
-        let schema = match source {
-            ValueType::Known(schema) => schema,
+        let KnownType { schema, whole } = match source {
+            ValueType::Known(known) => known,
             ValueType::Broken => return None,
             ValueType::Unsaid(why) => {
                 if self.unsaid.insert(root) {
@@ -143,12 +135,14 @@ impl TypeFlow {
                     let problem = DocumentProblem::new(ProblemCode::MissingSchema, slot.place, message);
                     problems.warn(problem.field(field.text()).reference(&slot.reference.written));
                 }
-                return Some(RefType { schema: JsonSchema::any(), optional: false, is_known: false });
+                return Some(RefType { known: JsonSchema::any().into(), optional: false, is_known: false });
             }
         };
         match self.shared_look(root, &schema, slot.path()) {
             SchemaLookup::Found { schema, optional } => {
-                Some(RefType { schema, optional: optional || is_optional, is_known: true })
+                let whole = whole.and_then(|whole| found(self.look(&whole, slot.path())));
+                let known = KnownType { schema, whole };
+                Some(RefType { known, optional: optional || is_optional, is_known: true })
             }
             SchemaLookup::Missing { why, nearest, .. } => {
                 let help = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
@@ -162,7 +156,7 @@ impl TypeFlow {
                 let message = format!("`{}` cannot be checked: {why}", slot.reference.written);
                 let problem = DocumentProblem::new(ProblemCode::Unproven, slot.place, message);
                 problems.warn(problem.field(field.text()).reference(&slot.reference.written));
-                Some(RefType { schema: JsonSchema::any(), optional: false, is_known: false })
+                Some(RefType { known: JsonSchema::any().into(), optional: false, is_known: false })
             }
         }
     }
@@ -181,19 +175,37 @@ impl TypeFlow {
         found
     }
 
-    /// Whether a value may go where a type is expected; says so if not, and if that cannot be known.
-    pub(crate) fn compare(
-        &mut self,
-        from: &JsonSchema,
-        to: &JsonSchema,
-        spot: &ValueSpot<'_>,
-        problems: &mut ProblemList,
-    ) -> bool {
+    fn verdict(&mut self, from: &KnownType, to: &JsonSchema) -> AssignVerdict {
+        let verdict = self.assign(&from.schema, to);
+        match &from.whole {
+            Some(whole) if matches!(verdict, AssignVerdict::No(_)) => match self.assign(whole, to) {
+                AssignVerdict::Yes => AssignVerdict::Unknown { path: Vec::new(), why: FRACTION.to_owned() },
+                unknown @ AssignVerdict::Unknown { .. } => unknown,
+                AssignVerdict::No(_) => verdict,
+            },
+            Some(_) | None => verdict,
+        }
+    }
+
+    fn assign(&mut self, from: &JsonSchema, to: &JsonSchema) -> AssignVerdict {
         let (verdict, work) = match self.work_left {
             0 => (AssignVerdict::Unknown { path: Vec::new(), why: TOO_MUCH.to_owned() }, 0),
             work_left => assignable_within(from, to, work_left),
         };
         self.spend(work);
+        verdict
+    }
+
+    /// Whether a value may go where a type is expected; says so if not, and if that cannot be known.
+    pub(crate) fn compare(
+        &mut self,
+        from: &KnownType,
+        to: &JsonSchema,
+        spot: &ValueSpot<'_>,
+        problems: &mut ProblemList,
+    ) -> bool {
+        let verdict = self.verdict(from, to);
+        let from = &from.schema;
         match verdict {
             AssignVerdict::Yes => true,
             AssignVerdict::No(mismatch) => {

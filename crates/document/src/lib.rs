@@ -47,6 +47,7 @@ mod draft;
 mod fields;
 mod flow;
 mod json;
+mod known_type;
 mod place;
 mod problem;
 mod read_json;

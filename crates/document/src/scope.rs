@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rival_schema::{PathSegment, nearest};
 
-use crate::draft::StepDraft;
+use crate::draft::DraftedStep;
 use crate::fields::listed;
 use crate::problem::{DocumentProblem, ProblemCode, ProblemList, ProblemOwner};
 use crate::template::{FieldPath, RefRoot, RefSlot};
@@ -35,7 +35,7 @@ pub(crate) struct RefScope<'a> {
 
 impl<'a> StepNames<'a> {
     /// Reports names that are there twice.
-    pub(crate) fn read(steps: &'a [StepDraft], problems: &mut ProblemList) -> Self {
+    pub(crate) fn read(steps: &'a [DraftedStep], problems: &mut ProblemList) -> Self {
         let mut by_name = HashMap::new();
         for (number, step) in steps.iter().enumerate() {
             let Some(name) = &step.name else { continue };

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::catalog::{CheckContext, ToolLookup};
 use crate::checked::StepSchemas;
-use crate::draft::{ActionDraft, StepDraft};
+use crate::draft::{DraftedAction, DraftedStep};
 use crate::fields::listed;
-use crate::flow::ValueType;
 use crate::json::{PlacedJson, PlacedText};
+use crate::known_type::{KnownType, ValueType};
 use crate::place::SourcePlace;
 use crate::problem::{DocumentProblem, ProblemCode, ProblemList};
 
@@ -43,12 +43,12 @@ impl<'a> SchemaFinder<'a> {
         SchemaFinder { context, tools: HashMap::new(), transforms: HashMap::new() }
     }
 
-    pub(crate) fn types(&mut self, step: &StepDraft, problems: &mut ProblemList) -> CallTypes {
+    pub(crate) fn types(&mut self, step: &DraftedStep, problems: &mut ProblemList) -> CallTypes {
         match &step.action {
             None => CallTypes::broken(),
-            Some(ActionDraft::Tool { connection, tool }) => self.tool(connection, tool, problems),
-            Some(ActionDraft::Transform(source)) => self.transform(source, problems),
-            Some(ActionDraft::SleepFor(_) | ActionDraft::SleepUntil(_)) => {
+            Some(DraftedAction::Tool { connection, tool }) => self.tool(connection, tool, problems),
+            Some(DraftedAction::Transform(source)) => self.transform(source, problems),
+            Some(DraftedAction::SleepFor(_) | DraftedAction::SleepUntil(_)) => {
                 let output = json!({ "type": "null" });
                 CallTypes {
                     input: ValueType::Broken,
@@ -56,7 +56,7 @@ impl<'a> SchemaFinder<'a> {
                     written: StepSchemas { input: json!({}), output },
                 }
             }
-            Some(ActionDraft::WaitForSignal { schema, .. }) => signal(step, schema.as_ref(), problems),
+            Some(DraftedAction::WaitForSignal { schema, .. }) => signal(step, schema.as_ref(), problems),
         }
     }
 
@@ -84,10 +84,10 @@ impl<'a> SchemaFinder<'a> {
         }
         match self.context.transforms.read(source.as_str()) {
             Ok(schemas) => {
-                let schema = |schema: &Value| read_schema(schema).unwrap_or_else(ValueType::Unsaid);
                 let types = CallTypes {
-                    input: schema(&schemas.input),
-                    output: schema(&schemas.output),
+                    input: read_schema(&schemas.input).unwrap_or_else(ValueType::Unsaid),
+                    output: KnownType::of_script(&schemas.output)
+                        .map_or_else(ValueType::Unsaid, ValueType::Known),
                     written: StepSchemas { input: schemas.input, output: schemas.output },
                 };
                 self.transforms.insert(source.as_str().to_owned(), types.clone());
@@ -148,7 +148,7 @@ fn find_tool(
     Ok(CallTypes { input, output, written })
 }
 
-fn signal(step: &StepDraft, schema: Option<&PlacedJson>, problems: &mut ProblemList) -> CallTypes {
+fn signal(step: &DraftedStep, schema: Option<&PlacedJson>, problems: &mut ProblemList) -> CallTypes {
     let written = |output| StepSchemas { input: json!({}), output };
     let Some(schema) = schema else {
         let name = step.name.as_ref().map_or("", |name| name.as_str());
@@ -176,7 +176,8 @@ pub(crate) fn own_schema(json: &PlacedJson, field: &str, problems: &mut ProblemL
 }
 
 pub(crate) fn read_schema(schema: &Value) -> Result<ValueType, String> {
-    JsonSchema::read(schema).map(ValueType::Known).map_err(|error| error.to_string())
+    let read = JsonSchema::read(schema).map_err(|error| error.to_string())?;
+    Ok(ValueType::Known(read.into()))
 }
 
 /// The name that was probably meant, or those that there are.

@@ -5,9 +5,9 @@ use std::collections::{HashSet, VecDeque};
 use crate::catalog::{WorkflowCatalog, WorkflowLookup};
 use crate::check::DocumentChecker;
 use crate::checked::CheckedTrigger;
-use crate::draft::{DocumentDraft, TriggerDraft};
-use crate::flow::ValueType;
+use crate::draft::{DraftedDocument, DraftedTrigger};
 use crate::json::PlacedText;
+use crate::known_type::ValueType;
 use crate::problem::{DocumentProblem, ProblemCode, ProblemList, ProblemOwner};
 use crate::read_json::shortened;
 use crate::scope::RefScope;
@@ -18,7 +18,7 @@ use crate::template::{FieldPath, InputTemplate};
 const WORKFLOWS_MAX: usize = 1_000;
 
 pub(crate) fn check_triggers(
-    draft: &DocumentDraft,
+    draft: &DraftedDocument,
     workflows: &dyn WorkflowCatalog,
     check: &mut DocumentChecker<'_>,
 ) -> Vec<CheckedTrigger> {
@@ -44,7 +44,7 @@ pub(crate) fn check_triggers(
 }
 
 fn check_trigger(
-    trigger: &TriggerDraft,
+    trigger: &DraftedTrigger,
     target: &ValueType,
     check: &mut DocumentChecker<'_>,
 ) -> CheckedTrigger {

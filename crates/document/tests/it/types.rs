@@ -225,3 +225,43 @@ fn the_schemas_of_steps_are_kept() {
     assert_eq!(document.schemas["t"].output["properties"]["m"], number());
     assert_eq!(document.schemas["s"].output, json!({ "type": "null" }));
 }
+
+/// TypeScript cannot say that a number is whole: that it may have a fraction is no error, and everything else still is.
+#[test]
+fn numbers_of_transforms_may_be_whole() {
+    let source = "interface Input {}\ninterface Output { n: number; list: number[]; text: string }\nexport default (input: Input): Output => ({ n: 1, list: [], text: '' })";
+    let mut each = tool("d", "send", json!({ "to": "x", "count": "@item" }));
+    each["forEach"] = json!("@t.output.list");
+    let document = json!({ "name": "d", "steps": [
+        [{ "name": "t", "transform": source }],
+        [tool("a", "send", json!({ "to": "x", "count": "@t.output.n" })), tool("b", "send", json!({ "to": "@t.output.n" })),
+         tool("c", "send", json!({ "to": "x", "count": "@t.output.text" })), each]
+    ] });
+    expect![[r#"
+        error type_mismatch to 29:18: step `b`: expected `string`, but `@t.output.n` is `number`
+        error type_mismatch count 40:21: step `c`: expected `integer`, but `@t.output.text` is `string`
+        warning unproven count 19:21: step `a`: it is not proven that `number` is always a `integer`: TypeScript's `number` may have a fraction, and whole numbers are expected
+        warning unproven count 51:21: step `d`: it is not proven that `number` is always a `integer`: TypeScript's `number` may have a fraction, and whole numbers are expected
+    "#]].assert_eq(&shown(&world().check_json(&document)));
+}
+
+/// What is not known of one part says nothing about the others.
+#[test]
+fn schemas_that_cost_much_to_compare_end_as_warnings() {
+    let nasty = |depth: usize| {
+        let mut schema = json!({ "type": "string" });
+        for level in 0..depth {
+            let other = json!({ "type": "object", "properties": { format!("p{level}"): schema.clone() } });
+            schema =
+                json!({ "anyOf": [other, { "not": schema }, { "oneOf": [schema, { "type": "number" }] }] });
+        }
+        schema
+    };
+    let world = FakeWorld::default().tool("c", "nasty", object(json!({ "x": nasty(4) })), Value::Null);
+    let steps: Vec<Value> = (0..500)
+        .map(|n| json!({ "name": format!("s{n}"), "tool": { "connectionId": "c", "toolName": "nasty" }, "input": { "x": "@input.x" } }))
+        .collect();
+    let document = json!({ "name": "d", "inputSchema": object(json!({ "x": nasty(3) })), "steps": [steps] });
+    let check = world.check_json(&document);
+    assert_eq!(check.errors.len() + check.warnings.len() + check.left_out, 500);
+}

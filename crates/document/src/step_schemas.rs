@@ -2,17 +2,20 @@
 
 use std::collections::HashMap;
 
+use rival_core::plan::check_id;
 use rival_schema::JsonSchema;
 use serde_json::{Value, json};
 
 use crate::catalog::{CheckContext, ToolLookup};
 use crate::checked::StepSchemas;
+use crate::decode::invalid;
 use crate::draft::{DraftedAction, DraftedStep};
 use crate::fields::listed;
 use crate::json::{PlacedJson, PlacedText};
 use crate::known_type::{KnownType, ValueType};
 use crate::place::SourcePlace;
 use crate::problem::{DocumentProblem, ProblemCode, ProblemList};
+use crate::read_json::shortened;
 
 /// The types of one call of a step.
 #[derive(Clone, Debug)]
@@ -36,11 +39,13 @@ pub(crate) struct SchemaFinder<'a> {
     context: CheckContext<'a>,
     tools: HashMap<(String, String), Result<CallTypes, DocumentProblem>>,
     transforms: HashMap<String, CallTypes>,
+    /// What signals carry: they are checked by their name when they are sent.
+    signals: HashMap<String, Value>,
 }
 
 impl<'a> SchemaFinder<'a> {
     pub(crate) fn new(context: CheckContext<'a>) -> Self {
-        SchemaFinder { context, tools: HashMap::new(), transforms: HashMap::new() }
+        SchemaFinder { context, tools: HashMap::new(), transforms: HashMap::new(), signals: HashMap::new() }
     }
 
     pub(crate) fn types(&mut self, step: &DraftedStep, problems: &mut ProblemList) -> CallTypes {
@@ -56,7 +61,10 @@ impl<'a> SchemaFinder<'a> {
                     written: StepSchemas { input: json!({}), output },
                 }
             }
-            Some(DraftedAction::WaitForSignal { schema, .. }) => signal(step, schema.as_ref(), problems),
+            Some(DraftedAction::WaitForSignal { name, schema }) => {
+                self.signal(name, schema.as_ref(), problems);
+                signal(step, schema.as_ref(), problems)
+            }
         }
     }
 
@@ -75,6 +83,21 @@ impl<'a> SchemaFinder<'a> {
                 problems.error(DocumentProblem { place, ..problem.clone() });
                 CallTypes::broken()
             }
+        }
+    }
+
+    /// The name of a signal, and whether other steps expect the same of it.
+    fn signal(&mut self, name: &PlacedText, schema: Option<&PlacedJson>, problems: &mut ProblemList) {
+        if let Err(error) = check_id("a signal", name.as_str()) {
+            problems.error(invalid(name.place(), error.to_string()).field("waitForSignal.name"));
+        }
+        let Some(schema) = schema else { return };
+        let value = schema.to_value();
+        let first = self.signals.entry(name.as_str().to_owned()).or_insert_with(|| value.clone());
+        if *first != value {
+            let name = shortened(name.as_str());
+            let message = format!("another step waits for signal `{name}` with another `schema`");
+            problems.error(invalid(schema.place, message).field("waitForSignal.schema"));
         }
     }
 

@@ -10,5 +10,6 @@ mod random;
 mod refs;
 mod seed;
 mod shape;
+mod sound;
 mod triggers;
 mod types;

@@ -162,3 +162,14 @@ fn refs_to_what_is_not_there_name_what_is() {
         warning unproven forEach 37:21: step `later`: `@fetch.output.x` cannot be checked: the properties of the value are not declared
     "#]].assert_eq(&shown(&check));
 }
+
+#[test]
+fn places_count_escapes_as_they_are_written() {
+    let text = r#"{ "name": "d", "steps": [[{ "name": "s", "tool": { "connectionId": "c", "toolName": "t" },
+      "input": { "a": "\ud83d\ude00\u00e9\n😀é\" @{x.output}@{y.output}", "b": "\u0040z.output" } }]] }"#;
+    let places: Vec<String> =
+        world().check(text).errors.iter().map(|problem| problem.place.to_string()).collect();
+    let column = |of: &str| text.lines().nth(1).unwrap().split(of).next().unwrap().encode_utf16().count() + 1;
+    let expected = ["@{x", "@{y", "\\u0040"].map(|of| format!("2:{}", column(of)));
+    assert_eq!(places, expected);
+}

@@ -204,3 +204,22 @@ fn the_dispatcher_lacks_interfaces_and_refers_to_fields_of_a_list() {
     let mended = "interface Item { id: string }\ninterface Input { items: Item[] }\ninterface Output { items: Item[]; batchId: string }\nexport default (input: Input): Output => ({ items: input.items, batchId: 'b' })";
     problems(dispatcher(mended, json!({ "items": "@fetch-items.output.items" })), &expect![[r#""#]]);
 }
+
+#[test]
+fn problems_have_the_fields_of_the_design_and_a_place() {
+    let document = json!({ "name": "d", "steps": [
+        [{ "name": "fetch-users", "tool": { "connectionId": "api", "toolName": "list-users" } }],
+        [{ "name": "send-emails", "tool": { "connectionId": "email", "toolName": "send-batch" },
+           "input": { "recipients": "@fetch-users.output.users[0].active" } }]
+    ] });
+    let check = serde_json::to_value(world().check(&document.to_string())).unwrap();
+    let problem = &check["errors"][1];
+    assert_eq!(problem["type"], "type_mismatch");
+    assert_eq!(problem["step"], "send-emails");
+    assert_eq!(problem["field"], "recipients");
+    assert_eq!(problem["ref"], "@fetch-users.output.users[0].active");
+    assert_eq!(problem["expected"], "string[]");
+    assert_eq!(problem["actual"], "boolean");
+    assert_eq!(problem["place"]["line"], 1);
+    assert_eq!(check["warnings"], json!([]));
+}

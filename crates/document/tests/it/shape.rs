@@ -128,3 +128,18 @@ fn numbers_that_lose_digits_are_named() {
         warning rounded_number c 2:80: step `s`: the number is kept as 0.1: digits are lost; a text keeps them
     "#]].assert_eq(&shown(&world().check(text)));
 }
+
+#[test]
+fn a_signal_carries_the_same_for_all_steps() {
+    let text = r#"{ "name": "a", "steps": [[
+      { "name": "a", "waitForSignal": { "name": "go", "schema": { "type": "string" } } },
+      { "name": "b", "waitForSignal": { "name": "go" } },
+      { "name": "c", "waitForSignal": { "name": "go", "schema": { "type": "string" } } },
+      { "name": "d", "waitForSignal": { "name": "go", "schema": { "type": "number" } } },
+      { "name": "e", "waitForSignal": { "name": "a/b" } }
+    ]] }"#;
+    expect![[r#"
+        error invalid_document waitForSignal.schema 5:65: step `d`: another step waits for signal `go` with another `schema`
+        error invalid_document waitForSignal.name 6:49: step `e`: `a/b` is not a name for a signal: use 1 to 128 letters, digits, `_`, `-`, `.`, `:` or spaces inside
+    "#]].assert_eq(&shown(&world().check(text)));
+}

@@ -12,6 +12,9 @@ use crate::read_json::shortened;
 use crate::refs::PART_MAX;
 use crate::template::{FieldPath, InputTemplate, RefSlot, TemplateNode, TemplatePart};
 
+/// What the type of a literal takes.
+const SCALAR_WORK: u64 = 50;
+
 /// What happens where a ref leads to no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AbsenceRule {
@@ -75,6 +78,8 @@ impl BuiltCheck<'_> {
         let place = template.place;
         match &mut template.node {
             TemplateNode::Broken => BuiltValue::unknown(),
+            // That not all was checked is said of the document; refs are looked at in any case.
+            TemplateNode::Scalar(_) if !self.flow.spend(SCALAR_WORK) => BuiltValue::unknown(),
             TemplateNode::Scalar(value) => self.scalar(value, place, target),
             TemplateNode::Ref(slot) => self.reference(slot, target, rule),
             TemplateNode::Text(parts) => self.text(parts, place, target),
@@ -182,7 +187,8 @@ impl BuiltCheck<'_> {
             is_known &= built.is_known;
             schemas.push(built.schema);
         }
-        BuiltValue { schema: JsonSchema::tuple(&schemas), required: true, is_known }
+        // What is not known in part is compared in parts only.
+        if is_known { BuiltValue::known(JsonSchema::tuple(&schemas)) } else { BuiltValue::unknown() }
     }
 
     fn object(
@@ -210,7 +216,11 @@ impl BuiltCheck<'_> {
             is_known &= built.is_known;
             built_fields.push(ObjectField { name, schema: built.schema, required: built.required });
         }
-        BuiltValue { schema: JsonSchema::closed_object(built_fields), required: true, is_known }
+        if is_known {
+            BuiltValue::known(JsonSchema::closed_object(built_fields))
+        } else {
+            BuiltValue::unknown()
+        }
     }
 
     /// Fields that the target asks for and the document does not give.

@@ -10,9 +10,10 @@ use crate::catalog::CheckContext;
 use crate::checked::{CheckedDocument, CheckedForEach, CheckedStep, DocumentCheck, StepAction, StepSchemas};
 use crate::decode::{decode, invalid};
 use crate::draft::{DraftedAction, DraftedDocument, DraftedForEach, DraftedStep};
-use crate::flow::{FlowSources, StepOutput, TypeFlow, ValueSpot};
+use crate::flow::{FlowSources, StepOutput, TOO_MUCH, TypeFlow, ValueSpot};
 use crate::json::{PlacedJson, PlacedText};
 use crate::known_type::{KnownType, ValueType};
+use crate::place::SourcePlace;
 use crate::problem::{DocumentProblem, ProblemCode, ProblemList, ProblemOwner};
 use crate::scope::{RefScope, StepNames};
 use crate::step_schemas::{SchemaFinder, own_schema};
@@ -68,6 +69,10 @@ fn check_draft(
     }
     check.flow.sources.output = output_of(draft, &check.flow.sources.steps);
     let triggers = check_triggers(draft, context.workflows, &mut check);
+    if check.flow.is_spent() {
+        let place = SourcePlace::START;
+        check.problems.warn(DocumentProblem::new(ProblemCode::Unproven, place, TOO_MUCH));
+    }
     CheckedDocument {
         name: text_of(draft.name.as_ref()),
         description: draft.description.clone(),

@@ -17,9 +17,13 @@ use crate::template::{FieldPath, RefRoot, RefSlot};
 
 /// Work for all comparisons of one document; see `rival_schema::assignable_within`. A comparison of two usual types takes some
 /// hundred units.
-const WORK_MAX: u64 = 8_000_000;
+const WORK_MAX: u64 = 16_000_000;
+/// What one step into a type takes.
+const LOOKUP_WORK: u64 = 50;
+/// What a comparison takes besides: it makes room for both types, and a message.
+const COMPARISON_WORK: u64 = 100;
 const FRACTION: &str = "TypeScript's `number` may have a fraction, and whole numbers are expected";
-const TOO_MUCH: &str = "the types of the document are too large to compare all of them";
+pub(crate) const TOO_MUCH: &str = "the types of the document are too large to compare all of them";
 
 /// What a step gives.
 #[derive(Clone, Debug)]
@@ -81,7 +85,7 @@ impl TypeFlow {
         if path.is_empty() {
             return SchemaLookup::Found { schema: schema.clone(), optional: false };
         }
-        if !self.spend(schema.size() as u64 + 10 * path.len() as u64) {
+        if !self.spend(schema.size() as u64 + LOOKUP_WORK * path.len() as u64) {
             return SchemaLookup::Unknown { why: TOO_MUCH.to_owned() };
         }
         schema_at(schema, path)
@@ -94,18 +98,23 @@ impl TypeFlow {
         segments: &[PathSegment],
     ) -> Vec<Option<SchemaLookup>> {
         match schema {
-            Some(schema) if self.spend(schema.size() as u64 + 10 * segments.len() as u64) => {
+            Some(schema) if self.spend(schema.size() as u64 + LOOKUP_WORK * segments.len() as u64) => {
                 schemas_inside(schema, segments).into_iter().map(Some).collect()
             }
             Some(_) | None => vec![None; segments.len()],
         }
     }
 
-    /// Takes work; false if there is none left.
+    /// Takes work; false if there is not enough left, and then none is.
     pub(crate) fn spend(&mut self, work: u64) -> bool {
-        let is_left = self.work_left > 0;
+        let is_enough = self.work_left >= work;
         self.work_left = self.work_left.saturating_sub(work);
-        is_left
+        is_enough
+    }
+
+    /// Whether no work is left.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.work_left == 0
     }
 
     /// The type of what a ref leads to; none if that is an error, which was reported.
@@ -192,7 +201,7 @@ impl TypeFlow {
             0 => (AssignVerdict::Unknown { path: Vec::new(), why: TOO_MUCH.to_owned() }, 0),
             work_left => assignable_within(from, to, work_left),
         };
-        self.spend(work);
+        self.spend(work + COMPARISON_WORK);
         verdict
     }
 
@@ -219,7 +228,7 @@ impl TypeFlow {
                     text if text.is_empty() => String::new(),
                     text => format!("at `{text}`, "),
                 };
-                let message = format!("it is not proven that `{from}` is always a `{to}`: {inside}{why}");
+                let message = format!("it is not proven that `{from}` always fits `{to}`: {inside}{why}");
                 let problem = DocumentProblem::new(ProblemCode::Unproven, spot.place, message);
                 problems.warn(spotted(problem, spot).types(to, from));
                 false

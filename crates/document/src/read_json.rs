@@ -6,7 +6,7 @@ use crate::json::{JsonNode, ObjectMember, PlacedJson, PlacedText};
 use crate::place::SourcePlace;
 
 /// The longest text of a document, in bytes.
-pub const DOCUMENT_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub const DOCUMENT_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// How deep a document nests. The data of a template may nest twice as deep (each object may have to be quoted), and stays
 /// within the depth of a value that a plan can hold.
 pub const DOCUMENT_DEPTH_MAX: usize = 50;

@@ -119,3 +119,23 @@ fn schemas_that_go_round_in_circles() {
         assert!(check.errors.len() + check.warnings.len() > 0, "{schema}");
     }
 }
+
+#[test]
+fn a_literal_as_large_as_a_document() {
+    let world = || {
+        let numbers = json!({ "type": "array", "items": { "type": "number" } });
+        FakeWorld::default().tool("c", "t", object(json!({ "a?": numbers, "b?": {} })), Value::Null)
+    };
+    let count = rival_document::DOCUMENT_BYTES_MAX / 2 - 200;
+    for field in ["a", "b"] {
+        let list = "1,".repeat(count);
+        let text = format!(
+            r#"{{"name":"d","steps":[[{{"name":"s","tool":{{"connectionId":"c","toolName":"t"}},"input":{{"{field}":[{list}1]}}}}]]}}"#
+        );
+        let check = world().check(&text);
+        assert!(check.errors.is_empty(), "{:?}", check.errors.first());
+        assert!(check.document.is_some());
+        // Not all of it was looked at, and that is said.
+        assert!(check.warnings.iter().any(|problem| problem.message.contains("too large")), "{field}");
+    }
+}

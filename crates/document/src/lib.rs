@@ -41,6 +41,7 @@ mod built;
 mod catalog;
 mod check;
 mod checked;
+mod compile;
 mod decode;
 mod document_schema;
 mod draft;
@@ -65,6 +66,7 @@ pub use check::check_document;
 pub use checked::{
     CheckedDocument, CheckedForEach, CheckedStep, CheckedTrigger, DocumentCheck, StepAction, StepSchemas,
 };
+pub use compile::{TOOL_BUILTIN, TRANSFORM_BUILTIN};
 pub use document_schema::document_schema;
 pub use draft::RetrySettings;
 pub use json::{JsonNode, ObjectMember, PlacedJson, PlacedText};

@@ -8,6 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::value::Value;
 
+/// The built-in function that every engine brings along: gives what a template becomes.
+pub const VALUE_BUILTIN: &str = "value";
+/// Another one: gives the moment that a template becomes, until which to sleep.
+pub const MOMENT_BUILTIN: &str = "moment";
+
 /// A function of the workflow by its name, or one that engines bring along, with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 pub use check::{BlockName, PlanError, check_id};
 pub use diff::{NodeChange, NodeMove, NodeName, PlanDiff, SettingChange};
-pub use function::{BadBuiltin, Builtin, FunctionRef};
+pub use function::{BadBuiltin, Builtin, FunctionRef, MOMENT_BUILTIN, VALUE_BUILTIN};
 pub use graph::{Graph, GraphEdge, GraphNode};
 pub use index::{BlockRef, IndexedPlan, NodeRef};
 pub use read::{PLAN_VERSION, PlanReadError};

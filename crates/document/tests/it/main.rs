@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests do")]
 #![allow(clippy::needless_pass_by_value, reason = "literals of JSON read better without references")]
 
+mod compile;
 mod fakes;
 mod hostile;
 mod json;

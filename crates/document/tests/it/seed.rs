@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::fakes::{FakeWorld, list, object, shown, text};
 
-fn world() -> FakeWorld {
+pub(crate) fn world() -> FakeWorld {
     let data = || object(json!({ "data": { "type": "object" } }));
     let user = object(json!({
         "id": text(), "name": text(), "email": text(), "active": { "type": "boolean" }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use rival_core::failure::code;
+use rival_core::plan::{MOMENT_BUILTIN, VALUE_BUILTIN};
 use rival_core::{FailureRecord, StepError, Value};
 
 use crate::call::context::CallContext;
@@ -16,21 +17,18 @@ use crate::call::function::{CallError, FunctionNeeds, UserFunction};
 use crate::registry::builtins::{BindError, Builtins};
 use crate::template::{FillError, Template};
 
-const VALUE: &str = "value";
-const MOMENT: &str = "moment";
-
 /// The engine's own.
 pub(crate) struct OwnBuiltins;
 
 impl Builtins for OwnBuiltins {
     fn names(&self) -> Vec<String> {
-        vec![VALUE.to_owned(), MOMENT.to_owned()]
+        vec![VALUE_BUILTIN.to_owned(), MOMENT_BUILTIN.to_owned()]
     }
 
     fn bind(&self, name: &str, with: &Value) -> Result<Arc<dyn UserFunction>, BindError> {
         let template = Template::parse(with)
             .map_err(|error| BindError::Invalid { function: name.to_owned(), message: error.to_string() })?;
-        let answer = if name == MOMENT { moment } else { itself };
+        let answer = if name == MOMENT_BUILTIN { moment } else { itself };
         Ok(Arc::new(TemplateFunction { needs: template.needs(), template, answer }))
     }
 }

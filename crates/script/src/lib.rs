@@ -22,6 +22,7 @@ mod registry;
 mod sandbox;
 mod settings;
 pub mod testing;
+mod transforms;
 pub mod types;
 mod variables;
 mod watch;
@@ -34,4 +35,5 @@ pub use rival_script_host::{AllowError, OutgoingPolicy, main_if_asked, was_asked
 pub use rival_typescript::{Problem, Transform, transform};
 pub use sandbox::{Sandbox, TransformError, TransformLimits};
 pub use settings::{Hosting, ScriptSettings};
+pub use transforms::TransformBuiltins;
 pub use watch::Watching;

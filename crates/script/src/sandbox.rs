@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
 use crate::call::HostCallError;
+use crate::code;
 use crate::host::{CallLoss, HostHandle, lock};
 use crate::launch::launch;
 use crate::settings::ScriptSettings;
@@ -57,7 +58,10 @@ pub enum TransformError {
         /// Its limit.
         bytes: usize,
     },
-    /// No host could be started, or it ended while it worked.
+    /// The host ended while the transform was at work.
+    #[error("the script host ended while the transform was at work")]
+    HostLost,
+    /// No host could be started.
     #[error("no script host could run the transform: {0}")]
     Host(String),
 }
@@ -69,7 +73,7 @@ impl TransformError {
             Self::Failed { code, .. } => code,
             Self::Timeout { .. } => "transform_timeout",
             Self::OutOfMemory { .. } => "out_of_memory",
-            Self::Host(_) => "script_host",
+            Self::HostLost | Self::Host(_) => code::HOST,
         }
     }
 }
@@ -170,7 +174,7 @@ fn conclude(
     match answer {
         Ok(value) => Ok(Value::from(value)),
         Err(HostCallError::Lost(CallLoss::Crash | CallLoss::Bystander | CallLoss::Stuck)) => {
-            Err(TransformError::Host("it ended while the transform was at work".to_owned()))
+            Err(TransformError::HostLost)
         }
         Err(HostCallError::Failed(error)) => Err(match error.code.as_deref() {
             Some("transform_timeout") => TransformError::Timeout { ms: whole_ms(limits.time) },

@@ -2,6 +2,7 @@
 
 mod context;
 mod docs;
+mod documents;
 mod durable;
 mod edits;
 mod examples;

@@ -53,7 +53,7 @@ fn a_template_becomes_what_its_values_are() {
         (json!([{"$": ["index"]}, {"b": {"$": ["index"]}}]), r#"[3,{"b":3}]"#),
         (json!({"$quote": {"$": {"$": ["index"]}, "a": 1}}), r#"{"$":3,"a":1}"#),
         (json!({"$quote": {"$quote": 1}}), r#"{"$quote":1}"#),
-        (json!({"$schema": 1, "$ref": {"$id": 2}}), r#"{"$ref":{"$id":2},"$schema":1}"#),
+        (json!({"$ref": {"$id": 2}, "$schema": 1}), r#"{"$ref":{"$id":2},"$schema":1}"#),
         (json!({"$": ["input", "$"]}), "7"),
     ];
     for (data, expected) in cases {

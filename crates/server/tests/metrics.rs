@@ -366,9 +366,13 @@ async fn a_live_run_shows_until_it_is_cancelled() {
 }
 
 #[tokio::test]
-async fn children_count_and_wait_in_the_queue() {
+async fn children_count_and_wait_in_the_queue_without_room() {
     let parent: Workflow<(), Value> = Workflow::new("parent").step(nested).build().unwrap();
-    let (engine, metrics) = lab(&parent).await;
+    let good: Workflow<(), u32> = Workflow::new("good").step(one).build().unwrap();
+    let builder = TestEngine::builder().configure(|it| it.max_live_runs(1));
+    let engine = builder.workflow(&good).workflow(&parent).build().await.unwrap();
+    let metrics = Arc::new(ServerMetrics::default());
+    engine.observe(metrics.clone());
     let run = engine.run("parent", ()).await.unwrap();
     assert_eq!(engine.finish(run.id()).await.unwrap().status, RunStatus::Completed);
     engine.settled().await;

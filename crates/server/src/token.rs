@@ -255,6 +255,7 @@ impl TokenFile {
                 private_folders().create(folder)?;
             }
             let file = private().truncate(false).open(self.beside(".lock"))?;
+            self.hand_over(&file)?;
             file.lock()?;
             Ok(file)
         };
@@ -268,6 +269,7 @@ impl TokenFile {
         let attempt = || {
             let temporary = self.beside(".new");
             let mut file = private().truncate(true).open(&temporary)?;
+            self.hand_over(&file)?;
             file.write_all(text.as_bytes())?;
             file.write_all(b"\n")?;
             file.sync_all()?;
@@ -275,6 +277,27 @@ impl TokenFile {
             sync_folder(folder_of(&self.path))
         };
         attempt().map_err(|error| self.unwritable(error))
+    }
+
+    /// What root writes is for the user that the server runs as: the owner of the file that was there, or of the folder.
+    #[cfg(unix)]
+    fn hand_over(&self, file: &File) -> io::Result<()> {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let owner = fs::metadata(&self.path).or_else(|_| fs::metadata(folder_of(&self.path)))?;
+        if file.metadata()?.uid() == 0 && owner.uid() != 0 {
+            fchown(file, Some(owner.uid()), Some(owner.gid()))?;
+        }
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "the other systems have no such owners"
+    )]
+    fn hand_over(&self, _file: &File) -> io::Result<()> {
+        Ok(())
     }
 
     fn beside(&self, suffix: &str) -> PathBuf {

@@ -170,3 +170,23 @@ async fn a_folder_in_its_place_lets_nobody_in() {
     fs::remove_dir(server.tokens.path()).unwrap();
     server.assert_well().await;
 }
+
+/// A token made by root, as one does beside a service of another user, must not lock that service out.
+#[cfg(unix)]
+#[test]
+fn what_root_writes_belongs_to_the_owner_of_the_folder() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let folder = tempfile::tempdir().unwrap();
+    // Only root can do this; another user's files are its own in any case.
+    if chown(folder.path(), Some(65_534), Some(65_534)).is_err() {
+        return;
+    }
+    let file = TokenFile::new(folder.path().join("tokens.json"));
+    for name in ["first", "second"] {
+        file.create(name, AccessScope::Run, Time(0), None).unwrap();
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            let entry = entry.unwrap();
+            assert_eq!(entry.metadata().unwrap().uid(), 65_534, "{:?}", entry.path());
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! What TypeScript costs: steps in script hosts, transforms, a folder of files.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,8 +8,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use rival::prelude::*;
-use rival::{RunStatus, SqliteStore, Value};
-use rival_script::{Sandbox, ScriptSettings, Scripts, TransformLimits, main_was_asked};
+use rival::{Definition, RunStatus, SqliteStore, Value};
+use rival_document::{
+    CheckContext, ToolCatalog, ToolLookup, TypescriptTransforms, WorkflowCatalog, WorkflowLookup,
+    check_document,
+};
+use rival_script::{Sandbox, ScriptSettings, Scripts, TransformBuiltins, TransformLimits, main_was_asked};
+use serde_json::json;
 
 use crate::report::BenchReport;
 use crate::throughput::{five_steps, run_all};
@@ -22,12 +28,16 @@ const ROUNDS: usize = 5;
 const FIVE: &str = "function a() {}\nfunction b() {}\nfunction c() {}\nfunction d() {}\nfunction e() {}\n\
                     export const name = 'five-ts'\nexport const steps = [a, b, c, d, e]\n";
 
+const NEXT_NUMBER: &str = "interface Input { n: number }\ninterface Output { n: number }\n\
+                           export default ({ n }: Input): Output => ({ n: n + 1 })";
+
 pub(crate) async fn measure(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     ensure!(
         main_was_asked(),
         "script hosts must be processes here: their memory and time are measured apart"
     );
     steps(size, report).await?;
+    documents(size, report).await?;
     transforms(size, report).await?;
     folder(size, report).await
 }
@@ -42,14 +52,14 @@ async fn steps(size: BenchSize, report: &mut BenchReport) -> Result<()> {
     let scripts = Scripts::new(ScriptSettings::default());
     scripts.register(&engine, dir.path()).await?;
     let runs = size.runs / ROUNDS / 5;
-    run_scripts(&engine, 50, 50).await?;
+    run_by_name(&engine, "five-ts", 50, 50).await?;
     let (mut in_rust, mut in_script) = (ScriptTimeSpent::default(), ScriptTimeSpent::default());
     for _ in 0..ROUNDS {
         let before = ScriptTimeSpent::now()?;
         run_all(&engine, &rust, runs, IN_FLIGHT).await?;
         in_rust.add(&before)?;
         let before = ScriptTimeSpent::now()?;
-        run_scripts(&engine, runs, IN_FLIGHT).await?;
+        run_by_name(&engine, "five-ts", runs, IN_FLIGHT).await?;
         in_script.add(&before)?;
     }
     engine.shutdown(Duration::from_secs(5)).await;
@@ -67,14 +77,14 @@ async fn steps(size: BenchSize, report: &mut BenchReport) -> Result<()> {
 }
 
 /// The same as `run_all`, for a workflow that is known by name.
-async fn run_scripts(engine: &Engine, runs: usize, in_flight: usize) -> Result<()> {
+async fn run_by_name(engine: &Engine, workflow: &'static str, runs: usize, in_flight: usize) -> Result<()> {
     let next = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let tasks: Vec<_> = (0..in_flight.min(runs))
         .map(|_| {
             let (engine, next) = (engine.clone(), Arc::clone(&next));
             tokio::spawn(async move {
                 while next.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < runs {
-                    let run = engine.run("five-ts", ()).await?;
+                    let run = engine.run(workflow, ()).await?;
                     let outcome = engine.wait(run.id()).await?;
                     ensure!(outcome.status == RunStatus::Completed, "a run ended as {}", outcome.status);
                 }
@@ -86,6 +96,55 @@ async fn run_scripts(engine: &Engine, runs: usize, in_flight: usize) -> Result<(
         task.await??;
     }
     Ok(())
+}
+
+/// A document of five transforms, one after the other, each of which reads the one before.
+async fn documents(size: BenchSize, report: &mut BenchReport) -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let store = SqliteStore::open(dir.path().join("documents.db"))?;
+    let sandbox = Sandbox::new(ScriptSettings::default());
+    let builtins = Arc::new(TransformBuiltins::new(sandbox, TransformLimits::default()));
+    let engine = Engine::builder().store(store).builtins(builtins).build().await?;
+    engine.register(five_transforms()?).await?;
+    run_by_name(&engine, "five-document", 50, 50).await?;
+    let runs = size.runs / ROUNDS / 5;
+    let start = Instant::now();
+    run_by_name(&engine, "five-document", runs, IN_FLIGHT).await?;
+    let took = start.elapsed();
+    engine.shutdown(Duration::from_secs(5)).await;
+    let note =
+        format!("{runs} runs of 5 transforms in a sandbox, {IN_FLIGHT} in flight; beside ts_steps_per_s");
+    report.add("document_steps_per_s", (runs * 5) as f64 / took.as_secs_f64(), "steps/s", note);
+    Ok(())
+}
+
+fn five_transforms() -> Result<Definition> {
+    let step = |number: usize| {
+        let input = if number == 0 { json!(0) } else { json!(format!("@s{}.output.n", number - 1)) };
+        json!([{ "name": format!("s{number}"), "transform": NEXT_NUMBER, "input": { "n": input } }])
+    };
+    let steps: Vec<_> = (0..5).map(step).collect();
+    let text = json!({ "name": "five-document", "steps": steps }).to_string();
+    let world =
+        CheckContext { tools: &NothingElse, transforms: &TypescriptTransforms, workflows: &NothingElse };
+    let check = check_document(&text, world);
+    let document = check.document.with_context(|| format!("{:?}", check.errors))?;
+    Ok(Definition::new(document.plan()?, BTreeMap::new()))
+}
+
+/// A world without tools and workflows.
+struct NothingElse;
+
+impl ToolCatalog for NothingElse {
+    fn tool(&self, _: &str, _: &str) -> ToolLookup {
+        ToolLookup::UnknownConnection { known: Vec::new() }
+    }
+}
+
+impl WorkflowCatalog for NothingElse {
+    fn workflow(&self, _: &str) -> WorkflowLookup {
+        WorkflowLookup::Unknown { known: Vec::new() }
+    }
 }
 
 /// A transform of a kilobyte, warm.

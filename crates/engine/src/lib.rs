@@ -21,6 +21,7 @@ pub use api::figures::{FunctionHosts, HostFigures};
 pub use api::fork::ForkRequest;
 pub use api::handle::RunHandle;
 pub use api::observer::{CallEnd, Called, Committed, Observer, ServedRequest};
+pub use api::records::Records;
 pub use api::signal::SignalRequest;
 pub use api::start::{RunRequest, RunTarget, is_run_id};
 pub use call::context::{

@@ -6,6 +6,7 @@ use rusqlite::{Connection, Row};
 
 use crate::fault::{Result, SqliteFault};
 use crate::meta::StoreMeta;
+use crate::records;
 use crate::schema;
 use crate::sum;
 
@@ -126,6 +127,17 @@ impl CheckFindings {
         }
         for hash in texts(connection, "SELECT hash FROM plans WHERE sum <> row_sum(hash, json)")? {
             self.say(format!("plan {hash} is not as it was written"));
+        }
+        let sql =
+            format!("SELECT kind || ' ' || key FROM records WHERE sum <> {} LIMIT {MANY}", records::SUM);
+        for record in texts(connection, &sql)? {
+            self.say(format!("a version of the record {record} is not as it was written"));
+        }
+        let gaps = format!(
+            "SELECT kind || ' ' || key FROM records GROUP BY kind, key HAVING max(version) <> count(*) LIMIT {MANY}"
+        );
+        for record in texts(connection, &gaps)? {
+            self.say(format!("versions of the record {record} are missing"));
         }
         Ok(())
     }

@@ -26,6 +26,7 @@ mod name;
 mod open;
 mod query;
 mod reader;
+mod records;
 mod retention;
 mod schema;
 mod sum;
@@ -44,8 +45,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
-    Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, SendResult, Snapshot, Store, StoreDamage, StoreError, StoreFigures,
+    Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRecord,
+    NewRun, Page, PutResult, Record, RunFilter, RunRow, SendResult, Snapshot, Store, StoreDamage, StoreError,
+    StoreFigures,
 };
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -412,6 +414,42 @@ impl Store for SqliteStore {
 
     async fn plans(&self) -> Result<Vec<(PlanHash, String)>, StoreError> {
         self.read(query::plans).await
+    }
+
+    async fn put_record(&self, record: NewRecord) -> Result<PutResult, StoreError> {
+        record.check()?;
+        self.write(move |tables| tables.put_record(&record)).await
+    }
+
+    async fn record(
+        &self,
+        kind: &str,
+        key: &str,
+        version: Option<u64>,
+    ) -> Result<Option<Record>, StoreError> {
+        let (kind, key) = (kind.to_owned(), key.to_owned());
+        self.read(move |connection| records::one(connection, &kind, &key, version)).await
+    }
+
+    async fn records(
+        &self,
+        kind: &str,
+        after_key: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        let (kind, after_key) = (kind.to_owned(), after_key.map(str::to_owned));
+        self.read(move |connection| records::page(connection, &kind, after_key, limit)).await
+    }
+
+    async fn record_versions(
+        &self,
+        kind: &str,
+        key: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        let (kind, key) = (kind.to_owned(), key.to_owned());
+        self.read(move |connection| records::versions(connection, &kind, &key, before, limit)).await
     }
 
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError> {

@@ -19,6 +19,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/0001.sql"), then: |_| Ok(()) },
     Migration { sql: include_str!("schema/0002.sql"), then: fill_sums },
     Migration { sql: include_str!("schema/0003.sql"), then: |_| Ok(()) },
+    Migration { sql: include_str!("schema/0004.sql"), then: |_| Ok(()) },
 ];
 
 /// What this program writes.

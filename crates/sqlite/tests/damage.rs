@@ -14,8 +14,8 @@ use common::{Folder, batch, commit, new_run, row_update};
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time, Value};
 use rival_sqlite::SqliteStore;
 use rival_store::{
-    Commit, EngineId, Epoch, LogFilter, LogLevel, LogLine, NewMessage, NewRun, RowUpdate, RunHold, Snapshot,
-    Store, StoreError,
+    Commit, EngineId, Epoch, ExpectedVersion, LogFilter, LogLevel, LogLine, NewMessage, NewRecord, NewRun,
+    RowUpdate, RunHold, Snapshot, Store, StoreError,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value as Sql;
@@ -58,6 +58,11 @@ async fn fill(store: &SqliteStore, seed: u64, runs: u64) -> EngineId {
         live(store, &id, &mut dice).await;
     }
     store.purge(Time(5), 3).await.unwrap();
+    for body in ["first", "second"] {
+        let (kind, key) = ("note".to_owned(), format!("a-{seed}"));
+        let (expected, body, at) = (ExpectedVersion::Any, Some(body.to_owned()), Time(5));
+        store.put_record(NewRecord { kind, key, expected, body, at, by: None }).await.unwrap();
+    }
     engine
 }
 
@@ -152,6 +157,7 @@ impl Image {
             "messages",
             "plans",
             "logs",
+            "records",
         ] {
             let mut statement = connection.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2"))?;
             let columns = statement.column_count();
@@ -423,6 +429,9 @@ async fn an_edited_row_is_found_when_it_is_read() {
         "UPDATE snapshots SET body = x'00' WHERE run = ?1",
         "UPDATE logs SET message = 'found it' WHERE run = ?1",
         "UPDATE plans SET json = '{}'",
+        "UPDATE records SET body = 'forged'",
+        "UPDATE records SET version = version + 10",
+        "DELETE FROM records WHERE version = 1",
         "UPDATE names SET text = 'other' WHERE no = 1",
         "DELETE FROM tags WHERE run IN (SELECT no FROM runs)",
         "UPDATE meta SET last_run = last_run - 1",
@@ -448,6 +457,7 @@ async fn an_edited_row_is_found_when_it_is_read() {
             _ if edit.contains("messages SET body") => damaged(store.messages(&run).await.err()),
             _ if edit.contains("snapshots") => damaged(store.snapshot(&run).await.err()),
             _ if edit.contains("logs") => damaged(store.logs(&run, &LogFilter::default()).await.err()),
+            _ if edit.contains("UPDATE records") => damaged(store.records("note", None, 10).await.err()),
             _ if edit.contains("plans") => damaged(store.plans().await.err()),
             _ => true,
         };

@@ -11,6 +11,7 @@ pub mod conformance;
 mod error;
 mod given;
 mod memory;
+mod record;
 mod types;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ pub use async_trait::async_trait;
 pub use error::{CommitError, StoreError};
 pub use given::GivenStore;
 pub use memory::MemoryStore;
+pub use record::{ExpectedVersion, KEY_MAX_BYTES, KIND_MAX_BYTES, NewRecord, PutResult, Record};
 pub use rival_core::LogLevel;
 pub use types::{
     Claim, Commit, EngineId, Epoch, EventBatch, LogFilter, LogLine, Message, MessageNo, NewMessage, NewRun,
@@ -135,6 +137,34 @@ pub trait Store: Send + Sync + 'static {
 
     /// All kept plans, the oldest first.
     async fn plans(&self) -> Result<Vec<(PlanHash, String)>, StoreError>;
+
+    /// Writes a version of a record: the next one of its kind and key, if the newest one is what is expected. Of several
+    /// callers who expect the same one, one writes. A kind or a key that cannot be one is [`StoreError::Invalid`]
+    /// ([`NewRecord::check`]).
+    async fn put_record(&self, record: NewRecord) -> Result<PutResult, StoreError>;
+
+    /// A version of a record; without a number, the newest, also if it is one that deletes.
+    async fn record(&self, kind: &str, key: &str, version: Option<u64>)
+    -> Result<Option<Record>, StoreError>;
+
+    /// The newest version of each record of a kind that is not deleted, in the order of the bytes of their keys, after this
+    /// key. About [`LOAD_MAX_BYTES`] at most, and always one if there is one: an empty page is the end.
+    async fn records(
+        &self,
+        kind: &str,
+        after_key: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError>;
+
+    /// The versions of a record before this one, the newest first, those that delete included. Pages are as long as those of
+    /// [`Store::records`].
+    async fn record_versions(
+        &self,
+        kind: &str,
+        key: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError>;
 
     /// Adds log lines, also of runs that have ended. Lines of unknown runs are dropped.
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError>;

@@ -15,12 +15,14 @@ use rival::{Definition, Page, RunFilter, RunId, RunStatus, SqliteStore, Time, Va
 use rival_core::event;
 use rival_core::state::FOLD_VERSION;
 use rival_engine::verify::{ExaminedRun, check_runs, check_store};
-use rival_store::{Commit, LogFilter, NewMessage, RowUpdate, RunHold, Snapshot, Store};
+use rival_store::{
+    Commit, ExpectedVersion, LogFilter, NewMessage, NewRecord, RowUpdate, RunHold, Snapshot, Store,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
 /// The schemas that there have been; the last one is written today.
-const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
+const VERSIONS: [&str; 4] = ["v1", "v2", "v3", "v4"];
 
 /// When it was recorded.
 const T0: Time = Time(1_800_000_000_000);
@@ -231,7 +233,26 @@ async fn by_hand_into_the_store(path: &Path) {
     commit.row_update = Some(RowUpdate::new(claim.row.status, RunHold::Release(wake_at), now, None));
     store.commit(Arc::new(commit)).await.unwrap();
     store.leave(engine).await.unwrap();
+    for (key, body) in RECORDS {
+        let record = NewRecord {
+            kind: "note".into(),
+            key: key.into(),
+            expected: ExpectedVersion::Any,
+            body: body.map(str::to_owned),
+            at: now,
+            by: Some("ann".into()),
+        };
+        store.put_record(record).await.unwrap();
+    }
 }
+
+/// Keys and bodies of records, in the order of writing. Stores have had them since `v4`.
+const RECORDS: [(&str, Option<&str>); 4] = [
+    ("oak \u{1F333}", Some("{\"rings\": 1}")),
+    ("elm", Some("2")),
+    ("elm", None),
+    ("oak \u{1F333}", Some("3")),
+];
 
 /// What is in a store, in words that later versions know too.
 async fn summary(path: &Path) -> serde_json::Value {
@@ -365,6 +386,32 @@ fn events_of_every_version_survive_being_written_again() {
                 }
             }
         });
+    }
+}
+
+#[test]
+fn a_store_of_every_version_holds_its_records() {
+    for version in VERSIONS {
+        let dir = tempfile::tempdir().unwrap();
+        let path = copied(version, dir.path());
+        let found = part(async {
+            let store = open(&path);
+            let mut found = Vec::new();
+            for key in ["elm", "oak \u{1F333}"] {
+                let versions = store.record_versions("note", key, None, 10).await.unwrap();
+                found.extend(versions.into_iter().map(|it| (it.key, it.version, it.body, it.at, it.by)));
+            }
+            found
+        });
+        let record = |key: &str, version, body: Option<&str>| {
+            let at = T0.plus_ms(7 * 60_000);
+            (key.to_owned(), version, body.map(str::to_owned), at, Some("ann".to_owned()))
+        };
+        let [(oak, first), (elm, kept), (_, deleted), (_, second)] = RECORDS;
+        let all =
+            [record(elm, 2, deleted), record(elm, 1, kept), record(oak, 2, second), record(oak, 1, first)];
+        let expected = if ["v1", "v2", "v3"].contains(&version) { Vec::new() } else { all.to_vec() };
+        assert_eq!(found, expected, "{version}");
     }
 }
 

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 use rival_store::{
-    Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, SendResult, Snapshot, Store, StoreError, StoreFigures,
+    Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRecord,
+    NewRun, Page, PutResult, Record, RunFilter, RunRow, SendResult, Snapshot, Store, StoreError,
+    StoreFigures,
 };
 
 use crate::crash::{CrashSchedule, CrashSide};
@@ -146,6 +147,38 @@ impl Store for MortalStore {
 
     async fn plans(&self) -> Result<Vec<(PlanHash, String)>, StoreError> {
         self.read(self.inner.plans()).await
+    }
+
+    async fn put_record(&self, record: NewRecord) -> Result<PutResult, StoreError> {
+        self.write(self.inner.put_record(record)).await
+    }
+
+    async fn record(
+        &self,
+        kind: &str,
+        key: &str,
+        version: Option<u64>,
+    ) -> Result<Option<Record>, StoreError> {
+        self.read(self.inner.record(kind, key, version)).await
+    }
+
+    async fn records(
+        &self,
+        kind: &str,
+        after_key: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.read(self.inner.records(kind, after_key, limit)).await
+    }
+
+    async fn record_versions(
+        &self,
+        kind: &str,
+        key: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.read(self.inner.record_versions(kind, key, before, limit)).await
     }
 
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError> {

@@ -8,5 +8,6 @@ pub(crate) mod figures;
 pub(crate) mod fork;
 pub(crate) mod handle;
 pub(crate) mod observer;
+pub(crate) mod records;
 pub(crate) mod signal;
 pub(crate) mod start;

@@ -39,6 +39,7 @@ mod order;
 mod parallel;
 mod pause;
 mod queue;
+mod records;
 mod requests;
 mod retry;
 mod saga;

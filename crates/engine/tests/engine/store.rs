@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use rival::{LogFilter, LogLine, Page, PlanHash, RunFilter, RunId, RunRow, Seq, Store, StoreError, Time};
 use rival_store::{
-    Claim, Commit, CommitError, EngineId, EventBatch, Message, NewMessage, NewRun, SendResult, Snapshot,
-    StoreFigures,
+    Claim, Commit, CommitError, EngineId, EventBatch, Message, NewMessage, NewRecord, NewRun, PutResult,
+    Record, SendResult, Snapshot, StoreFigures,
 };
 
 use crate::steps::Gate;
@@ -299,6 +299,38 @@ impl Store for TestStore {
 
     async fn plans(&self) -> Result<Vec<(PlanHash, String)>, StoreError> {
         self.inner.plans().await
+    }
+
+    async fn put_record(&self, record: NewRecord) -> Result<PutResult, StoreError> {
+        self.inner.put_record(record).await
+    }
+
+    async fn record(
+        &self,
+        kind: &str,
+        key: &str,
+        version: Option<u64>,
+    ) -> Result<Option<Record>, StoreError> {
+        self.inner.record(kind, key, version).await
+    }
+
+    async fn records(
+        &self,
+        kind: &str,
+        after_key: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.inner.records(kind, after_key, limit).await
+    }
+
+    async fn record_versions(
+        &self,
+        kind: &str,
+        key: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.inner.record_versions(kind, key, before, limit).await
     }
 
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError> {

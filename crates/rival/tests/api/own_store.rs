@@ -6,7 +6,8 @@ use rival::event::CallRole;
 use rival::prelude::*;
 use rival::store::{
     Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, MemoryStore, Message, NewMessage,
-    NewRun, Page, RunRow, SendResult, Snapshot, Store, StoreError, StoreFigures, async_trait,
+    NewRecord, NewRun, Page, PutResult, Record, RunRow, SendResult, Snapshot, Store, StoreError,
+    StoreFigures, async_trait,
 };
 use rival::{CallEnd, Called, Committed, Observer, PlanHash, RunId, RunStatus, Seq, Time};
 
@@ -92,6 +93,38 @@ impl Store for OwnStore {
 
     async fn plans(&self) -> Result<Vec<(PlanHash, String)>, StoreError> {
         self.0.plans().await
+    }
+
+    async fn put_record(&self, record: NewRecord) -> Result<PutResult, StoreError> {
+        self.0.put_record(record).await
+    }
+
+    async fn record(
+        &self,
+        kind: &str,
+        key: &str,
+        version: Option<u64>,
+    ) -> Result<Option<Record>, StoreError> {
+        self.0.record(kind, key, version).await
+    }
+
+    async fn records(
+        &self,
+        kind: &str,
+        after_key: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.0.records(kind, after_key, limit).await
+    }
+
+    async fn record_versions(
+        &self,
+        kind: &str,
+        key: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.0.record_versions(kind, key, before, limit).await
     }
 
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError> {

@@ -37,6 +37,7 @@ pub mod load;
 pub mod logs;
 pub mod messages;
 pub mod query;
+pub mod records;
 pub mod reopen;
 pub mod retention;
 pub mod start;
@@ -215,6 +216,19 @@ macro_rules! store_conformance {
                 an_ended_run_takes_lines,
                 pages_of_long_lines_are_short,
             ];
+            records: [
+                every_field_of_a_record_comes_back,
+                versions_count_within_kind_and_key,
+                another_version_than_expected_is_a_conflict_and_writes_nothing,
+                a_deleted_record_is_absent_and_its_versions_go_on,
+                the_newest_of_each_key_are_listed_by_key,
+                pages_of_records_have_no_gap_and_no_repeat,
+                pages_of_versions_go_back,
+                pages_of_large_records_are_short,
+                of_concurrent_writers_who_expect_one_version_one_writes,
+                concurrent_writers_who_expect_nothing_all_write,
+                kinds_and_keys_that_cannot_be_are_refused,
+            ];
             retention: [
                 runs_that_ended_before_are_removed_with_everything,
                 live_runs_and_recent_ones_stay,
@@ -232,6 +246,7 @@ macro_rules! store_conformance {
                 runs_of_former_engines_are_claimed,
                 former_owners_are_refused,
                 wake_ups_and_the_queue_are_still_there,
+                records_and_their_versions_are_still_there,
                 a_message_id_is_still_known,
             ];
         }
@@ -275,6 +290,7 @@ mod tests {
             include_str!("logs.rs"),
             include_str!("messages.rs"),
             include_str!("query.rs"),
+            include_str!("records.rs"),
             include_str!("reopen.rs"),
             include_str!("retention.rs"),
             include_str!("start.rs"),

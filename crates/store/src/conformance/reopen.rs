@@ -6,7 +6,7 @@ use rival_core::RunStatus;
 
 use super::StoreHarness;
 use super::fixture::*;
-use crate::{Commit, Epoch, NewRun, SendResult, Store};
+use crate::{Commit, Epoch, ExpectedVersion, NewRecord, NewRun, PutResult, SendResult, Store};
 
 /// The store opened again, or a word about why a fact was not looked at.
 async fn again<H: StoreHarness>(h: &H, store: H::Store) -> Option<H::Store> {
@@ -99,6 +99,28 @@ pub async fn wake_ups_and_the_queue_are_still_there(h: &impl StoreHarness) {
     assert_eq!(store.next_wake().await.unwrap(), Some(at(10)));
     assert_eq!(due(&store, engine, at(30)).await, ["b", "a"]);
     assert_eq!(claimed(&store.claim_queued(engine, MANY).await.unwrap()), ["d", "c"]);
+}
+
+pub async fn records_and_their_versions_are_still_there(h: &impl StoreHarness) {
+    let store = h.open().await;
+    let record = |body: Option<&str>| NewRecord {
+        kind: "note".to_owned(),
+        key: "a".to_owned(),
+        expected: ExpectedVersion::Any,
+        body: body.map(str::to_owned),
+        at: at(1),
+        by: None,
+    };
+    for body in [Some("1"), None, Some("3")] {
+        store.put_record(record(body)).await.unwrap();
+    }
+    let before = store.record_versions("note", "a", None, MANY).await.unwrap();
+    assert_eq!(before.len(), 3);
+    let Some(store) = again(h, store).await else { return };
+    assert_eq!(store.record_versions("note", "a", None, MANY).await.unwrap(), before);
+    let stale = NewRecord { expected: ExpectedVersion::Version(2), ..record(Some("x")) };
+    assert_eq!(store.put_record(stale).await.unwrap(), PutResult::Conflict { current: Some(3) });
+    assert_eq!(store.put_record(record(None)).await.unwrap(), PutResult::Written(4));
 }
 
 pub async fn a_message_id_is_still_known(h: &impl StoreHarness) {

@@ -8,6 +8,7 @@ mod claim;
 mod logs;
 mod messages;
 mod query;
+mod records;
 mod retention;
 mod state;
 
@@ -18,8 +19,9 @@ use async_trait::async_trait;
 use rival_core::{PlanHash, RunId, Seq, Time};
 
 use crate::{
-    Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRun, Page,
-    RunFilter, RunRow, SendResult, Snapshot, Store, StoreError, StoreFigures,
+    Claim, Commit, CommitError, EngineId, EventBatch, LogFilter, LogLine, Message, NewMessage, NewRecord,
+    NewRun, Page, PutResult, Record, RunFilter, RunRow, SendResult, Snapshot, Store, StoreError,
+    StoreFigures,
 };
 use state::MemoryState;
 
@@ -134,6 +136,38 @@ impl Store for MemoryStore {
 
     async fn plans(&self) -> Result<Vec<(PlanHash, String)>, StoreError> {
         Ok(self.lock().plans.clone())
+    }
+
+    async fn put_record(&self, record: NewRecord) -> Result<PutResult, StoreError> {
+        self.lock().put_record(record)
+    }
+
+    async fn record(
+        &self,
+        kind: &str,
+        key: &str,
+        version: Option<u64>,
+    ) -> Result<Option<Record>, StoreError> {
+        Ok(self.lock().record(kind, key, version))
+    }
+
+    async fn records(
+        &self,
+        kind: &str,
+        after_key: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        Ok(self.lock().records(kind, after_key, limit))
+    }
+
+    async fn record_versions(
+        &self,
+        kind: &str,
+        key: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        Ok(self.lock().record_versions(kind, key, before, limit))
     }
 
     async fn append_logs(&self, lines: Vec<LogLine>) -> Result<(), StoreError> {

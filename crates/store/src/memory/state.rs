@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rival_core::{PlanHash, RunId, RunStatus, Seq, Time};
 
-use crate::{EngineId, EventBatch, LogLine, Message, MessageNo, RunRow, Snapshot};
+use crate::{EngineId, EventBatch, LogLine, Message, MessageNo, Record, RunRow, Snapshot};
 
 /// The place of a run in the order of all runs; the key of everything below.
 pub(super) type RunNo = i64;
@@ -17,6 +17,8 @@ pub(super) struct MemoryState {
     pub(super) children: HashMap<RunId, BTreeSet<RunNo>>,
     /// The oldest first; there are few.
     pub(super) plans: Vec<(PlanHash, String)>,
+    /// The versions of each record, the oldest first, by kind and key.
+    pub(super) records: BTreeMap<String, BTreeMap<String, Vec<Record>>>,
     /// Engines that have joined and not left.
     pub(super) engines: BTreeSet<EngineId>,
     pub(super) index: RunIndex,

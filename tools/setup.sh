@@ -62,6 +62,8 @@ packages "$here/../packages/rival"
 packages "$here/packages/few"
 # Linters and generators of clients, which the OpenAPI document is tried with.
 packages "$here/clients"
+# MCP servers that other people wrote, which connections are tried with.
+packages "$here/mcp"
 
 if ! "$cargo" nextest --version >/dev/null 2>&1; then
     echo "installing cargo-nextest, the test runner (once; this takes a few minutes)"
@@ -78,14 +80,14 @@ if ! have prometheus || ! have promtool; then
     install "Prometheus" prometheus
 fi
 
-# schemathesis asks the server everything that its OpenAPI document allows, and openapi-python-client makes a client of
-# it. They are Python, and get a place of their own.
+# schemathesis asks the server everything that its OpenAPI document allows, openapi-python-client makes a client of it, and
+# mcp-server-time is a server of tools. They are Python, and get a place of their own.
 python=${CARGO_TARGET_DIR:-target}/python
 if ! cmp -s "$here/python.txt" "$python/installed.txt"; then
     if ! have python3 || ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then
         install "Python with virtual environments" python3 python3-venv
     fi
-    echo "installing schemathesis and openapi-python-client, which test the HTTP API (once)"
+    echo "installing schemathesis, openapi-python-client and mcp-server-time, which tests use (once)"
     rm -rf "$python"
     python3 -m venv "$python"
     "$python/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/python.txt"

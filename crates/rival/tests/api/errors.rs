@@ -33,6 +33,7 @@ fn raised() -> BTreeSet<String> {
         "crates/core/src/failure.rs",
         "crates/script-host/src/code.rs",
         "crates/http/src/lib.rs",
+        "crates/mcp/src/code.rs",
         "crates/outgoing/src/lib.rs",
         "crates/rival/src/extract/output.rs",
         "crates/script/src/code.rs",

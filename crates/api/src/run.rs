@@ -21,6 +21,10 @@ pub struct RunStatusReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub signal_id: Option<String>,
+    /// What was probably meant, where nothing in the run's plan waits for a signal of this name: it is kept all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub hint: Option<String>,
 }
 
 /// A run as lists show it.

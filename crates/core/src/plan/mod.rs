@@ -12,6 +12,7 @@ mod graph;
 mod index;
 mod read;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -507,6 +508,13 @@ impl Plan {
         functions
     }
 
+    /// The names of the signals that its nodes wait for.
+    pub fn signals(&self) -> BTreeSet<&str> {
+        let mut signals = BTreeSet::new();
+        self.block.add_signals(&mut signals);
+        signals
+    }
+
     /// How many steps it has, in all blocks.
     pub fn step_count(&self) -> usize {
         self.block.step_count()
@@ -541,6 +549,15 @@ impl PlanBlock {
 
     fn step_count(&self) -> usize {
         self.nodes.iter().map(Node::step_count).sum()
+    }
+
+    fn add_signals<'a>(&'a self, signals: &mut BTreeSet<&'a str>) {
+        for node in &self.nodes {
+            if let NodeKind::Signal(signal) = &node.kind {
+                signals.insert(&signal.signal);
+            }
+            node.blocks().iter().for_each(|(_, block)| block.add_signals(signals));
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use rival_store::{GivenStore, LogFilter, LogLine, Page, RunFilter, RunRow, Store
 use serde::Serialize;
 
 use crate::api::control::{self, RunCommand};
-use crate::api::error::{EngineError, RegisterError, RunError, StartError, Violation};
+use crate::api::error::{self, EngineError, RegisterError, RunError, StartError, Violation};
 use crate::api::fork::ForkRequest;
 use crate::api::handle::RunHandle;
 use crate::api::observer::{Observer, ServedRequest};
@@ -571,6 +571,21 @@ impl Engine {
     pub async fn plan(&self, run: &RunId) -> Result<Plan, RunError> {
         let row = self.row(run).await?;
         Ok(self.indexed_plan(&row).await?.plan().clone())
+    }
+
+    /// The signal that was probably meant, if a name is none of those that the run's plan and its workflow know, and is
+    /// nearly one of them. What steps wait for inside is in no plan.
+    pub async fn probable_signal(&self, run: &RunId, name: &str) -> Option<String> {
+        let row = self.row(run).await.ok()?;
+        let plan = self.indexed_plan(&row).await.ok()?;
+        let mut known = plan.plan().signals();
+        let registered = self.shared.registry.get(&row.workflow);
+        known
+            .extend(registered.iter().flat_map(|it| it.definition.signal_schemas.keys().map(String::as_str)));
+        if known.contains(name) {
+            return None;
+        }
+        error::nearest(name, known).map(str::to_owned)
     }
 
     pub(crate) async fn indexed_plan(&self, row: &RunRow) -> Result<Arc<BoundPlan>, RunError> {

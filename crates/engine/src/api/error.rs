@@ -502,9 +502,15 @@ pub(crate) fn no_workflow(name: &str, known: &[String]) -> String {
 const ALIKE: f64 = 0.8;
 
 fn did_you_mean(name: &str, known: &[String]) -> String {
-    let rated = known.iter().map(|known| (strsim::jaro_winkler(name, known), known));
-    let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|(alike, _)| *alike >= ALIKE);
-    best.map_or_else(String::new, |(_, known)| format!("; did you mean `{known}`?"))
+    let near = nearest(name, known.iter().map(String::as_str));
+    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+/// The name that was probably meant.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let rated = known.into_iter().map(|known| (strsim::jaro_winkler(name, known), known));
+    let best = rated.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    (best.0 >= ALIKE).then_some(best.1)
 }
 
 fn not_completed(outcome: &RunOutcome) -> String {

@@ -44,7 +44,10 @@ pub(crate) async fn import(
     let archive = Archive::from_json(archive.as_json())?;
     let imported = app.engine.import(&archive).await?;
     let status = if imported.new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Answer(RunStatusReply { run_id: imported.run, status: imported.status, signal_id: None })))
+    Ok((
+        status,
+        Answer(RunStatusReply { run_id: imported.run, status: imported.status, signal_id: None, hint: None }),
+    ))
 }
 
 impl From<ImportError> for HttpProblem {

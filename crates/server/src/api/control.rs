@@ -16,7 +16,7 @@ use crate::problem::HttpProblem;
 type Accepted = (StatusCode, Answer<RunStatusReply>);
 
 fn accepted(run_id: RunId, status: RunStatus) -> Accepted {
-    (StatusCode::ACCEPTED, Answer(RunStatusReply { run_id, status, signal_id: None }))
+    (StatusCode::ACCEPTED, Answer(RunStatusReply { run_id, status, signal_id: None, hint: None }))
 }
 
 /// Cancel a run
@@ -152,7 +152,8 @@ pub(crate) async fn fork(
 /// Send a signal
 ///
 /// Sends a run a signal. One that nothing waits for yet is kept. The answer says the signal's id, under which sending it
-/// again is harmless; so does a problem after which it is not known whether the run has it.
+/// again is harmless; so does a problem after which it is not known whether the run has it. A name that nothing in the
+/// plan waits for and that is nearly one of its signals is kept, too, and the answer has a hint.
 #[utoipa::path(post, path = "/api/runs/{id}/signals/{name}", operation_id = "sendSignal", tag = "control",
     params(("id" = String, Path, description = "The run"), ("name" = String, Path, description = "The signal"),
         ("Idempotency-Key" = Option<String>, Header, pattern = r#"[^\s"]"#, description = "The signal's id, as `id` is")),
@@ -167,14 +168,18 @@ pub(crate) async fn signal(
     JsonBody(signal): JsonBody<SignalBody>,
 ) -> Result<Accepted, HttpProblem> {
     let run = RunId::from(id);
-    let mut request = app.engine.signal(&run, name, signal.payload);
+    let mut request = app.engine.signal(&run, name.as_str(), signal.payload);
     if let Some(id) = key::signal_id(signal.id, &headers)? {
         request = request.id(id);
     }
     let signal_id = request.signal_id().to_owned();
     match request.await {
         Ok(status) => {
-            let acted = RunStatusReply { run_id: run, status, signal_id: Some(signal_id) };
+            let near = app.engine.probable_signal(&run, &name).await;
+            let hint = near.map(|near| {
+                format!("nothing in the plan of the run waits for `{name}`; did you mean `{near}`?")
+            });
+            let acted = RunStatusReply { run_id: run, status, signal_id: Some(signal_id), hint };
             Ok((StatusCode::ACCEPTED, Answer(acted)))
         }
         Err(error) => Err(HttpProblem::from(error).about_signal(signal_id)),

@@ -7,7 +7,7 @@ use rival_engine::{RunHandle, Violation, WorkflowInfo};
 use rival_store::{LogLine, RunRow};
 
 pub(crate) fn status_reply(run: &RunHandle) -> RunStatusReply {
-    RunStatusReply { run_id: run.id().clone(), status: run.status(), signal_id: None }
+    RunStatusReply { run_id: run.id().clone(), status: run.status(), signal_id: None, hint: None }
 }
 
 pub(crate) fn run_summary(row: RunRow) -> RunSummary {

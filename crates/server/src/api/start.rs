@@ -83,9 +83,10 @@ pub(crate) async fn start(
             let outcome = Box::pin(runs::outcome(&app, run.id(), at_hand)).await?;
             Ok(([location(&run)], outcome).into_response())
         }
-        Err(RunError::WaitTimeout { status, .. }) => {
-            Ok(accepted(&run, RunStatusReply { run_id: run.id().clone(), status, signal_id: None }))
-        }
+        Err(RunError::WaitTimeout { status, .. }) => Ok(accepted(
+            &run,
+            RunStatusReply { run_id: run.id().clone(), status, signal_id: None, hint: None },
+        )),
         Err(error) => Err(error.into()),
     }
 }

@@ -154,3 +154,19 @@ async fn a_signal_without_an_id_is_told_its_own() {
     let again = json!({"payload": {"approved": true}, "id": told.body["signalId"]});
     assert_eq!(lab.post(&path, again).await.status, 202);
 }
+
+/// A misspelt signal is kept, and its sender hears what was probably meant.
+#[tokio::test]
+async fn a_misspelt_signal_is_answered_with_the_one_that_was_meant() {
+    let lab = Lab::new().await;
+    let run = lab.start("approval", Value::Null).await;
+    let sent = async |name: &str| lab.post(&format!("/api/runs/{run}/signals/{name}"), json!({})).await;
+    let misspelt = sent("aproval").await;
+    assert_eq!(misspelt.status, 202);
+    let hint = "nothing in the plan of the run waits for `aproval`; did you mean `approval`?";
+    assert_eq!(misspelt.body["hint"], hint);
+    assert_eq!(sent("something_else").await.body["hint"], Value::Null);
+    let payload = json!({"payload": {"approved": true}});
+    let right = lab.post(&format!("/api/runs/{run}/signals/approval"), payload).await;
+    assert_eq!(right.body.get("hint"), None);
+}

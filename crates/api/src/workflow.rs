@@ -46,6 +46,9 @@ pub struct WorkflowDetail {
     pub graph: Graph,
     /// The plans that it has had in this store, the oldest first.
     pub versions: Vec<PlanVersion>,
+    /// What is wrong in the file that it comes from, so that it is as it was before the file was changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<SourceProblem>,
 }
 
 /// A plan that a workflow has or had.

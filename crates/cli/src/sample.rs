@@ -103,9 +103,99 @@ fn fields(schema: &Value, root: &Value, depth: u32) -> Map<String, Value> {
     needed.map(|name| (name.to_owned(), of(&schema["properties"][name], root, depth + 1))).collect()
 }
 
+/// How deep a type is shown: fields of fields of fields are `object`.
+const TYPE_DEPTH: u32 = 3;
+/// How many values of an enum are shown.
+const VALUES_MAX: usize = 8;
+
+/// What a schema accepts, as a type in a few words: `{customer: string, items: {sku: string}[]}`.
+pub(crate) fn type_of(schema: &Value) -> String {
+    named(schema, schema, 0)
+}
+
+fn named(schema: &Value, root: &Value, depth: u32) -> String {
+    if let Some(only) = schema.get("const") {
+        return only.to_string();
+    }
+    if let Some(values) = schema["enum"].as_array() {
+        return joined(values.iter().take(VALUES_MAX).map(Value::to_string), values.len() > VALUES_MAX);
+    }
+    let others = ["anyOf", "oneOf"].into_iter().find_map(|word| schema[word].as_array());
+    if let Some(others) = others.filter(|_| depth < TYPE_DEPTH) {
+        return joined(
+            others.iter().take(VALUES_MAX).map(|it| named(it, root, depth + 1)),
+            others.len() > VALUES_MAX,
+        );
+    }
+    if let Some(other) = other(schema, root).filter(|_| depth < TYPE_DEPTH) {
+        return named(other, root, depth + 1);
+    }
+    match &schema["type"] {
+        Value::String(word) => of_kind(word, schema, root, depth),
+        Value::Array(words) => joined(
+            words.iter().filter_map(Value::as_str).map(|word| of_kind(word, schema, root, depth)),
+            false,
+        ),
+        _ if schema["properties"].is_object() => of_kind("object", schema, root, depth),
+        _ => "any".to_owned(),
+    }
+}
+
+fn of_kind(kind: &str, schema: &Value, root: &Value, depth: u32) -> String {
+    match kind {
+        "array" if schema["items"].is_object() => {
+            let item = named(&schema["items"], root, depth);
+            if item.contains(" or ") { format!("({item})[]") } else { format!("{item}[]") }
+        }
+        "object" if depth < TYPE_DEPTH => match schema["properties"].as_object() {
+            Some(fields) => object(fields, schema, root, depth),
+            None => kind.to_owned(),
+        },
+        _ => kind.to_owned(),
+    }
+}
+
+fn object(fields: &Map<String, Value>, schema: &Value, root: &Value, depth: u32) -> String {
+    let required = |name: &str| {
+        schema["required"].as_array().is_some_and(|names| names.iter().any(|required| required == name))
+    };
+    let fields = fields.iter().map(|(name, field)| {
+        let mark = if required(name) { "" } else { "?" };
+        format!("{name}{mark}: {}", named(field, root, depth + 1))
+    });
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+}
+
+fn joined(types: impl Iterator<Item = String>, is_more: bool) -> String {
+    let mut types: Vec<String> = types.collect();
+    types.extend(is_more.then(|| "…".to_owned()));
+    types.dedup();
+    types.join(" or ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_type_says_what_lists_are_made_of() {
+        let schema = json!({
+            "type": "object",
+            "required": ["customer", "items"],
+            "properties": {
+                "customer": { "type": "string" },
+                "items": { "type": "array", "items": { "$ref": "#/$defs/item" } },
+                "tags": { "type": "array", "items": { "type": ["string", "null"] } },
+                "size": { "enum": ["s", "m"] },
+                "anything": { "type": "array" },
+            },
+            "$defs": { "item": { "type": "object", "properties": { "sku": { "type": "string" } }, "required": ["sku"] } },
+        });
+        let expected = r#"{customer: string, items: {sku: string}[], tags?: (string or null)[], size?: "s" or "m", anything?: array}"#;
+        assert_eq!(type_of(&schema), expected);
+        let endless = json!({ "type": "object", "properties": { "again": { "$ref": "#" } } });
+        assert_eq!(type_of(&endless), "{again?: {again?: any}}");
+    }
 
     #[test]
     fn a_sample_has_what_is_required() {

@@ -64,6 +64,10 @@ fn tell(known: &BTreeSet<String>, found: &BTreeSet<String>) {
     if let Some(more) = news.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         tracing::warn!(target: TARGET, "and {more} more type errors: `npx tsc --noEmit` shows all");
     }
+    if news.is_empty() && !found.is_empty() {
+        let many = found.len();
+        tracing::warn!(target: TARGET, "types: still {many} of the same errors; `npx tsc --noEmit` shows them");
+    }
     if !known.is_empty() && found.is_empty() {
         tracing::info!(target: TARGET, "all types are good");
     }

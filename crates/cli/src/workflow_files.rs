@@ -158,11 +158,16 @@ impl KnownFiles {
             };
             tracing::info!(target: TARGET, "loaded {}{whose}", loaded.changed.join(", "));
         }
+        for (workflow, functions) in &loaded.left {
+            let functions = functions.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let advice = "their plan names it; after a restart they are blocked until it is there again";
+            tracing::warn!(target: TARGET, advice, "{workflow}: runs under way still call {functions} as it was, which the file has no more");
+        }
         for gone in self.workflows.difference(&now.workflows) {
             tracing::info!(target: TARGET, "{gone} is gone; its runs go on");
         }
         if !self.problems.is_empty() && now.problems.is_empty() {
-            tracing::info!(target: TARGET, "all files are good");
+            tracing::info!(target: TARGET, "all files can be loaded");
         }
         let has_news = !loaded.changed.is_empty() || self.problems != now.problems;
         // Without a word, one would think that the file was not loaded.
@@ -176,9 +181,19 @@ impl KnownFiles {
     }
 }
 
+/// Says on stderr that a workflow is not as its file is now, and why.
+pub(crate) fn note_stale(workflow: &str, problems: &[SourceProblem], style: TextStyle) {
+    if problems.is_empty() {
+        return;
+    }
+    note_problems(problems, style);
+    let workflow = clean(workflow);
+    note(format_args!("its file cannot be loaded as it is now: `{workflow}` runs as it was before"));
+}
+
 /// Says on stderr what keeps files from being loaded.
 pub(crate) fn note_problems(problems: &[SourceProblem], style: TextStyle) {
-    for SourceProblem { file, line, column, message, advice } in problems {
+    for SourceProblem { file, line, column, message, advice, .. } in problems {
         let place = format!("{}:{line}:{column}", near(Path::new(file)));
         note(format_args!("{} {}: {}", style.red("problem:"), clean(&place), clean(message)));
         if let Some(advice) = advice {

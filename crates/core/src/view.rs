@@ -266,7 +266,7 @@ pub struct ChildView {
 }
 
 /// Something wrong in a file that workflows come from. Shown as `file:line:column: message`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SourceProblem {
@@ -281,6 +281,9 @@ pub struct SourceProblem {
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
+    /// The workflows that are as they were before the file was changed, because of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workflows: Vec<String>,
 }
 
 impl fmt::Display for SourceProblem {

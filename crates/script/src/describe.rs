@@ -6,6 +6,7 @@ use rival_script_host::frame::{ScriptError, ToHost};
 use rival_typescript::{Problem, ScriptProgram};
 use serde::Deserialize;
 
+use crate::advice;
 use crate::call::HostCallError;
 use crate::definition::FileDescription;
 use crate::error::ScriptsError;
@@ -35,23 +36,21 @@ impl DescribeError {
             }
         };
         let said: ErrorDetail =
-            error.details.and_then(|said| serde_json::from_value(said).ok()).unwrap_or_default();
+            error.details.as_ref().and_then(|said| Deserialize::deserialize(said).ok()).unwrap_or_default();
         let thrown = error.stack.as_deref().and_then(|stack| program.first_place(stack));
         let package = error.stack.as_deref().and_then(|stack| program.place_in_package(stack));
         let at = said.at.and_then(|at| at.place(file, program)).or(thrown);
         let (file, line, column) = at.unwrap_or_else(|| (file.to_owned(), 1, 1));
         let thrown = format!("{}: {}", error.name, error.message);
+        let advice = advice::on_thrown(&error, program.modules.get(&file).map(|module| module.text()));
         let (message, advice) = match (error.code, package) {
             (None, Some(package)) => (format!("{package}: {thrown}"), Some(THROWN_BY_PACKAGE.to_owned())),
-            (None, None) => (thrown, Some(THROWN.to_owned())),
+            (None, None) => (thrown, Some(advice)),
             (Some(_), _) => (error.message, said.advice),
         };
         Problem { file, line, column, message, advice }
     }
 }
-
-/// What is told of errors that the file's own code throws.
-const THROWN: &str = "it was thrown while the file was loaded: catch it, or do this inside of a step";
 
 /// What is told of errors that a package throws, which its user cannot catch.
 const THROWN_BY_PACKAGE: &str = "the package threw it while it was loaded: it may need what is not here; look for a build of \

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use futures::stream::{self, StreamExt};
+use rival_core::RunStatus;
+use rival_core::plan::{FunctionRef, is_unnamed};
+use rival_engine::store::{Page, RunFilter};
 use rival_engine::{Definition, Engine, RegisterError, SourceProblem};
 use rival_typescript::{ModuleBounds, Problem, ScriptProgram, SourceModule};
 use tokio::sync::Mutex;
@@ -41,6 +44,9 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
     /// The variables of `process.env` that files read by name, each with one of these files.
     pub variables: BTreeMap<String, PathBuf>,
+    /// Functions that a changed workflow has no more, by workflow, where runs are under way whose plan names them. Those
+    /// call them as they were, until the process ends.
+    pub left: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Debug, Default)]
@@ -165,12 +171,16 @@ struct LoadPass<'a> {
     /// Files that were looked at.
     seen: BTreeSet<PathBuf>,
     launches: Vec<(PathBuf, Vec<LaunchArgs>)>,
+    /// What keeps a file from being loaded as it is now.
+    broken: BTreeMap<PathBuf, Vec<Problem>>,
+    /// Functions that a workflow has no more, and that runs under way may still need.
+    left: BTreeMap<String, Vec<String>>,
 }
 
 impl<'a> LoadPass<'a> {
     fn new(scripts: &'a Scripts, engine: &'a Engine, change: &'a mut Change<'a>) -> Self {
-        let (problems, changed, seen, launches) = Default::default();
-        Self { scripts, engine, change, problems, changed, seen, launches }
+        let (problems, changed, seen, launches, broken, left) = Default::default();
+        Self { scripts, engine, change, problems, changed, seen, launches, broken, left }
     }
 
     /// Looks at files that were not looked at yet; says whether there were any.
@@ -230,7 +240,7 @@ impl<'a> LoadPass<'a> {
     ) -> Option<ChangedFile> {
         let problems = program.problems(file);
         if !problems.is_empty() {
-            self.problems.extend(problems);
+            self.is_broken(file, problems);
             return None;
         }
         let modules = modules(program, file);
@@ -260,7 +270,7 @@ impl<'a> LoadPass<'a> {
             }
             Err(DescribeError::Host(error)) => return Err(error),
             Err(wrong) => {
-                self.problems.push(wrong.problem(&file, program));
+                self.is_broken(&file, vec![wrong.problem(&file, program)]);
                 return Ok(());
             }
         };
@@ -334,6 +344,7 @@ impl<'a> LoadPass<'a> {
             });
             let mut definition = workflow.define(&target);
             (self.change)(&mut definition);
+            let left = if is_ours { left_by(self.engine, &definition).await } else { Vec::new() };
             let done = if is_ours {
                 self.engine.replace(definition).await
             } else {
@@ -342,6 +353,9 @@ impl<'a> LoadPass<'a> {
             match done {
                 Ok(()) => {
                     self.changed.push(name.clone());
+                    if !left.is_empty() {
+                        self.left.insert(name.clone(), left);
+                    }
                     registered.insert(name, module);
                 }
                 Err(RegisterError::Store(error)) => return Err(RegisterError::Store(error).into()),
@@ -382,6 +396,12 @@ impl<'a> LoadPass<'a> {
         }
     }
 
+    /// A file cannot be loaded as it is now.
+    fn is_broken(&mut self, file: &Path, problems: Vec<Problem>) {
+        self.problems.extend(problems.iter().cloned());
+        self.broken.insert(file.to_owned(), problems);
+    }
+
     fn problem(&mut self, file: &Path, message: &str, advice: Option<&str>) {
         self.problems.push(problem(file, message, advice));
     }
@@ -389,11 +409,44 @@ impl<'a> LoadPass<'a> {
     fn conclude(mut self, files: &Files) -> Loaded {
         self.problems.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
         self.problems.dedup();
-        self.engine.set_problems(SOURCE, self.problems.iter().map(source_problem).collect());
+        let told = self.problems.iter().map(|problem| SourceProblem {
+            workflows: self.kept_by(problem, files),
+            ..source_problem(problem)
+        });
+        self.engine.set_problems(SOURCE, told.collect());
         let workflows = files.offered.iter().cloned().collect();
         let variables = files.program.as_deref().map(variables::read_by).unwrap_or_default();
-        Loaded { workflows, changed: self.changed, problems: self.problems, variables }
+        Loaded { workflows, changed: self.changed, problems: self.problems, variables, left: self.left }
     }
+
+    /// The workflows that are as they were, because of a problem.
+    fn kept_by(&self, problem: &Problem, files: &Files) -> Vec<String> {
+        let broken = self.broken.iter().filter(|(_, problems)| problems.contains(problem));
+        let loaded = broken.filter_map(|(file, _)| files.loaded.get(file));
+        let kept: BTreeSet<&String> = loaded.flat_map(|file| file.workflows.keys()).collect();
+        kept.into_iter().cloned().collect()
+    }
+}
+
+/// The functions of a workflow that its new definition has no more, if runs are under way that may need them.
+async fn left_by(engine: &Engine, definition: &Definition) -> Vec<String> {
+    let name = &definition.plan.workflow;
+    let Ok(before) = engine.workflow(name) else { return Vec::new() };
+    let named = before.plan.functions().into_iter().filter_map(|function| match function {
+        FunctionRef::Named(function) => Some(function),
+        FunctionRef::Builtin(_) => None,
+    });
+    let gone = named.filter(|it| !definition.functions.contains_key(*it) && !is_unnamed(it));
+    let gone: BTreeSet<&String> = gone.collect();
+    if gone.is_empty() {
+        return Vec::new();
+    }
+    let statuses = RunStatus::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
+    let filter = RunFilter { workflow: Some(name.clone()), statuses, ..RunFilter::default() };
+    let under_way = engine.runs(&filter, &Page { before: None, limit: 1 }).await;
+    // What is not known is no reason to load nothing.
+    let is_any = under_way.is_ok_and(|runs| !runs.is_empty());
+    if is_any { gone.into_iter().cloned().collect() } else { Vec::new() }
 }
 
 /// Two files define a workflow of one name.
@@ -416,6 +469,7 @@ fn source_problem(problem: &Problem) -> SourceProblem {
         column: problem.column,
         message: problem.message.clone(),
         advice: problem.advice.clone(),
+        workflows: Vec::new(),
     }
 }
 

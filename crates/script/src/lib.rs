@@ -3,6 +3,7 @@
 //! Files become definitions like any other: a plan, and functions that are called in *script hosts*, child processes
 //! that can be killed. [`Scripts`] holds the hosts and knows the files; [`Sandbox`] runs transforms.
 
+mod advice;
 mod call;
 mod check;
 pub mod code;

@@ -24,6 +24,7 @@ mod usage;
 
 pub use bounds::ModuleBounds;
 pub use module::{ModuleLink, SourceModule};
+pub use nearest::nearest;
 pub use node::NODE_MODULES;
 pub use problem::Problem;
 pub use program::ScriptProgram;

@@ -101,6 +101,11 @@ impl SourceModule {
         }
     }
 
+    /// Its text, as its author wrote it; empty if it cannot be read.
+    pub fn text(&self) -> &str {
+        self.source.as_deref().unwrap_or_default()
+    }
+
     /// Where an export is named: line and column.
     pub fn export_place(&self, name: &str) -> Option<(u32, u32)> {
         self.export_places.get(name).map(|place| (place.line, place.column))

@@ -1,7 +1,7 @@
 //! What the author of a misspelt word probably meant.
 
 /// The candidate that is nearest to a misspelt word, if any is near.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (word.chars().count() / 3).clamp(1, 3);
     candidates
         .into_iter()

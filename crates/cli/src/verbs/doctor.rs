@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::VerbContext;
 use crate::client::{ApiClient, FOREIGN_HELP, foreign, is_foreign};
-use crate::exit::ExitError;
+use crate::exit::{self, ExitError};
 use crate::out::{OutputFormat, clean};
 use crate::table::TextTable;
 use crate::text::length;
@@ -88,6 +88,12 @@ async fn server(context: &VerbContext, findings: &mut Findings) -> bool {
     };
     let answer = match client.get("/version").await {
         Ok(answer) => answer,
+        // It answers, if only that.
+        Err(error) if is_refused(&error) => {
+            findings.add("server", FindingLevel::Bad, format!("{error:#}"));
+            clock(None, findings);
+            return true;
+        }
         Err(error) => {
             let text = if named {
                 format!("{error:#}")
@@ -118,6 +124,10 @@ async fn server(context: &VerbContext, findings: &mut Findings) -> bool {
     }
     match client.get("/api/runs?limit=1").await {
         Ok(_) => findings.add("server", FindingLevel::Good, "it lets this command in"),
+        Err(error) if lacks_token(context, &error) => {
+            let text = "it wants a token, and this command was given none: set RIVAL_TOKEN to look at what is behind it";
+            findings.add("server", FindingLevel::Odd, text);
+        }
         Err(error) => {
             findings.add("server", FindingLevel::Bad, format!("it does not let this command in: {error:#}"));
         }
@@ -130,6 +140,15 @@ async fn server(context: &VerbContext, findings: &mut Findings) -> bool {
         steps(&status, findings);
     }
     true
+}
+
+/// Whether a request was refused only because no token came with it. That is no fault of the server.
+fn lacks_token(context: &VerbContext, error: &anyhow::Error) -> bool {
+    is_refused(error) && context.config.token().is_none()
+}
+
+fn is_refused(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<ExitError>().is_some_and(|failed| failed.exit == exit::AUTH)
 }
 
 /// Whether the server's wall clock was set while it ran, and how far its time is from it.
@@ -227,6 +246,14 @@ async fn files(context: &VerbContext, served: bool, findings: &mut Findings) {
         (false, false) => problems_here(context, paths).await,
     };
     match problems {
+        // Why was said above.
+        Err(error) if is_refused(&error) => {
+            findings.add(
+                "workflows",
+                FindingLevel::Odd,
+                "not known: the server lets only those in who show a token",
+            );
+        }
         Err(error) => findings.add("workflows", FindingLevel::Bad, format!("{error:#}")),
         Ok(problems) if problems.is_empty() => {
             findings.add("workflows", FindingLevel::Good, "no file has a problem");
@@ -266,7 +293,7 @@ async fn scripts(context: &VerbContext, findings: &mut Findings) {
 }
 
 fn shown(problem: &SourceProblem) -> String {
-    let SourceProblem { file, line, column, message, advice } = problem;
+    let SourceProblem { file, line, column, message, advice, .. } = problem;
     let advice = advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
     format!("{}:{line}:{column}: {message}{advice}", near(Path::new(file)))
 }
@@ -329,7 +356,7 @@ fn tokens(context: &VerbContext, findings: &mut Findings) {
     let config = &context.config;
     let needed = config.require_token().unwrap_or(!config.listen().ip().is_loopback());
     match TokenFile::new(config.tokens()).list() {
-        Ok(tokens) if tokens.is_empty() && needed => {
+        Ok(tokens) if tokens.is_empty() && needed && config.admin_token().is_none() => {
             let text = format!(
                 "a server on {} needs one, and there is none: `rival token create NAME`",
                 config.listen()
@@ -341,11 +368,10 @@ fn tokens(context: &VerbContext, findings: &mut Findings) {
             let expired = tokens.iter().filter(|token| token.expires_at.is_some_and(|at| at <= now)).count();
             let expired = if expired == 0 { String::new() } else { format!(", {expired} of them expired") };
             let need = if needed { "requests need one" } else { "requests need none" };
-            findings.add(
-                "tokens",
-                FindingLevel::Good,
-                format!("{} in {}{expired}; {need}", tokens.len(), config.tokens().display()),
-            );
+            let admin = if config.admin_token().is_some() { ", and `admin_token`" } else { "" };
+            let (count, file) = (tokens.len(), config.tokens());
+            let text = format!("{count} in {}{expired}{admin}; {need}", file.display());
+            findings.add("tokens", FindingLevel::Good, text);
         }
         Err(error) => findings.add("tokens", FindingLevel::Bad, error.to_string()),
     }

@@ -20,6 +20,7 @@ use crate::out::{DataOutput, OutputFormat, clean, note, pretty};
 use crate::sample::sample;
 use crate::screen::LiveScreen;
 use crate::style::TextStyle;
+use crate::workflow_files::note_stale;
 
 /// How long one request waits; asked again, it waits on.
 const LOOK: Duration = Duration::from_secs(60);
@@ -50,6 +51,7 @@ pub(crate) async fn run(context: &VerbContext, args: &args::RunArgs) -> Result<(
     }
     let (client, answer) = post(context, OfflineNeed::NewRunHere, &path, &body).await?;
     let run = answer?.read::<RunStatusReply>()?.run_id;
+    name_what_is_stale(context, &client, &path).await;
     wait_and_print(context, &client, &run, time, true).await
 }
 
@@ -83,15 +85,30 @@ async fn explain_input(
         Ok(other) => return other.into(),
         Err(other) => return other,
     };
-    let workflow = path.rsplit_once("/runs").map_or(path, |(workflow, _)| workflow);
     // Without the schema, the hint of the refusal stays.
-    let Ok(answer) = client.get(workflow).await else { return failed.into() };
-    let Ok(WorkflowDetail { summary, .. }) = answer.read() else { return failed.into() };
+    let Some(WorkflowDetail { summary, .. }) = workflow_of(client, path).await else { return failed.into() };
     let Some(schema) = &summary.input_schema else { return failed.into() };
     let absent = if is_absent { "no input was given; " } else { "" };
     let name = clean(&summary.name);
     let hint = format!("{absent}try `rival run {name} --input '{}'`", clean(&sample(schema).to_string()));
     failed.hint(format!("{hint}; `rival workflows {name}` shows what it takes")).into()
+}
+
+/// The workflow whose runs a path is about.
+async fn workflow_of(client: &ApiClient, path: &str) -> Option<WorkflowDetail> {
+    let workflow = path.rsplit_once("/runs").map_or(path, |(workflow, _)| workflow);
+    client.get(workflow).await.ok()?.read().ok()
+}
+
+/// Says so if the run has an older version of its workflow than the file: it is not what its author has just written.
+async fn name_what_is_stale(context: &VerbContext, client: &ApiClient, path: &str) {
+    // Without a server, files are read now, and one that is broken has no workflow.
+    if context.out.format != OutputFormat::Table || !client.is_served() {
+        return;
+    }
+    if let Some(WorkflowDetail { summary, problems, .. }) = workflow_of(client, path).await {
+        note_stale(&summary.name, &problems, TextStyle::of_stderr());
+    }
 }
 
 /// Waits for a run that has just begun, and prints how it ended.
@@ -127,6 +144,7 @@ async fn leave(context: &VerbContext, path: &str, body: &StartRun) -> Result<()>
     let (client, answer) = post(context, OfflineNeed::NewRun, path, body).await?;
     let answer = answer?;
     let started: RunStatusReply = answer.read()?;
+    name_what_is_stale(context, &client, path).await;
     let out = &context.out;
     match out.format {
         OutputFormat::Json => out.json(&answer.text)?,
@@ -152,6 +170,9 @@ async fn run_to_its_end(context: &VerbContext, path: &str, body: StartRun) -> Re
         Err(error) if exit::silence(&error) == Some(ServerSilence::Lost) => None,
         Err(error) => return Err(error),
     };
+    if answer.is_some() {
+        name_what_is_stale(context, &client, &path).await;
+    }
     announce(&context.out, &RunId::from(id.as_str()));
     let outcome = match answer {
         Some(ended) if ended.status == StatusCode::OK => ended.text,

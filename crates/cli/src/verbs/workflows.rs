@@ -13,11 +13,11 @@ use crate::args::{self, DrawingArg};
 use crate::client::OfflineNeed;
 use crate::exit::ExitError;
 use crate::out::{DataOutput, OutputFormat, clean, note, short};
-use crate::sample::sample;
+use crate::sample::{sample, type_of};
 use crate::style::TextStyle;
 use crate::table::TextTable;
 use crate::tree;
-use crate::workflow_files::note_problems;
+use crate::workflow_files::{note_problems, note_stale};
 
 pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs) -> Result<()> {
     let client = context.client(OfflineNeed::Look).await?;
@@ -70,6 +70,7 @@ fn show(out: &DataOutput, detail: &WorkflowDetail) -> Result<()> {
     let old = detail.versions.iter().filter(|version| !version.current).count();
     let old = if old == 0 { String::new() } else { format!(" ({old} older in this store)") };
     fact("plan", format!("{}{old}", short(&workflow.plan_hash, 12)))?;
+    note_stale(&workflow.name, &detail.problems, TextStyle::of_stderr());
     fact("input", schema(workflow.input_schema.as_ref()))?;
     for (signal, payload) in &workflow.signal_schemas {
         fact("signal", format!("{}: {}", clean(signal), schema(Some(payload))))?;
@@ -81,24 +82,9 @@ fn show(out: &DataOutput, detail: &WorkflowDetail) -> Result<()> {
     tree::draw_plan(&detail.graph, out.style).iter().skip(1).try_for_each(|line| out.line(line))
 }
 
-/// A schema in a few words: `{customer: string, items: array}`.
+/// A schema in a few words.
 fn schema(schema: Option<&serde_json::Value>) -> String {
-    let Some(schema) = schema else { return "none".to_owned() };
-    let word = |schema: &serde_json::Value| match &schema["type"] {
-        serde_json::Value::String(word) => word.clone(),
-        serde_json::Value::Array(words) => {
-            words.iter().filter_map(|word| word.as_str()).collect::<Vec<_>>().join(" or ")
-        }
-        _ => "any".to_owned(),
-    };
-    let Some(fields) = schema["properties"].as_object() else { return word(schema) };
-    let required = |name: &str| {
-        schema["required"].as_array().is_some_and(|names| names.iter().any(|required| required == name))
-    };
-    let fields = fields
-        .iter()
-        .map(|(name, field)| format!("{name}{}: {}", if required(name) { "" } else { "?" }, word(field)));
-    clean(&format!("{{{}}}", fields.collect::<Vec<_>>().join(", ")))
+    schema.map_or_else(|| "none".to_owned(), |schema| clean(&type_of(schema)))
 }
 
 pub(crate) async fn validate(context: &VerbContext, args: &args::ValidateArgs) -> Result<()> {

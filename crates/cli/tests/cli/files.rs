@@ -53,7 +53,7 @@ fn a_broken_file_is_shown_and_the_others_are_served() {
     lab.rival(&["workflows", "-o", "ids"]).is(&expect![[r#"
         hello
         ! problem: flows/broken.ts:2:29: ReferenceError: nobody is not defined
-        !     it was thrown while the file was loaded: catch it, or do this inside of a step
+        !     nothing in this file is called `nobody`: declare it, import it, or mend its spelling
     "#]]);
     assert_eq!(problems(&lab).len(), 1);
     let log = lab.server().log.lock().unwrap().clone();
@@ -107,7 +107,15 @@ fn dev_loads_changed_files() {
     // A broken edit leaves what was good, and says what is wrong.
     lab.write("flows/w.ts", BROKEN);
     until(&lab, &["workflows"], "problem: flows/w.ts:2:");
-    lab.rival(&["run", "w", "--id", "third"]).ok();
+    let stale = "its file cannot be loaded as it is now: `w` runs as it was before";
+    let started = lab.rival(&["run", "w", "--id", "third"]);
+    assert_eq!(started.code, 0);
+    assert!(started.err.contains("ReferenceError: nobody is not defined"), "{}", started.err);
+    assert!(started.err.contains(stale), "{}", started.err);
+    assert!(lab.rival(&["workflows", "w"]).err.contains(stale));
+    // Not what is wrong elsewhere, and nothing beside what programs read.
+    assert_eq!(lab.rival(&["run", "new", "-i", r#"{"name": "Ada"}"#]).err.matches("problem").count(), 0);
+    assert_eq!(lab.rival(&["run", "w", "-o", "ids"]).err, "");
     lab.rival(&["signal", "third", "go"]).ok();
     lab.rival(&["wait", "third"]).is(&expect![[r#"
         "second"
@@ -187,6 +195,21 @@ fn dev_tells_type_errors_beside_the_others() {
     while !log.lock().unwrap().contains("all types are good") {
         std::thread::yield_now();
     }
+    // What is wrong with types is not forgotten beside a file that loads again.
+    let until = |told: &str| {
+        while !log.lock().unwrap().contains(told) {
+            std::thread::yield_now();
+        }
+    };
+    lab.write("workflows/typed.ts", "export const step = []\n");
+    until("did you mean `steps`?");
+    lab.write("workflows/typed.ts", typed);
+    until("all files can be loaded");
+    while log.lock().unwrap().matches(told).count() < 2 {
+        std::thread::yield_now();
+    }
+    lab.write("workflows/typed.ts", &typed.replace("one", "uno"));
+    until("types: still 1 of the same errors");
 }
 
 #[test]
@@ -221,15 +244,15 @@ fn a_failure_is_shown_with_its_class_its_line_and_the_source_around_it() {
           7 | }
 
         STEP  STATUS  TOOK  ATTEMPTS  DETAIL
-        load  failed  <took>  1  TypeError: cannot read property 'length' of undefined (flows/etl.ts:6:12…
+        load  failed  <took>  1  TypeError: cannot read property 'length' of undefined (flows/etl.ts:6:12)
         ! `rival retry r1` tries again; steps that completed and were not undone are kept
     "#]]);
     lab.rival(&["history", "r1"]).is(&expect![[r#"
         SEQ  TIME (UTC)  EVENT  NODE  WHAT IT MEANS
-        1  <clock>  runStarted  started, workflow etl
+        1  <clock>  runStarted  started, workflow etl (asked by ada)
         2  <clock>  callStarted  load  started
-        3  <clock>  callFailed  load  failed, TypeError: cannot read property 'length' of undefined (flows/etl…
-        4  <clock>  runFailed  load  failed, TypeError: cannot read property 'length' of undefined (flows/etl…
+        3  <clock>  callFailed  load  failed, TypeError: cannot read property 'length' of undefined (flows/etl.ts:6:12)
+        4  <clock>  runFailed  load  failed, TypeError: cannot read property 'length' of undefined (flows/etl.ts:6:12)
 
         3: TypeError: cannot read property 'length' of undefined
            --> flows/etl.ts:6:12
@@ -336,7 +359,7 @@ fn without_a_server_files_of_the_settings_are_run_here() {
     lab.rival(&["run", "hello", "-i", r#"{"name": "Ada"}"#, "--id", "r1", "--wait"]).is(&expect![[r#"
         "Hello, Ada"
         ! problem: flows/broken.ts:2:29: ReferenceError: nobody is not defined
-        !     it was thrown while the file was loaded: catch it, or do this inside of a step
+        !     nothing in this file is called `nobody`: declare it, import it, or mend its spelling
         ! run r1
     "#]]);
     let found = problems(&lab);
@@ -391,4 +414,39 @@ fn an_edit_that_leaves_the_same_problem_is_told() {
         std::thread::yield_now();
     }
     assert!(log(&mut lab).contains("the same is wrong"));
+}
+
+/// An edit takes nothing away from what is under way: its plan names the function, and this process has it.
+#[test]
+fn a_function_that_a_run_under_way_needs_is_missed_with_a_word() {
+    let before = "
+        import { signal } from 'rival'
+        function kept() { return 'as it was' }
+        export const steps = [signal('go'), kept]
+    ";
+    let mut lab = serving(&[("w.ts", before)], &["dev", "flows"]);
+    let log = |lab: &mut Lab| lab.server().log.lock().unwrap().clone();
+    // Nothing is under way: there is nothing to say.
+    lab.write("flows/w.ts", &before.replace("kept", "first"));
+    while !log(&mut lab).contains("loaded w") {
+        std::thread::yield_now();
+    }
+    assert!(!log(&mut lab).contains("still call"));
+    lab.rival(&["run", "w", "--id", "r1"]).ok();
+    lab.until("r1", "waits for the signal");
+    lab.write("flows/w.ts", &before.replace("kept", "renamed").replace("as it was", "as it is"));
+    let told = "w: runs under way still call `first` as it was, which the file has no more";
+    while !log(&mut lab).contains(told) {
+        std::thread::yield_now();
+    }
+    lab.rival(&["signal", "r1", "go"]).ok();
+    assert_eq!(lab.rival(&["wait", "r1"]).ok(), "\"as it was\"\n");
+    // The next process has only what is in the file.
+    lab.rival(&["run", "w", "--id", "r2"]).ok();
+    lab.until("r2", "waits for the signal");
+    lab.kill_server();
+    lab.write("flows/w.ts", &before.replace("kept", "last"));
+    lab.start(&["dev", "flows"]);
+    lab.rival(&["signal", "r2", "go"]).ok();
+    lab.until("r2", "cannot go on, there is no function `renamed` any more");
 }

@@ -152,7 +152,8 @@ impl Lab {
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("RIVAL_")) {
             command.env_remove(name);
         }
-        command.env_remove("NO_COLOR").env("COLUMNS", "120");
+        // Histories name the user.
+        command.env_remove("NO_COLOR").env("COLUMNS", "120").env("USER", "ada");
         match &self.server {
             Some(server) => command.env("RIVAL_URL", &server.url),
             // No server listens at that address, whatever else runs on this machine.

@@ -63,3 +63,40 @@ fn a_server_lets_in_who_shows_a_token() {
     lab.show_token("rvl_nonsense");
     assert_eq!(lab.rival(&["list"]).code, 3);
 }
+
+#[test]
+fn the_doctor_tells_a_missing_token_from_a_wrong_one() {
+    let mut lab = Lab::offline();
+    let token = lab.raw(&["token", "create", "ada"]);
+    lab.serve(&["--require-token"]);
+    let doctor = |lab: &Lab| {
+        let mut command = lab.command(&["doctor"]);
+        command.env("RIVAL_REQUIRE_TOKEN", "true");
+        lab.execute(command).all()
+    };
+    let without = doctor(&lab);
+    assert!(without.contains("warning  it wants a token, and this command was given none"), "{without}");
+    assert!(
+        without.contains("warning  not known: the server lets only those in who show a token"),
+        "{without}"
+    );
+    lab.show_token("rvl_nonsense");
+    let wrong = doctor(&lab);
+    assert!(wrong.contains("problem  the token is not one of Rival's"), "{wrong}");
+    assert!(wrong.contains("is in use by a server"), "{wrong}");
+    lab.show_token(token.trim());
+    assert!(doctor(&lab).contains("ok  it lets this command in"));
+}
+
+#[test]
+fn the_doctor_knows_the_admin_token() {
+    let lab = Lab::offline();
+    let mut command = lab.command(&["doctor"]);
+    command.env("RIVAL_REQUIRE_TOKEN", "true");
+    let without = lab.execute(command).all();
+    assert!(without.contains("tokens  problem  "), "{without}");
+    let mut command = lab.command(&["doctor"]);
+    command.env("RIVAL_REQUIRE_TOKEN", "true").env("RIVAL_ADMIN_TOKEN", "a-token-that-is-long-enough");
+    let with = lab.execute(command).all();
+    assert!(with.contains(", and `admin_token`; requests need one"), "{with}");
+}

@@ -40,7 +40,9 @@ pub(crate) async fn show(
         hashes.map(|hash| PlanVersion { current: hash == info.plan_hash, plan_hash: hash }).collect();
     let plan = Value::encode(&info.plan).expect("a plan has only string keys");
     let graph = info.plan.graph();
-    Ok(Answer(WorkflowDetail { summary: workflow_summary(info), plan, graph, versions }))
+    let problems = app.engine.problems().into_iter().filter(|problem| problem.workflows.contains(&name));
+    let problems = problems.collect();
+    Ok(Answer(WorkflowDetail { summary: workflow_summary(info), plan, graph, versions, problems }))
 }
 
 /// Draw a workflow

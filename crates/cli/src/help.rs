@@ -3,6 +3,7 @@
 use clap::{Command, CommandFactory};
 
 use crate::args::CommandLine;
+use crate::config;
 
 /// The commands in the order in which one meets them.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -16,12 +17,23 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-const END: &str = "\
+/// What to try where there is no project.
+const TRY_EXAMPLES: &str = "\
 Try it:
   rival dev                  in one terminal: a server with example workflows
   rival run flaky --wait     in another: start a run, see it fail and recover, get its result
   rival list                 every run that there was
+";
 
+/// What to try in a project, whose workflows are its own.
+const TRY_PROJECT: &str = "\
+Try it:
+  rival dev                  in one terminal: a server with the workflows of this project
+  rival workflows            in another: what can be run, and `rival workflows NAME` what to type
+  rival list                 every run that there was
+";
+
+const END: &str = "\
 Commands talk to the server at `url`. If none runs there and no other was named, they open the store file instead.
 Exit codes: 0 done, 1 error or failed run, 2 wrong usage, 3 token missing or refused, 4 not found, 130 interrupted.
 `rival <command> --help` tells more; docs/cli.md tells all. NO_COLOR=1 turns colours off.";
@@ -30,8 +42,9 @@ Exit codes: 0 done, 1 error or failed run, 2 wrong usage, 3 token missing or ref
 pub(crate) fn command() -> Command {
     let command = CommandLine::command();
     let groups: String = GROUPS.iter().map(|(heading, names)| group(&command, heading, names)).collect();
+    let examples = if config::is_in_project() { TRY_PROJECT } else { TRY_EXAMPLES };
     command.help_template(format!(
-        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n{END}\n"
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n{examples}\n{END}\n"
     ))
 }
 

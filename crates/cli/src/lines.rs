@@ -25,9 +25,40 @@ pub(crate) struct EventNarrator {
     operations: HashMap<(Path, u32), OpKey>,
     /// The signals that came: name and payload.
     signals: HashMap<Seq, String>,
+    /// Values are told as they are, and not only how they begin.
+    is_whole: bool,
 }
 
 impl EventNarrator {
+    /// Leaves nothing out of values.
+    pub(crate) fn whole() -> Self {
+        Self { is_whole: true, ..Self::default() }
+    }
+
+    /// Says what an event means, also of those that people need not see. Its node is not named: the reader knows it.
+    pub(crate) fn explain(&mut self, event: &EventReply) -> String {
+        let told = self.tell(event).unwrap_or_else(|| self.quiet(event).to_owned());
+        let about = event.node.as_ref().map_or_else(String::new, |node| clean(name(node)));
+        let means = told.strip_prefix(&about).and_then(|rest| rest.strip_prefix(": "));
+        means.or_else(|| told.strip_prefix("run: ")).unwrap_or(&told).to_owned()
+    }
+
+    /// What an event means that people need not see.
+    fn quiet(&self, event: &EventReply) -> &'static str {
+        let role = event.node.as_ref().map_or(CallRole::Step, |node| self.role(node));
+        match &*event.r#type {
+            "callStarted" => asks(role),
+            "callSucceeded" => "it has answered",
+            "callSuspended" => "waits, and holds no thread; the function is called again when it can go on",
+            "blockFailing" => "a node inside has failed: nothing new starts here",
+            "joined" => "all that it waits for has come together",
+            "nodeHeld" => "is next, and is held until the run goes on",
+            "decisionImported" => "what it had decided is taken over from the run before",
+            "laneImported" => "an iteration is taken over from the run before",
+            _ => "this command is older than the server, and does not know it",
+        }
+    }
+
     /// Says what an event means; `None` for those that people need not see, and for those of a newer server.
     pub(crate) fn tell(&mut self, event: &EventReply) -> Option<String> {
         let data = EventData::of(event)?;
@@ -35,23 +66,25 @@ impl EventNarrator {
             Some(node) => self
                 .call(event, node, &data)
                 .or_else(|| self.operation(event, node, &data))
-                .or_else(|| wait(event, node, &data))
+                .or_else(|| wait(event, node, &data, self.value_max()))
                 .or_else(|| block(event, node, &data)),
             None => None,
         };
         if event.r#type == "signalReceived" {
-            self.signals.insert(event.seq, format!("`{}`{}", data.name, value(&data.payload)));
+            self.signals
+                .insert(event.seq, format!("`{}`{}", data.name, value(&data.payload, self.value_max())));
         }
         Some(clean(&text.or_else(|| run(event, &data))?))
     }
 
     /// What happens to the durable operations of a step.
     fn operation(&mut self, event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
+        let at = name(node);
         if &*event.r#type == "signalTaken" {
             let signal = data.signal.and_then(|seq| self.signals.get(&seq));
             return Some(match signal {
-                Some(signal) => format!("{node}: took the signal {signal}"),
-                None => format!("{node}: took the signal"),
+                Some(signal) => format!("{at}: took the signal {signal}"),
+                None => format!("{at}: took the signal"),
             });
         }
         let number = data.op?;
@@ -60,7 +93,7 @@ impl EventNarrator {
             let key = OpKey { kind, name: data.name.clone(), occurrence: data.occurrence.unwrap_or(1) };
             let asked = asked(&key, data.what.as_ref()?, event.at);
             self.operations.insert((node.clone(), number), key);
-            return Some(format!("{node}: {asked}"));
+            return Some(format!("{at}: {asked}"));
         }
         let key = self.operations.get(&(node.clone(), number));
         // Its beginning is not among the events that are told.
@@ -68,30 +101,33 @@ impl EventNarrator {
         Some(match &*event.r#type {
             "opEnded" => match data.outcome.decode().ok()? {
                 OpOutcome::Done {} if key.is_some_and(|key| key.kind == OpKind::Sleep) => {
-                    format!("{node}: {name} is over")
+                    format!("{at}: {name} is over")
                 }
-                OpOutcome::Done {} => format!("{node}: {name} completed"),
-                OpOutcome::Value(result) => format!("{node}: {name} completed{}", value(&result)),
-                OpOutcome::Failed(failure) => format!("{node}: {name} failed, {failure}"),
-                OpOutcome::Cancelled {} => format!("{node}: {name} is cancelled"),
-                OpOutcome::Left {} => format!("{node}: {name} did not end in time and was left behind"),
+                OpOutcome::Done {} => format!("{at}: {name} completed"),
+                OpOutcome::Value(result) => {
+                    format!("{at}: {name} completed{}", value(&result, self.value_max()))
+                }
+                OpOutcome::Failed(failure) => format!("{at}: {name} failed, {failure}"),
+                OpOutcome::Cancelled {} => format!("{at}: {name} is cancelled"),
+                OpOutcome::Left {} => format!("{at}: {name} did not end in time and was left behind"),
             },
-            "opDropped" => format!("{node}: {name} is given up"),
-            "opStopping" => format!("{node}: the runs of {name} are cancelled"),
+            "opDropped" => format!("{at}: {name} is given up"),
+            "opStopping" => format!("{at}: the runs of {name} are cancelled"),
             _ => return None,
         })
     }
 
     fn call(&mut self, event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
+        let at = name(node);
         match &*event.r#type {
             "callStarted" => {
                 self.roles.insert(node.clone(), data.role);
                 began(node, data)
             }
             "callSucceeded" => match self.role(node) {
-                CallRole::Step if data.skipped => Some(format!("{node}: skipped")),
-                CallRole::Step => Some(format!("{node}: completed{}", data.description())),
-                CallRole::Compensate => Some(format!("{node}: undone")),
+                CallRole::Step if data.skipped => Some(format!("{at}: skipped")),
+                CallRole::Step => Some(format!("{at}: completed{}", data.description())),
+                CallRole::Compensate => Some(format!("{at}: undone")),
                 _ => None,
             },
             "callFailed" => {
@@ -106,13 +142,11 @@ impl EventNarrator {
                     FailureVerdict::Continue => "; the run goes on without it".to_owned(),
                     FailureVerdict::Fail => String::new(),
                 };
-                Some(format!("{}: {what}, {}{next}", name(node), told(data.failure.as_ref()?)))
+                Some(format!("{at}: {what}, {}{next}", told(data.failure.as_ref()?)))
             }
-            "callLost" => Some(format!("{}: {}", name(node), lost(data.reason.decode().ok()?))),
-            "callCancelled" if data.forced => {
-                Some(format!("{}: did not stop in time and was left behind", name(node)))
-            }
-            "callCancelled" => Some(format!("{}: stopped", name(node))),
+            "callLost" => Some(format!("{at}: {}", lost(data.reason.decode().ok()?))),
+            "callCancelled" if data.forced => Some(format!("{at}: did not stop in time and was left behind")),
+            "callCancelled" => Some(format!("{at}: stopped")),
             _ => None,
         }
     }
@@ -120,16 +154,33 @@ impl EventNarrator {
     fn role(&self, node: &Path) -> CallRole {
         self.roles.get(node).copied().unwrap_or_default()
     }
+
+    fn value_max(&self) -> usize {
+        if self.is_whole { usize::MAX } else { VALUE }
+    }
+}
+
+/// What a function is called for that is no step.
+fn asks(role: CallRole) -> &'static str {
+    match role {
+        CallRole::Step | CallRole::Compensate | CallRole::OnError => "is called",
+        CallRole::Input => "asked what its input is",
+        CallRole::Wait => "asked how long to sleep",
+        CallRole::Choose => "asked which case to take",
+        CallRole::Test => "asked whether it goes on",
+        CallRole::Items => "asked for its items",
+        CallRole::Finally => "asked what to make of what has come together",
+    }
 }
 
 fn began(node: &Path, data: &EventData) -> Option<String> {
-    let (call, attempt) = (data.call?, data.attempt.unwrap_or(1));
+    let (at, call, attempt) = (name(node), data.call?, data.attempt.unwrap_or(1));
     let again = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
     match data.role {
-        CallRole::Step if call > 1 => Some(format!("{node}: started, attempt {attempt} (call {call})")),
-        CallRole::Step => Some(format!("{node}: started")),
-        CallRole::Compensate => Some(format!("{node}: being undone{again}")),
-        CallRole::OnError => Some(format!("{}: its error handler is called", name(node))),
+        CallRole::Step if call > 1 => Some(format!("{at}: started, attempt {attempt} (call {call})")),
+        CallRole::Step => Some(format!("{at}: started")),
+        CallRole::Compensate => Some(format!("{at}: being undone{again}")),
+        CallRole::OnError => Some(format!("{at}: its error handler is called")),
         _ => None,
     }
 }
@@ -147,27 +198,29 @@ fn name(node: &Path) -> &str {
     if node.is_root() { "run" } else { node.as_str() }
 }
 
-fn wait(event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
-    let EventData { name, child, next, until, .. } = data;
+fn wait(event: &EventReply, node: &Path, data: &EventData, value_max: usize) -> Option<String> {
+    let (at, EventData { name, child, next, until, .. }) = (name(node), data);
     Some(match &*event.r#type {
-        "sleepStarted" => format!("{node}: asleep for {}", length((*until)?.ms_since(event.at))),
-        "sleepEnded" => format!("{node}: awake"),
-        "signalAwaited" => format!("{node}: waits for the signal `{name}`{}", at_most(*until, event.at)),
+        "sleepStarted" => format!("{at}: asleep for {}", length((*until)?.ms_since(event.at))),
+        "sleepEnded" => format!("{at}: awake"),
+        "signalAwaited" => format!("{at}: waits for the signal `{name}`{}", at_most(*until, event.at)),
         "signalTimedOut" => match &data.failure {
-            Some(failure) => format!("{node}: failed, {}", told(failure)),
-            None => format!("{node}: no signal came in time"),
+            Some(failure) => format!("{at}: failed, {}", told(failure)),
+            None => format!("{at}: no signal came in time"),
         },
-        "childStarted" => format!("{node}: started child {child}"),
-        "childRetried" => format!("{node}: a child failed, and goes on as {next}"),
+        "childStarted" => format!("{at}: started child {child}"),
+        "childRetried" => format!("{at}: a child failed, and goes on as {next}"),
         "childEnded" => match data.outcome.decode().ok()? {
-            ChildOutcome::Completed(output) => format!("{node}: child {child} completed{}", value(&output)),
-            ChildOutcome::Failed { failure, .. } => format!("{node}: child {child} failed, {failure}"),
-            ChildOutcome::Cancelled { .. } => format!("{node}: child {child} was cancelled"),
+            ChildOutcome::Completed(output) => {
+                format!("{at}: child {child} completed{}", value(&output, value_max))
+            }
+            ChildOutcome::Failed { failure, .. } => format!("{at}: child {child} failed, {failure}"),
+            ChildOutcome::Cancelled { .. } => format!("{at}: child {child} was cancelled"),
         },
-        "childUndoing" => format!("{node}: child {child} is being undone by run {}", data.undo),
+        "childUndoing" => format!("{at}: child {child} is being undone by run {}", data.undo),
         "childUndone" => match &data.failure {
-            None => format!("{node}: child {child} is undone"),
-            Some(failure) => format!("{node}: child {child} could not be undone, {failure}"),
+            None => format!("{at}: child {child} is undone"),
+            Some(failure) => format!("{at}: child {child} could not be undone, {failure}"),
         },
         _ => return None,
     })
@@ -186,8 +239,8 @@ fn asked(key: &OpKey, what: &OpBody, at: Time) -> String {
 }
 
 /// A value, to be told after something else; nothing for none.
-fn value(value: &Value) -> String {
-    if value.is_null() { String::new() } else { format!(", {}", short(value.as_json(), VALUE)) }
+fn value(value: &Value, max: usize) -> String {
+    if value.is_null() { String::new() } else { format!(", {}", short(value.as_json(), max)) }
 }
 
 fn at_most(until: Option<Time>, at: Time) -> String {
@@ -195,24 +248,25 @@ fn at_most(until: Option<Time>, at: Time) -> String {
 }
 
 fn block(event: &EventReply, node: &Path, data: &EventData) -> Option<String> {
+    let at = name(node);
     Some(match &*event.r#type {
-        "nodeImported" => format!("{node}: taken over from the run before"),
+        "nodeImported" => format!("{at}: taken over from the run before"),
         "nodeStarted" => match (&data.case, data.count) {
-            (Some(case), _) => format!("{node}: takes `{case}`"),
-            (None, Some(count)) => format!("{node}: started, {count} in all"),
-            (None, None) => format!("{node}: started"),
+            (Some(case), _) => format!("{at}: takes `{case}`"),
+            (None, Some(count)) => format!("{at}: started, {count} in all"),
+            (None, None) => format!("{at}: started"),
         },
         "laneEnded" => match data.lane_outcome()? {
-            LaneOutcome::Completed => format!("{node}: completed"),
-            LaneOutcome::Failed(_) => format!("{node}: failed"),
-            LaneOutcome::Cancelled => format!("{node}: stopped"),
+            LaneOutcome::Completed => format!("{at}: completed"),
+            LaneOutcome::Failed(_) => format!("{at}: failed"),
+            LaneOutcome::Cancelled => format!("{at}: stopped"),
         },
-        "laneStopping" => format!("{node}: is stopped, others have won"),
-        "nodeCompleted" => format!("{node}: completed"),
-        "nodeFailed" => format!("{node}: failed{}", because(data)),
-        "nodeCancelled" => format!("{node}: stopped"),
-        "nodeBlocked" => format!("{node}: cannot go on, {}", blocked(data.reason.decode().ok()?)),
-        "nodeUnblocked" => format!("{node}: is looked at again"),
+        "laneStopping" => format!("{at}: is stopped, others have won"),
+        "nodeCompleted" => format!("{at}: completed"),
+        "nodeFailed" => format!("{at}: failed{}", because(data)),
+        "nodeCancelled" => format!("{at}: stopped"),
+        "nodeBlocked" => format!("{at}: cannot go on, {}", blocked(data.reason.decode().ok()?)),
+        "nodeUnblocked" => format!("{at}: is looked at again"),
         _ => return None,
     })
 }
@@ -273,14 +327,10 @@ mod tests {
     /// The words of events are the core's: here, a change of one is noticed.
     #[test]
     fn all_events_are_told_but_those_that_people_need_not_see() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/tests/golden");
         let (mut seen, mut told) = (BTreeSet::new(), BTreeSet::new());
-        for file in std::fs::read_dir(folder).unwrap() {
-            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-            let golden: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for (_, events) in golden() {
             let mut teller = EventNarrator::default();
-            for event in golden["events"].as_array().unwrap() {
-                let event = EventReply::from(&serde_json::from_value::<Event>(event.clone()).unwrap());
+            for event in events {
                 if teller.tell(&event).is_some() {
                     told.insert(event.r#type.clone());
                 }
@@ -291,5 +341,36 @@ mod tests {
         let expected =
             ["blockFailing", "callSuspended", "decisionImported", "joined", "laneImported", "nodeHeld"];
         assert_eq!((told.len(), untold), (38, expected.to_vec()));
+    }
+
+    /// In a history, each row says something, and no row names its node a second time.
+    #[test]
+    fn every_event_has_a_meaning() {
+        for (file, events) in golden() {
+            let mut teller = EventNarrator::default();
+            for event in &events {
+                let means = teller.explain(event);
+                assert!(
+                    !means.is_empty() && !means.contains("does not know it"),
+                    "{file}: {event:?}: {means}"
+                );
+                let node = event.node.as_ref().map_or("run", name);
+                assert!(!means.starts_with(&format!("{node}: ")), "{file}: {event:?}: {means}");
+            }
+        }
+    }
+
+    /// The histories that the core's tests hold on to.
+    fn golden() -> Vec<(String, Vec<EventReply>)> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/tests/golden");
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let read = files.map(|file| {
+            let golden: serde_json::Value =
+                serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+            let events = golden["events"].as_array().unwrap().iter();
+            let events = events.map(|event| serde_json::from_value::<Event>(event.clone()).unwrap());
+            (file.display().to_string(), events.map(|event| EventReply::from(&event)).collect())
+        });
+        read.collect()
     }
 }

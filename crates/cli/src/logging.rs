@@ -101,7 +101,9 @@ where
         }
         // A line that a step wrote, in a run.
         if event.metadata().target() == "rival::step" {
-            return writeln!(out, "{}: | {}", said.node, said.message);
+            // The root stands for the run itself, as for its error handler.
+            let node = if said.node.is_empty() { "run" } else { &said.node };
+            return writeln!(out, "{node}: | {}{}", said.message, style.dim(said.fields));
         }
         writeln!(out, "{}{}", said.message, style.dim(said.others))?;
         for line in &said.source {
@@ -117,6 +119,8 @@ struct LogFields {
     message: String,
     run: Option<String>,
     node: String,
+    /// What the author of a step gave beside the message, as JSON.
+    fields: String,
     /// What to do, on a line of its own.
     advice: Option<String>,
     /// The source that a failure comes from.
@@ -139,6 +143,8 @@ impl Visit for LogFields {
             "message" => self.message = text,
             "run" => self.run = Some(text),
             "node" => self.node = text,
+            "fields" if !text.is_empty() => self.fields = format!("  {text}"),
+            "fields" => {}
             "advice" => self.advice = Some(text),
             name => self.others += &format!("  {name}={text}"),
         }

@@ -38,11 +38,16 @@ pub(crate) fn time(operation: &OperationView, now: Time) -> String {
     }
 }
 
-/// What came of it.
+/// What came of it, or how that begins.
 pub(crate) fn detail(operation: &OperationView) -> String {
+    detail_within(operation, RESULT)
+}
+
+/// What came of it, with no more of its result or error than that.
+pub(crate) fn detail_within(operation: &OperationView, max: usize) -> String {
     let result = operation.result.as_ref().map(|result| result.to_json().to_string());
     let said = operation.error.as_ref().map(|error| error.message.clone()).or(result);
-    let said = said.map(|said| short(&clean(&said), RESULT));
+    let said = said.map(|said| short(&clean(&said), max));
     said.into_iter().chain(children(operation)).collect::<Vec<_>>().join("; ")
 }
 

@@ -53,6 +53,11 @@ impl DataOutput {
         if self.several.get() { self.line(json.trim_end()) } else { self.line(pretty(json)) }
     }
 
+    /// A text in a cell of a table. Only a terminal has too little room for all of it: what reads a pipe gets the whole.
+    pub(crate) fn cell(&self, text: &str, max: usize) -> String {
+        if self.terminal { short(text, max) } else { text.to_owned() }
+    }
+
     pub(crate) fn table(&self, table: &TextTable) -> Result<()> {
         Ok(std::io::stdout().lock().write_all(visible(&table.show(self.style, self.width)).as_bytes())?)
     }

@@ -307,6 +307,11 @@ impl ResolvedConfig {
     }
 }
 
+/// Whether this folder, or one above, has a settings file.
+pub(crate) fn is_in_project() -> bool {
+    Path::new(FILE).exists() || find_project().is_some()
+}
+
 /// The folder around this one with the settings file, as it is written from here; none if this one has it, or no other.
 fn find_project() -> Option<PathBuf> {
     if Path::new(FILE).exists() {

@@ -37,6 +37,8 @@ const CELL: usize = 72;
 const RETRIES: usize = 5;
 /// How many failures are shown with their source at a time.
 const SOURCES: usize = 3;
+/// What is said of runs that have not ended, in a store that nothing runs.
+const STANDS_STILL: &str = "no server runs this store: runs that have not ended stand still until one does";
 
 pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result<()> {
     let client = context.client(OfflineNeed::Store).await?;
@@ -67,7 +69,10 @@ pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result
             break;
         }
     }
-    show_list(&context.out, &runs, roots)?;
+    let stands_still = show_list(&context.out, &runs, roots)? && client.is_passive();
+    if stands_still && context.out.format == OutputFormat::Table {
+        note(STANDS_STILL);
+    }
     if cursor.is_some() && context.out.format == OutputFormat::Table {
         note("there are more: --limit shows more of them, --all shows all, with children");
     }
@@ -96,20 +101,22 @@ fn statuses(statuses: &[RunStatus]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(","))
 }
 
-fn show_list(out: &DataOutput, runs: &[Box<RawValue>], roots: bool) -> Result<()> {
+/// Shows runs; says whether some of them have not ended.
+fn show_list(out: &DataOutput, runs: &[Box<RawValue>], roots: bool) -> Result<bool> {
     if out.format == OutputFormat::Json {
-        return out.json(&array(runs));
+        return out.json(&array(runs)).map(|()| false);
     }
     let runs =
         runs.iter().map(|run| serde_json::from_str(run.get())).collect::<Result<Vec<RunSummary>, _>>()?;
     if out.format == OutputFormat::Ids {
-        return runs.iter().try_for_each(|run| out.line(&run.run_id));
+        return runs.iter().try_for_each(|run| out.line(&run.run_id)).map(|()| false);
     }
     if runs.is_empty() {
         note(if roots { "no runs; --all looks for children too" } else { "no runs" });
-        return Ok(());
+        return Ok(false);
     }
-    out.table(&run_table(&runs, out))
+    out.table(&run_table(&runs, out))?;
+    Ok(runs.iter().any(|run| !run.status.is_terminal()))
 }
 
 /// Runs as rows of a list.
@@ -131,7 +138,7 @@ pub(crate) fn run_table(runs: &[RunSummary], out: &DataOutput) -> TextTable {
             out.style.status(run.status.word()),
             began,
             took,
-            short(&clean(&remark(run, next.copied())), CELL),
+            out.cell(&clean(&remark(run, next.copied())), CELL),
         ]);
     }
     table
@@ -155,8 +162,8 @@ fn array(items: &[Box<RawValue>]) -> String {
 
 pub(crate) async fn show(context: &VerbContext, args: &args::RunsArgs) -> Result<()> {
     let mut first = true;
-    each(&context.out, &args.runs, async |run| {
-        let (client, run) = context.client_for(run).await?;
+    each(&context.out, &args.runs, async |given| {
+        let (client, run) = context.client_for(given).await?;
         let answer = client.get(&format!("/api/runs/{}", path_segment(&run))).await?;
         if context.out.format == OutputFormat::Table && !std::mem::take(&mut first) {
             context.out.line("")?;
@@ -167,7 +174,11 @@ pub(crate) async fn show(context: &VerbContext, args: &args::RunsArgs) -> Result
             OutputFormat::Table => {
                 let view: RunView = answer.read()?;
                 let next = retried(&client, &view).await;
-                show_run(&context.out, &view, &next)
+                show_run(&context.out, &view, &next)?;
+                if client.is_passive() && !is_archive(given) && !view.status.is_terminal() {
+                    note(STANDS_STILL);
+                }
+                Ok(())
             }
         }
     })
@@ -194,7 +205,7 @@ fn is_retriable(status: RunStatus) -> bool {
 }
 
 fn show_run(out: &DataOutput, run: &RunView, retries: &[RunId]) -> Result<()> {
-    for (name, value) in facts(out.style, run, retries, Clock::System.now()) {
+    for (name, value) in facts(out, run, retries, Clock::System.now()) {
         out.line(format_args!("{} {value}", out.style.dim(format_args!("{name:<10}"))))?;
     }
     if run.steps.is_empty() {
@@ -207,14 +218,15 @@ fn show_run(out: &DataOutput, run: &RunView, retries: &[RunId]) -> Result<()> {
     let mut table = TextTable::new(&["STEP", "STATUS", "TOOK", "ATTEMPTS", "DETAIL"]);
     let now = Clock::System.now();
     for step in &run.steps {
-        table.row(step_row(step, out.style));
-        operation_rows(step, out.style, now).into_iter().for_each(|row| table.row(row));
+        table.row(step_row(step, out));
+        operation_rows(step, out, now).into_iter().for_each(|row| table.row(row));
     }
     out.table(&table)
 }
 
-fn facts(style: TextStyle, run: &RunView, retries: &[RunId], now: Time) -> Vec<(&'static str, String)> {
-    let json = |value: &Value| short(&clean(&value.to_json().to_string()), 2 * CELL);
+fn facts(out: &DataOutput, run: &RunView, retries: &[RunId], now: Time) -> Vec<(&'static str, String)> {
+    let style = out.style;
+    let json = |value: &Value| out.cell(&clean(&value.to_json().to_string()), 2 * CELL);
     let mut facts = vec![
         ("run", run.run_id.to_string()),
         ("workflow", format!("{} (plan {})", clean(&run.workflow), short(&run.plan, 12))),
@@ -258,21 +270,26 @@ fn retried_as(run: &RunView, retries: &[RunId]) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-fn step_row(step: &StepMetrics, style: TextStyle) -> [String; 5] {
+fn step_row(step: &StepMetrics, out: &DataOutput) -> [String; 5] {
     let took = step.duration.map_or_else(|| "-".to_owned(), length);
     let attempts = if step.kind == "step" { (step.retry_count + 1).to_string() } else { String::new() };
-    [clean(step.path.as_str()), style.status(step.standing()), took, attempts, short(&detail(step), CELL)]
+    let (status, detail) = (out.style.status(step.standing()), out.cell(&detail(step), CELL));
+    [clean(step.path.as_str()), status, took, attempts, detail]
 }
 
 /// What a step has asked for durably, below it.
-fn operation_rows(step: &StepMetrics, style: TextStyle, now: Time) -> Vec<[String; 5]> {
+fn operation_rows(step: &StepMetrics, out: &DataOutput, now: Time) -> Vec<[String; 5]> {
     let PickedItems { shown, left_out } = operations::shown(step);
     let none = String::new;
     let more = (left_out > 0).then(|| [format!("  … {left_out} more"), none(), none(), none(), none()]);
     let rows = shown.into_iter().map(|operation| {
         let name = format!("  {}", clean(&operation.label()));
-        let (time, detail) = (operations::time(operation, now), operations::detail(operation));
-        [name, style.status(operation.status.word()), time, none(), detail]
+        let detail = match out.terminal {
+            true => operations::detail(operation),
+            false => operations::detail_within(operation, usize::MAX),
+        };
+        let (status, time) = (operation.status.word(), operations::time(operation, now));
+        [name, out.style.status(status), time, none(), detail]
     });
     more.into_iter().chain(rows).collect()
 }
@@ -312,18 +329,17 @@ pub(crate) async fn history(context: &VerbContext, args: &args::HistoryArgs) -> 
         return events.iter().try_for_each(|event| out.line(event.seq));
     }
     let mut table = TextTable::new(&["SEQ", "TIME (UTC)", "EVENT", "NODE", "WHAT IT MEANS"]);
-    let mut teller = EventNarrator::default();
+    let mut teller = if out.terminal { EventNarrator::default() } else { EventNarrator::whole() };
     for event in &events {
-        let means = teller.tell(event).unwrap_or_default();
-        // The node has a column of its own.
-        let means = means.split_once(": ").map_or(means.as_str(), |(_, means)| means);
+        let means = teller.explain(event);
+        let by = event.by.as_ref().map_or_else(String::new, |by| format!(" (asked by {})", clean(by)));
         let node = event.node.as_ref().map_or("", Path::as_str);
         table.row([
             event.seq.to_string(),
             clock(event.at),
             event.r#type.clone(),
             clean(node),
-            short(means, CELL),
+            out.cell(&means, CELL) + &by,
         ]);
     }
     out.table(&table)?;
@@ -460,7 +476,7 @@ impl<'a> LogPrinter<'a> {
                 let style = self.out.style;
                 let (at, level) = (style.dim(clock(event.at)), style.red("error"));
                 let (failed, source) = (clean(&failure.sentence()), below(&failure, style));
-                let step = format!("{}{}", clean(step), after_attempt(attempt));
+                let step = format!("{}{}", clean(node_name(step)), after_attempt(attempt));
                 self.out.line(format_args!("{at}  {level}  {step}: failed, {failed}{source}"))
             }
         }
@@ -518,6 +534,11 @@ impl CallCounter {
     }
 }
 
+/// The root stands for the run itself, as for its error handler.
+fn node_name(path: &str) -> &str {
+    if path.is_empty() { "run" } else { path }
+}
+
 /// A line that a step wrote, for people.
 pub(crate) fn log_line(line: &LogReply, style: TextStyle) -> String {
     let level = format!("{:<5}", line.level);
@@ -531,7 +552,7 @@ pub(crate) fn log_line(line: &LogReply, style: TextStyle) -> String {
         .metadata
         .as_ref()
         .map_or_else(String::new, |fields| style.dim(format_args!("  {}", fields.to_json())));
-    let (at, step) = (style.dim(clock(line.timestamp)), clean(&line.step_name));
+    let (at, step) = (style.dim(clock(line.timestamp)), clean(node_name(&line.step_name)));
     format!("{at}  {level}  {step}{attempt}: {}{fields}", clean(&line.message))
 }
 

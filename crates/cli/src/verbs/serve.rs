@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use rival::event::EventKind;
+use rival::event::{EventKind, FailureVerdict};
 use rival::{Committed, Engine, Event, Observer, RunId, SqliteStore, StoreError, WorkflowInfo};
 use rival_api::EventReply;
 use rival_script::{Loaded, Watching};
@@ -24,6 +24,7 @@ use crate::lines::EventNarrator;
 use crate::out::DataOutput;
 use crate::sample::sample;
 use crate::style::TextStyle;
+use crate::text::length;
 use crate::workflow_files::WorkflowFiles;
 use crate::{examples, failure, server, signals};
 
@@ -293,16 +294,32 @@ impl Observer for DevLog {
     }
 }
 
-/// Logs runs that fail.
+/// Logs runs that fail, and attempts that are made again.
 struct FailureLog;
 
 impl Observer for FailureLog {
     fn committed(&self, commit: &Committed<'_>) {
+        let (run, workflow) = (commit.run, commit.workflow);
         for event in commit.events {
-            let EventKind::RunFailed { failure, node, .. } = &event.kind else { continue };
-            let (run, workflow, code) = (commit.run, commit.workflow, &failure.code);
-            let node = node.as_ref().map_or("", rival::Path::as_str);
-            tracing::error!(target: "rival::run", %run, workflow, node, code, "failed: {}", failure::told(failure));
+            match &event.kind {
+                EventKind::RunFailed { failure, node, .. } => {
+                    let (code, node) = (&failure.code, node.as_ref().map_or("", rival::Path::as_str));
+                    tracing::error!(target: "rival::run", %run, workflow, node, code, "failed: {}", failure::told(failure));
+                }
+                EventKind::CallFailed { failure, node, verdict, .. } => {
+                    let (code, node) = (&failure.code, node.as_str());
+                    let next = match verdict {
+                        FailureVerdict::RetryAt(at) => {
+                            format!("tried again in {}", length(at.ms_since(event.at)))
+                        }
+                        FailureVerdict::Continue => "the run goes on without it".to_owned(),
+                        // The failure of the run says so.
+                        FailureVerdict::Fail => continue,
+                    };
+                    tracing::warn!(target: "rival::run", %run, workflow, node, code, "an attempt failed, {next}: {}", failure::told(failure));
+                }
+                _ => {}
+            }
         }
     }
 }

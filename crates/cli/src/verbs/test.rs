@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use rival::failure::code;
 use rival_api::RunOutcome;
 use rival_script::Problem;
 use rival_script::testing::{self, TestFailure, TestNews, TestResult};
@@ -150,8 +151,14 @@ fn ended(run: &RunOutcome, style: TextStyle) -> String {
     let was = if run.error.is_some() { "" } else { "was " };
     let source = run.error.as_ref().map_or_else(String::new, |error| below(error, style));
     let told = clean(&format!("its run of `{}` {was}{}{at}{why}", run.workflow, run.status));
-    format!("    {}", (told + &source).replace('\n', "\n    "))
+    let is_missing = run.error.as_ref().is_some_and(|error| error.code == code::UNKNOWN_WORKFLOW);
+    let advice = if is_missing { UNKNOWN_CHILD } else { "" };
+    format!("    {}", (told + &source + advice).replace('\n', "\n    "))
 }
+
+/// What is told of a step that starts a child which is not there.
+const UNKNOWN_CHILD: &str = "\na run of a test knows only the workflows that it is given: \
+                             add the child's file, `workflows: ['../workflows/…ts']`, or what stands in for it, `children: { … }`";
 
 fn json_of(tested: &TestResult) -> String {
     let TestResult { file, name, took, failure, lines } = tested;

@@ -97,7 +97,7 @@ fn runs_are_started_again() {
     "#]]);
     lab.rival(&["history", "s2"]).is(&expect![[r#"
         SEQ  TIME (UTC)  EVENT  NODE  WHAT IT MEANS
-        1  <clock>  runStarted  started, workflow saga, goes on from s1
+        1  <clock>  runStarted  started, workflow saga, goes on from s1 (asked by ada)
         2  <clock>  callStarted  book_flight  started
         3  <clock>  callSucceeded  book_flight  completed, a flight to Lisbon
         4  <clock>  callStarted  book_hotel  started

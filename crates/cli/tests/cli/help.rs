@@ -125,3 +125,16 @@ fn the_version_is_told() {
     lab.kill_server();
     assert_eq!(lab.rival(&["version", "-o", "json"]).json()["server"], serde_json::Value::Null);
 }
+
+/// In a project there are no examples to run.
+#[test]
+fn help_in_a_project_names_what_is_there() {
+    let lab = Lab::offline();
+    assert!(lab.raw(&["--help"]).contains("rival run flaky --wait"));
+    lab.rival(&["init"]).ok();
+    let text = lab.raw(&["--help"]);
+    assert!(
+        !text.contains("flaky") && text.contains("a server with the workflows of this project"),
+        "{text}"
+    );
+}

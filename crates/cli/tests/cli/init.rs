@@ -288,3 +288,30 @@ test('is paid', async () => {
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
     assert_eq!(told["failure"]["runs"][0]["failedStep"]["stepName"], "charge");
 }
+
+/// Only what a test names is there for its runs.
+#[test]
+fn a_child_that_a_test_does_not_bring_is_told_how_to_come() {
+    let lab = Lab::offline();
+    lab.write("child.ts", "export const steps = [function one() { return 1 }]\n");
+    lab.write(
+        "parent.ts",
+        "async function asks({ durable }) { return await durable.run('child', {}) }\nexport const steps = [asks]\n",
+    );
+    let test = |more: &str| {
+        format!(
+            "import {{ expect, runWorkflow, test }} from 'rival/test'
+test('asks', async () => {{
+    const run = await runWorkflow('./parent.ts', {{ {more} }})
+    expect(run.status).toBe('completed')
+}})
+"
+        )
+    };
+    lab.write("parent.test.ts", &test(""));
+    let told = lab.rival(&["test"]).all();
+    assert!(told.contains("no workflow is called `child`; registered are: parent"), "{told}");
+    assert!(told.contains("add the child's file, `workflows: ['../workflows/…ts']`"), "{told}");
+    lab.write("parent.test.ts", &test("workflows: ['./child.ts']"));
+    lab.rival(&["test"]).ok();
+}

@@ -72,7 +72,7 @@ fn a_run_is_shown() {
     "#]]);
     lab.rival(&["history", "s1"]).is(&expect![[r#"
         SEQ  TIME (UTC)  EVENT  NODE  WHAT IT MEANS
-        1  <clock>  runStarted  started, workflow saga
+        1  <clock>  runStarted  started, workflow saga (asked by ada)
         2  <clock>  callStarted  book_flight  started
         3  <clock>  callSucceeded  book_flight  completed, a flight to Lisbon
         4  <clock>  callStarted  book_hotel  started
@@ -329,4 +329,40 @@ fn a_run_that_was_retried_says_as_what() {
     let after = lab.rival(&["show", "s1"]);
     assert!(after.out.contains("retried as s2") && after.err.is_empty(), "{}", after.all());
     assert!(lab.rival(&["list"]).ok().contains("retried as s2; 100 is not enough"));
+}
+
+/// A program that reads a pipe wants all of it.
+#[test]
+fn nothing_is_cut_where_no_terminal_is() {
+    let lab = Lab::offline();
+    let text = "
+        const long = 'word '.repeat(60) + 'end'
+        async function asks({ durable, state }) {
+            state.description = long
+            await durable.once('long', () => long)
+            throw new Error(long)
+        }
+        export const steps = [asks]
+    ";
+    lab.write("w.ts", text);
+    lab.write("rival.toml", "workflows = [\"w.ts\"]\n");
+    lab.rival(&["run", "w", "--id", "r1", "--wait"]);
+    for args in [&["history", "r1"][..], &["show", "r1"], &["list"]] {
+        let shown = lab.rival(args).all();
+        assert!(shown.contains("word end") && !shown.contains("word…") && !shown.contains(" …"), "{shown}");
+    }
+}
+
+#[test]
+fn a_history_says_who_asked() {
+    let mut lab = Lab::offline();
+    let secret = lab.raw(&["token", "create", "ada"]);
+    lab.serve(&["--require-token"]);
+    lab.show_token(secret.trim());
+    lab.rival(&["run", "approval", "--id", "a1", "-i", r#"{"who": "Ann", "amount": 3}"#]).ok();
+    lab.until("a1", "waits for the signal");
+    lab.rival(&["cancel", "a1"]).ok();
+    let history = lab.rival(&["history", "a1"]).ok();
+    assert!(history.contains("started, workflow approval (asked by ada)"), "{history}");
+    assert!(history.contains("is being cancelled (asked by ada)"), "{history}");
 }

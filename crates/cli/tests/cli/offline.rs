@@ -38,6 +38,7 @@ fn a_run_is_recorded_and_goes_on_when_a_server_comes() {
         RUN  WORKFLOW  STATUS  STARTED (UTC)  TOOK  NOTE
         a1  approval  queued  <time>  -
         f1  flaky  queued  <time>  -
+        ! no server runs this store: runs that have not ended stand still until one does
     "#]]);
     lab.rival(&["show", "f1"]).is(&expect![[r#"
         run  f1
@@ -46,11 +47,12 @@ fn a_run_is_recorded_and_goes_on_when_a_server_comes() {
         started  <time> UTC
         age  <took>
         input  null
+        ! no server runs this store: runs that have not ended stand still until one does
     "#]]);
     lab.rival(&["history", "f1"]).is(&expect![[r#"
         SEQ  TIME (UTC)  EVENT  NODE  WHAT IT MEANS
-        1  <clock>  runStarted  started, workflow flaky
-        2  <clock>  nodeHeld
+        1  <clock>  runStarted  started, workflow flaky (asked by ada)
+        2  <clock>  nodeHeld  is next, and is held until the run goes on
     "#]]);
     lab.rival(&["logs", "-f", "f1"]).is(&expect![[r#"
         ! no server runs this store: nothing is added until one does

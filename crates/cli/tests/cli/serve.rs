@@ -59,6 +59,49 @@ fn a_server_logs_runs_that_fail() {
     assert!(log.contains("failed: 1 is not enough (crates/cli/src/examples/saga.rs:"), "{log}");
 }
 
+#[test]
+fn a_server_logs_attempts_that_are_made_again() {
+    let mut lab = Lab::online();
+    lab.rival(&["run", "flaky", "--id", "f1", "--wait"]).ok();
+    signal(&lab.server().child, "TERM");
+    lab.server().child.wait().unwrap();
+    let log = lab.server().log.lock().unwrap().clone();
+    assert!(log.contains(r#""message":"an attempt failed, tried again in "#), "{log}");
+    assert!(log.contains(r#""message":"an attempt failed, the run goes on without it: "#), "{log}");
+}
+
+/// What belongs to no step belongs to the run, and fields are shown beside the message that they came with.
+#[test]
+fn dev_names_what_it_logs() {
+    let lab = Lab::offline();
+    lab.write(
+        "w.ts",
+        "function tell({ log }) { log.error({ code: 7 }, 'given up') }
+function fails({ log }) { log.info('no fields'); throw new Error('no') }
+export const onError = tell
+export const steps = [fails]
+",
+    );
+    let mut command = lab.command(&["dev", "w.ts", "--listen", "127.0.0.1:0"]);
+    command.env_remove("RIVAL_LISTEN");
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut greeting = String::new();
+    while !greeting.contains("The API is at") {
+        assert!(out.read_line(&mut greeting).unwrap() > 0, "{greeting}");
+    }
+    let url = greeting.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
+    lab.rival(&["run", "w", "--id", "r1", "--wait", "--url", &url]);
+    let logs = lab.rival(&["logs", "r1", "--url", &url]).ok();
+    assert!(logs.contains("run: given up"), "{logs}");
+    signal(&child, "INT");
+    let log = rest(child.stderr.take().unwrap());
+    child.wait().unwrap();
+    for line in ["  r1  run: | given up  {\"code\":7}\n", "  r1  fails: | no fields\n"] {
+        assert!(log.contains(line), "`{line}` is missing:\n{log}");
+    }
+}
+
 /// A run that waits for a signal is named at once, or else no signal can be sent to it.
 #[test]
 fn a_run_that_is_waited_for_is_named_while_it_waits() {

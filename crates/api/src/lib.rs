@@ -17,6 +17,7 @@ mod problem;
 mod request;
 mod run;
 mod server;
+mod sse;
 mod workflow;
 
 pub use address::path_segment;
@@ -32,6 +33,7 @@ pub use rival_core::view::{
 };
 pub use run::{ExplanationReply, RunGraph, RunListReply, RunStatusReply, RunSummary, StepListReply};
 pub use server::{HealthReply, ServerVersion, StreamTicketReply};
+pub use sse::{SseMessage, SseReader};
 pub use workflow::{CheckReply, PlanVersion, WorkflowDetail, WorkflowListReply, WorkflowSummary};
 
 #[cfg(test)]

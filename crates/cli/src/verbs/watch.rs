@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use rival::Clock;
-use rival_api::{EventReply, Graph, LogReply, RunListReply, RunSummary, RunView, path_segment};
+use rival_api::{EventReply, Graph, LogReply, RunListReply, RunSummary, RunView, SseMessage, path_segment};
 
 use super::look::{self, log_line};
 use super::{VerbContext, start};
@@ -17,7 +17,7 @@ use crate::lines::EventNarrator;
 use crate::live_run::LiveRun;
 use crate::out::{DataOutput, OutputFormat, note};
 use crate::screen::LiveScreen;
-use crate::sse::{SseMessage, SseStream};
+use crate::sse::SseStream;
 use crate::text::clock;
 use crate::tree;
 

@@ -15,6 +15,7 @@ pub mod listen;
 mod live;
 pub mod local_secret;
 pub mod metrics;
+pub mod mount;
 mod pages;
 mod patient;
 pub mod problem;

@@ -22,6 +22,7 @@ pub struct RouteAccess {
     pub(crate) waits: RouteWaits,
     pub(crate) probe: bool,
     pub(crate) tagged: bool,
+    pub(crate) asks_api: bool,
 }
 
 /// Whether requests wait for something.
@@ -42,6 +43,7 @@ pub const fn open() -> RouteAccess {
         waits: RouteWaits::Never,
         probe: false,
         tagged: false,
+        asks_api: false,
     }
 }
 
@@ -95,6 +97,12 @@ impl RouteAccess {
     #[must_use]
     pub const fn tagged(self) -> Self {
         Self { tagged: true, ..self }
+    }
+
+    /// What answers asks the API itself, as the client that asks it.
+    #[must_use]
+    pub(crate) const fn asks_api(self) -> Self {
+        Self { asks_api: true, ..self }
     }
 
     /// Whether a request with this query waits.
@@ -177,14 +185,16 @@ impl<S: Clone + Send + Sync + 'static> RouteBuilder<S> {
         Self { router: self.router.route(path, get(handler)), rules: self.rules }
     }
 
+    /// Says what a POST request needs that a mounted service answers, which is no part of the API.
+    #[must_use]
+    pub(crate) fn mounted(mut self, path: &str, access: RouteAccess) -> Self {
+        self.rules.add(path, Method::POST, access);
+        self
+    }
+
     /// The document of what was added so far.
     pub fn document(&self) -> &OpenApi {
         self.router.get_openapi()
-    }
-
-    /// What the routes need.
-    pub(crate) fn rules(&self) -> &RouteRules {
-        &self.rules
     }
 
     /// Gives the handlers what they ask for.

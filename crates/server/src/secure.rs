@@ -22,6 +22,7 @@ use crate::keyring::TokenKeyring;
 use crate::limit::{self, BodyLimits, ClientKey, PermitBody, PermitPool, RateLimiter, RequestPermit};
 use crate::listen::{self, ProbesOnly};
 use crate::local_secret::{self, LocalSecret};
+use crate::mount::ShownHeaders;
 use crate::problem::{HttpProblem, code};
 use crate::routes::{self, RouteAccess, RouteBuilder, RouteRules};
 use crate::settings::Settings;
@@ -58,10 +59,24 @@ pub enum SecureError {
 /// If the settings are wrong, the token file cannot be read, or tokens are needed and there is none.
 pub fn secure(routes: RouteBuilder, settings: &Settings) -> Result<Router, SecureError> {
     let (router, rules) = routes.split();
-    let gate = Arc::new(RequestGate::new(rules, settings)?);
-    // The gate reads bodies, with limits of its own.
-    let router = router.layer(DefaultBodyLimit::disable());
-    Ok(router.layer(middleware::from_fn_with_state(gate, pass)))
+    Ok(SharedGate::new(rules, settings)?.before(router))
+}
+
+/// A gate that several routers are behind: they share tokens, rates and limits.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedGate(Arc<RequestGate>);
+
+impl SharedGate {
+    pub(crate) fn new(rules: RouteRules, settings: &Settings) -> Result<Self, SecureError> {
+        Ok(Self(Arc::new(RequestGate::new(rules, settings)?)))
+    }
+
+    /// The router, behind the gate.
+    pub(crate) fn before(&self, router: Router) -> Router {
+        // The gate reads bodies, with limits of its own.
+        let router = router.layer(DefaultBodyLimit::disable());
+        router.layer(middleware::from_fn_with_state(Arc::clone(&self.0), pass))
+    }
 }
 
 /// What requests without a token may do. A server that cannot write its secret serves all the same: only admins need
@@ -289,6 +304,7 @@ async fn call_handler(
     line: &RequestLogLine,
 ) -> Response {
     let AdmittedRequest { caller, access, declared, stream, waits, quota } = admitted;
+    let shown = access.asks_api.then(|| ShownHeaders::of(request.headers()));
     let mut request = match read_body(gate, request, access, declared).await {
         Ok(request) => request,
         Err(problem) => {
@@ -298,6 +314,9 @@ async fn call_handler(
     };
     if access.stream {
         *request.uri_mut() = tickets::without(request.uri());
+    }
+    if let Some(shown) = shown {
+        request.extensions_mut().insert(shown);
     }
     request.extensions_mut().insert(quota.clone());
     request.extensions_mut().insert(TicketDesk::new(&gate.tickets, &caller));
@@ -437,7 +456,8 @@ fn preflight(shared_with: Option<&HeaderValue>) -> Response {
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, traceparent, tracestate",
+            "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Mcp-Protocol-Version, \
+             traceparent, tracestate",
         ),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];

@@ -12,7 +12,8 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
 use crate::app::AppState;
-use crate::secure::{SecureError, secure};
+use crate::mount::ServerMount;
+use crate::secure::{SecureError, SharedGate};
 use crate::settings::Settings;
 use crate::trace::RequestTracer;
 use crate::{api, docs, document, listen, metrics, pages, trace};
@@ -44,16 +45,35 @@ impl Server {
     /// # Errors
     /// If the settings are wrong, the token file cannot be read, or tokens are needed and there is none.
     pub fn new(engine: Engine, settings: Settings) -> Result<Self, SecureError> {
+        Self::with_mounts(engine, settings, &[])
+    }
+
+    /// The same, with services of the program beside the API.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_mounts(
+        engine: Engine,
+        settings: Settings,
+        mounts: &[ServerMount],
+    ) -> Result<Self, SecureError> {
         let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
         let app = AppState::new(engine, &settings.base_path, draining.clone(), stop.clone());
         let (metrics, engine) = (Arc::clone(&app.metrics), app.engine.clone());
         let routes = pages::errors(docs::pages(api::routes(), &settings)).with_state(app);
-        let tracer = Arc::new(RequestTracer { engine, rules: routes.rules().clone() });
+        let routes = mounts.iter().fold(routes, |routes, mount| routes.mounted(mount.path, mount.access));
+        let (routes, rules) = routes.split();
+        let tracer = Arc::new(RequestTracer { engine, rules: rules.clone() });
+        let gate = SharedGate::new(rules, &settings)?;
         // Outermost: what is refused counts too.
-        let router = secure(routes, &settings)?
-            .layer(compression())
-            .layer(from_fn_with_state(tracer, trace::trace))
-            .layer(from_fn_with_state(metrics, metrics::count));
+        let served = |router: Router| {
+            gate.before(router)
+                .layer(compression())
+                .layer(from_fn_with_state(Arc::clone(&tracer), trace::trace))
+                .layer(from_fn_with_state(Arc::clone(&metrics), metrics::count))
+        };
+        let api = served(routes);
+        let router = mounts.iter().fold(api.clone(), |all, mount| all.merge(served(mount.route(&api))));
         Ok(Self { router, settings, draining, stop })
     }
 

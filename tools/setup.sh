@@ -60,7 +60,7 @@ fi
 packages "$here/../packages/rival"
 # Of the packages that docs/typescript.md lists, those that tests use.
 packages "$here/packages/few"
-# Linters and generators of clients, which the OpenAPI document is tried with.
+# Linters and generators of clients, which the OpenAPI document is tried with, and the TypeScript SDK of MCP.
 packages "$here/clients"
 # MCP servers that other people wrote, which connections are tried with.
 packages "$here/mcp"
@@ -81,13 +81,13 @@ if ! have prometheus || ! have promtool; then
 fi
 
 # schemathesis asks the server everything that its OpenAPI document allows, openapi-python-client makes a client of it, and
-# mcp-server-time is a server of tools. They are Python, and get a place of their own.
+# mcp-server-time is a server of tools, and mcp a client of `rival mcp`. They are Python, and get a place of their own.
 python=${CARGO_TARGET_DIR:-target}/python
 if ! cmp -s "$here/python.txt" "$python/installed.txt"; then
     if ! have python3 || ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then
         install "Python with virtual environments" python3 python3-venv
     fi
-    echo "installing schemathesis, openapi-python-client and mcp-server-time, which tests use (once)"
+    echo "installing schemathesis, openapi-python-client, mcp-server-time and mcp, which tests use (once)"
     rm -rf "$python"
     python3 -m venv "$python"
     "$python/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/python.txt"

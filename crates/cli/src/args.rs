@@ -86,6 +86,8 @@ pub(crate) enum CliVerb {
     Graph(GraphArgs),
     /// Run the tests of workflow files
     Test(TestArgs),
+    /// Be an MCP server on stdin and stdout, so that a model can run and write workflows
+    Mcp,
     /// Start the server for production
     Serve(ServeArgs),
     /// Create, list and revoke the tokens that clients show to the server

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result};
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Method, Request, Response, StatusCode, header};
+use axum::http::{HeaderName, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use rival::{Archive, Engine, SqliteStore, StoreError};
 use rival_api::{ProblemReply, RunListReply, path_segment};
@@ -30,6 +30,8 @@ use crate::{examples, server};
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long a server may say nothing: longer than a request waits, and than the heartbeat of a stream.
 const SILENCE: Duration = Duration::from_secs(90);
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// How much of a run's id must be given at least.
 const PREFIX_MIN: usize = 6;
@@ -213,6 +215,13 @@ impl ApiClient {
         }
     }
 
+    /// Lets go of the store file, so that another process can open it at once; does nothing with a server.
+    pub(crate) async fn release(&self) {
+        if let ApiTransport::Here { engine, .. } = &self.to {
+            engine.shutdown(Duration::ZERO).await;
+        }
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Result<ApiAnswer> {
         self.ask(Method::GET, path, None).await
     }
@@ -313,6 +322,18 @@ impl ApiClient {
         body: Option<String>,
         after: Option<&str>,
     ) -> Result<Response<Body>> {
+        let after = after.map(|after| (LAST_EVENT_ID, after.to_owned()));
+        self.exchange(method, path, body, after.as_slice()).await
+    }
+
+    /// Sends a request; an answer that refuses is an answer.
+    pub(crate) async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<String>,
+        headers: &[(HeaderName, String)],
+    ) -> Result<Response<Body>> {
         match &self.to {
             ApiTransport::Server { http, url, token } => {
                 let mut request = http.request(method, format!("{url}{path}"));
@@ -323,8 +344,8 @@ impl ApiClient {
                         request = request.header(USER_HEADER, user);
                     }
                 }
-                if let Some(after) = after {
-                    request = request.header("last-event-id", after);
+                for (name, value) in headers {
+                    request = request.header(name, value);
                 }
                 if let Some(body) = body {
                     request = request.header(header::CONTENT_TYPE, "application/json").body(body);
@@ -335,8 +356,8 @@ impl ApiClient {
             ApiTransport::Here { router, .. } => {
                 let mut request =
                     Request::builder().method(method).uri(path).header(header::HOST, "localhost");
-                if let Some(after) = after {
-                    request = request.header("last-event-id", after);
+                for (name, value) in headers {
+                    request = request.header(name, value);
                 }
                 if body.is_some() {
                     request = request.header(header::CONTENT_TYPE, "application/json");
@@ -397,7 +418,7 @@ fn unreachable(url: &str, error: &reqwest::Error) -> ExitError {
 }
 
 /// Whether a process listens at an address of this machine.
-async fn listens(url: &str) -> bool {
+pub(crate) async fn listens(url: &str) -> bool {
     let Some(address) = url.strip_prefix("http://") else { return false };
     matches!(tokio::time::timeout(CONNECT, tokio::net::TcpStream::connect(address)).await, Ok(Ok(_)))
 }

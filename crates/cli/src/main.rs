@@ -13,6 +13,7 @@ mod help;
 mod lines;
 mod live_run;
 mod logging;
+mod mcp;
 mod operations;
 mod out;
 mod pick;
@@ -134,6 +135,7 @@ async fn act(context: &VerbContext, verb: CliVerb) -> Result<()> {
         CliVerb::Graph(args) => workflows::graph(context, &args).await,
         CliVerb::Init(args) => init::init(&context.out, &args.folder),
         CliVerb::Test(args) => test::test(context, &args).await,
+        CliVerb::Mcp => mcp::serve(context).await,
         CliVerb::Token(args) => token::token(context, &args.verb),
         CliVerb::Export(args) => archive::export(context, &args).await,
         CliVerb::Import(args) => archive::import(context, &args).await,

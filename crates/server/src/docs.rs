@@ -10,6 +10,8 @@ use crate::settings::Settings;
 
 const PAGE: &str = include_str!("../assets/docs.html");
 const SCRIPT: &str = include_str!("../assets/docs.js");
+/// What teaches models to write workflows.
+const LLMS: &str = include_str!("../../../docs/llms.txt");
 const STYLE: &str = include_str!("../assets/docs.css");
 
 /// Adds the document of the routes, and the page that shows it.
@@ -23,6 +25,7 @@ pub(crate) fn pages(routes: RouteBuilder<AppState>, settings: &Settings) -> Rout
     let docs = settings.base_path.join("/api/docs");
     routes
         .page(open(), "/", move |uri: Uri, headers: HeaderMap| async move { front(&docs, &uri, &headers) })
+        .page(open(), "/llms.txt", || async { text("text/plain; charset=utf-8", LLMS) })
         .page(open(), "/api/openapi.json", || async { text("application/json", document) })
         .page(open(), "/api/docs", || async { text("text/html; charset=utf-8", PAGE) })
         .page(open(), "/api/docs.js", || async { text("text/javascript; charset=utf-8", SCRIPT) })

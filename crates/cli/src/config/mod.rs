@@ -48,7 +48,7 @@ impl fmt::Display for SettingOrigin {
 }
 
 /// One setting as it stands.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SettingEntry {
     key: &'static SettingKey,
     /// `None`: not set, and what follows from that is decided where it is used.
@@ -73,7 +73,7 @@ impl SettingEntry {
 }
 
 /// All settings as they stand, in the order of [`KEYS`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ResolvedConfig {
     entries: Vec<SettingEntry>,
     /// The settings file, if there is one.

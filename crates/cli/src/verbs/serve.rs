@@ -26,7 +26,7 @@ use crate::sample::sample;
 use crate::style::TextStyle;
 use crate::text::length;
 use crate::workflow_files::WorkflowFiles;
-use crate::{examples, failure, server, signals};
+use crate::{examples, failure, mcp, server, signals};
 
 /// How long the last spans may take to reach their collector.
 const TELEMETRY_GRACE: Duration = Duration::from_secs(5);
@@ -146,7 +146,7 @@ async fn prepare(
         }
     };
     engine.begin().await;
-    let server = Server::new(engine.clone(), server::settings(config, address));
+    let server = Server::with_mounts(engine.clone(), server::settings(config, address), &[mcp::mount()]);
     Ok((server.map_err(|error| ExitError::error(error.to_string()))?, updates))
 }
 

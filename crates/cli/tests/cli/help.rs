@@ -41,6 +41,7 @@ fn help_says_where_to_begin() {
           validate    Check an input against a workflow, without starting anything
           graph       Draw a workflow or a run
           test        Run the tests of workflow files
+          mcp         Be an MCP server on stdin and stdout, so that a model can run and write workflows
 
         Operate:
           serve       Start the server for production

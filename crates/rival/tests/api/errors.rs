@@ -34,6 +34,7 @@ fn raised() -> BTreeSet<String> {
         "crates/script-host/src/code.rs",
         "crates/http/src/lib.rs",
         "crates/mcp/src/code.rs",
+        "crates/mcp-server/src/caller.rs",
         "crates/outgoing/src/lib.rs",
         "crates/rival/src/extract/output.rs",
         "crates/script/src/code.rs",

@@ -8,6 +8,7 @@
 
 mod address;
 mod bulk;
+mod document;
 pub mod duration;
 mod event;
 #[cfg(feature = "openapi")]
@@ -22,6 +23,10 @@ mod workflow;
 
 pub use address::path_segment;
 pub use bulk::{BulkAction, BulkDone, BulkError, BulkFilter, BulkRequest, BulkResult, TimeParam};
+pub use document::{
+    DocumentCheckReply, DocumentListReply, DocumentReply, DocumentSavedReply, DocumentSummary,
+    DocumentVersion, DocumentVersionsReply,
+};
 pub use event::{CauseReply, EventListReply, EventReply};
 pub use log::{LogListReply, LogReply};
 pub use problem::{ProblemReply, ViolationReply};

@@ -29,6 +29,10 @@ pub struct ProblemReply {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub errors: Vec<ViolationReply>,
+    /// What could not be proven of a document, or is probably not meant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub warnings: Vec<ViolationReply>,
     /// The id of the run that the request would have started. It is not known whether it did: starting it again under
     /// this id is harmless.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,12 +45,48 @@ pub struct ProblemReply {
 }
 
 /// One thing that is wrong with what was sent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Violation))]
 pub struct ViolationReply {
-    /// Where, as a JSON pointer; empty for the whole.
+    /// Where, as a JSON pointer, empty for the whole; in a document the step and the field, `notify/recipients`.
     pub path: String,
     /// What is wrong there.
     pub message: String,
+    /// In a document: what kind of problem it is, a stable word such as `type_mismatch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub r#type: Option<String>,
+    /// In a document: the step that it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub step: Option<String>,
+    /// In a document: the trigger that it is in, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub trigger: Option<u64>,
+    /// In a document: the field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub field: Option<String>,
+    /// In a document: the ref as it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub r#ref: Option<String>,
+    /// In a document: the type that is expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub expected: Option<String>,
+    /// In a document: the type that is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub actual: Option<String>,
+    /// In a document: the line of its text, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub line: Option<u32>,
+    /// In a document: the column, from 1, in UTF-16 units.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub column: Option<u32>,
 }

@@ -28,6 +28,12 @@ pub struct WorkflowSummary {
     pub step_count: usize,
     /// The hash of its plan.
     pub plan_hash: String,
+    /// What it is written in: `rust`, `typescript` or `document`.
+    #[serde(default)]
+    pub kind: String,
+    /// The file that defines it, if one does.
+    #[serde(default)]
+    pub file: Option<String>,
 }
 
 /// A workflow with its structure.

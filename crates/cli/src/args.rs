@@ -80,8 +80,10 @@ pub(crate) enum CliVerb {
     Signal(SignalArgs),
     /// List workflows, or show one
     Workflows(WorkflowsArgs),
-    /// Check an input against a workflow, without starting anything
+    /// Check a document, or an input against a workflow, without starting anything
     Validate(ValidateArgs),
+    /// List, show, save and delete the documents that the server keeps: workflows as JSON
+    Documents(DocumentsArgs),
     /// Draw a workflow or a run
     Graph(GraphArgs),
     /// Run the tests of workflow files
@@ -343,11 +345,58 @@ pub(crate) struct WorkflowsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
-    /// The workflow
-    pub(crate) workflow: String,
+    /// A document: a file, or - for stdin; or the workflow that an input is for
+    #[arg(value_name = "FILE|WORKFLOW")]
+    pub(crate) subject: String,
     /// The input: JSON, @FILE, or - for stdin
     #[arg(short, long, value_name = "JSON")]
     pub(crate) input: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DocumentsArgs {
+    #[command(subcommand)]
+    pub(crate) verb: Option<DocumentsVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DocumentsVerb {
+    /// List the documents
+    List,
+    /// Print a document as it was written
+    Show {
+        /// The document
+        name: String,
+        /// This version of it
+        #[arg(long)]
+        version: Option<u64>,
+    },
+    /// Save a document that is new
+    Create {
+        /// The file, or - for stdin
+        file: String,
+    },
+    /// Save a document, new or in the place of the one that has its name
+    Put {
+        /// The file, or - for stdin
+        file: String,
+        /// Only if this version is the newest
+        #[arg(long, value_name = "VERSION")]
+        if_version: Option<u64>,
+    },
+    /// Delete a document; its runs go on, and its versions stay
+    Delete {
+        /// The document
+        name: String,
+        /// Only if this version is the newest
+        #[arg(long, value_name = "VERSION")]
+        if_version: Option<u64>,
+    },
+    /// List the versions of a document, the newest first
+    Versions {
+        /// The document
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]

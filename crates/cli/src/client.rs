@@ -12,6 +12,7 @@ use axum::http::{HeaderName, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use rival::{Archive, Engine, SqliteStore, StoreError};
 use rival_api::{ProblemReply, RunListReply, path_segment};
+use rival_authoring::Documents;
 use rival_server::auth::USER_HEADER;
 use rival_server::local_secret::{self, LocalSecretFile};
 use serde::Serialize;
@@ -24,7 +25,7 @@ use crate::out::note;
 use crate::sse::SseStream;
 use crate::style::TextStyle;
 use crate::workflow_files::{WorkflowFiles, note_problems};
-use crate::{examples, server};
+use crate::{examples, offered, server};
 
 /// How long a server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -160,9 +161,8 @@ impl ApiClient {
         }
         // As under `rival dev`: a person runs this, on a machine of their own.
         let outgoing = config.outgoing().allow_loopback().never(config.listen());
-        let files =
-            WorkflowFiles::new(config, config.workflows(), outgoing).filter(|_| need != OfflineNeed::Store);
-        if need != OfflineNeed::Store && files.is_none() {
+        builder = offered::builtins(builder, config);
+        if need != OfflineNeed::Store && config.workflows().is_empty() {
             builder = examples::add(builder, file, examples::PACE)?;
         }
         let passive = need.is_passive();
@@ -170,7 +170,9 @@ impl ApiClient {
             builder = builder.passive();
         }
         let engine = builder.prepare().await.context("cannot use the store")?;
-        if let Some(files) = files {
+        let documents = offered::documents(&engine);
+        if need != OfflineNeed::Store {
+            let files = WorkflowFiles::new(config, config.workflows(), outgoing, documents.clone());
             files.register(&engine).await?;
             // What begins a store was tried before, and the trial has said them.
             if is_there || !need.makes_store() {
@@ -178,7 +180,7 @@ impl ApiClient {
             }
         }
         engine.begin().await;
-        Ok(Self::here(engine, passive))
+        Ok(Self::here(engine, Some(documents), passive))
     }
 
     /// Whether a server answers; without one, this command has said what is wrong with workflow files.
@@ -190,17 +192,14 @@ impl ApiClient {
     pub(crate) async fn of_archive(archive: &Archive) -> Result<Self> {
         let engine =
             Engine::of_archive(archive).await.map_err(|error| ExitError::error(error.to_string()))?;
-        Ok(Self::here(engine, true))
+        Ok(Self::here(engine, None, true))
     }
 
-    fn here(engine: Engine, passive: bool) -> Self {
-        Self {
-            to: ApiTransport::Here {
-                router: Box::new(server::local_router(engine.asked_by(user().unwrap_or_default()))),
-                engine,
-                passive,
-            },
-        }
+    fn here(engine: Engine, documents: Option<Documents>, passive: bool) -> Self {
+        let user = user().unwrap_or_default();
+        let documents = documents.map(|documents| documents.asked_by(user.clone()));
+        let router = Box::new(server::local_router(engine.asked_by(user), documents));
+        Self { to: ApiTransport::Here { router, engine, passive } }
     }
 
     /// Whether nothing is run: requests are kept, and nothing changes by itself.
@@ -234,16 +233,40 @@ impl ApiClient {
         self.ask(Method::POST, path, Some(body)).await
     }
 
+    /// Sends a body under a condition: a header of HTTP and its value.
+    pub(crate) async fn put_text(
+        &self,
+        path: &str,
+        body: String,
+        condition: Option<(HeaderName, &str)>,
+    ) -> Result<ApiAnswer> {
+        self.ask_exactly(Method::PUT, path, Some(body), condition).await
+    }
+
+    pub(crate) async fn delete(
+        &self,
+        path: &str,
+        condition: Option<(HeaderName, &str)>,
+    ) -> Result<ApiAnswer> {
+        self.ask_exactly(Method::DELETE, path, None, condition).await
+    }
+
     /// Asks, and if there is no such run, asks the run whose id begins so.
     async fn ask(&self, method: Method, path: &str, body: Option<String>) -> Result<ApiAnswer> {
-        match self.ask_exactly(method.clone(), path, body.clone()).await {
-            Err(error) => self.ask_exactly(method, &self.whole_path(path, error).await?, body).await,
+        match self.ask_exactly(method.clone(), path, body.clone(), None).await {
+            Err(error) => self.ask_exactly(method, &self.whole_path(path, error).await?, body, None).await,
             answer => answer,
         }
     }
 
-    async fn ask_exactly(&self, method: Method, path: &str, body: Option<String>) -> Result<ApiAnswer> {
-        let response = self.send(method, path, body, None).await?;
+    async fn ask_exactly(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<String>,
+        header: Option<(HeaderName, &str)>,
+    ) -> Result<ApiAnswer> {
+        let response = self.send(method, path, body, header).await?;
         let status = response.status();
         let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
         let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
@@ -278,7 +301,7 @@ impl ApiClient {
             return Err(failed.hint(hint).into());
         }
         let list = format!("/api/runs?idPrefix={given}&limit={SIMILAR_MAX}");
-        let found: RunListReply = self.ask_exactly(Method::GET, &list, None).await?.read()?;
+        let found: RunListReply = self.ask_exactly(Method::GET, &list, None, None).await?.read()?;
         match &*found.items {
             [] => Err(self.did_you_mean(given, failed).await.into()),
             [only] => Ok(format!("/api/runs/{}{}{rest}", path_segment(only.run_id.as_str()), slash(rest))),
@@ -292,7 +315,7 @@ impl ApiClient {
 
     /// Adds the run that was probably meant, of the latest ones.
     async fn did_you_mean(&self, given: &str, failed: ExitError) -> ExitError {
-        let Ok(latest) = self.ask_exactly(Method::GET, "/api/runs?limit=100", None).await else {
+        let Ok(latest) = self.ask_exactly(Method::GET, "/api/runs?limit=100", None, None).await else {
             return failed;
         };
         let Ok(latest) = latest.read::<RunListReply>() else { return failed };
@@ -304,6 +327,7 @@ impl ApiClient {
     }
 
     async fn follow_exactly(&self, path: &str, after: Option<&str>) -> Result<Option<SseStream>> {
+        let after = after.map(|after| (LAST_EVENT_ID, after));
         let response = self.send(Method::GET, path, None, after).await?;
         match response.status() {
             StatusCode::NO_CONTENT => Ok(None),
@@ -320,10 +344,10 @@ impl ApiClient {
         method: Method,
         path: &str,
         body: Option<String>,
-        after: Option<&str>,
+        header: Option<(HeaderName, &str)>,
     ) -> Result<Response<Body>> {
-        let after = after.map(|after| (LAST_EVENT_ID, after.to_owned()));
-        self.exchange(method, path, body, after.as_slice()).await
+        let header = header.map(|(name, value)| (name, value.to_owned()));
+        self.exchange(method, path, body, header.as_slice()).await
     }
 
     /// Sends a request; an answer that refuses is an answer.

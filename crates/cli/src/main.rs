@@ -14,6 +14,7 @@ mod lines;
 mod live_run;
 mod logging;
 mod mcp;
+mod offered;
 mod operations;
 mod out;
 mod pick;
@@ -44,8 +45,8 @@ use out::{DataOutput, note};
 use verbs::control::ControlRequest;
 use verbs::serve::ServerOffer;
 use verbs::{
-    VerbContext, archive, control, doctor, init, look, serve, signal, start, store, test, token, watch,
-    workflows,
+    VerbContext, archive, control, doctor, documents, init, look, serve, signal, start, store, test, token,
+    watch, workflows,
 };
 
 // Actors, commits and steps are many small allocations from many threads.
@@ -131,7 +132,8 @@ async fn act(context: &VerbContext, verb: CliVerb) -> Result<()> {
         CliVerb::Fork(args) => control::fork(context, &args).await,
         CliVerb::Signal(args) => signal::signal(context, &args).await,
         CliVerb::Workflows(args) => workflows::workflows(context, &args).await,
-        CliVerb::Validate(args) => workflows::validate(context, &args).await,
+        CliVerb::Validate(args) => documents::validate(context, &args).await,
+        CliVerb::Documents(args) => documents::documents(context, args.verb).await,
         CliVerb::Graph(args) => workflows::graph(context, &args).await,
         CliVerb::Init(args) => init::init(&context.out, &args.folder),
         CliVerb::Test(args) => test::test(context, &args).await,

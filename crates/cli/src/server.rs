@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use axum::Router;
 use rival::Engine;
+use rival_authoring::Documents;
 use rival_server::auth::AccessScope;
 use rival_server::{Server, Settings};
 
@@ -60,7 +61,7 @@ fn raise_file_limit() -> Option<u64> {
 }
 
 /// The API of an engine in this process. A user who can open the store needs no token, and has no limits.
-pub(crate) fn local_router(engine: Engine) -> Router {
+pub(crate) fn local_router(engine: Engine, documents: Option<Documents>) -> Router {
     let settings = Settings {
         require_token: Some(false),
         anonymous_scope: AccessScope::Admin,
@@ -71,7 +72,9 @@ pub(crate) fn local_router(engine: Engine) -> Router {
         payload_max_bytes: usize::MAX,
         ..Settings::default()
     };
-    let server =
-        Server::new(engine, settings).expect("without hosts, origins and tokens nothing can be wrong");
-    server.router()
+    let mut server = Server::builder(engine, settings);
+    if let Some(documents) = documents {
+        server = server.documents(documents);
+    }
+    server.build().expect("without hosts, origins and tokens nothing can be wrong").router()
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use anyhow::Result;
 use rival::Engine;
 use rival_api::SourceProblem;
-use rival_script::{Loaded, OutgoingPolicy, Problem, Scripts, ScriptsError, Watching};
+use rival_authoring::{Documents, FileProblem, LoadedFiles, is_document_file};
+use rival_script::{Loaded, OutgoingPolicy, Problem, Scripts, ScriptsError, SourceWatcher};
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::config::ResolvedConfig;
 use crate::exit::ExitError;
@@ -18,38 +20,51 @@ use crate::type_check::TypeChecker;
 /// What the log says of files is filed under this.
 pub(crate) const TARGET: &str = "rival::files";
 
-/// Files and folders of workflows, and what runs their functions.
-#[derive(Debug)]
+/// Files and folders of workflows: scripts with what runs their functions, and documents, those of the store too. Neither knows
+/// the other.
+#[derive(Clone, Debug)]
 pub(crate) struct WorkflowFiles {
     scripts: Scripts,
+    documents: Documents,
+    /// Folders, where both are looked for, and single files of either kind.
     paths: Vec<PathBuf>,
     /// The environment variables that scripts may see.
     env_allowed: Arc<[String]>,
 }
 
 impl WorkflowFiles {
-    /// `None` if there are no paths: then nothing needs to be ready to run scripts.
+    /// Nothing is read, and no host is started, before there is a file.
     pub(crate) fn new(
         config: &ResolvedConfig,
         paths: Vec<PathBuf>,
         outgoing: OutgoingPolicy,
-    ) -> Option<Self> {
-        let scripts = || Scripts::new(config.scripts(outgoing));
-        (!paths.is_empty()).then(|| Self {
-            scripts: scripts(),
-            paths,
-            env_allowed: config.script_env().into(),
-        })
+        documents: Documents,
+    ) -> Self {
+        let scripts = Scripts::new(config.scripts(outgoing));
+        Self { scripts, documents, paths, env_allowed: config.script_env().into() }
     }
 
-    /// Registers all workflows that are good. What is wrong with the others is in the answer.
+    /// Whether no file was asked for: all documents are in the store.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// Registers all workflows that are good: of scripts, of the store, of document files. What is wrong with the others is
+    /// in the answer.
     pub(crate) async fn register(&self, engine: &Engine) -> Result<Loaded> {
         let mut loaded = Loaded::default();
-        for path in &self.paths {
+        for path in self.paths.iter().filter(|path| !is_document_file(path)) {
             // What was loaded before is in the answer too.
             loaded = self.scripts.register(engine, path).await.map_err(failed)?;
         }
-        Ok(loaded)
+        if let Some(missing) = self.paths.iter().find(|path| is_document_file(path) && !path.exists()) {
+            return Err(no_such_file(format!("{}: there is no such file", missing.display())).into());
+        }
+        self.documents.load().await?;
+        let documents =
+            self.documents.register_files(self.paths.iter().filter(holds_documents).cloned()).await;
+        self.documents.recheck().await;
+        Ok(with_documents(loaded, documents))
     }
 
     /// What is known of the files now.
@@ -59,33 +74,68 @@ impl WorkflowFiles {
 
     /// Loads the files again, and logs what came of it.
     pub(crate) async fn reload(&self, engine: &Engine, known: &mut KnownFiles) {
-        known.tell(self.scripts.reload(engine).await);
+        known.tell(self.load_again(engine).await);
+    }
+
+    async fn load_again(&self, engine: &Engine) -> Result<Loaded, ScriptsError> {
+        let loaded = self.scripts.reload(engine).await?;
+        // Names may have become free, and inputs of workflows that documents trigger may be others.
+        self.documents.workflows_changed().await;
+        Ok(with_documents(loaded, self.documents.reload_files().await))
+    }
+
+    async fn folders(&self) -> BTreeSet<PathBuf> {
+        let mut folders = self.scripts.folders().await;
+        folders.extend(self.documents.folders().await);
+        folders
     }
 
     /// Loads files again when they change, and logs what came of it and of their types, for as long as the answer
     /// lives. Their runs call what was loaded last.
-    pub(crate) async fn watch(&self, engine: &Engine, first: &Loaded) -> Result<Watching> {
+    pub(crate) async fn watch(&self, engine: &Engine, first: &Loaded) -> Result<AbortOnDropHandle<()>> {
         let mut known = KnownFiles { calls_newest: true, ..self.known(first) };
-        let paths = self.paths.clone();
-        let mut types = TypeChecker::find(&paths);
+        let mut types = TypeChecker::find(&self.paths);
         types.iter_mut().for_each(TypeChecker::check);
-        let heard = move |loaded| {
-            known.tell(loaded);
-            // A compiler may have been installed since.
-            if types.is_none() {
-                types = TypeChecker::find(&paths);
+        let mut watcher = SourceWatcher::new().map_err(failed)?;
+        watcher.follow(self.folders().await).map_err(failed)?;
+        let (files, engine) = (self.clone(), engine.clone());
+        Ok(AbortOnDropHandle::new(tokio::spawn(async move {
+            while watcher.changed().await {
+                files.reload(&engine, &mut known).await;
+                // A compiler may have been installed since.
+                if types.is_none() {
+                    types = TypeChecker::find(&files.paths);
+                }
+                types.iter_mut().for_each(TypeChecker::check);
+                if let Err(error) = watcher.follow(files.folders().await) {
+                    known.tell(Err(error));
+                }
             }
-            types.iter_mut().for_each(TypeChecker::check);
-        };
-        Ok(self.scripts.watch(engine, heard).await.map_err(failed)?)
+        })))
     }
+}
+
+fn holds_documents(path: &&PathBuf) -> bool {
+    is_document_file(path) || path.is_dir()
+}
+
+/// What came of all files, whatever they are written in.
+fn with_documents(mut loaded: Loaded, documents: LoadedFiles) -> Loaded {
+    loaded.workflows.extend(documents.workflows);
+    loaded.changed.extend(documents.changed);
+    let problem =
+        |FileProblem { file, line, column, message }| Problem { file, line, column, message, advice: None };
+    loaded.problems.extend(documents.problems.into_iter().map(problem));
+    loaded
+}
+
+fn no_such_file(message: String) -> ExitError {
+    ExitError::not_found(message).hint("name a file, or a folder of workflow files")
 }
 
 fn failed(error: ScriptsError) -> ExitError {
     match error {
-        ScriptsError::Path { .. } => {
-            ExitError::not_found(error.to_string()).hint("name a file, or a folder of workflow files")
-        }
+        ScriptsError::Path { .. } => no_such_file(error.to_string()),
         other => ExitError::error(other.to_string()),
     }
 }
@@ -137,7 +187,7 @@ impl KnownFiles {
         self.problems.iter().for_each(log_problem);
         self.unseen.iter().for_each(log_unseen);
         if self.workflows.is_empty() && self.problems.is_empty() {
-            let advice = "a workflow file exports `steps`, or a workflow that `createWorkflow` made";
+            let advice = "a workflow file exports `steps` or a workflow that `createWorkflow` made, or is a document *.workflow.json";
             tracing::warn!(target: TARGET, advice, "there are no workflows in these files");
         }
     }

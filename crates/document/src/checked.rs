@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::draft::RetrySettings;
@@ -43,7 +43,7 @@ pub struct CheckedDocument {
 }
 
 /// The schemas of a step; `{}` where nothing is said.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepSchemas {
     /// What it takes.
     pub input: Value,

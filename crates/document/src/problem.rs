@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rival_core::text::is_hidden;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::place::SourcePlace;
 
@@ -11,7 +11,7 @@ use crate::place::SourcePlace;
 const PROBLEMS_MAX: usize = 1_000;
 
 /// What kind of problem it is; programs may depend on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ProblemCode {
@@ -50,30 +50,30 @@ pub enum ProblemCode {
 }
 
 /// Something wrong in a document, or worth a second look.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{place}: {}{message}", owner(self))]
 pub struct DocumentProblem {
     /// What kind of problem it is.
     #[serde(rename = "type")]
     pub code: ProblemCode,
     /// The step that it is in.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     /// The trigger that it is in, from 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<usize>,
     /// The field: of an input the path inside of it (`recipients`, `users[0].name`), else the name in the step
     /// (`retry.maxAttempts`).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     /// The ref as it is written.
-    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// The type that is expected.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
     /// The type that is there.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
     /// One sentence.
     pub message: String,

@@ -40,6 +40,7 @@ pub use inspect::verify;
 pub use json::{EncodeError, encode, is_too_deep};
 pub use registry::builtins::{BindError, Builtins};
 pub use registry::definition::{CheckError, Definition, FormerPlan, InputCheck, ResourceNeed};
+pub use registry::origin::{WorkflowKind, WorkflowOrigin};
 pub use registry::resources::{ResourceMap, ResourceType};
 pub use rival_core as core;
 pub use rival_core::event::ValueField;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use rival_core::event::CallRole;
 use rival_core::{Path, Plan};
-use rival_engine::{Definition, FormerPlan, FunctionNeeds, InputCheck, UserFunction};
+use rival_engine::{
+    Definition, FormerPlan, FunctionNeeds, InputCheck, UserFunction, WorkflowKind, WorkflowOrigin,
+};
 use rival_typescript::{ContextUsage, StepsUse, outer_names, usage};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -116,6 +118,10 @@ impl DescribedWorkflow {
             signal_schemas: self.signal_schemas,
             description: self.description,
             resources: Vec::new(),
+            origin: WorkflowOrigin {
+                kind: WorkflowKind::Typescript,
+                file: Some(target.file.display().to_string()),
+            },
         }
     }
 }

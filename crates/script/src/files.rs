@@ -110,7 +110,7 @@ impl Scripts {
     }
 
     /// The folders that have to be watched to see every change.
-    pub(crate) async fn folders(&self) -> BTreeSet<PathBuf> {
+    pub async fn folders(&self) -> BTreeSet<PathBuf> {
         let files = self.files.lock().await;
         let modules = files.program.iter().flat_map(|program| program.modules.keys());
         let of_modules = modules.filter_map(|file| file.parent().map(Path::to_owned));

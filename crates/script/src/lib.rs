@@ -37,4 +37,4 @@ pub use rival_typescript::{Problem, Transform, transform};
 pub use sandbox::{Sandbox, TransformError, TransformLimits};
 pub use settings::{Hosting, ScriptSettings};
 pub use transforms::TransformBuiltins;
-pub use watch::Watching;
+pub use watch::{SourceWatcher, Watching};

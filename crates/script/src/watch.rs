@@ -32,21 +32,46 @@ impl Scripts {
         engine: &Engine,
         mut tell: impl FnMut(Result<Loaded, ScriptsError>) + Send + 'static,
     ) -> Result<Watching, ScriptsError> {
-        let (touched, mut touches) = mpsc::unbounded_channel();
-        let mut folders = Folders::new(touched)?;
-        folders.follow(self.folders().await)?;
+        let mut watcher = SourceWatcher::new()?;
+        watcher.follow(self.folders().await)?;
         let (scripts, engine) = (self.clone(), engine.clone());
         let task = tokio::spawn(async move {
-            while touches.recv().await.is_some() {
-                settle(&mut touches).await;
+            while watcher.changed().await {
                 let loaded = scripts.reload(&engine).await;
                 tell(loaded);
-                if let Err(error) = folders.follow(scripts.folders().await) {
+                if let Err(error) = watcher.follow(scripts.folders().await) {
                     tell(Err(error));
                 }
             }
         });
         Ok(Watching(task))
+    }
+}
+
+/// Hears when sources in folders change: scripts, and documents, which lie beside them.
+#[derive(Debug)]
+pub struct SourceWatcher {
+    folders: Folders,
+    touches: mpsc::UnboundedReceiver<()>,
+}
+
+impl SourceWatcher {
+    /// Watches nothing yet.
+    pub fn new() -> Result<Self, ScriptsError> {
+        let (touched, touches) = mpsc::unbounded_channel();
+        Ok(Self { folders: Folders::new(touched)?, touches })
+    }
+
+    /// Watches these folders, and no others.
+    pub fn follow(&mut self, folders: BTreeSet<PathBuf>) -> Result<(), ScriptsError> {
+        self.folders.follow(folders)
+    }
+
+    /// Waits for a change, and until nothing has changed for a moment. `false`: there will be none any more.
+    pub async fn changed(&mut self) -> bool {
+        let is_touched = self.touches.recv().await.is_some();
+        settle(&mut self.touches).await;
+        is_touched
     }
 }
 
@@ -56,6 +81,7 @@ async fn settle(touches: &mut mpsc::UnboundedReceiver<()>) {
 }
 
 /// The folders that are watched.
+#[derive(Debug)]
 struct Folders {
     watcher: RecommendedWatcher,
     watched: BTreeSet<PathBuf>,

@@ -9,6 +9,7 @@ use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
 use axum::response::Response;
+use rival_authoring::Documents;
 use rival_engine::{Engine, RunError, ValueLimits};
 use serde::Serialize;
 use tokio::sync::{Mutex, Semaphore};
@@ -32,6 +33,8 @@ const READERS_WAIT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(crate) struct AppState {
     pub(crate) engine: Engine,
+    /// The documents, if the server keeps any.
+    pub(crate) documents: Option<Documents>,
     pub(crate) live: LiveRuns,
     pub(crate) metrics: Arc<ServerMetrics>,
     /// How much of recorded values answers hold.
@@ -55,6 +58,7 @@ impl FromRequestParts<AppState> for AskedApp {
         let mut app = app.clone();
         if let Some(CallerName(name)) = parts.extensions.get() {
             app.engine = app.engine.asked_by(Arc::clone(name));
+            app.documents = app.documents.map(|documents| documents.asked_by(Arc::clone(name)));
         }
         Ok(Self(app))
     }
@@ -63,6 +67,7 @@ impl FromRequestParts<AppState> for AskedApp {
 impl AppState {
     pub(crate) fn new(
         engine: Engine,
+        documents: Option<Documents>,
         base_path: &BasePath,
         draining: CancellationToken,
         stop: CancellationToken,
@@ -71,7 +76,7 @@ impl AppState {
         engine.observe(metrics.clone());
         let readers = Arc::new(Semaphore::new(READERS_MAX));
         let (live, limits, asked) = (LiveRuns::of(&engine), values::limits(base_path), Arc::default());
-        Self { live, metrics, limits, engine, draining, stop, asked, readers }
+        Self { live, metrics, limits, documents, engine, draining, stop, asked, readers }
     }
 
     /// Answers with JSON that is made of recorded values. A few at a time, because each may take megabytes until it is

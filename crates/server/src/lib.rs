@@ -28,7 +28,7 @@ pub mod token;
 mod trace;
 
 pub use base_path::BasePath;
-pub use server::{DrainSwitch, Server, openapi};
+pub use server::{DrainSwitch, Server, ServerBuilder, openapi};
 pub use settings::Settings;
 
 /// The code in the page about HTTP is compiled with the code in these docs.

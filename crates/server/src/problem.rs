@@ -56,6 +56,8 @@ pub struct HttpProblem {
     pub error: String,
     /// What is wrong, one by one, where that is more than one thing.
     pub errors: Vec<ViolationReply>,
+    /// What could not be proven of a document.
+    pub warnings: Box<[ViolationReply]>,
     /// Under which id the same request can be made again without harm, where it is not known what became of it.
     pub repeat: Option<Repeat>,
 }
@@ -72,7 +74,7 @@ pub enum Repeat {
 impl HttpProblem {
     /// A problem with one sentence.
     pub fn new(status: StatusCode, code: &'static str, error: impl Into<String>) -> Self {
-        Self { status, code, error: error.into(), errors: Vec::new(), repeat: None }
+        Self { status, code, error: error.into(), errors: Vec::new(), warnings: Box::default(), repeat: None }
     }
 
     /// If the fault is the server's, and the run may be there nevertheless: this is what it would be called.
@@ -105,6 +107,7 @@ impl HttpProblem {
             error: self.error.clone(),
             detail: self.error.clone(),
             errors: self.errors.clone(),
+            warnings: self.warnings.to_vec(),
             run_id,
             signal_id,
         };

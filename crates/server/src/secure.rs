@@ -453,11 +453,11 @@ fn share(headers: &mut HeaderMap, origin: HeaderValue) {
 /// The answer to a browser that asks what a page may send. To others than allowed origins it promises nothing.
 fn preflight(shared_with: Option<&HeaderValue>) -> Response {
     const PROMISES: [(HeaderName, &str); 3] = [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST"),
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, DELETE"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Mcp-Protocol-Version, \
-             traceparent, tracestate",
+            "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, \
+             Mcp-Protocol-Version, traceparent, tracestate",
         ),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];

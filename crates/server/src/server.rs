@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
+use rival_authoring::Documents;
 use rival_engine::Engine;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -27,6 +28,39 @@ pub struct Server {
     stop: CancellationToken,
 }
 
+/// A server in the making: an engine, and what else it offers.
+#[derive(Debug)]
+pub struct ServerBuilder {
+    engine: Engine,
+    settings: Settings,
+    documents: Option<Documents>,
+    mounts: Vec<ServerMount>,
+}
+
+impl ServerBuilder {
+    /// Lets clients create, change and delete these documents. Without it, the server has none.
+    #[must_use]
+    pub fn documents(mut self, documents: Documents) -> Self {
+        self.documents = Some(documents);
+        self
+    }
+
+    /// Puts a service of the program beside the API, behind the same gate.
+    #[must_use]
+    pub fn mount(mut self, mount: ServerMount) -> Self {
+        self.mounts.push(mount);
+        self
+    }
+
+    /// Puts it all behind the API.
+    ///
+    /// # Errors
+    /// If the settings are wrong, the token file cannot be read, or tokens are needed and there is none.
+    pub fn build(self) -> Result<Server, SecureError> {
+        Server::on(self)
+    }
+}
+
 /// Tells balancers that a server is about to stop.
 #[derive(Clone, Debug)]
 pub struct DrainSwitch(CancellationToken);
@@ -45,20 +79,18 @@ impl Server {
     /// # Errors
     /// If the settings are wrong, the token file cannot be read, or tokens are needed and there is none.
     pub fn new(engine: Engine, settings: Settings) -> Result<Self, SecureError> {
-        Self::with_mounts(engine, settings, &[])
+        Self::builder(engine, settings).build()
     }
 
-    /// The same, with services of the program beside the API.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn with_mounts(
-        engine: Engine,
-        settings: Settings,
-        mounts: &[ServerMount],
-    ) -> Result<Self, SecureError> {
+    /// The same, with more to offer than the engine itself.
+    pub fn builder(engine: Engine, settings: Settings) -> ServerBuilder {
+        ServerBuilder { engine, settings, documents: None, mounts: Vec::new() }
+    }
+
+    fn on(parts: ServerBuilder) -> Result<Self, SecureError> {
+        let ServerBuilder { engine, settings, documents, mounts } = parts;
         let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
-        let app = AppState::new(engine, &settings.base_path, draining.clone(), stop.clone());
+        let app = AppState::new(engine, documents, &settings.base_path, draining.clone(), stop.clone());
         let (metrics, engine) = (Arc::clone(&app.metrics), app.engine.clone());
         let routes = pages::errors(docs::pages(api::routes(), &settings)).with_state(app);
         let routes = mounts.iter().fold(routes, |routes, mount| routes.mounted(mount.path, mount.access));

@@ -237,6 +237,7 @@ impl Lab<'_> {
             signal_schemas: BTreeMap::new(),
             description: None,
             resources: Vec::new(),
+            origin: rival_engine::WorkflowOrigin::default(),
         }
     }
 

@@ -12,6 +12,7 @@ use serde_json::json;
 use super::VerbContext;
 use crate::client::{ApiClient, FOREIGN_HELP, foreign, is_foreign};
 use crate::exit::{self, ExitError};
+use crate::offered;
 use crate::out::{OutputFormat, clean};
 use crate::table::TextTable;
 use crate::text::length;
@@ -305,12 +306,11 @@ async fn problems_there(context: &VerbContext) -> Result<Vec<SourceProblem>> {
 
 /// Loads the files into a passive engine that runs nothing.
 async fn problems_here(context: &VerbContext, paths: Vec<PathBuf>) -> Result<Vec<SourceProblem>> {
-    let engine = Engine::builder().passive().build().await?;
+    let engine = offered::builtins(Engine::builder().passive(), &context.config).build().await?;
     // Nothing but the loading of files happens here.
     let outgoing = context.config.outgoing();
-    if let Some(files) = WorkflowFiles::new(&context.config, paths, outgoing) {
-        files.register(&engine).await?;
-    }
+    let documents = offered::documents(&engine);
+    WorkflowFiles::new(&context.config, paths, outgoing, documents).register(&engine).await?;
     Ok(engine.problems())
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod archive;
 pub(crate) mod control;
 pub(crate) mod doctor;
+pub(crate) mod documents;
 pub(crate) mod init;
 pub(crate) mod look;
 pub(crate) mod page;
@@ -148,7 +149,7 @@ fn is_archive(run: &str) -> bool {
 }
 
 /// The largest input or payload that is read, and the longest list of runs. A server takes less.
-const GIVEN_MAX_BYTES: u64 = 256 << 20;
+pub(crate) const GIVEN_MAX_BYTES: u64 = 256 << 20;
 
 /// The runs that are meant, with those from stdin in place of `-`.
 pub(crate) async fn expand(runs: &[String]) -> Result<Vec<String>> {

@@ -11,7 +11,7 @@ use anyhow::Result;
 use rival::event::{EventKind, FailureVerdict};
 use rival::{Committed, Engine, Event, Observer, RunId, SqliteStore, StoreError, WorkflowInfo};
 use rival_api::EventReply;
-use rival_script::{Loaded, Watching};
+use rival_script::Loaded;
 use rival_server::Server;
 use rival_telemetry::Telemetry;
 use tokio::net::TcpListener;
@@ -26,7 +26,7 @@ use crate::sample::sample;
 use crate::style::TextStyle;
 use crate::text::length;
 use crate::workflow_files::WorkflowFiles;
-use crate::{examples, failure, mcp, server, signals};
+use crate::{examples, failure, mcp, offered, server, signals};
 
 /// How long the last spans may take to reach their collector.
 const TELEMETRY_GRACE: Duration = Duration::from_secs(5);
@@ -134,29 +134,26 @@ async fn prepare(
     let config = &context.config;
     let outgoing = config.outgoing().never(address);
     let outgoing = if offer.dev { outgoing.allow_loopback() } else { outgoing };
-    let updates = match WorkflowFiles::new(config, offer.paths.clone(), outgoing) {
-        None => FileUpdates::None,
-        Some(files) => {
-            let loaded = files.register(engine).await?;
-            files.known(&loaded).log();
-            match offer.dev {
-                true => FileUpdates::WhenTheyChange(files.watch(engine, &loaded).await?),
-                false => FileUpdates::WhenAsked(reload_when_asked(files, engine.clone(), &loaded)),
-            }
-        }
+    let documents = offered::documents(engine);
+    let files = WorkflowFiles::new(config, offer.paths.clone(), outgoing, documents.clone());
+    let loaded = files.register(engine).await?;
+    let updates = if files.is_empty() {
+        None
+    } else {
+        files.known(&loaded).log();
+        Some(match offer.dev {
+            true => files.watch(engine, &loaded).await?,
+            false => reload_when_asked(files, engine.clone(), &loaded),
+        })
     };
     engine.begin().await;
-    let server = Server::with_mounts(engine.clone(), server::settings(config, address), &[mcp::mount()]);
+    let server = Server::builder(engine.clone(), server::settings(config, address));
+    let server = server.documents(documents).mount(mcp::mount()).build();
     Ok((server.map_err(|error| ExitError::error(error.to_string()))?, updates))
 }
 
 /// What loads workflow files again, for as long as it lives.
-#[expect(dead_code, reason = "what is inside is held, not used")]
-enum FileUpdates {
-    None,
-    WhenTheyChange(Watching),
-    WhenAsked(AbortOnDropHandle<()>),
-}
+type FileUpdates = Option<AbortOnDropHandle<()>>;
 
 /// Loads the files again at each SIGHUP.
 fn reload_when_asked(files: WorkflowFiles, engine: Engine, loaded: &Loaded) -> AbortOnDropHandle<()> {
@@ -199,6 +196,7 @@ async fn engine(context: &VerbContext, offer: &ServerOffer, telemetry: Option<&T
     if offer.examples {
         builder = examples::add(builder, file, offer.pace)?;
     }
+    builder = offered::builtins(builder, config);
     Ok(builder.prepare().await?)
 }
 

@@ -17,7 +17,7 @@ use crate::sample::{sample, type_of};
 use crate::style::TextStyle;
 use crate::table::TextTable;
 use crate::tree;
-use crate::workflow_files::{note_problems, note_stale};
+use crate::workflow_files::{near, note_problems, note_stale};
 
 pub(crate) async fn workflows(context: &VerbContext, args: &args::WorkflowsArgs) -> Result<()> {
     let client = context.client(OfflineNeed::Look).await?;
@@ -71,6 +71,9 @@ fn show(out: &DataOutput, detail: &WorkflowDetail) -> Result<()> {
     let old = if old == 0 { String::new() } else { format!(" ({old} older in this store)") };
     fact("plan", format!("{}{old}", short(&workflow.plan_hash, 12)))?;
     note_stale(&workflow.name, &detail.problems, TextStyle::of_stderr());
+    if let Some(file) = &workflow.file {
+        fact("file", clean(&near(std::path::Path::new(file))))?;
+    }
     fact("input", schema(workflow.input_schema.as_ref()))?;
     for (signal, payload) in &workflow.signal_schemas {
         fact("signal", format!("{}: {}", clean(signal), schema(Some(payload))))?;
@@ -87,10 +90,11 @@ fn schema(schema: Option<&serde_json::Value>) -> String {
     schema.map_or_else(|| "none".to_owned(), |schema| clean(&type_of(schema)))
 }
 
-pub(crate) async fn validate(context: &VerbContext, args: &args::ValidateArgs) -> Result<()> {
-    let input = super::optional_json(args.input.as_deref(), "input").await?.unwrap_or_default();
+/// Checks an input.
+pub(crate) async fn validate(context: &VerbContext, workflow: &str, input: Option<&str>) -> Result<()> {
+    let input = super::optional_json(input, "input").await?.unwrap_or_default();
     let client = context.client(OfflineNeed::Look).await?;
-    let path = format!("/api/workflows/{}/validate", path_segment(&args.workflow));
+    let path = format!("/api/workflows/{}/validate", path_segment(workflow));
     let answer = client.post(&path, &CheckBody { input }).await;
     let answer = answer.map_err(|error| context.explain_unknown(&client, error))?;
     let validated: CheckReply = answer.read()?;
@@ -109,7 +113,7 @@ pub(crate) async fn validate(context: &VerbContext, args: &args::ValidateArgs) -
     if validated.valid {
         return Ok(());
     }
-    Err(ExitError::error(format!("the input does not fit workflow `{}`", args.workflow)).into())
+    Err(ExitError::error(format!("the input does not fit workflow `{workflow}`")).into())
 }
 
 pub(crate) async fn graph(context: &VerbContext, args: &args::GraphArgs) -> Result<()> {

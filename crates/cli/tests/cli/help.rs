@@ -38,7 +38,8 @@ fn help_says_where_to_begin() {
 
         Workflows:
           workflows   List workflows, or show one
-          validate    Check an input against a workflow, without starting anything
+          documents   List, show, save and delete the documents that the server keeps: workflows as JSON
+          validate    Check a document, or an input against a workflow, without starting anything
           graph       Draw a workflow or a run
           test        Run the tests of workflow files
           mcp         Be an MCP server on stdin and stdout, so that a model can run and write workflows

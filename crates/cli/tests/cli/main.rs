@@ -13,6 +13,7 @@ mod collector;
 mod config;
 mod control;
 mod deploy;
+mod documents;
 mod files;
 mod help;
 mod init;

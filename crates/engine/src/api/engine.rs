@@ -29,6 +29,7 @@ use crate::registry::bound_plan::BoundPlan;
 use crate::registry::builtins::{BuiltinSet, Builtins};
 use crate::registry::definition::{CheckError, Definition};
 use crate::registry::generations::GenerationSpan;
+use crate::registry::origin::WorkflowOrigin;
 use crate::registry::resources::ResourceMap;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::load::{self, LoadError};
@@ -101,6 +102,9 @@ pub struct WorkflowInfo {
     pub step_count: usize,
     /// The hash of its plan.
     pub plan_hash: String,
+    /// What it is written in, and where.
+    #[serde(skip)]
+    pub origin: WorkflowOrigin,
     /// Its structure.
     pub plan: Plan,
 }
@@ -299,6 +303,12 @@ impl Engine {
     pub(crate) fn take_request(&self) -> Option<InFlightGuard<'_>> {
         let busy = self.shared.in_flight.busy();
         (!self.refuses_requests()).then_some(busy)
+    }
+
+    /// Says whether a definition can be registered under a name that is free, and registers nothing.
+    pub fn check(&self, workflow: impl Into<Definition>) -> Result<(), RegisterError> {
+        let shared = &self.shared;
+        RegisteredWorkflow::new(workflow.into(), &shared.resources, &shared.builtins).map(drop)
     }
 
     /// Registers a workflow. Runs that were blocked because it was missing go on.
@@ -866,6 +876,7 @@ fn info(registered: &RegisteredWorkflow) -> WorkflowInfo {
         signal_schemas: definition.signal_schemas.clone(),
         step_count: definition.plan.step_count(),
         plan_hash: registered.plan.hash().to_string(),
+        origin: definition.origin.clone(),
         plan: definition.plan.clone(),
     }
 }

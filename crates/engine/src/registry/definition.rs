@@ -10,6 +10,7 @@ use rival_core::{Path, Plan, PlanHash, Value};
 
 use crate::api::error::Violation;
 use crate::call::function::UserFunction;
+use crate::registry::origin::WorkflowOrigin;
 use crate::registry::resources::ResourceType;
 
 /// A workflow that can be registered.
@@ -33,6 +34,8 @@ pub struct Definition {
     pub description: Option<String>,
     /// What its functions expect to be provided.
     pub resources: Vec<ResourceNeed>,
+    /// What it is written in, and where.
+    pub origin: WorkflowOrigin,
 }
 
 impl Definition {
@@ -48,6 +51,7 @@ impl Definition {
             signal_schemas: BTreeMap::new(),
             description: None,
             resources: Vec::new(),
+            origin: WorkflowOrigin::default(),
         }
     }
 

@@ -5,6 +5,7 @@ pub(crate) mod builtins;
 pub(crate) mod definition;
 pub(crate) mod extensions;
 pub(crate) mod generations;
+pub(crate) mod origin;
 pub(crate) mod own_builtins;
 pub(crate) mod problem;
 pub(crate) mod resources;

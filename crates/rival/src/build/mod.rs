@@ -166,6 +166,7 @@ impl BuiltWorkflow {
             signal_schemas: self.signal_schemas.clone(),
             description: self.description.clone(),
             resources: self.resources(),
+            origin: rival_engine::WorkflowOrigin::default(),
         }
     }
 

@@ -25,8 +25,12 @@ fn words(text: &str, before: &str) -> BTreeSet<String> {
 /// Every code that the sources raise: what `code()` gives, constants, and what extractors give to `FailureRecord::new`.
 fn raised() -> BTreeSet<String> {
     let mut codes = BTreeSet::new();
-    for path in ["crates/engine/src/api/error.rs", "crates/store/src/error.rs", "crates/server/src/token.rs"]
-    {
+    for path in [
+        "crates/authoring/src/error.rs",
+        "crates/engine/src/api/error.rs",
+        "crates/store/src/error.rs",
+        "crates/server/src/token.rs",
+    ] {
         codes.extend(words(&read(path), "=> \""));
     }
     for path in [

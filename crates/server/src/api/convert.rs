@@ -1,5 +1,7 @@
 //! What the engine and the store have, as the API shows it.
 
+pub(crate) mod document;
+
 use rival_api::{LogReply, RunGraph, RunStatusReply, RunSummary, ViolationReply, WorkflowSummary};
 use rival_core::plan::Graph;
 use rival_core::view::StepMetrics;
@@ -45,6 +47,8 @@ pub(crate) fn workflow_summary(info: WorkflowInfo) -> WorkflowSummary {
         signal_schemas: info.signal_schemas,
         step_count: info.step_count,
         plan_hash: info.plan_hash,
+        kind: info.origin.kind.word().to_owned(),
+        file: info.origin.file,
     }
 }
 
@@ -68,6 +72,10 @@ pub(crate) fn run_graph(graph: Graph, steps: &[StepMetrics]) -> RunGraph {
 }
 
 pub(crate) fn violations(violations: Vec<Violation>) -> Vec<ViolationReply> {
-    let reply = |violation: Violation| ViolationReply { path: violation.path, message: violation.message };
+    let reply = |violation: Violation| ViolationReply {
+        path: violation.path,
+        message: violation.message,
+        ..ViolationReply::default()
+    };
     violations.into_iter().map(reply).collect()
 }

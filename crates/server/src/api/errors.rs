@@ -58,7 +58,7 @@ impl From<RunError> for HttpProblem {
 }
 
 /// What may work later is worth asking again.
-pub(super) fn of_store(error: &StoreError) -> StatusCode {
+pub(crate) fn of_store(error: &StoreError) -> StatusCode {
     if error.is_retryable() || matches!(error, StoreError::Closed) {
         StatusCode::SERVICE_UNAVAILABLE
     } else {

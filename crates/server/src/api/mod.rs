@@ -4,6 +4,7 @@ mod archive;
 mod bulk;
 mod control;
 pub(crate) mod convert;
+mod documents;
 mod errors;
 mod extract;
 mod follow;
@@ -35,6 +36,7 @@ use crate::routes::{RouteBuilder, admin, open, read, run};
     servers((url = "/")),
     tags(
         (name = "workflows", description = "What can be run"),
+        (name = "documents", description = "Workflows as JSON, kept by the server"),
         (name = "runs", description = "Starting runs and looking at them"),
         (name = "control", description = "Asking runs for something"),
         (name = "live", description = "Server-sent events"),
@@ -52,6 +54,14 @@ pub(crate) fn routes() -> RouteBuilder<AppState> {
         .routes(read().tagged(), routes!(workflows::graph_text))
         .routes(run().payload().waits(), routes!(workflows::validate))
         .routes(run().payload().waits_if("wait"), routes!(start::start))
+        .routes(read(), routes!(documents::list))
+        .routes(admin().payload().waits(), routes!(documents::create))
+        .routes(run().payload().waits(), routes!(documents::validate))
+        .routes(read().tagged(), routes!(documents::schema))
+        .routes(read(), routes!(documents::show))
+        .routes(admin().payload().waits(), routes!(documents::save))
+        .routes(admin(), routes!(documents::delete))
+        .routes(read(), routes!(documents::versions))
         .routes(read(), routes!(runs::list))
         .routes(read().tagged(), routes!(runs::show))
         .routes(read().tagged(), routes!(runs::steps))

@@ -122,7 +122,7 @@ fn fitting(rows: Vec<RunRow>, last: Option<i64>) -> (Vec<RunSummary>, Option<i64
     (runs, last)
 }
 
-fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, HttpProblem> {
+pub(super) fn limited(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, HttpProblem> {
     match asked.unwrap_or(usual) {
         limit if (1..=most).contains(&limit) => Ok(limit),
         limit => Err(bad_request(format!("`limit` is {limit}: it can be 1 to {most}"))),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use reqwest::{Client, Method, Response, StatusCode};
 use rival::prelude::*;
 use rival::{RunId, SqliteStore};
+use rival_authoring::{Documents, NoTools};
 use rival_server::auth::AccessScope;
 use rival_server::{Server, Settings};
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,7 @@ async fn ask(Input(n): Input<u32>, durable: Durable) -> Result<Value, StepError>
 /// A running server, and a client of it.
 pub(crate) struct Lab {
     pub(crate) engine: Engine,
+    pub(crate) documents: Documents,
     pub(crate) gate: Gate,
     pub(crate) base: String,
     client: Client,
@@ -109,11 +111,14 @@ impl Lab {
         let mut settings =
             Settings { listen, tokens, anonymous_scope: AccessScope::Admin, ..Settings::default() };
         change(&mut settings);
-        let server = Server::new(engine.clone(), settings).unwrap();
+        let documents = Documents::new(engine.clone(), Arc::new(NoTools));
+        documents.load().await.unwrap();
+        let server = Server::builder(engine.clone(), settings).documents(documents.clone()).build().unwrap();
         let stop = CancellationToken::new();
         let served = tokio::spawn(server.serve(listener, stop.clone().cancelled_owned()));
         Self {
             engine,
+            documents,
             gate,
             base: format!("http://{listen}"),
             // What comes over the wire is looked at as it comes.

@@ -6,6 +6,7 @@ mod lab;
 mod bulk;
 mod control;
 mod delivery;
+mod documents;
 mod live;
 mod proxy;
 mod runs;

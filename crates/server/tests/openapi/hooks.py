@@ -73,6 +73,18 @@ ENDED = [standing("completed"), standing("failed"), standing("cancelled")]
 RUNS = [waiting, paused, *ENDED, standing("blocked"), standing("running", "cancelling", "waiting")]
 
 
+def a_document(name):
+    """One that can be kept."""
+    return {"name": name, "steps": [[{"name": "rest", "sleep": {"ms": dice.randint(1, 1_000)}}]]}
+
+
+def kept():
+    """The name of a document that is there."""
+    name = f"kept-{dice.randint(0, 20)}"
+    ask("PUT", f"/api/documents/{name}", json=a_document(name))
+    return name
+
+
 def is_wrong(case, location):
     """Whether this part of a request is meant to be refused."""
     part = case.meta.components.get(location) if case.meta else None
@@ -98,6 +110,8 @@ def before_call(context, case, kwargs):
             parameters["id"] = quoted(dice.choice(ENDED if again else RUNS)())
         if "{name}" in path and "/signals/" in path:
             parameters["name"] = "approval"
+        elif path.startswith("/api/documents/"):
+            parameters["name"] = kept()
         elif "{name}" in path:
             parameters["name"] = dice.choice(list(INPUTS))
     shorten(case, path)
@@ -105,6 +119,10 @@ def before_call(context, case, kwargs):
         case.query = {**case.query, "run": [dice.choice(RUNS)() for _ in range(dice.randint(1, 3))]}
         if dice.random() < 0.75:
             (case.headers or {}).pop("Last-Event-ID", None)
+    if path == "/api/documents/{name}" and turns(case, ParameterLocation.HEADER):
+        fit_condition(case)
+    if path == "/api/documents/{name}" and case.query and turns(case, ParameterLocation.QUERY):
+        case.query = {**case.query, "version": 1}
     if isinstance(case.body, dict) and turns(case, ParameterLocation.BODY):
         fit_body(case, path, parameters)
 
@@ -126,6 +144,10 @@ def fit_body(case, path, parameters):
             case.body["input"] = dice.choice(inputs)
     elif path == "/api/runs/{id}/signals/{name}":
         case.body["payload"] = {"approved": dice.random() < 0.5}
+    elif path == "/api/documents":
+        case.body = a_document(f"new-{dice.random()}")
+    elif path.startswith("/api/documents/"):
+        case.body = a_document(str(parameters.get("name", "any")))
     elif path == "/api/runs/import":
         case.body = ask("GET", f"/api/runs/{quoted(standing('completed', 'failed')())}/export")
         if dice.random() < 0.5:
@@ -135,6 +157,14 @@ def fit_body(case, path, parameters):
         case.body.pop("from", None)
         if dice.random() < 0.5:
             case.body["from"] = "reserve"
+
+
+def fit_condition(case):
+    """What only the store knows: which version is there."""
+    headers = case.headers or {}
+    headers.pop("If-None-Match", None)
+    if "If-Match" in headers:
+        headers["If-Match"] = dice.choice(["*", '"1"'])
 
 
 @schemathesis.hook

@@ -1,9 +1,11 @@
 //! A server with runs in every status.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rival::prelude::*;
 use rival::{RunHandle, RunId, RunStatus, SqliteStore, Value};
+use rival_authoring::{Documents, NoTools};
 use rival_server::auth::AccessScope;
 use rival_server::token::TokenFile;
 use rival_server::{Server, Settings};
@@ -112,7 +114,8 @@ impl World {
             requests_per_second: Some(0),
             ..Settings::default()
         };
-        let server = Server::new(engine.clone(), settings).unwrap();
+        let documents = Documents::new(engine.clone(), Arc::new(NoTools));
+        let server = Server::builder(engine.clone(), settings).documents(documents).build().unwrap();
         let stop = CancellationToken::new();
         let served = tokio::spawn(server.serve(listener, stop.clone().cancelled_owned()));
         Self { url: format!("http://{listen}"), token, engine, stop, served }

@@ -97,9 +97,13 @@ pub struct BulkFilter {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub roots: bool,
-    /// Only runs that go on from this one: its retries and forks.
+    /// Only runs that go on from this one: its retries and forks, and what its triggers started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// Also runs of Rival's own workflows, such as `rival:triggers`, which are left out otherwise unless `workflow` names one.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub system: bool,
     /// Only with this tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,

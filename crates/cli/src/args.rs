@@ -224,6 +224,9 @@ pub(crate) struct ListArgs {
     /// Only children of this run
     #[arg(long, value_name = "RUN")]
     pub(crate) parent: Option<String>,
+    /// Only runs that go on from this one: its retries and forks, and what its triggers started
+    #[arg(long, value_name = "RUN")]
+    pub(crate) source: Option<String>,
     /// Only runs started at this time or later: 2026-11-15T09:00:00Z, 2026-11-15, yesterday, or 1h for an hour ago
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<String>,
@@ -236,7 +239,8 @@ pub(crate) struct ListArgs {
     /// How many at most; 20 unless told otherwise, and with --all as many as there are
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
-    /// All of them: children and runs that undo children too, which are counted at their parents otherwise
+    /// All of them: children and runs that undo children too, which are counted at their parents otherwise, and runs of
+    /// Rival's own, which start what others trigger
     #[arg(short, long)]
     pub(crate) all: bool,
 }

@@ -1,6 +1,6 @@
 //! The data of events, as far as this command uses them.
 
-use rival::event::{CallRole, FailureVerdict, LaneOutcome};
+use rival::event::{CallRole, FailureVerdict, LaneOutcome, TriggerOrigin};
 use rival::failure::FailureRecord;
 use rival::{Seq, Time, Value};
 use rival_api::EventReply;
@@ -34,6 +34,9 @@ pub(crate) struct EventData {
     pub(crate) undo: String,
     pub(crate) workflow: String,
     pub(crate) source: Option<String>,
+    pub(crate) trigger: Option<TriggerOrigin>,
+    /// The run that starts what a completed one triggers.
+    pub(crate) triggers: Option<String>,
     pub(crate) by_ms: u64,
     /// Of another form for each type that has it.
     pub(crate) reason: Value,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rival::event::{BlockedReason, CallRole, FailureVerdict, LaneOutcome, LostReason};
+use rival::event::{BlockedReason, CallRole, FailureVerdict, LaneOutcome, LostReason, TriggerOrigin};
 use rival::{Path, Seq, Time, Value};
 use rival_api::EventReply;
 use rival_core::durable::{ChildOutcome, OpBody, OpKey, OpKind, OpOutcome};
@@ -299,9 +299,12 @@ fn blocked(reason: BlockedReason) -> String {
 fn run(event: &EventReply, data: &EventData) -> Option<String> {
     let EventData { workflow, failure, .. } = data;
     Some(match &*event.r#type {
-        "runStarted" => match &data.source {
-            None => format!("run: started, workflow {workflow}"),
-            Some(source) => format!("run: started, workflow {workflow}, goes on from {source}"),
+        "runStarted" => match (&data.source, &data.trigger) {
+            (Some(source), Some(TriggerOrigin { run, .. })) if source == run.as_str() => {
+                format!("run: started, workflow {workflow}, triggered by {run}")
+            }
+            (None, _) => format!("run: started, workflow {workflow}"),
+            (Some(source), _) => format!("run: started, workflow {workflow}, goes on from {source}"),
         },
         "runPaused" => "run: paused".to_owned(),
         "runResumed" => "run: resumed".to_owned(),
@@ -309,7 +312,10 @@ fn run(event: &EventReply, data: &EventData) -> Option<String> {
         "clockSetBack" => format!("run: the clock was set back by {}", length(data.by_ms)),
         "cancelRequested" => "run: is being cancelled".to_owned(),
         "runFailing" => format!("run: is failing, {}", told(failure.as_ref()?)),
-        "runCompleted" => "run: completed".to_owned(),
+        "runCompleted" => match &data.triggers {
+            None => "run: completed".to_owned(),
+            Some(run) => format!("run: completed, what it triggers is started by {run}"),
+        },
         "runFailed" => format!("run: failed, {}", told(failure.as_ref()?)),
         "runCancelled" => "run: cancelled".to_owned(),
         _ => return None,

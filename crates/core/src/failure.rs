@@ -56,6 +56,10 @@ pub mod code {
     pub const STEP_ENDED: &str = "step_ended";
     /// A template refers to a value that is not there.
     pub const MISSING_REF: &str = "missing_ref";
+    /// A chain of runs in which each triggers the next is too long.
+    pub const TRIGGER_DEPTH: &str = "trigger_depth";
+    /// A trigger of a completed run failed.
+    pub const TRIGGER_FAILED: &str = "trigger_failed";
     /// Rival has a bug: a decision came to something that cannot be.
     pub const INTERNAL: &str = "internal";
 }

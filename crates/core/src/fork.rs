@@ -106,15 +106,15 @@ pub trait HistoryReader {
     fn failure(&self, seq: Seq) -> Option<FailureRecord>;
 }
 
-/// What a run of `plan` takes over from a run whose whole state this is. Nothing is taken from the node at `point` on,
-/// if there is one.
+/// What a run of `plan` takes over from a run whose whole state this is. Nothing is taken from each of the nodes at
+/// `points` on.
 pub fn imports(
     plan: &IndexedPlan,
     state: &RunState,
-    point: Option<&Path>,
+    points: &[Path],
     recorded: &dyn HistoryReader,
 ) -> Vec<ForkImport> {
-    let mut fork = ForkBuilder { plan, state, point, recorded, taken: Vec::new() };
+    let mut fork = ForkBuilder { plan, state, points, recorded, taken: Vec::new() };
     fork.block(&plan.plan().block, &Path::root());
     fork.taken
 }
@@ -165,7 +165,7 @@ fn unnamed_functions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
 struct ForkBuilder<'a> {
     plan: &'a IndexedPlan,
     state: &'a RunState,
-    point: Option<&'a Path>,
+    points: &'a [Path],
     recorded: &'a dyn HistoryReader,
     taken: Vec<ForkImport>,
 }
@@ -220,11 +220,11 @@ impl ForkBuilder<'_> {
 
     /// Gives whether the node is taken, whole.
     fn node(&mut self, node: &Node, path: &Path) -> bool {
-        if self.point == Some(path) {
+        if self.points.contains(path) {
             return false;
         }
         let Some(state) = self.state.node(path) else { return false };
-        let pierced = self.point.is_some_and(|point| point.is_within(path));
+        let pierced = self.points.iter().any(|point| point.is_within(path));
         if !pierced && let Some(import) = self.outcome(node, path, state) {
             self.taken.push(ForkImport::Node(import));
             return true;
@@ -367,9 +367,12 @@ impl ForkBuilder<'_> {
         }
     }
 
-    /// The iteration of a loop or forEach that the point lies in.
+    /// The first iteration of a loop or forEach that a point lies in.
     fn iteration_of_point(&self, path: &Path) -> Option<u32> {
-        let lanes = self.point?.around().filter_map(|around| around.as_iteration());
-        lanes.filter(|(node, _)| node == path).map(|(_, index)| index).next()
+        let of = |point: &Path| {
+            let mut lanes = point.around().filter_map(|around| around.as_iteration());
+            lanes.find(|(node, _)| node == path).map(|(_, index)| index)
+        };
+        self.points.iter().filter_map(of).min()
     }
 }

@@ -37,6 +37,22 @@ impl RunId {
         Self::new(format!("{self}~undo"))
     }
 
+    /// The id of the run that starts what this one triggers: `order-7~triggers`. Retries of it are called after it.
+    #[must_use]
+    pub fn triggers(&self) -> Self {
+        Self::new(format!("{self}~triggers"))
+    }
+
+    /// The id of the run that a trigger of this one starts, by the trigger's number and, if it has a list, the item's:
+    /// `order-7~t0`, `order-7~t1.17`.
+    #[must_use]
+    pub fn triggered(&self, index: u32, item: Option<u32>) -> Self {
+        match item {
+            Some(item) => Self::new(format!("{self}~t{index}.{item}")),
+            None => Self::new(format!("{self}~t{index}")),
+        }
+    }
+
     /// The id of the run that retries this one by itself: `order-7`, `order-7~1`, `order-7~2` …
     #[must_use]
     pub fn next_retry(&self) -> Self {

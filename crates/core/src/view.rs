@@ -7,7 +7,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::durable;
-use crate::event::NotUndone;
+use crate::event::{NotUndone, TriggerOrigin};
 use crate::failure::{FailureOrigin, FailureRecord};
 use crate::ids::{RunId, Seq, Time};
 use crate::path::Path;
@@ -104,8 +104,24 @@ pub struct RunView {
     pub ended_at: Option<Time>,
     /// The run that started it as a child.
     pub parent: Option<RunId>,
-    /// The run that it retries.
+    /// The run that it goes on from: that it retries, or that triggers it.
     pub source: Option<RunId>,
+    /// The trigger that started it, or the run that it retries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub trigger: Option<Box<TriggerOrigin>>,
+    /// What became of what it triggers; absent if it triggers nothing, or has not completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub trigger_status: Option<TriggerStatus>,
+    /// The run that starts what it triggers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub trigger_run: Option<RunId>,
+    /// What became of each of its triggers, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub triggers: Vec<TriggerView>,
     /// The run that retries it by itself.
     pub retried_as: Option<RunId>,
     /// Steps whose compensation failed.
@@ -120,6 +136,76 @@ pub struct RunView {
     pub steps: Vec<StepMetrics>,
     /// How many nodes of early iterations are left out of an answer of bounded size.
     pub omitted_steps: usize,
+}
+
+/// What became of a trigger, or of all triggers of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum TriggerStatus {
+    /// Not done yet. Of all: the run that does them has not ended.
+    Pending,
+    /// It has started what it should. Of all: none failed, and not all were skipped.
+    Triggered,
+    /// A value that it needs is not there. Of all: each was skipped.
+    Skipped,
+    /// It has not started all that it should. Of all: at least one, or the run that does them was cancelled.
+    Failed,
+}
+
+impl TriggerStatus {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Triggered => "triggered",
+            Self::Skipped => "skipped",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// What became of one trigger of a completed run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Trigger))]
+pub struct TriggerView {
+    /// Which of the run's triggers, from 0.
+    pub index: u32,
+    /// The workflow that it starts.
+    pub workflow: String,
+    /// Where it stands.
+    pub status: TriggerStatus,
+    /// How many runs it has started.
+    pub started: usize,
+    /// The first of them, up to 100. The others are called like them: `<run>~t<index>.<item>`.
+    pub runs: Vec<RunId>,
+    /// How many items were left out because a value is not there.
+    #[serde(default, skip_serializing_if = "is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub skipped_items: usize,
+    /// Why it was skipped, left items out, or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub reason: Option<FailureRecord>,
+}
+
+/// What became of the triggers of a completed run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TriggersView {
+    /// The run that does them; the latest, if it was retried.
+    pub run: RunId,
+    /// What became of all of them.
+    pub status: TriggerStatus,
+    /// Each of them, in their order.
+    pub triggers: Vec<TriggerView>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A node with its metrics.

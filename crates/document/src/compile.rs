@@ -5,18 +5,19 @@
 //! | `tool`, `transform` | a step that calls the built-in function of that name |
 //! | `sleep` | a sleep; one until a ref calls `moment` |
 //! | `waitForSignal` | a signal |
+//! | a trigger | a trigger of the plan, with its templates as they are |
 //! | any of them with `forEach` | a forEach over what `value` gives, with the node as its body |
 
 use std::collections::BTreeMap;
 
 use rival_core::plan::{
     BadBuiltin, Builtin, ForEachNode, FunctionRef, MOMENT_BUILTIN, Node, NodeKind, PlanBlock, RetryPolicy,
-    SignalNode, SleepLength, SleepNode, StepNode, VALUE_BUILTIN,
+    SignalNode, SleepLength, SleepNode, StepNode, Trigger, VALUE_BUILTIN,
 };
 use rival_core::{Plan, Value};
 use serde_json::json;
 
-use crate::checked::{CheckedDocument, CheckedStep, StepAction};
+use crate::checked::{CheckedDocument, CheckedStep, CheckedTrigger, StepAction};
 
 /// The built-in function that calls a tool: `{connection, tool, input}`, where `input` is a template.
 pub const TOOL_BUILTIN: &str = "tool";
@@ -36,6 +37,7 @@ impl CheckedDocument {
             on_error: None,
             timeout_ms: None,
             max_retries: 0,
+            triggers: self.triggers.iter().map(trigger).collect::<Result<_, _>>()?,
         })
     }
 
@@ -98,6 +100,15 @@ fn call(step: &CheckedStep, function: FunctionRef) -> StepNode {
         continue_on_error: step.continue_on_error,
         ..StepNode::default()
     }
+}
+
+fn trigger(trigger: &CheckedTrigger) -> Result<Trigger, BadBuiltin> {
+    let mut planned = Trigger::new(&trigger.workflow, &Value::from(trigger.inputs.clone()))?;
+    if let Some(list) = &trigger.for_each {
+        planned = planned.with_list(&Value::from(list.clone()))?;
+    }
+    (planned.timeout_ms, planned.max_retries) = (trigger.workflow_timeout_ms, trigger.max_retries);
+    Ok(planned)
 }
 
 fn builtin(name: &str, with: &serde_json::Value) -> Result<FunctionRef, BadBuiltin> {

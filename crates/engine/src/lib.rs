@@ -42,11 +42,12 @@ pub use registry::builtins::{BindError, Builtins};
 pub use registry::definition::{CheckError, Definition, FormerPlan, InputCheck, ResourceNeed};
 pub use registry::origin::{WorkflowKind, WorkflowOrigin};
 pub use registry::resources::{ResourceMap, ResourceType};
+pub use registry::trigger_builtin::check_trigger;
 pub use rival_core as core;
 pub use rival_core::event::ValueField;
 pub use rival_core::view::{
     ChildView, ClockStatus, ClockStep, FailedAt, OperationView, RunOutcome, RunView, SourceProblem,
-    StepFailure, StepMetrics, StepOutcome,
+    StepFailure, StepMetrics, StepOutcome, TriggerStatus, TriggerView, TriggersView,
 };
 pub use rival_store as store;
 pub use schedule::clock::{Clock, SteppedClock, VirtualClock};

@@ -84,6 +84,10 @@ fn distinct(statuses: &[RunStatus]) -> Vec<RunStatus> {
     RunStatus::ALL.into_iter().filter(|status| statuses.contains(status)).collect()
 }
 
+/// Not of a workflow of Rival's own: `;` comes after `:`.
+pub(crate) const NOT_SYSTEM: &str =
+    "runs.workflow NOT IN (SELECT no FROM names WHERE text >= 'rival:' AND text < 'rival;')";
+
 /// One walk from the newest run down, with its conditions.
 struct Walk {
     path: WalkPath,
@@ -104,6 +108,7 @@ impl Walk {
             roots,
             source,
             tag,
+            no_system,
         } = filter;
         let mut walk = Self { path: path(filter, statuses), conditions: Vec::new(), values: Vec::new() };
         if let Some(before) = page.before {
@@ -120,6 +125,9 @@ impl Walk {
         }
         if *roots {
             walk.conditions.push("runs.parent IS NULL".to_owned());
+        }
+        if *no_system {
+            walk.conditions.push(NOT_SYSTEM.to_owned());
         }
         if let Some(tag) = tag {
             walk.add("tags.tag =", Sql::Text(tag.clone()));

@@ -44,6 +44,10 @@ impl WriterTables<'_> {
                       SELECT it.no, it.parent, it.ended_at FROM ancestor
                       JOIN runs it ON it.id = ancestor.parent AND it.no < ancestor.no)
                   SELECT 1 FROM ancestor WHERE ended_at IS NULL))
+             AND NOT EXISTS
+                 (SELECT 1 FROM runs it INDEXED BY sqlite_autoindex_runs_1
+                  WHERE it.id >= runs.id || '~triggers' AND it.id < runs.id || '~triggers' || CAST(x'FF' AS TEXT)
+                      AND it.ended_at IS NULL)
              ORDER BY ended_at, no LIMIT ?2",
         )?;
         let rows = statement.query_map(params![ended_before.0, as_limit(limit)], |row| row.get(0))?;

@@ -224,6 +224,8 @@ async fn lists_and_claims_walk_an_index_and_sort_nothing() {
         RunFilter { parent: Some(RunId::from("a")), ..RunFilter::default() },
         RunFilter { roots: true, ..RunFilter::default() },
         RunFilter { created_from: Some(Time(1)), ..RunFilter::default() },
+        RunFilter { no_system: true, ..RunFilter::default() },
+        RunFilter { roots: true, no_system: true, ..RunFilter::default() },
         RunFilter { created_to: Some(Time(9)), workflow: Some("w".to_owned()), ..RunFilter::default() },
     ];
     for filter in filters {
@@ -237,7 +239,12 @@ async fn lists_and_claims_walk_an_index_and_sort_nothing() {
 
 /// The statements that sort, of those a reader or the writer uses.
 fn sorting(connection: &rusqlite::Connection) -> fault::Result<Vec<String>> {
+    let without_system = format!(
+        "SELECT no FROM runs NOT INDEXED WHERE runs.no < 5 AND {} ORDER BY runs.no DESC LIMIT 5",
+        query::NOT_SYSTEM
+    );
     let statements = [
+        without_system.as_str(),
         "SELECT no FROM runs WHERE wake_at <= 5 AND owner IS NULL ORDER BY wake_at, no LIMIT 5",
         "SELECT no FROM runs INDEXED BY runs_by_status WHERE status = 'queued' AND status <> 'completed' AND owner IS NULL ORDER BY no",
         "SELECT no FROM runs INDEXED BY runs_by_status WHERE runs.status = 'failed' AND runs.status <> 'completed' ORDER BY runs.no DESC LIMIT 5",

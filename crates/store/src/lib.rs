@@ -175,7 +175,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// Removes up to `limit` runs that ended before `ended_before`, with everything of theirs, oldest first. A run with a
     /// live child stays, and so does one whose parent lives, or the parent's parent, and so on: they may have to undo
-    /// what it did. Those that stay do not count. Gives the number of runs removed. Their ids are free again.
+    /// what it did; and so does one as long as a run lives that starts what it triggers, which reads what it left: that is called
+    /// [`RunId::triggers`], retries of it begin so. Those that stay do not count. Gives the number of runs removed. Their ids are free again.
     async fn purge(&self, ended_before: Time, limit: usize) -> Result<u64, StoreError>;
 
     /// Fails if the store cannot take writes now; an engine asks before it tries again after a fault.

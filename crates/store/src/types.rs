@@ -145,7 +145,7 @@ pub struct NewRun {
     pub created_at: Time,
     /// The run that started it as a child.
     pub parent: Option<RunId>,
-    /// The run that it retries.
+    /// The run that it goes on from: that it retries, or that triggers it.
     pub source: Option<RunId>,
     /// Words to find it by.
     pub tags: Vec<String>,
@@ -308,7 +308,7 @@ pub struct RunRow {
     pub epoch: Epoch,
     /// The run that started it as a child.
     pub parent: Option<RunId>,
-    /// The run that it retries.
+    /// The run that it goes on from: that it retries, or that triggers it.
     pub source: Option<RunId>,
     /// Words to find it by.
     pub tags: Vec<String>,
@@ -356,6 +356,8 @@ pub struct RunFilter {
     pub source: Option<RunId>,
     /// Only with this tag.
     pub tag: Option<String>,
+    /// Only runs of workflows that authors wrote: not of Rival's own, see [`rival_core::plan::is_system_workflow`].
+    pub no_system: bool,
 }
 
 /// A part of a list.

@@ -59,6 +59,7 @@ pub fn plan(seed: u64, began: Time) -> Plan {
         on_error: dice.percent(50).then(|| "handler".into()),
         timeout_ms: dice.percent(10).then(|| dice.timeout() * 16),
         max_retries: 0,
+        triggers: Vec::new(),
     }
 }
 
@@ -87,7 +88,14 @@ pub fn undoable_child(seed: u64, began: Time) -> Plan {
         node
     });
     let block = PlanBlock::sequence(nodes.collect());
-    Plan { workflow: CHILD.to_owned(), block, on_error: None, timeout_ms: None, max_retries: 0 }
+    Plan {
+        workflow: CHILD.to_owned(),
+        block,
+        on_error: None,
+        timeout_ms: None,
+        max_retries: 0,
+        triggers: Vec::new(),
+    }
 }
 
 struct Maker {

@@ -3,11 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 
 use anyhow::Result;
+use rival::event::TriggerOrigin;
 use rival::{Clock, LogLevel, NodeStatus, Path, RunId, RunStatus, Seq, Time, Value};
 use rival_api::{
     EventListReply, EventReply, ExplanationReply, LogListReply, LogReply, RunListReply, RunSummary, RunView,
     StepMetrics, duration, path_segment,
 };
+use rival_core::plan::is_system_workflow;
+use rival_core::view::TriggerStatus;
 use serde_json::value::RawValue;
 
 use super::{VerbContext, each, is_archive, start};
@@ -54,6 +57,8 @@ pub(crate) async fn list(context: &VerbContext, args: &args::ListArgs) -> Result
             ("status", statuses(&args.status)),
             ("tag", args.tag.clone()),
             ("parent", args.parent.clone()),
+            ("source", args.source.clone()),
+            ("system", args.all.then(|| "true".to_owned())),
             ("roots", roots.then(|| "true".to_owned())),
             ("from", args.from.as_deref().map(|time| since(time, now))),
             ("to", args.to.as_deref().map(|time| since(time, now))),
@@ -192,6 +197,7 @@ async fn retried(client: &ApiClient, run: &RunView) -> Vec<RunId> {
         ("source", Some(run.run_id.to_string())),
         // Those that it may have been are all after its end: the others need not be read.
         ("from", Some(ended.0.to_string())),
+        ("system", is_system_workflow(&run.workflow).then(|| "true".to_owned())),
         ("limit", Some(RETRIES.to_string())),
     ]);
     // It is a help, not what was asked for: an older server does not know the filter.
@@ -239,6 +245,7 @@ fn facts(out: &DataOutput, run: &RunView, retries: &[RunId], now: Time) -> Vec<(
     let texts = [
         ("parent", run.parent.as_ref().map(RunId::to_string)),
         ("from", run.source.as_ref().map(RunId::to_string)),
+        ("trigger", run.trigger.as_deref().map(trigger_line)),
         ("retried as", retried_as(run, retries)),
         ("tags", Some(run.tags.join(", ")).filter(|tags| !tags.is_empty())),
         ("reason", run.reason.clone()),
@@ -260,7 +267,40 @@ fn facts(out: &DataOutput, run: &RunView, retries: &[RunId], now: Time) -> Vec<(
     if let Some(output) = &run.output {
         facts.push(("output", json(output)));
     }
+    facts.extend(triggered(style, run));
     facts
+}
+
+/// Which trigger started a run.
+fn trigger_line(trigger: &TriggerOrigin) -> String {
+    let number = trigger.index + 1;
+    let item = trigger.item.map_or_else(String::new, |item| format!(", item {item}"));
+    format!("number {number} of {}{item}; {} in the chain", trigger.run, trigger.depth)
+}
+
+/// What became of what a run triggers, a line for each.
+fn triggered(style: TextStyle, run: &RunView) -> Vec<(&'static str, String)> {
+    let Some(status) = run.trigger_status else { return Vec::new() };
+    let hint = match (status, &run.trigger_run) {
+        (TriggerStatus::Failed, Some(retry)) => format!("; `rival retry {retry}` does again what failed"),
+        _ => String::new(),
+    };
+    let mut lines = vec![("triggers", style.status(status.word()) + &hint)];
+    for it in &run.triggers {
+        let started = match it.runs.as_slice() {
+            [] => String::new(),
+            [one] => format!(": {one}"),
+            [first, ..] => format!(": {} runs, {first} …", it.started),
+        };
+        let why = it.reason.as_ref().map_or_else(String::new, |reason| format!(" ({})", reason.sentence()));
+        let left_out = match it.skipped_items {
+            0 => String::new(),
+            count => format!(", {count} left out"),
+        };
+        let (target, rest) = (clean(&it.workflow), clean(&format!("{started}{left_out}{why}")));
+        lines.push(("", format!("{target} {}{rest}", style.status(it.status.word()))));
+    }
+    lines
 }
 
 /// By itself, or because it was asked for.

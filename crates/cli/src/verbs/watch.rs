@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use rival::Clock;
 use rival_api::{EventReply, Graph, LogReply, RunListReply, RunSummary, RunView, SseMessage, path_segment};
+use rival_core::plan::is_system_workflow;
 
 use super::look::{self, log_line};
 use super::{VerbContext, start};
@@ -313,7 +314,7 @@ impl<'a> Board<'a> {
     }
 
     fn put(&mut self, run: RunSummary) -> Result<()> {
-        if self.folds() && run.parent.is_some() {
+        if self.folds() && (run.parent.is_some() || is_system_workflow(&run.workflow)) {
             return Ok(());
         }
         match self.runs.iter_mut().find(|known| known.run_id == run.run_id) {

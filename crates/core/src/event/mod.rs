@@ -22,7 +22,7 @@ pub use batch::{DecodeError, decode, encode};
 pub use content::ValueField;
 
 /// The version of the event schema that this build writes.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// The first version of the schema in which events say who asked.
 const VERSION_OF_CALLERS: u32 = 6;
@@ -116,6 +116,9 @@ pub enum EventKind {
         /// The run that started it as a child, and waits for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<RunId>,
+        /// The trigger that started it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trigger: Option<Box<TriggerOrigin>>,
         /// The span, here or elsewhere, that it was started in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
@@ -578,6 +581,9 @@ pub enum EventKind {
         /// What could not be undone of branches that lost and of children.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         not_undone: Vec<NotUndone>,
+        /// The run that starts what this one triggers, created in the same commit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        triggers: Option<RunId>,
     },
     /// The run failed.
     RunFailed {
@@ -602,6 +608,22 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         not_undone: Vec<NotUndone>,
     },
+}
+
+/// Which trigger started a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TriggerOrigin {
+    /// The completed run that has the trigger.
+    pub run: RunId,
+    /// Which of its triggers, from 0.
+    pub index: u32,
+    /// Which item of the trigger's list, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<u32>,
+    /// How many runs came before it, each of which triggered the next: at least 1.
+    pub depth: u32,
 }
 
 /// How a lane ended.
@@ -853,6 +875,7 @@ impl EventKind {
     /// The first version of the schema that can say this: an older build refuses it with advice.
     pub fn version(&self) -> u32 {
         match self {
+            Self::RunStarted { trigger: Some(_), .. } | Self::RunCompleted { triggers: Some(_), .. } => 7,
             Self::ChildUndoing { .. } | Self::ChildUndone { .. } => 3,
             Self::CallLost { reason: LostReason::Bystander, .. } => 4,
             Self::ClockSetBack { .. }
@@ -875,7 +898,7 @@ impl EventKind {
             | Self::Joined { .. } => 2,
             Self::CallStarted { limit_ms: None, role, .. } => role.version(),
             // Each kind is named, so that the compiler demands the version that a new kind begins with.
-            Self::RunStarted { .. }
+            Self::RunStarted { trigger: None, .. }
             | Self::NodeImported { .. }
             | Self::CallSucceeded { .. }
             | Self::CallFailed { .. }

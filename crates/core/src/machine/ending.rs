@@ -14,7 +14,7 @@
 //! | any | kill is asked for | `CancelRequested` with `kill`; calls are left behind, nothing is undone |
 //! | the last node has ended | lanes that lost, or children without a waiter, have not settled | nothing until they have |
 
-use super::{Effect, GRACE_MS, Machine, StopReason};
+use super::{CommitExtra, Effect, GRACE_MS, Machine, StopReason};
 use crate::event::{CallRole, DueCall, EventCause, EventKind, ExternalCause};
 use crate::failure::{FailureRecord, code};
 use crate::ids::Seq;
@@ -91,7 +91,10 @@ impl Machine<'_> {
     pub(super) fn run_block_completed(&mut self, output: Option<Seq>, cause: Seq) {
         if self.state.scopes.is_empty() && self.nothing_open() {
             let not_undone = self.state.undo.failed().to_vec();
-            self.emit(EventKind::RunCompleted { output, not_undone }, cause);
+            let has_triggers = !self.plan.plan().triggers.is_empty();
+            let triggers = has_triggers.then(|| self.env.run.triggers());
+            self.decision.extras.extend(triggers.clone().map(CommitExtra::Triggers));
+            self.emit(EventKind::RunCompleted { output, not_undone, triggers }, cause);
         }
     }
 

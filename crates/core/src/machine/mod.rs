@@ -43,6 +43,7 @@ pub use signal::{SIGNALS_MAX, SentSignal};
 use crate::durable::ChildOutcome;
 use crate::event::{
     BlockedReason, CallRole, Event, EventCause, EventKind, ExternalCause, LostReason, NotUndone,
+    TriggerOrigin,
 };
 use crate::failure::StepError;
 use crate::fork::ForkImport;
@@ -190,6 +191,8 @@ pub struct RunStart {
     pub source: Option<RunId>,
     /// The run that starts it as a child.
     pub parent: Option<RunId>,
+    /// The trigger that starts it.
+    pub trigger: Option<Box<TriggerOrigin>>,
     /// The span, here or elsewhere, that it is started in.
     pub trace: Option<TraceParent>,
     /// Who asked for it.
@@ -207,6 +210,7 @@ impl RunStart {
             max_retries: None,
             source: None,
             parent: None,
+            trigger: None,
             trace: None,
             by: None,
             imports: Vec::new(),
@@ -283,6 +287,8 @@ pub enum CommitExtra {
         /// The run that undoes it.
         undo: RunId,
     },
+    /// Create the run that starts what this one triggers.
+    Triggers(RunId),
 }
 
 /// A child to be created.
@@ -463,6 +469,7 @@ impl Machine<'_> {
             retries_left: start.max_retries.unwrap_or(plan.max_retries),
             source: start.source,
             parent: start.parent,
+            trigger: start.trigger,
             trace: start.trace,
         };
         let started = self.emit(event, EventCause::Outside(ExternalCause::Request));

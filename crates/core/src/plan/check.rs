@@ -7,7 +7,7 @@ use super::{
     BlockOrder, BranchNode, Join, NamedBlock, Node, NodeKind, OnFailure, ParallelNode, Plan, PlanBlock,
     RetryPolicy, StepNode,
 };
-use super::{DEFAULT_CASE, cycle, join};
+use super::{DEFAULT_CASE, SYSTEM_PREFIX, TRIGGERS_MAX, Trigger, cycle, is_system_workflow, join};
 
 /// One thing that is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -116,6 +116,20 @@ pub enum PlanError {
         /// The block.
         block: BlockName,
     },
+    /// A name that begins as those of Rival's own workflows do.
+    #[error(
+        "`{name}` is a name of Rival's own: give the workflow one that does not begin with `{SYSTEM_PREFIX}`"
+    )]
+    Reserved {
+        /// The name.
+        name: String,
+    },
+    /// More triggers than a plan may have.
+    #[error("the workflow has {count} triggers, and may have {TRIGGERS_MAX}")]
+    TooManyTriggers {
+        /// How many there are.
+        count: usize,
+    },
     /// Nodes that wait for each other.
     #[error("the nodes of {block} wait for each other: {}", arrows(.ids))]
     Cycle {
@@ -192,8 +206,10 @@ impl Plan {
     pub fn check(&self) -> Vec<PlanError> {
         let mut check = PlanCheck { workflow: &self.workflow, errors: Vec::new() };
         check.errors.extend(check_id("a workflow", &self.workflow).err());
+        check.not_reserved(&self.workflow);
         check.at_least_one(&self.workflow, "timeout", self.timeout_ms);
         check.block(&self.block, "");
+        check.triggers(&self.triggers);
         check.errors
     }
 }
@@ -215,6 +231,24 @@ impl PlanCheck<'_> {
     fn at_least_one(&mut self, node: &str, field: &'static str, value: Option<u64>) {
         if value == Some(0) {
             self.errors.push(PlanError::Zero { node: node.to_owned(), field });
+        }
+    }
+
+    fn not_reserved(&mut self, name: &str) {
+        if is_system_workflow(name) {
+            self.errors.push(PlanError::Reserved { name: name.to_owned() });
+        }
+    }
+
+    /// What their templates say is for those who fill them to check.
+    fn triggers(&mut self, triggers: &[Trigger]) {
+        if triggers.len() > TRIGGERS_MAX {
+            self.errors.push(PlanError::TooManyTriggers { count: triggers.len() });
+        }
+        for (number, trigger) in triggers.iter().enumerate() {
+            self.errors.extend(check_id("the workflow of a trigger", &trigger.workflow).err());
+            self.not_reserved(&trigger.workflow);
+            self.at_least_one(&format!("trigger {}", number + 1), "timeout", trigger.timeout_ms);
         }
     }
 

@@ -10,8 +10,9 @@ impl Graph {
     pub fn to_mermaid(&self) -> String {
         let mut out = GraphDrawing::new(self, Mermaid);
         out.line("flowchart TD");
-        out.nodes(&self.nodes);
+        let ends = out.nodes(&self.nodes);
         out.edges();
+        out.triggers(ends.as_ref());
         out.text
     }
 
@@ -23,8 +24,9 @@ impl Graph {
         // Edges between blocks are drawn between their first and last nodes, and clipped at the blocks.
         out.line("compound=true;");
         out.line("node [shape=box];");
-        out.nodes(&self.nodes);
+        let ends = out.nodes(&self.nodes);
         out.edges();
+        out.triggers(ends.as_ref());
         out.depth -= 1;
         out.line("}");
         out.text
@@ -37,6 +39,9 @@ trait Language {
     fn open(&self, name: &str, label: &str) -> Vec<String>;
     fn close(&self) -> &'static str;
     fn edge(&self, from: &Drawn, to: &Drawn) -> String;
+    /// What a completed run starts, beside the run itself.
+    fn trigger(&self, name: &str, label: &str) -> String;
+    fn trigger_edge(&self, from: &str, to: &str) -> String;
 }
 
 /// A node or a phase, by the name that it has in the drawing.
@@ -151,6 +156,20 @@ impl<'a, L: Language> GraphDrawing<'a, L> {
         let lines: Vec<String> = edges.map(|(from, to)| self.language.edge(from, to)).collect();
         lines.iter().for_each(|line| self.line(line));
     }
+
+    /// Draws what a completed run starts, each after the last leaf.
+    fn triggers(&mut self, ends: Option<&(String, String)>) {
+        for (number, trigger) in self.graph.triggers.iter().enumerate() {
+            let name = format!("t{number}");
+            let what = if trigger.for_each { " for each item" } else { "" };
+            let line = self.language.trigger(&name, &format!("starts {}{what}", trigger.workflow));
+            self.line(&line);
+            if let Some((_, last)) = ends {
+                let line = self.language.trigger_edge(last, &name);
+                self.line(&line);
+            }
+        }
+    }
 }
 
 struct Mermaid;
@@ -191,6 +210,14 @@ impl Language for Mermaid {
     fn edge(&self, from: &Drawn, to: &Drawn) -> String {
         format!("{} --> {}", from.name, to.name)
     }
+
+    fn trigger(&self, name: &str, label: &str) -> String {
+        format!("{name}[[\"{}\"]]", Self::text(label))
+    }
+
+    fn trigger_edge(&self, from: &str, to: &str) -> String {
+        format!("{from} -.-> {to}")
+    }
 }
 
 struct Dot;
@@ -219,5 +246,13 @@ impl Language for Dot {
         let clips: Vec<String> = clip("ltail", from).into_iter().chain(clip("lhead", to)).collect();
         let clips = if clips.is_empty() { String::new() } else { format!(" [{}]", clips.join(", ")) };
         format!("{} -> {}{clips};", from.last, to.first)
+    }
+
+    fn trigger(&self, name: &str, label: &str) -> String {
+        format!("{name} [label={}, style=dashed];", quoted(label))
+    }
+
+    fn trigger_edge(&self, from: &str, to: &str) -> String {
+        format!("{from} -> {to} [style=dashed];")
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BlockOrder, FunctionRef, Join, LoopTest, Node, NodeKind, NodeKindName, Plan, PlanBlock, SleepLength,
-    StepNode, TEXT_MARK, join,
+    StepNode, TEXT_MARK, Trigger, join,
 };
 
 /// A plan for drawing.
@@ -21,6 +21,23 @@ pub struct Graph {
     /// Which node comes directly after which, at every depth. Both ends are in the same block. Nodes of phases have no
     /// edges: each comes after all nodes of the phase before.
     pub edges: Vec<GraphEdge>,
+    /// What a completed run starts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub triggers: Vec<GraphTrigger>,
+}
+
+/// A workflow that a completed run starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GraphTrigger {
+    /// The workflow.
+    pub workflow: String,
+    /// Whether a run is started for each item of a list.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub for_each: bool,
 }
 
 /// One thing to draw.
@@ -65,7 +82,13 @@ pub struct GraphEdge {
 impl Plan {
     /// The plan's structure for drawing.
     pub fn graph(&self) -> Graph {
-        let mut graph = Graph { workflow: self.workflow.clone(), nodes: Vec::new(), edges: Vec::new() };
+        let trigger = |trigger: &Trigger| GraphTrigger {
+            workflow: trigger.workflow.clone(),
+            for_each: trigger.for_each().is_some(),
+        };
+        let triggers = self.triggers.iter().map(trigger).collect();
+        let mut graph =
+            Graph { workflow: self.workflow.clone(), nodes: Vec::new(), edges: Vec::new(), triggers };
         graph.nodes = nodes(&self.block, "", &mut graph.edges);
         graph
     }

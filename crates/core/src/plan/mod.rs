@@ -11,6 +11,7 @@ mod function;
 mod graph;
 mod index;
 mod read;
+mod trigger;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,9 +22,13 @@ use sha2::{Digest, Sha256};
 pub use check::{BlockName, PlanError, check_id};
 pub use diff::{NodeChange, NodeMove, NodeName, PlanDiff, SettingChange};
 pub use function::{BadBuiltin, Builtin, FunctionRef, MOMENT_BUILTIN, VALUE_BUILTIN};
-pub use graph::{Graph, GraphEdge, GraphNode};
+pub use graph::{Graph, GraphEdge, GraphNode, GraphTrigger};
 pub use index::{BlockRef, IndexedPlan, NodeRef};
 pub use read::{PLAN_VERSION, PlanReadError};
+pub use trigger::{
+    SYSTEM_PREFIX, TRIGGER_BUILTIN, TRIGGER_DEPTH_MAX, TRIGGER_ITEMS_MAX, TRIGGERS_MAX, TRIGGERS_WORKFLOW,
+    Trigger, is_system_workflow,
+};
 
 use crate::event::CallRole;
 
@@ -53,6 +58,8 @@ pub struct Plan {
     pub timeout_ms: Option<u64>,
     /// How often a failed run is retried by itself, as a new run from the failed node.
     pub max_retries: u32,
+    /// What a completed run starts.
+    pub triggers: Vec<Trigger>,
 }
 
 /// Nodes in order, as a graph, or in phases.

@@ -4,7 +4,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{FunctionRef, Node, NodeKind, NodeKindName, Plan, PlanBlock, is_zero};
+use super::{FunctionRef, Node, NodeKind, NodeKindName, Plan, PlanBlock, Trigger, is_zero};
 use crate::value::nests_deeper;
 
 /// The newest version of plans that this build writes and reads.
@@ -13,12 +13,17 @@ use crate::value::nests_deeper;
 /// | --- | --- |
 /// | 1 | named functions, sequences and graphs; it does not write its version |
 /// | 2 | built-in functions, phases |
+/// | 3 | triggers |
 ///
 /// A plan has the oldest version that has all of what it uses, so that its JSON and its hash stay as they are.
-pub const PLAN_VERSION: u32 = 2;
+pub const PLAN_VERSION: u32 = 3;
 
 /// The version of plans that do not say which they have.
 const OLDEST: u32 = 1;
+/// The first version with built-in functions and phases.
+const WITH_BUILTINS: u32 = 2;
+/// The first version with triggers.
+const WITH_TRIGGERS: u32 = 3;
 /// As deep as `serde_json` reads: nodes are read one by one, and each of them would begin to count anew.
 const DEPTH_MAX: usize = 128;
 
@@ -41,7 +46,7 @@ pub enum PlanReadError {
 /// A plan as it is written.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WrittenPlan<W, B, F> {
+struct WrittenPlan<W, B, F, T> {
     #[serde(default = "oldest", skip_serializing_if = "is_oldest")]
     version: u32,
     workflow: W,
@@ -52,6 +57,8 @@ struct WrittenPlan<W, B, F> {
     timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "is_zero")]
     max_retries: u32,
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    triggers: Option<T>,
 }
 
 fn oldest() -> u32 {
@@ -66,9 +73,14 @@ fn is_oldest(version: &u32) -> bool {
 impl Plan {
     /// The oldest version of plans that has all of what this one uses.
     pub fn version(&self) -> u32 {
-        let is_new =
-            self.block.is_in_phases() || self.functions().iter().any(|function| function.builtin().is_some());
-        if is_new { PLAN_VERSION } else { OLDEST }
+        let uses_builtins = || self.functions().iter().any(|function| function.builtin().is_some());
+        if !self.triggers.is_empty() {
+            WITH_TRIGGERS
+        } else if self.block.is_in_phases() || uses_builtins() {
+            WITH_BUILTINS
+        } else {
+            OLDEST
+        }
     }
 
     /// Reads a stored plan.
@@ -87,18 +99,22 @@ impl Plan {
         if version > PLAN_VERSION {
             return Err(PlanReadError::Newer { version });
         }
-        let written: WrittenPlan<String, PlanBlock, FunctionRef> = serde_json::from_str(text)?;
-        let WrittenPlan { version: _, workflow, block, on_error, timeout_ms, max_retries } = written;
-        Ok(Self { workflow, block, on_error, timeout_ms, max_retries })
+        let written: WrittenPlan<String, PlanBlock, FunctionRef, Vec<Trigger>> = serde_json::from_str(text)?;
+        let WrittenPlan { version: _, workflow, block, on_error, timeout_ms, max_retries, triggers } =
+            written;
+        let triggers = triggers.unwrap_or_default();
+        Ok(Self { workflow, block, on_error, timeout_ms, max_retries, triggers })
     }
 }
 
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { workflow, block, on_error, timeout_ms, max_retries } = self;
+        let Self { workflow, block, on_error, timeout_ms, max_retries, triggers } = self;
+        let triggers = Some(triggers).filter(|triggers| !triggers.is_empty());
         let (on_error, timeout_ms, max_retries) = (on_error.as_ref(), *timeout_ms, *max_retries);
         let version = self.version();
-        WrittenPlan { version, workflow, block, on_error, timeout_ms, max_retries }.serialize(serializer)
+        WrittenPlan { version, workflow, block, on_error, timeout_ms, max_retries, triggers }
+            .serialize(serializer)
     }
 }
 

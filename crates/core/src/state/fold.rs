@@ -22,7 +22,15 @@ impl RunState {
         let (seq, at) = (event.seq, event.at);
         match &event.kind {
             EventKind::RunStarted {
-                workflow, plan, deadline, retries_left, source, parent, trace, ..
+                workflow,
+                plan,
+                deadline,
+                retries_left,
+                source,
+                parent,
+                trigger,
+                trace,
+                ..
             } => {
                 self.workflow.clone_from(workflow);
                 self.plan = Some(plan.clone());
@@ -30,6 +38,7 @@ impl RunState {
                 self.retries_left = *retries_left;
                 self.source.clone_from(source);
                 self.parent.clone_from(parent);
+                self.trigger.clone_from(trigger);
                 self.trace = *trace;
                 self.set_run_timers(*deadline, None);
             }
@@ -227,10 +236,11 @@ impl RunState {
                 self.index_ending(*force_at);
                 self.ending = Some(RunEnding::Failing { failure: failure.clone(), node: node.clone() });
             }
-            EventKind::RunCompleted { output, not_undone } => {
+            EventKind::RunCompleted { output, not_undone, triggers } => {
                 let end = self.finish(RunStatus::Completed, at);
                 end.output = *output;
                 end.not_undone.clone_from(not_undone);
+                end.triggers.clone_from(triggers);
             }
             EventKind::RunFailed { failure, node, retried_as, not_undone } => {
                 let end = self.finish(RunStatus::Failed, at);
@@ -452,6 +462,7 @@ impl RunState {
             failed: None,
             reason: None,
             retried_as: None,
+            triggers: None,
             not_undone: Vec::new(),
             undoable,
         })

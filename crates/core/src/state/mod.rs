@@ -28,7 +28,7 @@ pub use signal::{AwaitedSignal, SignalQueues, SignalWaiter};
 pub(crate) use undo::left_undone;
 pub use undo::{UndoEntry, UndoList};
 
-use crate::event::{Event, NotUndone};
+use crate::event::{Event, NotUndone, TriggerOrigin};
 use crate::failure::FailureRecord;
 use crate::ids::{RunId, Seq, Time};
 use crate::path::{self, Path};
@@ -38,7 +38,7 @@ use crate::trace::TraceParent;
 
 /// The version of the fold. A snapshot of another version is ignored and the history folded again, so
 /// raise it whenever the meaning or shape of [`RunState`] changes.
-pub const FOLD_VERSION: u32 = 6;
+pub const FOLD_VERSION: u32 = 7;
 
 /// Where a run stands after its last event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +60,9 @@ pub struct RunState {
     pub source: Option<RunId>,
     /// The run that started this one as a child, and waits for it.
     pub parent: Option<RunId>,
+    /// The trigger that started the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Box<TriggerOrigin>>,
     /// The span, here or elsewhere, that the run was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceParent>,
@@ -176,6 +179,9 @@ pub struct RunEnd {
     pub reason: Option<String>,
     /// The run that retries it by itself.
     pub retried_as: Option<RunId>,
+    /// The run that starts what it triggers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triggers: Option<RunId>,
     /// What could not be undone.
     #[serde(default)]
     pub not_undone: Vec<NotUndone>,

@@ -11,6 +11,7 @@ use crate::failure::FailureRecord;
 use crate::ids::{Seq, Time};
 use crate::machine::INTERRUPTIONS_MAX;
 use crate::path::Path;
+use crate::plan::TRIGGER_DEPTH_MAX;
 
 pub(super) fn check(events: &[Event], violations: &mut Vec<RuleViolation>) {
     let mut history = HistoryChecker { events, at: Time(i64::MIN), ..HistoryChecker::empty(violations) };
@@ -189,7 +190,14 @@ impl<'a> HistoryChecker<'a> {
         let seq = event.seq;
         let by_clock = event.cause == EventCause::Outside(ExternalCause::Clock);
         match &event.kind {
-            EventKind::RunStarted { deadline, .. } => self.deadline = *deadline,
+            EventKind::RunStarted { deadline, trigger, .. } => {
+                self.deadline = *deadline;
+                let depth = trigger.as_ref().map_or(1, |trigger| trigger.depth);
+                let fits = (1..=TRIGGER_DEPTH_MAX).contains(&depth);
+                self.require(fits, seq, HistoryRule::Settings, || {
+                    format!("it is run {depth} in a chain of triggers, which may have {TRIGGER_DEPTH_MAX}")
+                });
+            }
             EventKind::NodeImported { node, status, .. } => {
                 let early = !self.begun;
                 self.require(early, seq, HistoryRule::Ends, || "imports follow the start of the run".into());

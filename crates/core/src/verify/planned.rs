@@ -266,7 +266,12 @@ impl<'a> PlannedChecker<'a> {
                 }
             }
             EventKind::RunFailing { .. } => self.facts.ending = true,
-            EventKind::RunCompleted { .. } => {
+            EventKind::RunCompleted { triggers, .. } => {
+                let owes = !self.plan.plan().triggers.is_empty();
+                self.require(triggers.is_some() == owes, seq, HistoryRule::Settings, || {
+                    let which = if owes { "no run that starts" } else { "a run that starts" };
+                    format!("it names {which} what it triggers")
+                });
                 let block = &self.plan.plan().block;
                 let open = block.nodes.iter().map(|node| Path::root().child(&node.id));
                 let open = open.into_iter().find(|path| !self.facts.ended.contains(path));

@@ -101,7 +101,7 @@ fn a_plan_of_a_newer_version_is_not_damaged() {
     assert!(matches!(error, PlanReadError::Newer { version } if version == newer), "{error}");
     assert_eq!(
         error.to_string(),
-        "the plan was made by a newer version of Rival: it has version 3, and this one reads up to 2"
+        "the plan was made by a newer version of Rival: it has version 4, and this one reads up to 3"
     );
     let known = text.replace(&newer.to_string(), "1");
     assert!(matches!(Plan::from_json(&known), Err(PlanReadError::Damaged(_))));

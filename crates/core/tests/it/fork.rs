@@ -49,9 +49,9 @@ pub(crate) fn fork_of(case: &Case, point: Option<&str>) -> Case {
 fn fork_with(case: &Case, plan: Plan, point: Option<&str>) -> Case {
     case.check();
     let next = Case::with(plan, |_| {}).named("r2");
-    let point = point.map(Path::from);
+    let points: Vec<Path> = point.into_iter().map(Path::from).collect();
     let state = RunState::of_whole_run(&case.events);
-    let imports = fork::imports(&next.plan, &state, point.as_ref(), &History(&case.events));
+    let imports = fork::imports(&next.plan, &state, &points, &History(&case.events));
     next.start_with(RunStart { source: Some("r".into()), imports, ..RunStart::new(json(j!({"n": 1}))) })
 }
 

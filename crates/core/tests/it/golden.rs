@@ -11,11 +11,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use rival_core::durable::ChildOutcome;
-use rival_core::event::{self, EventKind, ImportedStatus, LostReason, NotUndone, VERSION};
+use rival_core::event::{self, EventKind, ImportedStatus, LostReason, NotUndone, TriggerOrigin, VERSION};
 use rival_core::failure::{FailureOrigin, FailureRecord, SourceLine, StepError};
 use rival_core::fork::{ForkImport, NodeImport};
 use rival_core::machine::{MachineInput, OnceRequest, OpRequest, RunStart, SentSignal};
-use rival_core::plan::{Builtin, Join, PlanBlock, SleepLength};
+use rival_core::plan::{Builtin, Join, PlanBlock, SleepLength, Trigger};
 use rival_core::state::FOLD_VERSION;
 use rival_core::{Event, IndexedPlan, Path, Plan, RunState, Time, Value, verify};
 use serde::{Deserialize, Serialize};
@@ -134,7 +134,7 @@ fn a_history_of_a_later_version_is_refused_with_advice() {
     let error = event::decode(&event::encode(&[event])).expect_err("it is too new");
     assert_eq!(
         error.to_string(),
-        "event 1 has schema version 7, but this build reads up to 6: use a newer rival"
+        "event 1 has schema version 8, but this build reads up to 7: use a newer rival"
     );
     let error = event::decode(b"[{").expect_err("it is damaged");
     assert!(error.to_string().starts_with("stored events are damaged: "), "{error}");
@@ -284,7 +284,19 @@ fn recordings() -> Vec<(&'static str, Case)> {
         ("with-origin", with_origin()),
         ("asked", asked()),
         ("phases", phases()),
+        ("triggers", triggers()),
     ]
+}
+
+/// A run that a trigger started, and that triggers others itself.
+fn triggers() -> Case {
+    let origin = TriggerOrigin { run: "r0".into(), index: 1, item: Some(3), depth: 2 };
+    let start = RunStart { trigger: Some(Box::new(origin)), ..RunStart::new(json(j!({"n": 1}))) };
+    let each = Trigger::new("next", &json(j!({"id": {"$": ["item", "id"]}})))
+        .and_then(|trigger| trigger.with_list(&json(j!({"$": ["output", "items"]}))))
+        .expect("it is not too deep");
+    let plan = Plan { triggers: vec![each], ..plan(vec![step("a"), step("b")]) };
+    Case::with(plan, |_| {}).start_with(start).ok("a", 1).ok("b", 1)
 }
 
 /// Every request says who asked; what follows from it does not.

@@ -30,6 +30,7 @@ mod signal;
 mod sleep;
 mod support;
 mod trace;
+mod trigger;
 mod undo;
 mod verify;
 mod verify_blocks;

@@ -400,7 +400,7 @@ proptest! {
         one.check();
         let imports = |case: &Case| {
             let state = RunState::of_whole_run(&case.events);
-            let mut imports = fork::imports(&case.plan, &state, None, &History(&case.events));
+            let mut imports = fork::imports(&case.plan, &state, &[], &History(&case.events));
             imports.sort_by_key(|import| format!("{import:?}"));
             imports
         };

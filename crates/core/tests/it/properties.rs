@@ -100,6 +100,7 @@ prop_compose! {
             on_error: handled.then(|| "h".into()),
             timeout_ms: None,
             max_retries,
+            triggers: Vec::new(),
         }
     }
 }

@@ -35,6 +35,7 @@ pub(crate) fn plan(nodes: Vec<Node>) -> Plan {
         on_error: None,
         timeout_ms: None,
         max_retries: 0,
+        triggers: Vec::new(),
     }
 }
 
@@ -540,6 +541,7 @@ fn errand(errand: &CommitExtra) -> String {
         }
         CommitExtra::Cancel(child) => format!("cancel {child}"),
         CommitExtra::Undo { child, undo } => format!("start {undo} to undo {child}"),
+        CommitExtra::Triggers(run) => format!("start {run}"),
     }
 }
 
@@ -611,12 +613,13 @@ pub(crate) fn render(event: &Event) -> String {
 
 fn what(kind: &EventKind) -> String {
     match kind {
-        EventKind::RunStarted { deadline, retries_left, source, .. } => {
+        EventKind::RunStarted { deadline, retries_left, source, trigger, .. } => {
             let deadline = deadline.map(|at| format!(", until {}", at.0)).unwrap_or_default();
             let source = source.as_ref().map(|run| format!(", retries {run}")).unwrap_or_default();
             let left =
                 if *retries_left > 0 { format!(", {retries_left} retries left") } else { String::new() };
-            format!("run started{deadline}{left}{source}")
+            let trigger = trigger.as_ref().map(|trigger| format!(", triggered by {trigger:?}"));
+            format!("run started{deadline}{left}{source}{}", trigger.unwrap_or_default())
         }
         EventKind::NodeImported { node, status, result, .. } => {
             format!("{node} imported: {status:?} {result:?}")
@@ -791,9 +794,10 @@ fn what(kind: &EventKind) -> String {
             let node = node.as_ref().map(|node| format!(" in {node}")).unwrap_or_default();
             format!("run failing{node}: {} `{}`, forced at {}", failure.code, failure.message, force_at.0)
         }
-        EventKind::RunCompleted { output, not_undone } => {
+        EventKind::RunCompleted { output, not_undone, triggers } => {
             let output = output.map(|seq| format!(", output in {seq}")).unwrap_or_default();
-            format!("run completed{output}{}", left(not_undone))
+            let triggers = triggers.as_ref().map(|run| format!(", triggers in {run}")).unwrap_or_default();
+            format!("run completed{output}{}{triggers}", left(not_undone))
         }
         EventKind::RunFailed { failure, node, retried_as, not_undone } => {
             let node = node.as_ref().map(|node| format!(" in {node}")).unwrap_or_default();

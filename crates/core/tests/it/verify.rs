@@ -345,7 +345,9 @@ fn an_end_that_was_not_coming_is_seen() {
     let cancelled = || Case::of(vec![step("a")]).start().cancel().stopped("a", 1);
     tampered(
         cancelled(),
-        |events| events[4].kind = EventKind::RunCompleted { output: None, not_undone: Vec::new() },
+        |events| {
+            events[4].kind = EventKind::RunCompleted { output: None, not_undone: Vec::new(), triggers: None }
+        },
         expect![[r#"
         event 5: ending: a run that was ending completes
     "#]],
@@ -407,7 +409,10 @@ fn a_second_call_of_an_at_most_once_step_is_seen() {
 fn a_result_that_names_no_value_is_seen() {
     tampered(
         two_steps(),
-        |events| events[5].kind = EventKind::RunCompleted { output: Some(Seq(4)), not_undone: Vec::new() },
+        |events| {
+            events[5].kind =
+                EventKind::RunCompleted { output: Some(Seq(4)), not_undone: Vec::new(), triggers: None }
+        },
         expect![[r#"
             event 6: references: event 4 holds no value
             event 6: results: the run gives what is not its result: it is event 5, and not event 4
@@ -454,7 +459,7 @@ fn a_completed_run_with_a_node_that_never_ran_is_seen() {
     let change = |events: &mut Vec<Event>| {
         remove(events, 4);
         remove(events, 4);
-        events[3].kind = EventKind::RunCompleted { output: None, not_undone: Vec::new() };
+        events[3].kind = EventKind::RunCompleted { output: None, not_undone: Vec::new(), triggers: None };
     };
     tampered(
         two_steps(),
@@ -469,7 +474,7 @@ fn a_completed_run_with_a_node_that_never_ran_is_seen() {
 fn an_output_that_is_lost_or_that_of_another_node_is_seen() {
     let output = |output: Option<Seq>| {
         move |events: &mut Vec<Event>| {
-            events[5].kind = EventKind::RunCompleted { output, not_undone: Vec::new() };
+            events[5].kind = EventKind::RunCompleted { output, not_undone: Vec::new(), triggers: None };
         }
     };
     tampered(

@@ -461,6 +461,7 @@ impl Engine {
             timeout: None,
             max_retries: None,
             trace: None,
+            trigger: None,
             output: PhantomData,
         }
     }
@@ -610,7 +611,8 @@ impl Engine {
         let (history, state) = self.folded(run).await?;
         // The row was read first; if the run has moved on since, its own events are right.
         let row = RunRow { status: if state.is_terminal() { state.status() } else { row.status }, ..row };
-        Ok(view::run_view(&row, &plan, &state, &history, &mut ValueBudget::unlimited(run)))
+        let view = view::run_view(&row, &plan, &state, &history, &mut ValueBudget::unlimited(run));
+        self.with_triggers(view, &plan).await
     }
 
     /// Runs that match, the newest first, a page at a time.
@@ -723,7 +725,11 @@ impl Engine {
             }
             Err(_) => RunState::default(),
         };
-        Ok(explain::explain(&row, &state, self.shared.clock.now()))
+        let explained = explain::explain(&row, &state, self.shared.clock.now());
+        let triggers =
+            if row.status == RunStatus::Completed { self.triggers(run).await.ok().flatten() } else { None };
+        Ok(triggers
+            .map_or_else(|| explained.clone(), |it| format!("{explained}; {}", explain::triggers(&it))))
     }
 
     /// A run's events after a sequence number, as they become durable; ends with the run.

@@ -42,6 +42,18 @@ pub enum RegisterError {
         /// Which, and what is wrong with it.
         error: BindError,
     },
+    /// A trigger of the plan has data that does not make sense.
+    #[error("trigger {number} of workflow `{workflow}`, which starts `{target}`, is not valid: {message}")]
+    Trigger {
+        /// The workflow.
+        workflow: String,
+        /// Which trigger, from 1.
+        number: usize,
+        /// The workflow that it starts.
+        target: String,
+        /// What is wrong.
+        message: String,
+    },
     /// A function asks for a resource that was not provided.
     #[error(
         "step `{function}` of workflow `{workflow}` asks for Res<{resource}>: provide one with `.provide(..)`"
@@ -72,7 +84,7 @@ impl RegisterError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Duplicate(_) => "duplicate_workflow",
-            Self::Plan { .. } | Self::Builtin { .. } => "invalid_plan",
+            Self::Plan { .. } | Self::Builtin { .. } | Self::Trigger { .. } => "invalid_plan",
             Self::FunctionMissing { .. } => "function_missing",
             Self::ResourceMissing { .. } => "resource_missing",
             Self::Schema { .. } => "invalid_schema",

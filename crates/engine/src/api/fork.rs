@@ -9,7 +9,8 @@ use rival_core::event::EventKind;
 use rival_core::fork::{self, HistoryReader};
 use rival_core::joined::build;
 use rival_core::machine::RunStart;
-use rival_core::{Event, FailureRecord, Path, RunId, RunState, RunStatus, Seq, Value};
+use rival_core::plan::is_system_workflow;
+use rival_core::{Event, FailureRecord, NodeStatus, Path, RunId, RunState, RunStatus, Seq, Value};
 use rival_store::{NewRun, RunRow, StoreError};
 use serde::Serialize;
 
@@ -19,6 +20,7 @@ use crate::api::handle::RunHandle;
 use crate::api::start::{accept_input, fingerprint, run_id};
 use crate::inspect::view::EventSource;
 use crate::json;
+use crate::registry::system::system_workflow;
 use crate::registry::workflows::RegisteredWorkflow;
 use crate::run::actor::Actor;
 use crate::run::launch::{RunSpec, first_commit, launch};
@@ -131,7 +133,7 @@ async fn start<O>(request: ForkRequest<O>) -> Result<(RunId, String, RunStatus),
         return Ok((row.id, row.workflow, row.status));
     }
     let row = source(&shared, &request).await?;
-    let mut registered = shared.registered(&row.workflow)?;
+    let mut registered = workflow_of(&shared, &row)?;
     check_point(&registered, &request, &row)?;
     let history = load::load_history(&*shared.store.get()?, &row.id).await.map_err(|error| match error {
         LoadError::Store(error) => StartError::Store(error),
@@ -146,19 +148,41 @@ async fn start<O>(request: ForkRequest<O>) -> Result<(RunId, String, RunStatus),
         if let Some(input) = &submitted {
             start.input = accept_input(&shared, &registered, input).await?;
         }
-        let run = run_id(request.id.as_deref())?;
+        // The run that starts what another triggers is found by its id, whatever id a retry of it is asked for with.
+        let run = match is_system_workflow(&row.workflow) {
+            true => row.id.next_retry(),
+            false => run_id(request.id.as_deref())?,
+        };
         let Some(now) = shared.registry.created_at_for(&registered, shared.clock.now()) else {
             // Another definition has taken its place meanwhile.
-            registered = shared.registered(&row.workflow)?;
+            registered = workflow_of(&shared, &row)?;
             check_point(&registered, &request, &row)?;
             continue;
         };
         start.imports =
-            fork::imports(&registered.plan, &state, request.from.as_ref(), &ForkHistory(&history));
+            fork::imports(&registered.plan, &state, &points(&request, &row, &state), &ForkHistory(&history));
         check_imports(&shared, &registered, &row, &start.imports).await?;
         let spec = RunSpec { id: run, start, fingerprint, tags: row.tags, created_at: now };
         let (run, status) = launch(&request.engine, registered, spec).await?;
         return Ok((run, row.workflow, status));
+    }
+}
+
+/// The workflow that the new run takes.
+fn workflow_of(shared: &EngineShared, row: &RunRow) -> Result<Arc<RegisteredWorkflow>, StartError> {
+    match system_workflow(&row.workflow) {
+        Some(system) => Ok(Arc::clone(system)),
+        None => shared.registered(&row.workflow),
+    }
+}
+
+/// The nodes that run again. In a run of Rival's own what failed softly is what a retry is for.
+fn points<O>(request: &ForkRequest<O>, row: &RunRow, state: &RunState) -> Vec<Path> {
+    let failed = || state.nodes.iter().filter(|(_, node)| node.soft && node.status() == NodeStatus::Failed);
+    match &request.from {
+        Some(node) => vec![node.clone()],
+        None if is_system_workflow(&row.workflow) => failed().map(|(path, _)| path.clone()).collect(),
+        None => Vec::new(),
     }
 }
 
@@ -219,6 +243,10 @@ fn start_of(run: &RunId, history: &[Event]) -> RunStart {
         deadline.map(|deadline| deadline.ms_since(event.at))
     });
     start.source = Some(run.clone());
+    start.trigger = first.and_then(|event| {
+        let EventKind::RunStarted { trigger, .. } = &event.kind else { return None };
+        trigger.clone()
+    });
     start
 }
 
@@ -234,7 +262,7 @@ pub(crate) async fn automatic_retry(actor: &Actor, id: &RunId, last: &[Event]) -
     // Callers that wait for the run wait for its retry.
     start.parent.clone_from(&actor.state.parent);
     let state = RunState::of_whole_run(&history);
-    start.imports = fork::imports(&actor.links.plan, &state, None, &ForkHistory(&history));
+    start.imports = fork::imports(&actor.links.plan, &state, &[], &ForkHistory(&history));
     let fingerprint = fingerprint(&actor.state.workflow, &start.input);
     let spec = RunSpec { id: id.clone(), start, fingerprint, tags, created_at: shared.clock.now() };
     let (retry, _, _) = first_commit(shared.id, &actor.links.plan, spec, false);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use rival_core::event::TriggerOrigin;
 use rival_core::failure::code;
 use rival_core::machine::{Decision, NewChild, RunStart};
 use rival_core::text::is_hidden;
@@ -65,6 +66,8 @@ pub struct RunRequest<O> {
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) trace: Option<TraceParent>,
+    /// The trigger that starts it, which also names it.
+    pub(crate) trigger: Option<Box<TriggerOrigin>>,
     pub(crate) output: PhantomData<fn() -> O>,
 }
 
@@ -113,6 +116,34 @@ impl<O> RunRequest<O> {
     }
 }
 
+/// What a trigger starts.
+pub(crate) struct TriggeredStart {
+    pub(crate) workflow: String,
+    pub(crate) input: Value,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) max_retries: Option<u32>,
+    pub(crate) trace: Option<TraceParent>,
+}
+
+impl RunRequest<Value> {
+    /// The run that a trigger starts. Asked for again it is the same run.
+    pub(crate) fn triggered(engine: &Engine, origin: TriggerOrigin, start: TriggeredStart) -> Self {
+        let TriggeredStart { workflow, input, timeout, max_retries, trace } = start;
+        Self {
+            engine: engine.clone(),
+            workflow,
+            input: Ok(input),
+            id: None,
+            tags: Vec::new(),
+            timeout,
+            max_retries,
+            trace,
+            trigger: Some(Box::new(origin)),
+            output: PhantomData,
+        }
+    }
+}
+
 impl<O: Send + 'static> IntoFuture for RunRequest<O> {
     type Output = Result<RunHandle<O>, StartError>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
@@ -128,7 +159,7 @@ impl<O: Send + 'static> IntoFuture for RunRequest<O> {
             let (run, status) = match self.start(&shared, submitted).await {
                 // The workflow may have been another one, or there, when the same was asked for before.
                 Err(refused) if is_about_the_workflow(&refused) => {
-                    let known = known(&shared, &self.workflow, submitted, self.id.as_deref()).await?;
+                    let known = self.known(&shared, submitted).await?;
                     known.map(|row| (row.id, row.status)).ok_or(refused)?
                 }
                 started => started?,
@@ -147,7 +178,7 @@ impl<O> RunRequest<O> {
         let mut registered = shared.registered(&self.workflow)?;
         loop {
             let input = accept_input(shared, &registered, submitted).await?;
-            let id = run_id(self.id.as_deref())?;
+            let id = self.new_id()?;
             let Some(created_at) = shared.registry.created_at_for(&registered, shared.clock.now()) else {
                 // Another definition has taken its place meanwhile.
                 registered = shared.registered(&self.workflow)?;
@@ -156,13 +187,38 @@ impl<O> RunRequest<O> {
             let (max_retries, trace) = (self.max_retries, self.trace);
             let timeout_ms =
                 self.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
-            let (source, parent, imports) = (None, None, Vec::new());
+            let (source, parent, imports) = (self.source().cloned(), None, Vec::new());
+            let trigger = self.trigger.clone();
             let by = self.engine.by();
-            let start = RunStart { input, timeout_ms, max_retries, source, parent, trace, by, imports };
+            let start =
+                RunStart { input, timeout_ms, max_retries, source, parent, trigger, trace, by, imports };
             let (fingerprint, tags) = (fingerprint(&self.workflow, submitted), self.tags.clone());
             return launch(&self.engine, registered, RunSpec { id, start, fingerprint, tags, created_at })
                 .await;
         }
+    }
+}
+
+impl<O> RunRequest<O> {
+    /// What the run is called.
+    fn new_id(&self) -> Result<RunId, StartError> {
+        match &self.trigger {
+            Some(origin) => Ok(origin.run.triggered(origin.index, origin.item)),
+            None => run_id(self.id.as_deref()),
+        }
+    }
+
+    /// The run that it goes on from.
+    fn source(&self) -> Option<&RunId> {
+        self.trigger.as_ref().map(|origin| &origin.run)
+    }
+
+    /// The run that the same request has led to before.
+    async fn known(&self, shared: &EngineShared, submitted: &Value) -> Result<Option<RunRow>, StartError> {
+        let is_named = self.trigger.is_some() || self.id.is_some();
+        let Some(id) = self.new_id().ok().filter(|_| is_named) else { return Ok(None) };
+        let row = shared.store.get()?.run(&id).await?;
+        Ok(row.filter(|row| is_same(row, &fingerprint(&self.workflow, submitted), self.source())))
     }
 }
 
@@ -174,18 +230,6 @@ fn is_about_the_workflow(error: &StartError) -> bool {
             | StartError::InvalidInput { .. }
             | StartError::CheckUnavailable { .. }
     )
-}
-
-/// The run that the same request has led to before.
-async fn known(
-    shared: &EngineShared,
-    workflow: &str,
-    submitted: &Value,
-    id: Option<&str>,
-) -> Result<Option<RunRow>, StartError> {
-    let Some(id) = id.and_then(|id| run_id(Some(id)).ok()) else { return Ok(None) };
-    let row = shared.store.get()?.run(&id).await?;
-    Ok(row.filter(|row| is_same(row, &fingerprint(workflow, submitted), None)))
 }
 
 /// The input as the run is given it.

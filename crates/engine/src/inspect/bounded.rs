@@ -137,7 +137,8 @@ impl Engine {
         let row = self.row(run).await?;
         let plan = self.indexed_plan(&row).await?;
         let (events, state) = self.folded_within(run, limits.clone()).await?;
-        Ok(view::run_view(&row, &plan, &state, &events, &mut ValueBudget::new(run, limits)))
+        let view = view::run_view(&row, &plan, &state, &events, &mut ValueBudget::new(run, limits));
+        self.with_triggers(view, &plan).await
     }
 
     /// A run's history without what is too large, and its state.

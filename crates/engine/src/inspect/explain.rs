@@ -3,6 +3,7 @@
 use rival_core::event::BlockedReason;
 use rival_core::plan::is_unnamed;
 use rival_core::state::RunEnding;
+use rival_core::view::{TriggerStatus, TriggersView};
 use rival_core::{FailureRecord, NodeStatus, Path, RunId, RunState, RunStatus, Time};
 use rival_store::RunRow;
 
@@ -36,6 +37,21 @@ pub(crate) fn explain(row: &RunRow, state: &RunState, now: Time) -> String {
         | RunStatus::Cancelled => at_work(state, now),
     };
     format!("run `{run}` {what}")
+}
+
+/// What became of what a completed run triggers.
+pub(crate) fn triggers(view: &TriggersView) -> String {
+    let run = &view.run;
+    match view.status {
+        TriggerStatus::Pending => format!("run `{run}` starts what it triggers"),
+        TriggerStatus::Triggered => "what it triggers was started".to_owned(),
+        TriggerStatus::Skipped => {
+            "it triggers nothing, because values that its triggers need are not there".to_owned()
+        }
+        TriggerStatus::Failed => {
+            format!("not all that it triggers was started: `retry` of run `{run}` does again what failed")
+        }
+    }
 }
 
 fn at_work(state: &RunState, now: Time) -> String {

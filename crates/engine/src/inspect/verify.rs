@@ -269,6 +269,7 @@ impl Judge<'_> {
         self.check_snapshot(&run).await?;
         self.check_origin(&run).await?;
         self.check_successor(&run).await?;
+        self.check_triggers(&run).await?;
         Ok(Some(run))
     }
 
@@ -411,6 +412,23 @@ impl Judge<'_> {
         let there = next_row.is_some_and(|row| row.source.as_ref() == Some(&run.row.id));
         self.report.require(there, &run.row.id, StoreInvariant::Successor, || {
             format!("run `{next}`, which goes on in its place, is not there")
+        });
+        Ok(())
+    }
+
+    /// What starts what it triggers was created with its end. That is removed later than it, or after a parent that keeps it.
+    async fn check_triggers(&mut self, run: &ExaminedRun) -> Result<(), StoreError> {
+        let Some(triggers) = run.state.end.as_ref().and_then(|end| end.triggers.as_ref()) else {
+            return Ok(());
+        };
+        let row = self.store.run(triggers).await?;
+        let is_imported = run.row.tags.iter().any(|tag| tag == IMPORTED);
+        if row.is_none() && (is_imported || run.row.parent.is_some()) {
+            return Ok(());
+        }
+        let there = row.is_some_and(|row| row.source.as_ref() == Some(&run.row.id));
+        self.report.require(there, &run.row.id, StoreInvariant::Successor, || {
+            format!("run `{triggers}`, which starts what it triggers, is not there")
         });
         Ok(())
     }

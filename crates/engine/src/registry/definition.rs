@@ -64,6 +64,7 @@ impl Definition {
             on_error: None,
             timeout_ms: None,
             max_retries: 0,
+            triggers: Vec::new(),
         };
         Self::new(plan, [(step.to_owned(), function)].into())
     }

@@ -9,4 +9,6 @@ pub(crate) mod origin;
 pub(crate) mod own_builtins;
 pub(crate) mod problem;
 pub(crate) mod resources;
+pub(crate) mod system;
+pub(crate) mod trigger_builtin;
 pub(crate) mod workflows;

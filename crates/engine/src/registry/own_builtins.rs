@@ -3,18 +3,21 @@
 //! | name | its data | gives |
 //! | --- | --- | --- |
 //! | `value` | a template | what the template becomes: the items of a forEach, the input of a nested workflow |
+//! | `rival:trigger`, `rival:triggered` | nothing; the results of all triggers | see [`crate::registry::trigger_builtin`]; only for Rival's own plans |
 //! | `moment` | a template for a time: milliseconds since 1970, or a text as RFC 3339 writes it | until when to sleep |
 
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use rival_core::failure::code;
-use rival_core::plan::{MOMENT_BUILTIN, VALUE_BUILTIN};
+use rival_core::plan::{MOMENT_BUILTIN, TRIGGER_BUILTIN, VALUE_BUILTIN};
 use rival_core::{FailureRecord, StepError, Value};
 
 use crate::call::context::CallContext;
 use crate::call::function::{CallError, FunctionNeeds, UserFunction};
 use crate::registry::builtins::{BindError, Builtins};
+use crate::registry::system::TRIGGERED_BUILTIN;
+use crate::registry::trigger_builtin::{AllTriggered, StartTriggered};
 use crate::template::{FillError, Template};
 
 /// The engine's own.
@@ -22,14 +25,22 @@ pub(crate) struct OwnBuiltins;
 
 impl Builtins for OwnBuiltins {
     fn names(&self) -> Vec<String> {
-        vec![VALUE_BUILTIN.to_owned(), MOMENT_BUILTIN.to_owned()]
+        let own = [VALUE_BUILTIN, MOMENT_BUILTIN, TRIGGER_BUILTIN, TRIGGERED_BUILTIN];
+        own.map(str::to_owned).to_vec()
     }
 
     fn bind(&self, name: &str, with: &Value) -> Result<Arc<dyn UserFunction>, BindError> {
+        if name == TRIGGER_BUILTIN {
+            return Ok(Arc::new(StartTriggered::new()));
+        }
         let template = Template::parse(with)
             .map_err(|error| BindError::Invalid { function: name.to_owned(), message: error.to_string() })?;
+        let needs = template.needs();
+        if name == TRIGGERED_BUILTIN {
+            return Ok(Arc::new(AllTriggered { template, needs }));
+        }
         let answer = if name == MOMENT_BUILTIN { moment } else { itself };
-        Ok(Arc::new(TemplateFunction { needs: template.needs(), template, answer }))
+        Ok(Arc::new(TemplateFunction { template, needs, answer }))
     }
 }
 

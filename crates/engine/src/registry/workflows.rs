@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use rival_core::plan::{FunctionRef, NestedNode, NodeKind, PlanBlock};
+use rival_core::plan::{FunctionRef, NestedNode, NodeKind, PlanBlock, is_system_workflow};
 use rival_core::{IndexedPlan, Path, Plan, PlanHash, Time, Value};
 
 use crate::api::error::{RegisterError, Violation};
@@ -13,6 +13,8 @@ use crate::registry::builtins::{BindError, BuiltinSet};
 use crate::registry::definition::{CheckError, Definition, FormerPlan};
 use crate::registry::generations::{GenerationSpan, WorkflowGenerations};
 use crate::registry::resources::ResourceMap;
+use crate::registry::system::is_system_builtin;
+use crate::registry::trigger_builtin::check_trigger;
 
 /// A registered workflow.
 pub(crate) struct RegisteredWorkflow {
@@ -65,6 +67,7 @@ impl RegisteredWorkflow {
         }
         let plan = Arc::new(BoundPlan::new(definition.plan.clone()));
         check_builtins(&plan, builtins)?;
+        check_triggers(&plan)?;
         Ok(Self { name: workflow.into(), definition, plan, input, nested, signals })
     }
 
@@ -194,7 +197,7 @@ fn missing_function(plan: &Plan, definition: &Definition) -> Option<String> {
 fn check_builtins(plan: &BoundPlan, builtins: &BuiltinSet) -> Result<(), RegisterError> {
     for builtin in plan.builtins() {
         let workflow = plan.plan().workflow.clone();
-        if !builtins.knows(builtin) {
+        if !builtins.knows(builtin) || is_system_builtin(builtin.name()) {
             return Err(RegisterError::FunctionMissing { workflow, function: builtin.name().to_owned() });
         }
         match builtins.bind(builtin) {
@@ -203,6 +206,16 @@ fn check_builtins(plan: &BoundPlan, builtins: &BuiltinSet) -> Result<(), Registe
                 return Err(RegisterError::Builtin { workflow, error });
             }
         }
+    }
+    Ok(())
+}
+
+fn check_triggers(plan: &BoundPlan) -> Result<(), RegisterError> {
+    for (number, trigger) in (1..).zip(&plan.plan().triggers) {
+        check_trigger(trigger).map_err(|message| {
+            let (workflow, target) = (plan.plan().workflow.clone(), trigger.workflow.clone());
+            RegisterError::Trigger { workflow, number, target, message }
+        })?;
     }
     Ok(())
 }
@@ -264,6 +277,10 @@ impl DefinitionRegistry {
 
     /// See [`WorkflowGenerations::created_at_for`].
     pub(crate) fn created_at_for(&self, registered: &Arc<RegisteredWorkflow>, now: Time) -> Option<Time> {
+        // There is only one of Rival's own.
+        if is_system_workflow(&registered.name) {
+            return Some(now);
+        }
         read(&self.workflows).get(&*registered.name)?.created_at_for(registered, now)
     }
 

@@ -22,7 +22,7 @@ use crate::durable::handle::OpMessage;
 use crate::registry::definition::CheckError;
 use crate::run::actor::{Actor, PendingCommit, unreadable};
 use crate::run::mailbox::ActorMessage;
-use crate::run::undo;
+use crate::run::{triggers, undo};
 use crate::schedule::shared::EngineShared;
 use rival_core::joined::parts_of;
 
@@ -153,7 +153,10 @@ impl Actor {
                     let (undoable, not_undone) = (false, Vec::new());
                     self.decide(MachineInput::ChildEnded { child, outcome, undoable, not_undone }, pending);
                 }
-                CommitExtra::Start(_) | CommitExtra::Cancel(_) | CommitExtra::Undo { .. } => looked += 1,
+                CommitExtra::Start(_)
+                | CommitExtra::Cancel(_)
+                | CommitExtra::Undo { .. }
+                | CommitExtra::Triggers(_) => looked += 1,
             }
         }
     }
@@ -189,6 +192,11 @@ impl Actor {
                         }
                         CommitExtra::Undo { child, undo } => {
                             extras.runs.extend(undo::undo_run(self, child, undo).await?);
+                        }
+                        CommitExtra::Triggers(run) => {
+                            let (new, begun) = triggers::trigger_run(self, run);
+                            extras.begun.extend(begun.map(|begun| (extras.runs.len(), begun)));
+                            extras.runs.push(new);
                         }
                     }
                 }

@@ -50,6 +50,10 @@ pub(crate) fn first_commit(
     if let Some(BrokenInvariant { node, what }) = &broken {
         tracing::error!(run = %id, %node, what, "an invariant is broken; please report it");
         // The run begins with its first node held, and the next look at it finds the same.
+        (state, decision) = decide(start.clone(), false);
+    }
+    // What a commit puts in beside the run needs an actor: the run begins with its first node held.
+    if !decision.extras.is_empty() {
         (state, decision) = decide(start, false);
     }
     let hold =

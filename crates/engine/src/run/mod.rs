@@ -5,5 +5,6 @@ pub(crate) mod child;
 pub(crate) mod launch;
 pub(crate) mod load;
 pub(crate) mod mailbox;
+pub(crate) mod triggers;
 pub(crate) mod undo;
 pub(crate) mod unloadable;

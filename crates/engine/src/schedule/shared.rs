@@ -19,6 +19,7 @@ use crate::registry::builtins::BuiltinSet;
 use crate::registry::extensions::EngineExtensions;
 use crate::registry::problem::SourceProblems;
 use crate::registry::resources::ResourceMap;
+use crate::registry::system::triggers_workflow;
 use crate::registry::workflows::{DefinitionRegistry, RegisteredWorkflow};
 use crate::run::mailbox::{ActorMessage, Mailbox};
 use crate::schedule::clock::Clock;
@@ -75,6 +76,8 @@ pub(crate) struct EngineShared {
     pub(crate) hosts: HostList,
     pub(crate) siblings: Arc<SiblingEngines>,
     pub(crate) unsaved: UnsavedPlans,
+    /// Whether [`Self::keep_triggers_plan`] was asked before.
+    triggers_plan: AtomicBool,
     live: Mutex<HashMap<RunId, Mailbox>>,
     admitted: AtomicUsize,
     begun: AtomicBool,
@@ -115,6 +118,7 @@ impl EngineShared {
             hosts: HostList::default(),
             siblings,
             unsaved: UnsavedPlans::default(),
+            triggers_plan: AtomicBool::new(false),
             live: Mutex::default(),
             admitted: AtomicUsize::new(0),
             begun: AtomicBool::new(false),
@@ -265,6 +269,14 @@ impl EngineShared {
             problems: self.problems.all(),
         };
         self.registry.get(name).ok_or_else(unknown)
+    }
+
+    /// The plan of the runs that start what others trigger is kept before the first of them is written.
+    pub(crate) fn keep_triggers_plan(&self) {
+        if !self.triggers_plan.swap(true, Ordering::AcqRel) {
+            let plan = &triggers_workflow().plan;
+            self.unsaved.add(plan.hash().clone(), plan.plan().to_json());
+        }
     }
 
     /// The plan with this hash, indexed: the registered one, one that was read before, or from the store.

@@ -134,6 +134,7 @@ fn in_phases(phases: Vec<Vec<Node>>) -> Definition {
         on_error: None,
         timeout_ms: None,
         max_retries: 0,
+        triggers: Vec::new(),
     };
     Definition::new(plan, BTreeMap::new())
 }
@@ -444,7 +445,7 @@ async fn a_plan_of_a_newer_version_waits_for_it(lab: Lab) {
     let engine = engine_with(&lab, &Echo::default(), Vec::new()).await;
     engine.come_to_rest().await.unwrap();
     let rows = engine.runs(&Default::default(), &Default::default()).await.unwrap();
-    let note = "the plan was made by a newer version of Rival: it has version 99, and this one reads up to 2; use that version";
+    let note = "the plan was made by a newer version of Rival: it has version 99, and this one reads up to 3; use that version";
     assert_eq!((rows[0].status, rows[0].note.as_deref()), (RunStatus::Blocked, Some(note)));
     let error = engine.get(&run).await.expect_err("its plan does not read");
     assert_eq!(error.code(), "store_newer");

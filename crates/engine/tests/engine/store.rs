@@ -36,6 +36,8 @@ pub(crate) struct TestStore {
     claims: Mutex<VecDeque<StoreError>>,
     /// What snapshots are read as.
     snapshots: Mutex<Snapshots>,
+    /// How many runs may still be started and transitions committed before the process dies.
+    lifetime: Mutex<Option<Lifetime>>,
     events_read: AtomicU64,
     commits_written: AtomicU64,
 }
@@ -65,6 +67,7 @@ impl TestStore {
             sent: Mutex::default(),
             claims: Mutex::default(),
             snapshots: Mutex::default(),
+            lifetime: Mutex::default(),
             events_read: AtomicU64::default(),
             commits_written: AtomicU64::default(),
         }
@@ -84,6 +87,35 @@ impl TestStore {
         commits.clear();
         commits.extend(std::iter::repeat_n(None, after));
         commits.extend(std::iter::repeat_n(Some(error.clone()), count));
+    }
+
+    /// Dies after so many starts and commits. With `unheard` what comes next is written, and its writer dies before it hears
+    /// of that.
+    #[allow(dead_code, reason = "`tests/triggers` uses it")]
+    pub(crate) fn die_after(&self, writes: usize, unheard: bool) {
+        *self.lifetime.lock().unwrap() = Some(Lifetime { writes, unheard, died: false });
+    }
+
+    /// Whether it came to that.
+    #[allow(dead_code, reason = "`tests/triggers` uses it")]
+    pub(crate) fn has_died(&self) -> bool {
+        self.lifetime.lock().unwrap().as_ref().is_some_and(|life| life.died)
+    }
+
+    /// What becomes of a write.
+    fn live(&self) -> WriteFate {
+        let mut lifetime = self.lifetime.lock().unwrap();
+        let Some(life) = lifetime.as_mut() else { return WriteFate::Made };
+        if life.died {
+            return WriteFate::Lost;
+        }
+        life.died = life.writes == 0;
+        life.writes = life.writes.saturating_sub(1);
+        match (life.died, life.unheard) {
+            (false, _) => WriteFate::Made,
+            (true, true) => WriteFate::Unheard,
+            (true, false) => WriteFate::Lost,
+        }
     }
 
     pub(crate) fn fail_next_start(&self, error: StoreError) {
@@ -158,6 +190,26 @@ impl TestStore {
     }
 }
 
+/// How long a process lives.
+struct Lifetime {
+    writes: usize,
+    unheard: bool,
+    died: bool,
+}
+
+/// What becomes of a write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WriteFate {
+    Made,
+    /// It is made, and its writer does not hear of that.
+    Unheard,
+    Lost,
+}
+
+fn dead() -> StoreError {
+    StoreError::Poisoned("the process is dead".into())
+}
+
 #[async_trait]
 impl Store for TestStore {
     async fn join(&self) -> Result<EngineId, StoreError> {
@@ -172,9 +224,11 @@ impl Store for TestStore {
 
     async fn start(&self, run: NewRun) -> Result<Option<RunRow>, StoreError> {
         let fault = self.starts.lock().unwrap().pop_front();
-        match fault {
-            Some(error) => Err(error),
-            None => self.inner.start(run).await,
+        match (fault, self.live()) {
+            (Some(error), _) => Err(error),
+            (None, WriteFate::Made) => self.inner.start(run).await,
+            (None, WriteFate::Unheard) => self.inner.start(run).await.and(Err(dead())),
+            (None, WriteFate::Lost) => Err(dead()),
         }
     }
 
@@ -187,7 +241,14 @@ impl Store for TestStore {
         if let Some(gate) = gate {
             gate.pass().await;
         }
+        let fate = self.live();
+        if fate == WriteFate::Lost {
+            return Err(dead().into());
+        }
         let known = self.inner.commit(commit).await?;
+        if fate == WriteFate::Unheard {
+            return Err(dead().into());
+        }
         self.commits_written.fetch_add(1, Ordering::SeqCst);
         Ok(known)
     }

@@ -29,6 +29,7 @@ pub(super) fn plan(
         on_error: draft.on_error.as_ref().map(|(handler, _)| compiler.keys.of(&handler.function).into()),
         timeout_ms: draft.timeout_ms,
         max_retries: draft.max_retries,
+        triggers: Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ use rival_store::RunFilter;
 
 use super::extract::{JsonBody, bad_request};
 use super::key;
-use super::select::{RunSelection, SelectedRuns};
+use super::select::{RunSelection, SelectedRuns, leaves_out_system};
 use super::words::{self, InputCondition};
 use crate::app::{AppState, AskedApp};
 use crate::problem::HttpProblem;
@@ -83,6 +83,7 @@ async fn matching(
     // A child belongs to its parent, and is asked for again when that is retried.
     let roots = filter.roots || action == BulkAction::Retry && filter.parent.is_none();
     let input = filter.input.as_deref().map(InputCondition::parse).transpose()?;
+    let no_system = leaves_out_system(filter.system, filter.workflow.as_deref());
     let filter = RunFilter {
         id_prefix: filter.id_prefix,
         workflow: filter.workflow,
@@ -93,6 +94,7 @@ async fn matching(
         roots,
         source: filter.source.map(RunId::from),
         tag: filter.tag,
+        no_system,
     };
     let SelectedRuns { mut rows, mut next } =
         RunSelection { filter, input }.page(app, before, limit + 1).await?;

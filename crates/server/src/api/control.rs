@@ -111,6 +111,23 @@ pub(crate) async fn retry(
     forked(request, key::run_id(None, &headers)?).await
 }
 
+/// Do failed triggers again
+///
+/// Starts a new run that does those triggers of a completed run again that have failed. What was started stays, and is not
+/// started again. The new run has an id of its own kind: asking again gives the same run until it has failed, too.
+#[utoipa::path(post, path = "/api/runs/{id}/triggers/retry", operation_id = "retryTriggers", tag = "control",
+    params(("id" = String, Path, description = "The completed run")), request_body = Option<EmptyBody>,
+    responses((status = 202, description = "The new run", body = RunStatusReply, headers(("Location" = String, description = "The new run"))),
+        (status = 404, description = "There is no such run, or it has triggered nothing"),
+        (status = 409, description = "None of its triggers has failed")))]
+pub(crate) async fn retry_triggers(
+    AskedApp(app): AskedApp,
+    PathParams(id): PathParams<String>,
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<Response, HttpProblem> {
+    Ok(started(&app.engine.retry_triggers(&RunId::from(id)).await?))
+}
+
 /// Starts the run, and says what it would be called where nothing else can be said.
 async fn forked(request: ForkRequest, id: Option<String>) -> Result<Response, HttpProblem> {
     let mut request = match id {

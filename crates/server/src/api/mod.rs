@@ -79,6 +79,7 @@ pub(crate) fn routes() -> RouteBuilder<AppState> {
         .routes(run(), routes!(control::pause))
         .routes(run(), routes!(control::resume))
         .routes(run(), routes!(control::retry))
+        .routes(run(), routes!(control::retry_triggers))
         .routes(run().payload(), routes!(control::fork))
         .routes(run().payload(), routes!(control::signal))
         .routes(admin(), routes!(bulk::bulk))

@@ -17,7 +17,7 @@ use utoipa::IntoParams;
 
 use super::convert::{log_reply, run_graph, run_summary};
 use super::extract::{PathParams, QueryParams, bad_request};
-use super::select::{RunSelection, SelectedRuns};
+use super::select::{RunSelection, SelectedRuns, leaves_out_system};
 use super::words::{self, InputCondition};
 use super::workflows::{GraphFormat, drawn};
 use crate::app::AppState;
@@ -49,8 +49,12 @@ pub(crate) struct RunsQuery {
     #[serde(default)]
     #[param(default = false)]
     roots: bool,
-    /// Only runs that go on from this one: its retries and forks.
+    /// Only runs that go on from this one: its retries and forks, and what its triggers started.
     source: Option<String>,
+    /// Also runs of Rival's own workflows, such as `rival:triggers`, which are left out otherwise unless `workflow` names one.
+    #[serde(default)]
+    #[param(default = false)]
+    system: bool,
     /// Only with this tag.
     tag: Option<String>,
     /// Only where a field of the input has this value: `customer.id=42`. Inputs are read one by one: a page may have
@@ -76,6 +80,7 @@ pub(crate) async fn list(
 ) -> Result<Answer<RunListReply>, HttpProblem> {
     let limit = limited(query.limit, 100, 1_000)?;
     let before = query.cursor.as_deref().map(words::cursor).transpose()?;
+    let no_system = leaves_out_system(query.system, query.workflow.as_deref());
     let filter = RunFilter {
         id_prefix: query.id_prefix,
         workflow: query.workflow,
@@ -86,6 +91,7 @@ pub(crate) async fn list(
         roots: query.roots,
         source: query.source.map(RunId::from),
         tag: query.tag,
+        no_system,
     };
     let input = query.input.as_deref().map(InputCondition::parse).transpose()?;
     let SelectedRuns { rows, next } = RunSelection { filter, input }.page(&app, before, limit).await?;

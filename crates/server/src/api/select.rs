@@ -1,5 +1,6 @@
 //! Which runs a request means: what lists and requests to many runs have in common.
 
+use rival_core::plan::is_system_workflow;
 use rival_store::{Page, RunFilter, RunRow};
 
 use super::words::InputCondition;
@@ -8,6 +9,11 @@ use crate::problem::HttpProblem;
 
 /// How many runs are looked at for one page when their inputs have to be read.
 const SCAN_MAX: usize = 2_000;
+
+/// Whether runs of Rival's own workflows are left out: unless they are asked for.
+pub(crate) fn leaves_out_system(asked: bool, workflow: Option<&str>) -> bool {
+    !asked && !workflow.is_some_and(is_system_workflow)
+}
 
 /// The runs that match a filter, and whose inputs fulfil a condition.
 pub(crate) struct RunSelection {

@@ -194,6 +194,7 @@ macro_rules! store_conformance {
                 runs_that_are_no_children_are_listed,
                 runs_are_listed_by_the_beginning_of_their_ids,
                 runs_that_go_on_from_another_are_listed,
+                runs_of_system_workflows_are_left_out_if_asked,
                 runs_are_filtered_by_tag,
                 filters_are_combined_and_paged,
                 a_thousand_runs_are_paged_without_gap_or_repeat,
@@ -237,6 +238,7 @@ macro_rules! store_conformance {
                 a_run_with_a_live_parent_stays,
                 a_run_is_not_kept_for_a_younger_one_with_its_parents_id,
                 a_run_that_stays_does_not_use_up_the_limit,
+                a_run_stays_until_what_it_triggers_is_started,
                 a_removed_id_is_free_again,
                 plans_stay,
             ];

@@ -136,6 +136,33 @@ pub async fn runs_that_go_on_from_another_are_listed(h: &impl StoreHarness) {
     assert!(list(&store, from("d")).await.is_empty());
 }
 
+/// By the name of the workflow alone; one that only looks like it is an author's.
+pub async fn runs_of_system_workflows_are_left_out_if_asked(h: &impl StoreHarness) {
+    let (store, engine) = one_run(h).await;
+    let names = ["rival:triggers", "rival:", "rival", "rival;x", "Rival:triggers", "arrival:x", "rival:é"];
+    for workflow in names {
+        create(&store, NewRun { workflow: workflow.to_owned(), ..new_run(workflow, engine) }).await;
+    }
+    let authored = RunFilter { no_system: true, ..Default::default() };
+    assert_eq!(
+        list(&store, authored.clone()).await,
+        ["arrival:x", "Rival:triggers", "rival;x", "rival", "r"]
+    );
+    let roots = RunFilter { roots: true, statuses: vec![RunStatus::Running], ..authored.clone() };
+    assert_eq!(list(&store, roots).await.len(), 5);
+    let of = RunFilter { workflow: Some("rival:".to_owned()), ..authored };
+    assert!(list(&store, of).await.is_empty());
+    let mut pages = Vec::new();
+    let mut page = Page { before: None, limit: 2 };
+    let authored = RunFilter { no_system: true, ..Default::default() };
+    while let Some(last) = store.runs(&authored, &page).await.unwrap().last() {
+        page.before = Some(last.no);
+        pages.push(last.id.to_string());
+    }
+    assert_eq!(pages, ["Rival:triggers", "rival", "r"]);
+    assert_eq!(list(&store, RunFilter::default()).await.len(), 8);
+}
+
 pub async fn runs_that_are_no_children_are_listed(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;
     for (run, parent) in [("a", Some("r")), ("b", Some("a")), ("c", None), ("d", Some("r"))] {

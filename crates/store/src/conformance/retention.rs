@@ -114,6 +114,23 @@ pub async fn a_run_that_stays_does_not_use_up_the_limit(h: &impl StoreHarness) {
     assert_eq!(ids(&all(&store).await), ["2's", "1's", "2", "1"]);
 }
 
+/// What starts the triggered runs reads what the run has left, and so does a retry of it.
+pub async fn a_run_stays_until_what_it_triggers_is_started(h: &impl StoreHarness) {
+    let (store, engine) = ended_runs(h, &[1, 2]).await;
+    let system = |run: &str| NewRun { workflow: "rival:triggers".to_owned(), ..new_run(run, engine) };
+    create(&store, system("1~triggers")).await;
+    // Another run's, whose id begins like that of the second one.
+    create(&store, system("21~triggers")).await;
+    assert_eq!(store.purge(at(100), MANY).await.unwrap(), 1);
+    assert_eq!(ids(&all(&store).await), ["21~triggers", "1~triggers", "1"]);
+    end(&store, "1~triggers", at(500)).await;
+    create(&store, system("1~triggers~1")).await;
+    assert_eq!(store.purge(at(100), MANY).await.unwrap(), 0);
+    end(&store, "1~triggers~1", at(500)).await;
+    assert_eq!(store.purge(at(100), MANY).await.unwrap(), 1);
+    assert_eq!(ids(&all(&store).await), ["1~triggers~1", "21~triggers", "1~triggers"]);
+}
+
 /// As new: nothing of the former run is found again.
 pub async fn a_removed_id_is_free_again(h: &impl StoreHarness) {
     let (store, engine) = one_run(h).await;

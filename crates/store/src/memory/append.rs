@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use rival_core::plan::is_system_workflow;
 use rival_core::{RunId, RunStatus, Seq, Time};
 
 use super::state::{MemoryRun, MemoryState, RunNo};
@@ -127,6 +128,9 @@ impl MemoryState {
         self.last_run += 1;
         let no = self.last_run;
         self.by_id.insert(new.id.clone(), no);
+        if is_system_workflow(&new.workflow) {
+            self.system.insert(new.id.clone(), no);
+        }
         if let Some(parent) = &new.parent {
             self.children.entry(parent.clone()).or_default().insert(no);
         }

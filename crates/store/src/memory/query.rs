@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Bound;
 
+use rival_core::plan::is_system_workflow;
 use rival_core::{PlanHash, RunId, Time};
 
 use super::state::MemoryState;
@@ -59,8 +60,18 @@ impl MemoryState {
 impl RunFilter {
     fn accepts(&self, row: &RunRow) -> bool {
         // By name, so that a new condition is not forgotten.
-        let Self { id_prefix, workflow, statuses, created_from, created_to, parent, roots, source, tag } =
-            self;
+        let Self {
+            id_prefix,
+            workflow,
+            statuses,
+            created_from,
+            created_to,
+            parent,
+            roots,
+            source,
+            tag,
+            no_system,
+        } = self;
         id_prefix.as_ref().is_none_or(|prefix| row.id.as_str().starts_with(prefix))
             && (source.is_none() || *source == row.source)
             && workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow)
@@ -70,5 +81,6 @@ impl RunFilter {
             && (parent.is_none() || *parent == row.parent)
             && (!roots || row.parent.is_none())
             && tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
+            && !(*no_system && is_system_workflow(&row.workflow))
     }
 }

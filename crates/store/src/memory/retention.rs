@@ -7,7 +7,8 @@ use super::state::{MemoryState, RunNo};
 impl MemoryState {
     pub(super) fn purge(&mut self, ended_before: Time, limit: usize) -> u64 {
         let ended = self.index.ended.range(..(ended_before, RunNo::MIN)).map(|&(_, no)| no);
-        let is_needed = |no| self.has_live_child(no) || self.has_live_ancestor(no);
+        let is_needed =
+            |no| self.has_live_child(no) || self.has_live_ancestor(no) || self.has_live_triggers(no);
         let found: Vec<_> = ended.filter(|no| !is_needed(*no)).take(limit).collect();
         for &no in &found {
             self.remove(no);
@@ -33,10 +34,18 @@ impl MemoryState {
         ancestors.filter_map(|no| self.runs.get(&no)).any(|run| !run.row.status.is_terminal())
     }
 
+    fn has_live_triggers(&self, no: RunNo) -> bool {
+        let Some(id) = self.runs.get(&no).map(|run| run.row.id.triggers()) else { return false };
+        let from = self.system.range(id.clone()..);
+        let of_run = from.take_while(|(run, _)| run.as_str().starts_with(id.as_str()));
+        of_run.filter_map(|(_, no)| self.runs.get(no)).any(|run| !run.row.status.is_terminal())
+    }
+
     fn remove(&mut self, no: RunNo) {
         let Some(run) = self.runs.remove(&no) else { return };
         self.index.remove(&run.row);
         self.by_id.remove(&run.row.id);
+        self.system.remove(&run.row.id);
         if let Some(parent) = &run.row.parent {
             self.forget_child(parent, no);
         }

@@ -15,6 +15,8 @@ pub(super) struct MemoryState {
     pub(super) runs: BTreeMap<RunNo, MemoryRun>,
     pub(super) by_id: HashMap<RunId, RunNo>,
     pub(super) children: HashMap<RunId, BTreeSet<RunNo>>,
+    /// Runs of Rival's own workflows, by id: they are called after the run that they work for.
+    pub(super) system: BTreeMap<RunId, RunNo>,
     /// The oldest first; there are few.
     pub(super) plans: Vec<(PlanHash, String)>,
     /// The versions of each record, the oldest first, by kind and key.

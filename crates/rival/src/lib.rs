@@ -124,6 +124,7 @@ mod repeat;
 mod returns;
 mod signal;
 mod step;
+mod trigger;
 mod workflow;
 
 #[doc(hidden)]
@@ -167,7 +168,8 @@ pub use rival_engine::{
     FailureContext, ForkRequest, HttpExchange, ImportError, Imported, Log, Observer, OperationView,
     RegisterError, RunError, RunHandle, RunOutcome, RunRequest, RunTarget, RunView, SentRequest,
     ServedRequest, SignalRequest, StartError, StepFailure, StepMetrics, StepOutcome, SteppedClock,
-    UndoOutcome, Violation, VirtualClock, WorkflowInfo, WorkflowState,
+    TriggerStatus, TriggerView, TriggersView, UndoOutcome, Violation, VirtualClock, WorkflowInfo,
+    WorkflowState,
 };
 #[cfg(feature = "http")]
 pub use rival_http::{Http, HttpResponse, OutgoingPolicy};
@@ -184,6 +186,7 @@ pub use rival_store::{
 };
 pub use signal::{Signal, signal};
 pub use step::{IntoStep, StepFn, TypedStep};
+pub use trigger::{Trigger, TriggerTarget, TriggerValue};
 pub use workflow::{Head, Workflow, WorkflowBuilder};
 
 /// The code in the guide, on the page about tests and in the README is compiled and run with the code in these docs.

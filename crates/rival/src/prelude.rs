@@ -23,4 +23,5 @@ pub use crate::extract::{
 pub use crate::http::{http_by, http_step};
 pub use crate::signal::signal;
 pub use crate::step::StepFn;
+pub use crate::trigger::{Trigger, TriggerValue};
 pub use crate::workflow::Workflow;

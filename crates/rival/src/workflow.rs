@@ -17,6 +17,7 @@ use crate::config::whole_ms;
 use crate::data::{Data, InputData};
 use crate::error::BuildErrors;
 use crate::step::StepFn;
+use crate::trigger::Trigger;
 
 /// A workflow that takes an `I` and gives an `O`. It never changes once it is built; cloning is cheap.
 pub struct Workflow<I, O> {
@@ -174,6 +175,12 @@ impl<I, O> WorkflowBuilder<I, O> {
     /// is nested in another.
     pub fn max_retries(mut self, retries: u32) -> Self {
         self.head.draft.max_retries = retries;
+        self
+    }
+
+    /// What a run starts when it has completed. Counts for runs, not where the workflow is nested in another.
+    pub fn trigger(mut self, trigger: Trigger) -> Self {
+        self.head.draft.triggers.push(trigger);
         self
     }
 

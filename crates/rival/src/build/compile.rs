@@ -3,7 +3,7 @@
 use rival_core::Plan;
 use rival_core::plan::{
     BranchNode, CompensationSpec, ForEachNode, FunctionRef, LoopNode, LoopTest, NamedBlock, NestedNode, Node,
-    NodeKind, ParallelNode, PlanBlock, SignalNode, SleepLength, SleepNode, StepNode,
+    NodeKind, ParallelNode, PlanBlock, SignalNode, SleepLength, SleepNode, StepNode, Trigger,
 };
 
 use super::draft::{BranchDraft, EachDraft, HeadDraft, LoopDraft, NodePart, ParallelDraft, TestDraft};
@@ -20,6 +20,7 @@ pub(super) fn plan(
     draft: &HeadDraft,
     outline: &PlanOutline<'_>,
     dependencies: &NodeDependencies,
+    triggers: &[Trigger],
     keys: &mut FunctionKeys,
 ) -> Plan {
     let mut compiler = Compiler { outline, dependencies, keys };
@@ -29,7 +30,7 @@ pub(super) fn plan(
         on_error: draft.on_error.as_ref().map(|(handler, _)| compiler.keys.of(&handler.function).into()),
         timeout_ms: draft.timeout_ms,
         max_retries: draft.max_retries,
-        triggers: Vec::new(),
+        triggers: triggers.to_vec(),
     }
 }
 

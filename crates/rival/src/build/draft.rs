@@ -12,6 +12,7 @@ use crate::extract::TypeAsk;
 use crate::nested::NestedDraft;
 use crate::signal::SignalDraft;
 use crate::step::{NodeDraft, StepDraft};
+use crate::trigger::Trigger;
 
 /// Where a part of a workflow was written.
 pub(crate) type SourceLocation = &'static Location<'static>;
@@ -33,12 +34,14 @@ pub(crate) struct HeadDraft {
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) max_retries: u32,
     pub(crate) on_error: Option<(StepDraft, SourceLocation)>,
+    pub(crate) triggers: Vec<Trigger>,
 }
 
 impl HeadDraft {
     pub(crate) fn new(name: String, location: SourceLocation) -> Self {
         let (description, input, timeout_ms, on_error) = (None, None, None, None);
-        Self { name, location, description, input, timeout_ms, max_retries: 0, on_error }
+        let triggers = Vec::new();
+        Self { name, location, description, input, timeout_ms, max_retries: 0, on_error, triggers }
     }
 }
 

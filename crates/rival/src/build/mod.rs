@@ -47,9 +47,10 @@ impl WorkflowDraft {
         if problems.is_empty() {
             graph::check_results(&outline, &dependencies, &mut problems);
         }
-        let plan = compile::plan(&head, &outline, &dependencies, &mut keys);
+        let triggers: Vec<_> = head.triggers.iter().filter_map(|it| it.compile(&mut problems)).collect();
+        let plan = compile::plan(&head, &outline, &dependencies, &triggers, &mut keys);
         let mut former_keys = FunctionKeys::former(&uses);
-        let former = compile::plan(&head, &outline, &dependencies, &mut former_keys);
+        let former = compile::plan(&head, &outline, &dependencies, &triggers, &mut former_keys);
         problems::of_plan(&head, &outline, &plan, &mut problems);
         let signal_schemas = signals::schemas(&outline, &mut problems);
         if !problems.is_empty() {

@@ -8,6 +8,7 @@
 
 mod address;
 mod bulk;
+mod connection;
 mod document;
 pub mod duration;
 mod event;
@@ -23,6 +24,11 @@ mod workflow;
 
 pub use address::path_segment;
 pub use bulk::{BulkAction, BulkDone, BulkError, BulkFilter, BulkRequest, BulkResult, TimeParam};
+pub use connection::{
+    ConnectionBody, ConnectionDefinitionReply, ConnectionHealthReply, ConnectionListReply,
+    ConnectionOriginReply, ConnectionReply, ConnectionServerReply, ConnectionStatus, ConnectionValueBody,
+    ConnectionValueReply, SecretReference, ToolCallBody, ToolCallReply, ToolListReply, ToolReply,
+};
 pub use document::{
     DocumentCheckReply, DocumentListReply, DocumentReply, DocumentSavedReply, DocumentSummary,
     DocumentVersion, DocumentVersionsReply,

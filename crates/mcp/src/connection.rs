@@ -174,6 +174,19 @@ impl Connection {
         (self.definition.concurrency().saturating_sub(free), self.waiting.load(Ordering::Relaxed))
     }
 
+    /// Asks the server for a sign of life, if the connection is ready. Without one it is made again.
+    pub(crate) async fn probe(&self) {
+        let now = self.state.borrow().clone();
+        if let ConnectionState::Ready { client, .. } = now
+            && let Err(fault) = client.ping(self.limits.ping_timeout).await
+        {
+            self.doubt(&client, &fault);
+            let mut state = self.state.subscribe();
+            let gone = state.wait_for(|state| !matches!(state, ConnectionState::Ready { client: now, .. } if now.number == client.number));
+            _ = tokio::time::timeout(self.limits.ping_timeout * 2, gone).await;
+        }
+    }
+
     /// Waits until the connection has been made, or has failed to be.
     pub(crate) async fn settled(&self) -> ConnectionHealth {
         let mut state = self.state.subscribe();

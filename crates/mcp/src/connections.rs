@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::code;
 use crate::connection::{Connection, ConnectionHealth, ConnectionOrigin};
-use crate::definition::{ConnectionDefinition, DefinitionError, is_connection_name};
+use crate::definition::{ConnectionDefinition, DefinitionError, definition_problems};
 use crate::limits::ConnectionLimits;
 use crate::result::ToolFailure;
 use crate::tools::{ConnectionTool, PinnedTools};
@@ -112,11 +112,7 @@ impl Connections {
         limits: ConnectionLimits,
         known: Option<PinnedTools>,
     ) -> Result<(), Vec<DefinitionError>> {
-        let mut problems = definition.problems();
-        if !is_connection_name(name) {
-            let message = "is no name of a connection: letters, digits, `-` and `_`, 64 at most".to_owned();
-            problems.insert(0, DefinitionError { field: name.to_owned(), message });
-        }
+        let problems = definition_problems(name, &definition);
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -159,6 +155,8 @@ impl Connections {
 
     /// Ends all connections, and waits until their processes are gone, for as long as this.
     pub async fn shutdown(&self, grace: Duration) {
+        // They may hold those who hold this.
+        self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let all: Vec<SupervisedConnection> = std::mem::take(&mut *self.write()).into_values().collect();
         all.iter().for_each(|it| it.connection.stop.cancel());
         let deadline = Instant::now() + grace;
@@ -194,6 +192,15 @@ impl Connections {
     /// Waits until a connection has been made or has failed to be, and gives it as it is then.
     pub async fn settled(&self, name: &str) -> Option<ConnectionView> {
         let found = self.find(name)?;
+        found.connection.settled().await;
+        Some(view(&found.connection))
+    }
+
+    /// The same, after its server was asked for a sign of life.
+    pub async fn tested(&self, name: &str) -> Option<ConnectionView> {
+        let found = self.find(name)?;
+        found.connection.settled().await;
+        found.connection.probe().await;
         found.connection.settled().await;
         Some(view(&found.connection))
     }

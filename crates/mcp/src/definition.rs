@@ -130,6 +130,16 @@ pub fn is_connection_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= NAME_CHARS_MAX && name.bytes().all(fits)
 }
 
+/// Everything that is wrong with a connection of this name.
+pub fn definition_problems(name: &str, definition: &ConnectionDefinition) -> Vec<DefinitionError> {
+    let mut problems = definition.problems();
+    if !is_connection_name(name) {
+        problems
+            .insert(0, wrong(name, "is no name of a connection: letters, digits, `-` and `_`, 64 at most"));
+    }
+    problems
+}
+
 /// Whether what is called so usually is a secret.
 pub(crate) fn is_sensitive_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();

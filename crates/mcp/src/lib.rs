@@ -41,7 +41,7 @@ pub use connection::{ConnectionHealth, ConnectionOrigin};
 pub use connections::{ConnectionView, Connections};
 pub use definition::{
     CONCURRENCY_DEFAULT, ConnectionDefinition, DefinitionError, GivenValue, SecretRef, TIMEOUT_DEFAULT,
-    is_connection_name,
+    definition_problems, is_connection_name,
 };
 pub use limits::ConnectionLimits;
 pub use redact::{REDACTED, SECRET_BYTES_MIN, SecretRedactor};

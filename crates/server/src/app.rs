@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::values;
 use crate::auth::CallerName;
 use crate::base_path::BasePath;
+use crate::connections::ConnectionControl;
 use crate::flight;
 use crate::live::LiveRuns;
 use crate::metrics::ServerMetrics;
@@ -35,6 +36,8 @@ pub(crate) struct AppState {
     pub(crate) engine: Engine,
     /// The documents, if the server keeps any.
     pub(crate) documents: Option<Documents>,
+    /// What looks after connections, if the server has any.
+    pub(crate) connections: Option<Arc<dyn ConnectionControl>>,
     pub(crate) live: LiveRuns,
     pub(crate) metrics: Arc<ServerMetrics>,
     /// How much of recorded values answers hold.
@@ -76,7 +79,7 @@ impl AppState {
         engine.observe(metrics.clone());
         let readers = Arc::new(Semaphore::new(READERS_MAX));
         let (live, limits, asked) = (LiveRuns::of(&engine), values::limits(base_path), Arc::default());
-        Self { live, metrics, limits, documents, engine, draining, stop, asked, readers }
+        Self { connections: None, live, metrics, limits, documents, engine, draining, stop, asked, readers }
     }
 
     /// Answers with JSON that is made of recorded values. A few at a time, because each may take megabytes until it is

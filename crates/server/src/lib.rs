@@ -4,6 +4,7 @@ mod api;
 mod app;
 pub mod auth;
 mod base_path;
+mod connections;
 mod docs;
 mod document;
 mod etag;
@@ -28,6 +29,7 @@ pub mod token;
 mod trace;
 
 pub use base_path::BasePath;
+pub use connections::ConnectionControl;
 pub use server::{DrainSwitch, Server, ServerBuilder, openapi};
 pub use settings::Settings;
 

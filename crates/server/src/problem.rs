@@ -39,6 +39,12 @@ pub mod code {
     pub const TOO_MANY_ANSWERS: &str = "too_many_answers";
     /// Too many connections are open.
     pub const TOO_MANY_CONNECTIONS: &str = "too_many_connections";
+    /// A connection cannot be as it was asked for; what is wrong is listed.
+    pub const INVALID_CONNECTION: &str = "invalid_connection";
+    /// The operator does not allow such a connection over the API.
+    pub const CONNECTION_NOT_ALLOWED: &str = "connection_not_allowed";
+    /// The connection is defined in the settings.
+    pub const CONNECTION_FIXED: &str = "connection_fixed";
     /// The server has a bug.
     pub const INTERNAL_ERROR: &str = "internal_error";
     /// The token file cannot be read.

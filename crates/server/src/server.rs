@@ -13,6 +13,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
 use crate::app::AppState;
+use crate::connections::ConnectionControl;
 use crate::mount::ServerMount;
 use crate::secure::{SecureError, SharedGate};
 use crate::settings::Settings;
@@ -29,12 +30,18 @@ pub struct Server {
 }
 
 /// A server in the making: an engine, and what else it offers.
-#[derive(Debug)]
 pub struct ServerBuilder {
     engine: Engine,
     settings: Settings,
     documents: Option<Documents>,
+    connections: Option<Arc<dyn ConnectionControl>>,
     mounts: Vec<ServerMount>,
+}
+
+impl std::fmt::Debug for ServerBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServerBuilder").field("settings", &self.settings).finish_non_exhaustive()
+    }
 }
 
 impl ServerBuilder {
@@ -49,6 +56,13 @@ impl ServerBuilder {
     #[must_use]
     pub fn mount(mut self, mount: ServerMount) -> Self {
         self.mounts.push(mount);
+        self
+    }
+
+    /// Lets clients look at these connections, and admins define some. Without it, the server has none.
+    #[must_use]
+    pub fn connections(mut self, connections: Arc<dyn ConnectionControl>) -> Self {
+        self.connections = Some(connections);
         self
     }
 
@@ -84,13 +98,14 @@ impl Server {
 
     /// The same, with more to offer than the engine itself.
     pub fn builder(engine: Engine, settings: Settings) -> ServerBuilder {
-        ServerBuilder { engine, settings, documents: None, mounts: Vec::new() }
+        ServerBuilder { engine, settings, documents: None, connections: None, mounts: Vec::new() }
     }
 
     fn on(parts: ServerBuilder) -> Result<Self, SecureError> {
-        let ServerBuilder { engine, settings, documents, mounts } = parts;
+        let ServerBuilder { engine, settings, documents, connections, mounts } = parts;
         let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
-        let app = AppState::new(engine, documents, &settings.base_path, draining.clone(), stop.clone());
+        let mut app = AppState::new(engine, documents, &settings.base_path, draining.clone(), stop.clone());
+        app.connections = connections;
         let (metrics, engine) = (Arc::clone(&app.metrics), app.engine.clone());
         let routes = pages::errors(docs::pages(api::routes(), &settings)).with_state(app);
         let routes = mounts.iter().fold(routes, |routes, mount| routes.mounted(mount.path, mount.access));

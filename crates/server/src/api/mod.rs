@@ -2,6 +2,7 @@
 
 mod archive;
 mod bulk;
+mod connections;
 mod control;
 pub(crate) mod convert;
 mod documents;
@@ -39,6 +40,7 @@ use crate::routes::{RouteBuilder, admin, open, read, run};
         (name = "documents", description = "Workflows as JSON, kept by the server"),
         (name = "runs", description = "Starting runs and looking at them"),
         (name = "control", description = "Asking runs for something"),
+        (name = "connections", description = "MCP servers whose tools steps call"),
         (name = "live", description = "Server-sent events"),
         (name = "server", description = "The server itself")
     )
@@ -83,6 +85,13 @@ pub(crate) fn routes() -> RouteBuilder<AppState> {
         .routes(run().payload(), routes!(control::fork))
         .routes(run().payload(), routes!(control::signal))
         .routes(admin(), routes!(bulk::bulk))
+        .routes(read(), routes!(connections::list))
+        .routes(read(), routes!(connections::show))
+        .routes(admin(), routes!(connections::put))
+        .routes(admin(), routes!(connections::delete))
+        .routes(read(), routes!(connections::tools))
+        .routes(admin().waits(), routes!(connections::test))
+        .routes(admin().payload().waits(), routes!(connections::call))
         .routes(read().stream(), routes!(stream::of_run))
         .routes(read().stream(), routes!(stream::of_all))
         .routes(read().stream(), routes!(stream::of_runs))

@@ -85,6 +85,15 @@ def kept():
     return name
 
 
+def connection(case):
+    """The name of a connection that is there, or may be made."""
+    if case.method in ("PUT", "DELETE"):
+        name = f"made-{dice.randint(0, 20)}"
+        ask("PUT", f"/api/connections/{name}", json={"url": "https://tools.example/mcp"})
+        return dice.choice([name, name, "kept"])
+    return "kept"
+
+
 def is_wrong(case, location):
     """Whether this part of a request is meant to be refused."""
     part = case.meta.components.get(location) if case.meta else None
@@ -112,6 +121,8 @@ def before_call(context, case, kwargs):
             parameters["name"] = "approval"
         elif path.startswith("/api/documents/"):
             parameters["name"] = kept()
+        elif path.startswith("/api/connections/"):
+            parameters["name"] = connection(case)
         elif "{name}" in path:
             parameters["name"] = dice.choice(list(INPUTS))
     shorten(case, path)

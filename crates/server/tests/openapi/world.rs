@@ -14,6 +14,11 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use said_connections::SaidConnections;
+
+#[path = "connections.rs"]
+mod said_connections;
+
 #[derive(Serialize, Deserialize, schemars::JsonSchema)]
 struct Order {
     customer: String,
@@ -115,7 +120,8 @@ impl World {
             ..Settings::default()
         };
         let documents = Documents::new(engine.clone(), Arc::new(NoTools));
-        let server = Server::builder(engine.clone(), settings).documents(documents).build().unwrap();
+        let server = Server::builder(engine.clone(), settings).documents(documents);
+        let server = server.connections(Arc::new(SaidConnections::new())).build().unwrap();
         let stop = CancellationToken::new();
         let served = tokio::spawn(server.serve(listener, stop.clone().cancelled_owned()));
         Self { url: format!("http://{listen}"), token, engine, stop, served }
